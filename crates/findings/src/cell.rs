@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use samples::{CellEnd, DeviceState, PathCounters, SyscallCount, ValidityWarning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::Bytes;
 use workload::{BalloonMethod, BalloonMove, Metric, ReportedValue, SocketFacts, Work};
 
 use crate::{
@@ -176,10 +175,6 @@ pub struct BalloonSummary {
     pub method: BalloonMethod,
     #[serde(rename = "move")]
     pub way: BalloonMove,
-    /// What was to move.
-    pub asked: Bytes,
-    /// Whether the guest had touched it, or did at last.
-    pub touched: bool,
     /// From the request until the first of it had moved, in nanoseconds.
     pub first: f64,
     /// The part of the time in which the guest touched it, 0 to 1.
@@ -188,6 +183,17 @@ pub struct BalloonSummary {
     pub resident_per_byte: f64,
     /// The longest time of any trial for which the guest stood still, in nanoseconds.
     pub longest_stall: f64,
+}
+
+impl BalloonSummary {
+    /// That of a cell in which memory is taken; `None` of any other.
+    #[must_use]
+    pub fn of_shrink(cell: &CellSummary) -> Option<&Self> {
+        match &cell.measured {
+            WorkloadSummary::Balloon(balloon) if balloon.way == BalloonMove::Shrink => Some(balloon),
+            _ => None,
+        }
+    }
 }
 
 /// What the trials of a cell say together beside their value, by the kind of its workload.

@@ -2,7 +2,7 @@
 
 use findings::{BalloonSummary, SingleOutcome};
 use samples::CpuUsage;
-use workload::{BalloonData, BalloonSettings, Work};
+use workload::{BalloonData, Work};
 
 use super::KindAnalysis;
 use crate::{observations::Observations, series::Series};
@@ -29,12 +29,9 @@ pub(crate) fn summary(cell: &Observations<'_>) -> Option<BalloonSummary> {
             all.iter().filter(|data| data.rate().is_some()).map(|data| figure(data)).collect();
         stats::describe::median(&figures).unwrap_or_default()
     };
-    let asked = cell.record.sent.load().and_then(BalloonSettings::of)?;
     Some(BalloonSummary {
         method: first.method,
         way: first.way,
-        asked: asked.memory,
-        touched: asked.touched,
         first: median(|data| data.first.0 as f64),
         touching: median(|data| data.touching.0 as f64 / data.elapsed.0.max(1) as f64),
         resident_per_byte: median(|data| data.freed().unsigned_abs() as f64 / data.moved.0.max(1) as f64),

@@ -1,70 +1,82 @@
-//! `host-freeing`: how much of the time in which memory is taken goes into freeing it on the host, and so what faster freeing there
-//! could gain at most.
+//! `host-freeing`: how much of the time in which memory is taken QEMU spends with freeing it on the host, and so what faster freeing
+//! there could gain at most.
 
-use findings::{BalloonSummary, CellSummary, Comparison, Evidence, Finding, Severity, WorkloadSummary};
-use units::significant;
-use workload::BalloonMove;
+use findings::{BalloonSummary, CellSummary, Evidence, Finding, Severity};
+use samples::SyscallCount;
+use units::{Nanos, significant};
+use workload::Work;
 
-use super::{Context, Rule, significance};
+use super::{Context, Rule};
 use crate::words::{percent, value};
 
 pub(crate) const RULE: Rule = Rule { id: "host-freeing", look };
 
+/// What QEMU frees a guest's memory by (ram_block_discard_range of its softmmu/physmem.c).
+const FREEING: [&str; 2] = ["fallocate", "madvise"];
 /// A smaller part is not worth a word.
 const LEAST: f64 = 0.1;
 
 /// The machine where it is the largest part is told.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let pairs = context.cells().filter_map(|(touched, measured)| {
-        let asked = shrink(touched).filter(|shrink| shrink.touched)?.asked;
-        let is_twin = |other: &CellSummary| {
-            (&other.path, &other.levels) == (&touched.path, &touched.levels)
-                && shrink(other).is_some_and(|shrink| !shrink.touched && shrink.asked == asked)
-        };
-        let (untouched, twin) = context.cells().find(|(other, _)| is_twin(other))?;
-        let change = context.compare(measured, twin)?;
-        (1.0 - change.ratio >= LEAST).then_some(Pair { touched, untouched, change })
-    });
-    let largest = pairs.min_by(|one, other| one.change.ratio.total_cmp(&other.change.ratio));
-    largest.and_then(|largest| finding(&largest)).into_iter().collect()
+    let parts = context.findings.cells.iter().filter_map(FreeingShare::of);
+    let largest = parts.max_by(|one, other| one.share.total_cmp(&other.share));
+    largest.map(|largest| largest.finding()).into_iter().collect()
 }
 
-/// Touched memory against untouched of the same machine; the ratio is that of the rates.
-struct Pair<'a> {
-    touched: &'a CellSummary,
-    untouched: &'a CellSummary,
-    change: Comparison,
+struct FreeingShare<'a> {
+    cell: &'a CellSummary,
+    balloon: &'a BalloonSummary,
+    /// The calls' own time.
+    time: Nanos,
+    calls: u64,
+    /// Of the time in which the memory is taken.
+    share: f64,
 }
 
-/// That of a cell in which memory is taken; `None` of any other.
-fn shrink(cell: &CellSummary) -> Option<&BalloonSummary> {
-    match &cell.measured {
-        WorkloadSummary::Balloon(balloon) if balloon.way == BalloonMove::Shrink => Some(balloon),
-        _ => None,
+impl<'a> FreeingShare<'a> {
+    fn of(cell: &'a CellSummary) -> Option<Self> {
+        let balloon = BalloonSummary::of_shrink(cell)?;
+        let taken = cell.probed.as_ref()?.calls.as_ref().filter(|calls| calls.work == Work::Memory)?.carried;
+        let freeing = || cell.syscalls.iter().filter(|count| FREEING.contains(&count.call.as_str()));
+        let time: Nanos = freeing().filter_map(|count: &SyscallCount| count.running.or(count.total)).sum();
+        let calls = freeing().map(|count| count.calls).sum();
+        let (unit, _) = Work::Memory.for_calls();
+        let share = time.seconds() / taken * (cell.value.median / unit);
+        (LEAST..1.0).contains(&share).then_some(Self { cell, balloon, time, calls, share })
     }
-}
 
-fn finding(Pair { touched, untouched, change }: &Pair<'_>) -> Option<Finding> {
-    let method = shrink(touched)?.method;
-    let weighed = significance::weigh(change)?;
-    let rate = |cell: &CellSummary| value(cell.metric, cell.value.median);
-    let caveat = "The guest's part is taken to be the same for both; where untouched memory is cleared when it is taken, it is not.";
-    Some(Finding {
-        id: String::new(),
-        severity: Severity::Note,
-        claim: format!(
-            "Freeing on the host is {} of the time that {} takes on {}. Freed at no cost, memory would leave it at {} instead of {}: \
-             {}x is the most that faster freeing could bring.",
-            percent(1.0 - change.ratio),
-            method.word(),
-            touched.path,
-            rate(untouched),
-            rate(touched),
-            significant(change.ratio.recip(), 3),
-        ),
-        cells: vec![touched.id.clone(), untouched.id.clone()],
-        evidence: vec![Evidence::new(format!("{} against {}", touched.id, untouched.id)).ratio(change)],
-        caveats: [caveat.to_owned()].into_iter().chain(weighed.caveat.map(str::to_owned)).collect(),
-        remedy: None,
-    })
+    fn finding(&self) -> Finding {
+        let Self { cell, balloon, time, calls, share } = self;
+        let rate = |rate: f64| value(cell.metric, rate);
+        let gain = (1.0 - share).recip();
+        let each = Nanos(time.0 / calls.max(&1));
+        Finding {
+            id: String::new(),
+            severity: Severity::Note,
+            claim: format!(
+                "Freeing on the host is {} of the time in which {} takes memory from {}. Freed at no cost, it would move at {} \
+                 instead of {}: {}x is the most that faster freeing could bring.",
+                percent(*share),
+                balloon.method.word(),
+                cell.path,
+                rate(cell.value.median * gain),
+                rate(cell.value.median),
+                significant(gain, 3),
+            ),
+            cells: vec![cell.id.clone()],
+            evidence: vec![
+                Evidence::new("its share of the time").share(*share),
+                Evidence::new(format!("{} of QEMU", FREEING.join(" and ")))
+                    .count(*calls)
+                    .text(" calls of ")
+                    .time(each)
+                    .text(" each"),
+            ],
+            caveats: vec![
+                "The calls' time is that of probed trials: what the probe adds to each call is in it."
+                    .to_owned(),
+            ],
+            remedy: None,
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! `page-balloon`: memory leaves a virtual machine page by page, and another method moves it faster.
 
-use findings::{CellSummary, Comparison, Evidence, Finding, Remedy, Severity, WorkloadSummary};
-use workload::{BalloonMethod, BalloonMove};
+use findings::{BalloonSummary, CellSummary, Comparison, Evidence, Finding, Remedy, Severity};
+use workload::BalloonMethod;
 
 use super::{Context, Rule, significance};
 use crate::words::value;
@@ -36,10 +36,7 @@ struct Pair<'a> {
 
 /// How memory is taken; `None` where none is.
 fn method(cell: &CellSummary) -> Option<BalloonMethod> {
-    match &cell.measured {
-        WorkloadSummary::Balloon(balloon) if balloon.way == BalloonMove::Shrink => Some(balloon.method),
-        _ => None,
-    }
+    BalloonSummary::of_shrink(cell).map(|balloon| balloon.method)
 }
 
 fn finding(Pair { cell, other, change }: &Pair<'_>) -> Finding {

@@ -71,7 +71,6 @@ pub(super) fn intervals(balloon: &BalloonData) -> Vec<Block> {
 
 #[cfg(test)]
 mod tests {
-    use units::Bytes;
     use workload::BalloonMethod;
 
     use super::*;
@@ -81,8 +80,6 @@ mod tests {
         let mut balloon = BalloonSummary {
             method: BalloonMethod::VirtioBalloon,
             way: BalloonMove::Shrink,
-            asked: Bytes(1 << 30),
-            touched: true,
             first: 2e6,
             touching: 0.0,
             resident_per_byte: 0.998,
