@@ -41,8 +41,6 @@ pub(crate) fn three_methods_move_what_was_asked() {
     assert!(pages > 262_144.0, "each of a GiB's pages is freed by a call: {pages}");
     // The rest is the guest's timer, which an emulated machine has from its monitor, and plumb's looks.
     assert!(agent < pages / 30.0 && blocks < pages / 2.0, "{pages} {blocks} {agent}");
-    let said = findings["claims"].to_string();
-    assert!(said.contains("emulated") || !findings["environment"].to_string().contains("tcg"), "{said}");
 }
 
 pub(crate) fn what_cannot_give_memory_is_refused() {

@@ -3,37 +3,38 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use memory::{Balloon, Guest, MemoryError, Moved, Resident};
+use memory::{Balloon, GuestAgent, MemoryError, Resident, Resize};
 use protocol::{EndReport, MemoryOrder, MemoryReply, Order, Reply};
 use samples::MachineCpu;
 use scenario::{HostName, Vm};
 use units::{Bytes, Nanos};
-use workload::{BalloonData, BalloonMethod, BalloonMove, BalloonSettings, EndMeasurement};
+use workload::{BalloonData, BalloonMethod, BalloonMove, BalloonSettings, EndMeasurement, KindSettings};
 
 use crate::{
     agents::Agents,
     error::RunError,
     event::{Event, Observer},
     exchange::{Exchange, Reports, SHORT, token, unexpected},
+    observer::Watcher,
     trial::TrialRunner,
 };
 
-/// For the guest to touch its memory, emulated and beside other work.
+/// For what goes over all of the guest's memory, emulated and beside other work.
 const LONG: Duration = Duration::from_secs(300);
 /// How often the live view is told.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// The balloons of a run's machines, each made when it is needed first: its monitor has one client.
-pub(crate) type Balloons = BTreeMap<HostName, StandingBalloon>;
+pub(crate) type Balloons = BTreeMap<HostName, VmBalloon>;
 
 /// A machine's balloon.
-pub(crate) struct StandingBalloon {
+pub(crate) struct VmBalloon {
     method: BalloonMethod,
     balloon: Box<dyn Balloon>,
     resident: Resident,
 }
 
-impl StandingBalloon {
+impl VmBalloon {
     fn of(host: &HostName, vm: &Vm, agents: &mut Agents) -> Result<Self, RunError> {
         let lacking = |because: String| failed(host, MemoryError::Guest(because));
         let method = vm.balloon.ok_or_else(|| lacking("it has no `balloon`".to_owned()))?;
@@ -46,17 +47,21 @@ impl StandingBalloon {
 }
 
 /// The guest's agent as a method sees it, and whoever looks on.
-struct Hand<'a> {
+struct VmAgent<'a> {
     host: &'a HostName,
     agents: &'a mut Agents,
     observer: &'a mut dyn Observer,
+    load: &'a BalloonSettings,
+    /// When the live view was told last.
     told: Duration,
 }
 
-impl Hand<'_> {
+impl VmAgent<'_> {
     fn ask(&mut self, work: MemoryOrder) -> Result<MemoryReply, RunError> {
-        let touches = matches!(work, MemoryOrder::Touch { .. } | MemoryOrder::TouchFree | MemoryOrder::Hold);
-        let deadline = if touches { LONG } else { SHORT };
+        let deadline = match work {
+            MemoryOrder::Watch | MemoryOrder::Watched | MemoryOrder::Release => SHORT,
+            _ => LONG,
+        };
         match self.agents.ask(self.host, "move its memory", Order::Memory { work }, deadline)? {
             Reply::Memory { done } => Ok(done),
             other => Err(unexpected(self.host, &other)),
@@ -86,10 +91,11 @@ impl Hand<'_> {
     }
 
     /// Makes all that the guest has free what it is to be; what is then to be taken of it.
-    fn prepare(&mut self, balloon: &mut dyn Balloon, load: &BalloonSettings) -> Result<Bytes, RunError> {
+    fn prepare(&mut self, balloon: &mut dyn Balloon) -> Result<Bytes, RunError> {
         // What a trial before left that came to nothing.
         self.ask(MemoryOrder::Release)?;
-        self.change(balloon, Bytes(0))?;
+        self.resize(balloon, Bytes(0))?;
+        let load = self.load;
         match (load.way, load.touched) {
             (BalloonMove::Shrink, true) => {
                 self.ask(MemoryOrder::TouchFree)?;
@@ -97,27 +103,27 @@ impl Hand<'_> {
             }
             // What comes back has nothing behind it on the host, and nothing else is free.
             (BalloonMove::Shrink, false) => {
-                self.change(balloon, load.memory)?;
+                self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;
-                self.change(balloon, Bytes(0))?;
+                self.resize(balloon, Bytes(0))?;
                 Ok(load.memory)
             }
             // What is touched then is what came back.
             (BalloonMove::Grow, _) => {
-                self.change(balloon, load.memory)?;
+                self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;
                 Ok(Bytes(0))
             }
         }
     }
 
-    fn change(&mut self, balloon: &mut dyn Balloon, taken: Bytes) -> Result<Moved, RunError> {
+    fn resize(&mut self, balloon: &mut dyn Balloon, taken: Bytes) -> Result<Resize, RunError> {
         let host = self.host;
-        memory::change(balloon, self, taken).map_err(|error| failed(host, error))
+        memory::resize(balloon, self, taken).map_err(|error| failed(host, error))
     }
 }
 
-impl Guest for Hand<'_> {
+impl GuestAgent for VmAgent<'_> {
     fn take(&mut self, memory: Bytes) -> Result<Vec<u64>, MemoryError> {
         match self.ask(MemoryOrder::Take { memory }).map_err(of_guest)? {
             MemoryReply::Taken { blocks } => Ok(blocks),
@@ -132,7 +138,9 @@ impl Guest for Hand<'_> {
     fn glance(&mut self, moved: Bytes, since: Duration) -> Result<(), MemoryError> {
         if since >= self.told + GLANCE {
             self.told = since;
-            self.observer.event(&Event::Rate { elapsed: since.into(), text: &format!("{moved} moved") });
+            if let Some(text) = self.load.live(moved, 0, since.into()) {
+                self.observer.event(&Event::Rate { elapsed: since.into(), text: &text });
+            }
         }
         if self.agents.is_stopped() { Err(MemoryError::Interrupted) } else { Ok(()) }
     }
@@ -164,29 +172,28 @@ impl TrialRunner<'_> {
         let ends = self.ends(exchange.path);
         if !self.balloons.contains_key(host) {
             let vm = self.ground.lab.vm(host).cloned().unwrap_or_default();
-            self.balloons.insert(host.clone(), StandingBalloon::of(host, &vm, self.agents)?);
+            self.balloons.insert(host.clone(), VmBalloon::of(host, &vm, self.agents)?);
         }
-        let StandingBalloon { method, balloon, resident } =
+        let VmBalloon { method, balloon, resident } =
             self.balloons.get_mut(host).expect("just made where it was not there");
         let balloon = balloon.as_mut();
-        let mut hand = Hand { host, agents: self.agents, observer, told: Duration::ZERO };
-        let to = hand.prepare(balloon, load)?;
+        let mut agent = VmAgent { host, agents: self.agents, observer, load, told: Duration::ZERO };
+        let to = agent.prepare(balloon)?;
         let now = |resident: &Resident| resident.now().map_err(|error| failed(host, error));
         let resident_before = now(resident)?;
         if let Some(watcher) = &mut self.watcher {
             watcher.begin(token(), exchange, 0, ends)?;
         }
-        hand.ask(MemoryOrder::Watch)?;
-        let moved = hand.change(balloon, to)?;
+        agent.ask(MemoryOrder::Watch)?;
+        let moved = agent.resize(balloon, to)?;
         let measures_touching = load.touched && load.way == BalloonMove::Grow;
-        let touching = if measures_touching { hand.touch(load.memory)? } else { Nanos(0) };
-        let (stall, machine) = hand.watched()?;
-        let seen = self.watcher.as_mut().map_or(Ok(None), crate::observer::Watcher::end)?;
+        let touching = if measures_touching { agent.touch(load.memory)? } else { Nanos(0) };
+        let (stall, machine) = agent.watched()?;
+        let seen = self.watcher.as_mut().map_or(Ok(None), Watcher::end)?;
         let resident_after = now(resident)?;
-        let mut hand = Hand { host, agents: self.agents, observer, told: Duration::ZERO };
-        hand.ask(MemoryOrder::Release)?;
-        hand.change(balloon, Bytes(0))?;
-        let Moved { moved, first, elapsed, intervals } = moved;
+        agent.ask(MemoryOrder::Release)?;
+        agent.resize(balloon, Bytes(0))?;
+        let Resize { moved, first, elapsed, intervals } = moved;
         let data = BalloonData {
             method: *method,
             way: load.way,

@@ -171,12 +171,14 @@ impl Qemu {
         self.listen(console.0, &first_process);
         match self.take_charge(qmp.0, child.id()) {
             Ok(qmp) => {
-                let monitor = monitor.map(Monitor::greeted).transpose().map_err(QemuError::MemoryMonitor)?;
-                Ok(Started {
-                    running: Running::new(child, qmp, started, first_process),
-                    agent: agent.0,
-                    monitor,
-                })
+                let running = Running::new(child, qmp, started, first_process);
+                match monitor.map(Monitor::greeted).transpose() {
+                    Ok(monitor) => Ok(Started { running, agent: agent.0, monitor }),
+                    Err(error) => {
+                        running.stop();
+                        Err(QemuError::MemoryMonitor(error))
+                    }
+                }
             }
             Err(error) => Err(self.explain(error, end(&mut child))),
         }

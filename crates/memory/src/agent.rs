@@ -8,10 +8,10 @@ use serde_json::json;
 use units::Bytes;
 
 use crate::{
-    balloon::{Balloon, Guest},
+    balloon::{Balloon, GuestAgent},
     error::MemoryError,
     layout::Layout,
-    ownership::{BLOCK, Handed, Ownership},
+    ownership::{BLOCK, Ownership},
     resident::Resident,
 };
 
@@ -44,14 +44,14 @@ impl AgentBalloon {
 
     /// Frees what the guest has just handed over. Nothing of a batch is freed in which anything is wrong.
     fn free(&mut self, blocks: &[u64]) -> Result<(), MemoryError> {
-        let mut batch: Vec<Handed> = Vec::new();
+        let mut batch: Vec<u64> = Vec::new();
         for &block in blocks {
             let taken = self.held.take(block, self.layout.offset(block, BLOCK));
             batch.push(taken.map_err(|because| MemoryError::NotIts { block, because })?);
         }
-        batch.sort_by_key(|handed| handed.offset);
-        for together in batch.chunk_by(|one, next| one.offset + BLOCK == next.offset) {
-            sys::memory_file::punch(&self.file, together[0].offset, together.len() as u64 * BLOCK)?;
+        batch.sort_unstable();
+        for together in batch.chunk_by(|one, next| one + BLOCK == *next) {
+            sys::memory_file::punch(&self.file, together[0], together.len() as u64 * BLOCK)?;
         }
         Ok(())
     }
@@ -63,7 +63,11 @@ impl Balloon for AgentBalloon {
         Ok(())
     }
 
-    fn taken(&mut self, guest: &mut dyn Guest) -> Result<Bytes, MemoryError> {
+    fn taken(&mut self) -> Result<Bytes, MemoryError> {
+        Ok(Bytes(self.held.held() * BLOCK))
+    }
+
+    fn step(&mut self, guest: &mut dyn GuestAgent) -> Result<bool, MemoryError> {
         let held = self.held.held();
         if self.wanted > held {
             let blocks = guest.take(Bytes(((self.wanted - held) * BLOCK).min(BATCH)))?;
@@ -71,13 +75,72 @@ impl Balloon for AgentBalloon {
         } else if self.wanted < held {
             let fewer = held - self.wanted;
             // From here on the guest may use them, so they are its own before it is told.
-            self.held.give_back(fewer);
-            guest.give_back(Bytes(fewer * BLOCK))?;
+            let given = self.held.give_back(fewer);
+            guest.give_back(Bytes(given.len() as u64 * BLOCK))?;
         }
-        Ok(Bytes(self.held.held() * BLOCK))
+        Ok(self.held.held() != held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::balloon::resize;
+
+    /// A guest that hands over these blocks, whatever it is asked for.
+    struct Handing(Vec<u64>);
+
+    impl GuestAgent for Handing {
+        fn take(&mut self, _: Bytes) -> Result<Vec<u64>, MemoryError> {
+            Ok(self.0.clone())
+        }
+
+        fn give_back(&mut self, _: Bytes) -> Result<(), MemoryError> {
+            Ok(())
+        }
+
+        fn glance(&mut self, _: Bytes, _: Duration) -> Result<(), MemoryError> {
+            Ok(())
+        }
     }
 
-    fn steps(&self) -> bool {
-        true
+    /// Eight blocks of memory, all of them there, from the guest's address zero on.
+    fn machine() -> AgentBalloon {
+        let file = sys::memory_file::create("plumb-test-guest").expect("made");
+        let content = vec![1; 8 * usize::try_from(BLOCK).expect("it is small")];
+        std::io::Write::write_all(&mut &file, &content).expect("there is room");
+        let view = "FlatView #0\n AS \"memory\", root: system\n  0000000000000000-0000000000ffffff (prio 0, ram): memory\n";
+        let layout = Layout::parse(view, MEMORY);
+        AgentBalloon { file, layout, held: Ownership::default(), wanted: 0 }
+    }
+
+    fn there(machine: &AgentBalloon) -> u64 {
+        sys::memory_file::allocated(&machine.file).expect("told") / BLOCK
+    }
+
+    #[test]
+    fn what_is_handed_over_is_free_on_the_host() {
+        let mut machine = machine();
+        let done = resize(&mut machine, &mut Handing(vec![4 * BLOCK, BLOCK, 2 * BLOCK]), Bytes(3 * BLOCK));
+        assert_eq!((done.expect("it moves").moved, there(&machine)), (Bytes(3 * BLOCK), 5));
+        resize(&mut machine, &mut Handing(Vec::new()), Bytes(0)).expect("it is given back");
+        assert_eq!(machine.held.held(), 0);
+    }
+
+    #[test]
+    fn of_a_guest_that_lies_nothing_is_freed() {
+        for (lie, said) in [
+            (vec![BLOCK, BLOCK], "already"),
+            (vec![BLOCK, BLOCK + 4096], "no beginning of a block"),
+            (vec![BLOCK, 8 * BLOCK], "no memory of this machine's"),
+            (vec![BLOCK, u64::MAX - BLOCK + 1], "no memory of this machine's"),
+        ] {
+            let mut machine = machine();
+            let refused = resize(&mut machine, &mut Handing(lie), Bytes(2 * BLOCK)).expect_err("a lie");
+            assert!(refused.to_string().contains(said), "{refused}");
+            assert_eq!(there(&machine), 8, "{said}");
+        }
     }
 }

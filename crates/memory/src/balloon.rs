@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const INTERVALS: u32 = 20;
 
 /// The agent in the guest, as far as a method needs one.
-pub trait Guest {
+pub trait GuestAgent {
     /// Takes up to so much memory out of the guest's use; where each block of 2 MiB begins in its physical memory.
     ///
     /// # Errors
@@ -46,21 +46,25 @@ pub trait Balloon: Send {
     /// When QEMU does not answer, or refuses.
     fn ask_for(&mut self, taken: Bytes) -> Result<(), MemoryError>;
 
-    /// How much is. A method that goes step by step takes the next one.
+    /// How much is taken.
     ///
     /// # Errors
-    /// When QEMU or the guest does not answer, or the guest hands over what is not its own.
-    fn taken(&mut self, guest: &mut dyn Guest) -> Result<Bytes, MemoryError>;
+    /// When QEMU does not answer.
+    fn taken(&mut self) -> Result<Bytes, MemoryError>;
 
-    /// Whether looking takes a step, so that there is nothing to wait for between two looks.
-    fn steps(&self) -> bool {
-        false
+    /// Goes a step of what was asked for, where it does not go by itself; whether it went one.
+    ///
+    /// # Errors
+    /// When the guest does not answer, or hands over what is not its own.
+    fn step(&mut self, guest: &mut dyn GuestAgent) -> Result<bool, MemoryError> {
+        let _ = guest;
+        Ok(false)
     }
 }
 
 /// A change of size.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Moved {
+pub struct Resize {
     pub moved: Bytes,
     /// From the request until the first of it was seen.
     pub first: Nanos,
@@ -74,14 +78,19 @@ pub struct Moved {
 ///
 /// # Errors
 /// When QEMU or the guest does not answer, the guest hands over what is not its own, or nothing moves for long.
-pub fn change(balloon: &mut dyn Balloon, guest: &mut dyn Guest, taken: Bytes) -> Result<Moved, MemoryError> {
-    let before = balloon.taken(guest)?;
+pub fn resize(
+    balloon: &mut dyn Balloon,
+    guest: &mut dyn GuestAgent,
+    taken: Bytes,
+) -> Result<Resize, MemoryError> {
+    let before = balloon.taken()?;
     let asked = Bytes(before.0.abs_diff(taken.0));
     let begun = Instant::now();
     balloon.ask_for(taken)?;
-    let (mut done, mut last_change) = (Moved::default(), begun);
+    let (mut done, mut last_change) = (Resize::default(), begun);
     loop {
-        let moved = Bytes(balloon.taken(guest)?.0.abs_diff(before.0));
+        let went = balloon.step(guest)?;
+        let moved = Bytes(balloon.taken()?.0.abs_diff(before.0));
         let now = Instant::now();
         let since = now - begun;
         if moved > done.moved {
@@ -98,13 +107,13 @@ pub fn change(balloon: &mut dyn Balloon, guest: &mut dyn Guest, taken: Bytes) ->
             return Err(MemoryError::Stuck { moved, asked, seconds: PATIENCE.as_secs() });
         }
         guest.glance(moved, since)?;
-        if !balloon.steps() || now != last_change {
+        if !went {
             thread::sleep(done.next_look(since, asked));
         }
     }
 }
 
-impl Moved {
+impl Resize {
     /// How long to wait for the next look: half of what is left at the rate so far, so that the end is met closely by few looks.
     fn next_look(&self, since: Duration, asked: Bytes) -> Duration {
         let left = asked.0.saturating_sub(self.moved.0) as f64 / self.moved.0.max(1) as f64;
@@ -132,32 +141,32 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     /// A balloon that moves so much from look to look, up to a limit.
-    struct Steps {
+    struct SteppingBalloon {
         is: u64,
         wanted: u64,
         step: u64,
     }
 
-    impl Balloon for Steps {
+    impl Balloon for SteppingBalloon {
         fn ask_for(&mut self, taken: Bytes) -> Result<(), MemoryError> {
             self.wanted = taken.0;
             Ok(())
         }
 
-        fn taken(&mut self, _: &mut dyn Guest) -> Result<Bytes, MemoryError> {
-            let left = self.wanted.abs_diff(self.is).min(self.step);
-            self.is = if self.wanted > self.is { self.is + left } else { self.is - left };
+        fn taken(&mut self) -> Result<Bytes, MemoryError> {
             Ok(Bytes(self.is))
         }
 
-        fn steps(&self) -> bool {
-            true
+        fn step(&mut self, _: &mut dyn GuestAgent) -> Result<bool, MemoryError> {
+            let left = self.wanted.abs_diff(self.is).min(self.step);
+            self.is = if self.wanted > self.is { self.is + left } else { self.is - left };
+            Ok(left > 0)
         }
     }
 
-    struct Silent(u32);
+    struct SilentGuest(u32);
 
-    impl Guest for Silent {
+    impl GuestAgent for SilentGuest {
         fn take(&mut self, _: Bytes) -> Result<Vec<u64>, MemoryError> {
             Ok(Vec::new())
         }
@@ -174,10 +183,10 @@ mod tests {
 
     #[test]
     fn all_of_it_is_moved_both_ways_and_its_intervals_add_up() {
-        let mut balloon = Steps { is: 0, wanted: 0, step: 3 * MIB };
+        let mut balloon = SteppingBalloon { is: 0, wanted: 0, step: 3 * MIB };
         for taken in [100 * MIB, 20 * MIB, 0] {
             let before = balloon.is;
-            let moved = change(&mut balloon, &mut Silent(1000), Bytes(taken)).expect("it moves");
+            let moved = resize(&mut balloon, &mut SilentGuest(1000), Bytes(taken)).expect("it moves");
             assert_eq!((moved.moved.0, balloon.is), (before.abs_diff(taken), taken));
             assert_eq!(moved.intervals.iter().map(|interval| interval.moved.0).sum::<u64>(), moved.moved.0);
             assert!(moved.intervals.len() <= 21 && moved.first <= moved.elapsed, "{moved:?}");
@@ -187,8 +196,8 @@ mod tests {
 
     #[test]
     fn the_users_wish_ends_one_that_does_not_move() {
-        let mut balloon = Steps { is: 0, wanted: 0, step: 0 };
-        let ended = change(&mut balloon, &mut Silent(3), Bytes(MIB)).expect_err("interrupted");
+        let mut balloon = SteppingBalloon { is: 0, wanted: 0, step: 0 };
+        let ended = resize(&mut balloon, &mut SilentGuest(3), Bytes(MIB)).expect_err("interrupted");
         assert!(matches!(ended, MemoryError::Interrupted), "{ended}");
     }
 }

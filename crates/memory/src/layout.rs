@@ -12,25 +12,17 @@ struct Piece {
 
 /// The pieces of a machine's memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Layout(Vec<Piece>);
+pub(crate) struct Layout(Vec<Piece>);
 
 impl Layout {
     /// The pieces of the memory of that name in the first view of the machine's address space.
-    #[must_use]
-    pub fn parse(text: &str, memory: &str) -> Self {
-        let mut pieces = Vec::new();
-        let views = text.split("FlatView").skip(1);
-        let of_machine = views.into_iter().find(|view| view.contains("AS \"memory\"")).unwrap_or_default();
-        for line in of_machine.lines() {
-            let Some(piece) = piece(line.trim(), memory) else { continue };
-            pieces.push(piece);
-        }
-        Self(pieces)
+    pub(crate) fn parse(text: &str, memory: &str) -> Self {
+        let of_machine = text.split("FlatView").skip(1).find(|view| view.contains("AS \"memory\""));
+        Self(of_machine.unwrap_or_default().lines().filter_map(|line| piece(line.trim(), memory)).collect())
     }
 
     /// Where a range of the guest's physical memory lies in the file; `None` where it is not all in one piece.
-    #[must_use]
-    pub fn offset(&self, address: u64, length: u64) -> Option<u64> {
+    pub(crate) fn offset(&self, address: u64, length: u64) -> Option<u64> {
         let end = address.checked_add(length)?;
         let piece =
             self.0.iter().find(|piece| piece.start <= address && end <= piece.start + piece.length)?;

@@ -12,10 +12,8 @@ mod resident;
 mod virtio_balloon;
 mod virtio_mem;
 
-pub use balloon::{Balloon, Guest, Moved, change};
+pub use balloon::{Balloon, GuestAgent, Resize, resize};
 pub use error::MemoryError;
-pub use layout::Layout;
-pub use ownership::{Handed, Ownership};
 pub use resident::Resident;
 
 use machine::Monitor;

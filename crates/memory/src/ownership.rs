@@ -1,39 +1,31 @@
 //! In whose hand each block of a guest's memory is: the guest's, or the host's. A block is in one hand. Pure, so that every order
-//! of messages, ends and resets can be tried.
+//! of messages can be tried.
 
 use std::collections::BTreeSet;
 
 /// A block, in bytes: a huge page of x86-64.
 pub(crate) const BLOCK: u64 = 2 << 20;
 
-/// What a guest handed over and the host may free.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Handed {
-    /// Where it begins in the guest's physical memory.
-    pub address: u64,
-    /// Where it begins in the file behind it.
-    pub offset: u64,
-}
-
-/// The blocks that are in the host's hand, in the order in which they were handed over.
+/// The blocks that are in the host's hand, by where they lie in the file behind the memory, in the order in which they were handed
+/// over.
 #[derive(Debug, Clone, Default)]
-pub struct Ownership {
-    stack: Vec<Handed>,
+pub(crate) struct Ownership {
+    stack: Vec<u64>,
     places: BTreeSet<u64>,
 }
 
 impl Ownership {
     /// How many blocks are in the host's hand.
-    #[must_use]
-    pub fn held(&self) -> u64 {
+    pub(crate) fn held(&self) -> u64 {
         self.stack.len() as u64
     }
 
-    /// Takes a block that the guest hands over; `offset` is where it lies, if it is the guest's at all.
+    /// Takes the block at `address` of the guest's physical memory, which the guest hands over; `offset` is where it lies in the
+    /// file, if it is the guest's at all.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn take(&mut self, address: u64, offset: Option<u64>) -> Result<Handed, &'static str> {
+    pub(crate) fn take(&mut self, address: u64, offset: Option<u64>) -> Result<u64, &'static str> {
         if !address.is_multiple_of(BLOCK) {
             return Err("which is no beginning of a block of 2 MiB");
         }
@@ -44,26 +36,18 @@ impl Ownership {
         if !self.places.insert(offset) {
             return Err("which it has handed over already");
         }
-        let handed = Handed { address, offset };
-        self.stack.push(handed);
-        Ok(handed)
+        self.stack.push(offset);
+        Ok(offset)
     }
 
-    /// Gives the guest back what it handed over last: fewer blocks where fewer are held.
-    pub fn give_back(&mut self, blocks: u64) -> Vec<Handed> {
+    /// Gives the guest back what it handed over last; fewer blocks where fewer are held.
+    pub(crate) fn give_back(&mut self, blocks: u64) -> Vec<u64> {
         let keep = self.stack.len().saturating_sub(usize::try_from(blocks).unwrap_or(usize::MAX));
         let given = self.stack.split_off(keep);
-        given.iter().for_each(|handed| {
-            self.places.remove(&handed.offset);
-        });
+        for offset in &given {
+            self.places.remove(offset);
+        }
         given
-    }
-
-    /// All is the guest's again: it was reset, and its kernel has all its memory in use.
-    pub fn reset(&mut self) -> u64 {
-        let held = self.held();
-        *self = Self::default();
-        held
     }
 }
 
@@ -77,20 +61,18 @@ mod tests {
 
     /// What may come, in any order.
     #[derive(Debug, Clone)]
-    enum Step {
+    enum Message {
         /// A block of the guest's, honest or not: the number of a place, and what is wrong with the address.
         Take(u64, u64),
         GiveBack(u64),
-        Reset,
     }
 
     const PLACES: u64 = 24;
 
-    fn step() -> impl Strategy<Value = Step> {
+    fn message() -> impl Strategy<Value = Message> {
         prop_oneof![
-            8 => (0..PLACES + 4, prop_oneof![6 => Just(0), 1 => 1..BLOCK]).prop_map(|(at, off)| Step::Take(at, off)),
-            4 => (0..6_u64).prop_map(Step::GiveBack),
-            1 => Just(Step::Reset),
+            8 => (0..PLACES + 4, prop_oneof![6 => Just(0), 1 => 1..BLOCK]).prop_map(|(at, off)| Message::Take(at, off)),
+            4 => (0..6_u64).prop_map(Message::GiveBack),
         ]
     }
 
@@ -99,12 +81,12 @@ mod tests {
 
         /// The guest's hand is told apart by a set of its own: in each state every place is in exactly one.
         #[test]
-        fn no_block_is_in_two_hands_and_none_is_lost(steps in proptest::collection::vec(step(), 1..80)) {
+        fn no_block_is_in_two_hands_and_none_is_lost(messages in proptest::collection::vec(message(), 1..80)) {
             let mut host = Ownership::default();
             let mut guest: BTreeSet<u64> = (0..PLACES).collect();
-            for step in steps {
-                match step {
-                    Step::Take(at, off) => {
+            for message in messages {
+                match message {
+                    Message::Take(at, off) => {
                         let address = at * BLOCK + off;
                         let offset = (at < PLACES).then_some(address);
                         let is_honest = off == 0 && guest.contains(&at);
@@ -113,17 +95,13 @@ mod tests {
                             guest.remove(&at);
                         }
                     }
-                    Step::GiveBack(blocks) => {
+                    Message::GiveBack(blocks) => {
                         let held = host.held();
                         let given = host.give_back(blocks);
                         prop_assert_eq!(given.len() as u64, blocks.min(held));
-                        for handed in given {
-                            prop_assert!(guest.insert(handed.offset / BLOCK), "it was in both hands");
+                        for offset in given {
+                            prop_assert!(guest.insert(offset / BLOCK), "it was in both hands");
                         }
-                    }
-                    Step::Reset => {
-                        host.reset();
-                        guest = (0..PLACES).collect();
                     }
                 }
                 prop_assert_eq!(host.held() + guest.len() as u64, PLACES, "none is lost");

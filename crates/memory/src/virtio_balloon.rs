@@ -5,10 +5,7 @@ use machine::Monitor;
 use serde_json::json;
 use units::Bytes;
 
-use crate::{
-    balloon::{Balloon, Guest},
-    error::MemoryError,
-};
+use crate::{balloon::Balloon, error::MemoryError};
 
 const QUERY: &str = "query-balloon";
 
@@ -33,7 +30,7 @@ impl Balloon for VirtioBalloon {
         Ok(())
     }
 
-    fn taken(&mut self, _: &mut dyn Guest) -> Result<Bytes, MemoryError> {
+    fn taken(&mut self) -> Result<Bytes, MemoryError> {
         Ok(Bytes(self.all.saturating_sub(actual(&mut self.monitor)?)))
     }
 }

@@ -5,10 +5,7 @@ use machine::Monitor;
 use serde_json::{Value, json};
 use units::Bytes;
 
-use crate::{
-    balloon::{Balloon, Guest},
-    error::MemoryError,
-};
+use crate::{balloon::Balloon, error::MemoryError};
 
 const QUERY: &str = "query-memory-devices";
 
@@ -36,7 +33,7 @@ impl Balloon for VirtioMem {
         Ok(())
     }
 
-    fn taken(&mut self, _: &mut dyn Guest) -> Result<Bytes, MemoryError> {
+    fn taken(&mut self) -> Result<Bytes, MemoryError> {
         let answer = self.monitor.order(QUERY, &json!({}))?;
         let is_it = |device: &&Value| device["data"]["id"] == self.device;
         let device = answer.as_array().into_iter().flatten().find(is_it);

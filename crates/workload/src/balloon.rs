@@ -15,7 +15,7 @@ use crate::{
 /// What emulated guests give up in a second, in bytes: for estimates of time alone.
 const USUAL_RATE: f64 = 0.3e9;
 /// What is done in a trial beside what is measured: the memory is touched before, and moved back.
-const ROUNDS: u64 = 4;
+const ROUNDS: f64 = 4.0;
 
 /// How memory is taken from a virtual machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -145,8 +145,9 @@ impl KindSettings for BalloonSettings {
         None
     }
 
-    fn sends(&self) -> Option<(Bytes, Option<f64>)> {
-        Some((Bytes(self.memory.0 * ROUNDS), Some(USUAL_RATE)))
+    /// By what is usual: it ends when all has moved.
+    fn flows_for(&self) -> Option<Nanos> {
+        Some(Nanos((self.memory.0 as f64 * ROUNDS / USUAL_RATE * 1e9) as u64))
     }
 
     fn warmup(&self) -> Nanos {

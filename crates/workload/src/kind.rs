@@ -117,7 +117,7 @@ pub trait KindSettings {
     fn flows_for(&self) -> Option<Nanos> {
         self.lasts().map(|time| self.warmup() + time)
     }
-    /// The bytes after which it ends, and how many a second were asked for, or are usual, at most.
+    /// The bytes after which it ends, and how many a second were asked for at most.
     fn sends(&self) -> Option<(Bytes, Option<f64>)> {
         None
     }

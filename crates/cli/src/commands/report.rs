@@ -131,7 +131,7 @@ impl FormatName {
                 let (page, is_inside) = evidence::embed(&page, record)?;
                 if !is_inside {
                     output::aside(
-                        "note: the run's record is too long for the page, which cannot be read back",
+                        "note: the run's record is too long for the page, which cannot be read back; `plumb report RUN -f raw -o run.json` writes it",
                     );
                 }
                 return Ok(page);

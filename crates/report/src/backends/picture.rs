@@ -124,15 +124,17 @@ impl Layout {
             let _ =
                 writeln!(drawn, "<text x=\"{left:.1}\" y=\"{:.1}\">{}</text>", next - 4.5, spans(&bar.text));
         }
-        for line in
-            bar.note.iter().flat_map(|note| lines(&note.characters(), ((WIDTH - left) / NOTE) as usize))
+        let note = bar.note.as_ref().map(Text::characters).unwrap_or_default();
+        for line in textwrap::wrap(note.trim(), ((WIDTH - left) / NOTE) as usize)
+            .iter()
+            .filter(|line| !line.is_empty())
         {
             next += LINE;
             let _ = writeln!(
                 drawn,
                 "<text class=\"note\" x=\"{left:.1}\" y=\"{:.1}\">{}</text>",
                 next - 4.5,
-                html(&line)
+                html(line)
             );
         }
         next + APART
@@ -154,21 +156,6 @@ fn spans(text: &Text) -> String {
 
 fn shortened(text: &str, most: usize) -> String {
     console::truncate_str(text, most, "…").into_owned()
-}
-
-/// The words of a text in lines of so many columns.
-fn lines(text: &str, columns: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if measure_text_width(line) + 1 + measure_text_width(word) <= columns => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

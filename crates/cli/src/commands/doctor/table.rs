@@ -11,7 +11,7 @@ use super::{
 
 const WIDEST: u16 = 100;
 const MARK: u16 = 4;
-const TITLE: u16 = 20;
+const TITLE: u16 = 21;
 /// What is missing above keeps nobody from measuring a path that exists.
 const NEEDS_NOTHING: &str =
     "`plumb server`, `client` and `ping` need no lab and no rights: any user may run them.";
