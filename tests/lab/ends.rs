@@ -90,7 +90,7 @@ pub(crate) fn a_killed_keeper() {
     before.are_gone_within(PATIENCE);
     assert!(sandbox.succeed(&["lab", "list"]).out.contains("gone"));
     assert!(sandbox.succeed(&["lab", "gc"]).out.contains("swept away lab quick"));
-    assert!(sandbox.succeed(&["lab", "list"]).out.contains("no lab stands"));
+    assert!(sandbox.succeed(&["lab", "list"]).out.contains("no lab is up"));
 }
 
 pub(crate) fn a_full_disk() {

@@ -271,7 +271,7 @@ pub(crate) fn an_environment_of_another_user() {
                 assert_eq!(output.status, Some(i32::from(is_shell)), "{words:?}: {output:?}");
                 let told = if is_shell { &output.err } else { &output.out };
                 assert!(
-                    !told.contains("quick") && (told.contains("no lab stands") || *words != LIST),
+                    !told.contains("quick") && (told.contains("no lab is up") || *words != LIST),
                     "{told}"
                 );
             }
@@ -298,7 +298,7 @@ pub(crate) fn a_holder_of_another_user() {
     *later.pointer_mut("/holder/start_time").expect("who holds it") = json!(start_time);
     place.enter(&later);
     let output = place.plumb(SHELL);
-    assert!(output.status == Some(1) && output.err.contains("no lab stands"), "{output:?}");
+    assert!(output.status == Some(1) && output.err.contains("no lab is up"), "{output:?}");
     for words in [DOWN, LIST, GC] {
         let output = place.plumb(words);
         assert!(victim.is_alive() && output.status == Some(0), "{words:?}: {output:?}");

@@ -115,7 +115,8 @@ pub(crate) fn time_in_a_guest_is_neither_work_nor_a_wait() {
     let output = sandbox.plumb(&["run", &file, "--inside", "hypervisor", "--probe", "syscalls"]);
     assert_eq!(output.status, Some(0), "{output:?}");
     let record = sandbox.record();
-    let watched = trials(&record).iter().find(|trial| trial["arm"] == "probed").expect("it was watched");
+    let watched = trials(&record).iter().find(|trial| trial["arm"] == "probed");
+    let watched = watched.unwrap_or_else(|| panic!("not watched: {}", output.err));
     let calls = watched["observed"]["syscalls"].as_array().expect("a list").iter();
     let mut of_cpu = calls.filter(|call| call["thread"] == "CPU 0/KVM" && call["call"] == "ioctl");
     let run = of_cpu.next().expect("KVM runs the guest in a call");

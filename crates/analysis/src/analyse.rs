@@ -58,6 +58,7 @@ pub(crate) fn head(record: &RunRecord) -> RunSummary {
         origin: header.origin.clone(),
         design: header.design,
         environment: header.environment.clone(),
+        machines: header.machines.clone(),
         paths: header.paths.clone(),
     }
 }

@@ -49,6 +49,7 @@ impl Fixture {
             tries: None,
             probes: Vec::new(),
             missing_probes: Vec::new(),
+            machines: Vec::new(),
             design: Design::default(),
             environment: Some(environment()),
             paths: Vec::new(),

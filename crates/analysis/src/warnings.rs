@@ -54,6 +54,7 @@ fn kind(doubt: &ValidityWarning) -> u8 {
         ValidityWarning::Strays { .. } => 10,
         ValidityWarning::Disturbed { .. } => 11,
         ValidityWarning::Stalled { .. } => 12,
+        ValidityWarning::HalfRoundTrips => 13,
     }
 }
 
@@ -71,7 +72,7 @@ fn strength(doubt: &ValidityWarning) -> f64 {
         ValidityWarning::LateGenerator { lateness, .. } => lateness.0 as f64,
         ValidityWarning::Lossy { lost, of } => *lost as f64 / (*of).max(1) as f64,
         ValidityWarning::Strays { strays, of } => *strays as f64 / (*of).max(1) as f64,
-        ValidityWarning::Emulated => 1.0,
+        ValidityWarning::Emulated | ValidityWarning::HalfRoundTrips => 1.0,
         ValidityWarning::Interrupted { asked, measured } => {
             asked.map_or(0.0, |asked| asked.0.abs_diff(measured.0) as f64)
         }

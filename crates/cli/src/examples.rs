@@ -203,7 +203,7 @@ const EXAMPLES: &[Examples] = &[
     ("lab down", &[("plumb lab down quick", "one"), ("plumb lab down --all", "every one")]),
     (
         "lab gc",
-        &[("plumb lab gc", "what a crash has left"), ("plumb lab list", "what stands and is meant to")],
+        &[("plumb lab gc", "what a crash has left"), ("plumb lab list", "what is up and is meant to be")],
     ),
     (
         "trace",

@@ -171,6 +171,7 @@ impl KeptTrials {
             tries: None,
             probes: Vec::new(),
             missing_probes: Vec::new(),
+            machines: Vec::new(),
             environment: Some(begun.environment().clone()),
             paths: vec![path],
             cells: vec![cell],

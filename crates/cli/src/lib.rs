@@ -19,6 +19,7 @@ mod global_flags;
 mod host;
 mod interrupt;
 mod kept_trials;
+mod level_cap;
 mod list_format;
 mod live;
 mod output;

@@ -58,6 +58,15 @@ impl Finding {
     /// Rules whose claims say what the numbers of layers and directions say already, and no cause.
     const RESTATING: [&str; 2] = ["direction-asymmetry", "vxlan-cost"];
 
+    /// Rules whose claims say which differences cannot be seen; what is established stands.
+    const HIDING: [&str; 2] = ["noisy-host", "too-noisy-to-say"];
+
+    /// Whether what is established stands beside it.
+    #[must_use]
+    pub fn leaves_what_is_established(&self) -> bool {
+        Self::HIDING.contains(&self.id.as_str())
+    }
+
     /// Whether it names no cause of what it tells.
     #[must_use]
     pub fn restates(&self) -> bool {

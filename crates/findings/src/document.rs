@@ -12,7 +12,9 @@ use crate::{
     ladder::{FactorEffect, Ladder},
     probed::RunProbes,
 };
-use samples::{Design, Environment, Origin, PathRecord, RunId, RunState, SkippedCell, UnixMillis};
+use samples::{
+    BootedMachine, Design, Environment, Origin, PathRecord, RunId, RunState, SkippedCell, UnixMillis,
+};
 
 /// The version of [`Findings`]' shape. A reader refuses another one.
 pub const SCHEMA: u32 = 7;
@@ -80,5 +82,8 @@ pub struct RunSummary {
     pub design: Design,
     /// The machine; `None` when nobody recorded it.
     pub environment: Option<Environment>,
+    /// The virtual machines that were booted for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<BootedMachine>,
     pub paths: Vec<PathRecord>,
 }

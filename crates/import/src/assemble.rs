@@ -217,6 +217,7 @@ impl Assembler {
             tries: None,
             probes: Vec::new(),
             missing_probes: Vec::new(),
+            machines: Vec::new(),
             design: Design::default(),
             environment: None,
             paths,

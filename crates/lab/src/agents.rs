@@ -10,6 +10,7 @@ use std::{
 
 use machine::{Machine, Monitor};
 use protocol::{ChannelError, FromAgent, Hello, Order, Progress, Reply, ToAgent};
+use samples::BootedMachine;
 use scenario::HostName;
 use units::Nanos;
 
@@ -19,6 +20,9 @@ use crate::{error::RunError, stop::Stop};
 const GRACE: Duration = Duration::from_secs(2);
 /// How often a wait looks whether the user asked for the end.
 const GLANCE: Duration = Duration::from_millis(50);
+
+/// How many times longer all may take in an emulated machine, whose host may have other work.
+const EMULATED: u32 = 6;
 
 /// How often a machine that may hang as it starts is started.
 const STARTS: u32 = 2;
@@ -31,6 +35,8 @@ pub(crate) struct Agents {
     tool: String,
     next_id: u64,
     stop: Stop,
+    /// How many times longer than usual an answer may take.
+    slowness: u32,
 }
 
 struct Endpoint {
@@ -76,7 +82,7 @@ impl Agents {
     ) -> Result<Self, RunError> {
         let (to_us, heard) = channel();
         let (endpoints, tool, stop) = (BTreeMap::new(), tool.to_owned(), stop.clone());
-        let mut agents = Self { endpoints, to_us, heard, tool, next_id: 0, stop };
+        let mut agents = Self { endpoints, to_us, heard, tool, next_id: 0, stop, slowness: 1 };
         let mut waiting = machines;
         loop {
             while let Some(place) = waiting.iter().position(|(_, machine)| agents.has_room_for(&**machine)) {
@@ -88,6 +94,11 @@ impl Agents {
             }
             agents.await_greeting(tell)?;
         }
+    }
+
+    /// The same where this program itself runs in an emulated machine.
+    pub(crate) fn inside(self, emulated: bool) -> Self {
+        Self { slowness: if emulated { EMULATED } else { 1 }, ..self }
     }
 
     pub(crate) fn hosts(&self) -> impl Iterator<Item = &HostName> {
@@ -117,6 +128,18 @@ impl Agents {
     /// How long a host's agent took from its machine's start until it greeted.
     pub(crate) fn ready_within(&self, host: &HostName) -> Option<Duration> {
         self.endpoints.get(host)?.ready_within
+    }
+
+    /// The machines that booted for the run, as they are now.
+    pub(crate) fn booted(&self) -> Vec<BootedMachine> {
+        let booted = self.endpoints.iter().filter(|(_, endpoint)| endpoint.machine.boot().own_kernel);
+        let told = booted.map(|(host, endpoint)| BootedMachine {
+            host: host.to_string(),
+            booted: endpoint.machine.condition().booted_within.map(Nanos::from),
+            ready: endpoint.ready_within.unwrap_or_default().into(),
+            resident: machine::resident(&endpoint.machine.pids()),
+        });
+        told.collect()
     }
 
     /// How many starts of a host's machine hung.
@@ -172,7 +195,7 @@ impl Agents {
         deadline: Duration,
     ) -> Result<Pending, RunError> {
         self.next_id += 1;
-        let id = self.next_id;
+        let (id, deadline) = (self.next_id, deadline * self.slowness);
         self.tell(host, &ToAgent::Request { id, deadline: Nanos::from(deadline), order })?;
         Ok(Pending { host: host.clone(), id, what, deadline })
     }

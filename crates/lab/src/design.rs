@@ -24,7 +24,7 @@ use units::Nanos;
 use crate::trial::ATTEMPTS;
 
 use forecast::screening_blocks;
-pub use forecast::{Forecast, forecast};
+pub use forecast::{Forecast, forecast, trials_lacking};
 use group::{Group, Standing};
 use observations::Observations;
 

@@ -1,6 +1,6 @@
 //! The beginning of a run's record: what identifies and surrounds its trials. Must not know what comes of them.
 
-use samples::{Environment, MissingProbe, Origin, RunHeader, RunState, SCHEMA, Sink};
+use samples::{BootedMachine, Environment, MissingProbe, Origin, RunHeader, RunState, SCHEMA, Sink};
 
 use crate::{
     error::RunError,
@@ -10,11 +10,12 @@ use crate::{
     trial::now,
 };
 
-/// Keeps the header of a new run, or holds the machine against that of a resumed one; `missing` are the probes that
+/// Keeps the header of a new run, or holds the machine against that of a resumed one; `machines` were booted for it, `missing` are the probes that
 /// were asked for and cannot run here.
 pub(crate) fn begin<S: Sink>(
     request: &Request<'_>,
     environment: &Environment,
+    machines: Vec<BootedMachine>,
     missing: &[MissingProbe],
     sink: &mut S,
     observer: &mut dyn Observer,
@@ -27,7 +28,7 @@ pub(crate) fn begin<S: Sink>(
         observer.event(&Event::Begun(&resumed.header));
         return Ok(());
     }
-    let header = header(request, environment, missing);
+    let header = RunHeader { machines, ..header(request, environment, missing) };
     sink.begin(&header).map_err(keep)?;
     observer.event(&Event::Begun(&header));
     Ok(())
@@ -49,6 +50,7 @@ fn header(request: &Request<'_>, environment: &Environment, missing: &[MissingPr
         tries: request.tries.cloned(),
         probes: request.plan.probes.clone(),
         missing_probes: missing.to_vec(),
+        machines: Vec::new(),
         environment: Some(environment.clone()),
         paths: planned_paths(request).map(record::path).collect(),
         cells: request.plan.cells.iter().map(record::cell).collect(),

@@ -28,12 +28,13 @@ mod placement;
 mod record;
 mod run;
 mod run_loop;
+mod run_time;
 mod skip;
 mod stop;
 mod trial;
 mod warnings;
 
-pub use design::{Design, Forecast, forecast};
+pub use design::{Design, Forecast, forecast, trials_lacking};
 pub use error::RunError;
 pub use event::{Event, Observer};
 pub use guest_network::GuestNetwork;
@@ -45,5 +46,6 @@ pub use placement::{Cpus, cpus};
 /// What the trials so far have decided, for whoever watches.
 pub use protocol::DesignDecision;
 pub use run::{Outcome, Request, run};
+pub use run_time::{guests, run_time};
 pub use stop::Stop;
 pub use warnings::warnings;

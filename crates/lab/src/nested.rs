@@ -19,14 +19,17 @@ use crate::{
     error::RunError,
     event::{Event, Observer},
     run::{Outcome, Request, keep},
+    run_time::run_time,
     skip::MissingCapabilities,
     stop::Stop,
 };
 
 /// What errors call the machine.
 const NAME: &str = "hypervisor";
-/// Its guests boot in it one instruction at a time, each twice if it must, and until they have, nothing is told.
+/// Its guests boot in it one instruction at a time, each twice if it must, and until they have, nothing is told ...
 const PATIENCE: Duration = Duration::from_secs(400);
+/// ... for so many times what it took to boot itself, where that is more: the machine has other work, or is slow.
+const BOOTS: u32 = 80;
 /// What it may take to lower the lab when the end is asked for.
 const LAST_PATIENCE: Duration = Duration::from_secs(20);
 const GLANCE: Duration = Duration::from_millis(50);
@@ -88,10 +91,12 @@ struct Hypervisor<'a> {
     machine: &'a mut dyn Machine,
     to: protocol::Sender<Box<dyn Write + Send>>,
     heard: Receiver<Result<FromConductor, ChannelError>>,
+    started: Instant,
 }
 
 impl<'a> Hypervisor<'a> {
     fn start(machine: &'a mut dyn Machine) -> Result<Self, RunError> {
+        let started = Instant::now();
         let channels = machine.start()?;
         let (to_us, heard) = channel();
         let mut from = protocol::Receiver::new(channels.from_agent);
@@ -104,7 +109,7 @@ impl<'a> Hypervisor<'a> {
                 }
             }
         });
-        Ok(Self { machine, to: protocol::Sender::new(channels.to_agent), heard })
+        Ok(Self { machine, to: protocol::Sender::new(channels.to_agent), heard, started })
     }
 
     fn send(&mut self, message: &ToConductor) -> Result<(), RunError> {
@@ -155,6 +160,7 @@ fn follow<S: Sink>(
 ) -> Result<Outcome, RunError> {
     let mut ledger = Ledger { request, sink, observer, header: None };
     let (mut patience, mut asked) = (hypervisor.machine.boot().patience, false);
+    let mut boot = None;
     // When it spoke last, and how long it had been starved by then.
     let mut last = (Instant::now(), Duration::ZERO);
     loop {
@@ -170,10 +176,14 @@ fn follow<S: Sink>(
             }
         };
         if !asked {
-            (patience, last) = (PATIENCE, hypervisor.now());
+            let boot = *boot.get_or_insert_with(|| hypervisor.started.elapsed());
+            (patience, last) = (PATIENCE.max(boot * BOOTS), hypervisor.now());
         }
         match said {
-            FromConductor::Hello(hello) => hello.accept().map_err(|source| hypervisor.lost(source))?,
+            FromConductor::Hello(hello) => {
+                hello.accept().map_err(|source| hypervisor.lost(source))?;
+                ledger.booted(hypervisor.started.elapsed());
+            }
             FromConductor::Over { made, skipped } => {
                 return Ok(Outcome { id: request.id.clone(), made, skipped });
             }
@@ -193,6 +203,20 @@ struct Ledger<'a, S> {
 }
 
 impl<S: Sink> Ledger<'_, S> {
+    fn booted(&mut self, within: Duration) {
+        let Request { scenario, plan, resume, .. } = self.request;
+        let boots = run_time(scenario, plan, within.into(), true);
+        // What is left of one that goes on is shown as it goes on.
+        let whole = match resume {
+            None => format!(
+                ": with its guests' boots the run takes about {:.0} min",
+                (boots.seconds() / 60.0).max(1.0)
+            ),
+            Some(_) => String::new(),
+        };
+        self.observer.event(&Event::Notice(&format!("the hypervisor booted in {within:.1?}{whole}")));
+    }
+
     fn take(&mut self, said: FromConductor) -> Result<(), RunError> {
         let run = &self.request.id;
         match said {

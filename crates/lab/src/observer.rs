@@ -1,7 +1,7 @@
 //! The observer of a run: one more agent, on the machine itself and in no host of the lab, that carries no traffic and
 //! says who had the CPUs in every trial, and in some watches with probes. What it cannot do is told once and ends no run. Must not know how a probe looks.
 
-use std::{collections::BTreeSet, mem, net::Ipv4Addr, path::PathBuf, thread, time::Duration};
+use std::{collections::BTreeSet, mem, net::Ipv4Addr, thread, time::Duration};
 
 use machine::{Machine, Namespace};
 use protocol::{BreakdownOrder, Observation, ObserveOrder, Order, Reply, Subject, Token, WatchedDevice};
@@ -16,6 +16,7 @@ use crate::{
     error::RunError,
     event::{Event, Observer},
     exchange::{self, Exchange},
+    run::Request,
     stop::Stop,
 };
 
@@ -58,17 +59,16 @@ pub(crate) enum Verdict {
 }
 
 impl Watcher {
-    /// Starts the observer and lets it try these probes; says which of them cannot run here.
+    /// Starts the observer of a run and lets it try the probes that its plan has; says which of them cannot run here.
     pub(crate) fn start(
-        agent: PathBuf,
-        tool: &str,
+        request: &Request<'_>,
         stop: &Stop,
-        probes: &[ProbeKind],
         devices: Vec<WatchedDevice>,
     ) -> Result<(Self, Vec<MissingProbe>), RunError> {
-        let host = HostName::new(NAME);
-        let machine = Box::new(Namespace::own(host.clone(), agent));
-        let mut watcher = Self::greeted((host, machine), tool, stop, probes, devices)?;
+        let (host, probes) = (HostName::new(NAME), &request.plan.probes);
+        let machine = Box::new(Namespace::own(host.clone(), request.agent.clone()));
+        let mut watcher = Self::greeted((host, machine), request.tool, stop, probes, devices)?;
+        watcher.agents = watcher.agents.inside(request.inside.is_some());
         let missing = watcher.try_probes()?;
         Ok((watcher, missing))
     }

@@ -36,8 +36,7 @@ pub(crate) fn begin(
     if !plan.probes.is_empty() {
         observer.event(&Event::Step("loading the probes"));
     }
-    let (agent, tool) = (request.agent.clone(), request.tool);
-    let (mut watcher, missing) = match Watcher::start(agent, tool, stop, &plan.probes, devices(topology)) {
+    let (mut watcher, missing) = match Watcher::start(request, stop, devices(topology)) {
         Ok((watcher, missing)) => (Some(watcher), missing),
         Err(RunError::Interrupted) => return Err(RunError::Interrupted),
         Err(error) => {

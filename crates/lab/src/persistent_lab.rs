@@ -65,9 +65,7 @@ pub enum RegistryError {
         source: serde_json::Error,
     },
     /// The name is taken.
-    #[error(
-        "a lab `{name}` stands already (held by process {pid}); take it down with `plumb lab down {name}`"
-    )]
+    #[error("a lab `{name}` is up already (held by process {pid}); remove it with `plumb lab down {name}`")]
     Taken {
         name: String,
         /// Its holder.
@@ -248,9 +246,9 @@ fn unknown(name: Option<&str>, standing: &[PersistentLab]) -> RegistryError {
         names => format!("say which by its name (`--lab` for a shell): {}", names.join(", ")),
     };
     let name = match (name, names.is_empty()) {
-        (Some(name), _) => format!("no lab `{name}` stands"),
-        (None, true) => "no lab stands".to_owned(),
-        (None, false) => "several labs stand".to_owned(),
+        (Some(name), _) => format!("no lab `{name}` is up"),
+        (None, true) => "no lab is up".to_owned(),
+        (None, false) => "several labs are up".to_owned(),
     };
     RegistryError::Unknown { name, standing }
 }
@@ -272,7 +270,7 @@ mod tests {
         registry.enter(&standing("twin", first)).expect("writable");
         let second = Holder { start_time: first.start_time + 1, ..first };
         let error = registry.enter(&standing("twin", second)).expect_err("taken").to_string();
-        assert!(error.contains("stands already"), "{error}");
+        assert!(error.contains("is up already"), "{error}");
         assert_eq!(registry.list().expect("readable"), [standing("twin", first)]);
     }
 

@@ -89,11 +89,12 @@ pub fn run<S: Sink>(
     let watched = Request { plan: &plan, ..request.clone() };
     observer.event(&Event::Step("checking the paths"));
     let skipped = missing_cells(&watched, &lacks);
+    let booted = agents.booted();
     let (agents, usable_cpus) = (&mut agents, &environment.usable_cpus);
     let balloons = Balloons::new();
     let mut bench = TrialRunner { ground, agents, watcher, usable_cpus, balloons, set: None, emulated };
     check_paths(&watched, &mut bench, &skipped)?;
-    header::begin(&watched, &environment, &missing, sink, observer)?;
+    header::begin(&watched, &environment, booted, &missing, sink, observer)?;
     let mut course = RunLoop { request: &watched, sink, observer, skipped };
     let made = course.make(&mut bench, stop)?;
     let outcome = Outcome { id: request.id.clone(), made, skipped: course.skipped.into_values().collect() };
@@ -129,7 +130,8 @@ fn start(
         (None, None) => Emulation::Nothing,
     };
     let mut tell = |text: &str| observer.event(&Event::Notice(text));
-    let mut agents = Agents::start(machines.waiting, request.tool, stop, &mut tell)?;
+    let agents = Agents::start(machines.waiting, request.tool, stop, &mut tell)?;
+    let mut agents = agents.inside(request.inside.is_some());
     ground.dress_guests(&mut agents)?;
     let inside = request.inside.map(str::to_owned);
     let environment = Environment { inside, ..describe(request, &ends, &mut agents, stop)? };

@@ -14,6 +14,7 @@ mod last_lines;
 mod namespace;
 mod namespace_entry;
 mod qemu;
+mod resident;
 mod rights;
 mod runtime_folder;
 mod starvation;
@@ -27,6 +28,7 @@ pub use hypervisor::hypervisor;
 pub use namespace::Namespace;
 pub use namespace_entry::visit;
 pub use qemu::{Accelerator, BALLOON, Monitor, MonitorError, MonitorSays, Nic, NicSays, Qemu, QemuError};
+pub use resident::resident;
 pub use rights::Rights;
 pub use runtime_folder::runtime_folder;
 /// What can go wrong with a process: the kernel's refusal, naming operation and object.

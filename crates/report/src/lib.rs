@@ -11,6 +11,7 @@ mod page;
 mod phrases;
 mod quantity;
 mod render;
+mod requirement;
 mod sections;
 mod single;
 mod text;
@@ -20,3 +21,4 @@ pub use render::{
     Format, Options, SingleFormat, Summary, UnknownFormat, View, render, render_contrast, render_solo,
     render_trace, render_trace_contrast, render_vm, section_names,
 };
+pub use requirement::{Requirement, UnknownRequirement};

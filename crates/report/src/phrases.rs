@@ -17,7 +17,7 @@ pub(crate) use self::{
     change::change,
     gain::{gain, gain_alone},
     traffic::{lost, lost_messages, middle_and_tail, retransmits, window},
-    warning::warning,
+    warning::{HALVES, warning},
 };
 use crate::{
     quantity::Scale,

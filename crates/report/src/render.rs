@@ -8,7 +8,7 @@ use findings::{
 };
 use samples::RunRecord;
 
-use crate::{backends, comparison, sections, single, trace};
+use crate::{backends, comparison, requirement::Requirement, sections, single, trace};
 
 /// What a report is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +103,7 @@ pub fn section_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// How a report is laid out; formats that have no layout ignore it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Whether the terminal may be coloured.
     pub colour: bool,
@@ -114,11 +114,14 @@ pub struct Options {
     /// `None` is short on a terminal, and full elsewhere.
     pub view: Option<View>,
     pub summary: Summary,
+    /// What a configuration must keep to.
+    pub requirements: Vec<Requirement>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { colour: false, width: 100, objective: None, view: None, summary: Summary::First }
+        let requirements = Vec::new();
+        Self { colour: false, width: 100, objective: None, view: None, summary: Summary::First, requirements }
     }
 }
 

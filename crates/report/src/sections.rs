@@ -35,6 +35,7 @@ mod skipped;
 mod speedup;
 mod summary;
 mod syscalls;
+mod trade_offs;
 pub(crate) mod unfinished_calls;
 pub(crate) mod verdict;
 
@@ -44,6 +45,7 @@ use samples::RunRecord;
 use crate::{
     page::{Block, Page, Section, section},
     render::{Options, Summary, View},
+    requirement::Requirement,
 };
 
 /// What sections are made from.
@@ -53,6 +55,7 @@ pub(crate) struct Source<'a> {
     pub(crate) record: Option<&'a RunRecord>,
     /// Whose recommendation stands first.
     pub(crate) objective: Objective,
+    pub(crate) requirements: &'a [Requirement],
 }
 
 /// A section, or nothing where the run has nothing to say on it.
@@ -91,6 +94,7 @@ const ORDER: &[Entry] = &[
     entry("matched-pairs", Place::Short, matched_pairs::build),
     entry("ranking", Place::Short, ranking::build),
     entry("levels", Place::Short, speedup::build),
+    entry("trade-offs", Place::Short, trade_offs::build),
     entry("results", Place::Chart, cells::build),
     entry("findings", Place::Short, verdict::build),
     entry("settings", Place::Full, effects::build),
@@ -128,7 +132,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 /// The report of a run.
 pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, options: &Options, usual: View) -> Page {
     let objective = options.objective.unwrap_or(findings.run.design.objective);
-    let source = Source { findings, record, objective };
+    let source = Source { findings, record, objective, requirements: &options.requirements };
     let title = findings.run.title.replace(char::is_control, " ");
     let mut sections = match options.view.unwrap_or(usual) {
         View::Full => built(&source, |_| true).map(|(_, section)| section).collect(),

@@ -38,7 +38,8 @@ pub use observed::{MissingProbe, Overflow, ProbeKind, ProbeResults, PtraceSlice,
 pub use origin::{ImportRecord, ImportedFile, Origin};
 pub use remedy_trials::{RemedyTrial, RemedyTrials};
 pub use run::{
-    CellRecord, PathRecord, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Sink, SkippedCell,
+    BootedMachine, CellRecord, PathRecord, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord,
+    Sink, SkippedCell,
 };
 pub use syscalls::{CallTimes, SyscallCount};
 pub use time::UnixMillis;

@@ -1,9 +1,13 @@
 //! A run: all the trials of one scenario, with where and how they were made.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::{Bytes, Nanos};
 
 use crate::{
     design::{CellEnd, Design},
@@ -77,6 +81,9 @@ pub struct RunHeader {
     pub missing_probes: Vec<MissingProbe>,
     /// The machine, as it was when the run began; `None` when nobody recorded it.
     pub environment: Option<Environment>,
+    /// The virtual machines that were booted for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<BootedMachine>,
     /// The paths that were measured.
     pub paths: Vec<PathRecord>,
     /// The cells, in the order of the scenario.
@@ -93,6 +100,18 @@ pub struct ScenarioRecord {
     /// SHA-256 of its text, in hex.
     pub digest: String,
     pub text: String,
+}
+
+/// A virtual machine that was booted for a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BootedMachine {
+    pub host: String,
+    /// From its start until its kernel's first process ran.
+    pub booted: Option<Nanos>,
+    /// From its start until its agent answered.
+    pub ready: Nanos,
+    /// Memory of its monitor's process that was in RAM when the run began, the guest's with it.
+    pub resident: Option<Bytes>,
 }
 
 /// A path that was measured.
@@ -150,6 +169,17 @@ pub struct RunRecord {
     /// Why each cell got no more trials, where that is settled.
     #[serde(default)]
     pub ends: Vec<CellEnd>,
+}
+
+impl RunRecord {
+    /// Leaves out all cells but these, with their trials.
+    pub fn retain_cells(&mut self, keep: impl Fn(&CellRecord) -> bool) {
+        self.header.cells.retain(keep);
+        let kept: BTreeSet<&str> = self.header.cells.iter().map(|cell| cell.id.as_str()).collect();
+        self.trials.retain(|trial| kept.contains(trial.cell.as_str()));
+        self.skipped.retain(|skip| kept.contains(skip.cell.as_str()));
+        self.ends.retain(|end| kept.contains(end.cell.as_str()));
+    }
 }
 
 /// Where the records of a run go as they are made.

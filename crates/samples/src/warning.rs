@@ -86,6 +86,8 @@ pub enum ValidityWarning {
         /// Of how many that came.
         of: u64,
     },
+    /// Its times and its rate fit only if each message took twice that time: halves of round trips, as sockperf prints them.
+    HalfRoundTrips,
     /// It was interrupted, and says what was measured till then.
     Interrupted {
         /// What was asked; `None` where bytes were.

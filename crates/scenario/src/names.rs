@@ -69,6 +69,12 @@ impl DeviceRef {
     pub fn new(host: impl Into<String>, device: impl Into<String>) -> Self {
         Self { host: HostName::new(host), device: DeviceName::new(device) }
     }
+
+    /// A device that a table of `host` names: `eth0`, or whole, `node1:eth0`.
+    pub(crate) fn named_in(host: &str, text: &str) -> Self {
+        let rest = text.strip_prefix(host).and_then(|rest| rest.strip_prefix(':'));
+        Self::new(host, rest.unwrap_or(text))
+    }
 }
 
 impl fmt::Display for DeviceRef {

@@ -165,7 +165,7 @@ fn gateway(entry: &Entry<GatewayTable>, table: u32, lab: &Lab) -> Gateway {
         next_hop,
         table,
         egress,
-        egress_device: DeviceName::new(written.device.get_ref()),
+        egress_device: DeviceRef::named_in(written.egress.get_ref(), written.device.get_ref()).device,
         egress_address: written.address.get_ref().0,
     }
 }

@@ -157,50 +157,53 @@ pub enum DeviceKind {
 }
 
 impl DeviceKind {
+    const ALL: [Self; Self::Other as usize + 1] = [
+        Self::Veth,
+        Self::Macvlan,
+        Self::Vlan,
+        Self::Vxlan,
+        Self::Bridge,
+        Self::Tap,
+        Self::Virtio,
+        Self::Other,
+    ];
+
+    /// Its word in records and reports, the kernel's (a network card and a guest's device have none), and whether its
+    /// operational state says when frames pass: a tunnel's says nothing of itself ("unknown"), and a bridge without ports has
+    /// no carrier to wait for.
+    const fn facts(self) -> (&'static str, &'static str, bool) {
+        match self {
+            Self::Veth => ("veth", "veth", true),
+            Self::Macvlan => ("macvlan", "macvlan", true),
+            Self::Vlan => ("vlan", "vlan", true),
+            Self::Vxlan => ("vxlan", "vxlan", false),
+            Self::Bridge => ("bridge", "bridge", false),
+            Self::Tap => ("tap", "tun", false),
+            Self::Virtio => ("virtio", "", false),
+            Self::Other => ("other", "", false),
+        }
+    }
+
     /// The kind that the kernel has this word for; a network card's is empty.
     pub(crate) fn of_word(word: &str) -> Self {
-        match word {
-            "veth" => Self::Veth,
-            "macvlan" => Self::Macvlan,
-            "vlan" => Self::Vlan,
-            "vxlan" => Self::Vxlan,
-            "bridge" => Self::Bridge,
-            "tun" => Self::Tap,
-            _ => Self::Other,
-        }
+        let known = Self::ALL.into_iter().filter(|_| !word.is_empty());
+        known.into_iter().find(|kind| kind.kernel_word() == word).unwrap_or(Self::Other)
     }
 
     /// The word for it in records and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Veth => "veth",
-            Self::Macvlan => "macvlan",
-            Self::Vlan => "vlan",
-            Self::Vxlan => "vxlan",
-            Self::Bridge => "bridge",
-            Self::Tap => "tap",
-            Self::Virtio => "virtio",
-            Self::Other => "other",
-        }
+        self.facts().0
     }
 
     /// The kernel's word for it; it has none for a network card.
     pub(crate) fn kernel_word(self) -> &'static str {
-        match self {
-            Self::Tap => "tun",
-            Self::Virtio | Self::Other => "",
-            Self::Veth | Self::Macvlan | Self::Vlan | Self::Vxlan | Self::Bridge => self.word(),
-        }
+        self.facts().1
     }
 
-    /// Whether its operational state says when frames pass. A tunnel device says nothing of itself (its state is
-    /// "unknown"), and a bridge without ports has no carrier to wait for.
+    /// Whether its operational state says when frames pass.
     pub(crate) fn tells_state(self) -> bool {
-        match self {
-            Self::Veth | Self::Macvlan | Self::Vlan => true,
-            Self::Vxlan | Self::Bridge | Self::Tap | Self::Virtio | Self::Other => false,
-        }
+        self.facts().2
     }
 }
 

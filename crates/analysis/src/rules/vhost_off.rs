@@ -30,7 +30,7 @@ fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Finding {
         id: String::new(),
         severity: severity(worst),
         claim: format!(
-            "vhost is off in {}, and that costs: {} against {} with it. That is {}; so it is in {} of {}.{}",
+            "vhost is off in {}, and that costs: {} against {} with it. That is {}, in {} of {}.{}",
             worst.off.id,
             shown(worst.off),
             shown(worst.on),

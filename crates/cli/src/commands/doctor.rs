@@ -11,6 +11,7 @@ use clap::Args;
 use machine::Rights;
 use scenario::{Plan, PlanOptions, Scenario, builtin};
 use serde::Serialize;
+use units::Nanos;
 
 use crate::{commands::TOOL, exit::Exit, output};
 use check::{Check, Group, Status};
@@ -41,8 +42,12 @@ struct Document {
 pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
     // A user namespace can be entered only while there is one thread, so this comes first.
     let rights = Rights::acquire();
-    let checks = checks(&rights);
-    let scenarios = verdicts(&checks)?;
+    let mut checks = checks(&rights);
+    let boot = guests::boot(&checks).and_then(|(check, time)| {
+        checks.push(check);
+        time
+    });
+    let scenarios = verdicts(&checks, boot)?;
     let able = scenarios.iter().all(Verdict::is_able);
     let kernel = probe::environment().kernel;
     let document = Document { schema: 1, tool: TOOL, kernel, checks, scenarios, able };
@@ -82,12 +87,13 @@ fn blame_rights(checks: &mut [Check], rights: &Result<Rights, impl Display>) {
     }
 }
 
-fn verdicts(checks: &[Check]) -> anyhow::Result<Vec<Verdict>> {
+/// `boot` is what a guest took.
+fn verdicts(checks: &[Check], boot: Option<Nanos>) -> anyhow::Result<Vec<Verdict>> {
     let judge = |builtin: &builtin::Builtin| {
         let scenario = Scenario::parse(builtin.name, builtin.text)?;
         // The order of the trials does not matter here, so neither does the seed.
         let plan = Plan::expand(&scenario, 0, &PlanOptions::default());
-        Ok(Verdict::of(&scenario, &plan.cells, checks))
+        Ok(Verdict::of(&scenario, &plan, checks, boot))
     };
     builtin::all().iter().map(judge).collect()
 }
@@ -131,7 +137,7 @@ mod tests {
     #[test]
     fn the_document_says_the_same_as_the_table() {
         let checks = checks(&Ok::<_, String>(Rights::Root));
-        let scenarios = verdicts(&checks).expect("built-in scenarios parse");
+        let scenarios = verdicts(&checks, None).expect("built-in scenarios parse");
         let able = scenarios.iter().all(Verdict::is_able);
         let document = Document { schema: 1, tool: TOOL, kernel: "6".into(), checks, scenarios, able };
         let json = serde_json::to_value(&document).expect("plain data");

@@ -1,4 +1,4 @@
-//! `plumb lab`: raise a scenario's lab and keep it standing, look around in it, take it down.
+//! `plumb lab`: create a scenario's lab and keep it up, look around in it, remove it.
 
 use std::{env, io, path::PathBuf, process::Command};
 
@@ -23,22 +23,22 @@ const READY: &str = "ready";
 /// What to do with labs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabCommand {
-    /// Raise a scenario's lab and keep it standing
+    /// Create a scenario's lab and keep it up
     Up(UpArgs),
-    /// List the labs that stand
+    /// List the labs that are up
     List(ListFormat),
-    /// Run a shell, or a command, in a host of a standing lab
+    /// Run a shell, or a command, in a host of a lab that is up
     Shell(ShellArgs),
-    /// Take standing labs down
+    /// Remove labs
     Down {
         /// Their names [default: the only one]
         #[arg(value_name = "LAB")]
         names: Vec<String>,
-        /// Take all of them down
+        /// Remove all of them
         #[arg(long, conflicts_with = "names")]
         all: bool,
     },
-    /// Sweep away what a crash has left
+    /// Remove what a crash has left
     Gc,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct UpArgs {
 pub(crate) struct ShellArgs {
     /// The host to go into
     host: String,
-    /// The lab, when several stand
+    /// The lab, when several are up
     #[arg(long)]
     lab: Option<String>,
     /// A command instead of a shell
@@ -146,7 +146,7 @@ fn name_of(args: &UpArgs) -> anyhow::Result<String> {
 
 fn show(lab: &PersistentLab) -> io::Result<()> {
     let PersistentLab { name, scenario, holder, .. } = lab;
-    output::line(format_args!("lab {name} stands (scenario {scenario}, held by process {})", holder.pid))?;
+    output::line(format_args!("lab {name} is up (scenario {scenario}, held by process {})", holder.pid))?;
     for host in &lab.hosts {
         output::line(format_args!("  {:<12} {}", host.name, host.addresses.join(", ")))?;
     }
@@ -155,7 +155,7 @@ fn show(lab: &PersistentLab) -> io::Result<()> {
     }
     let Some(host) = lab.hosts.first() else { return Ok(()) };
     let (enter, leave) = (format!("plumb lab shell {}", host.name), format!("plumb lab down {name}"));
-    output::line(format_args!("go in with `{enter}`, take it down with `{leave}`"))
+    output::line(format_args!("go in with `{enter}`, remove it with `{leave}`"))
 }
 
 fn list(registry: &Registry, format: ListFormat) -> anyhow::Result<()> {
@@ -168,7 +168,7 @@ fn list(registry: &Registry, format: ListFormat) -> anyhow::Result<()> {
         }));
     }
     if labs.is_empty() {
-        return Ok(output::line("no lab stands; `plumb lab up SCENARIO` creates one")?);
+        return Ok(output::line("no lab is up; `plumb lab up SCENARIO` creates one")?);
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ::report::{Format, Options, Summary, View, section_names};
+use ::report::{Format, Options, Requirement, Summary, View, section_names};
 use clap::{Args, ValueEnum, builder::PossibleValuesParser};
 use findings::{Findings, Objective};
 use samples::RunRecord;
@@ -14,6 +14,7 @@ use crate::{
     destination, evidence,
     exit::Exit,
     global_flags::GlobalFlags,
+    level_cap::LevelCap,
     output, pager, remedy_results, run_reference, store_path,
     value_parsers::{Word, one_of},
 };
@@ -34,6 +35,13 @@ pub(crate) struct ReportArgs {
     /// What a sweep's recommendation is for [default: what the run was made for, or efficient]
     #[arg(long, value_parser = one_of(OBJECTIVES))]
     objective: Option<Objective>,
+    /// A bound that a setting must keep to, as p99<50us or throughput>10Gbit/s: which do, and which of them costs the least CPU
+    /// time (may be repeated)
+    #[arg(long, value_name = "BOUND")]
+    require: Vec<Requirement>,
+    /// The highest level of a factor that may be recommended, as streams=16: settings beyond it are left out (may be repeated)
+    #[arg(long, value_name = "FACTOR=N")]
+    at_most: Vec<LevelCap>,
     /// Every section, beside the summary, the chart and the findings
     #[arg(long, conflicts_with = "section")]
     full: bool,
@@ -82,14 +90,22 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         (Some(path), None) => Some(Destination::parse(path)?),
         (None, _) => None,
     };
-    let (record, findings) = if let Some(record) = run_reference::in_file(&args.run)? {
+    let (record, findings) = if let Some(mut record) = run_reference::in_file(&args.run)? {
+        LevelCap::apply(&args.at_most, &mut record)?;
         let findings = analysis::analyse(&record);
         (record, findings)
     } else {
         let store = store_path::open(shared.db.as_deref())?;
-        remedy_results::findings(&store, store.load(&store.resolve(&args.run)?)?)?
+        let mut record = store.load(&store.resolve(&args.run)?)?;
+        LevelCap::apply(&args.at_most, &mut record)?;
+        remedy_results::findings(&store, record)?
     };
-    let asked = |options| Options { objective: args.objective, view: args.view(), ..options };
+    let asked = |options| Options {
+        objective: args.objective,
+        view: args.view(),
+        requirements: args.require.clone(),
+        ..options
+    };
     match destination {
         Some(destination) => {
             destination.write_as(&findings, &record, &asked(destination::in_a_file()))?;

@@ -148,6 +148,9 @@ fn measure(
         progress
             .notice("not root: the lab lives in a user namespace; `plumb doctor` says what is missing there");
     }
+    if let Some(said) = super::scenario::too_few_trials(&job.plan) {
+        progress.notice(&said);
+    }
     let request = Request {
         scenario: &job.source.scenario,
         text: &job.source.text,

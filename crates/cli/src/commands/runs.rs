@@ -114,11 +114,14 @@ fn list_json(store: &Store) -> anyhow::Result<()> {
     list_format::json(runs.iter().map(entry))
 }
 
-/// Which columns are shown, and how wide the title may be; without a width all of all.
+/// Which columns are shown, and how wide the title may be; without a width all of all, for what reads them by their places.
 fn fitting(rows: &[[String; 6]], width: Option<usize>) -> ([bool; 6], usize) {
     let extent = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let (mut shown, title) = ([true; 6], extent(TITLE));
-    let Some(width) = width else { return (shown, title) };
+    let title = extent(TITLE);
+    let Some(width) = width else { return ([true; 6], title) };
+    // A column that is empty but for its head says nothing.
+    let mut shown: [bool; 6] =
+        std::array::from_fn(|column| rows.iter().skip(1).any(|row| !row[column].is_empty()));
     let others = |shown: &[bool; 6]| -> usize {
         (0..TITLE).filter(|column| shown[*column]).map(|column| extent(column) + PADDING).sum()
     };
@@ -164,7 +167,7 @@ mod tests {
             "2026-11-21 13:00",
             "2/2",
             "complete",
-            "",
+            "nightly",
             "What a bridge costs, and more",
         ];
         let rows = [HEAD, row].map(|row| row.map(str::to_owned));
@@ -181,6 +184,13 @@ mod tests {
             let lines = shown(Some(width));
             assert!(lines.iter().all(|line| line.chars().count() <= width), "{width}: {lines:?}");
         }
+    }
+
+    #[test]
+    fn on_a_terminal_an_empty_column_makes_room_for_others() {
+        let row = ["quick-1", "2026-11-21 13:00", "2/2", "complete", "", "What a bridge costs"];
+        let shown = table([HEAD, row].map(|row| row.map(str::to_owned)).to_vec(), Some(70)).to_string();
+        assert!(shown.contains(row[TITLE]) && !shown.contains("BASELINE"), "{shown}");
     }
 
     #[test]

@@ -249,7 +249,29 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
             print_design(plan, &forecast)
         }
         None => output::line(format_args!("{trials} trials of {cells} cells, about {takes}: {times}")),
+    }?;
+    if let Some(said) = too_few_trials(plan) {
+        output::line(said)?;
     }
+    match lab::guests(scenario, plan) {
+        0 => Ok(()),
+        1 => output::line("its guest boots first: `plumb doctor` boots one, and says what a run takes here"),
+        some => output::line(format_args!(
+            "its {some} guests boot first: `plumb doctor` boots one, and says what a run takes here"
+        )),
+    }
+}
+
+/// What is said of a plan whose trials cannot establish any difference.
+pub(crate) fn too_few_trials(plan: &Plan) -> Option<String> {
+    let least = lab::trials_lacking(plan)?;
+    let trials = match plan.trials.last().map_or(0, |trial| trial.block + 1) {
+        1 => "1 trial".to_owned(),
+        trials => format!("{trials} trials"),
+    };
+    Some(format!(
+        "{trials} of each result establish no difference, however large: {least} are the fewest that can"
+    ))
 }
 
 /// How often cells are measured once more with the probes on.
@@ -306,6 +328,6 @@ fn sought(objective: Objective) -> &'static str {
     }
 }
 
-fn minutes(seconds: f64) -> String {
+pub(crate) fn minutes(seconds: f64) -> String {
     if seconds < 90.0 { format!("{seconds:.0} s") } else { format!("{:.1} min", seconds / 60.0) }
 }

@@ -4,6 +4,8 @@ mod document;
 mod machine;
 mod run;
 
+pub(crate) use machine::qemu;
+
 use clap::Subcommand;
 
 use crate::exit::Exit;

@@ -3,7 +3,7 @@
 
 use std::{mem, ops::RangeInclusive};
 
-use samples::{ImportedKind, ImportedSettings};
+use samples::{ImportedKind, ImportedSettings, ValidityWarning};
 use workload::{Measurement, Quantity, ReportedData, ReportedValue};
 
 use super::{
@@ -114,6 +114,7 @@ impl Table {
         }
         if are_halves(&values) {
             self.faults.half(line);
+            found.doubts.push(ValidityWarning::HalfRoundTrips);
         }
         if !values.is_empty() {
             out.found(with(found, values));

@@ -52,6 +52,14 @@ pub fn forecast(plan: &Plan) -> Option<Forecast> {
     })
 }
 
+/// How many trials a result must have before a difference to another can be established, where a plan of several cells has
+/// fewer.
+#[must_use]
+pub fn trials_lacking(plan: &Plan) -> Option<u32> {
+    let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);
+    (plan.cells.len() > 1 && blocks < FEWEST_TO_ESTABLISH).then_some(FEWEST_TO_ESTABLISH)
+}
+
 /// In how many blocks every cell is measured.
 pub(super) fn screening_blocks(plan: &Plan) -> u32 {
     if plan.design.until_clear {
@@ -67,4 +75,26 @@ pub(super) fn screening_blocks(plan: &Plan) -> u32 {
 fn blocks_take(plan: &Plan, blocks: u32) -> Nanos {
     let in_them = plan.trials.iter().take_while(|trial| trial.block < blocks);
     in_them.map(|trial| plan.trial_estimate(trial.cell)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use scenario::{PlanOptions, Scenario, builtin};
+
+    use super::*;
+
+    #[test]
+    fn fewer_than_five_trials_establish_nothing_between_several_cells() {
+        let text = builtin::find("quick").expect("built in").text;
+        let scenario = Scenario::parse("quick", text).expect("it parses");
+        let lacking = |trials, paths: &[&str]| {
+            let paths = paths.iter().map(|path| scenario::PathName::new(*path)).collect();
+            let workloads = scenario.workloads.iter().take(1).map(|workload| workload.name.clone()).collect();
+            let options = PlanOptions { trials: Some(trials), paths, workloads, ..PlanOptions::default() };
+            trials_lacking(&Plan::expand(&scenario, 0, &options))
+        };
+        assert_eq!([lacking(4, &[]), lacking(5, &[])], [Some(5), None]);
+        let one = lacking(1, &["node-to-node"]);
+        assert_eq!(one, None, "one cell is compared with none");
+    }
 }

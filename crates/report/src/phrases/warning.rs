@@ -5,6 +5,9 @@ use units::Share;
 
 use super::count;
 
+/// What is said beside times that are halves.
+pub(crate) const HALVES: &str = "these look like halves of round trips, as sockperf prints them";
+
 /// A reason to distrust a number, as a clause.
 pub(crate) fn warning(doubt: &ValidityWarning) -> String {
     match doubt {
@@ -55,6 +58,9 @@ pub(crate) fn warning(doubt: &ValidityWarning) -> String {
             if *strays == 1 { "has" } else { "have" },
             if *strays == 1 { "it" } else { "them" },
         ),
+        ValidityWarning::HalfRoundTrips => {
+            format!("{HALVES}: at its rate each round trip takes twice as long")
+        }
         ValidityWarning::Interrupted { asked: Some(asked), measured } => {
             format!("it was interrupted: {measured} of {asked} were measured")
         }

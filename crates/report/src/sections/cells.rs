@@ -1,6 +1,7 @@
 //! The summary: one row for each cell, one table for each workload. Must not know the samples within trials.
 
 use findings::{CellSummary, Findings};
+use samples::ValidityWarning;
 use units::significant;
 use workload::Work;
 
@@ -43,8 +44,11 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
 fn caption(cells: &[&CellSummary]) -> Option<Text> {
     let doubted = cells.iter().any(|cell| !cell.doubts.is_empty());
     let doubts = doubted.then_some("! has warnings, listed under Limitations");
+    let halved =
+        |cell: &&CellSummary| cell.doubts.iter().any(|(doubt, _)| *doubt == ValidityWarning::HalfRoundTrips);
+    let halves = cells.iter().any(halved).then_some(phrases::HALVES);
     let of_kind = cells.iter().find_map(|cell| kind::of(cell).caption());
-    let said: Vec<&str> = of_kind.into_iter().chain(doubts).collect();
+    let said: Vec<&str> = of_kind.into_iter().chain(halves).chain(doubts).collect();
     (!said.is_empty()).then(|| Text::of(Tone::Faint, said.join("; ")))
 }
 

@@ -5,7 +5,7 @@ use findings::{CellSummary, Findings, MatchedPair, MatchedPairs};
 use super::{Source, syscalls};
 use crate::{
     labels,
-    page::{Block, Section, Table, left, right, section},
+    page::{Block, Column, Section, Table, left, right, section},
     phrases::{self, Confidence},
     text::{Text, Tone, glued},
 };
@@ -37,13 +37,14 @@ fn table(findings: &Findings, twins: &MatchedPairs, rows: &[Row<'_>]) -> Table {
     let brings = common
         .map_or(brings.to_owned(), |common| format!("{brings} {}", glued(&format!("({common} interval)"))));
     let unit = rows.iter().find_map(|(_, without, _)| syscalls::unit(without));
-    let mut columns = vec![left("Path")];
+    let placed = labels::are_placed(rows.iter().map(|(_, without, _)| without.path.as_str()));
+    let mut columns: Vec<Column> = placed.then(|| left("Path")).into_iter().collect();
     columns.extend(factors.iter().map(|factor| left(*factor)));
     columns.extend([format!("Without {}", twins.word), format!("With {}", twins.word), brings].map(right));
     columns.extend(unit.as_ref().map(|unit| right(format!("Calls {unit}"))));
     let row = |(pair, without, with): &Row<'_>| {
         let median = |cell: &CellSummary| Text::from(phrases::value(cell.metric, cell.value.median));
-        let mut row = vec![Text::of(Tone::Strong, &without.path)];
+        let mut row: Vec<Text> = placed.then(|| Text::of(Tone::Strong, &without.path)).into_iter().collect();
         row.extend(factors.iter().map(|factor| level(without, factor)));
         row.extend([median(without), median(with), change(findings, twins, pair, confidence)]);
         row.extend(unit.is_some().then(|| calls(without, with)));

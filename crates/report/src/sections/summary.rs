@@ -117,7 +117,9 @@ impl Answer<'_> {
         rows.extend(why.map(|claim| row("Why", labels::named(findings, claim.lead()).into())));
         let open = why.is_none() && self.distrust.is_none() && self.largest.is_some();
         rows.extend(open.then(|| row("Why", Text::of(Tone::Faint, self.unexplained()))));
-        rows.extend(set(self.source, why.or_else(|| told.first().copied()).or(self.distrust)));
+        let of_largest = told.first().filter(|claim| self.is_of_largest(claim));
+        let others = || self.distrust.or_else(|| told.first().copied());
+        rows.extend(set(self.source, why.or_else(|| of_largest.copied()).or_else(others)));
         let warns = |claim: &&Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
         let warning =
             findings.claims.iter().find(warns).filter(|_| scope.warnings && self.distrust.is_none());
@@ -144,22 +146,23 @@ impl Answer<'_> {
 
     /// What names a cause of the largest difference, or of anything where there is none.
     fn why(&self) -> Option<&Finding> {
-        let of_largest =
-            |claim: &Finding| self.largest.is_none_or(|it| it.cells.iter().any(|cell| is_of(claim, cell)));
+        let of_largest = |claim: &Finding| self.largest.is_none() || self.is_of_largest(claim);
         self.told().into_iter().find(|claim| of_largest(claim) && !claim.restates())
+    }
+
+    fn is_of_largest(&self, claim: &Finding) -> bool {
+        self.largest.is_some_and(|it| it.cells.iter().any(|cell| is_of(claim, cell)))
     }
 
     /// What was found of the path, those first that concern the largest difference; nothing of numbers that cannot be relied on.
     fn told(&self) -> Vec<&Finding> {
-        let doubted = |claim: &Finding| {
-            self.distrust.is_some_and(|doubt| doubt.cells.iter().any(|cell| is_of(claim, cell)))
-        };
+        let doubt = self.distrust.filter(|doubt| !doubt.leaves_what_is_established());
+        let doubted =
+            |claim: &Finding| doubt.is_some_and(|doubt| doubt.cells.iter().any(|cell| is_of(claim, cell)));
         let claims = self.source.findings.claims.iter();
         let mut told: Vec<&Finding> =
             claims.filter(|claim| !claim.is_of_the_measurement() && !doubted(claim)).collect();
-        told.sort_by_key(|claim| {
-            !self.largest.is_some_and(|it| it.cells.iter().any(|cell| is_of(claim, cell)))
-        });
+        told.sort_by_key(|claim| !self.is_of_largest(claim));
         told
     }
 }

@@ -5,6 +5,7 @@ use findings::{Brought, Difference, Evidence, Finding, Remedy, Severity};
 
 use super::{Source, invalid_trials::Valueless};
 use crate::{
+    labels,
     page::{Block, Section, section},
     phrases::{self, Confidence},
     text::{Text, Tone},
@@ -21,7 +22,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         let first = findings.claims.iter().position(shows_what_was_tried);
         let told = |(index, finding): (usize, &Finding)| {
             let ratios = (Some(index) == first).then(|| Block::Paragraph(Text::of(Tone::Faint, RATIOS)));
-            claim(finding).into_iter().chain(ratios)
+            claim(&labels::finding(findings, finding)).into_iter().chain(ratios)
         };
         findings.claims.iter().enumerate().flat_map(told).collect()
     };

@@ -48,6 +48,22 @@ fn markdown_has_everything() {
 }
 
 #[test]
+fn what_is_required_is_answered_with_the_cheapest_that_meets_it() {
+    let required = |bounds: &[&str]| {
+        let requirements = bounds.iter().map(|bound| bound.parse().expect("a bound")).collect();
+        let view = Some(View::Section("trade-offs"));
+        render(
+            &sample::alternatives::alternatives(),
+            None,
+            Format::Terminal,
+            &Options { requirements, view, ..full(100) },
+        )
+    };
+    check("trade-offs.txt", &required(&["throughput>10Gbit/s", "boot<4.25s"]));
+    assert!(required(&["throughput>30Gbit/s"]).contains("None of 4 meets throughput > 30"));
+}
+
+#[test]
 fn csv_has_a_row_for_each_cell() {
     check("cells.csv", &render(&sample::findings(), None, Format::Csv, &Options::default()));
 }

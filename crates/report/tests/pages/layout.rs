@@ -10,8 +10,14 @@ use samples::{AttributionSource, RunState, SkippedCell};
 use crate::sample;
 
 /// Every section.
-const FULL: Options =
-    Options { colour: false, width: 100, objective: None, view: Some(View::Full), summary: Summary::First };
+const FULL: Options = Options {
+    colour: false,
+    width: 100,
+    objective: None,
+    view: Some(View::Full),
+    summary: Summary::First,
+    requirements: Vec::new(),
+};
 
 /// Wide characters, a long word, markup, and an attempt on the terminal.
 const NAMES: [&str; 4] = [

@@ -29,7 +29,7 @@ pub(super) fn host_bits(prefix: &Spanned<As<Ipv4Net>>) -> Option<Problem> {
 }
 
 fn egress_address(entry: &Entry<GatewayTable>, draft: &Draft) -> Option<Problem> {
-    let device = DeviceRef::new(entry.table.egress.get_ref(), entry.table.device.get_ref());
+    let device = DeviceRef::named_in(entry.table.egress.get_ref(), entry.table.device.get_ref());
     let address = &entry.table.address;
     let has = draft.lab.addresses().find(|(at, _)| **at == device).map(|(_, has)| has);
     let Some(network) = has else {

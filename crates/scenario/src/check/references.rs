@@ -46,7 +46,7 @@ fn unknown<'a>(
 impl<'c> Checker<'c> {
     /// Complains of a device of `host` that is no end of a wire, with `help`; whether it is one.
     pub(crate) fn wire_end(&mut self, host: &str, device: &Spanned<String>, help: &str) -> bool {
-        let at = DeviceRef::new(host, device.get_ref());
+        let at = DeviceRef::named_in(host, device.get_ref());
         let wired = self.document.links.wires.iter().flat_map(|wire| &wire.table.between);
         let wired: Vec<&DeviceRef> =
             wired.map(|end| &end.get_ref().0).filter(|end| end.host == at.host).collect();
@@ -65,11 +65,9 @@ impl<'c> Checker<'c> {
     /// Complains of a device of `host` that nothing can stand on: the kernel lets no port of a bridge have a macvlan, and
     /// what is handed up to it would not come to the bridge.
     pub(crate) fn free_wire_end(&mut self, host: &str, device: &Spanned<String>) {
-        let at = DeviceRef::new(host, device.get_ref());
+        let at = DeviceRef::named_in(host, device.get_ref());
         let bridges = self.document.links.bridges.iter().filter(|bridge| bridge.device().host == at.host);
-        for bridge in
-            bridges.filter(|bridge| bridge.table.ports.iter().any(|port| port.get_ref() == device.get_ref()))
-        {
+        for bridge in bridges.filter(|bridge| bridge.listed().any(|port| port == at.device)) {
             let message = format!("`{at}` is a port of the bridge `{}`", bridge.name());
             let help = "name another end of a wire, or take it out of the bridge";
             self.problems.push(Problem::new(device.span(), message, "a port").help(help));
@@ -225,7 +223,7 @@ impl<'c> Checker<'c> {
     }
 
     pub(crate) fn device_in(&mut self, host: &str, device: &Spanned<String>) {
-        let at = DeviceRef::new(host, device.get_ref());
+        let at = DeviceRef::named_in(host, device.get_ref());
         if !self.draft.places.has(&at) {
             let devices = self.draft.places.devices.iter().filter(|(known, _)| known.host == at.host);
             let candidates: Vec<&str> = devices.map(|(known, _)| known.device.as_str()).collect();

@@ -43,8 +43,10 @@ impl Entry<BridgeTable> {
         DeviceRef::new(self.table.host.get_ref(), device)
     }
 
-    fn listed(&self) -> impl Iterator<Item = DeviceName> {
-        self.table.ports.iter().map(|port| DeviceName::new(port.get_ref()))
+    /// Ends of wires that the bridge itself names.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = DeviceName> {
+        let host = self.table.host.get_ref();
+        self.table.ports.iter().map(move |port| DeviceRef::named_in(host, port.get_ref()).device)
     }
 }
 

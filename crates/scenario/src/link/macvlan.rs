@@ -34,7 +34,7 @@ impl Entry<MacvlanTable> {
     }
 
     fn under(&self) -> DeviceRef {
-        DeviceRef::new(self.table.host.get_ref(), self.table.over.get_ref())
+        DeviceRef::named_in(self.table.host.get_ref(), self.table.over.get_ref())
     }
 }
 
@@ -55,7 +55,7 @@ impl LinkTable for Entry<MacvlanTable> {
     }
 
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
-        let (at, over) = (self.at(), DeviceName::new(self.table.over.get_ref()));
+        let (at, over) = (self.at(), self.under().device);
         let (address, mtu) = (self.table.address.get_ref().0, resolver.mtu(&at));
         Some(Link::Macvlan(Macvlan { name: self.name().to_owned(), at, over, address, mtu }))
     }

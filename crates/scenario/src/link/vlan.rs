@@ -42,7 +42,7 @@ impl Entry<VlanTable> {
     }
 
     fn under(&self) -> DeviceRef {
-        DeviceRef::new(self.table.host.get_ref(), self.table.over.get_ref())
+        DeviceRef::named_in(self.table.host.get_ref(), self.table.over.get_ref())
     }
 }
 
@@ -67,7 +67,7 @@ impl LinkTable for Entry<VlanTable> {
     }
 
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
-        let (at, over) = (self.at(), DeviceName::new(self.table.over.get_ref()));
+        let (at, over) = (self.at(), self.under().device);
         let (id, mtu) = (*self.table.id.get_ref(), resolver.mtu(&at));
         let address = self.table.address.as_ref().map(|address| address.get_ref().0);
         Some(Link::Vlan(Vlan { name: self.name().to_owned(), at, over, id, address, mtu }))

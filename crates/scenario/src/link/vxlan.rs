@@ -67,7 +67,7 @@ impl Entry<VxlanTable> {
     }
 
     fn member(&self, member: &Entry<MemberTable>, resolver: &Resolver<'_>) -> VxlanMember {
-        let over = DeviceRef::new(member.name(), member.table.over.get_ref());
+        let over = DeviceRef::named_in(member.name(), member.table.over.get_ref());
         // The end of a tunnel is not inside another.
         let is_overlay = resolver.document.links.vxlans.get(over.device.as_str()).is_some();
         let local = resolver.address(&over).filter(|_| !is_overlay);
@@ -160,7 +160,7 @@ impl LinkTable for Entry<VxlanTable> {
             return Some(*mtu.get_ref());
         }
         let under = self.table.members.iter();
-        let under = under.map(|member| DeviceRef::new(member.name(), member.table.over.get_ref()));
+        let under = under.map(|member| DeviceRef::named_in(member.name(), member.table.over.get_ref()));
         // A tunnel is made before settings are: it can be no larger than what its underlay is made with.
         under
             .filter_map(|over| Some(mtus.effective(&over)?.min(mtus.made(&over))))

@@ -65,6 +65,22 @@ fn a_macvlan_stands_on_a_wire_s_end_that_is_no_port() {
 }
 
 #[test]
+fn a_device_of_a_table_s_host_is_named_with_it_or_without() {
+    let whole = MACVLAN.replacen("over = \"eth0\"", "over = \"a:eth0\"", 1).replacen(
+        "over = \"eth0\"",
+        "over = \"b:eth0\"",
+        1,
+    );
+    assert_eq!(way(&whole), way(MACVLAN));
+    let other = MACVLAN.replacen("over = \"eth0\"", "over = \"b:eth0\"", 1);
+    check_text(&other, "\"b:eth0\"", "unknown device `b:eth0`", "eth0");
+    let lab = |text: &str| Scenario::parse("quick", text).expect("it parses").lab;
+    let quick = scenario::builtin::find("quick").expect("built in").text;
+    let whole = quick.replacen("over = \"eth0\"", "over = \"node1:eth0\"", 1);
+    assert!(whole != quick && lab(&whole) == lab(quick));
+}
+
+#[test]
 fn a_macvlan_has_the_mtu_of_the_device_under_it() {
     let text = format!("{MACVLAN}[devices.\"a:mv-a\"]\nmtu = 1500\n");
     check_text(&text, "mtu = 1500", "`a:mv-a` has MTU 1500, but `a:eth0` has 9000", "same MTU");

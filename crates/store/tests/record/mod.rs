@@ -43,6 +43,7 @@ pub(crate) fn header(id: &str, started: i64) -> RunHeader {
         tries: None,
         probes: Vec::new(),
         missing_probes: Vec::new(),
+        machines: Vec::new(),
         design: Design { budget: Some(Nanos::from_secs(600)), precision: Some(0.02), ..Design::default() },
         environment: Some(Environment {
             kernel: "6.18.0".into(),

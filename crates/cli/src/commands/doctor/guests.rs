@@ -1,11 +1,19 @@
-//! Whether guests can be booted here: there is a monitor, and a kernel for them. Must not know how one is booted.
+//! Whether guests can be booted here: there is a monitor, a kernel for them, and one does. Must not know how one is booted.
 
+use ::lab::{Stop, introduce};
 use machine::{Kernel, Qemu};
+use scenario::{HostName, Vm};
+use units::Nanos;
 
 use super::check::{Check, Group, Status};
+use crate::{
+    commands::{TOOL, vm},
+    interrupt,
+};
 
-/// What a path to a guest needs, by the ids of checks: its tap device, and what the two below look for.
-pub(super) const NEEDS: [&str; 3] = ["tap", "qemu", "guest-kernel"];
+/// What a path to a guest needs, by the ids of checks: its tap device, and what those below look for.
+pub(super) const NEEDS: [&str; 4] = ["tap", "qemu", "guest-kernel", BOOT];
+pub(super) const BOOT: &str = "guest-boot";
 
 /// What every guest needs.
 pub(super) fn checks() -> [Check; 2] {
@@ -19,6 +27,28 @@ pub(super) fn checks() -> [Check; 2] {
             "linux-image-cloud-amd64",
         ),
     ]
+}
+
+/// Boots a guest where there is all that it takes; what came of it, and how long it took.
+pub(super) fn boot(checks: &[Check]) -> Option<(Check, Option<Nanos>)> {
+    let works = |id: &str| checks.iter().any(|check| check.id == id && check.status == Status::Works);
+    ["qemu", "guest-kernel"].into_iter().all(works).then(|| {
+        let booted = booted().map_err(|error| format!("{error:#}"));
+        let time = booted.as_ref().ok().map(|(time, _)| *time);
+        let told = booted.map(|(time, how)| format!("in {time}{how}"));
+        (Check { remedy: None, ..check(BOOT, "a guest boots", told, "") }, time)
+    })
+}
+
+fn booted() -> anyhow::Result<(Nanos, &'static str)> {
+    let stop = Stop::new();
+    interrupt::asks(&stop.flag())?;
+    let host = HostName::new("guest");
+    let (booting, vm) = (Kernel::installed()?, Vm::default());
+    let booting = vm::qemu((host.clone(), &vm), booting, None, None)?;
+    let how = if booting.emulated_because.is_some() { ", emulated" } else { "" };
+    let known = introduce((host, booting.machine), None, TOOL, &stop, &[])?;
+    Ok((known.ready_within.into(), how))
 }
 
 fn check(id: &'static str, title: &'static str, found: Result<String, String>, package: &str) -> Check {

@@ -8,6 +8,7 @@ use super::{
     check::{Check, Group, Status},
     verdict::Verdict,
 };
+use crate::commands::scenario::minutes;
 
 const WIDEST: u16 = 100;
 const MARK: u16 = 4;
@@ -31,7 +32,9 @@ pub(super) fn render(document: &Document, width: u16) -> String {
     }
     let scenarios = document.scenarios.iter().map(|verdict| scenario_row(verdict, &document.checks));
     section(&mut text, "Built-in scenarios", scenarios, width);
-    let prose = format!("\n{NEEDS_NOTHING}\n{}", verdict_line(&document.scenarios));
+    let emulated = document.scenarios.iter().any(|verdict| verdict.emulated && verdict.able > 0);
+    let emulated = if emulated { format!("\n{EMULATED}") } else { String::new() };
+    let prose = format!("\n{NEEDS_NOTHING}{emulated}\n{}", verdict_line(&document.scenarios));
     text.push_str(&crate::width::wrapped(&prose, Some(usize::from(width))));
     text.push('\n');
     text
@@ -80,27 +83,29 @@ fn rows(check: &Check) -> Vec<Row> {
     rows
 }
 
-/// What is added of a scenario whose guests have no KVM.
-const EMULATED: &str = "; its guests are emulated: counts and ratios hold, times and rates do not, and it takes several times as long";
+/// What is said once of scenarios whose guests have no KVM.
+const EMULATED: &str = "Where guests are emulated counts and ratios hold; times and rates do not.";
 
 fn scenario_row(verdict: &Verdict, checks: &[Check]) -> Row {
-    let Verdict { name, cells, able, lacks, lost_paths, emulated } = verdict;
+    let Verdict { name, cells, able, lacks, lost_paths, emulated, takes } = verdict;
     let title =
         |id: &&'static str| checks.iter().find(|check| check.id == *id).map_or(*id, |check| check.title);
     let without = lacks.iter().map(title).collect::<Vec<_>>().join(", ");
     let (mark, detail) = match *able {
-        all if all == *cells => ("✔", format!("all {cells} cells can be measured")),
+        all if all == *cells => ("✔", format!("all {cells} results")),
         0 => ("✘", format!("cannot run; missing: {without}")),
         some => {
             let lost = match lost_paths.iter().map(String::as_str).collect::<Vec<_>>().join(", ") {
                 none if none.is_empty() => String::new(),
                 paths => format!("; not at all: path {paths}"),
             };
-            ("!", format!("{some} of {cells} cells can be measured; missing: {without}{lost}"))
+            ("!", format!("{some} of {cells} results; missing: {without}{lost}"))
         }
     };
-    let slow = if *emulated && *able > 0 { EMULATED } else { "" };
-    [mark.to_owned(), name.clone(), detail + slow]
+    let how = if *emulated { ", emulated" } else { "" };
+    let takes = takes.map(|takes| format!(", about {}", minutes(takes.seconds()))).unwrap_or_default();
+    let cost = if *able > 0 { how.to_owned() + &takes } else { String::new() };
+    [mark.to_owned(), name.clone(), detail + &cost]
 }
 
 fn verdict_line(scenarios: &[Verdict]) -> String {
@@ -145,7 +150,7 @@ mod tests {
 
     fn verdict(name: &str, able: usize) -> Verdict {
         let (lacks, lost_paths) = (BTreeSet::from(["vxlan"]), BTreeSet::from(["overlay".to_owned()]));
-        Verdict { name: name.into(), cells: 4, able, lacks, lost_paths, emulated: false }
+        Verdict { name: name.into(), cells: 4, able, lacks, lost_paths, emulated: false, takes: None }
     }
 
     fn rendered(checks: Vec<Check>, scenarios: Vec<Verdict>) -> String {
@@ -175,9 +180,6 @@ mod tests {
         let text = rendered(vec![check(Status::Missing)], scenarios);
         let last = text.lines().last().expect("a verdict");
         assert_eq!(last, "Built-in scenarios: can run here: whole; in part: part; not: nothing.");
-        assert!(
-            text.contains("1 of 4 cells can be measured; missing: vxlan; not at all: path overlay"),
-            "{text}"
-        );
+        assert!(text.contains("1 of 4 results; missing: vxlan; not at all: path overlay"), "{text}");
     }
 }

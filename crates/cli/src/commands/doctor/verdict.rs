@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use ::workload::{Placement, Transport};
-use scenario::{Cell, DeviceSettingKind, Layer, Link, Path, Scenario};
+use scenario::{Cell, DeviceSettingKind, Layer, Link, Path, Plan, Scenario};
 use serde::Serialize;
+use units::Nanos;
 
 use super::{
     check::{Check, Status},
@@ -31,15 +32,20 @@ pub(super) struct Verdict {
     pub(super) lost_paths: BTreeSet<String>,
     /// Whether its virtual machines are emulated here, so that their times and rates say nothing of real ones.
     pub(super) emulated: bool,
+    /// What a run of it takes at most, about, in nanoseconds; unknown where guests must boot and none did.
+    pub(super) takes: Option<Nanos>,
 }
 
 impl Verdict {
     /// Judges a scenario by its cells.
-    pub(super) fn of(scenario: &Scenario, cells: &[Cell], checks: &[Check]) -> Self {
+    pub(super) fn of(scenario: &Scenario, plan: &Plan, checks: &[Check], boot: Option<Nanos>) -> Self {
+        let cells = &plan.cells;
         let works = |id: &str| checks.iter().any(|check| check.id == id && check.status != Status::Missing);
         let has_guests = scenario.lab.hosts.iter().any(|host| host.vm.is_some());
         let emulated =
             has_guests && !checks.iter().any(|check| check.id == KVM && check.status == Status::Works);
+        let inside = has_guests && ::lab::lacks_for_guests(scenario, plan, None).is_some();
+        let boot = if has_guests { boot } else { Some(Nanos(0)) };
         let mut verdict = Self {
             name: scenario.name.clone(),
             cells: cells.len(),
@@ -47,6 +53,7 @@ impl Verdict {
             lacks: BTreeSet::new(),
             lost_paths: scenario.paths.iter().map(|path| path.name.to_string()).collect(),
             emulated,
+            takes: boot.map(|boot| ::lab::run_time(scenario, plan, boot, inside)),
         };
         for cell in cells {
             let mut lacking: Vec<_> = needs(scenario, cell).into_iter().filter(|id| !works(id)).collect();
@@ -114,7 +121,7 @@ fn path_needs(scenario: &Scenario, cell: &Cell, path: &Path) -> BTreeSet<&'stati
 
 #[cfg(test)]
 mod tests {
-    use scenario::{Plan, PlanOptions, builtin};
+    use scenario::{PlanOptions, builtin};
 
     use super::super::check::Group;
     use super::*;
@@ -124,7 +131,7 @@ mod tests {
         Check { group: Group::Paths, id, title: id, status, detail, needed_for, remedy: None, required: true }
     }
 
-    const ALL: [&str; 16] = [
+    const ALL: [&str; 17] = [
         "rights",
         "namespaces",
         "veth",
@@ -141,13 +148,14 @@ mod tests {
         "tap",
         "qemu",
         "guest-kernel",
+        "guest-boot",
     ];
 
     fn judged(name: &str, status_of: impl Fn(&str) -> Status) -> Verdict {
         let scenario = Scenario::parse(name, builtin::find(name).expect("built in").text).expect("parses");
         let plan = Plan::expand(&scenario, 0, &PlanOptions::default());
         let checks: Vec<_> = ALL.iter().map(|&id| check(id, status_of(id))).collect();
-        Verdict::of(&scenario, &plan.cells, &checks)
+        Verdict::of(&scenario, &plan, &checks, None)
     }
 
     fn without(name: &str, missing: &str) -> Verdict {
@@ -207,7 +215,8 @@ mod tests {
         for builtin in builtin::all() {
             let scenario = Scenario::parse(builtin.name, builtin.text).expect("parses");
             for cell in Plan::expand(&scenario, 0, &PlanOptions::default()).cells {
-                for need in needs(&scenario, &cell) {
+                // Which takes seconds.
+                for need in needs(&scenario, &cell).into_iter().filter(|need| *need != guests::BOOT) {
                     // A machine without virtual machines is no worse for all else.
                     let is_enough = |check: &Check| check.required || check.group == Group::VirtualMachines;
                     assert!(made.iter().any(|check| check.id == need && is_enough(check)), "{need}");

@@ -27,12 +27,12 @@ const MONITORS: &[Word<Monitor>] =
     &[("qemu", Monitor::Qemu, "QEMU"), ("firecracker", Monitor::Firecracker, "Firecracker")];
 
 /// A machine that waits to be started.
-pub(super) struct Booting {
-    pub(super) machine: Box<dyn Machine>,
+pub(crate) struct Booting {
+    pub(crate) machine: Box<dyn Machine>,
     /// What runs its guest's instructions.
-    pub(super) accelerator: Accelerator,
+    pub(crate) accelerator: Accelerator,
     /// Why they are emulated, if nobody asked for that.
-    pub(super) emulated_because: Option<String>,
+    pub(crate) emulated_because: Option<String>,
 }
 
 impl MonitorArgs {
@@ -74,7 +74,8 @@ impl MonitorArgs {
     }
 }
 
-fn qemu(
+/// A machine of QEMU that waits to be started; what runs its instructions is chosen where nothing was asked for.
+pub(crate) fn qemu(
     (host, vm): (HostName, &Vm),
     kernel: Kernel,
     network: Option<&GuestNetwork>,

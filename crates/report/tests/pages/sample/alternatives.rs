@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use findings::{
     CellSummary, Difference, Findings, MatchedPair, MatchedPairs, ProbedSummary, Rank, Ranking, RunSummary,
 };
-use samples::SyscallCount;
-use units::Nanos;
+use samples::{BootedMachine, PathRecord, SyscallCount};
+use units::{Bytes, Nanos};
 use workload::{Metric, Work};
 
 use super::{
     cells::{cell_id, comparison, ping_pong, stream},
     differences::floor,
-    nothing,
+    nothing, path,
     probed::rates,
     run,
 };
@@ -31,7 +31,16 @@ pub(crate) fn alternatives() -> Findings {
     let messages =
         FOUR.map(|(path, .., nanos)| counted(against(ping_pong(path, None, nanos, Some(nanos / 65_700.0)))));
     Findings {
-        run: RunSummary { title: "Four configurations".into(), ..run() },
+        run: RunSummary {
+            title: "Four configurations".into(),
+            paths: FOUR.map(|(path, ..)| of_machines(path)).to_vec(),
+            machines: FOUR[1..]
+                .iter()
+                .zip([9, 42, 43])
+                .flat_map(|((path, ..), tenths)| pair(path, tenths))
+                .collect(),
+            ..run()
+        },
         cells: streams.into_iter().chain(messages).collect(),
         noise: vec![floor("stream", 0.021), floor("ping-pong", 0.034)],
         rankings: vec![
@@ -44,6 +53,21 @@ pub(crate) fn alternatives() -> Findings {
         ],
         ..nothing()
     }
+}
+
+fn of_machines(name: &str) -> PathRecord {
+    let end = |end: &str| format!("{name}-{end}:eth0");
+    PathRecord { from: end("a"), to: end("b"), ..path(name, name == "node-to-node") }
+}
+
+/// Both ends of a path, which took so many tenths of a second to boot.
+fn pair(path: &str, tenths: u64) -> [BootedMachine; 2] {
+    ["a", "b"].map(|end| BootedMachine {
+        host: format!("{path}-{end}"),
+        booted: Some(Nanos::from_millis(tenths * 90)),
+        ready: Nanos::from_millis(tenths * 100),
+        resident: Some(Bytes(120 << 20)),
+    })
 }
 
 fn against(cell: CellSummary) -> CellSummary {

@@ -104,6 +104,7 @@ fn run() -> RunSummary {
         origin: Origin::Measured,
         design: Design::default(),
         environment: Some(environment()),
+        machines: Vec::new(),
         paths: vec![path("node-to-node", true), path("vxlan-to-vxlan", false), path("pod-to-target", false)],
     }
 }

@@ -40,6 +40,7 @@ fn header() -> RunHeader {
         tries: None,
         probes: Vec::new(),
         missing_probes: Vec::new(),
+        machines: Vec::new(),
         design: Design::default(),
         environment: Some(Environment::default()),
         paths: vec![],

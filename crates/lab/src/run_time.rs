@@ -1,0 +1,51 @@
+//! How long a run takes, with the boots of its guests.
+
+use std::collections::BTreeSet;
+
+use scenario::{HostName, Plan, Scenario};
+use units::Nanos;
+
+use crate::design::forecast;
+
+/// Of what a guest takes to boot alone, what each takes of several that boot side by side on two CPUs.
+const BESIDE: f64 = 0.65;
+
+/// How long a run takes at most, about: its trials, and the boots of its guests, each of which takes `boot` alone; `inside` a
+/// virtual hypervisor that one's as well.
+#[must_use]
+pub fn run_time(scenario: &Scenario, plan: &Plan, boot: Nanos, inside: bool) -> Nanos {
+    let trials = forecast(plan).map_or_else(|| plan.duration_estimate(), |forecast| forecast.most);
+    let boots = guests(scenario, plan) as f64 * BESIDE + f64::from(u8::from(inside));
+    trials + Nanos((boot.0 as f64 * boots) as u64)
+}
+
+/// How many virtual machines there are at the ends of the plan's paths.
+#[must_use]
+pub fn guests(scenario: &Scenario, plan: &Plan) -> usize {
+    let planned = scenario.paths.iter().filter(|path| plan.cells.iter().any(|cell| cell.path == path.name));
+    let ends: BTreeSet<&HostName> = planned.flat_map(|path| [&path.from.host, &path.to.host]).collect();
+    ends.into_iter().filter(|host| scenario.lab.vm(host).is_some()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use scenario::{PlanOptions, builtin};
+
+    use super::*;
+
+    #[test]
+    fn guests_that_boot_make_a_run_longer_and_those_of_other_paths_do_not() {
+        let takes = |name: &str, options: &PlanOptions, boot, inside| {
+            let text = builtin::find(name).expect("built in").text;
+            let scenario = Scenario::parse(name, text).expect("it parses");
+            let plan = Plan::expand(&scenario, 0, options);
+            let takes = |boot, inside| run_time(&scenario, &plan, Nanos::from_secs(boot), inside);
+            takes(boot, inside) - takes(0, false)
+        };
+        let all = PlanOptions::default();
+        assert_eq!(takes("quick", &all, 100, false), Nanos(0));
+        assert_eq!(takes("quick", &all, 100, true), Nanos::from_secs(100));
+        let guests = takes("vhost", &all, 100, false).seconds() / 65.0;
+        assert!(guests >= 2.0 && (guests - guests.round()).abs() < 1e-6, "{guests}");
+    }
+}

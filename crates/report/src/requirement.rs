@@ -1,0 +1,201 @@
+//! What is required of a configuration, such as `p99<50us`. Must not know where it is shown.
+
+use std::{fmt, str::FromStr};
+
+use units::{BitRate, Bytes, Nanos, significant};
+
+/// A bound on one of the numbers of a configuration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Requirement {
+    pub(crate) quantity: Quantity,
+    /// In the base unit: nanoseconds, bits per second, bytes, CPU-seconds for a GB.
+    limit: f64,
+}
+
+/// What can be bounded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Quantity {
+    /// Of the round trips, or of what else is told in times: the share that is not longer.
+    Percentile(f64),
+    Throughput,
+    /// For a GB.
+    CpuTime,
+    /// From the start of a virtual machine until its agent answers.
+    Boot,
+    /// Of the virtual machines' processes in RAM.
+    Memory,
+}
+
+/// Whether it is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Compliance {
+    Met,
+    /// The interval reaches over the bound.
+    Unclear,
+    /// Nothing of it was measured.
+    Unknown,
+    Missed,
+}
+
+const WORDS: [(&str, Quantity); 11] = [
+    ("p25", Quantity::Percentile(0.25)),
+    ("p50", Quantity::Percentile(0.5)),
+    ("median", Quantity::Percentile(0.5)),
+    ("p75", Quantity::Percentile(0.75)),
+    ("p90", Quantity::Percentile(0.9)),
+    ("p99", Quantity::Percentile(0.99)),
+    ("p99.9", Quantity::Percentile(0.999)),
+    ("throughput", Quantity::Throughput),
+    ("cpu-time", Quantity::CpuTime),
+    ("boot", Quantity::Boot),
+    ("memory", Quantity::Memory),
+];
+
+/// It cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownRequirement(String);
+
+impl fmt::Display for UnknownRequirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UnknownRequirement {}
+
+impl FromStr for Requirement {
+    type Err = UnknownRequirement;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = |what: String| UnknownRequirement(what);
+        let (name, sign, limit) = text
+            .split_once('<')
+            .map(|(name, limit)| (name, '<', limit))
+            .or_else(|| text.split_once('>').map(|(name, limit)| (name, '>', limit)))
+            .ok_or_else(|| wrong("write a bound, such as p99<50us or throughput>10Gbit/s".to_owned()))?;
+        let (name, limit) = (name.trim().to_lowercase(), limit.trim_start_matches('=').trim());
+        let quantity = WORDS.iter().find(|(word, _)| *word == name).map(|(_, quantity)| *quantity);
+        let quantity = quantity.ok_or_else(|| {
+            let known = WORDS.map(|(word, _)| word).join(", ");
+            wrong(format!("nothing here is called `{name}`; write one of {known}"))
+        })?;
+        if (sign == '>') != quantity.more_is_better() {
+            let (other, example) = (if sign == '>' { '<' } else { '>' }, quantity.example());
+            return Err(wrong(format!("of {name} the other bound can be required: `{other}`, as {example}")));
+        }
+        let limit =
+            quantity.parse(limit).map_err(|why| wrong(format!("{why}, as in {}", quantity.example())))?;
+        Ok(Self { quantity, limit })
+    }
+}
+
+impl fmt::Display for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.quantity.more_is_better() { '>' } else { '<' };
+        write!(f, "{} {sign} {}", self.quantity.word(), self.quantity.said(self.limit))
+    }
+}
+
+impl Requirement {
+    /// Whether a value meets it, with the bounds of its interval where it has one.
+    pub(crate) fn judge(&self, value: f64, interval: Option<(f64, f64)>) -> Compliance {
+        let (low, high) = interval.unwrap_or((value, value));
+        let (worst, best) = if self.quantity.more_is_better() { (low, high) } else { (high, low) };
+        match (self.is_within(worst), self.is_within(best)) {
+            (true, _) => Compliance::Met,
+            (false, true) => Compliance::Unclear,
+            (false, false) => Compliance::Missed,
+        }
+    }
+
+    fn is_within(&self, value: f64) -> bool {
+        if self.quantity.more_is_better() { value > self.limit } else { value < self.limit }
+    }
+}
+
+impl Quantity {
+    const fn more_is_better(self) -> bool {
+        matches!(self, Self::Throughput)
+    }
+
+    pub(crate) fn word(self) -> &'static str {
+        WORDS.iter().find(|(_, quantity)| *quantity == self).map_or("", |(word, _)| word)
+    }
+
+    fn example(self) -> &'static str {
+        match self {
+            Self::Percentile(_) => "p99<50us",
+            Self::Throughput => "throughput>10Gbit/s",
+            Self::CpuTime => "cpu-time<0.5",
+            Self::Boot => "boot<5s",
+            Self::Memory => "memory<512MiB",
+        }
+    }
+
+    fn parse(self, text: &str) -> Result<f64, String> {
+        let quantity = match self {
+            Self::Percentile(_) | Self::Boot => text.parse::<Nanos>().map(|time| time.0 as f64),
+            Self::Throughput => text.parse::<BitRate>().map(|rate| rate.0),
+            Self::Memory => text.parse::<Bytes>().map(|size| size.0 as f64),
+            Self::CpuTime => {
+                let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+                return number.ok_or_else(|| format!("`{text}` is no number of CPU-seconds for a GB"));
+            }
+        };
+        quantity.map_err(|error| error.to_string())
+    }
+
+    /// A value of it in words.
+    pub(crate) fn said(self, value: f64) -> String {
+        match self {
+            Self::Percentile(_) | Self::Boot => Nanos(value as u64).to_string(),
+            Self::Throughput => BitRate(value).to_string(),
+            Self::Memory => Bytes(value as u64).to_string(),
+            Self::CpuTime => format!("{} CPU-s/GB", significant(value, 3)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_said_again() {
+        for (text, said) in [
+            ("p99<50us", "p99 < 50.0 µs"),
+            ("Median <= 1ms", "p50 < 1.00 ms"),
+            ("throughput>10Gbit/s", "throughput > 10.0 Gbit/s"),
+            ("boot < 5s", "boot < 5.00 s"),
+            ("cpu-time<0.5", "cpu-time < 0.500 CPU-s/GB"),
+        ] {
+            assert_eq!(text.parse::<Requirement>().expect(text).to_string(), said);
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_an_example() {
+        for (text, named) in [
+            ("p99", "p99<50us"),
+            ("p98<5us", "p99.9"),
+            ("p99>50us", "p99<50us"),
+            ("throughput<1Gbit/s", "throughput>10Gbit/s"),
+            ("boot<soon", "boot<5s"),
+            ("cpu-time<-1", "cpu-time<0.5"),
+        ] {
+            let refused = text.parse::<Requirement>().expect_err(text).to_string();
+            assert!(refused.contains(named), "{text}: {refused}");
+        }
+    }
+
+    #[test]
+    fn an_interval_that_reaches_over_the_bound_settles_nothing() {
+        let least: Requirement = "throughput>10Gbit/s".parse().expect("a bound");
+        assert_eq!(least.judge(11e9, Some((10.5e9, 12e9))), Compliance::Met);
+        assert_eq!(least.judge(11e9, Some((9.5e9, 12e9))), Compliance::Unclear);
+        assert_eq!(least.judge(9e9, Some((8e9, 9.5e9))), Compliance::Missed);
+        let most: Requirement = "p50<50us".parse().expect("a bound");
+        assert_eq!(most.judge(49e3, Some((48e3, 51e3))), Compliance::Unclear);
+        assert_eq!(most.judge(50e3, None), Compliance::Missed);
+    }
+}

@@ -1,0 +1,245 @@
+//! What each configuration brings and takes, side by side: throughput, latency, CPU time, boot, memory; and which of them meet
+//! what is required. A configuration is a path at a setting of the factors.
+
+use std::collections::BTreeMap;
+
+use findings::{CellSummary, Findings};
+use samples::{BootedMachine, PathRecord};
+use workload::{Metric, ReportedValue, Work};
+
+use super::Source;
+use crate::{
+    kind, labels,
+    page::{Block, Column, Section, Table, left, right, section},
+    phrases,
+    requirement::{Compliance, Quantity, Requirement},
+    text::{Text, Tone, glued},
+};
+
+/// The percentile that stands beside a median.
+const TAIL: f64 = 0.99;
+const CPU: &str = "CPU-s/GB";
+const MACHINES: &str = "Boot: from the start of a machine until its agent answered, of the slower end. Memory: what the processes of both \
+     ends' machines had in RAM when the run began.";
+
+/// A path at a setting of the factors.
+struct Configuration<'a> {
+    label: String,
+    cells: Vec<&'a CellSummary>,
+    /// The virtual machines at its ends.
+    machines: Vec<&'a BootedMachine>,
+}
+
+/// Where something is required, and where virtual machines were booted.
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let (findings, required) = (source.findings, source.requirements);
+    let configurations = configurations(findings);
+    let differ = configurations.iter().filter(|it| !it.machines.is_empty()).count() > 1;
+    if configurations.len() < 2 || (!differ && required.is_empty()) {
+        return None;
+    }
+    let mut rows: Vec<(Compliance, &Configuration<'_>)> =
+        configurations.iter().map(|it| (it.meets_all(required), it)).collect();
+    let mut blocks = Vec::new();
+    if !required.is_empty() {
+        // The cheapest first of those that do.
+        rows.sort_by(|(one, first), (other, second)| {
+            let cost = |it: &Configuration<'_>| it.cpu_for_bytes().unwrap_or(f64::INFINITY);
+            one.cmp(other).then(cost(first).total_cmp(&cost(second)))
+        });
+        blocks.push(Block::Paragraph(answer(&rows, required)));
+    }
+    blocks.push(Block::Table(match required {
+        [] => everything(findings, &configurations),
+        _ => what_is_required(&rows, required),
+    }));
+    Some(section("Trade-offs", blocks))
+}
+
+fn configurations(findings: &Findings) -> Vec<Configuration<'_>> {
+    let mut keys: Vec<(&str, &BTreeMap<String, String>)> = Vec::new();
+    for cell in &findings.cells {
+        let key = (cell.path.as_str(), &cell.levels);
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    let configuration = |(path, levels): (&str, &BTreeMap<String, String>)| {
+        let cells = findings.cells.iter().filter(|cell| cell.path == path && cell.levels == *levels);
+        let named = labels::are_placed([path].into_iter()) || levels.is_empty();
+        let label: Vec<String> =
+            named.then(|| path.to_owned()).into_iter().chain(labels::levels(levels)).collect();
+        Configuration { label: label.join(", "), cells: cells.collect(), machines: machines(findings, path) }
+    };
+    keys.into_iter().map(configuration).collect()
+}
+
+fn machines<'a>(findings: &'a Findings, path: &str) -> Vec<&'a BootedMachine> {
+    let path: Option<&PathRecord> = findings.run.paths.iter().find(|record| record.name == path);
+    let is_end =
+        |end: &str, host: &str| end == host || end.strip_prefix(host).is_some_and(|it| it.starts_with(':'));
+    let of = |machine: &&BootedMachine| {
+        path.is_some_and(|path| is_end(&path.from, &machine.host) || is_end(&path.to, &machine.host))
+    };
+    findings.run.machines.iter().filter(of).collect()
+}
+
+impl Configuration<'_> {
+    fn meets_all(&self, required: &[Requirement]) -> Compliance {
+        required.iter().map(|one| self.meets(one)).max().unwrap_or(Compliance::Met)
+    }
+
+    /// By the worst of its workloads.
+    fn meets(&self, requirement: &Requirement) -> Compliance {
+        let values = self.values(requirement.quantity);
+        let judged = values.iter().map(|(value, interval)| requirement.judge(*value, *interval));
+        judged.max().unwrap_or(Compliance::Unknown)
+    }
+
+    /// Each value of it that was measured, with its interval where it has one.
+    fn values(&self, quantity: Quantity) -> Vec<(f64, Option<(f64, f64)>)> {
+        let judged_by = |metric: Metric| {
+            let cells = self.cells.iter().filter(move |cell| cell.metric == metric);
+            let value = |cell: &&CellSummary| {
+                (cell.value.median, cell.value.interval.map(|interval| (interval.low, interval.high)))
+            };
+            cells.map(value).collect::<Vec<_>>()
+        };
+        match quantity {
+            Quantity::Percentile(share) => {
+                let medians = if share == 0.5 { judged_by(Metric::RoundTrip) } else { Vec::new() };
+                let times =
+                    self.cells.iter().filter_map(|cell| Some(kind::of(cell).judged()?.at(share)?.0 as f64));
+                let others = times.filter(|_| medians.is_empty()).chain(self.reported(quantity.word()));
+                medians.iter().copied().chain(others.map(|time| (time, None))).collect()
+            }
+            Quantity::Throughput => judged_by(Metric::Throughput),
+            Quantity::CpuTime => self.cpu_for_bytes().map(|cost| (cost, None)).into_iter().collect(),
+            Quantity::Boot => self.boot().map(|boot| (boot, None)).into_iter().collect(),
+            Quantity::Memory => self.memory().map(|memory| (memory, None)).into_iter().collect(),
+        }
+    }
+
+    /// A percentile as another tool tells it, in nanoseconds.
+    fn reported(&self, name: &'static str) -> impl Iterator<Item = f64> {
+        let values = self.cells.iter().flat_map(|cell| &cell.reported);
+        let is_it = move |value: &&ReportedValue| {
+            value.quantity == workload::Quantity::Time && value.name.eq_ignore_ascii_case(name)
+        };
+        values.filter(is_it).map(|value| value.value)
+    }
+
+    /// CPU-seconds for a GB, of the workload that takes most.
+    fn cpu_for_bytes(&self) -> Option<f64> {
+        let costs = self.cells.iter().filter_map(|cell| cell.cpu?.per_work);
+        costs.filter(|cost| cost.work == Work::Bytes).map(|cost| cost.seconds).max_by(f64::total_cmp)
+    }
+
+    /// In nanoseconds, of the end that takes longest; unknown where none was recorded.
+    fn boot(&self) -> Option<f64> {
+        self.machines.iter().map(|machine| machine.ready.0 as f64).max_by(f64::total_cmp)
+    }
+
+    /// In bytes, of both ends.
+    fn memory(&self) -> Option<f64> {
+        let all: Option<Vec<f64>> =
+            self.machines.iter().map(|machine| machine.resident.map(|memory| memory.0 as f64)).collect();
+        all.filter(|all| !all.is_empty()).map(|all| all.iter().sum())
+    }
+}
+
+/// Which meet it, the cheapest first.
+fn answer(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -> Text {
+    let asked = required.iter().map(|one| glued(&one.to_string())).collect::<Vec<_>>().join(" and ");
+    let met: Vec<&Configuration<'_>> =
+        rows.iter().filter(|(meets, _)| *meets == Compliance::Met).map(|(_, it)| *it).collect();
+    let unclear = rows.iter().filter(|(meets, _)| *meets == Compliance::Unclear).count();
+    let open = if unclear > 0 { format!("; of {unclear} more trials would tell") } else { String::new() };
+    match met.first() {
+        None => Text::of(Tone::Bad, format!("None of {} meets {asked}{open}.", rows.len())),
+        Some(first) => {
+            let cost = first.cpu_for_bytes();
+            let cheapest = match (met.len(), cost) {
+                (2.., Some(cost)) => {
+                    format!(" for the least CPU time, {}", glued(&Quantity::CpuTime.said(cost)))
+                }
+                _ => String::new(),
+            };
+            Text::of(Tone::Good, &first.label).and(
+                Tone::Plain,
+                format!(" meets {asked}{cheapest} ({} of {} do{open}).", met.len(), rows.len()),
+            )
+        }
+    }
+}
+
+fn everything(findings: &Findings, rows: &[Configuration<'_>]) -> Table {
+    let workloads = labels::workloads(findings);
+    let has_tail = |workload: &str| {
+        rows.iter().any(|it| it.cell(workload).is_some_and(|cell| kind::of(cell).judged().is_some()))
+    };
+    let cpu = rows.iter().any(|it| it.cpu_for_bytes().is_some());
+    let mut columns: Vec<Column> = vec![left("Configuration")];
+    for workload in &workloads {
+        columns.push(right(*workload));
+        columns.extend(has_tail(workload).then(|| right("99 %")));
+    }
+    columns.extend(cpu.then(|| right(CPU)));
+    columns.extend(["Boot", "Memory"].map(right));
+    let row = |it: &Configuration<'_>| {
+        let mut row = vec![Text::of(Tone::Strong, &it.label)];
+        for workload in &workloads {
+            let cell = it.cell(workload);
+            row.push(said(cell.map(|cell| phrases::value(cell.metric, cell.value.median))));
+            let tail = || Some(kind::of(cell?).judged()?.at(TAIL)?.to_string());
+            row.extend(has_tail(workload).then(|| said(tail())));
+        }
+        row.extend(cpu.then(|| cost(it)));
+        row.push(said(it.boot().map(|boot| glued(&Quantity::Boot.said(boot)))));
+        row.push(said(it.memory().map(|memory| glued(&Quantity::Memory.said(memory)))));
+        row
+    };
+    Table { columns, rows: rows.iter().map(row).collect(), caption: Some(Text::of(Tone::Faint, MACHINES)) }
+}
+
+/// The values that are bounded, each with what comes of it.
+fn what_is_required(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -> Table {
+    let mut columns: Vec<Column> = vec![left("Configuration")];
+    columns.extend(required.iter().map(|one| right(glued(&one.to_string()))));
+    columns.push(right(CPU));
+    let row = |(_, it): &(Compliance, &Configuration<'_>)| {
+        let mut row = vec![Text::of(Tone::Strong, &it.label)];
+        row.extend(required.iter().map(|one| it.held_against(one)));
+        row.push(cost(it));
+        row
+    };
+    Table { columns, rows: rows.iter().map(row).collect(), caption: None }
+}
+
+fn cost(configuration: &Configuration<'_>) -> Text {
+    said(configuration.cpu_for_bytes().map(|cost| units::significant(cost, 2)))
+}
+
+impl<'a> Configuration<'a> {
+    fn cell(&self, workload: &str) -> Option<&'a CellSummary> {
+        self.cells.iter().find(|cell| cell.workload == workload).copied()
+    }
+
+    /// The worst value of it, and whether that meets what is required.
+    fn held_against(&self, requirement: &Requirement) -> Text {
+        let values = self.values(requirement.quantity).into_iter();
+        let judged = values.map(|(value, interval)| (requirement.judge(value, interval), value));
+        let worst = judged.max_by(|one, other| one.0.cmp(&other.0));
+        let Some((compliance, value)) = worst else { return Text::of(Tone::Faint, "not measured") };
+        let value = glued(&requirement.quantity.said(value));
+        match compliance {
+            Compliance::Met | Compliance::Unknown => Text::of(Tone::Good, value),
+            Compliance::Unclear => Text::of(Tone::Doubtful, format!("{value}, unclear")),
+            Compliance::Missed => Text::of(Tone::Bad, format!("{value}, missed")),
+        }
+    }
+}
+
+fn said(value: Option<String>) -> Text {
+    value.map_or_else(|| Text::of(Tone::Faint, "-"), Text::from)
+}
