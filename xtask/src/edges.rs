@@ -66,6 +66,8 @@ pub(crate) const CRATES: &[CrateRule] = &[
     CrateRule { name: "analysis", level: Core,
         may_use: &["stats", "workload", "samples", "findings", "units"],
         why: "a stored run is analysed without root, clock or files, and never coloured" },
+    CrateRule { name: "policy", level: Core, may_use: &["units"],
+        why: "what is observed comes in and moves go out: it can be simulated, replayed and proved without a host" },
     CrateRule { name: "report", level: Core, may_use: &["findings", "workload", "samples", "units"],
         why: "a report shows numbers and computes none" },
 

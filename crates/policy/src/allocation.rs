@@ -1,0 +1,155 @@
+//! Sharing out DRAM among claims: who is met, and who is cut by how much. Must not know VMs, moves or time.
+//!
+//! Weighted max-min fairness with needs as bounds (water-filling): where not all needs can be met, whoever needs less than
+//! its weight's share is met in full, and all others have DRAM in proportion to their weights. See
+//! docs/methods/rebalancing.md.
+
+/// Halvings of the range of a share: the last is far below a byte.
+const HALVINGS: usize = 60;
+
+/// What is asked for a VM, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Claim {
+    /// What meets the target.
+    pub(crate) need: f64,
+    pub(crate) weight: f64,
+    /// Bounds that always hold.
+    pub(crate) floor: f64,
+    pub(crate) ceiling: f64,
+}
+
+/// How far all claims can be met, by the most that is given for a weight of 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Level {
+    /// All needs are met, and those who have no more than this a weight have headroom beside.
+    Met(f64),
+    /// Not all needs can be met, and nobody gets more than this a weight.
+    Short(f64),
+}
+
+impl Claim {
+    /// What the claim gets at a level.
+    pub(crate) fn at(&self, level: Level, headroom: f64) -> f64 {
+        let full = self.need * (1.0 + headroom);
+        match level {
+            Level::Met(share) => self.bound(full.min(self.weight * share).max(self.need)),
+            Level::Short(share) => self.bound(full.min(self.weight * share)),
+        }
+    }
+
+    /// What meets the target, within the bounds.
+    pub(crate) fn bounded_need(&self) -> f64 {
+        self.bound(self.need)
+    }
+
+    fn bound(&self, bytes: f64) -> f64 {
+        bytes.min(self.ceiling).max(self.floor)
+    }
+}
+
+impl Level {
+    /// The highest level that fits; where not even the floors do, the lowest.
+    ///
+    /// The two kinds differ by the headroom of most claims, so a shortage ends only when half of all headroom fits: else
+    /// noise would move it to and fro.
+    pub(crate) fn highest(claims: &[Claim], capacity: f64, headroom: f64, was_short: bool) -> Self {
+        let margin = if was_short { headroom / 2.0 } else { 0.0 };
+        let needs: f64 = claims.iter().map(|claim| claim.bound(claim.need * (1.0 + margin))).sum();
+        let kind = if needs <= capacity { Self::Met } else { Self::Short };
+        let fits =
+            |share: f64| claims.iter().map(|claim| claim.at(kind(share), headroom)).sum::<f64>() <= capacity;
+        let full = |claim: &Claim| claim.need * (1.0 + headroom) / claim.weight;
+        let (mut fitting, mut not) = (0.0, claims.iter().map(full).fold(1.0, f64::max));
+        if fits(not) {
+            return kind(f64::INFINITY);
+        }
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(fitting, not);
+            *(if fits(middle) { &mut fitting } else { &mut not }) = middle;
+        }
+        kind(fitting)
+    }
+
+    /// Everybody has all the headroom.
+    pub(crate) fn is_full(self) -> bool {
+        self == Self::Met(f64::INFINITY)
+    }
+
+    pub(crate) fn is_short(self) -> bool {
+        matches!(self, Self::Short(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const HEADROOM: f64 = 0.1;
+
+    prop_compose! {
+        fn claims()(v in prop::collection::vec((1e6..1e9_f64, 0.25..8.0_f64, 0.0..0.5_f64, 0.5..2.0_f64), 2..20))
+            -> Vec<Claim> {
+            let claim = |(need, weight, floor, ceiling): (f64, f64, f64, f64)| {
+                Claim { need, weight, floor: floor * need, ceiling: ceiling * need }
+            };
+            v.into_iter().map(claim).collect()
+        }
+    }
+
+    fn sum(claims: &[Claim], of: impl Fn(&Claim) -> f64) -> f64 {
+        claims.iter().map(of).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn no_more_is_shared_out_than_there_is(claims in claims(), part in 0.0..2.0_f64, was in any::<bool>()) {
+            let capacity = sum(&claims, |claim| claim.floor.max(part * claim.need));
+            let level = Level::highest(&claims, capacity, HEADROOM, was);
+            prop_assert!(sum(&claims, |claim| claim.at(level, HEADROOM)) <= capacity * (1.0 + 1e-12));
+        }
+
+        #[test]
+        fn all_targets_are_met_when_they_can_be(claims in claims(), spare in 0.0..0.3_f64) {
+            let capacity = (1.0 + spare) * sum(&claims, Claim::bounded_need);
+            let level = Level::highest(&claims, capacity, HEADROOM, false);
+            for claim in claims {
+                prop_assert!(claim.at(level, HEADROOM) >= claim.bounded_need() * (1.0 - 1e-9));
+            }
+        }
+
+        #[test]
+        fn a_shortage_ends_only_when_half_of_the_headroom_fits(claims in claims()) {
+            let capacity = |part: f64| part * sum(&claims, |claim| claim.bound(claim.need * 1.05));
+            prop_assert!(Level::highest(&claims, capacity(0.999), HEADROOM, true).is_short());
+            prop_assert!(!Level::highest(&claims, capacity(1.001), HEADROOM, true).is_short());
+        }
+
+        /// Max-min: whoever is cut has as much a weight as anybody, but for floors and ceilings.
+        #[test]
+        fn a_shortfall_is_shared_by_weight(claims in claims(), part in 0.05..0.95_f64) {
+            let (floors, needs) = (sum(&claims, |claim| claim.floor), sum(&claims, Claim::bounded_need));
+            prop_assume!(needs > floors * 1.01);
+            let level = Level::highest(&claims, floors + part * (needs - floors), HEADROOM, false);
+            let given: Vec<(Claim, f64)> = claims.iter().map(|claim| (*claim, claim.at(level, HEADROOM))).collect();
+            for (cut, least) in given.iter().filter(|(claim, given)| *given < claim.bounded_need() * (1.0 - 1e-9)) {
+                for (other, most) in given.iter().filter(|(claim, given)| *given > claim.floor) {
+                    prop_assert!(least / cut.weight >= most / other.weight * (1.0 - 1e-6));
+                }
+            }
+        }
+
+        /// What a VM can count on whatever the others need.
+        #[test]
+        fn nobody_is_denied_a_part_of_its_weight_s_share(mut claims in claims(), part in 0.05..1.5_f64) {
+            claims.iter_mut().for_each(|claim| claim.floor = 0.0);
+            let capacity = part * sum(&claims, Claim::bounded_need);
+            let weights = sum(&claims, |claim| claim.weight);
+            let level = Level::highest(&claims, capacity, HEADROOM, false);
+            for claim in &claims {
+                let owed = claim.bounded_need().min(capacity * claim.weight / weights);
+                prop_assert!(claim.at(level, HEADROOM) >= owed * (1.0 - 1e-6));
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The estimate of a VM's miss curve over several intervals: an average while the load stays, a new start when it shifts.
+//! Must not know other VMs or what DRAM is given.
+
+use serde::{Deserialize, Serialize};
+
+use crate::curve::Curve;
+
+/// Intervals without a histogram after which the estimate is no longer used.
+const STALE: u32 = 10;
+/// Scatter of the need from one histogram to the next that is assumed before any is known: 10 %.
+const FIRST_SCATTER: f64 = 0.1;
+/// The scatter is never taken for less than this part of the headroom: what is within it need not be found fast.
+const LEAST_SCATTER: f64 = 0.125;
+/// The weight of the newest histogram in the scatter.
+const SCATTER_WEIGHT: f64 = 0.05;
+
+/// Cumulative sums of deviations (Page, Biometrika 41, 1954): a deviation counts from one standard error on, and a sum of
+/// ten is a shift.
+const ALLOWANCE: f64 = 1.0;
+const SHIFT: f64 = 10.0;
+/// No single histogram counts for more: a glitch is no shift, two in a row are.
+const MOST_DEVIATION: f64 = 6.0;
+/// A histogram further off than this waits for the next to say whether it was a glitch.
+const OUTLIER: f64 = 3.0;
+
+/// What is believed of a VM's accesses.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Estimate {
+    curve: Curve,
+    /// Histograms in it.
+    seen: u32,
+    /// What the last histogram alone would need.
+    last: f64,
+    /// Variance of the logarithm of the need by a single histogram.
+    variance: f64,
+    /// Sums of deviations to more and to less.
+    more: f64,
+    less: f64,
+    /// Intervals since the last histogram.
+    age: u32,
+    /// How well the guest keeps its hottest memory in DRAM, once it was measured.
+    placement: Option<f64>,
+}
+
+impl Estimate {
+    /// Of one histogram alone. Shifts are judged by the DRAM that serves `target`.
+    pub(crate) fn new(first: Curve, target: f64) -> Self {
+        let (last, variance) = (first.bytes(target).max(1.0), FIRST_SCATTER * FIRST_SCATTER);
+        Self { curve: first, seen: 1, last, variance, more: 0.0, less: 0.0, age: 0, placement: None }
+    }
+
+    /// Takes in the newest histogram; whether the load has shifted.
+    pub(crate) fn learn(&mut self, newest: Curve, target: f64, headroom: f64, smoothing: f64) -> bool {
+        self.age = 0;
+        let need = newest.bytes(target).max(1.0);
+        self.learn_scatter(need, headroom);
+        let deviation = (need / self.curve.bytes(target).max(1.0)).ln() / self.error(headroom);
+        if self.is_shift(deviation) {
+            let (variance, placement) = (self.variance, self.placement);
+            *self = Self { variance, placement, ..Self::new(newest, target) };
+            return true;
+        }
+        if deviation.abs() <= OUTLIER {
+            self.seen = self.seen.saturating_add(1);
+            let weight = (1.0 / f64::from(self.seen)).max(smoothing);
+            self.curve = self.curve.averaged(&newest, weight);
+        }
+        false
+    }
+
+    /// Takes in the share that DRAM of this size was measured to serve.
+    pub(crate) fn learn_placement(&mut self, bytes: f64, served: f64, smoothing: f64) {
+        if let Some(newest) = self.curve.placement(bytes, served) {
+            let before = self.placement.unwrap_or(newest);
+            self.placement = Some(before + smoothing * (newest - before));
+        }
+    }
+
+    /// After an interval without a histogram; `None` after too many.
+    pub(crate) fn older(mut self) -> Option<Self> {
+        self.age += 1;
+        (self.age <= STALE).then_some(self)
+    }
+
+    /// What DRAM serves in this guest.
+    pub(crate) fn curve(&self) -> Curve {
+        self.curve.placed(self.placement.unwrap_or(1.0))
+    }
+
+    /// Relative standard error of what the estimate says is needed.
+    pub(crate) fn uncertainty(&self, headroom: f64, smoothing: f64) -> f64 {
+        let averaged = f64::from(self.seen).min((2.0 - smoothing) / smoothing);
+        self.scatter(headroom) / averaged.sqrt()
+    }
+
+    /// From the steps between neighbours, so that neither a drift nor, clipped, a shift is taken for scatter.
+    fn learn_scatter(&mut self, need: f64, headroom: f64) {
+        let most = OUTLIER * self.scatter(headroom);
+        let step = (need / self.last).ln() / std::f64::consts::SQRT_2;
+        self.variance += SCATTER_WEIGHT * (step.clamp(-most, most).powi(2) - self.variance);
+        self.last = need;
+    }
+
+    fn scatter(&self, headroom: f64) -> f64 {
+        self.variance.sqrt().max(LEAST_SCATTER * headroom)
+    }
+
+    /// Standard error of a histogram's need about that of the estimate, which has an error of its own.
+    fn error(&self, headroom: f64) -> f64 {
+        self.scatter(headroom) * (1.0 + 1.0 / f64::from(self.seen)).sqrt()
+    }
+
+    fn is_shift(&mut self, deviation: f64) -> bool {
+        let clipped = deviation.clamp(-MOST_DEVIATION, MOST_DEVIATION);
+        self.more = (self.more + clipped - ALLOWANCE).max(0.0);
+        self.less = (self.less - clipped - ALLOWANCE).max(0.0);
+        self.more >= SHIFT || self.less >= SHIFT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: f64 = (1_u64 << 30) as f64;
+
+    fn learned(sizes: &[f64]) -> f64 {
+        let mut estimate = Estimate::new(Curve::uniform(sizes[0] * GIB), 0.9);
+        for size in &sizes[1..] {
+            estimate.learn(Curve::uniform(size * GIB), 0.9, 0.1, 0.1);
+        }
+        estimate.curve().bytes(0.9) / 0.9 / GIB
+    }
+
+    #[test]
+    fn a_steady_load_is_averaged() {
+        let noisy: Vec<f64> = (0..60).map(|at| if at % 2 == 0 { 4.2 } else { 3.8 }).collect();
+        assert!((learned(&noisy) - 4.0).abs() < 0.08, "{}", learned(&noisy));
+    }
+
+    #[test]
+    fn a_shift_is_believed_with_the_second_histogram_that_shows_it() {
+        let mut sizes = vec![4.0; 20];
+        sizes.push(8.0);
+        assert!((learned(&sizes) - 4.0).abs() < 0.01);
+        sizes.push(8.0);
+        assert!((learned(&sizes) - 8.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_single_glitch_leaves_no_trace() {
+        let mut sizes = vec![4.0; 20];
+        sizes.push(40.0);
+        sizes.extend([4.0; 5]);
+        assert!((learned(&sizes) - 4.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_slow_drift_is_followed() {
+        let sizes: Vec<f64> = (0..40).map(|at| 4.0 * 1.02_f64.powi(at)).collect();
+        assert!(learned(&sizes) / sizes[39] > 0.9, "{}", learned(&sizes) / sizes[39]);
+    }
+
+    #[test]
+    fn an_estimate_without_histograms_is_given_up() {
+        let mut estimate = Some(Estimate::new(Curve::uniform(GIB), 0.9));
+        let mut older = || {
+            estimate = estimate.take().and_then(Estimate::older);
+            estimate.is_some()
+        };
+        assert_eq!((0..100).take_while(|_| older()).count(), STALE as usize);
+    }
+}

@@ -1,0 +1,30 @@
+//! The rebalancer's decisions: how much DRAM each virtual machine of a host gets, and why.
+//!
+//! Owns the estimate of miss curves, the rule by which DRAM is shared out, hysteresis, step limits and the brake. Must not
+//! know how memory is moved or observed: observations come in, moves go out, and there is no clock but the call. The
+//! mathematics are in docs/methods/rebalancing.md.
+
+mod allocation;
+mod brake;
+mod curve;
+mod estimate;
+mod flight;
+mod grow;
+mod ledger;
+mod moves;
+mod observation;
+mod plan;
+mod rebalancer;
+mod settings;
+mod settings_error;
+mod squeeze;
+mod state;
+mod tiers;
+
+pub use moves::{Basis, Decision, Move, Outlook, Reason};
+pub use observation::{GuestReport, HeatClass, Observation, ReportError};
+pub use rebalancer::Rebalancer;
+pub use settings::{BrakeSettings, Settings, VmSettings};
+pub use settings_error::SettingsError;
+pub use state::State;
+pub use tiers::Tiers;

@@ -1,0 +1,199 @@
+//! What each VM is to have in the end: the allocation that the moves of this and later decisions lead to. Must not know in
+//! which order or how fast.
+
+use std::collections::BTreeMap;
+
+use units::{Bytes, Share};
+
+use crate::{
+    allocation::{Claim, Level},
+    curve::Curve,
+    flight::{self, Direction},
+    moves::{Basis, Outlook},
+    observation::{GuestReport, Report},
+    settings::{Settings, VmSettings},
+    state::{State, VmState},
+    tiers::Tiers,
+};
+
+/// A VM keeps what an estimate may be wrong by, to so many standard errors.
+const TO_KEEP: f64 = 3.0;
+/// By so many it is to be below its need before others are asked to give; by more where all are short, since what it is given
+/// is then taken from somebody who lacks it too.
+const TO_ASK: f64 = 1.5;
+const TO_ASK_IN_SHORTAGE: f64 = 3.0;
+
+/// By VM; a guest whose numbers cannot be is one that does not answer.
+pub(crate) type Reports<'a> = BTreeMap<&'a str, Report<'a>>;
+
+/// A VM that answers.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidate<'a> {
+    pub(crate) vm: &'a VmSettings,
+    pub(crate) has: Tiers,
+    pub(crate) told: Tiers,
+    /// What DRAM serves.
+    curve: Curve,
+    pub(crate) claim: Claim,
+    pub(crate) basis: Basis,
+    /// The brake: it is under pressure, or rests after it.
+    pub(crate) strained: bool,
+    /// What it is not squeezed below because of pressure.
+    pub(crate) guarded: u64,
+    pub(crate) flight: Direction,
+    /// DRAM that it shall come to.
+    pub(crate) goal: u64,
+    /// DRAM that it is not squeezed below: the goal, and what an estimate of few histograms may be wrong by.
+    pub(crate) keeps: u64,
+    /// It has less than it needs.
+    pub(crate) below: bool,
+    /// It had, and is on its way to the goal.
+    pub(crate) growing: bool,
+}
+
+/// All of them.
+#[derive(Debug)]
+pub(crate) struct Plan<'a> {
+    pub(crate) candidates: Vec<Candidate<'a>>,
+    /// VMs that are left alone because they do not answer.
+    silent: Vec<(&'a VmSettings, Option<Tiers>)>,
+    pub(crate) level: Level,
+    /// DRAM that all targets together need beyond what there is.
+    pub(crate) missing: u64,
+}
+
+impl<'a> Plan<'a> {
+    pub(crate) fn new(settings: &'a Settings, state: &State, reports: &Reports<'_>) -> Self {
+        let (mut candidates, mut silent) = (Vec::new(), Vec::new());
+        for vm in &settings.vms {
+            let guest = reports.get(vm.name.as_str()).and_then(|seen| seen.guest);
+            match (state.vm(&vm.name), guest) {
+                (Some(known), Some(guest)) => candidates.push(Candidate::new(vm, known, guest, settings)),
+                (known, _) => silent.push((vm, known.map(|known| known.has.max(known.told)))),
+            }
+        }
+        let held: Bytes = silent.iter().map(|(vm, has)| has.unwrap_or(vm.ceiling).fast).sum();
+        let capacity = settings.capacity.fast.0.saturating_sub(held.0);
+        let claims: Vec<Claim> = candidates.iter().map(|candidate| candidate.claim).collect();
+        let level = Level::highest(&claims, capacity as f64, settings.headroom.0, state.is_short());
+        let needs = claims.iter().map(Claim::bounded_need).sum::<f64>() as u64;
+        for candidate in &mut candidates {
+            candidate.aim(level, settings, state);
+        }
+        Self { candidates, silent, level, missing: needs.saturating_sub(capacity) }
+    }
+
+    /// What is known of each VM, and what it shall come to.
+    pub(crate) fn outlooks(&self) -> Vec<Outlook> {
+        let silent = self.silent.iter().map(|(vm, has)| Outlook {
+            vm: vm.name.clone(),
+            has: has.unwrap_or(vm.ceiling),
+            served: None,
+            needs: None,
+            goal: None,
+            basis: Basis::Silent,
+        });
+        self.candidates.iter().map(Candidate::outlook).chain(silent).collect()
+    }
+}
+
+impl<'a> Candidate<'a> {
+    fn new(vm: &'a VmSettings, state: &VmState, guest: &GuestReport, settings: &Settings) -> Self {
+        let strained = guest.is_strained(&settings.brake);
+        let most = vm.most_fast();
+        let has = state.has.fast.0.clamp(vm.floor.fast.0, most);
+        let guarded = state.guard.floor().0.max(if strained { has } else { 0 }).min(most);
+        let known = (!state.flight.rests()).then(|| basis(vm, state, guest)).flatten();
+        let (floor, ceiling) = match known {
+            Some(_) => (vm.floor.fast.0.max(guarded), most),
+            // Of a VM of which nothing is known, or which does not do as it is told, what it has is as good as anything.
+            None => (has, has),
+        };
+        let (curve, basis) = known.unwrap_or((Curve::uniform(1.0), Basis::Nothing));
+        let need = curve.bytes(vm.target.0);
+        let claim = Claim { need, weight: vm.weight, floor: floor as f64, ceiling: ceiling as f64 };
+        let flight = flight::direction(state.has, state.told, settings.block.0);
+        let (has, told) = (state.has, state.told);
+        Self {
+            vm,
+            has,
+            told,
+            curve,
+            claim,
+            basis,
+            strained,
+            guarded,
+            flight,
+            goal: 0,
+            keeps: 0,
+            below: false,
+            growing: false,
+        }
+    }
+
+    /// A VM is below when it has surely less than it needs. Where not all needs can be met, it is so from half a headroom below
+    /// its goal on: else noise would move memory to and fro between VMs that are all short. For the same reason turning back
+    /// takes half a headroom more, as long as the load has not shifted.
+    fn aim(&mut self, level: Level, settings: &Settings, state: &State) {
+        let (Share(headroom), Share(smoothing)) = (settings.headroom, settings.smoothing);
+        let (need, goal) = (self.claim.bounded_need(), self.claim.at(level, headroom));
+        let state = state.vm(&self.vm.name);
+        let estimate = state.and_then(|state| state.estimate.as_ref());
+        let error = estimate.map_or(0.0, |estimate| estimate.uncertainty(headroom, smoothing));
+        let last = estimate.and(state).and_then(|state| state.last);
+        let turn = |from: Direction| if last == Some(from) { headroom / 2.0 } else { 0.0 };
+        // What is cut does not depend on the estimate.
+        let kept = if goal < need { 0.0 } else { TO_KEEP * error };
+        let (low, asked) = if level.is_short() {
+            (need.min(goal / (1.0 + headroom / 2.0)), TO_ASK_IN_SHORTAGE)
+        } else {
+            (need, TO_ASK)
+        };
+        self.goal = goal.ceil() as u64;
+        self.keeps = (goal * (1.0 + kept + turn(Direction::Grows))).ceil() as u64;
+        self.below = (self.has.fast.0 as f64) < low * (1.0 - asked * error - turn(Direction::Shrinks));
+        self.growing = self.below || state.is_some_and(|state| state.growing);
+    }
+
+    /// The share of accesses that so much DRAM serves.
+    pub(crate) fn served(&self, fast: Bytes) -> Share {
+        Share(self.curve.share(fast.0 as f64))
+    }
+
+    pub(crate) fn needs(&self) -> Bytes {
+        Bytes(self.claim.bounded_need() as u64)
+    }
+
+    fn outlook(&self) -> Outlook {
+        let known = self.basis != Basis::Nothing;
+        Outlook {
+            vm: self.vm.name.clone(),
+            has: self.has,
+            served: known.then(|| self.served(self.has.fast)),
+            needs: known.then(|| self.needs()),
+            goal: Some(Bytes(self.goal)),
+            basis: self.basis,
+        }
+    }
+}
+
+/// What a VM's need is told by: its accesses; else its memory in use, all of it taken to be accessed alike; else pressure.
+fn basis(vm: &VmSettings, state: &VmState, guest: &GuestReport) -> Option<(Curve, Basis)> {
+    let lifted = state.guard.need().0 as f64 / vm.target.0;
+    if let Some(estimate) = &state.estimate {
+        // Pressure of a VM that has not all of its memory: its accesses do not tell what it lacks.
+        let curve = estimate.curve();
+        let basis = if curve.bytes(vm.target.0) < state.guard.need().0 as f64 {
+            (Curve::uniform(lifted), Basis::Pressure)
+        } else {
+            (curve, Basis::Accesses)
+        };
+        return Some(basis);
+    }
+    let in_use = guest.available.map(|available| state.has.total().0.saturating_sub(available.0) as f64);
+    match in_use {
+        Some(in_use) if in_use >= lifted => Some((Curve::uniform(in_use), Basis::MemoryInUse)),
+        _ if lifted > 0.0 => Some((Curve::uniform(lifted), Basis::Pressure)),
+        _ => None,
+    }
+}

@@ -1,0 +1,245 @@
+//! What an operator asks for: limits and targets of each VM, and what all of them share. Must not know what is observed.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Share};
+
+use crate::{settings_error::SettingsError, tiers::Tiers};
+
+/// What the rebalancer goes by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// What there is to share out among the VMs.
+    pub capacity: Tiers,
+    /// DRAM kept free for VMs that grow, taken from no VM that needs it.
+    pub reserve: Bytes,
+    /// The most DRAM that a VM gives or gets by one decision.
+    pub step: Bytes,
+    /// The same as a share of the VM's memory; the smaller of the two holds.
+    pub step_share: Share,
+    /// The dead band: a VM that has less than its target needs is given so much more than that, and squeezed no further
+    /// than to there.
+    pub headroom: Share,
+    /// The weight of the newest histogram in the estimate of a miss curve, once several are known.
+    pub smoothing: Share,
+    /// Memory is moved in multiples of this.
+    pub block: Bytes,
+    pub brake: BrakeSettings,
+    pub vms: Vec<VmSettings>,
+}
+
+/// From when on a VM is under pressure: either of the two is enough.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BrakeSettings {
+    /// Share of the time in which some task waited for memory (PSI `some`).
+    pub psi: Share,
+    /// Refaults a second.
+    pub refaults: f64,
+}
+
+/// What one VM shall have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VmSettings {
+    pub name: String,
+    /// Where targets cannot all be met, VMs that stay below theirs have DRAM in proportion to their weights.
+    pub weight: f64,
+    /// In both tiers together: what it gives in one, it gets in the other, within floors and ceilings.
+    pub memory: Bytes,
+    pub floor: Tiers,
+    pub ceiling: Tiers,
+    /// Share of its accesses that DRAM is to serve.
+    pub target: Share,
+}
+
+const MIB: u64 = 1 << 20;
+
+impl Settings {
+    /// Defaults for all that is not said: steps of 1 GiB and at most a tenth of the VM, blocks of 2 MiB.
+    #[must_use]
+    pub fn new(capacity: Tiers, vms: Vec<VmSettings>) -> Self {
+        Self {
+            capacity,
+            reserve: Bytes(capacity.fast.0 / 50),
+            step: Bytes(1024 * MIB),
+            step_share: Share(0.1),
+            headroom: Share(0.1),
+            smoothing: Share(0.05),
+            block: Bytes(2 * MIB),
+            brake: BrakeSettings { psi: Share(0.1), refaults: 1000.0 },
+            vms,
+        }
+    }
+
+    /// Whether they can be met by themselves; whether the targets can, only the load tells.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        self.check_whole()?;
+        let mut names = BTreeSet::new();
+        for vm in &self.vms {
+            if !names.insert(&vm.name) {
+                return Err(SettingsError::Duplicate { vm: vm.name.clone() });
+            }
+            vm.check()?;
+        }
+        self.check_floors("DRAM", self.capacity.fast, |tiers| tiers.fast)?;
+        self.check_floors("slow memory", self.capacity.slow, |tiers| tiers.slow)
+    }
+
+    fn check_whole(&self) -> Result<(), SettingsError> {
+        let shares = [
+            ("step_share", self.step_share),
+            ("headroom", self.headroom),
+            ("smoothing", self.smoothing),
+            ("brake.psi", self.brake.psi),
+        ];
+        for (key, Share(value)) in shares {
+            if !(value > 0.0 && value <= 1.0) {
+                return Err(SettingsError::NoShare { key, value });
+            }
+        }
+        for (key, value) in [("step", self.step), ("block", self.block)] {
+            if value.0 == 0 {
+                return Err(SettingsError::Zero { key });
+            }
+        }
+        if self.step < self.block {
+            return Err(SettingsError::StepBelowBlock { step: self.step, block: self.block });
+        }
+        if self.brake.refaults.is_nan() || self.brake.refaults <= 0.0 {
+            return Err(SettingsError::NoRate { key: "brake.refaults", value: self.brake.refaults });
+        }
+        Ok(())
+    }
+
+    fn check_floors(
+        &self,
+        tier: &'static str,
+        capacity: Bytes,
+        of: fn(Tiers) -> Bytes,
+    ) -> Result<(), SettingsError> {
+        let floors: Bytes = self.vms.iter().map(|vm| of(vm.floor)).sum();
+        if floors > capacity {
+            return Err(SettingsError::FloorsAboveCapacity { tier, floors, capacity });
+        }
+        Ok(())
+    }
+
+    /// The most DRAM that a VM may give or get by one decision: at least a block.
+    pub(crate) fn step_of(&self, vm: &VmSettings) -> u64 {
+        let share = (vm.memory.0 as f64 * self.step_share.0) as u64;
+        share.min(self.step.0).max(self.block.0)
+    }
+}
+
+impl VmSettings {
+    fn check(&self) -> Result<(), SettingsError> {
+        let vm = || self.name.clone();
+        if self.name.is_empty() {
+            return Err(SettingsError::NoName);
+        }
+        if !self.weight.is_finite() || self.weight <= 0.0 {
+            return Err(SettingsError::Weight { vm: vm(), weight: self.weight });
+        }
+        if !(self.target.0 > 0.0 && self.target.0 <= 1.0) {
+            return Err(SettingsError::Target { vm: vm(), target: self.target.0 });
+        }
+        let tiers = [
+            ("DRAM", self.floor.fast, self.ceiling.fast),
+            ("slow memory", self.floor.slow, self.ceiling.slow),
+        ];
+        for (tier, floor, ceiling) in tiers {
+            if floor > ceiling {
+                return Err(SettingsError::FloorAboveCeiling { vm: vm(), tier, floor, ceiling });
+            }
+        }
+        let (least, most) = (self.floor.total(), self.ceiling.total());
+        if self.memory < least || self.memory > most {
+            return Err(SettingsError::Memory { vm: vm(), memory: self.memory, least, most });
+        }
+        Ok(())
+    }
+
+    /// DRAM beyond this is of no use to it: its ceiling, or all of its memory but the floor of slow memory.
+    pub(crate) fn most_fast(&self) -> u64 {
+        self.ceiling.fast.0.min(self.memory.0.saturating_sub(self.floor.slow.0)).max(self.floor.fast.0)
+    }
+
+    /// Slow memory that goes with so much DRAM.
+    pub(crate) fn slow_beside(&self, fast: u64) -> u64 {
+        self.memory.0.saturating_sub(fast).clamp(self.floor.slow.0, self.ceiling.slow.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    fn gib(fast: u64, slow: u64) -> Tiers {
+        Tiers { fast: Bytes(fast * GIB), slow: Bytes(slow * GIB) }
+    }
+
+    fn settings() -> Settings {
+        let vm = |name: &str| VmSettings {
+            name: name.into(),
+            weight: 1.0,
+            memory: Bytes(8 * GIB),
+            floor: gib(1, 0),
+            ceiling: gib(8, 8),
+            target: Share(0.9),
+        };
+        Settings::new(gib(10, 20), vec![vm("a"), vm("b")])
+    }
+
+    fn refused(change: impl FnOnce(&mut Settings)) -> String {
+        let mut settings = settings();
+        change(&mut settings);
+        settings.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn defaults_are_accepted() {
+        assert_eq!(settings().check(), Ok(()));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_what_to_do() {
+        let told = [
+            refused(|s| s.vms[1].name = "a".into()),
+            refused(|s| s.vms[1].name = String::new()),
+            refused(|s| s.vms[1].weight = f64::NAN),
+            refused(|s| s.vms[1].weight = 0.0),
+            refused(|s| s.vms[1].target = Share(1.2)),
+            refused(|s| s.vms[1].target = Share(f64::NAN)),
+            refused(|s| s.vms[1].floor = gib(9, 0)),
+            refused(|s| s.vms[1].memory = Bytes(17 * GIB)),
+            refused(|s| s.capacity.fast = Bytes(GIB)),
+            refused(|s| s.smoothing = Share(0.0)),
+            refused(|s| s.headroom = Share(f64::NAN)),
+            refused(|s| s.step = Bytes(0)),
+            refused(|s| s.step = Bytes(4096)),
+            refused(|s| s.brake.refaults = f64::NAN),
+        ];
+        let expected = [
+            "VM `a` is there twice; give each VM a name of its own",
+            "a VM has no name; give each VM a name of its own",
+            "VM `b`: weight NaN; write a number above 0, such as 1",
+            "VM `b`: weight 0; write a number above 0, such as 1",
+            "VM `b`: target 1.2; write a share of accesses above 0 and at most 1, such as 0.9",
+            "VM `b`: target NaN; write a share of accesses above 0 and at most 1, such as 0.9",
+            "VM `b`: its floor of DRAM, 9 GiB, is above its ceiling, 8 GiB; lower the floor or raise the ceiling",
+            "VM `b`: memory 17 GiB does not fit its floors and ceilings, 1 GiB to 16 GiB in both tiers together; change the \
+             memory or these",
+            "the floors of DRAM come to 2 GiB, but there is 1 GiB to share out; lower floors or leave out VMs",
+            "smoothing is 0; write a share above 0 and at most 1",
+            "headroom is NaN; write a share above 0 and at most 1",
+            "step is 0; write a size such as 64MiB",
+            "step is 4 KiB, less than one block of 2 MiB; raise the step or lower the block",
+            "brake.refaults is NaN; write a rate a second above 0",
+        ];
+        for (told, expected) in told.iter().zip(expected) {
+            assert_eq!(told.replace(".00 ", " ").replace(".0 ", " "), expected);
+        }
+    }
+}

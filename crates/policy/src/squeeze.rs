@@ -1,0 +1,120 @@
+//! Who gives DRAM, and how much by this decision: only what somebody else lacks. Must not know who gets it.
+
+use units::Bytes;
+
+use crate::{
+    flight::Direction,
+    grow::Want,
+    ledger::Ledger,
+    moves::{Basis, Move, Reason},
+    plan::{Candidate, Plan},
+    settings::Settings,
+    tiers::Tiers,
+};
+
+/// DRAM that is to become free.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    /// By VMs that have less than they need.
+    pressing: u64,
+    /// With headroom and reserve.
+    all: u64,
+}
+
+impl Wanted {
+    pub(crate) fn of(wants: &[Want<'_>], reserve: u64) -> Self {
+        let sum = |of: fn(&&Want<'_>) -> bool| {
+            wants.iter().filter(of).map(Want::extra).fold(0, u64::saturating_add)
+        };
+        Self { pressing: sum(|want| want.is_pressing()), all: sum(|_| true).saturating_add(reserve) }
+    }
+}
+
+/// Squeezes for what is wanted beyond what is free and what is already on its way.
+pub(crate) fn squeezes(
+    plan: &Plan<'_>,
+    settings: &Settings,
+    ledger: &mut Ledger,
+    wanted: &Wanted,
+) -> Vec<Move> {
+    let mut moves = Vec::new();
+    let mut coming = ledger.fast.saturating_add(plan.candidates.iter().map(in_flight).sum());
+    // Those who have most in excess give first: few moves, and none of a VM that is near its goal.
+    let mut givers: Vec<(f64, &Candidate<'_>)> =
+        plan.candidates.iter().filter(may_give).map(|candidate| (excess(candidate), candidate)).collect();
+    givers.sort_by(|one, other| other.0.total_cmp(&one.0));
+    for (excess, candidate) in givers {
+        // For others' headroom only those give who have as much beyond their own: else noise in the estimates would have small
+        // moves go on for ever.
+        let wanted = match excess {
+            f64::INFINITY => u64::MAX,
+            excess if excess >= 1.0 + settings.headroom.0 => wanted.all,
+            _ => wanted.pressing,
+        };
+        let lacking = wanted.saturating_sub(coming);
+        if lacking > 0
+            && let Some(squeeze) = squeeze(candidate, settings, ledger, lacking)
+        {
+            coming = coming.saturating_add(squeeze.from.fast.0 - squeeze.to.fast.0);
+            moves.push(squeeze);
+        }
+    }
+    moves
+}
+
+/// What a VM has, by what it keeps. What is above a ceiling goes whether anybody wants it or not.
+fn excess(candidate: &Candidate<'_>) -> f64 {
+    if is_above(candidate) {
+        return f64::INFINITY;
+    }
+    candidate.has.fast.0 as f64 / candidate.keeps.max(1) as f64
+}
+
+/// DRAM that a VM is already giving.
+fn in_flight(candidate: &Candidate<'_>) -> u64 {
+    candidate.has.fast.0.saturating_sub(candidate.told.fast.0)
+}
+
+fn may_give(candidate: &&Candidate<'_>) -> bool {
+    !candidate.strained && candidate.flight == Direction::Rests
+}
+
+fn is_above(candidate: &Candidate<'_>) -> bool {
+    candidate.has.fast.0 > candidate.vm.most_fast()
+}
+
+/// At most a step, in whole blocks, never below what it keeps, and no more than its slow memory can take in.
+fn squeeze(
+    candidate: &Candidate<'_>,
+    settings: &Settings,
+    ledger: &mut Ledger,
+    lacking: u64,
+) -> Option<Move> {
+    let Candidate { vm, has, told, .. } = candidate;
+    let block = settings.block.0;
+    let excess = has.fast.0.saturating_sub(candidate.keeps).min(settings.step_of(vm));
+    let blocks = (excess / block).min(lacking.div_ceil(block));
+    let aim = has.fast.0 - blocks * block;
+    let growth = vm.slow_beside(aim).saturating_sub(has.slow.max(told.slow).0);
+    // What slow memory cannot take in stays DRAM.
+    let left = growth.saturating_sub(ledger.slow).div_ceil(block) * block;
+    let fast = aim.saturating_add(left);
+    if fast.saturating_add(block) > has.fast.0 {
+        return None;
+    }
+    let growth = vm.slow_beside(fast).saturating_sub(has.slow.max(told.slow).0);
+    let slow = has.slow.max(told.slow).0 + ledger.take_slow(growth);
+    let to = Tiers { fast: Bytes(fast), slow: Bytes(slow.min(vm.slow_beside(fast).max(has.slow.0))) };
+    Some(Move { vm: vm.name.clone(), from: *has, to, reason: reason(candidate, to.fast) })
+}
+
+fn reason(candidate: &Candidate<'_>, after: Bytes) -> Reason {
+    let target = candidate.vm.target;
+    if is_above(candidate) {
+        Reason::AboveCeiling { ceiling: Bytes(candidate.vm.most_fast()) }
+    } else if after >= candidate.needs() || candidate.basis != Basis::Accesses {
+        Reason::Surplus { needs: candidate.needs(), target }
+    } else {
+        Reason::Shortage { after: candidate.served(after), target }
+    }
+}
