@@ -1,0 +1,252 @@
+//! What single VMs experience: the brake, stuck guests, guests that tell little. Knows the crate from outside.
+
+use policy::{
+    Basis, Decision, GuestReport, HeatClass, Move, Observation, Reason, Rebalancer, ReportError, Settings,
+    Tiers, VmSettings,
+};
+use units::{Bytes, Share};
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+fn mib(fast: u64, slow: u64) -> Tiers {
+    Tiers { fast: Bytes(fast * MIB), slow: Bytes(slow * MIB) }
+}
+
+fn vm(name: &str) -> VmSettings {
+    VmSettings {
+        name: name.into(),
+        weight: 1.0,
+        memory: Bytes(8 * GIB),
+        floor: mib(512, 0),
+        ceiling: mib(8192, 8192),
+        target: Share(0.9),
+    }
+}
+
+/// A VM whose accesses all fall on so many MiB.
+fn seen(name: &str, has: Tiers, hot: u64) -> Observation {
+    let accesses = vec![HeatClass { bytes: Bytes(hot * MIB), accesses: 1e6 }];
+    let guest = GuestReport { accesses: Some(accesses), ..GuestReport::default() };
+    Observation { vm: name.into(), has, guest: Some(guest) }
+}
+
+fn strained(mut seen: Observation) -> Observation {
+    if let Some(guest) = &mut seen.guest {
+        guest.psi = Some(Share(0.4));
+    }
+    seen
+}
+
+fn blind(mut seen: Observation, available: Option<u64>) -> Observation {
+    if let Some(guest) = &mut seen.guest {
+        guest.accesses = None;
+        guest.available = available.map(|available| Bytes(available * MIB));
+    }
+    seen
+}
+
+/// Two VMs on a host of so much DRAM.
+fn two(dram: u64) -> Rebalancer {
+    let mut settings = Settings::new(mib(dram, 16 * 1024), vec![vm("a"), vm("b")]);
+    settings.reserve = Bytes(0);
+    settings.step = Bytes(512 * MIB);
+    Rebalancer::new(settings).expect("they fit")
+}
+
+fn of<'a>(decision: &'a Decision, name: &str) -> Option<&'a Move> {
+    decision.moves.iter().find(|made| made.vm == name)
+}
+
+#[test]
+fn dram_goes_from_a_surplus_to_a_vm_below_its_target_once_it_is_free() {
+    let mut rebalancer = two(6144);
+    let (a, b) = (mib(4096, 4096), mib(2048, 6144));
+    let first = rebalancer.decide(&[seen("a", a, 1024), seen("b", b, 4096)]);
+    assert_eq!(first.moves.len(), 1, "nothing is free yet: {first:?}");
+    let squeeze = of(&first, "a").unwrap();
+    assert_eq!((squeeze.to, first.missing), (mib(3584, 4608), Bytes(0)));
+    assert!(matches!(squeeze.reason, Reason::Surplus { .. }));
+
+    let half = mib(3840, 4352);
+    let second = rebalancer.decide(&[seen("a", half, 1024), seen("b", b, 4096)]);
+    assert_eq!(of(&second, "a"), None, "it is still on its way");
+    let grow = of(&second, "b").unwrap();
+    assert_eq!(grow.to, mib(2304, 5888), "what has become free, and no more");
+    assert_eq!(
+        grow.to_string(),
+        "b: DRAM 2.00 GiB to 2.25 GiB: DRAM serves 50.0 % of its accesses, 56.2 % with this move; target 90.0 %"
+    );
+}
+
+#[test]
+fn a_vm_that_comes_under_pressure_gets_back_what_it_gave_and_is_left_alone() {
+    let mut rebalancer = two(6144);
+    let (a, b) = (mib(4096, 4096), mib(2048, 6144));
+    let squeezed = rebalancer.decide(&[seen("a", a, 1024), seen("b", b, 4096)]);
+    let to = of(&squeezed, "a").unwrap().to;
+    let braked = rebalancer.decide(&[strained(seen("a", to, 1024)), seen("b", b, 4096)]);
+    let back = of(&braked, "a").unwrap();
+    assert_eq!((back.to, back.reason), (a, Reason::Brake { keeps: Bytes(4096 * MIB) }));
+    assert_eq!(of(&braked, "b"), None, "what it gets back comes first");
+    let mut rest = 0;
+    while rebalancer.decide(&[seen("a", a, 1024), seen("b", b, 4096)]).moves.is_empty() {
+        rest += 1;
+    }
+    assert!((14..20).contains(&rest), "{rest}");
+}
+
+#[test]
+fn a_squeeze_that_has_not_begun_is_taken_back_under_pressure() {
+    let mut rebalancer = two(6144);
+    let (a, b) = (mib(4096, 4096), mib(2048, 6144));
+    rebalancer.decide(&[seen("a", a, 1024), seen("b", b, 4096)]);
+    let braked = rebalancer.decide(&[strained(seen("a", a, 1024)), seen("b", b, 4096)]);
+    assert_eq!(of(&braked, "a").map(|made| made.to), Some(a));
+}
+
+#[test]
+fn pressure_under_a_constant_load_turns_a_vm_back_ever_more_rarely() {
+    let mut rebalancer = two(6144);
+    let (mut a, b) = (mib(4096, 4096), mib(2048, 6144));
+    let mut turns = 0;
+    for _ in 0..1000 {
+        let observation = seen("a", a, 1024);
+        let observation = if a.fast < Bytes(4096 * MIB) { strained(observation) } else { observation };
+        let decision = rebalancer.decide(&[observation, seen("b", b, 4096)]);
+        if let Some(made) = of(&decision, "a") {
+            turns += usize::from(made.to.fast > made.from.fast);
+            a = made.to;
+        }
+    }
+    assert_eq!(turns, 6, "after 16, 32, 64, ... decisions");
+}
+
+#[test]
+fn a_vm_that_does_not_answer_is_left_alone_and_its_share_is_held() {
+    let mut rebalancer = two(6144);
+    let (a, b) = (mib(4096, 4096), mib(1024, 7168));
+    let silent = Observation { vm: "a".into(), has: a, guest: None };
+    let decision = rebalancer.decide(&[silent, seen("b", b, 4096)]);
+    assert_eq!(of(&decision, "a"), None);
+    assert_eq!(of(&decision, "b").map(|made| made.to), Some(mib(1536, 6656)));
+    let outlook = decision.outlooks.iter().find(|outlook| outlook.vm == "a").unwrap();
+    assert_eq!((outlook.basis, outlook.has), (Basis::Silent, a));
+    // Absent it is the same.
+    let absent = rebalancer.decide(&[seen("b", mib(2048, 6144), 4096)]);
+    assert_eq!(absent.moves, vec![]);
+}
+
+#[test]
+fn what_a_vm_never_seen_may_have_is_held() {
+    let mut rebalancer = two(10 * 1024);
+    let decision = rebalancer.decide(&[seen("b", mib(2048, 6144), 4096)]);
+    assert_eq!(decision.moves, vec![]);
+}
+
+#[test]
+fn a_vm_that_cannot_give_is_given_up_and_others_are_asked() {
+    let mut settings = two(8192).settings().clone();
+    settings.vms.push(vm("c"));
+    settings.capacity.fast = Bytes(9216 * MIB);
+    let mut rebalancer = Rebalancer::new(settings).unwrap();
+    let (a, b) = (mib(4096, 4096), mib(2048, 6144));
+    let mut c = mib(3072, 5120);
+    let mut stalled = false;
+    for _ in 0..8 {
+        let decision = rebalancer.decide(&[seen("a", a, 1024), seen("b", b, 4096), seen("c", c, 1024)]);
+        stalled |= of(&decision, "a").is_some_and(|made| matches!(made.reason, Reason::Stalled { .. }));
+        c = of(&decision, "c").map_or(c, |made| made.to);
+    }
+    assert!(stalled && c.fast < Bytes(3072 * MIB), "{stalled} {c}");
+}
+
+#[test]
+fn without_access_information_memory_in_use_tells_the_need() {
+    let mut rebalancer = two(8192);
+    let (a, b) = (mib(5120, 3072), mib(3072, 5120));
+    let observations = [blind(seen("a", a, 0), Some(6144)), blind(seen("b", b, 0), Some(2048))];
+    let decision = rebalancer.decide(&observations);
+    assert!(matches!(of(&decision, "a").unwrap().reason, Reason::Surplus { .. }));
+    let later = rebalancer
+        .decide(&[blind(seen("a", mib(4608, 3584), 0), Some(6144)), blind(seen("b", b, 0), Some(2048))]);
+    assert!(matches!(of(&later, "b").unwrap().reason, Reason::MemoryInUse { .. }));
+}
+
+#[test]
+fn without_any_information_a_vm_keeps_what_it_has_unless_under_pressure() {
+    let mut rebalancer = two(8192);
+    let (a, b) = (mib(3072, 5120), mib(3072, 5120));
+    let calm = rebalancer.decide(&[blind(seen("a", a, 0), None), seen("b", b, 3072)]);
+    assert_eq!(of(&calm, "a"), None);
+    let pressed = rebalancer.decide(&[strained(blind(seen("a", a, 0), None)), seen("b", b, 3072)]);
+    assert!(matches!(of(&pressed, "a").unwrap().reason, Reason::Pressure { .. }));
+}
+
+#[test]
+fn a_guest_that_places_badly_is_given_more() {
+    let goal = |hits: f64| {
+        let mut rebalancer = two(16 * 1024);
+        let mut observation = seen("a", mib(2048, 6144), 2048);
+        let guest = observation.guest.as_mut().unwrap();
+        let classes = guest.accesses.as_mut().unwrap();
+        classes.push(HeatClass { bytes: Bytes(6144 * MIB), accesses: 1e4 });
+        guest.dram_hits = Some(Share(hits));
+        let decision = rebalancer.decide(&[observation]);
+        decision.outlooks[0].goal.unwrap()
+    };
+    assert!(goal(0.99) < Bytes(2100 * MIB));
+    assert!(goal(0.5) > Bytes(4096 * MIB));
+}
+
+#[test]
+fn a_report_that_cannot_be_is_refused_and_its_vm_left_alone() {
+    let mut rebalancer = two(8192);
+    let mut wrong = seen("a", mib(1024, 7168), 4096);
+    wrong.guest.as_mut().unwrap().refaults = Some(f64::NAN);
+    let (b, stranger) = (seen("b", mib(1024, 7168), 4096), seen("x", mib(1, 1), 1));
+    let decision = rebalancer.decide(&[wrong, b.clone(), b, stranger]);
+    assert_eq!((decision.refused.len(), decision.moves.len()), (3, 1));
+    assert!(matches!(decision.refused[0], ReportError::OutOfRange { what: "refaults", .. }));
+    assert_eq!(decision.refused[1].to_string(), "two observations of `b` in one interval; hand in one");
+}
+
+#[test]
+fn dram_that_is_missing_is_told() {
+    let mut rebalancer = two(4096);
+    let decision = rebalancer.decide(&[seen("a", mib(2048, 6144), 4096), seen("b", mib(2048, 6144), 4096)]);
+    assert_eq!(decision.missing.0 / MIB, 3276);
+}
+
+#[test]
+fn a_vm_is_not_squeezed_when_slow_memory_cannot_take_in_what_it_gives() {
+    let mut settings = two(6144).settings().clone();
+    settings.capacity.slow = Bytes(10 * GIB + 128 * MIB);
+    let mut rebalancer = Rebalancer::new(settings).unwrap();
+    let decision = rebalancer.decide(&[seen("a", mib(4096, 4096), 1024), seen("b", mib(2048, 6144), 4096)]);
+    assert_eq!(of(&decision, "a").map(|made| made.to), Some(mib(3968, 4224)));
+}
+
+#[test]
+fn without_slow_memory_a_vm_gives_memory_and_pressure_tells_what_it_lacks() {
+    let mut settings = two(6144).settings().clone();
+    settings.vms.iter_mut().for_each(|vm| vm.ceiling.slow = Bytes(0));
+    settings.capacity.slow = Bytes(0);
+    let mut rebalancer = Rebalancer::new(settings).unwrap();
+    let first = rebalancer.decide(&[seen("a", mib(4096, 0), 1024), strained(seen("b", mib(2048, 0), 1024))]);
+    assert_eq!(of(&first, "a").map(|made| made.to), Some(mib(3584, 0)));
+    let second = rebalancer.decide(&[seen("a", mib(3584, 0), 1024), seen("b", mib(2048, 0), 1024)]);
+    let grow = of(&second, "b").unwrap();
+    assert!(matches!(grow.reason, Reason::Pressure { .. }), "{grow}");
+}
+
+#[test]
+fn moves_that_are_not_ordered_are_decided_again() {
+    let mut rebalancer = two(6144);
+    let observations = [seen("a", mib(4096, 4096), 1024), seen("b", mib(2048, 6144), 4096)];
+    let first = rebalancer.decide(&observations);
+    for _ in 0..20 {
+        rebalancer.withdraw(&first.moves);
+        assert_eq!(rebalancer.decide(&observations).moves[0].to, first.moves[0].to);
+    }
+}
