@@ -1,0 +1,46 @@
+//! The scenarios: how much DRAM, how fast loads shift, how noisy histograms are. Only data.
+
+/// One of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    pub(crate) vms: usize,
+    pub(crate) intervals: usize,
+    /// DRAM, as a part of what all targets need on average.
+    pub(crate) room: f64,
+    /// Mean intervals between two changes of a VM's load; `None` for constant loads.
+    pub(crate) phase: Option<f64>,
+    /// Relative error of a class's accesses.
+    pub(crate) noise: f64,
+    /// Step limit, as a share of a VM's memory.
+    pub(crate) step: f64,
+    /// No VM tells its accesses.
+    pub(crate) blind: bool,
+    /// The share that DRAM serves is measured too, to a tenth of the noise.
+    pub(crate) hits: bool,
+}
+
+const SHIFTING: Scenario = Scenario {
+    name: "shifting",
+    vms: 1000,
+    intervals: 300,
+    room: 1.2,
+    phase: Some(60.0),
+    noise: 0.1,
+    step: 0.1,
+    blind: false,
+    hits: false,
+};
+
+/// All of them; the first two are what the policy is made for.
+pub(crate) const ALL: [Scenario; 9] = [
+    SHIFTING,
+    Scenario { name: "constant", phase: None, ..SHIFTING },
+    Scenario { name: "constant, short", phase: None, room: 0.8, ..SHIFTING },
+    Scenario { name: "tight", room: 1.02, ..SHIFTING },
+    Scenario { name: "short", room: 0.7, ..SHIFTING },
+    Scenario { name: "noisy", noise: 1.0, ..SHIFTING },
+    Scenario { name: "noisy, hits", noise: 1.0, hits: true, ..SHIFTING },
+    Scenario { name: "fast shifts", phase: Some(8.0), step: 0.05, ..SHIFTING },
+    Scenario { name: "no accesses", blind: true, ..SHIFTING },
+];
