@@ -13,6 +13,7 @@ mod faults;
 mod firecracker;
 mod hypervisor;
 mod measured;
+mod rebalance;
 mod refused;
 mod remains;
 mod roles;
@@ -57,6 +58,13 @@ const WATCHED: &[Need] = &[
     Need::BTF,
 ];
 
+/// What a user's own guest needs, which has nothing of plumb in it.
+const BY_HAND: &[Need] = &[
+    Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+    Need::GuestKernel,
+    Need::File("/usr/share/doc/busybox-static", "busybox in one file (apt-get install busybox-static)"),
+];
+
 /// What it takes to run guests in a machine that has KVM.
 const HYPERVISOR: &[Need] =
     &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
@@ -71,6 +79,16 @@ const CASES: &[Case] = &[
         name: "machines_that_cannot_give_memory_are_refused",
         needs: &[],
         test: balloon::what_cannot_give_memory_is_refused,
+    },
+    Case {
+        name: "memory_goes_to_the_machine_that_uses_it",
+        needs: BY_HAND,
+        test: rebalance::memory_goes_to_the_machine_that_uses_it,
+    },
+    Case {
+        name: "a_file_that_asks_for_what_cannot_be_is_refused",
+        needs: &[],
+        test: rebalance::a_file_that_asks_for_what_cannot_be_is_refused,
     },
     Case {
         name: "in_a_virtual_hypervisor_vhost_makes_a_monitor_s_calls_needless",

@@ -76,7 +76,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
     CrateRule { name: "machine", level: Adapters, may_use: &["protocol", "scenario", "workload", "sys", "units"],
         why: "what an endpoint lives in does not know how links are made or what is measured; of the protocol it knows \
               what an image agrees on with its first process" },
-    CrateRule { name: "memory", level: Adapters, may_use: &["machine", "workload", "sys", "units"],
+    CrateRule { name: "memory", level: Adapters, may_use: &["machine", "policy", "workload", "sys", "units"],
         why: "memory is moved through a machine's monitor and what its guest hands over; whose guest that is, and what the time \
               means, is not its business" },
     CrateRule { name: "traffic", level: Adapters, may_use: &["codecs", "workload", "samples", "sys", "units"],
@@ -100,7 +100,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "the process beside the traffic obeys: in a guest it has the lab's devices made; it knows no statistics" },
     CrateRule { name: "cli", level: Interfaces,
         may_use: &["units", "workload", "scenario", "samples", "findings", "protocol", "stats", "import", "analysis", "report",
-            "topology", "machine", "traffic", "server", "probe", "store", "lab"],
+            "topology", "machine", "memory", "policy", "traffic", "server", "probe", "store", "lab"],
         why: "the command line wires the crates; an agent is a process to it, and system calls are beneath it" },
 
     CrateRule { name: "plumb", level: Entry, may_use: &["cli", "agent", "lab", "protocol"],

@@ -5,7 +5,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     commands::{
         baseline, check, client, compare, completions, doctor, explain, import, lab, man, measure, ping,
-        report, run, runs, scenario, schema, server, trace, vm,
+        rebalance, report, run, runs, scenario, schema, server, trace, vm,
     },
     examples,
     global_flags::GlobalFlags,
@@ -93,6 +93,8 @@ pub(crate) enum Command {
     /// Virtual machines by themselves: boot one, see what it is
     #[command(subcommand)]
     Vm(vm::VmCommand),
+    /// Move memory between virtual machines that run, to those that need it
+    Rebalance(rebalance::RebalanceArgs),
     /// What this machine can measure, and what not and why
     Doctor(doctor::DoctorArgs),
     /// Print what a shell needs to complete plumb's commands and flags

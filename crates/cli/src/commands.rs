@@ -13,6 +13,7 @@ pub(crate) mod lab;
 pub(crate) mod man;
 pub(crate) mod measure;
 pub(crate) mod ping;
+pub(crate) mod rebalance;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
@@ -55,6 +56,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Held(args) => trace::launch::hold(args),
         Command::Measure(args) => measure::run(args),
         Command::Vm(command) => vm::run(command),
+        Command::Rebalance(args) => rebalance::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

@@ -240,6 +240,13 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "rebalance",
+        &[
+            ("plumb rebalance vms.toml --dry-run --rounds 1", "who has what, and what would be moved"),
+            ("plumb rebalance vms.toml --metrics /run/plumb.prom", "until it is interrupted"),
+        ],
+    ),
+    (
         "doctor",
         &[("plumb doctor", "can this machine measure?"), ("plumb doctor --json", "the same for programs")],
     ),

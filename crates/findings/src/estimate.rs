@@ -87,13 +87,28 @@ pub struct Comparison {
     pub basis: Basis,
 }
 
-/// Its ratio: `0.312x (0.280 to 0.351, 94 %)`.
+/// From here on a ratio is told as several times.
+pub const SEVERAL: f64 = 2.0;
+
+/// A ratio as a change of what it is compared with: `−19.4 %`, `+8.10 %`, or `2.31x` where it is several times.
+#[must_use]
+pub fn change(ratio: f64) -> String {
+    if ratio < SEVERAL { format!("{} %", percent(ratio)) } else { format!("{}x", significant(ratio, 3)) }
+}
+
+/// With its sign.
+fn percent(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    format!("{}{}", if percent < 0.0 { '−' } else { '+' }, significant(percent.abs(), 3))
+}
+
+/// As a change: `−68.8 % (−72.0 to −64.9, 94 %)`.
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = |value: f64| significant(value, 3);
-        let medians = self.ratio_of_medians.map(|ratio| format!("; medians {}x", digits(ratio)));
+        let digits = |value: f64| if self.ratio < SEVERAL { percent(value) } else { significant(value, 3) };
+        let medians = self.ratio_of_medians.map(|ratio| format!("; medians {}", change(ratio)));
         let medians = medians.unwrap_or_default();
-        write!(f, "{}x ", digits(self.ratio))?;
+        write!(f, "{} ", change(self.ratio))?;
         match self.ratio_interval {
             Some(Interval { low, high, confidence }) => {
                 write!(f, "({} to {}, {}{medians})", digits(low), digits(high), Confidence(confidence))
@@ -132,8 +147,10 @@ mod tests {
             verdict: Difference::Lower,
             basis: Basis::Trials,
         };
-        assert_eq!(comparison.to_string(), "0.312x (0.280 to 0.351, 94 %)");
+        assert_eq!(comparison.to_string(), "−68.8 % (−72.0 to −64.9, 94 %)");
+        let several = Comparison { ratio: 2.31, ratio_interval: None, ..comparison };
+        assert_eq!(several.to_string(), "2.31x (too few trials for an interval)");
         let apart = Comparison { ratio_interval: None, ratio_of_medians: Some(0.73), ..comparison };
-        assert_eq!(apart.to_string(), "0.312x (too few trials for an interval; medians 0.730x)");
+        assert_eq!(apart.to_string(), "−68.8 % (too few trials for an interval; medians −27.0 %)");
     }
 }

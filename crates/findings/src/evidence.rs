@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes, Confidence, Nanos, Share, significant};
 use workload::{Metric, Quantity};
 
-use crate::estimate::{Comparison, Interval};
+use crate::estimate::{Comparison, Interval, change};
 
 /// What was looked at, and what it said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -140,7 +140,7 @@ impl From<Quantity> for Unit {
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let show = |value: f64| match self.unit {
-            Unit::Ratio => format!("{}x", significant(value, 3)),
+            Unit::Ratio => change(value),
             Unit::Share => Share(value).to_string(),
             Unit::BitsPerSecond => BitRate(value).to_string(),
             Unit::BytesPerSecond => format!("{}/s", Bytes(value.max(0.0).round() as u64)),

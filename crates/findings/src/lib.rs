@@ -31,7 +31,7 @@ pub use comparison::{
 };
 pub use distribution::{Bucket, Distribution};
 pub use document::{Findings, RunSummary, SCHEMA};
-pub use estimate::{Basis, Comparison, Difference, Estimate, Interval, NoiseFloor};
+pub use estimate::{Basis, Comparison, Difference, Estimate, Interval, NoiseFloor, SEVERAL, change};
 pub use evidence::{Evidence, Number, Unit};
 pub use ladder::{CostStep, FactorEffect, Ladder};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};

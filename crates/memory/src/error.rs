@@ -23,6 +23,10 @@ pub enum MemoryError {
         command: &'static str,
         answer: String,
     },
+    #[error(
+        "the machine has no virtio-balloon: start it with `-device virtio-balloon-pci`, or add one by `device_add`"
+    )]
+    NoBalloon,
     /// Its memory cannot be freed from outside.
     #[error("memory of process {pid} cannot be freed behind its back: {because}")]
     InOtherHands { pid: u32, because: String },

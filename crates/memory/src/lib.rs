@@ -8,13 +8,17 @@ mod balloon;
 mod error;
 mod layout;
 mod ownership;
+mod rebalance;
 mod resident;
+mod running;
 mod virtio_balloon;
 mod virtio_mem;
 
 pub use balloon::{Balloon, GuestAgent, Resize, resize};
 pub use error::MemoryError;
+pub use rebalance::{AttachedVm, Rebalance, Round};
 pub use resident::Resident;
+pub use running::{GuestMemory, RunningVm};
 
 use machine::Monitor;
 use units::Bytes;

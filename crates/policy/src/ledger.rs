@@ -10,6 +10,8 @@ use crate::{settings::Settings, state::State, tiers::Tiers};
 pub(crate) struct Ledger {
     pub(crate) fast: u64,
     pub(crate) slow: u64,
+    /// DRAM that the VMs have beyond what there is to share out.
+    pub(crate) over: u64,
 }
 
 impl Ledger {
@@ -20,7 +22,9 @@ impl Ledger {
             let counted = state.vm(&vm.name).map_or(vm.ceiling, |state| state.has.max(state.told));
             taken = Tiers { fast: taken.fast + counted.fast, slow: taken.slow + counted.slow };
         }
+        let has: u64 = settings.vms.iter().filter_map(|vm| Some(state.vm(&vm.name)?.has.fast.0)).sum();
         Self {
+            over: has.saturating_sub(settings.capacity.fast.0),
             fast: settings.capacity.fast.0.saturating_sub(taken.fast.0),
             slow: settings.capacity.slow.0.saturating_sub(taken.slow.0),
         }

@@ -70,7 +70,8 @@ impl Rebalancer {
         let plan = Plan::new(settings, state, &reports);
         let mut ledger = Ledger::of(settings, state);
         let wants = grow::wants(&plan, settings);
-        let wanted = Wanted::of(&wants, if plan.level.is_full() { settings.reserve.0 } else { 0 });
+        let reserve = if plan.level.is_full() { settings.reserve.0 } else { 0 };
+        let wanted = Wanted::of(&wants, reserve, ledger.over);
         let squeezes = squeeze::squeezes(&plan, settings, &mut ledger, &wanted);
         let grows = grow::grows(&wants, settings, &mut ledger);
         moves.extend(squeezes.into_iter().chain(grows).filter(|made| !given_up.contains(&made.vm)));

@@ -1,4 +1,4 @@
-//! Who gives DRAM, and how much by this decision: only what somebody else lacks. Must not know who gets it.
+//! Who gives DRAM, and how much by this decision: only what somebody else lacks, or what nobody may have. Must not know who gets it.
 
 use units::Bytes;
 
@@ -22,11 +22,15 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    pub(crate) fn of(wants: &[Want<'_>], reserve: u64) -> Self {
+    /// `over` is what they have beyond what there is, which goes in any case.
+    pub(crate) fn of(wants: &[Want<'_>], reserve: u64, over: u64) -> Self {
         let sum = |of: fn(&&Want<'_>) -> bool| {
             wants.iter().filter(of).map(Want::extra).fold(0, u64::saturating_add)
         };
-        Self { pressing: sum(|want| want.is_pressing()), all: sum(|_| true).saturating_add(reserve) }
+        Self {
+            pressing: sum(|want| want.is_pressing()).saturating_add(over),
+            all: sum(|_| true).saturating_add(reserve).saturating_add(over),
+        }
     }
 }
 

@@ -250,3 +250,19 @@ fn moves_that_are_not_ordered_are_decided_again() {
         assert_eq!(rebalancer.decide(&observations).moves[0].to, first.moves[0].to);
     }
 }
+
+#[test]
+fn what_all_have_beyond_the_capacity_is_given_by_those_that_have_most_to_spare() {
+    let mut host = two(4096);
+    let (mut a, mut b) = (mib(4096, 4096), mib(4096, 4096));
+    for _ in 0..40 {
+        let decision = host.decide(&[seen("a", a, 2048), seen("b", b, 512)]);
+        for made in decision.moves {
+            assert!(made.to.fast <= made.from.fast, "nobody gets what is not there: {made}");
+            let had = if made.vm == "a" { &mut a } else { &mut b };
+            *had = made.to;
+        }
+    }
+    assert!(a.fast.0 + b.fast.0 <= 4096 * MIB, "{a:?} {b:?}");
+    assert!(a.fast.0 >= 2048 * MIB && b.fast.0 >= 512 * MIB, "{a:?} {b:?}");
+}

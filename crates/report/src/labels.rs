@@ -1,7 +1,7 @@
 //! What cells, workloads and settings are called in a report.
 //! Must not know numbers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use findings::{CellComparison, CellSummary, Evidence, Finding, Findings, RunComparison};
 use samples::CpuOwner;
@@ -30,12 +30,9 @@ pub(crate) fn cell(findings: &Findings, cell: &CellSummary) -> String {
     joined(&cell.path, &cell.levels, several.then_some(&cell.workload))
 }
 
-/// A finding with the labels of its cells in place of their identifiers.
+/// A finding with the labels of cells in place of their identifiers.
 pub(crate) fn finding(findings: &Findings, finding: &Finding) -> Finding {
-    let own: BTreeSet<&str> = finding.cells.iter().map(String::as_str).collect();
-    let cells: Vec<&CellSummary> =
-        findings.cells.iter().filter(|cell| own.contains(cell.id.as_str())).collect();
-    let named = |text: &String| labelled(findings, &cells, text);
+    let named = |text: &String| named(findings, text);
     let evidence = finding.evidence.iter().map(|it| Evidence {
         what: named(&it.what),
         value: named(&it.value),
@@ -51,21 +48,10 @@ pub(crate) fn finding(findings: &Findings, finding: &Finding) -> Finding {
 
 /// A text with the labels of cells in place of their identifiers.
 pub(crate) fn named(findings: &Findings, text: &str) -> String {
-    labelled(findings, &findings.cells.iter().collect::<Vec<_>>(), text)
-}
-
-fn labelled(findings: &Findings, cells: &[&CellSummary], text: &str) -> String {
-    // Every identifier has one.
-    if !text.contains('/') {
-        return text.to_owned();
-    }
-    let mut cells = cells.to_vec();
+    let mut told: Vec<&CellSummary> = findings.cells.iter().filter(|cell| text.contains(&cell.id)).collect();
     // An identifier may begin with another.
-    cells.sort_by_key(|cell| std::cmp::Reverse(cell.id.len()));
-    cells.into_iter().fold(text.to_owned(), |text, it| match text.contains(&it.id) {
-        true => text.replace(&it.id, &cell(findings, it)),
-        false => text,
-    })
+    told.sort_by_key(|cell| std::cmp::Reverse(cell.id.len()));
+    told.into_iter().fold(text.to_owned(), |text, it| text.replace(&it.id, &cell(findings, it)))
 }
 
 /// The same of a cell that two runs have.

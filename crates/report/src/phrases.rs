@@ -7,7 +7,7 @@ mod traffic;
 mod warning;
 
 use findings::{
-    Basis, CellSummary, Comparison, Difference, Estimate, Findings, Interval, RunSummary, WorkCost,
+    Basis, CellSummary, Comparison, Difference, Estimate, Findings, Interval, RunSummary, SEVERAL, WorkCost,
 };
 use samples::{RunState, UnixMillis};
 use units::Share;
@@ -32,9 +32,6 @@ pub(crate) enum Confidence {
     /// There is no interval at all, which the caption says once.
     Nowhere,
 }
-
-/// From here on a ratio is several times.
-const SEVERAL: f64 = 2.0;
 
 /// Stands behind an interval that was computed within a single trial.
 pub(crate) const WITHIN: &str = "*";

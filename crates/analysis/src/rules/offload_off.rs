@@ -113,9 +113,8 @@ fn claim(worst: &Loss<'_>, off: &Off) -> String {
     let devices: Vec<&str> = off.keys().map(String::as_str).collect();
     let FactorEffect { factor, level, reference, path, workload, change, .. } = worst.effect;
     format!(
-        "Offloads of {} are off at {factor}={level}: {workload} over {path} gets {} of what it gets at {reference}.",
+        "Offloads of {} are off at {factor}={level}: {workload} over {path} is {change} against {reference}.",
         list(&devices),
-        change,
     )
 }
 

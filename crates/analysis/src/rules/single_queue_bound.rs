@@ -1,6 +1,6 @@
 //! `single-queue-bound`: one queue carries no more, however many connections use it.
 
-use findings::{Evidence, Finding, Remedy, Severity};
+use findings::{Evidence, Finding, Remedy, Severity, change};
 
 use super::{
     Context, Rule,
@@ -74,10 +74,10 @@ fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
         let best = equal.max_by(|a, b| a.value().total_cmp(&b.value()));
         finding.caveats.push(match best {
             Some(best) => format!(
-                "The settings beside the queues differ as well: at those of {} itself, {} queues bring {}x only.",
+                "The settings beside the queues differ as well: at those of {} itself, {} queues bring {} only.",
                 one.cell.id,
                 best.queues,
-                units::significant(best.value() / one.value(), 3)
+                change(best.value() / one.value())
             ),
             None => "The settings beside the queues differ as well, and may be what brings more.".into(),
         });
@@ -113,7 +113,7 @@ fn second_best<'a>(sweep: &Sweep<'a>, one: &Point<'_>) -> Option<Point<'a>> {
 
 fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -> Finding {
     let rate = |point: &Point<'_>| value(point.cell.metric, point.value());
-    let gained = format!("{}x", units::significant(more.value() / one.value(), 3));
+    let gained = change(more.value() / one.value());
     let claim = if more.queues == 1 {
         format!(
             "One queue carries no more with more connections: {} at {}, {} at {}.",
@@ -124,7 +124,7 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
         )
     } else {
         format!(
-            "One queue {} the limit: it carries {} at most, {} queues carry {} ({gained}). So in {}.",
+            "One queue {} the limit: it carries {} at most, {} queues carry {} ({gained}), in {}.",
             if unsure { "may be" } else { "is" },
             rate(one),
             more.queues,

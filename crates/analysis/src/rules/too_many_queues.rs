@@ -1,6 +1,6 @@
 //! `too-many-queues`: more queues cost CPU time and bring hardly more.
 
-use findings::{Evidence, Finding, Number, Remedy, Severity, Unit};
+use findings::{Evidence, Finding, Number, Remedy, Severity, Unit, change};
 
 use super::{
     Context, Rule,
@@ -71,19 +71,18 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
     let sure = wastes.iter().all(|waste| no_more(waste, reference, context));
     let points = [reference].into_iter().chain(wastes.iter().map(|waste| &waste.point));
     let told = wastes.iter().map(|waste| {
-        let beside = format!(": {} the throughput, {} the CPU time", times(waste.gain), times(waste.cost));
+        let beside = format!(": {} throughput, {} CPU time", change(waste.gain), change(waste.cost));
         evidence(&waste.point, &beside)
     });
     Finding {
         id: String::new(),
         severity: if sure { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "Beyond {}, {} queues bring at most {} the throughput for at least {} the CPU time. The setting that costs \
-             least is {}.",
+            "Beyond {}, {} queues bring at most {} throughput for at least {} CPU time. The setting that costs least is {}.",
             count(reference.queues as usize, "queue"),
             list(&levels),
-            times(most_gain),
-            times(least_cost),
+            change(most_gain),
+            change(least_cost),
             reference.cell.id
         ),
         cells: points.map(|point| point.cell.id.clone()).collect(),
@@ -91,10 +90,6 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
         caveats: caveats(sweep, reference, wastes, sure),
         remedy: Some(remedy(sweep, reference)),
     }
-}
-
-fn times(ratio: f64) -> String {
-    format!("{}x", units::significant(ratio, 3))
 }
 
 fn caveats(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], sure: bool) -> Vec<String> {

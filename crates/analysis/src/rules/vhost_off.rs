@@ -30,11 +30,11 @@ fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Finding {
         id: String::new(),
         severity: severity(worst),
         claim: format!(
-            "vhost is off in {}, and that costs: {} against {} with it. That is {}, in {} of {}.{}",
+            "vhost is off in {}, and that costs: {} against {} with it ({}), in {} of {}.{}",
             worst.off.id,
             shown(worst.off),
             shown(worst.on),
-            worst.share(),
+            worst.change(false),
             costly.len(),
             count(pairs.len(), "comparison"),
             against.unwrap_or_default()

@@ -1,6 +1,6 @@
 //! Cells that differ in vhost alone, and which side is the better. Must not know what is claimed of them.
 
-use findings::{CellSummary, Comparison, Evidence};
+use findings::{CellSummary, Comparison, Evidence, change};
 use workload::Quantity;
 
 use super::{
@@ -54,17 +54,13 @@ impl VhostPair<'_> {
         self.weighed.is_some_and(|weighed| weighed.sure)
     }
 
-    /// `0.398x the rate in pairs of trials, 0.401x by these medians`: what the worse side has of the better.
-    pub(super) fn share(&self) -> String {
-        let what = if self.off.metric.more_is_better() == Some(true) { "rate" } else { "speed" };
-        let share = self.gain.min(self.gain.recip());
+    /// `−60.2 % in pairs of trials, −59.9 % by these medians`: one side against the other.
+    pub(super) fn change(&self, of_on: bool) -> String {
+        let side = |ratio: f64| change(if of_on { ratio.recip() } else { ratio });
         // The paired ratio is another one than that of the two values that are told.
-        let medians = self.change.ratio_of_medians.map(|ratio| {
-            let ratio =
-                if (ratio < 1.0) == (self.change.ratio < 1.0) { ratio.min(ratio.recip()) } else { ratio };
-            format!(" in pairs of trials, {}x by these medians", units::significant(ratio, 3))
-        });
-        format!("{}x the {what}{}", units::significant(share, 3), medians.unwrap_or_default())
+        let medians = self.change.ratio_of_medians;
+        let medians = medians.map(|ratio| format!(" in pairs of trials, {} by these medians", side(ratio)));
+        format!("{}{}", side(self.change.ratio), medians.unwrap_or_default())
     }
 
     pub(super) fn evidence(&self) -> Evidence {

@@ -27,11 +27,11 @@ fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Finding {
         id: String::new(),
         severity: severity(worst),
         claim: format!(
-            "vhost makes {} slower: {} with it, {} without. That is {}, in {} of {}.",
+            "vhost makes {} slower: {} with it, {} without ({}), in {} of {}.",
             worst.on.id,
             shown(worst.on),
             shown(worst.off),
-            worst.share(),
+            worst.change(true),
             slower.len(),
             count(pairs.len(), "comparison"),
         ),

@@ -49,12 +49,11 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
         least.rung.adds.iter().map(String::as_str).filter(|layer| *layer != LAYER).collect();
     let together =
         if others.is_empty() { String::new() } else { format!(" (together with {})", list(&others)) };
-    let what = least.ladder.metric.name();
     Some(Finding {
         id: String::new(),
         severity: Severity::Note,
         claim: format!(
-            "With the VXLAN layer{together} {workload} over {} has {} of the {what} of {}{}.",
+            "With the VXLAN layer{together} {workload} over {} is {} against {}{}.",
             least.rung.path,
             least.cost,
             least.rung.below.as_deref().unwrap_or("the path below"),

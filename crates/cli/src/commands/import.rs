@@ -5,7 +5,7 @@ mod summary;
 use std::{
     collections::BTreeSet,
     fs::File,
-    io::{BufRead, BufReader, stdin},
+    io::{BufRead, BufReader, IsTerminal, stdin, stdout},
     path::Path,
 };
 
@@ -16,8 +16,8 @@ use jiff::Timestamp;
 use samples::{RunHeader, RunId, RunRecord, UnixMillis};
 
 use self::summary::Summary;
-use super::TOOL;
-use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, store_path};
+use super::{TOOL, report};
+use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, remedy_results, store_path};
 
 /// Columns that are named where one is not among them.
 const NAMED: usize = 40;
@@ -88,7 +88,11 @@ pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         Ok(assembled.header)
     })?;
     let header = header.context("the import has no header")?;
-    told.end(&RunHeader { id: kept, ..header })?;
+    told.end(&RunHeader { id: kept.clone(), ..header })?;
+    if !args.quiet && stdout().is_terminal() {
+        let (record, findings) = remedy_results::findings(&store, store.load(&kept)?)?;
+        output::text(format_args!("\n{}", report::summary(&findings, &record)?))?;
+    }
     Ok(Exit::Success)
 }
 

@@ -113,8 +113,12 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         }
         None => {
             let format = args.format.unwrap_or(FormatName::Terminal);
-            let text = format.write(&findings, &record, &asked(destination::here()))?;
             let paged = format == FormatName::Terminal && !args.no_pager;
+            // What its reader sees last; a pager begins at the top.
+            let summary =
+                if !paged && std::io::stdout().is_terminal() { Summary::Last } else { Summary::First };
+            let options = Options { summary, ..asked(destination::here()) };
+            let text = format.write(&findings, &record, &options)?;
             if paged { pager::text(&text)? } else { output::text(text)? }
         }
     }
@@ -132,6 +136,12 @@ impl ReportArgs {
 pub(crate) fn for_terminal(findings: &Findings, record: &RunRecord) -> anyhow::Result<String> {
     let summary = if std::io::stdout().is_terminal() { Summary::Last } else { Summary::First };
     FormatName::Terminal.write(findings, record, &Options { summary, ..destination::here() })
+}
+
+/// The summary alone.
+pub(crate) fn summary(findings: &Findings, record: &RunRecord) -> anyhow::Result<String> {
+    let view = Some(View::Section("summary"));
+    FormatName::Terminal.write(findings, record, &Options { view, ..destination::here() })
 }
 
 impl FormatName {

@@ -174,10 +174,9 @@ impl World {
     /// VMs with known accesses that DRAM does not serve as it should, although their ceilings allow it.
     pub(crate) fn below_target(&self) -> Vec<String> {
         let all = self.settings().vms.iter().zip(&self.vms).enumerate().filter(|(at, _)| is_known(*at));
-        let below = all.filter(|(_, (vm, truth))| {
-            // Blocks are not divided: each VM may hold a part of one that another lacks.
-            (truth.has.fast.0 + self.vms.len() as u64 * self.settings().block.0) < truth.need(vm) as u64
-        });
+        // Blocks are not divided, and each keeps what its estimate may be wrong by even if it is not.
+        let kept = self.vms.len() as u64 * self.settings().block.0 + self.settings().capacity.fast.0 / 100;
+        let below = all.filter(|(_, (vm, truth))| truth.has.fast.0 + kept < truth.need(vm) as u64);
         below.map(|(_, (vm, _))| vm.name.clone()).collect()
     }
 

@@ -1,8 +1,8 @@
 //! What something brings, as a change of what it was. Must not know what was changed.
 
-use findings::{Comparison, Interval};
+use findings::{Comparison, Interval, SEVERAL};
 
-use super::{Confidence, SEVERAL, besides, bracket, times};
+use super::{Confidence, besides, bracket, times};
 use crate::{quantity::Scale, text::glued};
 
 /// `+69.1 % (+60.2 to +75.0)`, `−26.0 % (−30.1 to −22.4)`, or `2.31x (2.20 to 2.45)` when it is several times.

@@ -61,6 +61,8 @@ const LOOP: Guest = Guest {
     answer: 0,
 };
 const LOOP_AT_MOST: Duration = Duration::from_millis(200);
+/// So often it is tried: others may have the CPU meanwhile.
+const LOOPS: u32 = 6;
 
 /// Guest-physical addresses. Each page table takes a page.
 const MEMORY: usize = 0x20_0000;
@@ -77,13 +79,15 @@ pub(super) fn run_all() -> Result<()> {
     }
     run(&kvm, &REAL_MODE)?;
     run(&kvm, &SSE)?;
-    let took = run(&kvm, &LOOP)?;
-    if took > LOOP_AT_MOST {
-        let hint =
-            format!("{} took {} ms: it is interpreted, not run by the CPU", LOOP.what, took.as_millis());
-        return Err(unfit(hint));
+    let mut least = Duration::MAX;
+    for _ in 0..LOOPS {
+        least = least.min(run(&kvm, &LOOP)?);
+        if least <= LOOP_AT_MOST {
+            return Ok(());
+        }
     }
-    Ok(())
+    let took = least.as_millis();
+    Err(unfit(format!("{} took {took} ms at least: it is interpreted, not run by the CPU", LOOP.what)))
 }
 
 /// Runs a guest until it halts, in a VM of its own, and returns how long it ran.

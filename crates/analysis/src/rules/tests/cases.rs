@@ -42,7 +42,7 @@ pub(super) const CASES: &[Case] = &[
         // The same devices and settings, too few blocks to establish anything.
         spares: || egress(4),
         severity: Serious,
-        says: &["node1:egress.vxlan", "ethtool -K egress.vxlan tso on gso on", "# in node1", "0.300x (0.29"],
+        says: &["node1:egress.vxlan", "ethtool -K egress.vxlan tso on gso on", "# in node1", "−70.0 % (−70"],
         change: Some("offloads-on"),
     },
     Case {
@@ -265,7 +265,7 @@ pub(super) const CASES: &[Case] = &[
         severity: Note,
         says: &[
             "Beyond 16 queues, ",
-            "32 and 40 queues bring at most 1.08x",
+            "32 and 40 queues bring at most +8",
             "It holds at that setting only: ",
             "Queue=16",
             "CPU shares that add up to 44.0 %",
@@ -307,7 +307,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::nested(8.5e9),
         spares: || made::nested(10e9),
         severity: Note,
-        says: &["0.850x", "the throughput of plain", "tx-udp_tnl-segmentation", "ethtool -k vxlan  # in a"],
+        says: &["−15.0 %", "against plain", "tx-udp_tnl-segmentation", "ethtool -k vxlan  # in a"],
         change: None,
     },
     Case {

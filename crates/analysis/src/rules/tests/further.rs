@@ -86,8 +86,8 @@ fn the_whole_log_says_where_vhost_does_not_help() {
 fn one_queue_that_carries_no_more_however_it_is_used_is_told_as_a_note() {
     let run = told::queues(|_, _| true);
     let says = [
-        "One queue may be the limit: it carries 28.5 Gbit/s at most, 40 queues carry 77.2 Gbit/s (2.71x). So in iperf3",
-        "2 queues bring 0.972x only",
+        "One queue may be the limit: it carries 28.5 Gbit/s at most, 40 queues carry 77.2 Gbit/s (2.71x), in iperf3",
+        "2 queues bring −2.8",
     ];
     check(&run, "single-queue-bound", Severity::Note, &says);
     // At one queue nothing but the first step was measured, and it still rose.
@@ -101,7 +101,7 @@ fn more_queues_that_cost_more_and_bring_no_more_are_a_warning_where_intervals_sa
         &run,
         "too-many-queues",
         Severity::Warning,
-        &["Beyond 1 queue, 2 and 4 queues bring at most", "1.50x the CPU time"],
+        &["Beyond 1 queue, 2 and 4 queues bring at most", "+50.0 % CPU time"],
     );
     assert_eq!(claims(&made::queued(&[("1", 10e9, 800), ("2", 10.1e9, 900)]), "too-many-queues"), []);
 }
@@ -151,7 +151,7 @@ fn a_baseline_that_a_richer_path_outdoes_or_that_wakes_slowly_falls_short() {
         &made::nested(13e9),
         "below-expected",
         Severity::Warning,
-        &["vxlan-to-vxlan/bulk", "does better (1.3"],
+        &["vxlan-to-vxlan/bulk", "does better (+30"],
     );
     check(&made::woken(200), "below-expected", Severity::Note, &["two wake-ups and four calls"]);
     assert_eq!(claims(&made::woken(40), "below-expected"), []);

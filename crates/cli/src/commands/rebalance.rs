@@ -1,0 +1,147 @@
+//! `plumb rebalance`: moves memory between virtual machines that run, from those that have more than they need to those that
+//! need more.
+
+mod config;
+mod metrics;
+mod table;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use jiff::Timestamp;
+use lab::Stop;
+use memory::{AttachedVm, Rebalance, Round};
+use policy::{Rebalancer, State};
+
+use self::config::Config;
+use crate::{exit::Exit, interrupt, output};
+
+/// How often a wait looks whether the user asked for the end.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// Flags of `plumb rebalance`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct RebalanceArgs {
+    /// Which machines, with their limits (TOML)
+    config: PathBuf,
+    /// Say what would be moved, and move nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// End after so many rounds [default: when it is interrupted]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: Option<u64>,
+    /// Write what is seen and decided to this file in each round, in the text format of Prometheus
+    #[arg(long, value_name = "FILE")]
+    metrics: Option<PathBuf>,
+    /// Keep in this file what is known of the machines, and go on from it
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+The file names each machine's monitor (QMP, `-qmp unix:/run/web.qmp,server,nowait`), whose only client this command is:
+
+  interval = \"10s\"
+  capacity = \"6GiB\"        # what they share; default: what they have together
+
+  [vms.web]
+  qmp = \"/run/web.qmp\"
+  floor = \"1GiB\"           # default: a quarter of what it was started with
+  ceiling = \"4GiB\"         # default: all that it was started with
+  weight = 2               # its part where there is too little; default: 1
+
+Each machine needs a virtio-balloon, whose driver in the guest also tells how its memory is used. When this command ends, however
+it ends, the machines keep what they have.
+
+Exit status: 0 it ended as asked; 1 no machine could be reached; 64 usage error; 130 interrupted before the first round.";
+
+/// Looks, decides and moves, round by round.
+pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
+    let config = Config::read(&args.config)?;
+    let stop = Stop::new();
+    interrupt::asks(&stop.flag())?;
+    let mut vms = attach(&config)?;
+    let settings = config.settings(&mut vms)?;
+    let state = args.state.as_deref().map(read_state).transpose()?.unwrap_or_default();
+    let rebalancer = Rebalancer::resume(settings, state).map_err(|error| config.misuse(&error))?;
+    let mut rebalance = Rebalance::new(rebalancer, vms, config.interval());
+    let mut made = 0;
+    while !stop.is_asked() {
+        let next = Instant::now() + config.interval();
+        let round = rebalance.round(args.dry_run);
+        tell(&round, args.dry_run, made == 0)?;
+        if let Some(file) = &args.metrics {
+            replace(file, &metrics::text(&round))?;
+        }
+        if let Some(file) = args.state.as_deref().filter(|_| !args.dry_run) {
+            replace(file, &(serde_json::to_string(rebalance.rebalancer().state())? + "\n"))?;
+        }
+        made += 1;
+        if args.rounds == Some(made) {
+            return Ok(Exit::Success);
+        }
+        while !stop.is_asked() && Instant::now() < next {
+            thread::sleep(GLANCE);
+        }
+    }
+    Ok(if made == 0 { Exit::Interrupted } else { Exit::Success })
+}
+
+/// Becomes the client of every monitor; one that cannot be reached ends the command before anything is moved.
+fn attach(config: &Config) -> anyhow::Result<BTreeMap<String, AttachedVm>> {
+    let mut attached = BTreeMap::new();
+    for (name, at) in config.monitors() {
+        let vm =
+            AttachedVm::open(at, config.interval()).with_context(|| format!("virtual machine `{name}`"))?;
+        attached.insert(name.to_owned(), vm);
+    }
+    Ok(attached)
+}
+
+/// Whole or not at all: others read it meanwhile.
+fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
+    let mut new = file.as_os_str().to_owned();
+    new.push(".new");
+    let written = fs::write(&new, text).and_then(|()| fs::rename(&new, file));
+    written.with_context(|| format!("cannot write {}", file.display()))
+}
+
+fn read_state(file: &Path) -> anyhow::Result<State> {
+    if !file.exists() {
+        return Ok(State::default());
+    }
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    serde_json::from_str(&text)
+        .map_err(|error| anyhow!("{} is no state of `plumb rebalance`: {error}; remove it", file.display()))
+}
+
+/// Who has what, at first and whenever something is moved; each move with its reason.
+fn tell(round: &Round, dry: bool, first: bool) -> anyhow::Result<()> {
+    let moves = &round.decision.moves;
+    if first || !moves.is_empty() {
+        output::line(table::of(round))?;
+    }
+    let now = Timestamp::now().strftime("%H:%M:%S");
+    let verb = if dry { "would move " } else { "" };
+    for made in moves {
+        match round.failed.iter().find(|(failed, _)| failed.vm == made.vm) {
+            Some((_, error)) => output::line(format_args!("{now} {made}; not done: {error}"))?,
+            None => output::line(format_args!("{now} {verb}{made}"))?,
+        }
+    }
+    for refused in &round.decision.refused {
+        output::line(format_args!("{now} {refused}"))?;
+    }
+    if first && moves.is_empty() {
+        output::line(format_args!("{now} nothing to move"))?;
+    }
+    Ok(())
+}

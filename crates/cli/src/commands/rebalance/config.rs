@@ -1,0 +1,181 @@
+//! The file that `plumb rebalance` goes by. Must not know how memory is moved.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
+
+use anyhow::Context;
+use memory::AttachedVm;
+use policy::{Settings, SettingsError, Tiers, VmSettings};
+use serde::{Deserialize, Deserializer, de::Error};
+use units::{Bytes, Nanos, Share};
+
+use crate::failure::Misuse;
+
+const INTERVAL: Nanos = Nanos(10_000_000_000);
+/// Drivers tell how memory is used once a second at most.
+const SHORTEST: Nanos = Nanos(1_000_000_000);
+/// Of what a machine was started with, what it is left at least where nothing else is said.
+const FLOOR: u64 = 4;
+/// Nothing but memory in use is known, of which all is to be in DRAM.
+const TARGET: Share = Share(0.9);
+
+/// As it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default, deserialize_with = "quantity")]
+    interval: Option<Nanos>,
+    #[serde(default, deserialize_with = "quantity")]
+    capacity: Option<Bytes>,
+    #[serde(default, deserialize_with = "quantity")]
+    reserve: Option<Bytes>,
+    #[serde(default, deserialize_with = "quantity")]
+    step: Option<Bytes>,
+    vms: BTreeMap<String, VmTable>,
+}
+
+/// A machine.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VmTable {
+    qmp: PathBuf,
+    #[serde(default, deserialize_with = "quantity")]
+    floor: Option<Bytes>,
+    #[serde(default, deserialize_with = "quantity")]
+    ceiling: Option<Bytes>,
+    weight: Option<f64>,
+}
+
+fn quantity<'de, T: FromStr, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error>
+where
+    T::Err: std::fmt::Display,
+{
+    String::deserialize(from)?.parse().map(Some).map_err(D::Error::custom)
+}
+
+/// The file.
+#[derive(Debug)]
+pub(super) struct Config {
+    file: PathBuf,
+    written: Written,
+}
+
+impl Config {
+    pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
+        let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        Ok(Self::parse(file, &text)?)
+    }
+
+    fn parse(file: &Path, text: &str) -> Result<Self, Misuse> {
+        let wrong = |what: String| Misuse::new(format!("{}: {what}", file.display()));
+        let written: Written = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        if written.vms.is_empty() {
+            return Err(wrong("it names no machine".to_owned())
+                .hint("add `[vms.NAME]` with `qmp = \"/run/NAME.qmp\"`"));
+        }
+        if written.interval.is_some_and(|interval| interval < SHORTEST) {
+            return Err(wrong("`interval` is shorter than a second".to_owned())
+                .hint("guests tell how their memory is used once a second at most"));
+        }
+        let mut sockets: Vec<&Path> = written.vms.values().map(|vm| vm.qmp.as_path()).collect();
+        sockets.sort_unstable();
+        if let Some(twice) = sockets.windows(2).find(|two| two[0] == two[1]) {
+            return Err(wrong(format!("two machines have the monitor {}", twice[0].display())));
+        }
+        Ok(Self { file: file.to_owned(), written })
+    }
+
+    pub(super) fn interval(&self) -> Duration {
+        self.written.interval.unwrap_or(INTERVAL).into()
+    }
+
+    pub(super) fn monitors(&self) -> impl Iterator<Item = (&str, &Path)> {
+        self.written.vms.iter().map(|(name, vm)| (name.as_str(), vm.qmp.as_path()))
+    }
+
+    /// With what the machines themselves say where nothing is written.
+    pub(super) fn settings(&self, attached: &mut BTreeMap<String, AttachedVm>) -> anyhow::Result<Settings> {
+        let mut vms = Vec::new();
+        let mut has = Bytes(0);
+        for (name, vm) in attached {
+            let whole = vm.whole().with_context(|| format!("virtual machine `{name}`"))?;
+            has = Bytes(has.0 + vm.size().0);
+            vms.push(self.of_vm(name, whole)?);
+        }
+        let only_fast = |fast| Tiers { fast, slow: Bytes(0) };
+        let mut settings = Settings::new(only_fast(self.written.capacity.unwrap_or(has)), vms);
+        settings.reserve = self.written.reserve.unwrap_or(Bytes(0));
+        settings.step = self.written.step.unwrap_or(settings.step);
+        Ok(settings)
+    }
+
+    fn of_vm(&self, name: &str, whole: Bytes) -> Result<VmSettings, Misuse> {
+        let written = &self.written.vms[name];
+        let ceiling = written.ceiling.unwrap_or(whole);
+        if ceiling > whole {
+            let message =
+                format!("its ceiling, {ceiling}, is more than the {whole} that it was started with");
+            return Err(self.misuse_of(name, &message));
+        }
+        let only_fast = |fast| Tiers { fast, slow: Bytes(0) };
+        Ok(VmSettings {
+            name: name.to_owned(),
+            weight: written.weight.unwrap_or(1.0),
+            memory: ceiling,
+            floor: only_fast(written.floor.unwrap_or(Bytes(whole.0 / FLOOR))),
+            ceiling: only_fast(ceiling),
+            target: TARGET,
+        })
+    }
+
+    fn misuse_of(&self, name: &str, message: &str) -> Misuse {
+        Misuse::new(format!("{}: virtual machine `{name}`: {message}", self.file.display()))
+    }
+
+    pub(super) fn misuse(&self, error: &SettingsError) -> Misuse {
+        Misuse::new(format!("{}: {error}", self.file.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Config, String> {
+        Config::parse(Path::new("vms.toml"), text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_file_says_which_machines_and_their_limits() {
+        let config = parsed(
+            "interval = \"2s\"\ncapacity = \"3GiB\"\n[vms.web]\nqmp = \"/run/web.qmp\"\nfloor = \"512MiB\"\nweight = 2\n",
+        )
+        .expect("it is one");
+        assert_eq!(config.interval(), Duration::from_secs(2));
+        let vm = config.of_vm("web", Bytes(2 << 30)).expect("limits that fit");
+        assert_eq!((vm.floor.fast, vm.ceiling.fast, vm.weight), (Bytes(512 << 20), Bytes(2 << 30), 2.0));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        for (text, said) in [
+            ("", "missing field `vms`"),
+            ("[vms]", "names no machine"),
+            ("interval = \"10ms\"\n[vms.a]\nqmp = \"/a\"", "shorter than a second"),
+            ("[vms.a]\nqmp = \"/a\"\nflor = \"1GiB\"", "unknown field `flor`"),
+            ("[vms.a]\nqmp = \"/a\"\nfloor = \"much\"", "much"),
+            ("[vms.a]\nqmp = \"/a\"\n[vms.b]\nqmp = \"/a\"", "two machines have the monitor /a"),
+        ] {
+            let error = parsed(text).expect_err(said);
+            assert!(error.contains(said) && error.starts_with("vms.toml: "), "{error}");
+        }
+        let config = parsed("[vms.a]\nqmp = \"/a\"\nceiling = \"4GiB\"").expect("it is one");
+        let error = config.of_vm("a", Bytes(2 << 30)).expect_err("more than there is").to_string();
+        assert!(error.contains("`a`: its ceiling"), "{error}");
+    }
+}
