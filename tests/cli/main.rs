@@ -219,8 +219,23 @@ fn sandbox() -> Sandbox {
 fn help_names_every_subcommand() {
     let help = sandbox().succeed(&["--help"]).out;
     for subcommand in [
-        "run", "report", "runs", "compare", "check", "baseline", "import", "client", "ping", "server",
-        "scenario", "schema", "lab", "doctor", "trace", "explain",
+        "run",
+        "report",
+        "runs",
+        "compare",
+        "check",
+        "baseline",
+        "import",
+        "client",
+        "ping",
+        "server",
+        "scenario",
+        "schema",
+        "lab",
+        "doctor",
+        "trace",
+        "explain",
+        "rebalance",
     ] {
         assert!(help.contains(&format!("\n  {subcommand} ")), "{subcommand} is not in:\n{help}");
     }

@@ -19,6 +19,7 @@ use jiff::Timestamp;
 use lab::Stop;
 use memory::{AttachedVm, Rebalance, Round};
 use policy::{Rebalancer, State};
+use serde::{Deserialize, Serialize};
 
 use self::config::Config;
 use crate::{exit::Exit, interrupt, output};
@@ -63,6 +64,17 @@ it ends, the machines keep what they have.
 
 Exit status: 0 it ended as asked; 1 no machine could be reached; 64 usage error; 130 interrupted before the first round.";
 
+/// What `--state` keeps.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptState {
+    schema: u32,
+    state: State,
+}
+
+impl KeptState {
+    const SCHEMA: u32 = 1;
+}
+
 /// Looks, decides and moves, round by round.
 pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
     let config = Config::read(&args.config)?;
@@ -82,7 +94,8 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
             replace(file, &metrics::text(&round))?;
         }
         if let Some(file) = args.state.as_deref().filter(|_| !args.dry_run) {
-            replace(file, &(serde_json::to_string(rebalance.rebalancer().state())? + "\n"))?;
+            let kept = KeptState { schema: KeptState::SCHEMA, state: rebalance.rebalancer().state().clone() };
+            replace(file, &(serde_json::to_string(&kept)? + "\n"))?;
         }
         made += 1;
         if args.rounds == Some(made) {
@@ -119,8 +132,13 @@ fn read_state(file: &Path) -> anyhow::Result<State> {
         return Ok(State::default());
     }
     let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    serde_json::from_str(&text)
-        .map_err(|error| anyhow!("{} is no state of `plumb rebalance`: {error}; remove it", file.display()))
+    let wrong =
+        |what: String| anyhow!("{} is no state of this `plumb rebalance`: {what}; remove it", file.display());
+    let kept: KeptState = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    match kept.schema {
+        KeptState::SCHEMA => Ok(kept.state),
+        other => Err(wrong(format!("its version is {other}, not {}", KeptState::SCHEMA))),
+    }
 }
 
 /// Who has what, at first and whenever something is moved; each move with its reason.

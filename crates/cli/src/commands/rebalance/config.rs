@@ -21,8 +21,8 @@ const INTERVAL: Nanos = Nanos(10_000_000_000);
 const SHORTEST: Nanos = Nanos(1_000_000_000);
 /// Of what a machine was started with, what it is left at least where nothing else is said.
 const FLOOR: u64 = 4;
-/// Nothing but memory in use is known, of which all is to be in DRAM.
-const TARGET: Share = Share(0.9);
+/// There is one tier: what a machine uses and does not have is read back from swap, or kills a process.
+const TARGET: Share = Share(1.0);
 
 /// As it is written.
 #[derive(Debug, Deserialize)]
