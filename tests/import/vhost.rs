@@ -39,6 +39,16 @@ pub(crate) fn speed_up_by_path() {
     for shown in ["1.69x", "1.24x", "1.17x", "0.40x"] {
         assert!(report.contains(shown), "{shown} is not in:\n{report}");
     }
+    let bounded = sandbox.succeed(&["report", "--require", "throughput>15Gbit/s"]).out;
+    assert!(bounded.contains("6.35 Gbit/s, missed"), "{bounded}");
+    for (flags, said) in [
+        (["--require", "throughput>1Gbit/s", "-f", "csv"], "choose terminal, markdown or html"),
+        (["--require", "p98<1ms", "-f", "markdown"], "p99.9"),
+        (["--at-most", "queues=2", "-f", "json"], "it has: vhost-net"),
+    ] {
+        let output = sandbox.plumb(&[&["report"], &flags[..]].concat());
+        assert!(output.status == Some(64) && output.err.contains(said), "{output:?}");
+    }
 }
 
 pub(crate) fn jumps_and_asymmetry() {

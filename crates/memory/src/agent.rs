@@ -90,9 +90,9 @@ mod tests {
     use crate::balloon::resize;
 
     /// A guest that hands over these blocks, whatever it is asked for.
-    struct Handing(Vec<u64>);
+    struct ScriptedGuest(Vec<u64>);
 
-    impl GuestAgent for Handing {
+    impl GuestAgent for ScriptedGuest {
         fn take(&mut self, _: Bytes) -> Result<Vec<u64>, MemoryError> {
             Ok(self.0.clone())
         }
@@ -123,9 +123,10 @@ mod tests {
     #[test]
     fn what_is_handed_over_is_free_on_the_host() {
         let mut machine = machine();
-        let done = resize(&mut machine, &mut Handing(vec![4 * BLOCK, BLOCK, 2 * BLOCK]), Bytes(3 * BLOCK));
+        let done =
+            resize(&mut machine, &mut ScriptedGuest(vec![4 * BLOCK, BLOCK, 2 * BLOCK]), Bytes(3 * BLOCK));
         assert_eq!((done.expect("it moves").moved, there(&machine)), (Bytes(3 * BLOCK), 5));
-        resize(&mut machine, &mut Handing(Vec::new()), Bytes(0)).expect("it is given back");
+        resize(&mut machine, &mut ScriptedGuest(Vec::new()), Bytes(0)).expect("it is given back");
         assert_eq!(machine.held.held(), 0);
     }
 
@@ -138,7 +139,7 @@ mod tests {
             (vec![BLOCK, u64::MAX - BLOCK + 1], "no memory of this machine's"),
         ] {
             let mut machine = machine();
-            let refused = resize(&mut machine, &mut Handing(lie), Bytes(2 * BLOCK)).expect_err("a lie");
+            let refused = resize(&mut machine, &mut ScriptedGuest(lie), Bytes(2 * BLOCK)).expect_err("a lie");
             assert!(refused.to_string().contains(said), "{refused}");
             assert_eq!(there(&machine), 8, "{said}");
         }

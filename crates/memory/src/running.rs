@@ -12,8 +12,6 @@ use units::Bytes;
 
 use crate::error::MemoryError;
 
-/// Where devices are found: those that were given a name, and those that were not.
-const FOLDERS: [&str; 2] = ["/machine/peripheral", "/machine/peripheral-anon"];
 /// How the types of balloons begin, on whatever bus.
 const BALLOON: &str = "child<virtio-balloon-";
 const POLLING: &str = "guest-stats-polling-interval";
@@ -63,7 +61,7 @@ impl RunningVm {
     /// When nobody listens there, it has another client, or the machine has no virtio-balloon.
     pub fn open(at: &Path, interval: Duration) -> Result<Self, MemoryError> {
         let mut monitor = Monitor::open(at)?;
-        let balloon = find(&mut monitor)?;
+        let (balloon, _) = monitor.devices(BALLOON)?.into_iter().next().ok_or(MemoryError::NoBalloon)?;
         let polling = json!({ "path": balloon, "property": POLLING, "value": interval.as_secs().max(1) });
         monitor.order("qom-set", &polling)?;
         Ok(Self { monitor, balloon, counted: None })
@@ -127,20 +125,6 @@ impl Counted {
         let pages = self.swapped_in.checked_sub(before.swapped_in)? as f64 / PAGE;
         Some((faults + pages) / seconds)
     }
-}
-
-fn find(monitor: &mut Monitor) -> Result<String, MemoryError> {
-    for folder in FOLDERS {
-        let children = monitor.order("qom-list", &json!({ "path": folder }))?;
-        let balloon = children.as_array().into_iter().flatten().find_map(|child| {
-            let (name, kind) = (child["name"].as_str()?, child["type"].as_str()?);
-            kind.starts_with(BALLOON).then(|| format!("{folder}/{name}"))
-        });
-        if let Some(balloon) = balloon {
-            return Ok(balloon);
-        }
-    }
-    Err(MemoryError::NoBalloon)
 }
 
 fn strange(command: &'static str, answer: &Value) -> MemoryError {

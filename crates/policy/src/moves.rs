@@ -47,10 +47,10 @@ pub enum Reason {
     Pressure {
         needs: Bytes,
     },
-    /// It has more than it needs.
+    /// It has more than it needs; without a target where its accesses are unknown.
     Surplus {
         needs: Bytes,
-        target: Share,
+        target: Option<Share>,
     },
     /// Not all targets can be met, and it gives its part.
     Shortage {
@@ -121,8 +121,11 @@ impl fmt::Display for Reason {
                 write!(f, "no access information; its memory in use calls for {needs} of DRAM")
             }
             Self::Pressure { needs } => write!(f, "memory pressure; it is to have {needs} of DRAM"),
-            Self::Surplus { needs, target } => {
+            Self::Surplus { needs, target: Some(target) } => {
                 write!(f, "{needs} of DRAM meet its target of {target}; the rest is wanted elsewhere")
+            }
+            Self::Surplus { needs, target: None } => {
+                write!(f, "what it uses calls for {needs} of DRAM; the rest is wanted elsewhere")
             }
             Self::Shortage { after, target } => write!(
                 f,

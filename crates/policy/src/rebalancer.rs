@@ -14,7 +14,7 @@ use crate::{
     plan::{Plan, Reports},
     settings::Settings,
     settings_error::SettingsError,
-    squeeze::{self, Wanted},
+    squeeze::{self, Demand},
     state::State,
 };
 
@@ -71,7 +71,7 @@ impl Rebalancer {
         let mut ledger = Ledger::of(settings, state);
         let wants = grow::wants(&plan, settings);
         let reserve = if plan.level.is_full() { settings.reserve.0 } else { 0 };
-        let wanted = Wanted::of(&wants, reserve, ledger.over);
+        let wanted = Demand::of(&wants, reserve, ledger.over);
         let squeezes = squeeze::squeezes(&plan, settings, &mut ledger, &wanted);
         let grows = grow::grows(&wants, settings, &mut ledger);
         moves.extend(squeezes.into_iter().chain(grows).filter(|made| !given_up.contains(&made.vm)));

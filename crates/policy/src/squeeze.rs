@@ -14,14 +14,14 @@ use crate::{
 
 /// DRAM that is to become free.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct Demand {
     /// By VMs that have less than they need.
     pressing: u64,
     /// With headroom and reserve.
     all: u64,
 }
 
-impl Wanted {
+impl Demand {
     /// `over` is what they have beyond what there is, which goes in any case.
     pub(crate) fn of(wants: &[Want<'_>], reserve: u64, over: u64) -> Self {
         let sum = |of: fn(&&Want<'_>) -> bool| {
@@ -39,7 +39,7 @@ pub(crate) fn squeezes(
     plan: &Plan<'_>,
     settings: &Settings,
     ledger: &mut Ledger,
-    wanted: &Wanted,
+    wanted: &Demand,
 ) -> Vec<Move> {
     let mut moves = Vec::new();
     let mut coming = ledger.fast.saturating_add(plan.candidates.iter().map(in_flight).sum());
@@ -117,6 +117,7 @@ fn reason(candidate: &Candidate<'_>, after: Bytes) -> Reason {
     if is_above(candidate) {
         Reason::AboveCeiling { ceiling: Bytes(candidate.vm.most_fast()) }
     } else if after >= candidate.needs() || candidate.basis != Basis::Accesses {
+        let target = (candidate.basis == Basis::Accesses).then_some(target);
         Reason::Surplus { needs: candidate.needs(), target }
     } else {
         Reason::Shortage { after: candidate.served(after), target }

@@ -114,8 +114,13 @@ impl Requirement {
 }
 
 impl Quantity {
-    const fn more_is_better(self) -> bool {
+    pub(crate) const fn more_is_better(self) -> bool {
         matches!(self, Self::Throughput)
+    }
+
+    /// Whether it is a number of what was sent, and not of the machines.
+    pub(crate) const fn is_of_traffic(self) -> bool {
+        !matches!(self, Self::Boot | Self::Memory)
     }
 
     pub(crate) fn word(self) -> &'static str {

@@ -22,6 +22,9 @@ use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, reme
 /// Columns that are named where one is not among them.
 const NAMED: usize = 40;
 
+/// Of more results nobody waits for the summary, which compares all of them.
+const SUMMED_UP: usize = 1000;
+
 /// What is read of a file at once.
 const CHUNK: usize = 64 << 10;
 
@@ -88,8 +91,9 @@ pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         Ok(assembled.header)
     })?;
     let header = header.context("the import has no header")?;
+    let results = header.cells.len();
     told.end(&RunHeader { id: kept.clone(), ..header })?;
-    if !args.quiet && stdout().is_terminal() {
+    if !args.quiet && stdout().is_terminal() && results <= SUMMED_UP {
         let (record, findings) = remedy_results::findings(&store, store.load(&kept)?)?;
         output::text(format_args!("\n{}", report::summary(&findings, &record)?))?;
     }

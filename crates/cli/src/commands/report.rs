@@ -13,6 +13,7 @@ use samples::RunRecord;
 use crate::{
     destination, evidence,
     exit::Exit,
+    failure::Misuse,
     global_flags::GlobalFlags,
     level_cap::LevelCap,
     output, pager, remedy_results, run_reference, store_path,
@@ -100,6 +101,7 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         LevelCap::apply(&args.at_most, &mut record)?;
         remedy_results::findings(&store, record)?
     };
+    args.fit(destination.as_ref().map(|to| to.format).or(args.format).unwrap_or(FormatName::Terminal))?;
     let asked = |options| Options {
         objective: args.objective,
         view: args.view(),
@@ -126,6 +128,20 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
 }
 
 impl ReportArgs {
+    /// Refuses what a format would leave out in silence.
+    fn fit(&self, format: FormatName) -> Result<(), Misuse> {
+        let read = matches!(format, FormatName::Terminal | FormatName::Markdown | FormatName::Html);
+        if !self.require.is_empty() && !read {
+            let message = "--require: only reports that are read have its answer";
+            return Err(Misuse::new(message).hint("choose terminal, markdown or html"));
+        }
+        if !self.at_most.is_empty() && format == FormatName::Raw {
+            let message = "--at-most: a run's record is whole";
+            return Err(Misuse::new(message).hint("choose another format than raw"));
+        }
+        Ok(())
+    }
+
     fn view(&self) -> Option<View> {
         let named = |name: &String| section_names().find(|section| section == name).map(View::Section);
         self.section.as_ref().and_then(named).or(self.full.then_some(View::Full))

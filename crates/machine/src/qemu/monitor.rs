@@ -136,17 +136,23 @@ impl Monitor {
     fn nics(&mut self) -> Result<Vec<NicSays>, MonitorError> {
         let devices = self.questions.ask("x-query-virtio", &json!({}))?;
         let devices: Vec<String> = list(&devices).filter_map(|device| text(&device["path"])).collect();
-        let mut nics = Vec::new();
+        let found = self.devices(NIC)?;
+        found.iter().map(|(path, kind)| self.nic(path, kind, &devices)).collect()
+    }
+
+    /// Path and kind of each device whose kind begins like this, as `child<virtio-net-`.
+    ///
+    /// # Errors
+    /// When it does not answer any more.
+    pub fn devices(&mut self, kind: &str) -> Result<Vec<(String, String)>, MonitorError> {
+        let mut found = Vec::new();
         for folder in FOLDERS {
             let children = self.questions.ask("qom-list", &json!({ "path": folder }))?;
-            for child in list(&children) {
-                let (Some(name), Some(kind)) = (text(&child["name"]), text(&child["type"])) else { continue };
-                if kind.starts_with(NIC) {
-                    nics.push(self.nic(&format!("{folder}/{name}"), &kind, &devices)?);
-                }
-            }
+            let named = |child: &Value| Some((text(&child["name"])?, text(&child["type"])?));
+            let own = list(&children).filter_map(named).filter(|(_, its)| its.starts_with(kind));
+            found.extend(own.map(|(name, its)| (format!("{folder}/{name}"), its)));
         }
-        Ok(nics)
+        Ok(found)
     }
 
     fn nic(&mut self, path: &str, kind: &str, devices: &[String]) -> Result<NicSays, MonitorError> {

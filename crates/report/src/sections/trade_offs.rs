@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use findings::{CellSummary, Findings};
-use samples::{BootedMachine, PathRecord};
+use samples::{BootedMachine, PathRecord, ValidityWarning};
 use workload::{Metric, ReportedValue, Work};
 
 use super::Source;
@@ -28,50 +28,42 @@ struct Configuration<'a> {
     cells: Vec<&'a CellSummary>,
     /// The virtual machines at its ends.
     machines: Vec<&'a BootedMachine>,
+    /// A serious finding says that its numbers cannot be relied on.
+    doubted: bool,
+    /// Some of its times look like halves of round trips.
+    halves: bool,
 }
 
-/// Where something is required, and where virtual machines were booted.
+/// Where something is required, and where virtual machines were booted for several.
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let (findings, required) = (source.findings, source.requirements);
-    let configurations = configurations(findings);
-    let differ = configurations.iter().filter(|it| !it.machines.is_empty()).count() > 1;
-    if configurations.len() < 2 || (!differ && required.is_empty()) {
+    if required.is_empty() && findings.run.machines.is_empty() {
         return None;
     }
-    let mut rows: Vec<(Compliance, &Configuration<'_>)> =
-        configurations.iter().map(|it| (it.meets_all(required), it)).collect();
-    let mut blocks = Vec::new();
-    if !required.is_empty() {
-        // The cheapest first of those that do.
-        rows.sort_by(|(one, first), (other, second)| {
-            let cost = |it: &Configuration<'_>| it.cpu_for_bytes().unwrap_or(f64::INFINITY);
-            one.cmp(other).then(cost(first).total_cmp(&cost(second)))
-        });
-        blocks.push(Block::Paragraph(answer(&rows, required)));
+    let configurations = configurations(findings);
+    let booted = configurations.iter().filter(|it| !it.machines.is_empty()).count();
+    if configurations.len() < 2 || (required.is_empty() && booted < 2) {
+        return None;
     }
-    blocks.push(Block::Table(match required {
-        [] => everything(findings, &configurations),
-        _ => what_is_required(&rows, required),
-    }));
+    let blocks = match required {
+        [] => vec![Block::Table(everything(findings, &configurations))],
+        _ => what_meets(&configurations, required),
+    };
     Some(section("Trade-offs", blocks))
 }
 
+/// In the order of the scenario.
 fn configurations(findings: &Findings) -> Vec<Configuration<'_>> {
-    let mut keys: Vec<(&str, &BTreeMap<String, String>)> = Vec::new();
+    let mut places: BTreeMap<(&str, &BTreeMap<String, String>), usize> = BTreeMap::new();
+    let mut configurations: Vec<Configuration<'_>> = Vec::new();
     for cell in &findings.cells {
-        let key = (cell.path.as_str(), &cell.levels);
-        if !keys.contains(&key) {
-            keys.push(key);
+        let place = *places.entry((&cell.path, &cell.levels)).or_insert(configurations.len());
+        if place == configurations.len() {
+            configurations.push(Configuration::new(findings, &cell.path, &cell.levels));
         }
+        configurations[place].add(findings, cell);
     }
-    let configuration = |(path, levels): (&str, &BTreeMap<String, String>)| {
-        let cells = findings.cells.iter().filter(|cell| cell.path == path && cell.levels == *levels);
-        let named = labels::are_placed([path].into_iter()) || levels.is_empty();
-        let label: Vec<String> =
-            named.then(|| path.to_owned()).into_iter().chain(labels::levels(levels)).collect();
-        Configuration { label: label.join(", "), cells: cells.collect(), machines: machines(findings, path) }
-    };
-    keys.into_iter().map(configuration).collect()
+    configurations
 }
 
 fn machines<'a>(findings: &'a Findings, path: &str) -> Vec<&'a BootedMachine> {
@@ -84,16 +76,44 @@ fn machines<'a>(findings: &'a Findings, path: &str) -> Vec<&'a BootedMachine> {
     findings.run.machines.iter().filter(of).collect()
 }
 
-impl Configuration<'_> {
-    fn meets_all(&self, required: &[Requirement]) -> Compliance {
-        required.iter().map(|one| self.meets(one)).max().unwrap_or(Compliance::Met)
+impl<'a> Configuration<'a> {
+    fn new(findings: &'a Findings, path: &str, levels: &BTreeMap<String, String>) -> Self {
+        let named = labels::are_placed([path].into_iter()) || levels.is_empty();
+        let label: Vec<String> =
+            named.then(|| path.to_owned()).into_iter().chain(labels::levels(levels)).collect();
+        let machines = machines(findings, path);
+        Self { label: label.join(", "), cells: Vec::new(), machines, doubted: false, halves: false }
     }
 
-    /// By the worst of its workloads.
-    fn meets(&self, requirement: &Requirement) -> Compliance {
-        let values = self.values(requirement.quantity);
-        let judged = values.iter().map(|(value, interval)| requirement.judge(*value, *interval));
-        judged.max().unwrap_or(Compliance::Unknown)
+    fn add(&mut self, findings: &Findings, cell: &'a CellSummary) {
+        self.doubted |=
+            findings.claims.iter().any(|claim| claim.distrusts() && claim.cells.contains(&cell.id));
+        self.halves |= cell.doubts.iter().any(|(doubt, _)| *doubt == ValidityWarning::HalfRoundTrips);
+        self.cells.push(cell);
+    }
+
+    fn cell(&self, workload: &str) -> Option<&'a CellSummary> {
+        self.cells.iter().find(|cell| cell.workload == workload).copied()
+    }
+
+    fn meets_all(&self, required: &[Requirement]) -> Compliance {
+        let each =
+            required.iter().map(|one| self.judged(one).map_or(Compliance::Unknown, |(judged, _)| judged));
+        each.max().unwrap_or(Compliance::Met)
+    }
+
+    /// The worst value of it, and what comes of that; `None` where it was not measured. What rests on numbers that cannot be relied
+    /// on is unclear.
+    fn judged(&self, requirement: &Requirement) -> Option<(Compliance, f64)> {
+        let quantity = requirement.quantity;
+        let judged = self.values(quantity).into_iter().map(|(value, interval)| {
+            match requirement.judge(value, interval) {
+                Compliance::Met if self.doubted && quantity.is_of_traffic() => (Compliance::Unclear, value),
+                compliance => (compliance, value),
+            }
+        });
+        let worse = |value: f64| if quantity.more_is_better() { -value } else { value };
+        judged.max_by(|one, other| one.0.cmp(&other.0).then(worse(one.1).total_cmp(&worse(other.1))))
     }
 
     /// Each value of it that was measured, with its interval where it has one.
@@ -110,8 +130,12 @@ impl Configuration<'_> {
                 let medians = if share == 0.5 { judged_by(Metric::RoundTrip) } else { Vec::new() };
                 let times =
                     self.cells.iter().filter_map(|cell| Some(kind::of(cell).judged()?.at(share)?.0 as f64));
-                let others = times.filter(|_| medians.is_empty()).chain(self.reported(quantity.word()));
-                medians.iter().copied().chain(others.map(|time| (time, None))).collect()
+                let others = times.filter(|_| medians.is_empty()).map(|time| (time, None));
+                // What may be half of a round trip may be twice as long.
+                let reported = self
+                    .reported(quantity.word())
+                    .map(|time| (time, self.halves.then_some((time, 2.0 * time))));
+                medians.iter().copied().chain(others).chain(reported).collect()
             }
             Quantity::Throughput => judged_by(Metric::Throughput),
             Quantity::CpuTime => self.cpu_for_bytes().map(|cost| (cost, None)).into_iter().collect(),
@@ -148,29 +172,33 @@ impl Configuration<'_> {
     }
 }
 
-/// Which meet it, the cheapest first.
+/// An answer, and the numbers: first those that meet it, of them the cheapest.
+fn what_meets(configurations: &[Configuration<'_>], required: &[Requirement]) -> Vec<Block> {
+    let mut rows: Vec<(Compliance, &Configuration<'_>)> =
+        configurations.iter().map(|it| (it.meets_all(required), it)).collect();
+    rows.sort_by(|(one, first), (other, second)| {
+        let cost = |it: &Configuration<'_>| it.cpu_for_bytes().unwrap_or(f64::INFINITY);
+        one.cmp(other).then(cost(first).total_cmp(&cost(second)))
+    });
+    vec![Block::Paragraph(answer(&rows, required)), Block::Table(bounded(&rows, required))]
+}
+
 fn answer(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -> Text {
     let asked = required.iter().map(|one| glued(&one.to_string())).collect::<Vec<_>>().join(" and ");
-    let met: Vec<&Configuration<'_>> =
-        rows.iter().filter(|(meets, _)| *meets == Compliance::Met).map(|(_, it)| *it).collect();
-    let unclear = rows.iter().filter(|(meets, _)| *meets == Compliance::Unclear).count();
-    let open = if unclear > 0 { format!("; of {unclear} more trials would tell") } else { String::new() };
-    match met.first() {
-        None => Text::of(Tone::Bad, format!("None of {} meets {asked}{open}.", rows.len())),
-        Some(first) => {
-            let cost = first.cpu_for_bytes();
-            let cheapest = match (met.len(), cost) {
-                (2.., Some(cost)) => {
-                    format!(" for the least CPU time, {}", glued(&Quantity::CpuTime.said(cost)))
-                }
-                _ => String::new(),
-            };
-            Text::of(Tone::Good, &first.label).and(
-                Tone::Plain,
-                format!(" meets {asked}{cheapest} ({} of {} do{open}).", met.len(), rows.len()),
-            )
-        }
-    }
+    let count = |wanted: Compliance| rows.iter().filter(|(meets, _)| *meets == wanted).count();
+    let open = match count(Compliance::Unclear) {
+        0 => String::new(),
+        unclear => format!("; {unclear} unclear"),
+    };
+    let met = count(Compliance::Met);
+    let Some((Compliance::Met, first)) = rows.first() else {
+        return Text::of(Tone::Bad, format!("None of {} surely meets {asked}{open}.", rows.len()));
+    };
+    let cheapest = first.cpu_for_bytes().filter(|_| met > 1).map_or_else(String::new, |cost| {
+        format!(" for the least CPU time, {}", glued(&Quantity::CpuTime.said(cost)))
+    });
+    let others = format!(" meets {asked}{cheapest} ({met} of {} do{open}).", rows.len());
+    Text::of(Tone::Good, &first.label).and(Tone::Plain, others)
 }
 
 fn everything(findings: &Findings, rows: &[Configuration<'_>]) -> Table {
@@ -203,41 +231,34 @@ fn everything(findings: &Findings, rows: &[Configuration<'_>]) -> Table {
 }
 
 /// The values that are bounded, each with what comes of it.
-fn what_is_required(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -> Table {
+fn bounded(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -> Table {
     let mut columns: Vec<Column> = vec![left("Configuration")];
     columns.extend(required.iter().map(|one| right(glued(&one.to_string()))));
     columns.push(right(CPU));
     let row = |(_, it): &(Compliance, &Configuration<'_>)| {
         let mut row = vec![Text::of(Tone::Strong, &it.label)];
-        row.extend(required.iter().map(|one| it.held_against(one)));
+        row.extend(required.iter().map(|one| held_against(it, one)));
         row.push(cost(it));
         row
     };
-    Table { columns, rows: rows.iter().map(row).collect(), caption: None }
+    let halves = rows.iter().any(|(_, it)| it.halves).then(|| Text::of(Tone::Faint, phrases::HALVES));
+    Table { columns, rows: rows.iter().map(row).collect(), caption: halves }
+}
+
+fn held_against(configuration: &Configuration<'_>, requirement: &Requirement) -> Text {
+    let Some((compliance, value)) = configuration.judged(requirement) else {
+        return Text::of(Tone::Faint, "not measured");
+    };
+    let value = glued(&requirement.quantity.said(value));
+    match compliance {
+        Compliance::Met | Compliance::Unknown => Text::of(Tone::Good, value),
+        Compliance::Unclear => Text::of(Tone::Doubtful, format!("{value}, unclear")),
+        Compliance::Missed => Text::of(Tone::Bad, format!("{value}, missed")),
+    }
 }
 
 fn cost(configuration: &Configuration<'_>) -> Text {
     said(configuration.cpu_for_bytes().map(|cost| units::significant(cost, 2)))
-}
-
-impl<'a> Configuration<'a> {
-    fn cell(&self, workload: &str) -> Option<&'a CellSummary> {
-        self.cells.iter().find(|cell| cell.workload == workload).copied()
-    }
-
-    /// The worst value of it, and whether that meets what is required.
-    fn held_against(&self, requirement: &Requirement) -> Text {
-        let values = self.values(requirement.quantity).into_iter();
-        let judged = values.map(|(value, interval)| (requirement.judge(value, interval), value));
-        let worst = judged.max_by(|one, other| one.0.cmp(&other.0));
-        let Some((compliance, value)) = worst else { return Text::of(Tone::Faint, "not measured") };
-        let value = glued(&requirement.quantity.said(value));
-        match compliance {
-            Compliance::Met | Compliance::Unknown => Text::of(Tone::Good, value),
-            Compliance::Unclear => Text::of(Tone::Doubtful, format!("{value}, unclear")),
-            Compliance::Missed => Text::of(Tone::Bad, format!("{value}, missed")),
-        }
-    }
 }
 
 fn said(value: Option<String>) -> Text {

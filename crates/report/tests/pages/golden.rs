@@ -60,7 +60,40 @@ fn what_is_required_is_answered_with_the_cheapest_that_meets_it() {
         )
     };
     check("trade-offs.txt", &required(&["throughput>10Gbit/s", "boot<4.25s"]));
-    assert!(required(&["throughput>30Gbit/s"]).contains("None of 4 meets throughput > 30"));
+    assert!(required(&["throughput>30Gbit/s"]).contains("None of 4 surely meets throughput > 30"));
+}
+
+#[test]
+fn nothing_is_sure_to_meet_a_bound_by_numbers_that_cannot_be_relied_on() {
+    let required = |bound: &str, findings: &findings::Findings| {
+        let requirements = vec![bound.parse().expect("a bound")];
+        let view = Some(View::Section("trade-offs"));
+        render(findings, None, Format::Terminal, &Options { requirements, view, ..full(100) })
+    };
+    let mut doubted = sample::alternatives::alternatives();
+    let cells = doubted.cells.iter().filter(|cell| cell.path == "node-to-node").map(|cell| cell.id.clone());
+    let bimodal = findings::Finding { id: "bimodal".into(), cells: cells.collect(), ..serious() };
+    doubted.claims.push(bimodal);
+    let said = required("throughput>10Gbit/s", &doubted);
+    assert!(said.contains("23.5 Gbit/s, unclear") && said.contains("(2 of 4 do; 1"), "{said}");
+
+    let mut halved = sample::alternatives::alternatives();
+    for cell in halved.cells.iter_mut().filter(|cell| cell.workload == "ping-pong") {
+        cell.measured = findings::WorkloadSummary::Reported;
+        cell.doubts.push((samples::ValidityWarning::HalfRoundTrips, 1));
+        cell.reported = vec![workload::ReportedValue {
+            name: "p99".into(),
+            quantity: workload::Quantity::Time,
+            value: cell.value.median,
+        }];
+    }
+    let said = required("p99<100us", &halved);
+    assert!(said.contains("65.7 µs, unclear"), "131 µs, if these are halves: {said}");
+    assert!(said.contains("None of 4 surely meets") && said.contains("halves of round trips"), "{said}");
+}
+
+fn serious() -> findings::Finding {
+    findings::Finding::new(findings::Severity::Serious, "Two levels.")
 }
 
 #[test]
