@@ -11,7 +11,7 @@ use std::{
 use super::qmp::Qmp;
 
 /// How long the kernel may take to tell of the end of a process whose streams have ended.
-const ENDING: Duration = Duration::from_millis(300);
+const ENDING: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(5);
 
 /// A process of QEMU.
