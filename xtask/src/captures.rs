@@ -1,5 +1,7 @@
-//! `cargo xtask captures`: what `plumb` leaves on a terminal, as pages of docs/guide/screens.md. Owns the commands and the two
-//! sizes; must not know what they print.
+//! `cargo xtask captures`: what `plumb` leaves on a terminal, as pages of docs/guide/screens.md, and in docs/guide/tutorial.md.
+//! Owns the commands and the two sizes; must not know what they print.
+
+mod tutorial;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,7 +16,7 @@ use crate::workspace::Workspace;
 /// What to capture.
 #[derive(Args)]
 pub(crate) struct Request {
-    /// Capture only commands that begin with this; the others stay as they are; may be given several times
+    /// Capture only commands that begin with this, or the `tutorial`; the others stay as they are; may be given several times
     #[arg(long, value_name = "COMMAND")]
     only: Vec<String>,
 }
@@ -64,6 +66,9 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     }
     fs::write(&path, page).with_context(|| format!("write {PAGE}"))?;
     println!("wrote {PAGE}");
+    if request.only.is_empty() || request.only.iter().any(|only| only == "tutorial") {
+        spoiled |= !tutorial::write(&stage)?;
+    }
     Ok(if spoiled { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -103,7 +108,7 @@ impl<'a> Stage<'a> {
         let (mut section, mut faults) = (heading(command), Vec::new());
         for (size, (columns, rows)) in SIZES.into_iter().enumerate() {
             println!("{columns}x{rows} {command}");
-            let lines = lines(&self.typed(command, columns, rows)?, columns);
+            let lines = lines(&self.typed(command, columns, rows, self.root)?, columns);
             faults.extend(lines.iter().filter_map(|line| line.fault(columns)));
             let shown: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
             // The prompt takes the last row.
@@ -120,10 +125,10 @@ impl<'a> Stage<'a> {
     }
 
     /// What a terminal of that size gets.
-    fn typed(&self, command: &str, columns: u16, rows: u16) -> Result<Vec<u8>> {
+    fn typed(&self, command: &str, columns: u16, rows: u16, folder: &Path) -> Result<Vec<u8>> {
         let sized = format!("stty columns {columns} rows {rows}; {command}");
         let mut script = Command::new("script");
-        script.args(["--quiet", "--return", "--command", &sized, "/dev/null"]).current_dir(self.root);
+        script.args(["--quiet", "--return", "--command", &sized, "/dev/null"]).current_dir(folder);
         script.env("PATH", &self.path).env("HOME", self.home.path()).env("TERM", "xterm-256color");
         script.env_remove("COLUMNS").env_remove("XDG_DATA_HOME").env("PAGER", "cat");
         let done = script.stdin(Stdio::null()).output().context("run `script` (of bsdutils)")?;

@@ -1,0 +1,86 @@
+//! The tutorial's own commands, typed one after the other in an empty folder. Its page is the script: what stands behind `$` in
+//! a `console` block is typed, and what came of it replaces what stands there; a block of `toml FILE` is put at the end of FILE.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::{Line, Stage, lines};
+
+const PAGE: &str = "docs/guide/tutorial.md";
+const COLUMNS: u16 = 80;
+const ROWS: u16 = 24;
+
+/// Writes the page anew; whether nothing wraps or is cut.
+pub(super) fn write(stage: &Stage<'_>) -> Result<bool> {
+    let path = stage.root.join(PAGE);
+    let folder = tempfile::tempdir()?;
+    let mut faults = Vec::new();
+    let text = fs::read_to_string(&path).with_context(|| format!("read {PAGE}"))?;
+    let page = renewed(&text, folder.path(), &mut |command| {
+        println!("{COLUMNS}x{ROWS} {command}");
+        // A mistake is shown too, whose command fails.
+        let typed = stage.typed(&format!("{command} || true"), COLUMNS, ROWS, folder.path())?;
+        let shown = lines(&typed, COLUMNS);
+        faults.extend(shown.iter().filter_map(|line| Some(format!("{command}: {}", line.fault(COLUMNS)?))));
+        Ok(shown)
+    })?;
+    fs::write(&path, page).with_context(|| format!("write {PAGE}"))?;
+    println!("wrote {PAGE}");
+    faults.iter().for_each(|fault| println!("FAIL {fault}"));
+    Ok(faults.is_empty())
+}
+
+/// The page with what `typed` says of each command; of `console last=N` the last N rows.
+fn renewed(page: &str, folder: &Path, typed: &mut dyn FnMut(&str) -> Result<Vec<Line>>) -> Result<String> {
+    let (mut out, mut rows) = (String::new(), page.lines());
+    while let Some(row) = rows.next() {
+        writeln!(out, "{row}")?;
+        let Some(info) = row.strip_prefix("```").filter(|info| !info.is_empty()) else { continue };
+        let block: Vec<&str> = rows.by_ref().take_while(|row| *row != "```").collect();
+        match info.split_once(' ').unwrap_or((info, "")) {
+            ("console", last) => {
+                let last = last.strip_prefix("last=").map(str::parse).transpose()?;
+                for command in block.iter().filter_map(|row| row.strip_prefix("$ ")) {
+                    let shown = typed(command)?;
+                    let skipped = last.map_or(0, |last: usize| shown.len().saturating_sub(last));
+                    writeln!(out, "$ {command}")?;
+                    shown[skipped..].iter().try_for_each(|line| writeln!(out, "{}", line.text))?;
+                }
+            }
+            ("toml", file) if !file.is_empty() => {
+                let text = block.join("\n");
+                let mut file = fs::OpenOptions::new().append(true).open(folder.join(file))?;
+                write!(file, "\n{text}\n")?;
+                writeln!(out, "{text}")?;
+            }
+            (_, "") => block.iter().try_for_each(|row| writeln!(out, "{row}"))?,
+            (kind, rest) => bail!("{PAGE}: nothing is known of a block `{kind} {rest}`"),
+        }
+        writeln!(out, "```")?;
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_typed_anew_and_files_grow() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.toml"), "one = 1\n").unwrap();
+        let page = "# T\n```console last=1\n$ first\nold\n$ second\n```\n```toml a.toml\ntwo = 2\n```\n```text\nkept\n```\nend\n";
+        let mut asked = Vec::new();
+        let renewed = renewed(page, folder.path(), &mut |command| {
+            asked.push(command.to_owned());
+            Ok(["a", "b"].map(|text| Line { text: text.into(), wrapped: false }).into())
+        });
+        let want = "# T\n```console last=1\n$ first\nb\n$ second\nb\n```\n```toml a.toml\ntwo = 2\n```\n```text\nkept\n```\nend\n";
+        assert_eq!((renewed.unwrap().as_str(), asked), (want, vec!["first".to_owned(), "second".to_owned()]));
+        assert_eq!(fs::read_to_string(folder.path().join("a.toml")).unwrap(), "one = 1\n\ntwo = 2\n");
+    }
+}
