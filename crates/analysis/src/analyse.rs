@@ -5,7 +5,9 @@ use findings::{Findings, RunSummary, SCHEMA};
 use samples::RunRecord;
 
 use crate::{
-    caveats, cells, effects, ladder, matched_pairs,
+    caveats, cells,
+    commands::Commands,
+    effects, ladder, matched_pairs,
     noise::Noise,
     observations, probed, ranking, recommendation, rule,
     rules::{self, Context},
@@ -34,8 +36,11 @@ pub fn analyse(record: &RunRecord) -> Findings {
         caveats: Vec::new(),
     };
     findings.rankings = ranking::rankings(&findings, &measured, &noise);
-    findings.claims = rule::claims(rules::ALL, &Context { findings: &findings, measured: &measured });
-    recommendation::withhold(&mut findings);
+    findings.claims = rule::claims(
+        rules::ALL,
+        &Context { header: &record.header, findings: &findings, measured: &measured },
+    );
+    recommendation::withhold(&mut findings, &Commands::of(&record.header));
     findings.caveats = caveats::caveats(record, &measured, &noise, &findings);
     findings
 }

@@ -7,6 +7,7 @@ mod analyse;
 mod baseline;
 mod caveats;
 mod cells;
+mod commands;
 mod compare;
 mod comparison;
 #[cfg(test)]

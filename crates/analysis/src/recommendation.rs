@@ -9,9 +9,9 @@ mod reasons;
 mod separation;
 mod sweep;
 
-use findings::{Answer, Finding, Findings, RunSummary};
+use findings::{Answer, Finding, Findings};
 
-use crate::observations::Observations;
+use crate::{commands::Commands, observations::Observations};
 
 use sweep::Sweep;
 
@@ -43,23 +43,24 @@ fn answer(sweep: &Sweep<'_>) -> Answer {
 }
 
 /// Withholds what rests on numbers of which a serious finding says that they cannot be trusted.
-pub(crate) fn withhold(findings: &mut Findings) {
-    let Findings { answers, claims, run, .. } = findings;
+pub(crate) fn withhold(findings: &mut Findings, commands: &Commands<'_>) {
+    let Findings { answers, claims, .. } = findings;
     for answer in answers {
         for recommendation in &mut answer.recommendations {
             let doubted =
                 claims.iter().find(|claim| claim.distrusts() && claim.cells.contains(&recommendation.cell));
             recommendation.withheld =
-                doubted.map(|claim| withheld(claim, run, answer.path.as_str(), &answer.workload));
+                doubted.map(|claim| withheld(claim, commands, answer.path.as_str(), &answer.workload));
         }
     }
 }
 
-fn withheld(claim: &Finding, run: &RunSummary, path: &str, workload: &str) -> String {
-    let again = match run.origin.imported() {
-        Some(_) => "Repeat the measurement of this cell, several times.".to_owned(),
-        None => format!("Repeat it: `plumb run {} --path {path} --workload {workload}`.", run.scenario),
-    };
+fn withheld(claim: &Finding, commands: &Commands<'_>, path: &str, workload: &str) -> String {
+    let again = commands.again(&format!("--path {path} --workload {workload}"), "--repeat 20");
+    let again = again.first().map_or_else(
+        || "Repeat the measurement, several times.".to_owned(),
+        |command| format!("Repeat it: `{command}`."),
+    );
     format!("{} {again}", claim.claim)
 }
 

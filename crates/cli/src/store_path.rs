@@ -10,8 +10,18 @@ use store::Store;
 
 /// Opens the store that the user named, or the one of this user.
 pub(crate) fn open(named: Option<&Path>) -> anyhow::Result<Store> {
-    let path = named.map_or_else(default_path, |path| Ok(path.to_owned()))?;
-    Ok(Store::open(&path)?)
+    Ok(Store::open(path(named)?)?)
+}
+
+/// The same where it is there already; nothing is made.
+pub(crate) fn open_existing(named: Option<&Path>) -> anyhow::Result<Option<Store>> {
+    // Where nobody said where runs are kept, none is.
+    let path = path(named).ok().filter(|path| path.is_file());
+    Ok(path.map(Store::open).transpose()?)
+}
+
+fn path(named: Option<&Path>) -> anyhow::Result<PathBuf> {
+    named.map_or_else(default_path, |path| Ok(path.to_owned()))
 }
 
 /// `$XDG_DATA_HOME/plumb/runs.db` (XDG Base Directory Specification).

@@ -114,6 +114,14 @@ pub struct BootedMachine {
     pub resident: Option<Bytes>,
 }
 
+impl ScenarioRecord {
+    /// The command that measured, where no scenario did: `plumb client`, `plumb ping`.
+    #[must_use]
+    pub fn command(&self) -> Option<&str> {
+        self.text.starts_with("plumb ").then_some(self.text.as_str())
+    }
+}
+
 /// A path that was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathRecord {

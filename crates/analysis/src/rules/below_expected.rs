@@ -10,6 +10,7 @@ use super::{
     significance::{self, Side},
 };
 use crate::{
+    commands::Commands,
     observations::Observations,
     words::{count, value},
 };
@@ -46,7 +47,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         .collect();
     found.extend(context.findings.ladders.iter().flat_map(|ladder| outdone(ladder, context)));
     found.sort_by_key(|short| std::cmp::Reverse(short.sure));
-    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+    found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
 }
 
 /// Senders had a rate, and it did not arrive.
@@ -130,7 +131,7 @@ fn outdone(ladder: &Ladder, context: &Context<'_>) -> Vec<Short> {
     ladder.rungs.iter().filter_map(short).collect()
 }
 
-fn finding(worst: &Short, found: &[Short]) -> Finding {
+fn finding(worst: &Short, found: &[Short], commands: &Commands<'_>) -> Finding {
     let mut cells: Vec<String> = found.iter().map(|short| short.cell.clone()).collect();
     cells.dedup();
     Finding {
@@ -144,7 +145,7 @@ fn finding(worst: &Short, found: &[Short]) -> Finding {
             "Get the baseline right first, then measure the layers again. Look at its own findings: a busy sender or \
              receiver, retransmits, offloads, placement."
                 .into(),
-            vec!["ethtool DEVICE  # speed, duplex".into(), "plumb client HOST --mode limit".into()],
+            commands.again("--probe all", "--mode limit"),
         )),
     }
 }

@@ -7,6 +7,7 @@ use super::{
     significance::{self, Above},
 };
 use crate::{
+    commands::Commands,
     probed,
     words::{percent, so_in},
 };
@@ -33,10 +34,10 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         })
         .collect();
     found.sort_by(|one, other| other.rest.median.total_cmp(&one.rest.median));
-    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+    found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
 }
 
-fn finding(worst: &Open<'_>, found: &[Open<'_>]) -> Finding {
+fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Finding {
     let others = so_in(found.len());
     let which = if worst.cpu.unexplained < 0.0 { "more than" } else { "less than" };
     let is_sure = found.iter().any(|open| open.rest.sure);
@@ -64,7 +65,7 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>]) -> Finding {
             "Make longer trials, so that rounding weighs less. See whether a probe had no room for some events; leave \
              other work off the machine."
                 .into(),
-            vec!["plumb run SCENARIO --probe cpu".into(), "cat /proc/stat".into()],
+            commands.again("--probe cpu", ""),
         )),
     }
 }

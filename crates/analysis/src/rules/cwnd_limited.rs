@@ -12,6 +12,7 @@ use super::{
     significance::{self, Above},
 };
 use crate::{
+    commands::Commands,
     kind::stream::flows,
     observations::Observations,
     words::{count, percent},
@@ -44,7 +45,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.sort_by(|one, other| {
         is_sure(other).cmp(&is_sure(one)).then(other.fill.median.total_cmp(&one.fill.median))
     });
-    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+    found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
 }
 
 /// What was asked of a stream that plumb sent.
@@ -87,7 +88,7 @@ fn is_sure(full: &Full<'_>) -> bool {
     full.fill.sure && full.queued.is_some()
 }
 
-fn finding(worst: &Full<'_>, found: &[Full<'_>]) -> Finding {
+fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Finding {
     let others =
         if found.len() > 1 { format!(" ({} in all)", count(found.len(), "cell")) } else { String::new() };
     let mut caveats = vec![
@@ -114,7 +115,7 @@ fn finding(worst: &Full<'_>, found: &[Full<'_>]) -> Finding {
         cells: found.iter().map(|full| full.cell.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         caveats,
-        remedy: Some(remedy(worst)),
+        remedy: Some(remedy(worst, commands)),
     }
 }
 
@@ -132,13 +133,13 @@ fn evidence(full: &Full<'_>) -> Evidence {
         .text(" segments sent again")
 }
 
-fn remedy(worst: &Full<'_>) -> Remedy {
+fn remedy(worst: &Full<'_>, commands: &Commands<'_>) -> Remedy {
     if worst.tcp.retransmits > 0 {
         let action = "Find the drops first (`retransmits`): each loss makes the window smaller. Or let a congestion \
                       control send that does not take every loss for congestion.";
         return Remedy {
             change: Some(Change::Congestion { name: "bbr".into() }),
-            ..Remedy::manual(action.into(), vec!["plumb client HOST -C bbr".into()])
+            ..Remedy::manual(action.into(), commands.again("--try-remedies", "-C bbr"))
         };
     }
     let streams = asked(worst.measured)
@@ -150,7 +151,7 @@ fn remedy(worst: &Full<'_>) -> Remedy {
             "Measure for longer, start with a larger window, or use more connections, each with a window of its own. \
              Nothing was lost, so the window was still growing, or something caps it."
                 .into(),
-            vec!["ip route change PREFIX via GATEWAY initcwnd 100".into(), "plumb client HOST -P 4".into()],
+            commands.again("--try-remedies", "-P 4"),
         )
     }
 }

@@ -3,7 +3,10 @@
 use findings::{CellSummary, DatagramSummary, Evidence, Finding, Remedy, Severity, StreamSummary};
 
 use super::{Context, Rule};
-use crate::words::{count, percent, value};
+use crate::{
+    commands::Commands,
+    words::{count, percent, value},
+};
 
 pub(crate) const RULE: Rule = Rule { id: "datagram-loss", look };
 
@@ -35,10 +38,10 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         })
         .collect();
     found.sort_by(|one, other| other.datagrams.loss.total_cmp(&one.datagrams.loss));
-    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+    found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
 }
 
-fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>]) -> Finding {
+fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> Finding {
     let others =
         if found.len() > 1 { format!(" {} lose.", count(found.len(), "result")) } else { String::new() };
     Finding {
@@ -63,11 +66,10 @@ fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>]) -> Finding {
                  receive buffers on {}.",
                 worst.cell.path
             ),
-            vec![
-                "nstat -az UdpRcvbufErrors UdpInErrors".into(),
-                "ip -s -s link".into(),
-                "tc -s qdisc".into(),
-            ],
+            commands.at_sender(
+                &worst.cell.path,
+                &["nstat -az UdpRcvbufErrors UdpInErrors", "ip -s -s link", "tc -s qdisc"],
+            ),
         )),
     }
 }

@@ -47,8 +47,10 @@ mod waiting;
 mod warm_up_too_short;
 
 use findings::{CellSummary, Comparison, Findings};
+use samples::RunHeader;
 
 use crate::{
+    commands::Commands,
     compare,
     noise::Noise,
     observations::Observations,
@@ -57,6 +59,8 @@ use crate::{
 
 /// What a rule may look at.
 pub(crate) struct Context<'a> {
+    /// What was to be measured, and where.
+    pub(crate) header: &'a RunHeader,
     /// Cells, noise floors, ladders and effects; no claims yet.
     pub(crate) findings: &'a Findings,
     /// The trials behind the cells, in the same order.
@@ -64,6 +68,11 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
+    /// Commands in the run's own names.
+    const fn commands(&self) -> Commands<'a> {
+        Commands::of(self.header)
+    }
+
     /// Every cell with its trials.
     fn cells(&self) -> impl Iterator<Item = (&'a CellSummary, &'a Observations<'a>)> + use<'a> {
         self.findings.cells.iter().zip(self.measured)

@@ -58,7 +58,7 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Fin
             "Use one probe at a time, and of messages follow fewer. The counts of the dearest probe, system calls, are \
              good at any cost."
                 .into(),
-            vec!["plumb run SCENARIO --probe cpu".into(), "plumb run SCENARIO --probe packet-way".into()],
+            context.commands().again("--probe cpu", ""),
         )),
     }
 }

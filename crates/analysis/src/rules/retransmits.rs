@@ -6,6 +6,7 @@ use findings::{
 
 use super::{Context, Rule, slow_congestion_control::paces};
 use crate::{
+    commands::Commands,
     kind::stream::flows,
     observations::Observations,
     words::{capital, count, percent},
@@ -95,7 +96,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         .filter(|lossy| lossy.share >= WORTH_A_WARNING)
         .collect();
     lossy.sort_by(|one, other| other.share.total_cmp(&one.share));
-    lossy.first().map(|worst| finding(worst, &lossy)).into_iter().collect()
+    lossy.first().map(|worst| finding(worst, &lossy, &context.commands())).into_iter().collect()
 }
 
 fn lossy<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Lossy<'a>> {
@@ -104,7 +105,7 @@ fn lossy<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Lossy
     Some(Lossy { share: share_of(&tcp, &cell.sockets, sent)?, cell, tcp })
 }
 
-fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>]) -> Finding {
+fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>], commands: &Commands<'_>) -> Finding {
     let ids: Vec<&str> = lossy.iter().map(|lossy| lossy.cell.id.as_str()).collect();
     let kind = Kind::of(&worst.tcp);
     Finding {
@@ -125,21 +126,16 @@ fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>]) -> Finding {
              both send it; ends on the same CPU tell reordering and loss apart."
                 .into(),
         ],
-        remedy: Some(remedy(worst, kind)),
+        remedy: Some(remedy(worst, kind, commands)),
     }
 }
 
-fn remedy(worst: &Lossy<'_>, kind: Kind) -> Remedy {
+fn remedy(worst: &Lossy<'_>, kind: Kind, commands: &Commands<'_>) -> Remedy {
+    let mut look = commands.at_sender(&worst.cell.path, &["ip -s link", "tc -s qdisc"]);
+    look.push("cat /proc/net/softnet_stat  # second column: dropped at net.core.netdev_max_backlog".into());
     Remedy {
         change: change(worst, kind),
-        ..Remedy::manual(
-            format!("{} The path is that of {}.", kind.remedy(), worst.cell.path),
-            vec![
-                "ip -s link".into(),
-                "tc -s qdisc".into(),
-                "cat /proc/net/softnet_stat  # second column: dropped at net.core.netdev_max_backlog".into(),
-            ],
-        )
+        ..Remedy::manual(format!("{} The path is that of {}.", kind.remedy(), worst.cell.path), look)
     }
 }
 

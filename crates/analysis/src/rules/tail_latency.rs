@@ -10,7 +10,10 @@ use super::{
     Context, Rule,
     significance::{self, Above},
 };
-use crate::{compare::CONFIDENCE, kind::ping_pong::ping_pong, observations::Observations, words::so_in};
+use crate::{
+    commands::Commands, compare::CONFIDENCE, kind::ping_pong::ping_pong, observations::Observations,
+    words::so_in,
+};
 
 pub(crate) const RULE: Rule = Rule { id: "tail-latency", look };
 
@@ -51,7 +54,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         .filter_map(|(cell, measured)| recorded(cell, measured, context).or_else(|| reported(cell)))
         .collect();
     found.sort_by(|one, other| other.sure.cmp(&one.sure).then(other.times.total_cmp(&one.times)));
-    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+    found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
 }
 
 fn recorded<'a>(
@@ -165,7 +168,7 @@ fn percentile(name: &str) -> Option<f64> {
     }
 }
 
-fn finding(worst: &Tail<'_>, found: &[Tail<'_>]) -> Finding {
+fn finding(worst: &Tail<'_>, found: &[Tail<'_>], commands: &Commands<'_>) -> Finding {
     let others = so_in(found.len());
     let grown = worst.against.as_ref().map_or(String::new(), |growth| {
         format!(
@@ -188,7 +191,7 @@ fn finding(worst: &Tail<'_>, found: &[Tail<'_>]) -> Finding {
         cells: found.iter().map(|tail| tail.cell.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         caveats: caveats(worst),
-        remedy: Some(remedy()),
+        remedy: Some(remedy(commands)),
     }
 }
 
@@ -212,12 +215,14 @@ fn caveats(worst: &Tail<'_>) -> Vec<String> {
     [closed].into_iter().chain(bare).map(str::to_owned).collect()
 }
 
-fn remedy() -> Remedy {
+fn remedy(commands: &Commands<'_>) -> Remedy {
+    let mut look = commands.again("--probe all", "");
+    look.extend(["perf sched timehist".into(), "cat /proc/interrupts".into()]);
     Remedy::manual(
         "Look for what stalls the path for that long. A full queue beside a stream (look at the same without it), a \
          CPU in a deep idle state, interrupts or other work on the CPUs of the ends, retransmission timers."
             .into(),
-        vec!["tc -s qdisc".into(), "perf sched timehist".into(), "cat /proc/interrupts".into()],
+        look,
     )
 }
 

@@ -171,6 +171,6 @@ fn remedy(wide: &[(f64, &NoisyComparison<'_>)], context: &Context<'_>) -> Remedy
         format!(
             "{more} First make the host quieter (`noisy-host`) and fix where the ends run, which may cost nothing."
         ),
-        vec!["plumb run SCENARIO --precision 2%".into()],
+        context.commands().again("--precision 2%", "--repeat 20"),
     )
 }

@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::{
     exit::Exit,
     failure::{self, Misuse, NoRights},
+    global_flags::GlobalFlags,
     interrupt,
     list_format::{self, ListFormat},
     output, source,
@@ -45,7 +46,7 @@ pub(crate) enum LabCommand {
 /// Flags of `plumb lab up`.
 #[derive(Debug, Args)]
 pub(crate) struct UpArgs {
-    /// A built-in scenario's name, or a scenario file
+    /// A built-in scenario's name, a scenario file, or a run, whose lab is created again
     scenario: String,
     /// What to call the lab [default: the scenario's name]
     #[arg(long)]
@@ -69,11 +70,11 @@ pub(crate) struct ShellArgs {
 }
 
 /// Does it.
-pub(crate) fn run(command: &LabCommand) -> anyhow::Result<Exit> {
+pub(crate) fn run(command: &LabCommand, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let registry = registry(matches!(command, LabCommand::Up(_)))?;
     match command {
-        LabCommand::Up(args) if args.foreground => keep(&registry, args)?,
-        LabCommand::Up(args) => up(&registry, args)?,
+        LabCommand::Up(args) if args.foreground => keep(&registry, args, shared)?,
+        LabCommand::Up(args) => up(&registry, args, shared)?,
         LabCommand::List(format) => list(&registry, *format)?,
         LabCommand::Shell(args) => return Err(shell(&registry, args)?),
         LabCommand::Down { names, all } => down(&registry, names, *all)?,
@@ -94,10 +95,11 @@ fn registry(shall_be: bool) -> anyhow::Result<Registry> {
 }
 
 /// Starts a holder in the background and waits until the lab stands or cannot.
-fn up(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
-    let name = name_of(args)?;
+fn up(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<()> {
+    let name = name_of(args, shared)?;
     let mut holder = Command::new(super::PROGRAM);
     holder.args(["lab", "up", "--foreground", "--name", &name, &args.scenario]);
+    holder.args(shared.db.iter().flat_map(|file| ["--db".as_ref(), file.as_os_str()]));
     let said = Holder::start(&mut holder, "the lab's holder")?;
     if said != READY {
         return Err(anyhow!(if said.is_empty() {
@@ -110,8 +112,8 @@ fn up(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
 }
 
 /// Is the holder.
-fn keep(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
-    let kept = try_keep(registry, args);
+fn keep(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<()> {
+    let kept = try_keep(registry, args, shared);
     if let Err(error) = &kept {
         // The command that started this one reads a line of standard output only.
         output::line(failure::causes(error))?;
@@ -119,9 +121,9 @@ fn keep(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
     kept
 }
 
-fn try_keep(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
-    let name = name_of(args)?;
-    let scenario = source::load(&args.scenario)?.scenario;
+fn try_keep(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<()> {
+    let name = name_of(args, shared)?;
+    let scenario = source::load(&args.scenario, shared)?.scenario;
     Rights::acquire().context(NoRights)?;
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
@@ -132,9 +134,9 @@ fn try_keep(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn name_of(args: &UpArgs) -> anyhow::Result<String> {
+fn name_of(args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<String> {
     // Read in any case: a mistake in it is best shown by the command that the user typed.
-    let scenario = source::load(&args.scenario)?.scenario;
+    let scenario = source::load(&args.scenario, shared)?.scenario;
     let name = args.name.clone().unwrap_or(scenario.name);
     let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || !name.chars().all(fine) {

@@ -35,7 +35,7 @@ use crate::{
 /// Flags of `plumb run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// A built-in scenario's name, or a scenario file
+    /// A built-in scenario's name, a scenario file, or a run, which is made once more
     #[arg(required_unless_present = "resume")]
     scenario: Option<String>,
     #[command(flatten)]
@@ -107,7 +107,7 @@ pub(crate) enum Place {
 pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let output = args.output.as_deref().map(report::Destination::parse).transpose()?;
     // Mistakes in what was asked come first: showing them takes no rights.
-    let new = if args.resume.is_none() { Some(job::planned(args)?) } else { None };
+    let new = if args.resume.is_none() { Some(job::planned(args, shared)?) } else { None };
     if let Some((source, plan)) = new.as_ref().filter(|_| args.dry_run) {
         super::scenario::print_plan(&source.scenario, plan)?;
         return Ok(Exit::Success);
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
     let mut store = store_path::open(shared.db.as_deref())?;
     let job = match new {
         Some((source, plan)) => job::fresh(source, plan, &store)?,
-        None => resume::resumed(args, args.resume.as_deref().unwrap_or_default(), &store)?,
+        None => resume::resumed(args, args.resume.as_deref().unwrap_or_default(), &store, shared)?,
     };
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;

@@ -21,6 +21,7 @@ use units::{Nanos, Share};
 use crate::{
     exit::Exit,
     failure::Misuse,
+    global_flags::GlobalFlags,
     list_format::{self, ListFormat},
     output, source,
     variants::Variants,
@@ -36,7 +37,7 @@ pub(crate) enum ScenarioCommand {
     New(NewArgs),
     /// Print a scenario's document
     Show {
-        /// A built-in scenario's name, or a scenario file
+        /// A built-in scenario's name, a scenario file, or a run
         #[arg(value_name = "NAME")]
         scenario: String,
         #[command(flatten)]
@@ -82,12 +83,14 @@ pub(crate) enum CheckFormat {
 }
 
 /// Does it.
-pub(crate) fn run(command: &ScenarioCommand) -> anyhow::Result<Exit> {
+pub(crate) fn run(command: &ScenarioCommand, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     match command {
         ScenarioCommand::List(format) => list(*format)?,
         ScenarioCommand::New(args) => new(args)?,
-        ScenarioCommand::Show { scenario, variants } => output::text(shown(scenario, variants)?)?,
-        ScenarioCommand::Check { scenario, variants, format } => return check(scenario, variants, *format),
+        ScenarioCommand::Show { scenario, variants } => output::text(shown(scenario, variants, shared)?)?,
+        ScenarioCommand::Check { scenario, variants, format } => {
+            return check(scenario, variants, *format, shared);
+        }
         ScenarioCommand::Schema => super::schema::print(&::scenario::schema())?,
     }
     Ok(Exit::Success)
@@ -119,11 +122,11 @@ fn new(args: &NewArgs) -> anyhow::Result<()> {
 }
 
 /// Without variants it is shown as it is, whatever is wrong with it.
-fn shown(name: &str, variants: &Variants) -> anyhow::Result<String> {
+fn shown(name: &str, variants: &Variants, shared: &GlobalFlags) -> anyhow::Result<String> {
     if variants.are_none() {
-        Ok(source::text(name)?.1)
+        Ok(source::text(name, shared)?.1)
     } else {
-        Ok(source::load_variant(name, variants)?.text)
+        Ok(source::load_variant(name, variants, shared)?.text)
     }
 }
 
@@ -160,8 +163,8 @@ fn list(format: ListFormat) -> anyhow::Result<()> {
     Ok(output::line(table)?)
 }
 
-fn check(name: &str, variants: &Variants, format: CheckFormat) -> anyhow::Result<Exit> {
-    match checked(name, variants)? {
+fn check(name: &str, variants: &Variants, format: CheckFormat, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+    match checked(name, variants, shared)? {
         CheckResult::Consistent(scenario) => {
             if format == CheckFormat::Json {
                 output::line("[]")?;
@@ -186,8 +189,8 @@ impl From<Result<Scenario, Diagnosis>> for CheckResult {
     }
 }
 
-fn checked(name: &str, variants: &Variants) -> anyhow::Result<CheckResult> {
-    let (source_name, text) = source::text(name)?;
+fn checked(name: &str, variants: &Variants, shared: &GlobalFlags) -> anyhow::Result<CheckResult> {
+    let (source_name, text) = source::text(name, shared)?;
     let plain = match Scenario::parse(&source_name, &text) {
         Ok(scenario) => scenario,
         Err(diagnosis) => return Ok(CheckResult::Wrong(diagnosis)),

@@ -136,11 +136,11 @@ impl Answer<'_> {
         all.into_iter().filter(|workload| first.contains(workload)).collect()
     }
 
-    const fn unexplained(&self) -> &'static str {
+    fn unexplained(&self) -> String {
         let run = &self.source.findings.run;
         match (run.origin.imported().is_some(), self.source.findings.probes.ran.is_empty()) {
-            (true, _) | (_, false) => "no finding explains it",
-            (false, true) => "no finding explains it; with `--probe all` a run looks into the path",
+            (true, _) | (_, false) => "no finding explains it".to_owned(),
+            (false, true) => format!("no finding explains it; to look into the path: plumb run {} --probe all", run.id),
         }
     }
 

@@ -9,6 +9,7 @@ use units::{Nanos, Share};
 use super::RunArgs;
 use crate::{
     failure::Misuse,
+    global_flags::GlobalFlags,
     source::{self, Source},
 };
 
@@ -25,8 +26,8 @@ pub(super) struct Job {
 }
 
 /// The scenario and its plan.
-pub(super) fn planned(args: &RunArgs) -> anyhow::Result<(Source, Plan)> {
-    let source = source::load_variant(args.scenario.as_deref().unwrap_or_default(), &args.variants)?;
+pub(super) fn planned(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<(Source, Plan)> {
+    let source = source::load_variant(args.scenario.as_deref().unwrap_or_default(), &args.variants, shared)?;
     let plan = plan(args, &source.scenario)?;
     Ok((source, plan))
 }

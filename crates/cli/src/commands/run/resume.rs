@@ -8,12 +8,18 @@ use super::{RunArgs, job::Job, remedies};
 use crate::{
     commands::TOOL,
     failure::Misuse,
+    global_flags::GlobalFlags,
     source::{self, Source},
 };
 
 /// The job of a kept run: the plan is made anew from the kept scenario, and must be the same.
-pub(super) fn resumed(args: &RunArgs, which: &str, store: &Store) -> anyhow::Result<Job> {
-    let id = if which.is_empty() { latest_unfinished(args, store)? } else { store.resolve(which)? };
+pub(super) fn resumed(
+    args: &RunArgs,
+    which: &str,
+    store: &Store,
+    shared: &GlobalFlags,
+) -> anyhow::Result<Job> {
+    let id = if which.is_empty() { latest_unfinished(args, store, shared)? } else { store.resolve(which)? };
     let claim = store.claim(&id)?;
     let record = store.load(&id)?;
     if record.header.state == RunState::Complete {
@@ -95,10 +101,10 @@ fn options_of(record: &RunRecord) -> PlanOptions {
     }
 }
 
-fn latest_unfinished(args: &RunArgs, store: &Store) -> anyhow::Result<RunId> {
+fn latest_unfinished(args: &RunArgs, store: &Store, shared: &GlobalFlags) -> anyhow::Result<RunId> {
     let (found, of) = match &args.scenario {
         Some(name) => {
-            let digest = source::load_variant(name, &args.variants)?.scenario.digest;
+            let digest = source::load_variant(name, &args.variants, shared)?.scenario.digest;
             (store.unfinished(&digest)?, format!(" of scenario {name} as it is now"))
         }
         None => (store.runs()?, String::new()),

@@ -1,0 +1,81 @@
+//! Commands that remedies give: with the run's own names, and so that they still work when its lab is gone.
+
+use samples::RunHeader;
+
+/// The commands of one run.
+pub(crate) struct Commands<'a> {
+    header: &'a RunHeader,
+}
+
+impl<'a> Commands<'a> {
+    pub(crate) const fn of(header: &'a RunHeader) -> Self {
+        Self { header }
+    }
+
+    /// What measures it once more: a run of a scenario with further flags, or `plumb client` and `plumb ping` with theirs,
+    /// if there are any; nothing for what other tools have measured.
+    pub(crate) fn again(&self, of_a_run: &str, of_a_client: &str) -> Vec<String> {
+        let RunHeader { id, scenario, origin, .. } = self.header;
+        match (origin.imported(), scenario.command()) {
+            (Some(_), _) => Vec::new(),
+            (None, Some(_)) if of_a_client.is_empty() => Vec::new(),
+            (None, Some(command)) => vec![format!("{command} {of_a_client}")],
+            (None, None) => vec![format!("plumb run {id} {of_a_run}")],
+        }
+    }
+
+    /// The lab once more, and these commands at the end of a path that sends; as they are where plumb built no lab, or the
+    /// end is a virtual machine, which no lab by itself has.
+    pub(crate) fn at_sender(&self, path: &str, commands: &[&str]) -> Vec<String> {
+        let own = self.header.origin.imported().is_none() && self.header.scenario.command().is_none();
+        let path = self.header.paths.iter().find(|measured| own && measured.name == path);
+        let host = path.and_then(|path| path.from.split(':').next());
+        let bare = || commands.iter().map(|&command| command.to_owned()).collect();
+        let booted = |host: &&str| self.header.machines.iter().any(|machine| machine.host == **host);
+        host.filter(|host| !booted(host)).map_or_else(bare, |host| {
+            let inside = commands.iter().map(|command| format!("plumb lab shell {host} -- {command}"));
+            std::iter::once(format!("plumb lab up {}", self.header.id)).chain(inside).collect()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::egress;
+    use samples::{BootedMachine, ImportRecord, Origin};
+    use units::Nanos;
+
+    #[test]
+    fn a_run_is_made_again_by_its_name_and_looked_at_in_its_own_lab() {
+        let mut header = egress(5).record.header;
+        let id = header.id.clone();
+        assert_eq!(
+            Commands::of(&header).again("--precision 2%", "--repeat 20"),
+            [format!("plumb run {id} --precision 2%")]
+        );
+        let path = header.paths[0].clone();
+        let host = path.from.split(':').next().expect("is never empty").to_owned();
+        let lab = format!("plumb lab up {id}");
+        assert_eq!(
+            Commands::of(&header).at_sender(&path.name, &["ip -s link"]),
+            [lab, format!("plumb lab shell {host} -- ip -s link")]
+        );
+        header.machines = vec![BootedMachine { host, booted: None, ready: Nanos(1), resident: None }];
+        assert_eq!(Commands::of(&header).at_sender(&path.name, &["ip -s link"]), ["ip -s link"]);
+    }
+
+    #[test]
+    fn a_client_is_called_again_and_a_log_cannot_be() {
+        let mut header = egress(5).record.header;
+        header.scenario.text = "plumb client 198.18.0.2 -P 4".into();
+        let commands = Commands::of(&header);
+        assert_eq!(
+            commands.again("--precision 2%", "--repeat 20"),
+            ["plumb client 198.18.0.2 -P 4 --repeat 20"]
+        );
+        assert_eq!(commands.at_sender(&header.paths[0].name, &["ip -s link"]), ["ip -s link"]);
+        header.origin = Origin::Imported(ImportRecord::default());
+        assert!(Commands::of(&header).again("--precision 2%", "--repeat 20").is_empty());
+    }
+}
