@@ -14,7 +14,7 @@ pub(crate) fn latex(page: &Page) -> String {
     let mut text = format!("{}{HEAD}", comment(&page.title));
     for section in &page.sections {
         let title = section.title.as_deref().unwrap_or_default();
-        let blocks: String = section.blocks.iter().map(|block| self::block(block)).collect();
+        let blocks: String = section.blocks.iter().map(self::block).collect();
         if !blocks.trim().is_empty() {
             text.push_str(&format!("\n{}{blocks}", comment(&format!("== {title}"))));
         }
@@ -27,7 +27,7 @@ fn block(block: &Block) -> String {
         Block::Heading(text) => comment(&text.characters()),
         Block::Table(table) => self::table(table),
         Block::Folded { title: of, blocks } => {
-            let inner: String = blocks.iter().map(|block| self::block(block)).collect();
+            let inner: String = blocks.iter().map(self::block).collect();
             format!("{}{inner}", comment(&of.characters()))
         }
         Block::KeyValues(pairs) => {

@@ -34,7 +34,7 @@ pub(crate) fn chart(source: &Source<'_>, workload: &str) -> Option<Chart> {
     let surfaces =
         surfaces.map(|(number, owner)| Key::Surface(Paint::Of(number), labels::owner(*owner).to_owned()));
     let rest = rests.then(|| Key::Surface(Paint::Faint, "unexplained".to_owned()));
-    let said = owned.iter().map(|owned| said(owned));
+    let said = owned.iter().map(said);
     Some(Chart {
         kind: KIND,
         title: format!("{workload}: CPU time by owner"),
