@@ -14,6 +14,7 @@ mod earlier;
 mod ends;
 mod fallback;
 mod hostile;
+mod plot;
 mod shells;
 mod tables;
 mod trace;
@@ -80,6 +81,21 @@ const CASES: &[Case] = &[
         name: "plumb_measures_against_itself_in_every_kind_and_direction",
         needs: &[],
         test: against_itself,
+    },
+    Case {
+        name: "every_picture_that_is_listed_is_written",
+        needs: &[],
+        test: plot::every_picture_that_is_listed_is_written,
+    },
+    Case {
+        name: "two_logs_are_drawn_against_each_other",
+        needs: &[],
+        test: plot::two_logs_are_drawn_against_each_other,
+    },
+    Case {
+        name: "what_is_wrong_with_a_picture_is_said",
+        needs: &[],
+        test: plot::what_is_wrong_with_a_picture_is_said,
     },
     Case { name: "a_sweep_in_a_table_is_answered", needs: &[], test: tables::a_sweep_in_a_table_is_answered },
     Case {

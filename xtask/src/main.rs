@@ -14,6 +14,7 @@ mod edges;
 mod generate;
 mod kinds;
 mod matches;
+mod pictures;
 mod rules;
 mod source;
 mod test;
@@ -38,6 +39,8 @@ enum Verb {
     Deb(deb::Request),
     /// Write the files that `plumb` generates, such as JSON schemas
     Generate,
+    /// Draw the pictures of docs/guide/pictures.md
+    Pictures(pictures::Request),
     /// Run every test and end with one line: passed, failed, skipped
     Test(test::Request),
 }
@@ -57,6 +60,7 @@ fn run(verb: Verb) -> Result<ExitCode> {
         Verb::Count(request) => count::run(&workspace, &request),
         Verb::Deb(request) => deb::run(&workspace, &request),
         Verb::Generate => generate::run(&workspace),
+        Verb::Pictures(request) => pictures::run(&workspace, &request),
         Verb::Test(request) => test::run(&workspace, &request),
     }
 }

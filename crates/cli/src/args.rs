@@ -5,7 +5,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     commands::{
         baseline, check, client, compare, completions, doctor, explain, import, lab, man, measure, ping,
-        rebalance, report, run, runs, scenario, schema, server, trace, vm,
+        plot, rebalance, report, run, runs, scenario, schema, server, trace, vm,
     },
     examples,
     global_flags::GlobalFlags,
@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Run(run::RunArgs),
     /// Report a run that was measured before
     Report(report::ReportArgs),
+    /// Draw pictures of a run, as SVG or PNG, or write their numbers as CSV
+    Plot(plot::PlotArgs),
     /// List or remove runs that are kept
     Runs(runs::RunsArgs),
     /// Compare two runs: environment, then results

@@ -13,6 +13,7 @@ pub(crate) mod lab;
 pub(crate) mod man;
 pub(crate) mod measure;
 pub(crate) mod ping;
+pub(crate) mod plot;
 pub(crate) mod rebalance;
 pub(crate) mod report;
 pub(crate) mod run;
@@ -40,6 +41,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         Command::Run(args) => run::run(args, shared),
         Command::Report(args) => report::run(args, shared),
+        Command::Plot(args) => plot::run(args, shared),
         Command::Runs(args) => runs::run(args, shared),
         Command::Compare(args) => compare::run(args, shared),
         Command::Check(args) => check::run(args, shared),

@@ -25,12 +25,15 @@ pub(crate) fn format_of(path: &Path) -> anyhow::Result<Format> {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("md" | "markdown") => Ok(Format::Markdown),
         Some("html" | "htm") => Ok(Format::Html),
+        Some("tex") => Ok(Format::Latex),
         Some("json") => Ok(Format::Json),
         Some("csv") => Ok(Format::Csv),
         Some("txt") => Ok(Format::Terminal),
         _ => {
             let message = format!("the ending of {} names no format", path.display());
-            Err(Misuse::new(message).hint("use .html, .md, .json, .csv or .txt, or say --format").into())
+            Err(Misuse::new(message)
+                .hint("use .html, .md, .tex, .json, .csv or .txt, or say --format")
+                .into())
         }
     }
 }
@@ -51,10 +54,15 @@ pub(crate) fn page_format_of(path: &Path) -> anyhow::Result<SingleFormat> {
 
 /// Writes a report to a file. Its folder is made, and that is said, where only it is missing: more is likely a slip.
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// The same of what is no text.
+pub(crate) fn write_bytes(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
     if let Some(folder) = folder {
         fs::create_dir(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         output::aside(format_args!("made the folder {}", folder.display()));
     }
-    fs::write(path, text).with_context(|| format!("cannot write the report to {}", path.display()))
+    fs::write(path, contents).with_context(|| format!("cannot write to {}", path.display()))
 }

@@ -36,6 +36,14 @@ const EXAMPLES: &[Examples] = &[
             ("plumb report -o run.html", "everything, for a browser"),
         ],
     ),
+    (
+        "plot",
+        &[
+            ("plumb plot", "which pictures the last run has"),
+            ("plumb plot latest --kind layers -o cost.svg", "one of them, in a file"),
+            ("plumb plot latest:quick -o pictures/", "all of them"),
+        ],
+    ),
     ("runs", &[("plumb runs", "what is kept"), ("plumb runs list --json", "the same for programs")]),
     (
         "runs list",

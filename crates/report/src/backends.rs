@@ -2,15 +2,19 @@
 
 mod bars;
 pub(crate) mod csv;
-mod escape;
+pub(crate) mod escape;
 mod html;
 mod json;
+mod latex;
 mod markdown;
-mod picture;
 mod terminal;
 
-pub(crate) use csv::{cells as csv_cells, comparison as csv_contrast, trials as csv_trials};
+pub(crate) use csv::{
+    cells as csv_cells, comparison as csv_contrast, line as csv_line, trials as csv_trials, unit as csv_unit,
+    verdict as csv_verdict, word as csv_word,
+};
 pub(crate) use html::page as html;
 pub(crate) use json::json;
+pub(crate) use latex::latex;
 pub(crate) use markdown::markdown;
 pub(crate) use terminal::{terminal, wrapped_lines};

@@ -7,6 +7,7 @@ mod first_touch;
 mod ping_pong;
 mod reported;
 mod stream;
+mod time_series;
 
 use findings::{CellSummary, Distribution, SingleOutcome, Spread, WorkloadSummary};
 use workload::{Column, Measurement, Metric};
@@ -14,6 +15,7 @@ use workload::{Column, Measurement, Metric};
 use crate::{page::Block, phrases, sections::percentiles::TitledDistribution, text::Text};
 
 pub(crate) use stream::is_of_sender;
+pub(crate) use time_series::{TimeSample, TimeSeries};
 
 /// A name and what a cell has to say under it, if anything: all of a kind name the same, in the same order.
 pub(crate) type Field = (&'static str, Option<String>);
@@ -98,6 +100,17 @@ pub(crate) fn intervals(measurement: &Measurement) -> Vec<Block> {
         Measurement::FirstTouch(data) => first_touch::intervals(data),
         Measurement::Balloon(data) => balloon::intervals(data),
         Measurement::Reported(_) => Vec::new(),
+    }
+}
+
+/// What was measured from interval to interval, as numbers; `None` of a kind whose intervals are no series.
+pub(crate) fn series(measurement: &Measurement) -> Option<TimeSeries> {
+    match measurement {
+        Measurement::Stream(data) => Some(stream::series(data)),
+        Measurement::PingPong(data) => Some(ping_pong::series(data)),
+        Measurement::Connect(data) => Some(connect::series(data)),
+        Measurement::FirstTouch(data) => Some(first_touch::series(data)),
+        Measurement::Balloon(_) | Measurement::Reported(_) => None,
     }
 }
 

@@ -30,6 +30,11 @@ pub(crate) fn cell(findings: &Findings, cell: &CellSummary) -> String {
     joined(&cell.path, &cell.levels, several.then_some(&cell.workload))
 }
 
+/// The same beside others of its workload.
+pub(crate) fn cell_in_workload(cell: &CellSummary) -> String {
+    joined(&cell.path, &cell.levels, is_nameless(&cell.path, &cell.levels).then_some(&cell.workload))
+}
+
 /// A finding with the labels of cells in place of their identifiers.
 pub(crate) fn finding(findings: &Findings, finding: &Finding) -> Finding {
     let named = |text: &String| named(findings, text);
@@ -58,6 +63,11 @@ pub(crate) fn named(findings: &Findings, text: &str) -> String {
 pub(crate) fn contrast(contrast: &RunComparison, cell: &CellComparison) -> String {
     let several = contrasted(contrast).len() > 1 || is_nameless(&cell.path, &cell.levels);
     joined(&cell.path, &cell.levels, several.then_some(&cell.workload))
+}
+
+/// The same beside others of its workload.
+pub(crate) fn contrast_in_workload(cell: &CellComparison) -> String {
+    joined(&cell.path, &cell.levels, is_nameless(&cell.path, &cell.levels).then_some(&cell.workload))
 }
 
 /// `offload=off, mtu=1500`; nothing for no factors.

@@ -4,11 +4,13 @@
 //! that every format says the same. A section must not know the format; a backend must not know the domain.
 
 mod backends;
+mod chart;
 mod comparison;
 mod kind;
 mod labels;
 mod page;
 mod phrases;
+mod pictures;
 mod quantity;
 mod render;
 mod requirement;
@@ -17,6 +19,8 @@ mod single;
 mod text;
 mod trace;
 
+pub use chart::Theme;
+pub use pictures::{Picture, comparison_pictures, picture_kinds, pictures};
 pub use render::{
     Format, Options, SingleFormat, Summary, UnknownFormat, View, render, render_contrast, render_solo,
     render_trace, render_trace_contrast, render_vm, section_names,

@@ -1,7 +1,7 @@
 //! A report as a page of sections of blocks: what sections make and backends show.
 //! Must not know where a block came from, nor what it will look like.
 
-use crate::text::Text;
+use crate::{chart::Chart, text::Text};
 
 /// A report.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,8 @@ pub(crate) struct Section {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     Always,
+    /// In every format, folded where that is read from its top.
+    Folded,
     /// Where there is room for everything.
     OnlyFull,
 }
@@ -56,7 +58,8 @@ pub(crate) enum Block {
     Heading(Text),
     Paragraph(Text),
     Table(Table),
-    Bars(Bars),
+    /// A picture, for formats that can show one; others draw its bars, if it has any.
+    Chart(Box<Chart>),
     /// Lines to type, each a command.
     Commands(Vec<String>),
     /// Shown on request; the brief form leaves it out.
@@ -103,8 +106,6 @@ pub(crate) struct Bar {
     pub(crate) value: f64,
     /// Ends of the interval, where there is one.
     pub(crate) range: Option<(f64, f64)>,
-    /// What it is made of, one for each trial, for formats that can show it.
-    pub(crate) points: Vec<f64>,
     pub(crate) text: Text,
     pub(crate) note: Option<Text>,
 }

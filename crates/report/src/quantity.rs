@@ -53,6 +53,11 @@ impl Scale {
         Self { divisor: 1.0, unit: "x", decimals: decimals(ratio) }
     }
 
+    /// What one of the unit is.
+    pub(crate) const fn divisor(self) -> f64 {
+        self.divisor
+    }
+
     /// The number alone.
     pub(crate) fn number(self, value: f64) -> String {
         let decimals = self.decimals;

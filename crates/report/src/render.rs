@@ -19,6 +19,8 @@ pub enum Format {
     Markdown,
     /// One file for a browser: everything, long parts folded.
     Html,
+    /// Its tables, to be taken into a paper.
+    Latex,
     /// The findings document itself.
     Json,
     /// One row for each cell.
@@ -29,8 +31,8 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order in which help lists them.
-    pub const ALL: [Self; 6] =
-        [Self::Terminal, Self::Markdown, Self::Html, Self::Json, Self::Csv, Self::CsvTrials];
+    pub const ALL: [Self; 7] =
+        [Self::Terminal, Self::Markdown, Self::Html, Self::Latex, Self::Json, Self::Csv, Self::CsvTrials];
 
     /// Its name, as people write it.
     #[must_use]
@@ -39,6 +41,7 @@ impl Format {
             Self::Terminal => "terminal",
             Self::Markdown => "markdown",
             Self::Html => "html",
+            Self::Latex => "latex",
             Self::Json => "json",
             Self::Csv => "csv",
             Self::CsvTrials => "csv-trials",
@@ -135,6 +138,7 @@ pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, o
         }
         Format::Markdown => backends::markdown(&sections::page(findings, record, options, View::Full)),
         Format::Html => backends::html(&sections::page(findings, record, options, View::Full)),
+        Format::Latex => backends::latex(&sections::page(findings, record, options, View::Full)),
         Format::Json => backends::json(findings),
         Format::Csv => backends::csv_cells(findings),
         Format::CsvTrials => backends::csv_trials(findings, record),
@@ -154,6 +158,7 @@ pub fn render_contrast(
         (Format::Terminal, _) => backends::terminal(&comparison::page(contrast, gate), options),
         (Format::Markdown, _) => backends::markdown(&comparison::page(contrast, gate)),
         (Format::Html, _) => backends::html(&comparison::page(contrast, gate)),
+        (Format::Latex, _) => backends::latex(&comparison::page(contrast, gate)),
         (Format::Json, None) => backends::json(contrast),
         (Format::Json, Some(gate)) => {
             backends::json(&CheckReport { gate: gate.clone(), contrast: contrast.clone() })
@@ -240,7 +245,7 @@ mod tests {
         let error = "md".parse::<Format>().expect_err("is no name").to_string();
         assert_eq!(
             error,
-            "no format is called `md`; write one of terminal, markdown, html, json, csv, csv-trials"
+            "no format is called `md`; write one of terminal, markdown, html, latex, json, csv, csv-trials"
         );
     }
 }

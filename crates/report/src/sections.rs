@@ -43,7 +43,7 @@ use findings::{Findings, Objective};
 use samples::RunRecord;
 
 use crate::{
-    page::{Block, Page, Section, section},
+    page::{Block, Depth, Page, Section, section},
     render::{Options, Summary, View},
     requirement::Requirement,
 };
@@ -56,6 +56,13 @@ pub(crate) struct Source<'a> {
     /// Whose recommendation stands first.
     pub(crate) objective: Objective,
     pub(crate) requirements: &'a [Requirement],
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn new(findings: &'a Findings, record: Option<&'a RunRecord>, options: &'a Options) -> Self {
+        let objective = options.objective.unwrap_or(findings.run.design.objective);
+        Self { findings, record, objective, requirements: &options.requirements }
+    }
 }
 
 /// A section, or nothing where the run has nothing to say on it.
@@ -78,6 +85,9 @@ enum Place {
     Short,
     /// The short one, too, where no other shows the numbers.
     Chart,
+    /// The full one, before the findings.
+    Detail,
+    /// The full one, behind them.
     Full,
 }
 
@@ -96,13 +106,13 @@ const ORDER: &[Entry] = &[
     entry("levels", Place::Short, speedup::build),
     entry("trade-offs", Place::Short, trade_offs::build),
     entry("results", Place::Chart, cells::build),
+    entry("latency-breakdown", Place::Detail, latency_breakdown::build),
     entry("findings", Place::Short, verdict::build),
     entry("settings", Place::Full, effects::build),
     entry("jumps", Place::Full, shifts::build),
     entry("reported", Place::Full, reported::build),
     entry("virtual-machines", Place::Full, machines::build),
     entry("cpu-attribution", Place::Full, cpu_attribution::build),
-    entry("latency-breakdown", Place::Full, latency_breakdown::build),
     entry("system-calls", Place::Full, syscalls::build),
     entry("drops", Place::Full, counters::build),
     entry("packets", Place::Full, packets::build),
@@ -131,11 +141,10 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 /// The report of a run.
 pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, options: &Options, usual: View) -> Page {
-    let objective = options.objective.unwrap_or(findings.run.design.objective);
-    let source = Source { findings, record, objective, requirements: &options.requirements };
+    let source = Source::new(findings, record, options);
     let title = findings.run.title.replace(char::is_control, " ");
     let mut sections = match options.view.unwrap_or(usual) {
-        View::Full => built(&source, |_| true).map(|(_, section)| section).collect(),
+        View::Full => built(&source, |_| true).map(|(entry, section)| laid_out(entry, section)).collect(),
         View::Short => short(&source),
         View::Section(name) => {
             let wanted = built(&source, |entry| entry.place == Place::Head || entry.name == name);
@@ -157,9 +166,18 @@ pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, options: &Op
     Page { title, sections }
 }
 
+/// What stands behind the findings is for looking up.
+fn laid_out(entry: &Entry, section: Section) -> Section {
+    match section.depth {
+        Depth::Always if entry.place == Place::Full => Section { depth: Depth::Folded, ..section },
+        _ => section,
+    }
+}
+
 /// The summary, what shows the numbers, and the findings.
 fn short(source: &Source<'_>) -> Vec<Section> {
-    let shown: Vec<(&Entry, Section)> = built(source, |entry| entry.place != Place::Full).collect();
+    let shown: Vec<(&Entry, Section)> =
+        built(source, |entry| !matches!(entry.place, Place::Detail | Place::Full)).collect();
     let charts = ["recommendations", "layers", "matched-pairs", "ranking", "levels"];
     let charted = shown.iter().any(|(entry, _)| charts.contains(&entry.name));
     let kept = shown.into_iter().filter(|(entry, _)| !charted || entry.place != Place::Chart);

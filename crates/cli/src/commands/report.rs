@@ -30,7 +30,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, short, value_enum)]
     format: Option<FormatName>,
     /// Write to this file; its ending chooses the format unless --format does: .html, .md,
-    /// .json, .csv
+    /// .tex, .json, .csv
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What a sweep's recommendation is for [default: what the run was made for, or efficient]
@@ -74,6 +74,8 @@ enum FormatName {
     Markdown,
     /// One file for a browser, complete, with pictures
     Html,
+    /// The tables, to be taken into a paper by LaTeX with booktabs
+    Latex,
     /// The findings, complete, for programs
     Json,
     /// One row for each cell
@@ -165,6 +167,7 @@ impl FormatName {
         let format = match self {
             Self::Terminal => Format::Terminal,
             Self::Markdown => Format::Markdown,
+            Self::Latex => Format::Latex,
             Self::Json => Format::Json,
             Self::Csv => Format::Csv,
             Self::CsvTrials => Format::CsvTrials,
@@ -197,6 +200,7 @@ impl Destination {
         let format = match destination::format_of(path)? {
             Format::Markdown => FormatName::Markdown,
             Format::Html => FormatName::Html,
+            Format::Latex => FormatName::Latex,
             Format::Json => FormatName::Json,
             Format::Csv => FormatName::Csv,
             Format::CsvTrials => FormatName::CsvTrials,

@@ -102,7 +102,6 @@ mod tests {
             label: (*label).into(),
             value: *value,
             range: *range,
-            points: Vec::new(),
             text: format!("{value}").into(),
             note: None,
         });

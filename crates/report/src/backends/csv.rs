@@ -9,14 +9,14 @@ mod table;
 mod trials;
 
 pub(crate) use cells::cells;
-pub(crate) use comparison::comparison;
+pub(crate) use comparison::{comparison, verdict};
 pub(crate) use trials::trials;
 
 use findings::{Basis, Distribution};
 use workload::{Metric, Quantity};
 
 /// A line of fields.
-fn line(fields: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn line(fields: impl IntoIterator<Item = String>) -> String {
     let quoted: Vec<String> = fields.into_iter().map(|field| quoted(&field)).collect();
     quoted.join(",") + "\r\n"
 }
@@ -30,12 +30,12 @@ fn quoted(field: &str) -> String {
 }
 
 /// A metric's word.
-fn word(metric: Metric) -> String {
+pub(crate) fn word(metric: Metric) -> String {
     metric.name().replace(' ', "-")
 }
 
 /// The unit of a metric's numbers.
-const fn unit(metric: Metric) -> &'static str {
+pub(crate) const fn unit(metric: Metric) -> &'static str {
     match metric.quantity() {
         Quantity::BitRate => "bit/s",
         Quantity::ByteRate => "B/s",

@@ -2,10 +2,12 @@
 //! Must not know what the sections are about.
 
 mod anchors;
+mod figure;
 
-use self::anchors::Anchors;
-use super::{escape::html, picture};
+use self::{anchors::Anchors, figure::Figures};
+use super::escape::html;
 use crate::{
+    chart::{self, Theme},
     page::{Align, Block, Depth, Page, Section, Table},
     text::{Span, Text, Tone},
 };
@@ -14,26 +16,31 @@ const STYLE: &str = include_str!("html/page.css");
 /// Whatever a name holds, nothing is run and nothing is fetched.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
-const LEGEND: &str =
-    "<figcaption>A bar is a median, the line on it its interval, a circle a trial.</figcaption>\n";
+/// What parts of a page have to know of the parts before them.
+#[derive(Default)]
+struct Before {
+    anchors: Anchors,
+    figures: Figures,
+}
 
 pub(crate) fn page(page: &Page) -> String {
-    let mut anchors = Anchors::default();
+    let mut before = Before::default();
     let sections: Vec<(String, &Section)> = page
         .sections
         .iter()
-        .map(|section| (anchors.of(section.title.as_deref().unwrap_or("summary")), section))
+        .map(|section| (before.anchors.of(section.title.as_deref().unwrap_or("summary")), section))
         .collect();
     let title = html(&page.title);
     let mut text = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" \
-         content=\"{POLICY}\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
+         content=\"{POLICY}\">\n<title>{title}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n",
+        chart::style(Theme::Auto)
     );
     text.push_str(&contents(&sections));
     text.push_str(&format!("<main>\n<h1>{title}</h1>\n"));
     for (anchor, section) in &sections {
-        text.push_str(&self::section(section, anchor, &mut anchors));
+        text.push_str(&self::section(section, anchor, &mut before));
     }
     text + "</main>\n</body>\n</html>\n"
 }
@@ -47,12 +54,12 @@ fn contents(sections: &[(String, &Section)]) -> String {
     format!("<nav aria-label=\"Sections\">\n<ul>\n{entries}</ul>\n</nav>\n")
 }
 
-/// What only the full form has is folded.
-fn section(section: &Section, anchor: &str, anchors: &mut Anchors) -> String {
-    let blocks: String = section.blocks.iter().map(|block| self::block(block, anchors)).collect();
+/// What is for looking up is folded.
+fn section(section: &Section, anchor: &str, before: &mut Before) -> String {
+    let blocks: String = section.blocks.iter().map(|block| self::block(block, before)).collect();
     let title = section.title.as_deref().map(html);
     match (section.depth, title) {
-        (Depth::OnlyFull, Some(title)) => {
+        (Depth::Folded | Depth::OnlyFull, Some(title)) => {
             format!(
                 "<details class=\"section\" id=\"{anchor}\">\n<summary><h2>{title}</h2></summary>\n{blocks}</details>\n"
             )
@@ -62,22 +69,18 @@ fn section(section: &Section, anchor: &str, anchors: &mut Anchors) -> String {
     }
 }
 
-fn block(block: &Block, anchors: &mut Anchors) -> String {
+fn block(block: &Block, before: &mut Before) -> String {
     match block {
         Block::Heading(text) => {
-            let anchor = anchors.of(&text.characters());
+            let anchor = before.anchors.of(&text.characters());
             format!("<h3 id=\"{anchor}\"><a href=\"#{anchor}\">{}</a></h3>\n", inline(text))
         }
         Block::Paragraph(text) => format!("<p>{}</p>\n", inline(text)),
         Block::Table(table) => self::table(table),
-        Block::Bars(bars) => {
-            let has_trials = bars.rows.iter().any(|bar| !bar.points.is_empty());
-            let legend = if has_trials { LEGEND } else { "" };
-            format!("<figure>\n{}{legend}</figure>\n", picture::bars(bars))
-        }
+        Block::Chart(chart) => before.figures.figure(chart),
         Block::Commands(commands) => format!("<pre><code>{}</code></pre>\n", html(&commands.join("\n"))),
         Block::Folded { title, blocks } => {
-            let inner: String = blocks.iter().map(|block| self::block(block, anchors)).collect();
+            let inner: String = blocks.iter().map(|block| self::block(block, before)).collect();
             format!("<details>\n<summary>{}</summary>\n{inner}</details>\n", inline(title))
         }
         Block::List(items) => {
@@ -135,7 +138,7 @@ fn span(span: &Span) -> String {
 }
 
 /// What a tone is called in the style sheet.
-pub(super) const fn class(tone: Tone) -> &'static str {
+const fn class(tone: Tone) -> &'static str {
     match tone {
         Tone::Plain => "plain",
         Tone::Strong => "strong",
@@ -150,21 +153,13 @@ pub(super) const fn class(tone: Tone) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::{Bar, Bars, detail, left, right};
+    use crate::page::{detail, left, right};
 
     const HOSTILE: &str = "</title><script>alert(1)</script>\" onload=\"x ]]> &amp;";
 
     #[test]
     fn no_name_becomes_markup_wherever_it_stands() {
         let text = || Text::from(HOSTILE);
-        let bar = Bar {
-            label: text(),
-            value: 1.0,
-            range: Some((0.5, 1.5)),
-            points: vec![0.7, 1.2],
-            text: text(),
-            note: Some(text()),
-        };
         let table = Table {
             columns: vec![left(HOSTILE), right("n")],
             rows: vec![vec![text(), text()]],
@@ -174,7 +169,7 @@ mod tests {
             Block::Heading(text()),
             Block::Paragraph(Text::of(Tone::Code, HOSTILE)),
             Block::Table(table),
-            Block::Bars(Bars { rows: vec![bar] }),
+            Block::Chart(Box::new(chart::sample(HOSTILE))),
             Block::Commands(vec![HOSTILE.to_owned()]),
             Block::Folded { title: text(), blocks: vec![Block::List(vec![text()])] },
             Block::KeyValues(vec![(HOSTILE.to_owned(), text())]),
@@ -182,7 +177,8 @@ mod tests {
         let shown = page(&Page { title: HOSTILE.to_owned(), sections: vec![detail(HOSTILE, blocks)] });
         assert!(!shown.contains("<script") && !shown.contains("onload=\""), "{shown}");
         assert_eq!(shown.matches("<title>").count(), 1);
-        assert_eq!(shown.matches("</title>").count(), 1, "{shown}");
+        // Each picture has one, for screens and for phones.
+        assert_eq!(shown.matches("</title>").count(), 3, "{shown}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use console::measure_text_width;
 use self::escape::{fence, inline};
 use super::{bars, escape::html};
 use crate::{
-    page::{Align, Block, Column, Page, Table},
+    page::{Align, Bars, Block, Column, Page, Table},
     text::Text,
 };
 
@@ -19,7 +19,7 @@ pub(crate) fn markdown(page: &Page) -> String {
     let mut parts = vec![format!("# {}", inline(&Text::from(page.title.as_str())))];
     for section in &page.sections {
         parts.extend(section.title.iter().map(|title| format!("## {}", inline(&title.as_str().into()))));
-        parts.extend(section.blocks.iter().map(block));
+        parts.extend(section.blocks.iter().map(block).filter(|text| !text.is_empty()));
     }
     parts.join("\n\n") + "\n"
 }
@@ -29,14 +29,13 @@ fn block(block: &Block) -> String {
         Block::Heading(text) => format!("### {}", inline(&Text::from(text.characters()))),
         Block::Paragraph(text) => inline(text),
         Block::Table(table) => self::table(table),
-        Block::Bars(bars) => {
-            let lines: Vec<String> =
-                bars::draw(bars, CHART).iter().map(|line| line.characters().trim_end().to_owned()).collect();
-            fence("text", &lines)
-        }
+        Block::Chart(chart) => chart.plain.as_ref().map(self::bars).unwrap_or_default(),
         Block::Commands(commands) => fence("sh", commands),
         Block::Folded { title, blocks } => {
-            let inner: Vec<String> = blocks.iter().map(self::block).collect();
+            let inner: Vec<String> = blocks.iter().map(self::block).filter(|text| !text.is_empty()).collect();
+            if inner.is_empty() {
+                return String::new();
+            }
             let title = html(&title.characters());
             format!("<details>\n<summary>{title}</summary>\n\n{}\n\n</details>", inner.join("\n\n"))
         }
@@ -48,6 +47,12 @@ fn block(block: &Block) -> String {
             lines(pairs.iter().map(pair))
         }
     }
+}
+
+fn bars(bars: &Bars) -> String {
+    let lines: Vec<String> =
+        bars::draw(bars, CHART).iter().map(|line| line.characters().trim_end().to_owned()).collect();
+    fence("text", &lines)
 }
 
 fn table(table: &Table) -> String {

@@ -40,7 +40,7 @@ fn section(section: &Section, width: usize) -> Vec<Line> {
         lines.extend(wrap(&Text::of(Tone::Strong, title), width));
     }
     let indent = if section.title.is_some() { INDENT } else { 0 };
-    for (index, block) in section.blocks.iter().enumerate() {
+    for (index, block) in section.blocks.iter().filter(|block| !is_only_seen(block)).enumerate() {
         if index > 0 && matches!(block, Block::Heading(_)) {
             lines.push(Line::new());
         }
@@ -49,13 +49,19 @@ fn section(section: &Section, width: usize) -> Vec<Line> {
     lines
 }
 
+/// A picture that no characters can draw.
+fn is_only_seen(block: &Block) -> bool {
+    matches!(block, Block::Chart(chart) if chart.plain.is_none())
+}
+
 fn block(block: &Block, width: usize) -> Vec<Line> {
     match block {
         Block::Heading(text) | Block::Paragraph(text) => wrap(text, width),
         Block::Table(table) => table::lay_out(table, width),
-        Block::Bars(bars) => {
+        Block::Chart(chart) => {
             let hang = |line: &Text| wrap::hanging(line, width);
-            bars::draw(bars, width).iter().flat_map(hang).collect()
+            let bars = chart.plain.iter().flat_map(|bars| bars::draw(bars, width));
+            bars.collect::<Vec<_>>().iter().flat_map(hang).collect()
         }
         Block::Commands(commands) => {
             commands.iter().flat_map(|command| self::command(command, width)).collect()

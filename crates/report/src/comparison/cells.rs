@@ -8,6 +8,7 @@ use crate::{
     labels,
     page::{Block, Column, Section, Table, left, right, section},
     phrases::{self, Confidence, Ratios},
+    pictures::comparison,
     text::{Text, Tone, glued, softened},
 };
 
@@ -76,7 +77,8 @@ fn workload_table(contrast: &RunComparison, workload: &str) -> Vec<Block> {
     };
     let measured = phrases::measured_in(cells.first().map(|cell| cell.metric));
     let heading = Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" ({measured})"));
-    vec![Block::Heading(heading), Block::Table(table)]
+    let chart = comparison::chart(contrast, workload).map(|chart| Block::Chart(Box::new(chart)));
+    [Block::Heading(heading)].into_iter().chain(chart).chain([Block::Table(table)]).collect()
 }
 
 fn row(

@@ -3,11 +3,11 @@
 mod intervals;
 
 use findings::{ConnectSummary, Distribution, SingleConnect, Spread};
-use workload::{Column, Metric};
+use workload::{Column, ConnectData, ConnectInterval, Metric};
 
 pub(super) use intervals::tables as intervals;
 
-use super::{Field, KindReport, ShownAlone, stream::with_spread};
+use super::{Field, KindReport, ShownAlone, TimeSample, TimeSeries, stream::with_spread};
 use crate::{
     backends::csv::at,
     phrases,
@@ -23,6 +23,17 @@ pub(super) const COLUMNS: &[Column<ConnectSummary>] = &[
     Column::new("exchange_p99", "ns", |connect| at(&connect.exchanges, 0.99)),
     Column::new("connections_failed", "", |connect| Some(connect.failed.to_string())),
 ];
+
+/// Connections of each interval.
+pub(super) fn series(data: &ConnectData) -> TimeSeries {
+    let sample = |interval: &ConnectInterval| {
+        let [start, end] = [interval.start, interval.end].map(units::Nanos::seconds);
+        let value = (end > start).then(|| interval.done as f64 / (end - start))?;
+        Some(TimeSample { start, end, value, warmup: interval.warmup })
+    };
+    let samples = data.intervals.iter().filter_map(sample).collect();
+    TimeSeries { what: "connections per second", metric: Metric::ConnectionRate, samples }
+}
 
 impl KindReport for ConnectSummary {
     fn column(&self, head: &str) -> Option<String> {

@@ -4,7 +4,7 @@ use findings::FirstTouchSummary;
 use units::Bytes;
 use workload::{Column, FirstTouchData, FirstTouchInterval, Metric};
 
-use super::{Field, KindReport};
+use super::{Field, KindReport, TimeSample, TimeSeries};
 use crate::{
     page::{Block, Table, left, right},
     phrases,
@@ -18,6 +18,16 @@ pub(super) const COLUMNS: &[Column<FirstTouchSummary>] = &[
     Column::new("minor_faults", "", |touch| Some(touch.minor_faults.to_string())),
     Column::new("major_faults", "", |touch| Some(touch.major_faults.to_string())),
 ];
+
+/// Memory touched in each interval.
+pub(super) fn series(data: &FirstTouchData) -> TimeSeries {
+    let sample = |interval: &FirstTouchInterval| {
+        let [start, end] = [interval.start, interval.end].map(units::Nanos::seconds);
+        Some(TimeSample { start, end, value: interval.rate()?, warmup: interval.warmup })
+    };
+    let samples = data.intervals.iter().filter_map(sample).collect();
+    TimeSeries { what: "memory touched per second", metric: Metric::TouchRate, samples }
+}
 
 impl KindReport for FirstTouchSummary {
     fn column(&self, head: &str) -> Option<String> {

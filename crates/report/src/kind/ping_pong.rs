@@ -4,11 +4,11 @@ mod intervals;
 
 use findings::{Distribution, LatencySummary, Spread};
 use units::significant;
-use workload::{Column, Metric};
+use workload::{Column, LatencyHistogram, Metric, PingPongData, PingPongInterval};
 
 pub(super) use intervals::tables as intervals;
 
-use super::{Field, KindReport, ShownAlone, odd};
+use super::{Field, KindReport, ShownAlone, TimeSample, TimeSeries, odd};
 use crate::{
     backends::csv::at,
     phrases,
@@ -38,6 +38,17 @@ pub(super) const COLUMNS: &[Column<LatencySummary>] = &[
     }),
     Column::new("beside", "bits_per_second", |latency| Some(latency.under?.median.to_string())),
 ];
+
+/// The median round trip of each interval.
+pub(super) fn series(data: &PingPongData) -> TimeSeries {
+    let sample = |interval: &PingPongInterval| {
+        let median = LatencyHistogram::quantile(&interval.round_trips, 0.5)?;
+        let [start, end] = [interval.start, interval.end].map(units::Nanos::seconds);
+        Some(TimeSample { start, end, value: median.0 as f64, warmup: interval.warmup })
+    };
+    let samples = data.intervals.iter().filter_map(sample).collect();
+    TimeSeries { what: "median round trip", metric: Metric::RoundTrip, samples }
+}
 
 impl KindReport for LatencySummary {
     fn column(&self, head: &str) -> Option<String> {

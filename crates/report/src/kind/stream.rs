@@ -4,11 +4,11 @@ mod intervals;
 
 use findings::{CellSummary, DatagramSummary, SingleRate, SingleStream, Spread, StreamSummary, TcpSummary};
 use units::{Confidence, Share, significant};
-use workload::{Column, Metric};
+use workload::{Column, Flow, Interval, Metric, StreamData};
 
 pub(super) use intervals::tables as intervals;
 
-use super::{Field, KindReport, ShownAlone, odd};
+use super::{Field, KindReport, ShownAlone, TimeSample, TimeSeries, odd};
 use crate::{
     backends::csv::at,
     phrases,
@@ -35,6 +35,33 @@ pub(super) const COLUMNS: &[Column<StreamSummary>] = &[
     Column::new("send_lateness_p50", "ns", |stream| at(stream.lateness.as_ref()?, 0.5)),
     Column::new("send_lateness_p99", "ns", |stream| at(stream.lateness.as_ref()?, 0.99)),
 ];
+
+/// All connections together, interval by interval: what receivers got, or where they tell nothing what senders sent.
+pub(super) fn series(data: &StreamData) -> TimeSeries {
+    let told = data.flows.iter().all(|flow| flow.receiver.intervals.len() > 1);
+    let end = |flow: &'_ Flow| -> Vec<Interval> {
+        if told { flow.receiver.intervals.clone() } else { flow.sender.intervals.clone() }
+    };
+    let ends: Vec<Vec<Interval>> = data.flows.iter().map(end).collect();
+    let longest = ends.iter().max_by_key(|intervals| intervals.len()).map(Vec::as_slice).unwrap_or_default();
+    let together = |(place, interval): (usize, &Interval)| TimeSample {
+        start: interval.start.seconds(),
+        end: interval.end.seconds(),
+        value: ends
+            .iter()
+            .filter_map(|intervals| intervals.get(place))
+            .map(|interval| interval.rate().0)
+            .sum(),
+        warmup: interval.warmup,
+    };
+    let samples = longest
+        .iter()
+        .enumerate()
+        .filter(|(_, interval)| interval.end > interval.start)
+        .map(together)
+        .collect();
+    TimeSeries { what: "throughput", metric: Metric::Throughput, samples }
+}
 
 /// Whether a cell's value is what its senders' sockets took, because nobody told what the receivers got.
 pub(crate) fn is_of_sender(cell: &CellSummary) -> bool {

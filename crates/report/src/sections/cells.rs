@@ -11,6 +11,7 @@ use crate::{
     labels,
     page::{Block, Column, Section, Table, left, right, section},
     phrases::{self, Confidence, Ratios},
+    pictures::results,
     text::{Text, Tone, glued},
 };
 
@@ -38,7 +39,12 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
         rows: cells.iter().map(|cell| layout.row(findings, cell)).collect(),
         caption: caption(&cells),
     };
-    vec![Block::Heading(heading), Block::Table(table)]
+    let ladders = findings.ladders.iter().map(|ladder| &ladder.workload);
+    let is_drawn =
+        ladders.chain(findings.answers.iter().map(|answer| &answer.workload)).any(|it| it == workload);
+    let chart = (!is_drawn).then(|| results::chart(findings, workload)).flatten();
+    let chart = chart.map(|chart| Block::Chart(Box::new(chart)));
+    [Block::Heading(heading)].into_iter().chain(chart).chain([Block::Table(table)]).collect()
 }
 
 fn caption(cells: &[&CellSummary]) -> Option<Text> {

@@ -6,6 +6,7 @@ use workload::Metric;
 
 use super::{
     Source,
+    latency::distribution_pictures,
     percentiles::{self, TitledDistribution},
 };
 use crate::{
@@ -29,6 +30,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .flat_map(|(cell, connect)| distributions(&labels::cell(findings, cell), connect))
         .collect();
     let mut blocks = vec![Block::Table(rates(findings, &cells)), Block::Heading("Percentiles".into())];
+    blocks.extend(distribution_pictures(source, |cell| ConnectSummary::of(cell).is_some()));
     blocks.extend(percentiles::tables(&named));
     Some(section("Connections", blocks))
 }

@@ -10,6 +10,7 @@ use crate::{
     labels,
     page::{Block, Column, Section, Table, left, right, section},
     phrases,
+    pictures::cpu,
     quantity::with_minus,
     text::{Text, Tone, glued, softened},
 };
@@ -34,6 +35,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     for workload in labels::workloads(findings) {
         let cells: Vec<CpuRow<'_>> =
             owned.iter().filter(|(cell, _)| cell.workload == workload).copied().collect();
+        blocks.extend(cpu::chart(source, workload).map(|chart| Block::Chart(Box::new(chart))));
         let mut tables = cells.chunks(ABREAST).map(|cells| side_by_side(workload, cells));
         blocks.extend(tables.next().into_iter().flatten());
         folded.extend(tables);

@@ -10,6 +10,7 @@ use super::Source;
 use crate::{
     kind, labels,
     page::{Block, Section, section},
+    pictures::time_series,
     text::{Text, Tone},
 };
 
@@ -21,6 +22,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .iter()
         .filter_map(|cell| Some((cell, kind::intervals(first(record, cell)?))))
         .filter(|(_, blocks)| !blocks.is_empty())
+        .map(|(cell, blocks)| {
+            let chart = time_series::chart(source, record, cell).map(|chart| Block::Chart(Box::new(chart)));
+            (cell, chart.into_iter().chain(blocks).collect())
+        })
         .map(|(cell, blocks)| Block::Folded { title: labels::cell(source.findings, cell).into(), blocks })
         .collect();
     if folded.is_empty() {

@@ -9,9 +9,11 @@ use super::{
     percentiles::{self, TitledDistribution},
 };
 use crate::{
+    chart::Chart,
     labels,
     page::{Block, Section, Table, left, right, section},
     phrases::{self, Confidence},
+    pictures,
 };
 
 const OPEN_LOOP: &str = "In an open loop each message has a time of its own, whatever became of the one before. From that \
@@ -32,6 +34,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .flat_map(|(cell, latency)| distributions(labels::cell(findings, cell), latency))
         .collect();
     let mut blocks = vec![Block::Table(averages(findings, &cells)), Block::Heading("Percentiles".into())];
+    let is_timed = |cell: &CellSummary| LatencySummary::of(cell).is_some();
+    blocks.extend(distribution_pictures(source, is_timed));
     blocks.extend(percentiles::tables(&named));
     blocks.push(Block::Paragraph(
         "Whole round trips, never half of them; all trials' distributions merged.".into(),
@@ -40,6 +44,23 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         blocks.push(Block::Paragraph(OPEN_LOOP.into()));
     }
     Some(section("Latency", blocks))
+}
+
+/// So many distributions are drawn by themselves.
+const DRAWN: usize = 6;
+
+/// Percentiles, and folded the shapes of the first ones.
+pub(super) fn distribution_pictures(source: &Source<'_>, wanted: fn(&CellSummary) -> bool) -> Vec<Block> {
+    let drawn = |charts: Vec<Chart>| {
+        charts.into_iter().map(|chart| Block::Chart(Box::new(chart))).collect::<Vec<_>>()
+    };
+    let mut blocks = drawn(pictures::percentiles::charts(source, wanted));
+    let shapes = pictures::histogram::charts(source, wanted).into_iter().take(DRAWN).collect();
+    let shapes = drawn(shapes);
+    blocks.extend(
+        (!shapes.is_empty()).then(|| Block::Folded { title: "Distributions".into(), blocks: shapes }),
+    );
+    blocks
 }
 
 /// The round trips, and of an open loop what its schedule shows.

@@ -1,7 +1,7 @@
 //! What each hop of a message through the layers takes, as a waterfall: each step begins where the one before it ended.
 //! Must not know streams.
 
-use findings::{CellSummary, Findings, LatencyBreakdown, Leg, StepKind, StepSummary};
+use findings::{CellSummary, LatencyBreakdown, Leg, StepKind, StepSummary};
 use samples::HopEvent;
 use units::Share;
 
@@ -10,6 +10,7 @@ use crate::{
     labels,
     page::{Block, Section, Table, left, right, section},
     phrases,
+    pictures::latency_breakdown,
     quantity::with_minus,
     text::{Text, Tone, glued},
 };
@@ -25,31 +26,32 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut ways: Vec<(&CellSummary, &LatencyBreakdown)> = findings.cells.iter().filter_map(way).collect();
     ways.sort_by_key(|(_, way)| std::cmp::Reverse(way.steps.len()));
     let (open, folded) = ways.split_at(OPEN.min(ways.len()));
-    let mut blocks: Vec<Block> = open.iter().flat_map(|(cell, way)| waterfall(findings, cell, way)).collect();
+    let mut blocks: Vec<Block> = open.iter().flat_map(|(cell, way)| waterfall(source, cell, way)).collect();
     if !folded.is_empty() {
         let said = format!("The longest of {} ways.", ways.len());
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, said)));
-        let more = folded.iter().flat_map(|(cell, way)| waterfall(findings, cell, way)).collect();
+        let more = folded.iter().flat_map(|(cell, way)| waterfall(source, cell, way)).collect();
         let title = phrases::count(folded.len() as u64, "more way", "more ways");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
     (!blocks.is_empty()).then(|| section("Latency breakdown", blocks))
 }
 
-fn waterfall(findings: &Findings, cell: &CellSummary, way: &LatencyBreakdown) -> Vec<Block> {
+fn waterfall(source: &Source<'_>, cell: &CellSummary, way: &LatencyBreakdown) -> Vec<Block> {
     let columns =
         vec![left("Step"), left("Up to"), right("50 %"), right("99 %"), right("Share"), left("Round trip")];
     // Steps that add up to more than the round trip are all drawn.
     let whole = way.steps.last().map_or(1.0, |step| (step.begins + step.share).max(1.0));
     let table =
         Table { columns, rows: way.steps.iter().map(|step| row(step, whole)).collect(), caption: None };
-    let heading = Text::of(Tone::Strong, labels::cell(findings, cell));
-    vec![
-        Block::Heading(heading),
+    let heading = Text::of(Tone::Strong, labels::cell(source.findings, cell));
+    let chart = latency_breakdown::chart(source, cell, way).map(|chart| Block::Chart(Box::new(chart)));
+    let told = [
         Block::Table(table),
         Block::Paragraph(sums(way)),
         Block::Paragraph(Text::of(Tone::Faint, followed(way))),
-    ]
+    ];
+    [Block::Heading(heading)].into_iter().chain(chart).chain(told).collect()
 }
 
 fn row(step: &StepSummary, whole: f64) -> Vec<Text> {

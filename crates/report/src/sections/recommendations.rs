@@ -12,17 +12,19 @@ use crate::{
     labels,
     page::{Block, Section, section},
     phrases,
+    pictures::heat_map,
     text::{Text, Tone, glued},
 };
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let answers = &source.findings.answers;
-    let blocks: Vec<Block> = answers.iter().flat_map(|answer| one(answer, source.objective)).collect();
+    let blocks: Vec<Block> = answers.iter().flat_map(|answer| one(source, answer)).collect();
     (!blocks.is_empty()).then(|| section("What to set", blocks))
 }
 
 /// The recommendation that was asked for, then the others, then what they rest on.
-fn one(answer: &Answer, objective: Objective) -> Vec<Block> {
+fn one(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
+    let objective = source.objective;
     let of = labels::swept(&answer.workload, &answer.path);
     let measured = format!(" ({})", phrases::measured_in(Some(answer.metric)));
     let mut blocks = vec![Block::Heading(Text::of(Tone::Strong, of).and(Tone::Faint, measured))];
@@ -34,8 +36,9 @@ fn one(answer: &Answer, objective: Objective) -> Vec<Block> {
     }
     let others: Vec<Text> = others.into_iter().map(|other| recommended(answer, other, Tone::Faint)).collect();
     blocks.extend((!others.is_empty()).then_some(Block::List(others)));
-    blocks.extend(answer.knees.iter().flat_map(|knee| knees::blocks(answer.metric, knee)));
-    blocks.extend(frontier::blocks(answer));
+    blocks.extend(answer.knees.iter().flat_map(|knee| knees::blocks(source, answer, knee)));
+    blocks.extend(heat_map::chart(source, answer).map(|chart| Block::Chart(Box::new(chart))));
+    blocks.extend(frontier::blocks(source, answer));
     blocks
 }
 

@@ -5,7 +5,7 @@ mod layout;
 mod shape;
 mod totals;
 
-use findings::{CallRates, CellSummary, EndCalls, Findings};
+use findings::{CallRates, CellSummary, EndCalls};
 use samples::SyscallCount;
 use units::significant;
 
@@ -17,7 +17,7 @@ use super::Source;
 use crate::{
     labels,
     page::{Block, Section, section},
-    phrases,
+    phrases, pictures,
     text::{Text, Tone, glued},
 };
 
@@ -51,7 +51,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let most = if chosen.is_empty() { OPEN_CELLS } else { chosen.len().min(OPEN_CELLS) };
     let (open, folded) = counted.split_at(most.min(counted.len()));
     let mut blocks = totals::tables(findings);
-    blocks.extend(open.iter().flat_map(|cell| of_cell(findings, cell)));
+    blocks.extend(open.iter().flat_map(|cell| of_cell(source, cell)));
     let timed = counted.iter().any(|cell| is_timed(cell));
     let split = counted.iter().flat_map(|cell| &cell.syscalls).any(is_split);
     let composed = open.iter().any(|cell| rates(cell).is_some());
@@ -60,7 +60,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if !folded.is_empty() {
         let said = format!("{most} of {} cells whose calls were counted.", counted.len());
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, said)));
-        let more = folded.iter().flat_map(|cell| of_cell(findings, cell)).collect();
+        let more = folded.iter().flat_map(|cell| of_cell(source, cell)).collect();
         let title = phrases::count(folded.len() as u64, "more cell", "more cells");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
@@ -120,15 +120,17 @@ fn is_timed(cell: &CellSummary) -> bool {
     cell.syscalls.iter().any(|call| call.total.is_some())
 }
 
-fn of_cell(findings: &Findings, cell: &CellSummary) -> Vec<Block> {
+fn of_cell(source: &Source<'_>, cell: &CellSummary) -> Vec<Block> {
     let rates = rates(cell);
     let (open, folded) = match rates {
         Some(rates) => most_of_each_process(cell, rates),
         None => first(calls(cell, None)),
     };
     let layout = Layout::of(&open, rates, CallColumns::Composition);
-    let heading = Block::Heading(Text::of(Tone::Strong, labels::cell(findings, cell)));
-    let mut blocks = vec![heading, Block::Table(layout.table(&open))];
+    let heading = Block::Heading(Text::of(Tone::Strong, labels::cell(source.findings, cell)));
+    let chart = pictures::syscalls::chart(source, cell).map(|chart| Block::Chart(Box::new(chart)));
+    let table = Block::Table(layout.table(&open));
+    let mut blocks: Vec<Block> = [heading].into_iter().chain(chart).chain([table]).collect();
     if !folded.is_empty() {
         let more = phrases::count(folded.len() as u64, "more call", "more calls");
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, format!("and {more}"))));

@@ -4,15 +4,20 @@ use findings::{Bucket, Distribution, SingleMeasurement};
 use units::Share;
 
 use crate::{
+    chart::Chart,
     kind,
     page::{Bar, Bars, Block, Section, section},
+    pictures::histogram,
     sections::percentiles,
     text::{Text, Tone},
 };
 
 pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
     let (named, drawn) = kind::alone(solo.outcome.as_ref()?).shape()?;
-    let mut blocks = vec![Block::Bars(bars(drawn)), Block::Heading("Percentiles".into())];
+    let plain = Some(bars(drawn));
+    let chart = histogram::of_times("Distribution".to_owned(), None, &(solo.words.clone(), drawn));
+    let chart = chart.map(|chart| Block::Chart(Box::new(Chart { plain, ..chart })));
+    let mut blocks: Vec<Block> = chart.into_iter().chain([Block::Heading("Percentiles".into())]).collect();
     blocks.extend(percentiles::tables(&named));
     Some(section("Distribution", blocks))
 }
@@ -22,7 +27,6 @@ fn bars(times: &Distribution) -> Bars {
         label: format!("{} - {}", bucket.from, bucket.to).into(),
         value: bucket.share,
         range: None,
-        points: Vec::new(),
         text: match bucket.count {
             0 => Text::default(),
             count => Text::from(format!("{count} ")).and(Tone::Faint, Share(bucket.share).to_string()),

@@ -7,7 +7,7 @@ use report::{Format, Options, SingleFormat, View, render, render_contrast, rende
 
 use crate::sample;
 
-fn check(name: &str, actual: &str) {
+pub(crate) fn check(name: &str, actual: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if env::var("UPDATE_GOLDEN").is_ok() {
         fs::write(&path, actual).expect("writes the golden file");

@@ -4,4 +4,5 @@
 mod golden;
 mod judged;
 mod layout;
+mod pictures;
 mod sample;

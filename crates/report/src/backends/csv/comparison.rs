@@ -67,7 +67,7 @@ fn estimate<'a>(table: Cells<'a>, run: &str, of: fn(&CellComparison) -> &Estimat
         .column(&name("trials"), "", move |row| Some(of(row.both?).trials))
 }
 
-const fn verdict(verdict: Verdict) -> &'static str {
+pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",

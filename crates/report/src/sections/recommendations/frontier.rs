@@ -4,15 +4,15 @@
 use findings::{Answer, FrontierPoint, OwnerUnit};
 use units::Share;
 
-use super::cpus;
+use super::{Source, cpus};
 use crate::{
     labels,
     page::{Block, Column, Table, left, right},
-    phrases,
+    phrases, pictures,
     text::{Text, Tone},
 };
 
-pub(super) fn blocks(answer: &Answer) -> Vec<Block> {
+pub(super) fn blocks(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
     if answer.frontier.is_empty() {
         return Vec::new();
     }
@@ -25,10 +25,9 @@ pub(super) fn blocks(answer: &Answer) -> Vec<Block> {
         rows: answer.frontier.iter().map(|point| row(answer, point, &factors, owners, unit)).collect(),
         caption: Some(Text::of(Tone::Faint, caption(answer))),
     };
-    vec![
-        Block::Heading("Worth their CPU time: no other setting has more for as little".into()),
-        Block::Table(table),
-    ]
+    let heading = Block::Heading("Worth their CPU time: no other setting has more for as little".into());
+    let chart = pictures::frontier::chart(source, answer).map(|chart| Block::Chart(Box::new(chart)));
+    [heading].into_iter().chain(chart).chain([Block::Table(table)]).collect()
 }
 
 /// What CPU time of this answer is told in.

@@ -1,19 +1,26 @@
 //! From which level of a factor on the metric grows no more, with the curve. Must not know CPU time.
 
-use findings::Knee;
+use findings::{Answer, Knee};
 use units::Confidence;
 use workload::Metric;
 
+use super::Source;
 use crate::{
+    chart::Chart,
     page::{Bar, Bars, Block},
     phrases,
+    pictures::sweep,
     quantity::Scale,
     text::{Text, Tone, glued},
 };
 
-pub(super) fn blocks(metric: Metric, knee: &Knee) -> Vec<Block> {
+pub(super) fn blocks(source: &Source<'_>, answer: &Answer, knee: &Knee) -> Vec<Block> {
+    let metric = answer.metric;
     let rows = knee.curve.iter().map(|(level, value)| bar(metric, knee, level, *value)).collect();
-    vec![Block::Heading(said(metric, knee)), Block::Bars(Bars { rows })]
+    let plain = Some(Bars { rows });
+    let chart =
+        sweep::chart(source, answer, knee).map(|chart| Block::Chart(Box::new(Chart { plain, ..chart })));
+    [Block::Heading(said(metric, knee))].into_iter().chain(chart).collect()
 }
 
 /// `queues: no more from 8 on (the numbers allow 4 to 16): 23.3 Gbit/s (22.9 to 23.6, 95 %); less again from 40`.
@@ -50,5 +57,5 @@ fn bar(metric: Metric, knee: &Knee, level: &str, value: f64) -> Bar {
         _ if knee.plausible.iter().any(|plausible| plausible == level) => text.and(Tone::Faint, " ◁"),
         _ => text,
     };
-    Bar { label: level.into(), value, range: None, points: Vec::new(), text, note: None }
+    Bar { label: level.into(), value, range: None, text, note: None }
 }

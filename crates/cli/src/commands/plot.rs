@@ -1,0 +1,200 @@
+//! `plumb plot`: pictures of a run, or of one against another, as files. Must not know what a picture shows.
+
+mod png;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use ::report::{Picture, Theme, comparison_pictures, picture_kinds, pictures};
+use anyhow::Context;
+use clap::{
+    Args,
+    builder::{PossibleValue, PossibleValuesParser},
+};
+
+use crate::{
+    destination,
+    exit::Exit,
+    failure::Misuse,
+    global_flags::GlobalFlags,
+    output, remedy_results, run_reference,
+    run_reference::References,
+    store_path,
+    value_parsers::{Word, one_of},
+};
+
+/// Flags of `plumb plot`.
+#[derive(Debug, Args)]
+pub(crate) struct PlotArgs {
+    /// A run's name, the beginning of it, `latest`, `latest:SCENARIO`, or a file: a page or a record of a run, another tool's log
+    #[arg(default_value = "latest")]
+    run: String,
+    /// Which picture [default: the first that the run has]
+    #[arg(long, value_parser = kinds())]
+    kind: Option<String>,
+    /// Which of several pictures of a kind, as they are listed without --output
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    number: usize,
+    /// Compare with this run, the reference, which is named likewise
+    #[arg(long, value_name = "RUN")]
+    against: Option<String>,
+    /// Write the picture to this file (.svg, .png, or .csv: its numbers), or all of them to this folder (as SVG); without it they
+    /// are listed
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The paper [default: as its reader's system has it, of .png light]
+    #[arg(long, value_parser = one_of(THEMES))]
+    theme: Option<Theme>,
+    /// How many dots of a .png are a unit of the picture, which is 720 wide
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=8))]
+    scale: u8,
+}
+
+const THEMES: &[Word<Theme>] = &[
+    ("auto", Theme::Auto, "Light or dark, as its reader's system has it"),
+    ("light", Theme::Light, "White paper"),
+    ("dark", Theme::Dark, "Dark paper"),
+];
+
+fn kinds() -> PossibleValuesParser {
+    PossibleValuesParser::new(picture_kinds().map(|(name, about)| PossibleValue::new(name).help(about)))
+}
+
+/// What a picture's file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Svg,
+    Png,
+    Csv,
+}
+
+/// Draws it, or lists what there is.
+pub(crate) fn run(args: &PlotArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+    let target = args.output.as_deref().map(Target::parse).transpose()?;
+    let mut drawn = args.pictures(shared)?;
+    drawn.retain(|picture| args.kind.as_deref().is_none_or(|kind| kind == picture.kind()));
+    if drawn.is_empty() {
+        return Err(args.nothing().into());
+    }
+    match target {
+        None => list(&drawn)?,
+        Some(Target::Folder(folder)) => all(&drawn, &folder, args.theme)?,
+        Some(Target::File(path, kind)) => {
+            let first = drawn[0].kind();
+            let of_kind: Vec<&Picture> = drawn.iter().filter(|picture| picture.kind() == first).collect();
+            let picture =
+                args.number.checked_sub(1).and_then(|place| of_kind.get(place)).ok_or_else(|| {
+                    Misuse::new(format!(
+                        "--number {}: there are {} of kind {first}",
+                        args.number,
+                        of_kind.len()
+                    ))
+                    .hint("`plumb plot` without --output lists them")
+                })?;
+            destination::write_bytes(&path, &kind.contents(picture, args.theme, args.scale)?)?;
+            output::aside(format_args!("{first}: {} written to {}", brief(picture.title()), path.display()));
+        }
+    }
+    Ok(Exit::Success)
+}
+
+impl PlotArgs {
+    fn pictures(&self, shared: &GlobalFlags) -> anyhow::Result<Vec<Picture>> {
+        if let Some(reference) = &self.against {
+            let mut held = References::new(shared);
+            let (a, b) = (held.load(reference)?, held.load(&self.run)?);
+            let others = held.others(&a, &b)?;
+            return Ok(comparison_pictures(&analysis::comparison(&a, &b, &others)));
+        }
+        let (record, findings) = if let Some(record) = run_reference::in_file(&self.run)? {
+            let findings = analysis::analyse(&record);
+            (record, findings)
+        } else {
+            let store = store_path::open(shared.db.as_deref())?;
+            let record = store.load(&store.resolve(&self.run)?)?;
+            remedy_results::findings(&store, record)?
+        };
+        Ok(pictures(&findings, Some(&record), &destination::in_a_file()))
+    }
+
+    fn nothing(&self) -> Misuse {
+        let message = match &self.kind {
+            Some(kind) => format!("{} has no picture of kind {kind}", self.run),
+            None => format!("{} has nothing to draw", self.run),
+        };
+        match self.kind.as_deref() {
+            Some("comparison") => Misuse::new(message).hint("--against RUN says what it is compared with"),
+            _ => Misuse::new(message).hint("`plumb plot RUN` lists the pictures that a run has"),
+        }
+    }
+}
+
+/// Where pictures go.
+enum Target {
+    File(PathBuf, Kind),
+    Folder(PathBuf),
+}
+
+impl Target {
+    fn parse(path: &Path) -> Result<Self, Misuse> {
+        if path.is_dir() || path.to_string_lossy().ends_with('/') {
+            return Ok(Self::Folder(path.to_owned()));
+        }
+        let kind = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("svg") => Kind::Svg,
+            Some("png") => Kind::Png,
+            Some("csv") => Kind::Csv,
+            _ => {
+                let message = format!("the ending of {} names no kind of file", path.display());
+                return Err(Misuse::new(message).hint("use .svg, .png or .csv, or a folder, as pictures/"));
+            }
+        };
+        Ok(Self::File(path.to_owned(), kind))
+    }
+}
+
+impl Kind {
+    fn contents(self, picture: &Picture, theme: Option<Theme>, scale: u8) -> anyhow::Result<Vec<u8>> {
+        Ok(match self {
+            Self::Svg => picture.svg(theme.unwrap_or_default()).into_bytes(),
+            Self::Csv => picture.csv().into_bytes(),
+            Self::Png => {
+                let theme = theme.filter(|theme| *theme != Theme::Auto).unwrap_or(Theme::Light);
+                png::of_svg(&picture.svg(theme), f32::from(scale))?
+            }
+        })
+    }
+}
+
+fn list(drawn: &[Picture]) -> anyhow::Result<()> {
+    let widest = drawn.iter().map(|picture| picture.kind().len()).max().unwrap_or(0);
+    let mut before = ("", 0);
+    for picture in drawn {
+        let kind = picture.kind();
+        before = if before.0 == kind { (kind, before.1 + 1) } else { (kind, 1) };
+        output::prose(&format!("{kind:widest$} {:>2}  {}", before.1, brief(picture.title())))?;
+    }
+    output::aside("`-o FILE.svg --kind KIND --number N` writes one of them, `-o FOLDER/` all");
+    Ok(())
+}
+
+/// A title is made of names, which may be of any length and hold anything.
+fn brief(title: &str) -> String {
+    const MOST: usize = 100;
+    console::truncate_str(&output::harmless(title).replace('\n', " "), MOST, "…").into_owned()
+}
+
+fn all(drawn: &[Picture], folder: &Path, theme: Option<Theme>) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let mut before = ("", 0);
+    for picture in drawn {
+        let kind = picture.kind();
+        before = if before.0 == kind { (kind, before.1 + 1) } else { (kind, 1) };
+        let path = folder.join(format!("{kind}-{}.svg", before.1));
+        destination::write_bytes(&path, picture.svg(theme.unwrap_or_default()).as_bytes())?;
+    }
+    output::aside(format_args!("{} pictures written to {}", drawn.len(), folder.display()));
+    Ok(())
+}

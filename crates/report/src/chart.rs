@@ -1,0 +1,89 @@
+//! A picture of numbers as data: what is drawn on which axes, its table and the sentence that says the same. Sections and the
+//! kinds in `pictures` make it, `svg` draws it. Must not know runs, nor the format that it ends in.
+
+mod axis;
+mod data;
+mod heat_map;
+mod legend;
+mod lettering;
+mod palette;
+mod plot;
+mod rows;
+mod scale;
+mod svg;
+
+pub(crate) use self::{
+    axis::{Axis, Ticks},
+    data::{Data, Field},
+    heat_map::{HeatMap, Tile},
+    legend::Key,
+    palette::Paint,
+    plot::{Line, LineKind, Mark, Plot, Spot, Stretch},
+    rows::{Piece, Row, Rows},
+    scale::Scale,
+    svg::{NARROW, WIDE, file, inline, style},
+};
+
+pub use self::palette::Theme;
+use crate::page::Bars;
+
+/// A picture, complete: whoever shows it needs nothing else.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Chart {
+    /// The name of its kind.
+    pub(crate) kind: &'static str,
+    pub(crate) title: String,
+    /// What it shows, for those who do not see it, in full sentences.
+    pub(crate) about: String,
+    pub(crate) drawing: Drawing,
+    /// Every number that is drawn, in base units.
+    pub(crate) data: Data,
+    /// For formats that draw with characters; `None` where a table beside it says the same.
+    pub(crate) plain: Option<Bars>,
+}
+
+/// What a picture is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Drawing {
+    /// Named rows on one axis from left to right.
+    Rows(Rows),
+    /// Lines and dots over an axis; several stand one below the other.
+    Plots(Vec<Plot>),
+    /// A colour for each pair of settings.
+    HeatMap(HeatMap),
+}
+
+/// A picture of everything, all of whose words are these.
+#[cfg(test)]
+pub(crate) fn sample(words: &str) -> Chart {
+    let text = || crate::text::Text::from(words);
+    let axis = || Axis { title: words.into(), scale: Scale::from_zero([2.0]), ticks: Ticks::In(1.0) };
+    let row = Row {
+        label: words.into(),
+        pieces: vec![Piece { from: 0.0, to: 1.0, paint: Paint::Value, is_unclear: true }],
+        interval: Some((0.5, 1.5)),
+        middle: Some(1.0),
+        points: vec![0.7, 1.2, f64::NAN],
+        band: Some((0.9, 1.1)),
+        text: text(),
+        note: Some(text()),
+    };
+    let keys = vec![Key::Surface(Paint::Of(9), words.into()), Key::Line(8, words.into())];
+    let mut data = Data::new(["name", "value"]);
+    data.push([Some(words.to_owned()), Some("1".to_owned())]);
+    Chart {
+        kind: "sample",
+        title: words.into(),
+        about: words.into(),
+        drawing: Drawing::Rows(Rows { axis: axis(), rows: vec![row], keys, reference: Some(1.0) }),
+        data,
+        plain: None,
+    }
+}
+
+impl Chart {
+    /// Its numbers for a spreadsheet.
+    pub(crate) fn csv(&self) -> String {
+        self.data.csv()
+    }
+}

@@ -1,0 +1,143 @@
+//! An axis: its title with the unit, its scale and the numbers at its ticks. Must not know what is drawn over it.
+
+use workload::Metric;
+
+use super::{
+    lettering::{Style, width},
+    scale::Scale,
+    svg::{Anchor, Canvas, line_height},
+};
+use crate::quantity;
+
+/// One direction of a picture.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Axis {
+    /// What lies along it, with its unit unless the ticks have units: `throughput, Gbit/s`.
+    pub(crate) title: String,
+    pub(crate) scale: Scale,
+    pub(crate) ticks: Ticks,
+}
+
+/// What stands at the ticks of an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Ticks {
+    /// Round numbers of a unit that is so large.
+    In(f64),
+    /// Numbers with the unit that suits each.
+    Quantity(Metric),
+    /// Ratios as percent.
+    Percent,
+    /// Percentiles: `p99`.
+    Percentiles,
+    /// These, where they are.
+    Named(Vec<(f64, String)>),
+}
+
+impl Axis {
+    /// For values of a metric, all in the unit that suits the largest.
+    pub(crate) fn of_metric(metric: Metric, scale: Scale, largest: f64) -> Self {
+        Self::of_unit(metric.name(), quantity::Scale::of(metric, largest), scale)
+    }
+
+    pub(crate) fn of_unit(what: &str, unit: quantity::Scale, scale: Scale) -> Self {
+        let title = if unit.unit.is_empty() { what.to_owned() } else { format!("{what}, {}", unit.unit) };
+        Self { title, scale, ticks: Ticks::In(unit.divisor()) }
+    }
+
+    /// By orders of magnitude, each number with its unit.
+    pub(crate) fn log(metric: Metric, what: &str, values: impl IntoIterator<Item = f64>) -> Self {
+        Self { title: what.to_owned(), scale: Scale::log(values), ticks: Ticks::Quantity(metric) }
+    }
+
+    /// Where the ticks are, and what stands there.
+    pub(super) fn labels(&self, about: usize) -> Vec<(f64, String)> {
+        let labelled = |label: &dyn Fn(f64) -> String, ticks: Vec<f64>| {
+            ticks.into_iter().map(|tick| (tick, label(tick))).collect()
+        };
+        match &self.ticks {
+            Ticks::Named(named) => named.clone(),
+            Ticks::In(divisor) => {
+                let scaled = match self.scale {
+                    Scale::Linear { low, high } => Scale::Linear { low: low / divisor, high: high / divisor },
+                    other => other,
+                };
+                let ticks = scaled.ticks(about).into_iter().map(|tick| (tick * divisor, trimmed(tick)));
+                ticks.collect()
+            }
+            Ticks::Quantity(metric) => labelled(&|tick| quantity(*metric, tick), self.scale.ticks(about)),
+            Ticks::Percent => {
+                labelled(&|tick| format!("{} %", trimmed(tick * 100.0)), self.scale.ticks(about))
+            }
+            Ticks::Percentiles => {
+                labelled(&|tick| format!("p{}", trimmed(tick * 100.0)), self.scale.ticks(about))
+            }
+        }
+    }
+
+    /// What the widest number of a vertical axis takes.
+    pub(super) fn room(&self) -> f64 {
+        let labels = self.labels(VERTICAL);
+        labels.iter().map(|(_, label)| width(label, Style::Tick)).fold(0.0, f64::max)
+    }
+
+    /// Along the lower edge of a field, with lines through it; where it ends below.
+    pub(super) fn along(
+        &self,
+        canvas: &mut Canvas<'_>,
+        (left, right): (f64, f64),
+        (top, bottom): (f64, f64),
+    ) -> f64 {
+        let about = ((right - left) / 75.0).max(2.0) as usize;
+        for (tick, label) in self.labels(about) {
+            let x = left + self.scale.place(tick) * (right - left);
+            canvas.path("grid", &format!("M{x:.1} {top:.1}V{bottom:.1}"));
+            canvas.text_if_free((x, bottom + 13.0), Anchor::Middle, Style::Tick, &label);
+        }
+        canvas.path("base", &format!("M{left:.1} {bottom:.1}H{right:.1}"));
+        canvas.lines((left, bottom + 15.0), Style::Note, &self.title, right - left, 2)
+    }
+
+    /// Along the left edge of a field, with lines through it.
+    pub(super) fn up(&self, canvas: &mut Canvas<'_>, (left, right): (f64, f64), (top, bottom): (f64, f64)) {
+        for (tick, label) in self.labels(VERTICAL) {
+            let y = bottom - self.scale.place(tick) * (bottom - top);
+            canvas.path("grid", &format!("M{left:.1} {y:.1}H{right:.1}"));
+            canvas.text_if_free((left - 5.0, y + 4.0), Anchor::End, Style::Tick, &label);
+        }
+    }
+
+    /// Its title over a field; where that begins.
+    pub(super) fn over(&self, canvas: &mut Canvas<'_>, x: f64, y: f64, room: f64) -> f64 {
+        canvas.lines((x, y), Style::Note, &self.title, room, 2) + line_height(Style::Tick) / 2.0
+    }
+}
+
+/// About so many ticks has a vertical axis.
+const VERTICAL: usize = 5;
+
+/// As few digits as say it.
+pub(super) fn trimmed(value: f64) -> String {
+    let digits = if value.abs() >= 1.0 { 3 } else { 6 };
+    let text = format!("{value:.digits$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    quantity::with_minus(text)
+}
+
+/// `200 µs`.
+fn quantity(metric: Metric, value: f64) -> String {
+    let unit = quantity::Scale::of(metric, value);
+    format!("{} {}", trimmed(value / unit.divisor()), unit.unit).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_at_ticks_have_no_needless_digits() {
+        for (value, text) in [(0.0, "0"), (10.0, "10"), (0.25, "0.25"), (-2.5, "−2.5"), (99.9, "99.9")] {
+            assert_eq!(trimmed(value), text);
+        }
+        assert_eq!(quantity(Metric::RoundTrip, 200_000.0), "200 µs");
+    }
+}

@@ -1,0 +1,98 @@
+//! What the colours of a picture stand for. Must not know what is drawn.
+
+use super::{
+    lettering::{Style, fitted, plain, width},
+    palette::{COLOURS, Paint},
+    svg::{Anchor, Canvas, MARGIN},
+};
+
+/// An entry: a sample of how it is drawn, and what it is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Key {
+    Surface(Paint, String),
+    /// Of a surface that is not established.
+    Hatched(String),
+    /// A line with dots, by its number.
+    Line(usize, String),
+    Dot(String),
+    Interval(String),
+    Band(String),
+}
+
+const SAMPLE: f64 = 22.0;
+const ROW: f64 = 18.0;
+/// So many stand in a legend at most; what is beyond is told by their number.
+const MOST: usize = 24;
+
+/// All of them in rows; where they end.
+pub(super) fn draw(keys: &[Key], canvas: &mut Canvas<'_>, y: f64) -> f64 {
+    if keys.is_empty() {
+        return y;
+    }
+    let (mut x, mut top) = (MARGIN, y);
+    for key in keys.iter().take(MOST) {
+        let room = canvas.width - 2.0 * MARGIN - SAMPLE;
+        let name = fitted(&plain(key.name()), room, Style::Note);
+        let wide = SAMPLE + width(&name, Style::Note) + 14.0;
+        if x > MARGIN && x + wide > canvas.width - MARGIN + 14.0 {
+            (x, top) = (MARGIN, top + ROW);
+        }
+        sample(key, canvas, (x, top + 8.0));
+        canvas.text((x + SAMPLE, top + 12.0), Anchor::Start, Style::Note, &name);
+        x += wide;
+    }
+    if let Some(more) = keys.len().checked_sub(MOST).filter(|more| *more > 0) {
+        top += ROW;
+        canvas.text((MARGIN, top + 12.0), Anchor::Start, Style::Note, &format!("and {more} more"));
+    }
+    top + ROW + 4.0
+}
+
+impl Key {
+    fn name(&self) -> &str {
+        match self {
+            Self::Surface(_, name)
+            | Self::Hatched(name)
+            | Self::Line(_, name)
+            | Self::Dot(name)
+            | Self::Interval(name)
+            | Self::Band(name) => name,
+        }
+    }
+}
+
+fn sample(key: &Key, canvas: &mut Canvas<'_>, (x, y): (f64, f64)) {
+    let (corner, size) = ((x, y - 5.0), (16.0, 10.0));
+    match key {
+        Key::Surface(paint, _) => {
+            canvas.rect(&paint.class(), corner, size);
+            if paint.is_patterned() {
+                canvas.hatch(corner, size);
+            }
+        }
+        Key::Hatched(_) => {
+            canvas.rect("ff", corner, size);
+            canvas.hatch(corner, size);
+        }
+        Key::Band(_) => canvas.rect("band", corner, size),
+        Key::Dot(_) => canvas.circle("dot", (x + 8.0, y), 2.5),
+        Key::Interval(_) => {
+            canvas.path("iv", &interval((x, x + 16.0), y, 3.0));
+            canvas.circle("mid", (x + 8.0, y), 2.5);
+        }
+        Key::Line(number, _) => {
+            canvas.path(&line_class(*number), &format!("M{x:.1} {y:.1}H{:.1}", x + 16.0));
+            canvas.circle(&format!("f{}", number % COLOURS), (x + 8.0, y), 3.0);
+        }
+    }
+}
+
+pub(super) fn line_class(number: usize) -> String {
+    format!("line s{} d{}", number % COLOURS, (number + number / COLOURS) % COLOURS)
+}
+
+/// A line with ends across it.
+pub(super) fn interval((from, to): (f64, f64), y: f64, half: f64) -> String {
+    let (above, below) = (y - half, y + half);
+    format!("M{from:.1} {y:.1}H{to:.1}M{from:.1} {above:.1}V{below:.1}M{to:.1} {above:.1}V{below:.1}")
+}

@@ -1,0 +1,158 @@
+//! How much room text takes, and how it is made to fit. Must not know fonts but by the widths of DejaVu Sans, the widest of
+//! those that a browser is likely to take.
+
+use console::measure_text_width;
+
+/// Hundredths of the size that a sign from the space to the tilde takes.
+#[rustfmt::skip]
+const WIDTHS: [u8; 95] = [
+    32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 53,
+    100, 68, 69, 70, 77, 63, 58, 77, 75, 29, 29, 66, 56, 86, 75, 79, 60, 79, 69, 63, 61, 73, 68, 99, 69, 61, 69, 39, 34, 39, 84,
+    50, 50, 61, 63, 55, 63, 62, 35, 63, 63, 28, 28, 58, 28, 97, 63, 61, 63, 63, 41, 52, 39, 63, 59, 82, 59, 59, 52, 64, 34, 64, 84,
+];
+/// Those whose widths are not known, by the columns that they take on a terminal.
+const OTHER: f64 = 0.84;
+const FULL: f64 = 1.1;
+/// Bold text is wider by this.
+const BOLD: f64 = 1.1;
+
+/// A way of writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    Plain,
+    Strong,
+    Note,
+    Tick,
+}
+
+impl Style {
+    pub(super) const fn size(self) -> f64 {
+        match self {
+            Self::Plain | Self::Strong => 13.0,
+            Self::Note => 12.0,
+            Self::Tick => 11.0,
+        }
+    }
+
+    pub(super) const fn class(self) -> &'static str {
+        match self {
+            Self::Plain => "t",
+            Self::Strong => "l",
+            Self::Note => "n",
+            Self::Tick => "k",
+        }
+    }
+}
+
+/// What a text takes at most.
+pub(super) fn width(text: &str, style: Style) -> f64 {
+    let ems: f64 = text.chars().map(em).sum();
+    ems * style.size() * if style == Style::Strong { BOLD } else { 1.0 }
+}
+
+fn em(sign: char) -> f64 {
+    match usize::try_from(u32::from(sign)).ok().and_then(|code| WIDTHS.get(code.wrapping_sub(32))) {
+        Some(hundredths) => f64::from(*hundredths) / 100.0,
+        None => match measure_text_width(sign.encode_utf8(&mut [0; 4])) {
+            0 => 0.0,
+            1 => OTHER,
+            _ => FULL,
+        },
+    }
+}
+
+/// Without what a reader would not see, or what would turn the text around it: names come from files that people write.
+pub(super) fn plain(text: &str) -> String {
+    let is_hidden = |sign: char| {
+        matches!(sign, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    };
+    let shown = text.chars().filter(|sign| !is_hidden(*sign));
+    shown.map(|sign| if sign.is_control() || sign.is_whitespace() { ' ' } else { sign }).collect()
+}
+
+/// The text, its middle left out where it is too wide: names differ at their ends.
+pub(super) fn fitted(text: &str, room: f64, style: Style) -> String {
+    if width(text, style) <= room {
+        return text.to_owned();
+    }
+    let room = room - width("…", style);
+    let mut head = String::new();
+    for sign in text.chars() {
+        head.push(sign);
+        if width(&head, style) > room / 2.0 {
+            head.pop();
+            break;
+        }
+    }
+    let mut tail: Vec<char> = Vec::new();
+    let mut taken = width(&head, style);
+    for sign in text.chars().rev() {
+        taken += width(sign.encode_utf8(&mut [0; 4]), style);
+        if taken > room {
+            break;
+        }
+        tail.push(sign);
+    }
+    head.push('…');
+    head.extend(tail.iter().rev());
+    head
+}
+
+/// The text in at most so many lines, broken between words, and long words after hyphens; what is too long even so is shortened.
+pub(super) fn wrapped(text: &str, room: f64, style: Style, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in words(text, room, style) {
+        let last = lines.len() - 1;
+        let with = format!("{}{word}", lines[last]);
+        if lines[last].is_empty() || lines.len() == most || width(with.trim_end(), style) <= room {
+            lines[last] = with;
+        } else {
+            let end = lines[last].trim_end().len();
+            lines[last].truncate(end);
+            lines.push(word.to_owned());
+        }
+    }
+    lines.iter().map(|line| fitted(line.trim(), room, style)).collect()
+}
+
+/// Pieces that lines may be broken between; together they are the text. A word is broken only where it has no line to itself.
+fn words(text: &str, room: f64, style: Style) -> Vec<&str> {
+    let inner = |word| {
+        if width(word, style) <= room {
+            vec![word]
+        } else {
+            word.split_inclusive(['-', '/', '_', ',', '=']).collect()
+        }
+    };
+    text.split_inclusive(' ').flat_map(inner).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_wide_loses_its_middle_and_then_fits() {
+        for name in ["pod-to-target, offload=off".repeat(9), "네트워크".repeat(40), "W".repeat(10_000)] {
+            let shown = fitted(&name, 120.0, Style::Strong);
+            assert!(width(&shown, Style::Strong) <= 120.0 && shown.contains('…'), "{shown}");
+            assert!(name.starts_with(shown.split('…').next().unwrap_or_default()));
+            for line in wrapped(&name, 90.0, Style::Note, 2) {
+                assert!(width(&line, Style::Note) <= 90.0, "{line}");
+            }
+        }
+        assert_eq!(fitted("short", 120.0, Style::Plain), "short");
+    }
+
+    #[test]
+    fn lines_are_broken_between_words_and_after_hyphens() {
+        let lines = wrapped("pod-to-target, offload=off", 105.0, Style::Plain, 3);
+        assert_eq!(lines, ["pod-to-target,", "offload=off"]);
+    }
+
+    #[test]
+    fn signs_that_hide_or_turn_text_are_left_out() {
+        assert_eq!(plain("a\u{202e}b\u{200b}c\u{1b}[2J\nd\u{feff}"), "abc [2J d");
+    }
+}

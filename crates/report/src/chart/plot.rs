@@ -1,0 +1,217 @@
+//! Lines, dots and bars over an axis, with what is marked along it. Must not know what they stand for.
+
+use std::fmt::Write as _;
+
+use super::{
+    axis::Axis,
+    legend::{self, Key, line_class},
+    lettering::{Style, fitted, plain},
+    palette::{COLOURS, Paint},
+    svg::{Anchor, Canvas, MARGIN},
+};
+
+/// A field between two axes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Plot {
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) stretches: Vec<Stretch>,
+    pub(crate) spots: Vec<Spot>,
+    pub(crate) keys: Vec<Key>,
+}
+
+/// Points that belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Line {
+    /// Its colour and dash.
+    pub(crate) number: usize,
+    pub(crate) kind: LineKind,
+    pub(crate) points: Vec<(f64, f64)>,
+    /// For each point the ends of its interval; may be empty.
+    pub(crate) intervals: Vec<Option<(f64, f64)>>,
+}
+
+/// How points are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineKind {
+    /// Joined, each with a dot.
+    Dotted,
+    /// Joined.
+    Bare,
+    /// Dots alone.
+    Dots,
+    /// Bars from the axis up, each from its place to that of the next point; the last ends the one before.
+    Bars,
+}
+
+/// A line across the field at a place of the horizontal axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Mark {
+    pub(crate) at: f64,
+    pub(crate) text: String,
+}
+
+/// A part of the horizontal axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Stretch {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    pub(crate) text: String,
+}
+
+/// A point that is named.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Spot {
+    pub(crate) at: (f64, f64),
+    pub(crate) text: String,
+    /// What is to be seen first.
+    pub(crate) is_chosen: bool,
+}
+
+const HEIGHT: f64 = 230.0;
+const LOW: f64 = 190.0;
+/// Over the field, for what is written at marks.
+const HEAD: f64 = 16.0;
+/// A name beside its point takes so much at most.
+const MOST_NAME: f64 = 190.0;
+
+/// From `y` on; where it ends.
+pub(super) fn draw_all(plots: &[Plot], canvas: &mut Canvas<'_>, y: f64) -> f64 {
+    // What stands below each other has its horizontal axis at the same place.
+    let room = plots.iter().map(|plot| plot.y.room()).fold(0.0, f64::max);
+    plots.iter().fold(y, |y, plot| draw(plot, canvas, y, MARGIN + room + 6.0))
+}
+
+fn draw(plot: &Plot, canvas: &mut Canvas<'_>, y: f64, left: f64) -> f64 {
+    let top = legend::draw(&plot.keys, canvas, y);
+    let mut top = plot.y.over(canvas, MARGIN, top, canvas.width - 2.0 * MARGIN);
+    let has_head = !plot.marks.is_empty() || !plot.stretches.is_empty();
+    top += if has_head { HEAD } else { 0.0 };
+    let field = Field {
+        plot,
+        left,
+        right: canvas.width - MARGIN - 8.0,
+        top,
+        bottom: top + if canvas.is_narrow() { LOW } else { HEIGHT },
+    };
+    for stretch in &plot.stretches {
+        let (from, to) = (field.x(stretch.from), field.x(stretch.to));
+        canvas.rect("band", (from, field.top), (to - from, field.bottom - field.top));
+    }
+    plot.y.up(canvas, (field.left, field.right), (field.top, field.bottom));
+    let end = plot.x.along(canvas, (field.left, field.right), (field.top, field.bottom));
+    plot.lines.iter().for_each(|line| field.line(line, canvas));
+    field.annotations(canvas);
+    end + 6.0
+}
+
+struct Field<'a> {
+    plot: &'a Plot,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Field<'_> {
+    fn x(&self, value: f64) -> f64 {
+        self.left + self.plot.x.scale.place(value) * (self.right - self.left)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        self.bottom - self.plot.y.scale.place(value) * (self.bottom - self.top)
+    }
+
+    fn line(&self, line: &Line, canvas: &mut Canvas<'_>) {
+        let fill = Paint::Of(line.number).class();
+        let stroke = format!("s{}", line.number % COLOURS);
+        if line.kind == LineKind::Bars {
+            for pair in line.points.windows(2) {
+                let (from, to, height) = (self.x(pair[0].0), self.x(pair[1].0), self.y(pair[0].1));
+                let gap = if to - from > 3.0 { 1.0 } else { 0.0 };
+                canvas.rect(&fill, (from, height), (to - from - gap, self.bottom - height));
+            }
+            return;
+        }
+        let mut whiskers = String::new();
+        for ((x, _), interval) in line.points.iter().zip(&line.intervals) {
+            if let Some((low, high)) = interval {
+                let (x, low, high) = (self.x(*x), self.y(*low), self.y(*high));
+                let _ = write!(
+                    whiskers,
+                    "M{x:.1} {low:.1}V{high:.1}M{:.1} {low:.1}H{:.1}M{:.1} {high:.1}H{:.1}",
+                    x - 3.0,
+                    x + 3.0,
+                    x - 3.0,
+                    x + 3.0
+                );
+            }
+        }
+        canvas.path(&format!("{stroke} iv"), &whiskers);
+        if line.kind != LineKind::Dots {
+            let mut path = String::new();
+            for (index, (x, y)) in line.points.iter().enumerate() {
+                let _ =
+                    write!(path, "{}{:.1} {:.1}", if index == 0 { 'M' } else { 'L' }, self.x(*x), self.y(*y));
+            }
+            canvas.path(&line_class(line.number), &path);
+        }
+        if line.kind != LineKind::Bare {
+            for (x, y) in &line.points {
+                canvas.circle(&fill, (self.x(*x), self.y(*y)), 3.0);
+                canvas.keep_free((self.x(*x), self.y(*y)), 3.0);
+            }
+        }
+    }
+
+    /// What is chosen first: names that would touch others are left out, for the table has them.
+    fn annotations(&self, canvas: &mut Canvas<'_>) {
+        for mark in &self.plot.marks {
+            let x = self.x(mark.at);
+            canvas.path("mark", &format!("M{x:.1} {:.1}V{:.1}", self.top, self.bottom));
+            self.head(canvas, x, &mark.text);
+        }
+        for stretch in &self.plot.stretches {
+            self.head(canvas, (self.x(stretch.from) + self.x(stretch.to)) / 2.0, &stretch.text);
+        }
+        for is_chosen in [true, false] {
+            for spot in self.plot.spots.iter().filter(|spot| spot.is_chosen == is_chosen) {
+                self.spot(canvas, spot);
+            }
+        }
+    }
+
+    fn head(&self, canvas: &mut Canvas<'_>, x: f64, text: &str) {
+        let text = fitted(&plain(text), self.right - self.left, Style::Tick);
+        for y in [self.top - 4.0, self.top + 12.0, self.top + 26.0] {
+            if canvas.text_if_free((x, y), Anchor::Middle, Style::Tick, &text) {
+                return;
+            }
+        }
+    }
+
+    fn spot(&self, canvas: &mut Canvas<'_>, spot: &Spot) {
+        let (x, y) = (self.x(spot.at.0), self.y(spot.at.1));
+        if spot.is_chosen {
+            canvas.path("iv", &format!("M{:.1} {y:.1}a7 7 0 1 0 14 0a7 7 0 1 0 -14 0", x - 7.0));
+        }
+        let style = if spot.is_chosen { Style::Strong } else { Style::Tick };
+        let text = fitted(&plain(&spot.text), MOST_NAME.min(self.right - self.left), style);
+        // Most curves rise to the right: what stands below on that side, or above on the other, is beside the line.
+        let beside = [
+            (x + 7.0, y + 17.0, Anchor::Start),
+            (x - 7.0, y - 10.0, Anchor::End),
+            (x, y + 21.0, Anchor::Middle),
+            (x, y - 13.0, Anchor::Middle),
+            (x - 11.0, y + 4.0, Anchor::End),
+        ];
+        let fits = |(_, y, _): &&(f64, f64, Anchor)| *y - 10.0 > self.top && *y < self.bottom - 2.0;
+        for (x, y, anchor) in beside.iter().filter(fits) {
+            if canvas.text_if_free((*x, *y), *anchor, style, &text) {
+                return;
+            }
+        }
+    }
+}

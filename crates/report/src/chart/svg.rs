@@ -1,0 +1,261 @@
+//! Writes pictures as SVG (<https://www.w3.org/TR/SVG2/>): the same elements whether it stands in a page or in a file. Owns
+//! elements and what text has taken; must not know what is drawn where.
+
+use std::fmt::Write as _;
+
+use super::{
+    Chart, Drawing, Theme, heat_map,
+    lettering::{Style, plain, width},
+    plot, rows,
+};
+use crate::{
+    backends::escape::html as escape_markup,
+    text::{Span, Text, Tone},
+};
+
+pub(crate) use super::palette::style;
+
+/// The width of a picture in a file and on a screen, and on a phone, in CSS pixels.
+pub(crate) const WIDE: f64 = 720.0;
+pub(crate) const NARROW: f64 = 336.0;
+/// What stays free on each side.
+pub(super) const MARGIN: f64 = 6.0;
+/// So much of a title or a sentence is kept for those who do not see the picture.
+const MOST_SPOKEN: usize = 2_000;
+
+/// A file of its own, complete.
+pub(crate) fn file(chart: &Chart, theme: Theme) -> String {
+    let style = style(theme).replace('"', "'");
+    let drawn = draw(chart, WIDE, "p", Some(&format!("<style>{style}</style>\n")));
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{drawn}")
+}
+
+/// A part of a page that has the style sheet, in one of its widths. Names within it begin with `prefix`.
+pub(crate) fn inline(chart: &Chart, width: f64, prefix: &str) -> String {
+    draw(chart, width, prefix, None)
+}
+
+fn draw(chart: &Chart, width: f64, prefix: &str, style: Option<&str>) -> String {
+    let mut canvas = Canvas::new(width, prefix);
+    let mut height = MARGIN;
+    if style.is_some() {
+        height = canvas.lines((MARGIN, height), Style::Strong, &chart.title, width - 2.0 * MARGIN, 2) + 6.0;
+    }
+    height = match &chart.drawing {
+        Drawing::Rows(rows) => rows::draw(rows, &mut canvas, height),
+        Drawing::Plots(plots) => plot::draw_all(plots, &mut canvas, height),
+        Drawing::HeatMap(map) => heat_map::draw(map, &mut canvas, height),
+    };
+    let (title, about) = (spoken(&chart.title), spoken(&chart.about));
+    let (style, height) = (style.unwrap_or_default(), height + MARGIN);
+    let patterns = canvas.patterns();
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"pc\" width=\"{width}\" height=\"{height:.0}\" viewBox=\"0 0 {width} \
+         {height:.0}\" role=\"img\" aria-labelledby=\"{prefix}-t {prefix}-d\">\n<title id=\"{prefix}-t\">{title}</title>\n<desc \
+         id=\"{prefix}-d\">{about}</desc>\n{style}{patterns}<rect class=\"paper\" width=\"{width}\" height=\"{height:.0}\"/>\n\
+         {}</svg>\n",
+        canvas.drawn
+    )
+}
+
+fn spoken(text: &str) -> String {
+    let text = plain(text);
+    let end = text.char_indices().nth(MOST_SPOKEN).map_or(text.len(), |(end, _)| end);
+    escape_markup(&text[..end])
+}
+
+/// To which side of its place a text lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// What a text takes: left, top, right, bottom.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Extent(f64, f64, f64, f64);
+
+impl Extent {
+    fn overlaps(self, other: Self) -> bool {
+        self.0 < other.2 && other.0 < self.2 && self.1 < other.3 && other.1 < self.3
+    }
+}
+
+/// A picture under way.
+pub(super) struct Canvas<'a> {
+    pub(super) width: f64,
+    prefix: &'a str,
+    drawn: String,
+    taken: Vec<Extent>,
+    hatched: bool,
+}
+
+impl<'a> Canvas<'a> {
+    fn new(width: f64, prefix: &'a str) -> Self {
+        Self { width, prefix, drawn: String::new(), taken: Vec::new(), hatched: false }
+    }
+
+    pub(super) fn is_narrow(&self) -> bool {
+        self.width < 480.0
+    }
+
+    /// A line of text whose lower edge is at `y`. What would leave the picture is moved into it.
+    pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, style: Style, text: &str) {
+        let text = plain(text);
+        let (x, extent) = self.extent((x, y), anchor, style, &text);
+        self.write((x, y), anchor, style, &escape_markup(&text));
+        self.taken.push(extent);
+    }
+
+    /// The same, only where no other text is; whether it was.
+    pub(super) fn text_if_free(&mut self, at: (f64, f64), anchor: Anchor, style: Style, text: &str) -> bool {
+        let (_, extent) = self.extent(at, anchor, style, &plain(text));
+        let is_free =
+            extent.0 >= 0.0 && extent.2 <= self.width && !self.taken.iter().any(|it| it.overlaps(extent));
+        if is_free {
+            self.text(at, anchor, style, text);
+        }
+        is_free
+    }
+
+    /// A line of text whose parts have tones.
+    pub(super) fn spans(&mut self, (x, y): (f64, f64), anchor: Anchor, style: Style, text: &Text) {
+        let (x, extent) = self.extent((x, y), anchor, style, &plain(&text.characters()));
+        let span = |span: &Span| {
+            let text = escape_markup(&plain(&span.printed()));
+            tone(span.tone).map_or(text.clone(), |class| format!("<tspan class=\"{class}\">{text}</tspan>"))
+        };
+        let spans: String = text.0.iter().map(span).collect();
+        self.write((x, y), anchor, style, &spans);
+        self.taken.push(extent);
+    }
+
+    /// Lines of text from `y` on; where they end.
+    pub(super) fn lines(
+        &mut self,
+        (x, y): (f64, f64),
+        style: Style,
+        text: &str,
+        room: f64,
+        most: usize,
+    ) -> f64 {
+        let mut base = y;
+        for line in super::lettering::wrapped(&plain(text), room, style, most) {
+            base += line_height(style);
+            self.text((x, base - 4.0), Anchor::Start, style, &line);
+        }
+        base
+    }
+
+    fn extent(&self, (x, y): (f64, f64), anchor: Anchor, style: Style, text: &str) -> (f64, Extent) {
+        let wide = width(text, style);
+        let left = match anchor {
+            Anchor::Start => x,
+            Anchor::Middle => x - wide / 2.0,
+            Anchor::End => x - wide,
+        };
+        let moved = left.min(self.width - 1.0 - wide).max(1.0);
+        (x + moved - left, Extent(moved, y - style.size() * 0.8, moved + wide, y + style.size() * 0.22))
+    }
+
+    fn write(&mut self, (x, y): (f64, f64), anchor: Anchor, style: Style, markup: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let _ = writeln!(
+            self.drawn,
+            "<text class=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\"{anchor}>{markup}</text>",
+            style.class()
+        );
+    }
+
+    pub(super) fn rect(&mut self, class: &str, (x, y): (f64, f64), (wide, high): (f64, f64)) {
+        let _ = writeln!(
+            self.drawn,
+            "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
+            wide.max(0.0),
+            high.max(0.0)
+        );
+    }
+
+    /// Of a colour that no class has.
+    pub(super) fn tile(&mut self, colour: &str, (x, y): (f64, f64), (wide, high): (f64, f64)) {
+        let _ = writeln!(
+            self.drawn,
+            "<rect fill=\"{colour}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"{high:.1}\"/>"
+        );
+    }
+
+    /// Text on a surface whose colour does not change with the paper.
+    pub(super) fn text_on(&mut self, at: (f64, f64), dark: bool, text: &str) {
+        let style = if dark { "h1" } else { "h0" };
+        let (x, extent) = self.extent(at, Anchor::Middle, Style::Tick, text);
+        let _ = writeln!(
+            self.drawn,
+            "<text class=\"k {style}\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            at.1,
+            escape_markup(&plain(text))
+        );
+        self.taken.push(extent);
+    }
+
+    /// Lines over a surface that is not what it seems.
+    pub(super) fn hatch(&mut self, (x, y): (f64, f64), (wide, high): (f64, f64)) {
+        self.hatched = true;
+        let prefix = self.prefix;
+        let _ = writeln!(
+            self.drawn,
+            "<rect fill=\"url(#{prefix}-h)\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{high:.1}\"/>",
+            wide.max(0.0)
+        );
+    }
+
+    pub(super) fn path(&mut self, class: &str, path: &str) {
+        if !path.is_empty() {
+            let _ = writeln!(self.drawn, "<path class=\"{class}\" d=\"{path}\"/>");
+        }
+    }
+
+    /// No text that can stand elsewhere is written over this place.
+    pub(super) fn keep_free(&mut self, (x, y): (f64, f64), around: f64) {
+        self.taken.push(Extent(x - around, y - around, x + around, y + around));
+    }
+
+    pub(super) fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
+        let _ =
+            writeln!(self.drawn, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>");
+    }
+
+    fn patterns(&self) -> String {
+        if !self.hatched {
+            return String::new();
+        }
+        format!(
+            "<defs><pattern id=\"{}-h\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" \
+             patternTransform=\"rotate(45)\"><path class=\"cut\" d=\"M1 0V5\"/></pattern></defs>\n",
+            self.prefix
+        )
+    }
+}
+
+pub(super) const fn line_height(style: Style) -> f64 {
+    match style {
+        Style::Plain | Style::Strong => 18.0,
+        Style::Note => 16.0,
+        Style::Tick => 15.0,
+    }
+}
+
+const fn tone(tone: Tone) -> Option<&'static str> {
+    match tone {
+        Tone::Plain | Tone::Code => None,
+        Tone::Strong => Some("l"),
+        Tone::Good => Some("good"),
+        Tone::Bad => Some("bad"),
+        Tone::Doubtful => Some("doubtful"),
+        Tone::Faint => Some("faint"),
+    }
+}

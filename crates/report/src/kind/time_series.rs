@@ -1,0 +1,22 @@
+//! A trial from interval to interval as plain numbers. Must not know kinds.
+
+use workload::Metric;
+
+/// A rate or a time over time.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TimeSeries {
+    /// What its values are, in words: `throughput`, `median round trip`.
+    pub(crate) what: &'static str,
+    /// How they are written.
+    pub(crate) metric: Metric,
+    pub(crate) samples: Vec<TimeSample>,
+}
+
+/// One interval; times in seconds since the trial's first byte or message.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TimeSample {
+    pub(crate) start: f64,
+    pub(crate) end: f64,
+    pub(crate) value: f64,
+    pub(crate) warmup: bool,
+}

@@ -1,0 +1,127 @@
+//! The kinds of pictures: a file each, and a line here. Must not know how any is drawn, nor the format that it ends in.
+
+mod columns;
+pub(crate) mod comparison;
+pub(crate) mod cpu;
+pub(crate) mod frontier;
+pub(crate) mod heat_map;
+pub(crate) mod histogram;
+pub(crate) mod latency_breakdown;
+pub(crate) mod layers;
+pub(crate) mod percentiles;
+pub(crate) mod results;
+pub(crate) mod sweep;
+pub(crate) mod syscalls;
+pub(crate) mod time_series;
+
+use findings::{Findings, RunComparison};
+use samples::RunRecord;
+
+use crate::{
+    chart::{self, Chart, Theme},
+    render::Options,
+    sections::Source,
+};
+
+/// Makes the pictures of a kind, those first that say most; none where there is nothing to draw.
+enum Build {
+    Run(fn(&Source<'_>) -> Vec<Chart>),
+    Comparison(fn(&RunComparison) -> Vec<Chart>),
+}
+
+struct Entry {
+    name: &'static str,
+    about: &'static str,
+    build: Build,
+}
+
+const fn of_run(name: &'static str, about: &'static str, build: fn(&Source<'_>) -> Vec<Chart>) -> Entry {
+    Entry { name, about, build: Build::Run(build) }
+}
+
+/// From the answer to the evidence.
+const KINDS: &[Entry] = &[
+    of_run(layers::KIND, "What each layer costs, from the path with the fewest up", layers::build),
+    of_run(
+        sweep::KIND,
+        "A sweep: throughput and CPU time against a factor, with knee and recommendation",
+        sweep::build,
+    ),
+    of_run(heat_map::KIND, "A sweep of two factors as colours", heat_map::build),
+    of_run(
+        frontier::KIND,
+        "Throughput against CPU time, with the settings that none beats in both",
+        frontier::build,
+    ),
+    of_run(results::KIND, "Every result with its interval and its trials", results::build),
+    of_run(percentiles::KIND, "Percentiles of latency, the tail drawn out", percentiles::build),
+    of_run(histogram::KIND, "The distribution of latency", histogram::build),
+    of_run(
+        latency_breakdown::KIND,
+        "Where the time of a round trip goes, hop by hop",
+        latency_breakdown::build,
+    ),
+    of_run(cpu::KIND, "CPU time by its owner", cpu::build),
+    of_run(syscalls::KIND, "System calls by time, running, waiting and in a guest", syscalls::build),
+    of_run(time_series::KIND, "A trial from interval to interval, with its level shifts", time_series::build),
+    Entry {
+        name: comparison::KIND,
+        about: "Two runs: the ratio of each result with its interval",
+        build: Build::Comparison(comparison::build),
+    },
+];
+
+/// A picture of a run, or of two.
+#[derive(Debug, Clone)]
+pub struct Picture(Chart);
+
+impl Picture {
+    /// The name of its kind.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        self.0.kind
+    }
+
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.0.title
+    }
+
+    /// As a file of its own.
+    #[must_use]
+    pub fn svg(&self, theme: Theme) -> String {
+        chart::file(&self.0, theme)
+    }
+
+    /// The numbers that it shows, in base units.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        self.0.csv()
+    }
+}
+
+/// The names of all kinds and what each shows; those first that are of a single run.
+pub fn picture_kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KINDS.iter().map(|kind| (kind.name, kind.about))
+}
+
+/// The pictures that a run has, those first that say most.
+#[must_use]
+pub fn pictures(findings: &Findings, record: Option<&RunRecord>, options: &Options) -> Vec<Picture> {
+    let source = Source::new(findings, record, options);
+    let of_kind = |kind: &Entry| match kind.build {
+        Build::Run(build) => build(&source),
+        Build::Comparison(_) => Vec::new(),
+    };
+    KINDS.iter().flat_map(of_kind).map(Picture).collect()
+}
+
+/// Those of two runs.
+#[must_use]
+pub fn comparison_pictures(comparison: &RunComparison) -> Vec<Picture> {
+    let of_kind = |kind: &Entry| match kind.build {
+        Build::Run(_) => Vec::new(),
+        Build::Comparison(build) => build(comparison),
+    };
+    KINDS.iter().flat_map(of_kind).map(Picture).collect()
+}

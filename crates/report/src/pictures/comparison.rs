@@ -1,0 +1,110 @@
+//! Two runs: a row for each result, its ratio with the interval around 1, and within what runs differ anyway. Must not know the
+//! runs' environments.
+
+use findings::{CellComparison, RunComparison, Verdict};
+
+use super::columns::{ends, number};
+use crate::{
+    backends::{csv_unit, csv_verdict as verdict_word, csv_word},
+    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale, Ticks},
+    labels,
+    phrases::{self, Confidence},
+    text::{Text, Tone},
+};
+
+pub(super) const KIND: &str = "comparison";
+
+pub(super) fn build(contrast: &RunComparison) -> Vec<Chart> {
+    labels::contrasted(contrast).into_iter().filter_map(|workload| chart(contrast, workload)).collect()
+}
+
+/// `None` where nothing can be compared.
+pub(crate) fn chart(contrast: &RunComparison, workload: &str) -> Option<Chart> {
+    let of_workload = |cell: &&CellComparison| cell.workload == workload && cell.comparison.is_some();
+    let cells: Vec<&CellComparison> = contrast.cells.iter().filter(of_workload).collect();
+    let metric = cells.first().map(|cell| cell.metric)?;
+    let rows: Vec<Row> = cells.iter().filter_map(|cell| row(cell)).collect();
+    let reach = || rows.iter().flat_map(Row::reach).chain([1.0]);
+    let (low, high) = (reach().fold(f64::INFINITY, f64::min), reach().fold(0.0, f64::max));
+    // A half and a double are as far from 1; near 1 that makes no difference.
+    let scale = if low > 0.0 && high / low > 3.0 { Scale::log(reach()) } else { Scale::around(reach()) };
+    let said = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
+    let better =
+        metric.more_is_better().map_or("", |more| if more { "; more is better" } else { "; less is better" });
+    let keys = [
+        (true, Key::Interval("ratio and interval".to_owned())),
+        (rows.iter().any(|row| row.band.is_some()), Key::Band("what runs differ by anyway".to_owned())),
+    ];
+    Some(Chart {
+        kind: KIND,
+        title: format!("{workload}: {} of B over A", metric.name()),
+        about: said.collect::<Vec<_>>().join("; "),
+        drawing: Drawing::Rows(Rows {
+            axis: Axis {
+                title: format!("B over A, {}{better}", metric.name()),
+                scale,
+                ticks: Ticks::Percent,
+            },
+            rows,
+            keys: keys.into_iter().filter_map(|(is_there, key)| is_there.then_some(key)).collect(),
+            reference: Some(1.0),
+        }),
+        data: data(&cells),
+        plain: None,
+    })
+}
+
+fn row(cell: &CellComparison) -> Option<Row> {
+    let comparison = cell.comparison.as_ref()?;
+    let (tone, paint) = match cell.verdict {
+        Verdict::Better => (Tone::Good, Paint::Better),
+        Verdict::Worse => (Tone::Bad, Paint::Worse),
+        Verdict::Same | Verdict::Unknown => (Tone::Faint, Paint::Faint),
+    };
+    let is_unclear = cell.verdict == Verdict::Unknown;
+    let said = phrases::times(comparison, Confidence::InHead);
+    Some(Row {
+        label: labels::contrast_in_workload(cell),
+        pieces: vec![Piece { from: 1.0, to: comparison.ratio, paint, is_unclear }],
+        interval: ends(comparison.ratio_interval),
+        middle: Some(comparison.ratio),
+        band: cell.floor.map(|floor| (1.0 - floor, 1.0 + floor)),
+        text: Text::of(Tone::Plain, said).and(tone, format!(" {}", verdict_word(cell.verdict))),
+        ..Row::default()
+    })
+}
+
+fn data(cells: &[&CellComparison]) -> Data {
+    let mut data = Data::new([
+        "cell",
+        "path",
+        "workload",
+        "metric",
+        "unit",
+        "a_median",
+        "b_median",
+        "ratio",
+        "ratio_low",
+        "ratio_high",
+        "noise_floor",
+        "verdict",
+    ]);
+    for cell in cells {
+        let interval = cell.comparison.and_then(|it| it.ratio_interval);
+        data.push([
+            Some(cell.cell.clone()),
+            Some(cell.path.clone()),
+            Some(cell.workload.clone()),
+            Some(csv_word(cell.metric)),
+            Some(csv_unit(cell.metric).to_owned()),
+            number(Some(cell.a.median)),
+            number(Some(cell.b.median)),
+            number(cell.comparison.map(|it| it.ratio)),
+            number(interval.map(|it| it.low)),
+            number(interval.map(|it| it.high)),
+            number(cell.floor),
+            Some(verdict_word(cell.verdict).to_owned()),
+        ]);
+    }
+    data
+}

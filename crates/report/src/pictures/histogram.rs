@@ -1,0 +1,98 @@
+//! The distribution of latency: bars whose widths grow in proportion, and its median and tail. Must not know what was timed.
+
+use findings::{CellSummary, Distribution};
+use workload::Metric;
+
+use super::{columns::number, percentiles};
+use crate::{
+    chart::{Axis, Chart, Data, Drawing, Line, LineKind, Mark, Plot, Scale, Ticks},
+    phrases,
+    sections::{Source, percentiles::TitledDistribution},
+    text::GLUE,
+};
+
+pub(super) const KIND: &str = "histogram";
+
+pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
+    charts(source, |_| true)
+}
+
+/// Of these results, one for each distribution.
+pub(crate) fn charts(source: &Source<'_>, wanted: impl Fn(&CellSummary) -> bool) -> Vec<Chart> {
+    let cells = source.findings.cells.iter().filter(|cell| wanted(cell));
+    cells.flat_map(percentiles::timed).filter_map(|(cell, named)| chart(cell, &named)).collect()
+}
+
+fn chart(cell: &CellSummary, named: &TitledDistribution<'_>) -> Option<Chart> {
+    of_times(format!("{}: latency of {}", cell.workload, named.0), Some(&cell.id), named)
+}
+
+/// `None` where the shape is not known.
+pub(crate) fn of_times(
+    title: String,
+    cell: Option<&String>,
+    (name, times): &TitledDistribution<'_>,
+) -> Option<Chart> {
+    // The last bucket is all beyond the 99.9th percentile: its width says nothing.
+    let (beyond, shape) = match times.buckets.as_slice() {
+        [only] => (0, std::slice::from_ref(only)),
+        [shape @ .., beyond] => (beyond.count, shape),
+        [] => return None,
+    };
+    let (first, last) = (shape.first()?, shape.last()?);
+    let mut points: Vec<(f64, f64)> =
+        shape.iter().map(|bucket| (bucket.from.0.max(1) as f64, bucket.share)).collect();
+    points.push((last.to.0 as f64, 0.0));
+    let ends = [first.from.0.max(1) as f64, last.to.0 as f64];
+    let highest = shape.iter().map(|bucket| bucket.share).fold(0.0, f64::max);
+    let marks = [0.5, 0.99].into_iter().filter_map(|share| percentiles::marked(times, share));
+    let mut data = Data::new(["cell", "distribution", "from_ns", "to_ns", "count", "share"]);
+    for bucket in &times.buckets {
+        let [from, to, count] = [bucket.from.0, bucket.to.0, bucket.count].map(|it| Some(it.to_string()));
+        data.push([cell.cloned(), Some(name.clone()), from, to, count, number(Some(bucket.share))]);
+    }
+    let rest = if beyond > 0 {
+        format!("; beyond it {} up to {}", phrases::count(beyond, "more", "more"), times.max)
+            .replace(GLUE, " ")
+    } else {
+        String::new()
+    };
+    let plot = Plot {
+        x: Axis {
+            title: format!("latency{rest}"),
+            scale: Scale::Log { low: ends[0], high: ends[1].max(ends[0] * 1.01) },
+            ticks: Ticks::Quantity(Metric::RoundTrip),
+        },
+        y: Axis {
+            title: "share of all".to_owned(),
+            scale: Scale::from_zero([highest]),
+            ticks: Ticks::Percent,
+        },
+        lines: vec![Line { number: 0, kind: LineKind::Bars, points, intervals: Vec::new() }],
+        marks: marks.map(|(at, text)| Mark { at, text }).collect(),
+        stretches: Vec::new(),
+        spots: Vec::new(),
+        keys: Vec::new(),
+    };
+    Some(Chart {
+        kind: KIND,
+        title,
+        about: about(name, times),
+        drawing: Drawing::Plots(vec![plot]),
+        data,
+        plain: None,
+    })
+}
+
+fn about(name: &str, times: &Distribution) -> String {
+    let at = |share: f64| times.at(share).map_or_else(|| "unknown".to_owned(), |time| time.to_string());
+    let said = format!(
+        "{name}: {} times from {} to {}, median {}, 99 % within {}.",
+        times.count,
+        times.min,
+        times.max,
+        at(0.5),
+        at(0.99)
+    );
+    said.replace(GLUE, " ")
+}

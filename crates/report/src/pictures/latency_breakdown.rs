@@ -1,0 +1,118 @@
+//! Where the time of a round trip goes: hop by hop along its path, each step beginning where the one before ended, under the
+//! hosts that it passes. Must not know streams.
+
+use findings::{CellSummary, LatencyBreakdown, Leg, StepSummary};
+use units::Share;
+use workload::Metric;
+
+use super::columns::number;
+use crate::{
+    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale},
+    labels, phrases,
+    sections::Source,
+    text::{GLUE, Text, Tone},
+};
+
+pub(super) const KIND: &str = "latency-breakdown";
+
+pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
+    let way = |cell| Some((cell, CellSummary::way(cell)?));
+    let mut ways: Vec<(&CellSummary, &LatencyBreakdown)> =
+        source.findings.cells.iter().filter_map(way).collect();
+    ways.sort_by_key(|(_, way)| std::cmp::Reverse(way.steps.len()));
+    ways.into_iter().filter_map(|(cell, way)| chart(source, cell, way)).collect()
+}
+
+/// `None` without steps.
+pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary, way: &LatencyBreakdown) -> Option<Chart> {
+    let last = way.steps.last()?;
+    let whole = whole(way);
+    let mut rows: Vec<Row> = Vec::new();
+    let mut host = String::new();
+    for step in &way.steps {
+        let next = host_of(step);
+        if let Some(next) = next.filter(|next| **next != *host) {
+            next.clone_into(&mut host);
+            rows.push(Row { label: next.to_owned(), ..Row::default() });
+        }
+        rows.push(row(step, whole));
+    }
+    let end = (last.begins + last.share).max(1.0) * whole;
+    let mut data = Data::new(["cell", "leg", "step", "up_to", "begins_share", "share", "p50_ns", "p99_ns"]);
+    for step in &way.steps {
+        data.push([
+            Some(cell.id.clone()),
+            Some(leg(step.leg).to_owned()),
+            Some(step.what.clone()),
+            step.to.device.clone(),
+            number(Some(step.begins)),
+            number(Some(step.share)),
+            Some(step.p50.0.to_string()),
+            Some(step.p99.0.to_string()),
+        ]);
+    }
+    let said = way.steps.iter().map(|step| format!("{}: {}", step.what, step.p50).replace(GLUE, " "));
+    let legs = [Leg::There, Leg::Server, Leg::Back];
+    let is_there = |it: &Leg| way.steps.iter().any(|step| step.leg == *it);
+    let key = |it: Leg| Key::Surface(paint(it), leg(it).replace('-', " "));
+    Some(Chart {
+        kind: KIND,
+        title: format!("Latency breakdown: {}", labels::cell(source.findings, cell)),
+        about: format!(
+            "The median of each step of a round trip of {}. {}",
+            phrases::value(Metric::RoundTrip, whole),
+            said.collect::<Vec<_>>().join("; ")
+        ),
+        drawing: Drawing::Rows(Rows {
+            axis: Axis::of_metric(Metric::RoundTrip, Scale::from_zero([end]), end),
+            rows,
+            keys: legs.into_iter().filter(is_there).map(key).collect(),
+            reference: None,
+        }),
+        data,
+        plain: None,
+    })
+}
+
+/// The round trip of which steps are shares.
+fn whole(way: &LatencyBreakdown) -> f64 {
+    let of_step = |step: &&StepSummary| step.share > 0.0;
+    let step = way.steps.iter().filter(of_step).max_by(|one, other| one.share.total_cmp(&other.share));
+    step.map_or(way.sum.0 as f64, |step| step.p50.0 as f64 / step.share)
+}
+
+/// The host on which a step ends; of one that ends in a program nothing is known beside.
+fn host_of(step: &StepSummary) -> Option<&str> {
+    let device = step.to.device.as_ref().or(step.from.device.as_ref())?;
+    device.rsplit_once(':').map(|(host, _)| host).filter(|host| *host != "?")
+}
+
+fn row(step: &StepSummary, whole: f64) -> Row {
+    let (from, to) = (step.begins * whole, (step.begins + step.share) * whole);
+    let device = step.to.device.as_ref().and_then(|device| device.rsplit_once(':')).map(|(_, device)| device);
+    let place = device.map(|device| format!(" → {device}")).unwrap_or_default();
+    let text =
+        Text::of(Tone::Plain, step.p50.to_string()).and(Tone::Faint, format!("  {}", Share(step.share)));
+    Row {
+        label: format!("{}{place}", step.what),
+        pieces: vec![Piece { from, to, paint: paint(step.leg), is_unclear: false }],
+        text,
+        ..Row::default()
+    }
+}
+
+const fn paint(leg: Leg) -> Paint {
+    match leg {
+        Leg::There => Paint::Of(0),
+        Leg::Server => Paint::Of(6),
+        Leg::Back => Paint::Of(4),
+    }
+}
+
+const fn leg(leg: Leg) -> &'static str {
+    match leg {
+        Leg::There => "to-the-server",
+        Leg::Server => "in-the-server",
+        Leg::Back => "back",
+    }
+}

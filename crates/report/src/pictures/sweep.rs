@@ -1,0 +1,216 @@
+//! A sweep along one factor: the metric, and below it CPU time, a line for each setting of the others, with the knee and what is
+//! recommended. Must not know how these were found.
+
+use findings::{Answer, CellSummary, Findings, Knee, OwnerUnit};
+
+use super::columns::{CELL, ends, number, of_cell};
+use crate::{
+    chart::{Axis, Chart, Data, Drawing, Key, Line, LineKind, Mark, Plot, Scale, Spot, Ticks},
+    labels, phrases,
+    sections::Source,
+};
+
+pub(super) const KIND: &str = "sweep";
+
+/// So many lines are told apart in one field: of more the ones with the best values.
+const MOST_LINES: usize = 7;
+
+pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
+    let of_answer = |answer: &Answer| -> Vec<Chart> {
+        answer.knees.iter().filter_map(|knee| chart(source, answer, knee)).collect()
+    };
+    source.findings.answers.iter().flat_map(of_answer).collect()
+}
+
+/// The cells of one setting of the other factors, along the factor.
+struct Curve<'a> {
+    others: String,
+    cells: Vec<(usize, &'a CellSummary)>,
+}
+
+pub(crate) fn chart(source: &Source<'_>, answer: &Answer, knee: &Knee) -> Option<Chart> {
+    let levels = levels(source.findings, answer, &knee.factor);
+    let curves = curves(source.findings, answer, knee, &levels);
+    if levels.len() < 2 || curves.is_empty() {
+        return None;
+    }
+    let of = labels::swept(&answer.workload, &answer.path);
+    let mut plots = vec![value_plot(source, answer, knee, &levels, &curves)];
+    plots.extend(cpu_plot(answer, knee, &levels, &curves));
+    Some(Chart {
+        kind: KIND,
+        title: format!("{of}: {} against {}", answer.metric.name(), knee.factor),
+        about: about(source, answer, knee),
+        drawing: Drawing::Plots(plots),
+        data: data(answer, knee, &curves),
+        plain: None,
+    })
+}
+
+/// What the picture says, in words.
+fn about(source: &Source<'_>, answer: &Answer, knee: &Knee) -> String {
+    let curve =
+        knee.curve.iter().map(|(level, value)| format!("{level}: {}", phrases::value(answer.metric, *value)));
+    let curve = curve.collect::<Vec<_>>().join("; ");
+    let chosen = answer.recommendations.iter().find(|it| it.objective == source.objective);
+    let chosen = chosen.and_then(|it| labels::levels(&it.levels)).map(|it| format!(" Recommended: {it}."));
+    format!(
+        "The best {} at each level of {}: {curve}. No more from {} on, a plateau of {}.{}",
+        answer.metric.name(),
+        knee.factor,
+        knee.level,
+        phrases::value(answer.metric, knee.plateau),
+        chosen.unwrap_or_default()
+    )
+}
+
+/// Cells of an answer.
+pub(super) fn swept<'a>(findings: &'a Findings, answer: &'a Answer) -> impl Iterator<Item = &'a CellSummary> {
+    findings.cells.iter().filter(|cell| cell.workload == answer.workload && cell.path == answer.path)
+}
+
+/// The levels of a factor: numbers in their order, others as they came.
+pub(super) fn levels<'a>(findings: &'a Findings, answer: &'a Answer, factor: &str) -> Vec<&'a str> {
+    let found = swept(findings, answer).filter_map(|cell| cell.levels.get(factor).map(String::as_str));
+    let mut levels = labels::distinct(found);
+    if levels.iter().all(|level| level.parse::<f64>().is_ok()) {
+        levels.sort_by(|one, other| {
+            let number = |level: &str| level.parse::<f64>().unwrap_or_default();
+            number(one).total_cmp(&number(other))
+        });
+    }
+    levels
+}
+
+fn curves<'a>(findings: &'a Findings, answer: &'a Answer, knee: &Knee, levels: &[&str]) -> Vec<Curve<'a>> {
+    let mut curves: Vec<Curve<'a>> = Vec::new();
+    for cell in swept(findings, answer) {
+        let Some(level) = cell.levels.get(&knee.factor) else { continue };
+        let Some(place) = levels.iter().position(|it| it == level) else { continue };
+        let mut others = cell.levels.clone();
+        others.remove(&knee.factor);
+        let others = labels::levels(&others).unwrap_or_else(|| answer.metric.name().to_owned());
+        match curves.iter_mut().find(|curve| curve.others == others) {
+            Some(curve) => curve.cells.push((place, cell)),
+            None => curves.push(Curve { others, cells: vec![(place, cell)] }),
+        }
+    }
+    curves.iter_mut().for_each(|curve| curve.cells.sort_by_key(|(place, _)| *place));
+    if curves.len() > MOST_LINES {
+        let sign = if answer.metric.more_is_better() == Some(false) { 1.0 } else { -1.0 };
+        let best = |curve: &Curve<'_>| {
+            curve.cells.iter().map(|(_, cell)| cell.value.median * sign).fold(f64::INFINITY, f64::min)
+        };
+        curves.sort_by(|one, other| best(one).total_cmp(&best(other)));
+        curves.truncate(MOST_LINES);
+    }
+    curves
+}
+
+/// Levels that are numbers lie where their size is, by orders of magnitude where they span several.
+fn axis(factor: &str, levels: &[&str]) -> (Axis, Vec<f64>) {
+    let numbers: Option<Vec<f64>> = levels.iter().map(|level| level.parse::<f64>().ok()).collect();
+    let title = factor.to_owned();
+    let (scale, places) = match numbers {
+        Some(numbers) if numbers[0] > 0.0 && numbers[numbers.len() - 1] / numbers[0] >= 6.0 => {
+            (Scale::log(numbers.iter().copied()), numbers)
+        }
+        Some(numbers) => (Scale::around(numbers.iter().copied()), numbers),
+        None => {
+            let places: Vec<f64> = (0..levels.len()).map(|place| place as f64).collect();
+            (Scale::around(places.iter().copied()), places)
+        }
+    };
+    let named = places.iter().copied().zip(levels.iter().map(ToString::to_string)).collect();
+    (Axis { title, scale, ticks: Ticks::Named(named) }, places)
+}
+
+fn value_plot(
+    source: &Source<'_>,
+    answer: &Answer,
+    knee: &Knee,
+    levels: &[&str],
+    curves: &[Curve<'_>],
+) -> Plot {
+    let (x, places) = axis(&knee.factor, levels);
+    let line = |(number, curve): (usize, &Curve<'_>)| Line {
+        number,
+        kind: LineKind::Dotted,
+        points: curve.cells.iter().map(|(place, cell)| (places[*place], cell.value.median)).collect(),
+        intervals: curve.cells.iter().map(|(_, cell)| ends(cell.value.interval)).collect(),
+    };
+    let lines: Vec<Line> = curves.iter().enumerate().map(line).collect();
+    let highs = lines.iter().flat_map(|line| line.intervals.iter().flatten().map(|(_, high)| *high));
+    let values = || lines.iter().flat_map(|line| line.points.iter().map(|(_, value)| *value));
+    let largest = values().fold(0.0, f64::max);
+    let y = Axis::of_metric(answer.metric, Scale::from_zero(values().chain(highs)), largest);
+    let at = |level: &str| levels.iter().position(|it| *it == level).map(|place| places[place]);
+    let is_last = levels.last() == Some(&knee.level.as_str());
+    let mark = |at| Mark { at, text: format!("knee: {}", knee.level) };
+    let chosen =
+        answer.recommendations.iter().find(|it| it.objective == source.objective && it.withheld.is_none());
+    let spot = chosen.and_then(|it| {
+        let text = "recommended".to_owned();
+        Some(Spot { at: (at(it.levels.get(&knee.factor)?)?, it.value), text, is_chosen: true })
+    });
+    let keys =
+        || curves.iter().enumerate().map(|(number, curve)| Key::Line(number, curve.others.clone())).collect();
+    Plot {
+        x,
+        y,
+        marks: at(&knee.level).filter(|_| !is_last).map(mark).into_iter().collect(),
+        stretches: Vec::new(),
+        spots: spot.into_iter().collect(),
+        keys: if curves.len() > 1 { keys() } else { Vec::new() },
+        lines,
+    }
+}
+
+/// CPU time of a cell, of the owners that every cell of the answer knows.
+pub(super) fn cpu(answer: &Answer, cell: &CellSummary) -> Option<f64> {
+    let of_owner =
+        |owner: &String| cell.owners.iter().find(|cost| cost.owner == *owner).map(|cost| cost.value);
+    if answer.owners.is_empty() { None } else { answer.owners.iter().map(of_owner).sum() }
+}
+
+/// In what CPU time is told, and what one of it is.
+pub(super) fn cpu_axis(answer: &Answer, scale: Scale) -> Axis {
+    let unit = answer.frontier.iter().flat_map(|point| &point.owners).map(|cost| cost.unit).next();
+    let (what, ticks) = match unit {
+        Some(OwnerUnit::Share) => ("share of the CPUs", Ticks::Percent),
+        _ => ("CPUs busy", Ticks::In(1.0)),
+    };
+    Axis { title: format!("CPU time, {what} ({})", answer.owners.join(", ")), scale, ticks }
+}
+
+fn cpu_plot(answer: &Answer, knee: &Knee, levels: &[&str], curves: &[Curve<'_>]) -> Option<Plot> {
+    let (x, places) = axis(&knee.factor, levels);
+    let line = |(number, curve): (usize, &Curve<'_>)| {
+        let points =
+            curve.cells.iter().filter_map(|(place, cell)| Some((places[*place], cpu(answer, cell)?)));
+        Line { number, kind: LineKind::Dotted, points: points.collect(), intervals: Vec::new() }
+    };
+    let lines: Vec<Line> =
+        curves.iter().enumerate().map(line).filter(|line| !line.points.is_empty()).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let scale = Scale::from_zero(lines.iter().flat_map(|line| line.points.iter().map(|(_, cpu)| *cpu)));
+    let (marks, stretches, spots, keys) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    Some(Plot { x, y: cpu_axis(answer, scale), lines, marks, stretches, spots, keys })
+}
+
+fn data(answer: &Answer, knee: &Knee, curves: &[Curve<'_>]) -> Data {
+    let mut data = Data::new(CELL.into_iter().chain(["factor", "level", "others", "cpu_time"]));
+    for (curve, (_, cell)) in
+        curves.iter().flat_map(|curve| curve.cells.iter().map(move |cell| (curve, cell)))
+    {
+        data.push(of_cell(cell).into_iter().chain([
+            Some(knee.factor.clone()),
+            cell.levels.get(&knee.factor).cloned(),
+            Some(curve.others.clone()),
+            number(cpu(answer, cell)),
+        ]));
+    }
+    data
+}

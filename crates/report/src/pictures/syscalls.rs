@@ -1,0 +1,133 @@
+//! System calls of a result: a bar for each kind of call, its time split in running, waiting and in a guest; where no times are
+//! known, how often. Must not know what is too much.
+
+use findings::CellSummary;
+use samples::SyscallCount;
+use units::Nanos;
+use workload::Metric;
+
+use super::columns::number;
+use crate::{
+    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale, Ticks},
+    labels, phrases,
+    sections::Source,
+    text::{GLUE, Text, Tone},
+};
+
+pub(super) const KIND: &str = "system-calls";
+
+/// So many calls are drawn, those with most time first.
+const MOST: usize = 12;
+
+pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
+    source.findings.cells.iter().filter_map(|cell| chart(source, cell)).collect()
+}
+
+/// `None` where nobody counted.
+pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary) -> Option<Chart> {
+    if cell.syscalls.is_empty() {
+        return None;
+    }
+    let rate = |index: usize| cell.probed.as_ref()?.calls.as_ref()?.each.get(index).copied();
+    let work = cell.probed.as_ref().and_then(|probed| probed.calls.as_ref()).map(|calls| calls.work);
+    let unit = work.map(|work| work.for_cpu().1);
+    let mut calls: Vec<(usize, &SyscallCount)> = cell.syscalls.iter().enumerate().collect();
+    let is_timed = calls.iter().any(|(_, call)| call.total.is_some());
+    calls.sort_by_key(|(_, call)| {
+        std::cmp::Reverse(if is_timed { call.total.map_or(0, |time| time.0) } else { call.calls })
+    });
+    let rows: Vec<Row> = calls.iter().take(MOST).map(|(_, call)| row(call, is_timed)).collect();
+    let largest = rows.iter().flat_map(Row::reach).fold(0.0, f64::max);
+    let scale = Scale::from_zero([largest]);
+    let axis = if is_timed {
+        let axis = Axis::of_metric(Metric::RoundTrip, scale, largest);
+        Axis { title: axis.title.replace(Metric::RoundTrip.name(), "time in the call, all trials"), ..axis }
+    } else {
+        Axis { title: "calls, all trials".to_owned(), scale, ticks: Ticks::In(1.0) }
+    };
+    let mut data = Data::new([
+        "cell",
+        "end",
+        "process",
+        "thread",
+        "call",
+        "calls",
+        "calls_for_each",
+        "each",
+        "total_ns",
+        "running_ns",
+        "waiting_ns",
+        "guest_ns",
+    ]);
+    for (index, call) in &calls {
+        let time = |time: Option<Nanos>| time.map(|time| time.0.to_string());
+        data.push([
+            Some(cell.id.clone()),
+            call.end.clone(),
+            call.process.clone(),
+            call.thread.clone(),
+            Some(call.call.clone()),
+            Some(call.calls.to_string()),
+            number(rate(*index)),
+            unit.map(str::to_owned),
+            time(call.total),
+            time(call.running),
+            time(call.waiting),
+            time(call.guest),
+        ]);
+    }
+    let said = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
+    Some(Chart {
+        kind: KIND,
+        title: format!("System calls: {}", labels::cell(source.findings, cell)),
+        about: said.collect::<Vec<_>>().join("; "),
+        drawing: Drawing::Rows(Rows { axis, keys: keys(&rows, is_timed), rows, reference: None }),
+        data,
+        plain: None,
+    })
+}
+
+fn row(call: &SyscallCount, is_timed: bool) -> Row {
+    let (mut pieces, mut from) = (Vec::new(), 0.0);
+    let mut add = |value: f64, paint: Paint| {
+        if value > 0.0 {
+            pieces.push(Piece { from, to: from + value, paint, is_unclear: false });
+            from += value;
+        }
+    };
+    match (is_timed, call.total) {
+        (false, _) => add(call.calls as f64, Paint::Value),
+        (true, None) => {}
+        (true, Some(total)) => {
+            let parts =
+                [(call.running, Paint::Of(1)), (call.waiting, Paint::Of(5)), (call.guest, Paint::Of(2))];
+            let known: u64 = parts.iter().filter_map(|(time, _)| *time).map(|time| time.0).sum();
+            for (time, paint) in parts {
+                add(time.map_or(0.0, |time| time.0 as f64), paint);
+            }
+            add(total.0.saturating_sub(known) as f64, Paint::Faint);
+        }
+    }
+    let times = phrases::grouped(call.calls);
+    let took = call.total.map(|time| format!("{time}, ").replace(GLUE, " ")).unwrap_or_default();
+    let who = call.thread.as_ref().or(call.process.as_ref()).or(call.end.as_ref());
+    let who = who.map(|who| format!(", {who}")).unwrap_or_default();
+    Row {
+        label: format!("{}{who}", call.call),
+        pieces,
+        text: Text::of(Tone::Plain, format!("{took}{times} calls")),
+        ..Row::default()
+    }
+}
+
+fn keys(rows: &[Row], is_timed: bool) -> Vec<Key> {
+    let has = |paint: Paint| rows.iter().flat_map(|row| &row.pieces).any(|piece| piece.paint == paint);
+    let named = [
+        (Paint::Of(1), "running"),
+        (Paint::Of(5), "asleep or waiting for a CPU"),
+        (Paint::Of(2), "in a guest"),
+        (Paint::Faint, "not told apart"),
+    ];
+    let there = named.into_iter().filter(|(paint, _)| is_timed && has(*paint));
+    there.map(|(paint, name)| Key::Surface(paint, name.to_owned())).collect()
+}

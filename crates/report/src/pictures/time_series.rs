@@ -1,0 +1,174 @@
+//! A trial from interval to interval: its rate or its round trips over time, with the warm-up, the jumps from one level to
+//! another, and whether others had its CPUs. A long one is drawn as the least and the most of each pixel, so that nothing
+//! short is lost. Must not know what was sent.
+
+use findings::{CellShift, CellSummary};
+use samples::{Arm, RunRecord, Trial, ValidityWarning};
+use units::Share;
+
+use super::columns::number;
+use crate::{
+    chart::{Axis, Chart, Data, Drawing, Line, LineKind, Mark, Plot, Scale, Stretch, Ticks},
+    kind::{self, TimeSample, TimeSeries},
+    labels, phrases,
+    sections::Source,
+    text::GLUE,
+};
+
+pub(super) const KIND: &str = "time-series";
+
+/// More samples than this are put together.
+const COLUMNS: usize = 600;
+
+pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
+    let of_cell = |cell| chart(source, source.record?, cell);
+    source.findings.cells.iter().filter_map(of_cell).collect()
+}
+
+/// Of the first trial that has a jump, or else of the first; `None` where too few intervals were kept.
+pub(crate) fn chart(source: &Source<'_>, record: &RunRecord, cell: &CellSummary) -> Option<Chart> {
+    let trial = trial(record, cell)?;
+    let series = kind::series(&trial.measurement)?;
+    if series.samples.len() < 3 {
+        return None;
+    }
+    let columns = columns(&series.samples);
+    let shifts: Vec<&CellShift> = cell.shifts.iter().filter(|shift| shift.trial == trial.index).collect();
+    let begin = series.samples.iter().find(|sample| !sample.warmup).map_or(0.0, |sample| sample.start);
+    let first = series.samples.first().map_or(0.0, |sample| sample.start);
+    let end = series.samples.last().map_or(1.0, |sample| sample.end);
+    let values = || columns.iter().flat_map(|column| [column.least, column.most]);
+    let largest = values().fold(0.0, f64::max);
+    let time = |at: f64| Stretch { from: first, to: at, text: "warm-up".to_owned() };
+    let disturbed = disturbance(trial).map(|text| Stretch { from: begin, to: end, text });
+    let points = columns.iter().flat_map(Column::points).collect();
+    let plot = Plot {
+        x: Axis {
+            title: "time in the trial, s".to_owned(),
+            scale: Scale::Linear { low: first, high: end.max(first + 1e-9) },
+            ticks: Ticks::In(1.0),
+        },
+        y: Axis::of_metric(series.metric, Scale::from_zero(values()), largest),
+        lines: vec![Line { number: 0, kind: LineKind::Bare, points, intervals: Vec::new() }],
+        marks: shifts.iter().map(|shift| mark(&series, shift, begin)).collect(),
+        stretches: (begin > first).then(|| time(begin)).into_iter().chain(disturbed).collect(),
+        spots: Vec::new(),
+        keys: Vec::new(),
+    };
+    let mut data = Data::new(["cell", "trial", "start_s", "end_s", "least", "most", "warmup"]);
+    for column in &columns {
+        data.push([
+            Some(cell.id.clone()),
+            Some(trial.index.to_string()),
+            number(Some(column.start)),
+            number(Some(column.end)),
+            number(Some(column.least)),
+            number(Some(column.most)),
+            Some(column.warmup.to_string()),
+        ]);
+    }
+    let label = labels::cell(source.findings, cell);
+    Some(Chart {
+        kind: KIND,
+        title: format!("{label}: {} over time, trial {}", series.what, trial.index + 1),
+        about: about(&series, &shifts),
+        drawing: Drawing::Plots(vec![plot]),
+        data,
+        plain: None,
+    })
+}
+
+fn trial<'a>(record: &'a RunRecord, cell: &CellSummary) -> Option<&'a Trial> {
+    let mut trials: Vec<&Trial> =
+        record.trials.iter().filter(|trial| trial.cell == cell.id && trial.arm == Arm::Measure).collect();
+    let jumps = |trial: &Trial| cell.shifts.iter().any(|shift| shift.trial == trial.index);
+    trials.sort_by_key(|trial| (!jumps(trial), trial.block));
+    trials.first().copied()
+}
+
+fn mark(series: &TimeSeries, shift: &CellShift, begin: f64) -> Mark {
+    let value = |value: f64| phrases::value(series.metric, value).replace(GLUE, " ");
+    let [before, after] = [shift.shift.before, shift.shift.after].map(value);
+    Mark { at: begin + shift.shift.at.seconds(), text: format!("{before} to {after}") }
+}
+
+fn disturbance(trial: &Trial) -> Option<String> {
+    trial.doubts.iter().find_map(|warning| match warning {
+        ValidityWarning::Disturbed { share, .. } => {
+            Some(format!("disturbed: others had {} of its CPUs", Share(*share)).replace(GLUE, " "))
+        }
+        _ => None,
+    })
+}
+
+fn about(series: &TimeSeries, shifts: &[&CellShift]) -> String {
+    let values = || series.samples.iter().filter(|sample| !sample.warmup).map(|sample| sample.value);
+    let value = |value: f64| phrases::value(series.metric, value);
+    let jumps = match shifts {
+        [] => "no level shift".to_owned(),
+        shifts => {
+            let said = shifts.iter().map(|shift| {
+                format!(
+                    "from {} to {} at {}",
+                    value(shift.shift.before),
+                    value(shift.shift.after),
+                    shift.shift.at
+                )
+            });
+            format!("level shift {}", said.collect::<Vec<_>>().join(", "))
+        }
+    };
+    let [least, most] = [values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max)].map(value);
+    format!("{} intervals between {least} and {most}, {jumps}.", series.samples.len()).replace(GLUE, " ")
+}
+
+/// What is drawn at one place: one sample, or the least and the most of several.
+struct Column {
+    start: f64,
+    end: f64,
+    least: f64,
+    most: f64,
+    warmup: bool,
+}
+
+impl Column {
+    fn points(&self) -> Vec<(f64, f64)> {
+        let middle = (self.start + self.end) / 2.0;
+        if self.least == self.most {
+            vec![(middle, self.most)]
+        } else {
+            vec![(middle, self.least), (middle, self.most)]
+        }
+    }
+}
+
+fn columns(samples: &[TimeSample]) -> Vec<Column> {
+    let each = samples.len().div_ceil(COLUMNS).max(1);
+    let column = |samples: &[TimeSample]| Column {
+        start: samples.first().map_or(0.0, |sample| sample.start),
+        end: samples.last().map_or(0.0, |sample| sample.end),
+        least: samples.iter().map(|sample| sample.value).fold(f64::INFINITY, f64::min),
+        most: samples.iter().map(|sample| sample.value).fold(f64::NEG_INFINITY, f64::max),
+        warmup: samples.iter().all(|sample| sample.warmup),
+    };
+    samples.chunks(each).map(column).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_million_samples_the_shortest_spike_is_drawn() {
+        let sample = |index: usize| TimeSample {
+            start: index as f64,
+            end: index as f64 + 1.0,
+            value: if index == 654_321 { 99.0 } else { 1.0 },
+            warmup: false,
+        };
+        let columns = columns(&(0..1_000_000).map(sample).collect::<Vec<_>>());
+        assert!(columns.len() <= COLUMNS);
+        let spikes: Vec<&Column> = columns.iter().filter(|column| column.most == 99.0).collect();
+        assert!(spikes.len() == 1 && spikes[0].least == 1.0 && spikes[0].points().len() == 2);
+    }
+}

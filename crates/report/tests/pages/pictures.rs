@@ -1,0 +1,334 @@
+//! Pictures of whole runs: nothing is cut or written over something else whatever the names, no name becomes markup, and what is
+//! drawn is what the report's tables for spreadsheets say.
+
+use std::{collections::BTreeMap, env, fs, path::PathBuf};
+
+use console::measure_text_width;
+use findings::Findings;
+use report::{
+    Format, Options, Picture, Theme, comparison_pictures, picture_kinds, pictures, render, render_contrast,
+};
+
+use crate::sample;
+
+const HOSTILE: [&str; 6] = [
+    "<script>alert(1)</script>\" onload=\"x ]]> &amp;",
+    "a-very-long-name-without-any-space-in-it-that-goes-on-and-on-and-on",
+    "네트워크-속도-테스트-게이트웨이",
+    "\u{202e}שלום עולם\u{200b}\u{feff}العربية",
+    "\u{1b}[31mred\n\u{9b}2J",
+    "",
+];
+
+/// Every run of hand-made findings.
+fn runs() -> Vec<Findings> {
+    vec![
+        sample::findings(),
+        sample::engine(),
+        sample::sweep::sweep(),
+        sample::imported::imported(),
+        sample::probed::probed(),
+        sample::machines::machines(),
+        sample::alternatives::alternatives(),
+    ]
+}
+
+/// The same with every name of a path, a workload and a level begun by these words.
+fn renamed(findings: &Findings, name: &str) -> Findings {
+    let mut findings = findings.clone();
+    let rename = |text: &mut String| text.insert_str(0, name);
+    findings.cells.iter_mut().for_each(|cell| {
+        rename(&mut cell.path);
+        rename(&mut cell.workload);
+        cell.levels.values_mut().for_each(rename);
+    });
+    for ladder in &mut findings.ladders {
+        rename(&mut ladder.workload);
+        ladder.rungs.iter_mut().for_each(|step| rename(&mut step.path));
+    }
+    for answer in &mut findings.answers {
+        rename(&mut answer.workload);
+        rename(&mut answer.path);
+        answer.frontier.iter_mut().flat_map(|point| point.levels.values_mut()).for_each(rename);
+        answer.recommendations.iter_mut().flat_map(|it| it.levels.values_mut()).for_each(rename);
+        answer.knees.iter_mut().for_each(|knee| rename(&mut knee.level));
+    }
+    findings
+}
+
+fn drawn(findings: &Findings) -> Vec<Picture> {
+    pictures(findings, Some(&sample::record::record()), &Options::default())
+}
+
+/// A text of a picture: left, top, right, bottom, and what it says.
+#[derive(Debug)]
+struct Shown(f64, f64, f64, f64, String);
+
+/// About as wide as a reader's font may be, with what a tag needs.
+fn texts(svg: &str) -> Vec<Shown> {
+    let sizes: BTreeMap<&str, f64> = [("t", 13.0), ("l", 13.0), ("n", 12.0), ("k", 11.0)].into();
+    let parts = svg.split("<text ").skip(1);
+    parts
+        .map(|part| {
+            let (attributes, rest) = part.split_once('>').expect("a tag ends");
+            let (content, _) = rest.split_once("</text>").expect("an element ends");
+            let attribute = |name: &str| {
+                attributes.split(&format!("{name}=\"")).nth(1).and_then(|it| it.split('"').next())
+            };
+            let number =
+                |name: &str| attribute(name).and_then(|it| it.parse::<f64>().ok()).expect("a number");
+            let class = attribute("class").and_then(|it| it.split(' ').next()).expect("a class");
+            let text = unescaped(&without_tags(content));
+            let wide = measure_text_width(&text) as f64 * sizes[class] * 0.48;
+            let (x, y) = (number(" x"), number(" y"));
+            let left = match attribute("text-anchor") {
+                Some("middle") => x - wide / 2.0,
+                Some("end") => x - wide,
+                _ => x,
+            };
+            Shown(left, y - sizes[class] * 0.75, left + wide, y + sizes[class] * 0.2, text)
+        })
+        .collect()
+}
+
+fn without_tags(content: &str) -> String {
+    let mut inside = false;
+    let keep = |sign: &char| {
+        let shown = !inside && *sign != '<';
+        inside = match sign {
+            '<' => true,
+            '>' => false,
+            _ => inside,
+        };
+        shown
+    };
+    content.chars().filter(keep).collect::<String>()
+}
+
+fn unescaped(text: &str) -> String {
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+}
+
+/// Width and height of the view box.
+fn view_box(svg: &str) -> (f64, f64) {
+    let numbers = svg.split("viewBox=\"0 0 ").nth(1).and_then(|it| it.split('"').next()).expect("a view box");
+    let (width, height) = numbers.split_once(' ').expect("two numbers");
+    (width.parse().expect("a width"), height.parse().expect("a height"))
+}
+
+fn check_texts(what: &str, svg: &str) {
+    let (width, height) = view_box(svg);
+    let texts = texts(svg);
+    for (index, text) in texts.iter().enumerate() {
+        let Shown(left, top, right, bottom, said) = text;
+        assert!(
+            *left >= -1.0 && *top >= 0.0 && *right <= width + 1.0 && *bottom <= height,
+            "{what}: `{said}` is cut: {text:?}"
+        );
+        for other in &texts[index + 1..] {
+            let apart = left >= &other.2 || &other.0 >= right || top >= &other.3 || &other.1 >= bottom;
+            assert!(
+                apart || said.trim().is_empty() || other.4.trim().is_empty(),
+                "{what}: {text:?} lies on {other:?}"
+            );
+        }
+    }
+}
+
+/// What stands in a page: both widths of each picture.
+fn inline(page: &str) -> impl Iterator<Item = &str> {
+    page.split("<svg ").skip(1).map(|part| part.split("</svg>").next().unwrap_or_default())
+}
+
+#[test]
+fn no_text_is_cut_or_lies_on_another_whatever_the_names() {
+    let record = sample::record::record();
+    for (findings, name) in runs().iter().flat_map(|run| HOSTILE.map(|name| (run, name))) {
+        let findings = renamed(findings, name);
+        for picture in drawn(&findings) {
+            check_texts(&format!("{} {name:?}", picture.kind()), &picture.svg(Theme::Auto));
+        }
+        let page = render(&findings, Some(&record), Format::Html, &Options::default());
+        for svg in inline(&page) {
+            check_texts(&format!("in a page, {name:?}"), svg);
+        }
+    }
+    let contrast = sample::contrast::contrast();
+    for svg in inline(&render_contrast(&contrast, None, Format::Html, &Options::default())) {
+        check_texts("two runs", svg);
+    }
+}
+
+#[test]
+fn no_name_becomes_markup_and_none_is_too_long() {
+    let long = "W".repeat(10_000);
+    for (findings, name) in
+        runs().iter().flat_map(|run| HOSTILE.into_iter().chain([long.as_str()]).map(move |name| (run, name)))
+    {
+        for picture in drawn(&renamed(findings, name)) {
+            let svg = picture.svg(Theme::Auto);
+            for obeyed in ["<script", "onload=\"", "\u{1b}", "\u{9b}", "\u{202e}", "\u{200b}"] {
+                assert!(!svg.contains(obeyed), "{} {obeyed:?}", picture.kind());
+            }
+            for element in ["svg", "title", "desc", "style", "text", "g", "defs", "pattern"] {
+                let opened = svg.matches(&format!("<{element}>")).count()
+                    + svg.matches(&format!("<{element} ")).count();
+                assert_eq!(
+                    opened,
+                    svg.matches(&format!("</{element}>")).count(),
+                    "{element} of {}",
+                    picture.kind()
+                );
+            }
+            assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{svg}");
+        }
+    }
+}
+
+/// The rows of a table for spreadsheets, by column.
+fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
+    let mut lines = csv.lines().map(fields);
+    let head = lines.next().expect("a head");
+    lines.map(|row| head.iter().cloned().zip(row).collect()).collect()
+}
+
+fn fields(line: &str) -> Vec<String> {
+    let (mut fields, mut quoted) = (vec![String::new()], false);
+    for sign in line.chars() {
+        match sign {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            sign => fields.last_mut().expect("there is one").push(sign),
+        }
+    }
+    fields
+}
+
+/// Every row of a picture says the same as the report's row for its cell; how many fields were compared.
+fn check_data(picture: &Picture, report: &[BTreeMap<String, String>]) -> usize {
+    let compared = rows(&picture.csv()).into_iter().map(|row| {
+        // Some hand-made cells share an identity.
+        let mut of_cell = report.iter().filter(|it| it["cell"] == row["cell"]);
+        let agreed = of_cell.find_map(|told| agreed(picture.kind(), &row, told));
+        agreed.unwrap_or_else(|| panic!("{} draws what the report does not say: {row:?}", picture.kind()))
+    });
+    compared.sum()
+}
+
+/// How many fields of a picture's row are in the report's; `None` where one of them differs.
+fn agreed(kind: &str, row: &BTreeMap<String, String>, told: &BTreeMap<String, String>) -> Option<usize> {
+    let mut pairs: Vec<(&String, &String)> =
+        row.iter().filter_map(|(column, value)| Some((value, told.get(column)?))).collect();
+    let distribution = row.get("distribution").map(String::as_str).unwrap_or_default();
+    let prefix = if distribution.ends_with("since intended") { "since_intended" } else { "round_trip" };
+    let percentile = row
+        .get("share")
+        .and_then(|share| [("0.5", "p50"), ("0.99", "p99")].iter().find(|(it, _)| it == share));
+    if let Some((_, percentile)) =
+        percentile.filter(|_| kind == "percentiles" && !distribution.ends_with("lateness"))
+    {
+        let told = told.get(&format!("{prefix}_{percentile}_ns")).filter(|told| !told.is_empty());
+        pairs.extend(told.map(|told| (&row["time_ns"], told)));
+    }
+    let owner = row.get("owner").and_then(|owner| told.get(&format!("owner.{owner}")));
+    pairs.extend(owner.map(|told| (&row["busy_cpus"], told)));
+    pairs.iter().all(|(drawn, told)| drawn == told).then_some(pairs.len())
+}
+
+#[test]
+fn what_is_drawn_is_what_the_reports_tables_say() {
+    for findings in runs() {
+        let report = rows(&render(&findings, None, Format::Csv, &Options::default()));
+        let compared: usize = drawn(&findings)
+            .iter()
+            .filter(|picture| !["time-series"].contains(&picture.kind()))
+            .map(|picture| check_data(picture, &report))
+            .sum();
+        assert!(compared > 4, "{}: {compared}", findings.run.title);
+    }
+    let contrast = sample::contrast::contrast();
+    let report = rows(&render_contrast(&contrast, None, Format::Csv, &Options::default()));
+    assert!(
+        comparison_pictures(&contrast).iter().map(|picture| check_data(picture, &report)).sum::<usize>() > 4
+    );
+}
+
+/// The numbers of an attribute of the elements with a class, in their order.
+fn numbers(svg: &str, element: &str, attribute: &str) -> Vec<f64> {
+    let elements = svg.split('<').filter(|part| part.starts_with(element));
+    let value = |part: &str| part.split(&format!(" {attribute}=\"")).nth(1)?.split('"').next()?.parse().ok();
+    elements.filter_map(value).collect()
+}
+
+#[test]
+fn each_bar_is_as_long_as_its_number_and_each_trial_is_a_dot_at_its_value() {
+    let findings = sample::findings();
+    let layers = drawn(&findings).into_iter().find(|it| it.kind() == "layers").expect("it has layers");
+    let svg = layers.svg(Theme::Auto);
+    let data = rows(&layers.csv());
+    let [first, last] = [data.first(), data.last()]
+        .map(|row| row.expect("two paths")["median"].parse::<f64>().expect("a number"));
+    let wholes = numbers(&svg, "rect class=\"f0\"", "width");
+    // The first is the legend's.
+    let share = wholes[wholes.len() - 1] / wholes[1];
+    assert!((share - last / first).abs() < 0.01, "{share} and {}", last / first);
+    let zero = numbers(&svg, "rect class=\"f0\"", "x")[1];
+    let dots: Vec<f64> = numbers(&svg, "circle class=\"dot\"", "cx").into_iter().skip(1).collect();
+    let values: Vec<f64> = data
+        .iter()
+        .flat_map(|row| {
+            row["values"].split(' ').map(|it| it.parse().expect("a number")).collect::<Vec<f64>>()
+        })
+        .collect();
+    let nearest = |value: f64| {
+        dots.iter().map(|x| ((x - zero) / wholes[1] * first / value - 1.0).abs()).fold(1.0, f64::min)
+    };
+    assert!(
+        !values.is_empty() && values.iter().all(|value| nearest(*value) < 0.02),
+        "{values:?} at {dots:?}"
+    );
+}
+
+#[test]
+fn every_kind_is_drawn_of_some_run_and_told_in_a_sentence() {
+    let all: Vec<Picture> =
+        runs().iter().flat_map(drawn).chain(comparison_pictures(&sample::contrast::contrast())).collect();
+    for (kind, about) in picture_kinds() {
+        let picture =
+            all.iter().find(|picture| picture.kind() == kind).unwrap_or_else(|| panic!("no {kind}: {about}"));
+        let svg = picture.svg(Theme::Auto);
+        let said = |element: &str| {
+            svg.split(&format!("<{element} id=\"p-{}\">", &element[..1])).nth(1).map(|it| it.find('<'))
+        };
+        assert!(said("title").flatten() > Some(4) && said("desc").flatten() > Some(20), "{kind}");
+        for unit in ["prefers-color-scheme", "viewBox", "role=\"img\""] {
+            assert!(svg.contains(unit), "{kind} {unit}");
+        }
+    }
+}
+
+/// `PLUMB_PICTURES=FOLDER` writes every picture there, to be looked at.
+#[test]
+fn two_pictures_are_as_they_were_found_good() {
+    if let Ok(folder) = env::var("PLUMB_PICTURES") {
+        for (run, findings) in runs().iter().enumerate() {
+            for (index, picture) in drawn(findings).iter().enumerate() {
+                let path = PathBuf::from(&folder).join(format!("{run}-{index:02}-{}.svg", picture.kind()));
+                fs::write(path, picture.svg(Theme::Auto)).expect("writes a picture");
+            }
+            let page = render(findings, Some(&sample::record::record()), Format::Html, &Options::default());
+            fs::write(PathBuf::from(&folder).join(format!("{run}.html")), page).expect("writes a page");
+        }
+        for (index, picture) in comparison_pictures(&sample::contrast::contrast()).iter().enumerate() {
+            let path = PathBuf::from(&folder).join(format!("9-{index:02}-comparison.svg"));
+            fs::write(path, picture.svg(Theme::Auto)).expect("writes a picture");
+        }
+    }
+    let golden = |findings: &Findings, kind: &str| {
+        let picture = drawn(findings).into_iter().find(|it| it.kind() == kind).expect("it is drawn");
+        crate::golden::check(&format!("{kind}.svg"), &picture.svg(Theme::Light));
+        crate::golden::check(&format!("{kind}.csv"), &picture.csv());
+    };
+    golden(&sample::findings(), "layers");
+    golden(&sample::sweep::sweep(), "sweep");
+}

@@ -1,0 +1,71 @@
+//! `plumb plot` from logs of other tools to files: what is listed can be written, and what is wrong with a request is said.
+
+use std::fs;
+
+use plumb_tests::Sandbox;
+
+use super::sandbox;
+
+const SWEEP: &str = include_str!("../../crates/import/tests/data/queues-and-channels.md");
+
+fn log(sandbox: &Sandbox) -> String {
+    sandbox.file("queues.md", SWEEP)
+}
+
+pub(crate) fn every_picture_that_is_listed_is_written() {
+    let sandbox = sandbox();
+    let file = log(&sandbox);
+    let listed = sandbox.succeed(&["plot", &file]).out;
+    for kind in ["sweep", "heat-map", "frontier", "results"] {
+        assert!(listed.lines().any(|line| line.starts_with(kind)), "no {kind} in {listed}");
+        let path = |ending: &str| sandbox.home().join(format!("{kind}.{ending}"));
+        for ending in ["svg", "png", "csv"] {
+            let target = path(ending).display().to_string();
+            sandbox.succeed(&["plot", &file, "--kind", kind, "-o", &target]);
+        }
+        let svg = fs::read_to_string(path("svg")).expect("a picture");
+        assert!(svg.starts_with("<?xml") && svg.trim_end().ends_with("</svg>"), "{svg}");
+        assert!(fs::read(path("png")).expect("a picture").starts_with(b"\x89PNG\r\n"));
+        let csv = fs::read_to_string(path("csv")).expect("a table");
+        assert!(csv.starts_with("cell,path,workload,metric,unit,median") && csv.lines().count() > 4, "{csv}");
+    }
+    let folder = sandbox.home().join("pictures");
+    sandbox.succeed(&["plot", &file, "-o", &format!("{}/", folder.display())]);
+    assert_eq!(
+        fs::read_dir(&folder).expect("a folder").count(),
+        listed.lines().filter(|line| !line.starts_with(' ')).count()
+    );
+    let page = sandbox.home().join("page.html").display().to_string();
+    sandbox.succeed(&["report", &file, "-o", &page]);
+    let page = fs::read_to_string(page).expect("a page");
+    assert!(
+        page.contains("<figure id=\"sweep-") && page.contains("download=\"heat-map-"),
+        "pictures stand in the page"
+    );
+}
+
+pub(crate) fn two_logs_are_drawn_against_each_other() {
+    let sandbox = sandbox();
+    let (a, b) = (log(&sandbox), sandbox.file("other.md", SWEEP));
+    let target = sandbox.home().join("b.csv").display().to_string();
+    sandbox.succeed(&["plot", &b, "--against", &a, "-o", &target]);
+    let csv = fs::read_to_string(target).expect("a table");
+    assert!(csv.lines().skip(1).all(|row| row.contains(",1,")), "each over itself is 1: {csv}");
+}
+
+pub(crate) fn what_is_wrong_with_a_picture_is_said() {
+    let sandbox = sandbox();
+    let file = log(&sandbox);
+    for (flags, said) in [
+        (&["-o", "x.gif"][..], "names no kind of file"),
+        (&["--kind", "sweep", "--number", "99", "-o", "x.svg"], "--number 99"),
+        (&["--kind", "sweep", "--number", "0", "-o", "x.svg"], "--number 0"),
+        (&["--kind", "latency-breakdown"], "has no picture of kind latency-breakdown"),
+        (&["--kind", "comparison"], "--against RUN"),
+        (&["--kind", "pie"], "possible values"),
+    ] {
+        let output = sandbox.plumb(&[&["plot", file.as_str()], flags].concat());
+        assert_eq!(output.status, Some(64), "{flags:?}: {}", output.err);
+        assert!(output.err.contains(said), "{flags:?}: {}", output.err);
+    }
+}

@@ -1,0 +1,108 @@
+//! `cargo xtask pictures`: the pictures of docs/guide/pictures.md, drawn by `plumb plot` from real runs and from imports of the
+//! captures in crates/import/tests/data. Owns what is drawn of which; must not know how a picture looks.
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::{env, fs};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::workspace::Workspace;
+
+/// What to draw.
+#[derive(Args)]
+pub(crate) struct Request {
+    /// Draw only pictures whose name contains this; the others stay as they are
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+}
+
+const FOLDER: &str = "docs/guide/pictures";
+const DATA: &str = "crates/import/tests/data";
+
+/// Where a picture's numbers come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// A run of `quick` with probes.
+    Run,
+    /// The same once more, against the first.
+    Again,
+    /// What another tool wrote.
+    Import(&'static str),
+}
+
+/// A picture of the page: the name of its file, where its numbers come from, and how it is asked for.
+const PICTURES: &[(&str, Source, &[&str])] = &[
+    ("layers", Source::Run, &["--kind", "layers"]),
+    ("percentiles", Source::Run, &["--kind", "percentiles"]),
+    ("histogram", Source::Run, &["--kind", "histogram"]),
+    ("latency-breakdown", Source::Run, &["--kind", "latency-breakdown"]),
+    ("cpu", Source::Run, &["--kind", "cpu-attribution"]),
+    ("system-calls", Source::Run, &["--kind", "system-calls"]),
+    ("time-series", Source::Run, &["--kind", "time-series"]),
+    ("comparison", Source::Again, &["--kind", "comparison"]),
+    ("sweep", Source::Import("queues-and-channels.md"), &["--kind", "sweep"]),
+    ("heat-map", Source::Import("queues-and-channels.md"), &["--kind", "heat-map"]),
+    ("frontier", Source::Import("queues-and-channels.md"), &["--kind", "frontier"]),
+    ("results", Source::Import("vhost-net.md"), &["--kind", "results"]),
+    ("write-up-vxlan", Source::Import("vxlan.md"), &["--kind", "time-series"]),
+    ("write-up-vmm", Source::Import("vmm-comparison.md"), &["--kind", "results"]),
+    ("write-up-system-calls", Source::Import("strace-elapsed.txt"), &["--kind", "system-calls"]),
+];
+
+pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
+    let plumb = workspace.plumb()?;
+    let home = tempfile::tempdir()?;
+    let stage = Stage { plumb: &plumb, home: home.path(), root: &workspace.root };
+    let wanted = |name: &str| request.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
+    let chosen: Vec<_> = PICTURES.iter().filter(|(name, ..)| wanted(name)).collect();
+    let of = |source: Source| chosen.iter().any(|(_, of, _)| *of == source);
+    let [mut first, mut second] = [String::new(), String::new()];
+    if of(Source::Run) || of(Source::Again) {
+        first = stage.measured(&["run", "quick", "--probe", "all"])?;
+    }
+    if of(Source::Again) {
+        second = stage.measured(&["run", "quick", "--trials", "5"])?;
+    }
+    fs::create_dir_all(workspace.root.join(FOLDER))?;
+    for (name, source, asked) in chosen {
+        let file = format!("{FOLDER}/{name}.svg");
+        let numbers = match source {
+            Source::Run => vec![first.clone()],
+            Source::Again => vec![second.clone(), "--against".to_owned(), first.clone()],
+            Source::Import(log) => vec![format!("{DATA}/{log}")],
+        };
+        let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
+        stage.typed(&[&["plot"], numbers.as_slice(), asked, &["-o", &file]].concat())?;
+        println!("wrote {file}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A home of its own, so that nothing of the user's is drawn.
+struct Stage<'a> {
+    plumb: &'a Path,
+    home: &'a Path,
+    root: &'a Path,
+}
+
+impl Stage<'_> {
+    /// Measures, and names the run.
+    fn measured(&self, command: &[&str]) -> Result<String> {
+        self.typed(command)?;
+        let record = self.typed(&["report", "latest", "--format", "json"])?;
+        let (_, rest) = record.split_once("\"id\"").context("a report names its run")?;
+        Ok(rest.split('"').nth(1).context("a run's name is a word")?.to_owned())
+    }
+
+    fn typed(&self, command: &[&str]) -> Result<String> {
+        let mut plumb = Command::new(self.plumb);
+        plumb.args(command).current_dir(self.root).env("HOME", self.home).env_remove("XDG_DATA_HOME");
+        plumb.env("PATH", env::var("PATH").unwrap_or_default());
+        let done = plumb.output().with_context(|| format!("run plumb {}", command.join(" ")))?;
+        let said = String::from_utf8_lossy(&done.stderr);
+        ensure!(done.status.success(), "`plumb {}` ended with {}:\n{said}", command.join(" "), done.status);
+        Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+    }
+}
