@@ -5,8 +5,10 @@
 
 mod backends;
 mod comparison;
+mod harmless;
 mod kind;
 mod labels;
+mod live;
 mod page;
 mod phrases;
 mod quantity;
@@ -17,6 +19,8 @@ mod single;
 mod text;
 mod trace;
 
+pub use harmless::harmless;
+pub use live::{Judgement, LiveFinding, LiveResult, LiveStep, live_findings, live_results};
 pub use render::{
     Format, Options, SingleFormat, Summary, UnknownFormat, View, render, render_contrast, render_solo,
     render_trace, render_trace_contrast, render_vm, section_names,

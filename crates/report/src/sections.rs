@@ -43,6 +43,7 @@ use findings::{Findings, Objective};
 use samples::RunRecord;
 
 use crate::{
+    harmless::in_a_line,
     page::{Block, Page, Section, section},
     render::{Options, Summary, View},
     requirement::Requirement,
@@ -133,7 +134,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, options: &Options, usual: View) -> Page {
     let objective = options.objective.unwrap_or(findings.run.design.objective);
     let source = Source { findings, record, objective, requirements: &options.requirements };
-    let title = findings.run.title.replace(char::is_control, " ");
+    let title = in_a_line(&findings.run.title);
     let mut sections = match options.view.unwrap_or(usual) {
         View::Full => built(&source, |_| true).map(|(_, section)| section).collect(),
         View::Short => short(&source),
