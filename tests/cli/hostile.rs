@@ -22,6 +22,9 @@ const PARAMETERS: u8 = 9;
 const STREAMS: u8 = 10;
 const START: u8 = 1;
 const RUNNING: u8 = 2;
+const END: u8 = 4;
+const RESULTS: u8 = 13;
+const DISPLAY: u8 = 14;
 
 /// Runs a program that has to end.
 fn ended(mut command: Command) -> Output {
@@ -132,5 +135,118 @@ pub(super) fn strays_are_told() {
         assert!(schedule.is_empty() || trips == 99, "{words:?}: {outcome}");
         let doubts = document["doubts"].as_array().expect("doubts");
         assert!(doubts.iter().any(|doubt| doubt["kind"] == "strays"), "{doubts:?}");
+    }
+}
+
+/// Clear the screen, a title, their eight-bit forms, concealed text, a line written over, writing turned round.
+const OBEYED: [&str; 8] = [
+    "\u{1b}[2J",
+    "\u{1b}]0;title\u{7}",
+    "\u{9b}2J",
+    "\u{9d}0;title\u{9c}",
+    "\u{1b}[8m",
+    "\u{7f}\r",
+    "\u{202e}",
+    "\u{2066}\u{200f}",
+];
+
+/// That nothing in an output would be obeyed, and that the sequence was in it.
+fn is_harmless(what: &str, output: &Output, sequence: &str) {
+    let text = format!("{}{}", output.out, output.err);
+    let turns = |sign: char| matches!(sign, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let obeyed =
+        text.chars().find(|sign| (sign.is_control() && *sign != '\n' && *sign != '\t') || turns(*sign));
+    assert_eq!(obeyed, None, "{what} with {sequence:?}: {text:?}");
+    let first = sequence.chars().next().expect("there is one");
+    let shown = format!("\\u{:04x}", u32::from(first));
+    assert!(text.contains(&shown), "{what} with {sequence:?}: no {shown} in {text:?}");
+}
+
+fn in_toml(text: &str) -> String {
+    text.chars().map(|sign| format!("\\u{:04X}", u32::from(sign))).collect()
+}
+
+/// What files say and are called, in what is printed of them and in what is wrong with them.
+pub(super) fn files_are_harmless() {
+    for sequence in OBEYED {
+        let sandbox = sandbox();
+        let written = in_toml(sequence);
+        let wire = plumb_tests::wire(2, "1s");
+        let titled = sandbox.file("titled.toml", &wire.replace("Two hosts", &format!("Two{written} hosts")));
+        is_harmless("a title", &sandbox.succeed(&["scenario", "check", &titled]), sequence);
+        is_harmless("a title", &sandbox.succeed(&["run", &titled, "--dry-run"]), sequence);
+        let named =
+            sandbox.file("named.toml", &wire.replace("from = \"left\"", &format!("from = \"l{written}\"")));
+        for format in ["text", "short", "json"] {
+            let said = sandbox.plumb(&["scenario", "check", "--format", format, &named]);
+            assert_eq!(said.status, Some(64), "{said:?}");
+            is_harmless("a host that is not there", &said, sequence);
+        }
+        let table = "| Queue | Rate (Gbit/s) |\n| --- | --- |\n| 1 | 5.1 |\n| 2 | 7.3 |\n";
+        let file = sandbox.file(&format!("t{sequence}.md"), table);
+        is_harmless("a file", &sandbox.succeed(&["import", &file]), sequence);
+        for words in [&["runs"][..], &["runs", "--json"], &["report", "-f", "raw"]] {
+            is_harmless("a file that was imported", &sandbox.succeed(words), sequence);
+        }
+        is_harmless(
+            "a file that is not there",
+            &sandbox.plumb(&["import", &format!("no{sequence}.md")]),
+            sequence,
+        );
+        is_harmless("a name", &sandbox.plumb(&["report", &format!("no{sequence}")]), sequence);
+        is_harmless("a flag", &sandbox.plumb(&["report", &format!("--no{sequence}")]), sequence);
+        is_harmless("a lab", &sandbox.plumb(&["lab", "down", &format!("no{sequence}")]), sequence);
+    }
+}
+
+/// Serves a whole test of iperf3's whose server says this.
+fn say(listener: &TcpListener, said: &str) {
+    let (mut control, _) = listener.accept().expect("the client");
+    control.read_exact(&mut [0; COOKIE]).expect("a cookie");
+    let document = |control: &mut TcpStream| {
+        let mut length = [0; 4];
+        control.read_exact(&mut length).expect("a length");
+        control.read_exact(&mut vec![0; u32::from_be_bytes(length) as usize]).expect("as much JSON");
+    };
+    control.write_all(&[PARAMETERS]).expect("connected");
+    document(&mut control);
+    control.write_all(&[STREAMS]).expect("connected");
+    let (mut stream, _) = listener.accept().expect("a stream");
+    let taken = thread::spawn(move || std::io::copy(&mut stream, &mut std::io::sink()));
+    control.write_all(&[START, RUNNING]).expect("connected");
+    let mut state = [0];
+    control.read_exact(&mut state).expect("it ends");
+    assert_eq!(state[0], END, "the client ends the test");
+    control.write_all(&[RESULTS]).expect("connected");
+    document(&mut control);
+    let stream = serde_json::json!({
+        "id": 1, "bytes": 1_000_000, "retransmits": -1, "jitter": 0, "errors": 0, "packets": 0, "start_time": 0, "end_time": 1,
+    });
+    let results = serde_json::json!({
+        "cpu_util_total": 1, "cpu_util_user": 1, "cpu_util_system": 0, "sender_has_retransmits": -1,
+        "streams": [stream], "server_output_text": said,
+    });
+    let results = results.to_string();
+    control.write_all(&(results.len() as u32).to_be_bytes()).expect("connected");
+    control.write_all(results.as_bytes()).expect("connected");
+    control.write_all(&[DISPLAY]).expect("connected");
+    // Until the client has ended.
+    while control.read(&mut [0; 64]).is_ok_and(|read| read > 0) {}
+    let _ = taken.join();
+}
+
+/// What a server says, as the client shows it.
+pub(super) fn servers_are_harmless() {
+    for sequence in OBEYED {
+        let sandbox = sandbox();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback");
+        let port = listener.local_addr().expect("bound").port().to_string();
+        let said = format!("all is well{sequence}\n");
+        thread::spawn(move || say(&listener, &said));
+        let words = ["client", "127.0.0.1", "-p", &port, "-t", "1", "--no-keep", "--get-server-output"];
+        let output = ended(sandbox.command(&words));
+        assert_eq!(output.status, Some(0), "{output:?}");
+        assert!(output.out.contains("all is well"), "{output:?}");
+        is_harmless("a server's output", &output, sequence);
     }
 }

@@ -161,6 +161,16 @@ const CASES: &[Case] = &[
         test: hostile::strays_are_told,
     },
     Case {
+        name: "a_terminal_obeys_nothing_that_a_file_says_or_is_called",
+        needs: &[],
+        test: hostile::files_are_harmless,
+    },
+    Case {
+        name: "a_terminal_obeys_nothing_that_a_server_says",
+        needs: &[],
+        test: hostile::servers_are_harmless,
+    },
+    Case {
         name: "a_limit_that_a_client_meets_is_named_and_is_no_result",
         needs: &[],
         test: ends::ended_by_a_limit,

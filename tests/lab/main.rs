@@ -10,6 +10,7 @@ mod disturbed;
 mod ends;
 mod evidence;
 mod hint;
+mod live;
 mod measured;
 mod other_users;
 mod packets;
@@ -21,6 +22,7 @@ const IPERF3: Need = Need::Program("iperf3", "iperf3");
 const TCPDUMP: Need = Need::Program("tcpdump", "tcpdump");
 const ETHTOOL: Need = Need::Program("ethtool", "ethtool");
 const TAP: Need = Need::File("/dev/net/tun", "a kernel with tap devices");
+const SCRIPT: Need = Need::Program("script", "bsdutils");
 const SETPRIV: Need = Need::Program("setpriv", "util-linux");
 
 fn main() -> ExitCode {
@@ -28,6 +30,21 @@ fn main() -> ExitCode {
 }
 
 const CASES: &[Case] = &[
+    Case {
+        name: "q_ends_a_run_shown_live_with_its_summary_and_the_rest_can_be_made_later",
+        needs: &[ROOT, SCRIPT],
+        test: live::q_ends_a_run_that_can_go_on,
+    },
+    Case {
+        name: "the_terminal_is_given_back_whatever_ends_a_run",
+        needs: &[ROOT, SCRIPT],
+        test: live::the_terminal_is_given_back_whatever_ends_it,
+    },
+    Case {
+        name: "a_run_is_told_in_plain_lines_where_that_is_asked_for_or_the_terminal_is_small",
+        needs: &[ROOT, SCRIPT],
+        test: live::plain_lines_where_they_are_asked_for,
+    },
     Case {
         name: "the_underlay_carries_vxlan_with_the_vni_and_the_inner_addresses",
         needs: &[ROOT, TCPDUMP, IPERF3],

@@ -3,7 +3,6 @@
 
 mod tutorial;
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::{env, fs};
@@ -26,6 +25,15 @@ const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
 /// More rows than any command prints: nothing scrolls away while it is looked for lines that wrapped.
 const PAPER: u16 = 20_000;
+
+/// What is shown live, and the sizes of that.
+const LIVE: &[&str] = &["plumb run quick"];
+const LIVE_SIZES: [(u16, u16); 2] = [(80, 24), (160, 50)];
+/// What a frame of it ends with, and what comes after the last one.
+const FRAME_ENDS: &[u8] = b"\x1b[39m\x1b[49m\x1b[0m";
+const LEAVES: &[u8] = b"\x1b[?1049l";
+/// The part of its frames after which it is captured.
+const SHOWN: f64 = 0.7;
 
 const PAGE: &str = "docs/guide/screens.md";
 const HEAD: &str = "# What it looks like\n\nThe last lines that each command leaves on a terminal of 80 columns and 24 rows, and \
@@ -52,15 +60,24 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     let before = fs::read_to_string(&path).unwrap_or_default();
     let mut page = String::from(HEAD);
     let mut spoiled = false;
+    let is_wanted = |title: &str| {
+        request.only.is_empty() || request.only.iter().any(|only| title.starts_with(only.as_str()))
+    };
     for command in COMMANDS {
-        let is_begun_by = |only: &String| command.starts_with(only.as_str());
-        let section = if request.only.is_empty() || request.only.iter().any(is_begun_by) {
+        let section = if is_wanted(command) {
             let (section, faults) = stage.section(command)?;
             faults.iter().for_each(|fault| println!("FAIL {command}: {fault}"));
             spoiled |= !faults.is_empty();
             section
         } else {
-            kept(&before, command).unwrap_or_default()
+            kept(&before, &heading(command)).unwrap_or_default()
+        };
+        page.push_str(&section);
+    }
+    for command in LIVE {
+        let section = match is_wanted(&live_title(command)) {
+            true => stage.live_section(command)?,
+            false => kept(&before, &live_heading(command)).unwrap_or_default(),
         };
         page.push_str(&section);
     }
@@ -76,10 +93,17 @@ fn heading(command: &str) -> String {
     format!("\n## `{command}`\n")
 }
 
+fn live_title(command: &str) -> String {
+    format!("{command}, while it runs")
+}
+
+fn live_heading(command: &str) -> String {
+    format!("\n## `{command}`, while it runs\n")
+}
+
 /// The section as the page has it.
-fn kept(page: &str, command: &str) -> Option<String> {
-    let heading = heading(command);
-    let (_, rest) = page.split_once(&heading)?;
+fn kept(page: &str, heading: &str) -> Option<String> {
+    let (_, rest) = page.split_once(heading)?;
     let end = rest.find("\n## ").unwrap_or(rest.len());
     Some(format!("{heading}{}", &rest[..end]))
 }
@@ -113,15 +137,25 @@ impl<'a> Stage<'a> {
             let shown: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
             // The prompt takes the last row.
             let last = shown.len().saturating_sub(usize::from(rows) - 1);
-            let screen = format!("\n```text\n{}\n$\n```\n", shown[last..].join("\n"));
-            if size == 0 {
-                section.push_str(&screen);
-            } else {
-                let folded = format!("<details><summary>{columns}x{rows}</summary>\n{screen}\n</details>");
-                write!(section, "\n{folded}\n")?;
-            }
+            let screen = format!("{}\n$", shown[last..].join("\n"));
+            section.push_str(&framed(&screen, (columns, rows), size == 0));
         }
         Ok((section, faults))
+    }
+
+    /// What the page shows of a command while it runs.
+    fn live_section(&self, command: &str) -> Result<String> {
+        let mut section = live_heading(command);
+        for (size, (columns, rows)) in LIVE_SIZES.into_iter().enumerate() {
+            println!("{columns}x{rows} {}", live_title(command));
+            let written = self.typed(command, columns, rows)?;
+            let mut terminal = vt100::Parser::new(rows, columns, 0);
+            terminal.process(until_shown(&written).context("it was not shown live")?);
+            let screen: Vec<String> =
+                terminal.screen().rows(0, columns).map(|row| row.trim_end().to_owned()).collect();
+            section.push_str(&framed(&screen.join("\n"), (columns, rows), size == 0));
+        }
+        Ok(section)
     }
 
     /// What a terminal of that size gets.
@@ -143,6 +177,24 @@ impl Drop for Stage<'_> {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
+}
+
+/// What was written until so many frames of a live view were shown.
+fn until_shown(written: &[u8]) -> Option<&[u8]> {
+    let places = |of: &'static [u8]| (0..written.len()).filter(move |at| written[*at..].starts_with(of));
+    let leaves = places(LEAVES).next()?;
+    let frames: Vec<usize> = places(FRAME_ENDS).take_while(|at| *at < leaves).collect();
+    let last = frames.get((frames.len() as f64 * SHOWN) as usize)?;
+    written.get(..last + FRAME_ENDS.len())
+}
+
+/// A screen in the page; only one stands open.
+fn framed(screen: &str, (columns, rows): (u16, u16), is_open: bool) -> String {
+    let screen = format!("\n```text\n{screen}\n```\n");
+    if is_open {
+        return screen;
+    }
+    format!("\n<details><summary>{columns}x{rows}</summary>\n{screen}\n</details>\n")
 }
 
 /// A row of the terminal.
@@ -193,10 +245,19 @@ mod tests {
     }
 
     #[test]
+    fn a_live_view_is_captured_at_the_end_of_a_frame_before_it_goes() {
+        let end = "\x1b[39m\x1b[49m\x1b[0m";
+        let written = format!("\x1b[?1049hone{end}two{end}three{end}\x1b[?1049lsummary{end}");
+        let shown = until_shown(written.as_bytes()).expect("there are frames");
+        assert!(shown.ends_with(format!("three{end}").as_bytes()), "{}", String::from_utf8_lossy(shown));
+        assert_eq!(until_shown(b"plain"), None);
+    }
+
+    #[test]
     fn a_section_is_kept_as_it_is() {
         let page = format!("{HEAD}{}one\n{}two\n", heading("plumb a"), heading("plumb b"));
-        assert_eq!(kept(&page, "plumb a"), Some(format!("{}one\n", heading("plumb a"))));
-        assert_eq!(kept(&page, "plumb b"), Some(format!("{}two\n", heading("plumb b"))));
-        assert_eq!(kept(&page, "plumb c"), None);
+        assert_eq!(kept(&page, &heading("plumb a")), Some(format!("{}one\n", heading("plumb a"))));
+        assert_eq!(kept(&page, &heading("plumb b")), Some(format!("{}two\n", heading("plumb b"))));
+        assert_eq!(kept(&page, &heading("plumb c")), None);
     }
 }

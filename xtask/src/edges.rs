@@ -150,6 +150,8 @@ pub(crate) const RESTRICTED: &[Restricted] = &[
         why: "a font of its own has only what is made of dots" },
     Restricted { krate: "indicatif", crates: &["cli"],
         why: "progress belongs to the command line" },
+    Restricted { krate: "ratatui", crates: &["cli"],
+        why: "what a terminal shows is the command line's" },
     Restricted { krate: "signal-hook", crates: &["cli"],
         why: "signals are turned into a request to stop in one place" },
     Restricted { krate: "anyhow", crates: &["lab", "agent", "cli", "plumb", "plumb-benches", "xtask"],

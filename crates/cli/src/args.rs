@@ -1,14 +1,15 @@
 //! What can be typed: the tree of subcommands and what they share.
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, parser::ValueSource};
 
 use crate::{
     commands::{
-        baseline, check, client, compare, completions, doctor, explain, import, lab, man, measure, ping,
-        plot, rebalance, report, run, runs, scenario, schema, server, trace, vm,
+        baseline, check, client, compare, completions, config, doctor, explain, import, lab, man, measure,
+        ping, plot, rebalance, report, run, runs, scenario, schema, server, trace, vm,
     },
     examples,
-    global_flags::GlobalFlags,
+    global_flags::{GlobalFlags, Origin},
+    settings::Settings,
 };
 
 /// Builds virtual network paths, sends real traffic through them, and says what each layer costs and why.
@@ -27,7 +28,22 @@ const OF_NUMBERS: [&str; 3] = ["client", "ping", "server"];
 impl Args {
     /// What was typed.
     pub(crate) fn typed() -> Result<Self, clap::Error> {
-        Self::from_arg_matches(&tree().try_get_matches()?)
+        let matches = tree().try_get_matches()?;
+        let mut args = Self::from_arg_matches(&matches)?;
+        args.shared.db_from = match lowest(&matches).value_source("db") {
+            Some(ValueSource::CommandLine) => Origin::Flag,
+            Some(ValueSource::EnvVariable) => Origin::Environment,
+            _ => Origin::BuiltIn,
+        };
+        Ok(args)
+    }
+
+    /// Takes what the user's file says where neither flag nor environment does.
+    pub(crate) fn fill(&mut self, settings: Settings) {
+        if let Command::Run(run) = &mut self.command {
+            run.fill(&settings);
+        }
+        self.shared.fill(settings);
     }
 }
 
@@ -35,6 +51,11 @@ impl Args {
 pub(crate) fn tree() -> clap::Command {
     let all = OF_NUMBERS.into_iter().fold(Args::command(), |tree, name| tree.mut_subcommand(name, numeric));
     examples::on_every_page(all)
+}
+
+/// A flag that every subcommand takes is that of the lowest.
+fn lowest(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, below)| lowest(below))
 }
 
 /// A flag's own reader says what is wrong with a negative number; it is no unknown flag.
@@ -99,6 +120,8 @@ pub(crate) enum Command {
     Rebalance(rebalance::RebalanceArgs),
     /// What this machine can measure, and what not and why
     Doctor(doctor::DoctorArgs),
+    /// Show the defaults that hold for you, and where each comes from
+    Config(config::ConfigArgs),
     /// Print what a shell needs to complete plumb's commands and flags
     Completions(completions::CompletionsArgs),
     /// Print manual pages, or write them to a folder

@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod import;
@@ -60,6 +61,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Vm(command) => vm::run(command),
         Command::Rebalance(args) => rebalance::run(args),
         Command::Doctor(args) => doctor::run(args),
+        Command::Config(args) => config::run(args, shared),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
     }

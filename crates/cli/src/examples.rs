@@ -14,6 +14,13 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "config",
+        &[
+            ("plumb config", "what holds, and where each comes from"),
+            ("plumb config --json", "the same for programs"),
+        ],
+    ),
+    (
         "man",
         &[
             ("plumb man run | man -l -", "the page of a subcommand"),

@@ -8,7 +8,7 @@ use machine::{FirecrackerError, GuestError, MachineError, QemuError};
 use probe::ProbeError;
 use scenario::Diagnosis;
 
-use crate::{commands::iperf3_flags, exit::Exit, output};
+use crate::{commands::iperf3_flags, exit::Exit, output, settings::Misread};
 
 /// A usage error.
 #[derive(Debug)]
@@ -70,8 +70,13 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     if let Some(said) = of_iperf3(error) {
         return show(&Misuse::new(said).into());
     }
-    // Nothing is left to be done when the terminal is gone.
-    let _ = error.print();
+    let plain = error.to_string();
+    if output::harmless(&plain) == plain {
+        // Nothing is left to be done when the terminal is gone.
+        let _ = error.print();
+    } else {
+        output::aside(plain.trim_end());
+    }
     if error.use_stderr() { Exit::Misuse } else { Exit::Success }
 }
 
@@ -88,16 +93,38 @@ fn of_iperf3(error: &clap::Error) -> Option<String> {
 
 /// Prints an error with all its causes and a hint.
 pub(crate) fn show(error: &anyhow::Error) -> Exit {
-    if let Some(diagnosis) = error.downcast_ref::<Diagnosis>() {
-        output::aside(format_args!("{:?}", miette::Report::new(diagnosis.clone())));
+    let diagnosis = error.downcast_ref::<Diagnosis>().map(|it| it as &dyn miette::Diagnostic);
+    if let Some(wrong) = diagnosis.or_else(|| error.downcast_ref::<Misread>().map(|it| it as _)) {
+        output::coloured_aside(&underlined(wrong));
         return Exit::Misuse;
     }
-    let label = console::style("error:").red().bold().for_stderr();
-    output::aside(format_args!("{label} {}", causes(error)));
-    if let Some(hint) = hint(error) {
-        output::aside(format_args!("{} {hint}", console::style("hint:").cyan().bold().for_stderr()));
-    }
+    said(error).iter().for_each(|line| output::coloured_aside(line));
     status(error)
+}
+
+/// The error, and a hint where there is one.
+fn said(error: &anyhow::Error) -> Vec<String> {
+    let label = console::style("error:").red().bold().for_stderr();
+    let mut lines = vec![format!("{label} {}", output::harmless(&causes(error)))];
+    lines.extend(hint(error).map(|hint| {
+        let label = console::style("hint:").cyan().bold().for_stderr();
+        format!("{label} {}", output::harmless(&hint))
+    }));
+    lines
+}
+
+/// What is wrong with a document, under its lines; without colours where the document has something that a terminal would obey.
+fn underlined(diagnosis: &dyn miette::Diagnostic) -> String {
+    let said = |colours: bool| {
+        let handler = miette::MietteHandlerOpts::new();
+        let handler = if colours { handler } else { handler.color(false) }.build();
+        fmt::from_fn(|f| miette::ReportHandler::debug(&handler, diagnosis, f)).to_string()
+    };
+    let plain = said(false);
+    match output::harmless(&plain) {
+        shown if shown == plain => said(console::colors_enabled_stderr()),
+        shown => shown.into_owned(),
+    }
 }
 
 fn status(error: &anyhow::Error) -> Exit {
@@ -212,5 +239,41 @@ fn of_traffic(error: &traffic::Error) -> Option<String> {
                 .to_owned(),
         ),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::ChannelError;
+
+    #[test]
+    fn what_a_guest_or_an_agent_says_is_shown_and_not_obeyed() {
+        let obeyed = ["\u{1b}[2J", "\u{9b}31m", "\u{1b}[8m", "\u{202e}", "\r"];
+        for sequence in obeyed {
+            let said = || format!("panic{sequence} - not syncing");
+            let errors = [
+                RunError::Agent { host: "vm1".into(), source: ChannelError::Closed, said: said() },
+                RunError::Silent { host: said(), what: "greet", seconds: 1.0, said: String::new() },
+                RunError::Refused { host: "vm1".into(), what: "run", because: said(), unsupported: false },
+                RunError::Inside { because: said() },
+            ];
+            let hinted = Misuse::new(said()).hint(said());
+            for error in errors.map(anyhow::Error::from).into_iter().chain([hinted.into()]) {
+                let lines = super::said(&error);
+                let shown = format!("\\u{:04x}", u32::from(sequence.chars().next().expect("it has one")));
+                assert!(lines[0].contains(&shown), "{lines:?}");
+                assert!(lines.iter().all(|line| output::harmless(line) == *line), "{lines:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_document_with_such_signs_is_underlined_without_colours() {
+        let text = "schema = 1\nname = \"x\u{9b}31m\"\n\u{1b}[2J";
+        let diagnosis = scenario::Scenario::parse("file\u{202e}.toml", text).expect_err("it is none");
+        let shown = underlined(&diagnosis);
+        assert_eq!(output::harmless(&shown), shown);
+        assert!(shown.contains("\\u202e"), "{shown}");
     }
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::settings::Settings;
+
 /// Flags that every subcommand takes.
 #[derive(Debug, Args)]
 pub(crate) struct GlobalFlags {
@@ -17,4 +19,29 @@ pub(crate) struct GlobalFlags {
         hide_env_values = true
     )]
     pub(crate) db: Option<PathBuf>,
+    #[arg(skip)]
+    pub(crate) db_from: Origin,
+    /// What the user keeps in a file.
+    #[arg(skip)]
+    pub(crate) settings: Settings,
+}
+
+/// Where a setting comes from; the first goes before those after it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Flag,
+    Environment,
+    File,
+    #[default]
+    BuiltIn,
+}
+
+impl GlobalFlags {
+    /// Takes what the file says where neither flag nor environment does.
+    pub(crate) fn fill(&mut self, settings: Settings) {
+        if self.db.is_none() && settings.db.is_some() {
+            (self.db, self.db_from) = (settings.db.clone(), Origin::File);
+        }
+        self.settings = settings;
+    }
 }

@@ -183,7 +183,7 @@ impl KeptTrials {
         let Some(run) = self.run else { return Ok(()) };
         if run.made > 1 && !self.quiet {
             let (record, findings) = remedy_results::findings(&run.store, run.store.load(&run.id)?)?;
-            output::text(format_args!("\n{}", report::for_terminal(&findings, &record)?))?;
+            output::coloured(&format!("\n{}", report::for_terminal(&findings, &record)?))?;
         }
         output::aside(format_args!("kept as {}", run.id));
         Ok(())

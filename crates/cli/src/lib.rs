@@ -22,12 +22,14 @@ mod kept_trials;
 mod level_cap;
 mod list_format;
 mod live;
+mod live_view;
 mod output;
 mod pager;
 mod pin;
 mod progress;
 mod remedy_results;
 mod run_reference;
+mod settings;
 mod source;
 mod store_path;
 mod trial;
@@ -43,10 +45,17 @@ pub use exit::Exit;
 /// Runs the command line of this process to its end.
 #[must_use]
 pub fn main() -> ExitCode {
-    let args = match args::Args::typed() {
+    let mut args = match args::Args::typed() {
         Ok(args) => args,
         Err(error) => return failure::usage(&error).into(),
     };
+    match settings::Settings::read() {
+        Ok(settings) => {
+            output::use_colours(settings.colour);
+            args.fill(settings);
+        }
+        Err(error) => return failure::show(&error).into(),
+    }
     match commands::run(&args) {
         Ok(exit) => exit.into(),
         Err(error) => failure::show(&error).into(),

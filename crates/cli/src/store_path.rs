@@ -25,7 +25,7 @@ fn path(named: Option<&Path>) -> anyhow::Result<PathBuf> {
 }
 
 /// `$XDG_DATA_HOME/plumb/runs.db` (XDG Base Directory Specification).
-fn default_path() -> anyhow::Result<PathBuf> {
+pub(crate) fn default_path() -> anyhow::Result<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
     let data =

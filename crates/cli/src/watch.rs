@@ -77,12 +77,13 @@ impl Watch {
         Self { lines, prefix, heard: RefCell::new(heard) }
     }
 
-    /// Prints the summary below the lines.
+    /// Prints the summary, which may be coloured, below the lines.
     pub(crate) fn summarise(&self, text: &str) -> io::Result<()> {
         if self.lines != Lines::None {
             self.print("\n")?;
         }
-        self.print(text)
+        text.lines()
+            .try_for_each(|line| output::coloured(&format!("{}{line}\n", output::harmless(&self.prefix))))
     }
 
     /// The machine's CPU time while traffic flowed.

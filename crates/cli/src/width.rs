@@ -31,12 +31,15 @@ pub(crate) fn of_notices() -> Option<usize> {
 /// Lines broken between words, what goes on indented.
 pub(crate) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
     let Some(width) = width else { return text.into() };
-    // At spaces alone: a path or a run's name stays in one piece, to be copied.
     let options =
-        Options::new(width.max(PAGES.0).saturating_sub(SPARE)).subsequent_indent("  ").break_words(false);
-    let options =
-        options.word_separator(WordSeparator::AsciiSpace).word_splitter(WordSplitter::NoHyphenation);
+        breaking(width.max(PAGES.0).saturating_sub(SPARE)).subsequent_indent("  ").break_words(false);
     text.split('\n').map(|line| textwrap::fill(line, &options)).collect::<Vec<_>>().join("\n").into()
+}
+
+/// Breaks at spaces alone: a path or a run's name stays in one piece, to be copied.
+pub(crate) fn breaking(width: usize) -> Options<'static> {
+    let options = Options::new(width).word_separator(WordSeparator::AsciiSpace);
+    options.word_splitter(WordSplitter::NoHyphenation)
 }
 
 /// The width of a page that is printed there.

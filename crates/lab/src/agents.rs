@@ -14,7 +14,11 @@ use samples::BootedMachine;
 use scenario::HostName;
 use units::Nanos;
 
-use crate::{error::RunError, stop::Stop};
+use crate::{
+    error::RunError,
+    event::{Event, Observer},
+    stop::Stop,
+};
 
 /// What the controller waits beyond an order's own deadline, so that the agent's refusal arrives first.
 const GRACE: Duration = Duration::from_secs(2);
@@ -73,12 +77,12 @@ pub(crate) struct Pending {
 
 impl Agents {
     /// Starts an agent in each machine and exchanges greetings with it; of machines that boot, as many at once as there
-    /// are CPUs. A machine that may hang as it starts, and does, is started once more, of which `tell` is told.
+    /// are CPUs. A machine that may hang as it starts, and does, is started once more, which the observer is told.
     pub(crate) fn start(
         machines: Vec<(HostName, Box<dyn Machine>)>,
         tool: &str,
         stop: &Stop,
-        tell: &mut dyn FnMut(&str),
+        observer: &mut dyn Observer,
     ) -> Result<Self, RunError> {
         let (to_us, heard) = channel();
         let (endpoints, tool, stop) = (BTreeMap::new(), tool.to_owned(), stop.clone());
@@ -87,12 +91,12 @@ impl Agents {
         loop {
             while let Some(place) = waiting.iter().position(|(_, machine)| agents.has_room_for(&**machine)) {
                 let (host, machine) = waiting.remove(place);
-                agents.begin(&host, machine, 1)?;
+                agents.begin(&host, machine, 1, observer)?;
             }
             if agents.endpoints.values().all(|endpoint| endpoint.ready_within.is_some()) {
                 return Ok(agents);
             }
-            agents.await_greeting(tell)?;
+            agents.await_greeting(observer)?;
         }
     }
 
@@ -159,9 +163,9 @@ impl Agents {
         if !machine.boot().may_hang || *starts == STARTS {
             return Ok(false);
         }
-        self.restart(host)?;
+        self.restart(host, &mut |_: &Event<'_>| ())?;
         while self.endpoints[host].ready_within.is_none() {
-            self.await_greeting(&mut |_| ())?;
+            self.await_greeting(&mut |_: &Event<'_>| ())?;
         }
         Ok(true)
     }
@@ -238,7 +242,16 @@ impl Agents {
         Ok(replies.into_iter().flatten().collect())
     }
 
-    fn begin(&mut self, host: &HostName, mut machine: Box<dyn Machine>, starts: u32) -> Result<(), RunError> {
+    fn begin(
+        &mut self,
+        host: &HostName,
+        mut machine: Box<dyn Machine>,
+        starts: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<(), RunError> {
+        if machine.boot().own_kernel {
+            observer.event(&Event::Boots { host: host.as_str() });
+        }
         let started = Instant::now();
         let channel = machine.start()?;
         listen((host.clone(), starts), channel.from_agent, self.to_us.clone());
@@ -259,36 +272,41 @@ impl Agents {
     }
 
     /// Waits a moment for a greeting, and starts again what has not greeted in time.
-    fn await_greeting(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), RunError> {
+    fn await_greeting(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
         if let Some((host, FromAgent::Hello(hello))) = self.hear()? {
             hello.accept().map_err(|source| self.lost(&host, source))?;
             if let Some(endpoint) = self.endpoints.get_mut(&host) {
-                endpoint.ready_within = Some(endpoint.started.elapsed());
+                let within = endpoint.started.elapsed();
+                endpoint.ready_within = Some(within);
+                if endpoint.machine.boot().own_kernel {
+                    observer.event(&Event::Booted { host: host.as_str(), within: within.into() });
+                }
             }
         }
         let late = self.endpoints.iter().find(|(_, endpoint)| endpoint.is_late());
         match late.map(|(host, _)| host.clone()) {
-            Some(host) => self.again(&host, tell),
+            Some(host) => self.again(&host, observer),
             None => Ok(()),
         }
     }
 
     /// Starts a machine once more whose start hangs, if that is worth it.
-    fn again(&mut self, host: &HostName, tell: &mut dyn FnMut(&str)) -> Result<(), RunError> {
+    fn again(&mut self, host: &HostName, observer: &mut dyn Observer) -> Result<(), RunError> {
         let Endpoint { machine, starts, started, .. } = &self.endpoints[host];
         let (starts, boot) = (*starts, machine.boot());
         let error = self.silent(host, "the greeting", started.elapsed());
         if !boot.may_hang || starts == STARTS {
             return Err(error);
         }
-        tell(&format!("{error}; it is started once more, and nothing was measured yet"));
-        self.restart(host)
+        let text = format!("{error}; it is started once more, and nothing was measured yet");
+        observer.event(&Event::Notice(&text));
+        self.restart(host, observer)
     }
 
-    fn restart(&mut self, host: &HostName) -> Result<(), RunError> {
+    fn restart(&mut self, host: &HostName, observer: &mut dyn Observer) -> Result<(), RunError> {
         let Endpoint { mut machine, starts, .. } = self.endpoints.remove(host).expect("it has an agent");
         machine.stop();
-        self.begin(host, machine, starts + 1)
+        self.begin(host, machine, starts + 1, observer)
     }
 
     /// The next message, or none within a glance.

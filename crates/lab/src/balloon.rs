@@ -138,8 +138,8 @@ impl GuestAgent for VmAgent<'_> {
     fn glance(&mut self, moved: Bytes, since: Duration) -> Result<(), MemoryError> {
         if since >= self.told + GLANCE {
             self.told = since;
-            if let Some(text) = self.load.live(moved, 0, since.into()) {
-                self.observer.event(&Event::Rate { elapsed: since.into(), text: &text });
+            if let Some(rate) = self.load.live(moved, 0, since.into()) {
+                self.observer.event(&Event::Rate { elapsed: since.into(), rate: &rate });
             }
         }
         if self.agents.is_stopped() { Err(MemoryError::Interrupted) } else { Ok(()) }

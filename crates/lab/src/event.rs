@@ -4,12 +4,22 @@ use protocol::DesignDecision;
 use samples::{RunHeader, SkippedCell, Trial};
 use scenario::{Cell, PlannedTrial};
 use units::Nanos;
+use workload::LiveRate;
 
 /// Something that happened in a run.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A step begins: raising, settling, lowering.
     Step(&'a str),
+    /// A machine that boots for the run is started; again, where its first start hung.
+    Boots {
+        host: &'a str,
+    },
+    /// Its agent has greeted.
+    Booted {
+        host: &'a str,
+        within: Nanos,
+    },
     /// The lab stands and the run begins.
     Begun(&'a RunHeader),
     /// A trial begins.
@@ -21,8 +31,7 @@ pub enum Event<'a> {
     Rate {
         /// Since the trial's start.
         elapsed: Nanos,
-        /// In words: `9.41 Gbit/s`.
-        text: &'a str,
+        rate: &'a LiveRate,
     },
     /// A block begins, or the last has ended: what is still measured, and how much of it.
     Decided(&'a DesignDecision),

@@ -165,8 +165,8 @@ fn deadline(load: &WorkloadSettings) -> Duration {
 fn show(beat: &Progress, load: &WorkloadSettings, observer: &mut dyn Observer) {
     let live =
         (beat.covers.0 > 0).then(|| load.kind().live(beat.received, beat.round_trips, beat.covers)).flatten();
-    if let Some(text) = live {
-        observer.event(&Event::Rate { elapsed: beat.elapsed, text: &text });
+    if let Some(rate) = live {
+        observer.event(&Event::Rate { elapsed: beat.elapsed, rate: &rate });
     }
 }
 

@@ -14,6 +14,7 @@ use protocol::{ChannelError, Commission, FromConductor, Hello, RunEvent, ToCondu
 use samples::{RunHeader, Sink};
 use scenario::{HostName, Lab, Path, Plan, Scenario};
 use units::Bytes;
+use workload::LiveRate;
 
 use crate::{
     error::RunError,
@@ -50,6 +51,7 @@ pub fn run_inside<S: Sink>(
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
     observer.event(&Event::Step("booting a virtual hypervisor"));
+    observer.event(&Event::Boots { host: NAME });
     let host = HostName::new(NAME);
     let kernel = Kernel::installed().map_err(machine::MachineError::from)?;
     let (guests, firecracker) = (memory_of(&request.scenario.lab), request.firecracker.as_deref());
@@ -214,6 +216,7 @@ impl<S: Sink> Ledger<'_, S> {
             ),
             Some(_) => String::new(),
         };
+        self.observer.event(&Event::Booted { host: NAME, within: within.into() });
         self.observer.event(&Event::Notice(&format!("the hypervisor booted in {within:.1?}{whole}")));
     }
 
@@ -242,6 +245,7 @@ impl<S: Sink> Ledger<'_, S> {
 
     fn tell(&mut self, told: &RunEvent) {
         let header = || self.header.as_ref().or(self.request.resume.map(|record| &record.header));
+        let rate;
         let event = match told {
             RunEvent::Step { text } => Event::Step(text),
             RunEvent::Begun => match header() {
@@ -249,7 +253,12 @@ impl<S: Sink> Ledger<'_, S> {
                 None => return,
             },
             RunEvent::Trial { planned, cell } => Event::Trial { planned, cell },
-            RunEvent::Rate { elapsed, text } => Event::Rate { elapsed: *elapsed, text },
+            RunEvent::Rate { elapsed, per_second, text } => {
+                rate = LiveRate { per_second: *per_second, text: text.clone() };
+                Event::Rate { elapsed: *elapsed, rate: &rate }
+            }
+            RunEvent::Boots { host } => Event::Boots { host },
+            RunEvent::Booted { host, within } => Event::Booted { host, within: *within },
             RunEvent::Decided(decided) => Event::Decided(decided),
             RunEvent::Notice { text } => Event::Notice(text),
         };

@@ -117,7 +117,11 @@ fn told(event: &Event<'_>) -> Option<RunEvent> {
         Event::Trial { planned, cell } => {
             RunEvent::Trial { planned: planned.clone(), cell: Box::new(cell.clone()) }
         }
-        Event::Rate { elapsed, text } => RunEvent::Rate { elapsed, text: text.to_owned() },
+        Event::Rate { elapsed, rate } => {
+            RunEvent::Rate { elapsed, per_second: rate.per_second, text: rate.text.clone() }
+        }
+        Event::Boots { host } => RunEvent::Boots { host: host.to_owned() },
+        Event::Booted { host, within } => RunEvent::Booted { host: host.to_owned(), within },
         Event::Decided(decided) => RunEvent::Decided(decided.clone()),
         Event::Notice(text) => RunEvent::Notice { text: text.to_owned() },
         // Both follow from what is kept.

@@ -83,7 +83,7 @@ impl Watcher {
     ) -> Result<Self, RunError> {
         // What boots slowly also thinks slowly.
         let patience = PATIENCE.max(machine.boot().patience * 2);
-        let agents = Agents::start(vec![(host.clone(), machine)], tool, stop, &mut |_| ())?;
+        let agents = Agents::start(vec![(host.clone(), machine)], tool, stop, &mut |_: &Event<'_>| ())?;
         let (probes, struck) = (probes.to_vec(), BTreeSet::new());
         let (watching, troubles, lost, gone) = (None, Vec::new(), None, Vec::new());
         Ok(Self { agents, host, probes, devices, watching, troubles, struck, patience, lost, gone })

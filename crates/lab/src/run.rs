@@ -129,8 +129,7 @@ fn start(
         (None, Some(_)) => Emulation::Guests,
         (None, None) => Emulation::Nothing,
     };
-    let mut tell = |text: &str| observer.event(&Event::Notice(text));
-    let agents = Agents::start(machines.waiting, request.tool, stop, &mut tell)?;
+    let agents = Agents::start(machines.waiting, request.tool, stop, observer)?;
     let mut agents = agents.inside(request.inside.is_some());
     ground.dress_guests(&mut agents)?;
     let inside = request.inside.map(str::to_owned);
@@ -181,7 +180,10 @@ fn describe(
     }
     let host = HostName::new("machine");
     let machine = Box::new(Namespace::own(host.clone(), request.agent.clone()));
-    ask(&mut Agents::start(vec![(host.clone(), machine)], request.tool, stop, &mut |_| ())?, &host)
+    ask(
+        &mut Agents::start(vec![(host.clone(), machine)], request.tool, stop, &mut |_: &Event<'_>| ())?,
+        &host,
+    )
 }
 
 fn missing_cells(request: &Request<'_>, lacks: &MissingCapabilities<'_>) -> Skips {

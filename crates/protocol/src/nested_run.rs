@@ -77,6 +77,10 @@ pub enum FromConductor {
 pub enum RunEvent {
     /// A step begins.
     Step { text: String },
+    /// A machine that boots for the run is started.
+    Boots { host: String },
+    /// Its agent has greeted.
+    Booted { host: String, within: Nanos },
     /// The lab stands and the run begins.
     Begun,
     /// A trial begins.
@@ -85,7 +89,9 @@ pub enum RunEvent {
     Rate {
         /// Since its start.
         elapsed: Nanos,
-        /// How fast it goes, in words.
+        /// How fast it goes.
+        per_second: f64,
+        /// The same in words.
         text: String,
     },
     /// What the trials so far have decided.

@@ -11,7 +11,10 @@ mod unmatched;
 
 use findings::{Gate, RunComparison};
 
-use crate::page::{Page, Section};
+use crate::{
+    harmless::in_a_line,
+    page::{Page, Section},
+};
 
 /// What sections are made from.
 struct Source<'a> {
@@ -38,8 +41,5 @@ const ORDER: &[Build] = &[
 pub(crate) fn page(contrast: &RunComparison, gate: Option<&Gate>) -> Page {
     let source = Source { contrast, gate };
     let title = format!("{} (B) against {} (A)", contrast.b.id, contrast.a.id);
-    Page {
-        title: title.replace(char::is_control, " "),
-        sections: ORDER.iter().filter_map(|build| build(&source)).collect(),
-    }
+    Page { title: in_a_line(&title), sections: ORDER.iter().filter_map(|build| build(&source)).collect() }
 }

@@ -6,8 +6,10 @@
 mod backends;
 mod chart;
 mod comparison;
+mod harmless;
 mod kind;
 mod labels;
+mod live;
 mod page;
 mod phrases;
 mod pictures;
@@ -21,6 +23,8 @@ mod trace;
 
 pub use chart::Theme;
 pub use pictures::{Picture, comparison_pictures, picture_kinds, pictures};
+pub use harmless::harmless;
+pub use live::{Judgement, LiveFinding, LiveResult, LiveStep, live_findings, live_results};
 pub use render::{
     Format, Options, SingleFormat, Summary, UnknownFormat, View, render, render_contrast, render_solo,
     render_trace, render_trace_contrast, render_vm, section_names,

@@ -43,6 +43,7 @@ use findings::{Findings, Objective};
 use samples::RunRecord;
 
 use crate::{
+    harmless::in_a_line,
     page::{Block, Depth, Page, Section, section},
     render::{Options, Summary, View},
     requirement::Requirement,
@@ -142,7 +143,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 /// The report of a run.
 pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, options: &Options, usual: View) -> Page {
     let source = Source::new(findings, record, options);
-    let title = findings.run.title.replace(char::is_control, " ");
+    let title = in_a_line(&findings.run.title);
     let mut sections = match options.view.unwrap_or(usual) {
         View::Full => built(&source, |_| true).map(|(entry, section)| laid_out(entry, section)).collect(),
         View::Short => short(&source),

@@ -9,7 +9,10 @@ mod warnings;
 
 use findings::SingleMeasurement;
 
-use crate::page::{Page, Section};
+use crate::{
+    harmless::in_a_line,
+    page::{Page, Section},
+};
 
 /// A section, or nothing where the trial has nothing to say on it.
 type Build = fn(&SingleMeasurement) -> Option<Section>;
@@ -20,6 +23,6 @@ const ORDER: &[Build] =
 
 /// The summary of a trial.
 pub(crate) fn page(solo: &SingleMeasurement) -> Page {
-    let title = format!("{}, with {}", solo.words, solo.peer).replace(char::is_control, " ");
+    let title = in_a_line(&format!("{}, with {}", solo.words, solo.peer));
     Page { title, sections: ORDER.iter().filter_map(|build| build(solo)).collect() }
 }

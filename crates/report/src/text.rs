@@ -1,6 +1,8 @@
 //! Text in spans that say what they mean, so that each backend can show it its own way.
 //! Must not know colours or markup.
 
+use crate::harmless::in_a_line;
+
 /// What a span means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
@@ -41,14 +43,14 @@ pub(crate) const SOFT: char = '\u{200b}';
 pub(crate) struct Text(pub(crate) Vec<Span>);
 
 impl Text {
-    /// Text of one tone. Control characters become spaces: names come from files that people write.
+    /// Text of one tone, harmless: names come from files that people write.
     pub(crate) fn of(tone: Tone, text: impl AsRef<str>) -> Self {
         Self::default().and(tone, text)
     }
 
     /// Continues with text of a tone.
     pub(crate) fn and(mut self, tone: Tone, text: impl AsRef<str>) -> Self {
-        let text = text.as_ref().replace(char::is_control, " ");
+        let text = in_a_line(text.as_ref());
         if !text.is_empty() {
             self.0.push(Span { text, tone });
         }

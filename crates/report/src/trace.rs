@@ -15,7 +15,10 @@ mod words;
 
 use findings::{TraceComparison, TraceSummary, VmSummary};
 
-use crate::page::{Page, Section};
+use crate::{
+    harmless::in_a_line,
+    page::{Page, Section},
+};
 
 /// What sections are made from.
 struct Source<'a> {
@@ -41,7 +44,7 @@ const ORDER: &[Build] = &[
 /// What one trace says, with so many rows a table at most.
 pub(crate) fn page(trace: &TraceSummary, top: usize) -> Page {
     let source = Source { trace, top };
-    let title = words::target(&trace.target).replace(char::is_control, " ");
+    let title = in_a_line(&words::target(&trace.target));
     Page { title, sections: ORDER.iter().filter_map(|build| build(&source)).collect() }
 }
 

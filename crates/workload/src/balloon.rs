@@ -7,7 +7,7 @@ use units::{Bytes, Nanos};
 
 use crate::{
     column::Column,
-    kind::{KindMeasurement, KindSettings, Measurement, WorkloadSettings},
+    kind::{KindMeasurement, KindSettings, LiveRate, Measurement, WorkloadSettings},
     metric::Metric,
     work::Work,
 };
@@ -173,9 +173,9 @@ impl KindSettings for BalloonSettings {
         vec![words]
     }
 
-    fn live(&self, received: Bytes, _: u64, time: Nanos) -> Option<String> {
-        (time.0 > 0)
-            .then(|| format!("{} moved", Metric::BalloonRate.show(received.0 as f64 / time.seconds())))
+    fn live(&self, received: Bytes, _: u64, time: Nanos) -> Option<LiveRate> {
+        let per_second = (time.0 > 0).then(|| received.0 as f64 / time.seconds())?;
+        Some(LiveRate { per_second, text: format!("{} moved", Metric::BalloonRate.show(per_second)) })
     }
 }
 

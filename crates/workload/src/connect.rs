@@ -10,7 +10,7 @@ use units::{Bytes, Nanos};
 
 use crate::{
     column::Column,
-    kind::{KindMeasurement, KindSettings, Measurement, Transport},
+    kind::{KindMeasurement, KindSettings, LiveRate, Measurement, Transport},
     metric::Metric,
     socket::{SocketFacts, SocketSettings},
     work::Work,
@@ -66,8 +66,8 @@ impl KindSettings for ConnectSettings {
         ]
     }
 
-    fn live(&self, _: Bytes, done: u64, time: Nanos) -> Option<String> {
-        (done > 0).then(|| format!("{:.0} connections/s", done as f64 / time.seconds()))
+    fn live(&self, _: Bytes, done: u64, time: Nanos) -> Option<LiveRate> {
+        LiveRate::of_things(done, time, "connections")
     }
 }
 

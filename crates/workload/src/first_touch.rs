@@ -7,7 +7,7 @@ use units::{Bytes, Nanos};
 
 use crate::{
     column::Column,
-    kind::{KindMeasurement, KindSettings, Measurement},
+    kind::{KindMeasurement, KindSettings, LiveRate, Measurement},
     metric::Metric,
     work::Work,
 };
@@ -139,9 +139,9 @@ impl KindSettings for FirstTouchSettings {
         vec![format!("first touch of {} by {} {threads}", self.memory, self.threads), pages.to_owned()]
     }
 
-    fn live(&self, received: Bytes, _: u64, time: Nanos) -> Option<String> {
-        let rate = rate(received, time)?;
-        Some(format!("{} touched", Metric::TouchRate.show(rate)))
+    fn live(&self, received: Bytes, _: u64, time: Nanos) -> Option<LiveRate> {
+        let per_second = rate(received, time)?;
+        Some(LiveRate { per_second, text: format!("{} touched", Metric::TouchRate.show(per_second)) })
     }
 }
 

@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Nanos};
+use units::{BitRate, Bytes, Nanos};
 
 use crate::{
     balloon::{self, BalloonData, BalloonSettings},
@@ -147,7 +147,30 @@ pub trait KindSettings {
     /// What it sends, in a few words; its sockets and places are told by others.
     fn in_words(&self) -> Vec<String>;
     /// How fast it goes, while it does: of bytes received and things done (messages, connections) in a time.
-    fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<String>;
+    fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<LiveRate>;
+}
+
+/// How fast a trial goes while it does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LiveRate {
+    /// Bits, bytes or things done in a second: comparable within a trial.
+    pub per_second: f64,
+    /// In words: `9.41 Gbit/s`.
+    pub text: String,
+}
+
+impl LiveRate {
+    /// Of what is counted; `None` while nothing is done.
+    pub(crate) fn of_things(done: u64, time: Nanos, things: &str) -> Option<Self> {
+        let per_second = (done > 0).then(|| done as f64 / time.seconds())?;
+        Some(Self { per_second, text: format!("{per_second:.0} {things}/s") })
+    }
+}
+
+impl From<BitRate> for LiveRate {
+    fn from(rate: BitRate) -> Self {
+        Self { per_second: rate.0, text: rate.to_string() }
+    }
 }
 
 /// The transport of a workload.

@@ -24,7 +24,8 @@ pub use connect::{ConnectData, ConnectEnd, ConnectInterval, ConnectSettings};
 pub use first_touch::{FirstTouchData, FirstTouchInterval, FirstTouchSettings};
 pub use histogram::LatencyHistogram;
 pub use kind::{
-    EndMeasurement, KindMeasurement, KindSettings, Measurement, Transport, WorkloadKind, WorkloadSettings,
+    EndMeasurement, KindMeasurement, KindSettings, LiveRate, Measurement, Transport, WorkloadKind,
+    WorkloadSettings,
 };
 pub use metric::Metric;
 pub use ping_pong::{

@@ -11,7 +11,7 @@ use units::{BitRate, Bytes, Nanos};
 use crate::{
     column::Column,
     histogram::LatencyHistogram,
-    kind::{KindMeasurement, KindSettings, Measurement, Transport, WorkloadSettings},
+    kind::{KindMeasurement, KindSettings, LiveRate, Measurement, Transport, WorkloadSettings},
     metric::Metric,
     socket::{SocketFacts, SocketSettings},
     stream::{each, mode_in_words, streams_in_words},
@@ -102,9 +102,9 @@ impl KindSettings for PingPongSettings {
         words
     }
 
-    fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<String> {
-        let beside = (received > Bytes(0)).then(|| BitRate::of(received, time).to_string());
-        (done > 0).then(|| format!("{:.0} round trips/s", done as f64 / time.seconds())).or(beside)
+    fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<LiveRate> {
+        let beside = (received > Bytes(0)).then(|| BitRate::of(received, time)).map(LiveRate::from);
+        LiveRate::of_things(done, time, "round trips").or(beside)
     }
 }
 

@@ -10,7 +10,7 @@ use units::{BitRate, Bytes, Nanos};
 
 use crate::{
     column::Column,
-    kind::{KindMeasurement, KindSettings, Measurement, Transport, WorkloadSettings},
+    kind::{KindMeasurement, KindSettings, LiveRate, Measurement, Transport, WorkloadSettings},
     metric::Metric,
     socket::{SocketFacts, SocketSettings},
     work::Work,
@@ -104,8 +104,8 @@ impl KindSettings for StreamSettings {
         words
     }
 
-    fn live(&self, received: Bytes, _: u64, time: Nanos) -> Option<String> {
-        (received > Bytes(0)).then(|| BitRate::of(received, time).to_string())
+    fn live(&self, received: Bytes, _: u64, time: Nanos) -> Option<LiveRate> {
+        (received > Bytes(0)).then(|| BitRate::of(received, time)).map(LiveRate::from)
     }
 }
 

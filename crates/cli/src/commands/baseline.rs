@@ -47,7 +47,7 @@ pub(crate) fn run(command: &BaselineCommand, shared: &GlobalFlags) -> anyhow::Re
         BaselineCommand::List(format) => list(&store, *format)?,
         BaselineCommand::Show { name } => {
             let record = store.load(&store.baseline(name)?)?;
-            output::text(report::for_terminal(&analysis::analyse(&record), &record)?)?;
+            output::coloured(&report::for_terminal(&analysis::analyse(&record), &record)?)?;
         }
         BaselineCommand::Remove { name } => {
             let run = store.remove_baseline(name)?;

@@ -130,7 +130,7 @@ fn print(args: &ClientArgs, report: &Report, solo: &SingleMeasurement, watch: &W
     match report.server_output.as_ref().filter(|_| args.output.get_server_output) {
         Some(ServerOutput::Text(text)) => {
             watch.print("\nServer output:")?;
-            watch.print(&output::harmless(text))?;
+            watch.print(text)?;
         }
         Some(ServerOutput::Json(json)) => {
             watch.print("\nServer output:")?;

@@ -105,7 +105,7 @@ impl Show {
     /// Writes a contrast there.
     pub(super) fn write(&self, contrast: &RunComparison, gate: Option<&Gate>) -> anyhow::Result<()> {
         let text = |options: &Options| ::report::render_contrast(contrast, gate, self.format, options);
-        let Some(path) = &self.path else { return Ok(output::text(text(&destination::here()))?) };
+        let Some(path) = &self.path else { return Ok(output::coloured(&text(&destination::here()))?) };
         destination::write(path, &text(&destination::in_a_file()))?;
         output::aside(format_args!("report written to {}", path.display()));
         Ok(())

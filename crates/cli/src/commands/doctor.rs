@@ -56,7 +56,7 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
     } else {
         table::render(&document, table::width())
     };
-    output::text(text)?;
+    output::coloured(&text)?;
     Ok(if able { Exit::Success } else { Exit::Unable })
 }
 

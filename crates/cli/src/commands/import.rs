@@ -95,7 +95,7 @@ pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
     told.end(&RunHeader { id: kept.clone(), ..header })?;
     if !args.quiet && stdout().is_terminal() && results <= SUMMED_UP {
         let (record, findings) = remedy_results::findings(&store, store.load(&kept)?)?;
-        output::text(format_args!("\n{}", report::summary(&findings, &record)?))?;
+        output::coloured(&format!("\n{}", report::summary(&findings, &record)?))?;
     }
     Ok(Exit::Success)
 }
@@ -137,9 +137,7 @@ fn known(options: &Options, columns: &BTreeSet<String>) -> anyhow::Result<()> {
     } else {
         format!("the columns are: {}; nothing was imported", shown.join(", "))
     };
-    Err(Misuse::new(format!("no table has a column `{first}`"))
-        .hint(output::harmless(&hint).to_string())
-        .into())
+    Err(Misuse::new(format!("no table has a column `{first}`")).hint(hint).into())
 }
 
 /// Reads one file; what is complete goes to `keep`. Returns the headings of its tables' columns.

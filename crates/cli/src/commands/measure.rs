@@ -50,7 +50,7 @@ pub(crate) fn run(args: &MeasureArgs) -> anyhow::Result<Exit> {
         output::aside(format_args!("written to {}", path.display()));
     }
     let here = if args.json { SingleFormat::Json } else { SingleFormat::Terminal };
-    output::text(text(&summary, top, here, &destination::here()))?;
+    output::coloured(&text(&summary, top, here, &destination::here()))?;
     if ended {
         output::aside(format_args!("error: the virtual machine ended meanwhile"));
         return Ok(Exit::Failure);

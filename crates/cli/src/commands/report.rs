@@ -123,7 +123,11 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
                 if !paged && std::io::stdout().is_terminal() { Summary::Last } else { Summary::First };
             let options = Options { summary, ..asked(destination::here()) };
             let text = format.write(&findings, &record, &options)?;
-            if paged { pager::text(&text)? } else { output::text(text)? }
+            match format {
+                FormatName::Terminal if paged => pager::text(&text, shared.settings.pager.as_deref())?,
+                FormatName::Terminal => output::coloured(&text)?,
+                _ => output::text(text)?,
+            }
         }
     }
     Ok(Exit::Success)

@@ -5,18 +5,19 @@ mod job;
 pub(crate) mod probe;
 mod remedies;
 mod resume;
+mod shown;
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use lab::{Request, Stop};
+use lab::{Request, RunError, Stop};
 use machine::Rights;
 use samples::{Objective, SkippedCell};
 use store::Store;
 use units::Nanos;
 
-use self::job::Job;
+use self::{job::Job, shown::Shown};
 use crate::{
     commands::{
         PROGRAM, TOOL,
@@ -25,9 +26,9 @@ use crate::{
     exit::Exit,
     failure::NoRights,
     global_flags::GlobalFlags,
-    interrupt, output,
-    progress::Progress,
-    remedy_results, store_path,
+    interrupt, output, remedy_results,
+    settings::Settings,
+    store_path,
     value_parsers::one_of,
     variants::Variants,
 };
@@ -92,6 +93,25 @@ pub(crate) struct RunArgs {
     /// Print the run's name and no report
     #[arg(long, short)]
     quiet: bool,
+    /// Print plain lines instead of the live view
+    #[arg(long, env = PLAIN, hide_env = true, value_parser = clap::builder::BoolishValueParser::new())]
+    plain: bool,
+}
+
+/// Says the same as `--plain`.
+const PLAIN: &str = "PLUMB_PLAIN";
+
+impl RunArgs {
+    /// Takes what the user's file says where neither flag nor environment does; a run that goes on was planned before.
+    pub(crate) fn fill(&mut self, settings: &Settings) {
+        if std::env::var_os(PLAIN).is_none() {
+            self.plain |= settings.plain.unwrap_or(false);
+        }
+        if self.resume.is_none() {
+            self.trials = self.trials.or(settings.trials);
+            self.probe = self.probe.take().or_else(|| settings.probe.clone());
+        }
+    }
 }
 
 /// Where a run is conducted.
@@ -121,7 +141,13 @@ pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
     };
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
-    let skipped = measure(&job, args, rights, &mut store, &stop)?;
+    let skipped = match measure(&job, args, rights, &mut store, &stop) {
+        Err(error) if is_interrupted(&error) => {
+            summarise(args, &job, &store)?;
+            return Err(error);
+        }
+        measured => measured?,
+    };
     if args.try_remedies && job.tries.is_none() {
         let main = store.load(&job.id)?;
         if let Some(tries) = remedies::job(&main, &store)? {
@@ -138,12 +164,7 @@ fn measure(
     store: &mut Store,
     stop: &Stop,
 ) -> anyhow::Result<Vec<SkippedCell>> {
-    let there = job.resume.as_ref().map_or(0, |record| record.trials.len());
-    let (planned, estimate) = (job.plan.trials.len(), job.plan.duration_estimate());
-    let mut progress = match lab::forecast(&job.plan) {
-        Some(forecast) => Progress::of_chosen(planned, there, forecast.most),
-        None => Progress::of_all(planned, there, estimate),
-    };
+    let mut progress = Shown::of(job, args.plain, args.keep_disturbed, stop);
     if rights == Rights::UserNamespace {
         progress
             .notice("not root: the lab lives in a user namespace; `plumb doctor` says what is missing there");
@@ -173,8 +194,22 @@ fn measure(
         Some(because) => lab::run_inside(&request, &because, store, &mut observer, stop),
         None => lab::run(&request, store, &mut observer, stop),
     };
-    progress.end();
+    drop(progress);
     Ok(outcome?.skipped)
+}
+
+fn is_interrupted(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(RunError::Interrupted))
+}
+
+/// What there is of a run that was interrupted: its summary, once a trial is kept.
+fn summarise(args: &RunArgs, job: &Job, store: &Store) -> anyhow::Result<()> {
+    let record = store.load(&job.id);
+    let Some(record) = record.ok().filter(|record| !args.quiet && !record.trials.is_empty()) else {
+        return Ok(());
+    };
+    let findings = analysis::analyse(&record);
+    Ok(output::coloured(&report::summary(&findings, &record)?)?)
 }
 
 /// Why a run goes into a virtual hypervisor, if it does. One that began in one goes on there.
@@ -199,7 +234,7 @@ fn finish(
     if args.quiet {
         output::line(&job.id)?;
     } else {
-        output::text(report::for_terminal(&findings, &record)?)?;
+        output::coloured(&report::for_terminal(&findings, &record)?)?;
     }
     if let Some(destination) = output {
         destination.write(&findings, &record)?;

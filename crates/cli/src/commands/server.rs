@@ -65,8 +65,6 @@ impl Watcher for EventPrinter {
 
 /// A reader that is gone does not end a server.
 fn write(target: LogTarget, line: &str) {
-    // Some of it is what a peer has sent.
-    let line = output::harmless(line);
     match target {
         LogTarget::Stdout => drop(output::line(line)),
         LogTarget::Stderr => output::aside(line),

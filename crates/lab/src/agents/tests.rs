@@ -61,9 +61,17 @@ fn check(greets_at: u32, may_hang: bool, starts: u32, told: usize, error: Option
     let awake = Sleepy { greets_at: 1, starts: Arc::default(), may_hang, boots: true, agents: Vec::new() };
     let machines: Vec<(HostName, Box<dyn Machine>)> =
         vec![(host.clone(), Box::new(sleepy)), (HostName::new("vm1"), Box::new(awake))];
-    let mut notices = Vec::new();
-    let started =
-        Agents::start(machines, "test", &Stop::new(), &mut |text: &str| notices.push(text.to_owned()));
+    let (mut notices, mut boots) = (Vec::new(), Vec::new());
+    let mut observer = |event: &Event<'_>| match event {
+        Event::Notice(text) => notices.push((*text).to_owned()),
+        Event::Boots { host } => boots.push(format!("{host} boots")),
+        Event::Booted { host, .. } => boots.push(format!("{host} is up")),
+        other => panic!("{other:?}"),
+    };
+    let started = Agents::start(machines, "test", &Stop::new(), &mut observer);
+    let count = |what: &str| boots.iter().filter(|said| *said == what).count();
+    assert_eq!((count("vm0 boots"), count("vm1 is up")), (starts as usize, 1), "{boots:?}");
+    assert_eq!(count("vm0 is up"), usize::from(error.is_none()), "{boots:?}");
     assert_eq!((counted.load(Ordering::Relaxed), notices.len()), (starts, told), "{notices:?}");
     match (started, error) {
         (Ok(agents), None) => {
@@ -93,7 +101,8 @@ fn one_that_falls_silent_after_its_greeting_is_started_once_more() {
         let sleepy =
             Sleepy { greets_at: 1, starts: Arc::default(), may_hang, boots: true, agents: Vec::new() };
         let machines: Vec<(HostName, Box<dyn Machine>)> = vec![(host.clone(), Box::new(sleepy))];
-        let mut agents = Agents::start(machines, "test", &Stop::new(), &mut |_| ()).expect("it greets");
+        let mut agents =
+            Agents::start(machines, "test", &Stop::new(), &mut |_: &Event<'_>| ()).expect("it greets");
         assert_eq!(agents.start_again(&host).expect("it greets again"), may_hang);
         assert_eq!(agents.hung_starts(&host), u32::from(may_hang));
         assert!(!agents.start_again(&host).expect("nothing is started"), "twice is enough");
@@ -117,7 +126,7 @@ fn of_machines_that_boot_as_many_start_at_once_as_there_are_cpus() {
             (HostName::new(format!("vm{number}")), Box::new(sleepy))
         };
         let machines = (0..=cpus).map(machine).collect();
-        assert!(Agents::start(machines, "test", &Stop::new(), &mut |_| ()).is_err());
+        assert!(Agents::start(machines, "test", &Stop::new(), &mut |_: &Event<'_>| ()).is_err());
         let expected = if boots { cpus } else { cpus + 1 };
         assert_eq!(counted.load(Ordering::Relaxed) as usize, expected, "boots: {boots}");
     }

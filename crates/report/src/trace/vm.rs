@@ -9,6 +9,7 @@ use findings::VmSummary;
 
 use super::{Source, calls, cpu, head, threads, unfinished_calls, words};
 use crate::{
+    harmless::in_a_line,
     page::{Block, Page, Section, section},
     sections::verdict,
     text::{Text, Tone},
@@ -17,7 +18,7 @@ use crate::{
 /// What one virtual machine says, with so many rows a table at most.
 pub(crate) fn page(summary: &VmSummary, top: usize) -> Page {
     let source = Source { trace: &summary.trace, top };
-    let title = words::target(&summary.trace.target).replace(char::is_control, " ");
+    let title = in_a_line(&words::target(&summary.trace.target));
     let sections = [
         head::build(&source),
         Some(machine::section(&summary.vm)),

@@ -8,7 +8,7 @@ use super::{
     check::{Check, Group, Status},
     verdict::Verdict,
 };
-use crate::commands::scenario::minutes;
+use crate::{commands::scenario::minutes, output};
 
 const WIDEST: u16 = 100;
 const MARK: u16 = 4;
@@ -50,7 +50,7 @@ fn section(text: &mut String, title: &str, rows: impl Iterator<Item = Row>, widt
     table.set_constraints(widths.map(|width| ColumnConstraint::Absolute(Width::Fixed(width))));
     text.push_str(&format!("\n{}\n", style(title).bold()));
     for line in table.lines() {
-        text.push_str(&coloured(line.trim_end()));
+        text.push_str(&coloured(&output::harmless(line.trim_end())));
         text.push('\n');
     }
 }

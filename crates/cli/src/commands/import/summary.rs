@@ -76,12 +76,12 @@ impl Summary {
         }
         let record = header.origin.imported().cloned().unwrap_or_default();
         for file in &record.files {
-            let (name, formats) = (output::harmless(&file.name), file.formats.join(", "));
+            let (name, formats) = (&file.name, file.formats.join(", "));
             let lines = counted(usize::try_from(file.lines).unwrap_or(usize::MAX), "line");
             output::prose(&format!("{name}: {formats} in {lines}"))?;
         }
         for note in &record.notes {
-            output::aside(format_args!("note: {}", output::harmless(note)));
+            output::aside(format_args!("note: {note}"));
         }
         let (id, cells) = (&header.id, counted(header.cells.len(), "cell"));
         let trials = counted(self.tests, "trial");
@@ -113,7 +113,7 @@ impl Summary {
         self.lines += 1;
         let (first, last) = (lines.start(), lines.end());
         let text = format!("lines {first:>5} to {last:>5}  {what}  {title}  as {cell}");
-        output::prose(&output::harmless(&text))
+        output::prose(&text)
     }
 }
 

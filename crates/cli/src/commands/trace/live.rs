@@ -53,7 +53,7 @@ impl Live {
         let page = ::report::render_trace(&summary, top, SingleFormat::Terminal, &destination::here());
         let lines: Vec<&str> = page.lines().take(rows).collect();
         terminal.clear_last_lines(self.shown)?;
-        terminal.write_line(&lines.join("\n"))?;
+        terminal.write_line(&output::only_colours(&lines.join("\n")))?;
         self.shown = lines.len();
         Ok(())
     }

@@ -66,6 +66,6 @@ impl Destination {
             output::aside(format_args!("written to {}", path.display()));
         }
         let here = if self.json { SingleFormat::Json } else { SingleFormat::Terminal };
-        Ok(output::text(text(here, &destination::here())?)?)
+        Ok(output::coloured(&text(here, &destination::here())?)?)
     }
 }

@@ -1,0 +1,48 @@
+//! How a run under way is shown: live where there is a terminal for it, in plain lines elsewhere.
+
+use lab::{Event, Stop};
+
+use super::job::Job;
+use crate::{
+    live_view::{self, LiveView},
+    progress::Progress,
+};
+
+/// What shows it, until it is dropped.
+pub(super) enum Shown {
+    Plain(Progress),
+    Live(Box<LiveView>),
+}
+
+impl Shown {
+    /// Live, unless plain lines are asked for or no terminal can be had.
+    pub(super) fn of(job: &Job, is_plain: bool, keeps_disturbed: bool, stop: &Stop) -> Self {
+        if !is_plain && live_view::is_possible() {
+            let (scenario, resume) = (&job.source.scenario, job.resume.as_ref());
+            if let Ok(view) = LiveView::start(scenario, &job.plan, resume, keeps_disturbed, stop) {
+                return Self::Live(Box::new(view));
+            }
+        }
+        let there = job.resume.as_ref().map_or(0, |record| record.trials.len());
+        let planned = job.plan.trials.len();
+        Self::Plain(match lab::forecast(&job.plan) {
+            Some(forecast) => Progress::of_chosen(planned, there, forecast.most),
+            None => Progress::of_all(planned, there, job.plan.duration_estimate()),
+        })
+    }
+
+    pub(super) fn event(&mut self, event: &Event<'_>) {
+        match self {
+            Self::Plain(progress) => progress.event(event),
+            Self::Live(view) => view.event(event),
+        }
+    }
+
+    /// Says something that the user should know.
+    pub(super) fn notice(&mut self, text: &str) {
+        match self {
+            Self::Plain(progress) => progress.notice(text),
+            Self::Live(view) => view.notice(text),
+        }
+    }
+}

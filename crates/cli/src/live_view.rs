@@ -1,0 +1,193 @@
+//! The live view of a run on a terminal: the path, the trial under way, results as they tighten, findings, the log. What happens comes
+//! from the run's own thread, which hands it on and analyses the trials so far between two of them; a thread beside it draws. Must not
+//! know how trials are made.
+
+mod colours;
+mod draw;
+mod pace;
+mod path;
+mod results;
+mod screen;
+mod state;
+
+use std::{
+    collections::BTreeSet,
+    io,
+    sync::mpsc::{Sender, channel},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use console::Term;
+use lab::{Event, Stop};
+use samples::{Disturber, RunRecord, Trial, ValidityWarning};
+use scenario::{Plan, Scenario};
+
+use self::{
+    colours::Colours,
+    screen::Screen,
+    state::{Message, State},
+};
+use crate::output;
+
+/// The least columns and rows that it is for.
+const LEAST: (u16, u16) = (80, 24);
+/// So many times what an analysis took passes before the next: it never takes more than a fiftieth of the run.
+const BETWEEN: u32 = 50;
+
+/// The view, until it is dropped.
+pub(crate) struct LiveView {
+    to: Option<Sender<Message>>,
+    thread: Option<JoinHandle<Duration>>,
+    record: Option<RunRecord>,
+    /// When the last analysis ended, and what it took.
+    analysed: Option<(Instant, Duration)>,
+    /// CPU time that all of them took.
+    analyses: Duration,
+    began: Instant,
+    /// What stays in the scrollback.
+    said: Vec<String>,
+}
+
+/// Whether there is a terminal to show it on.
+pub(crate) fn is_possible() -> bool {
+    let terminal = Term::stderr();
+    let is_large =
+        terminal.size_checked().is_some_and(|(rows, columns)| columns >= LEAST.0 && rows >= LEAST.1);
+    let is_dumb = std::env::var("TERM").is_ok_and(|name| name == "dumb");
+    terminal.is_term() && is_large && !is_dumb && screen::is_in_foreground()
+}
+
+impl LiveView {
+    /// Takes the terminal.
+    pub(crate) fn start(
+        scenario: &Scenario,
+        plan: &Plan,
+        resume: Option<&RunRecord>,
+        keeps_disturbed: bool,
+        stop: &Stop,
+    ) -> io::Result<Self> {
+        let began = Instant::now();
+        let there: BTreeSet<u32> =
+            resume.iter().flat_map(|record| &record.trials).map(|trial| trial.index).collect();
+        let mut state = State::new(scenario, plan, there, keeps_disturbed, began);
+        let mut screen = Screen::take()?;
+        let (to, told) = channel();
+        let (stop, colours) = (stop.clone(), Colours(console::colors_enabled_stderr()));
+        let thread = thread::spawn(move || {
+            screen::show(&mut screen, &mut state, &told, (&stop, colours));
+            screen::cpu_time()
+        });
+        let mut view = Self {
+            to: Some(to),
+            thread: Some(thread),
+            record: resume.cloned(),
+            analysed: None,
+            analyses: Duration::ZERO,
+            began,
+            said: Vec::new(),
+        };
+        view.analyse();
+        Ok(view)
+    }
+
+    /// Shows an event.
+    pub(crate) fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Step(step) => self.tell(Message::Step((*step).to_owned())),
+            Event::Boots { host } => self.tell(Message::Boots((*host).to_owned())),
+            Event::Booted { host, within } => self.tell(Message::Booted((*host).to_owned(), *within)),
+            Event::Begun(header) => {
+                self.said
+                    .push(format!("run {} (seed {}, {} trials)", header.id, header.seed, header.planned));
+                match &mut self.record {
+                    Some(record) => record.header = (*header).clone(),
+                    None => {
+                        let header = (*header).clone();
+                        let (trials, skipped, ends) = (Vec::new(), Vec::new(), Vec::new());
+                        self.record = Some(RunRecord { header, trials, skipped, ends });
+                    }
+                }
+                self.tell(Message::Begun(header.id.to_string()));
+            }
+            Event::Trial { planned, .. } => self.tell(Message::Trial((*planned).clone())),
+            Event::Rate { elapsed, rate } => self.tell(Message::Rate(*elapsed, (*rate).clone())),
+            Event::Decided(decision) => self.tell(Message::Decided((*decision).clone())),
+            Event::Kept(trial) => self.kept(trial),
+            Event::Skipped(skip) => {
+                self.said.push(format!("skipped {}, because {}", skip.cell, skip.because));
+                let (cell, because) = (skip.cell.clone(), skip.because.clone());
+                self.tell(Message::Skipped { cell, because });
+            }
+            Event::Notice(text) => self.notice(text),
+        }
+    }
+
+    /// Says something that the user should know; it stays when the view is gone.
+    pub(crate) fn notice(&mut self, text: &str) {
+        self.said.push(format!("note: {text}"));
+        self.tell(Message::Notice(text.to_owned()));
+    }
+
+    fn kept(&mut self, trial: &Trial) {
+        let disturbed = trial.doubts.iter().find_map(|doubt| match doubt {
+            ValidityWarning::Disturbed { by, .. } => Some(Disturber::all(by)),
+            _ => None,
+        });
+        let of_others = |because: &ValidityWarning| matches!(because, ValidityWarning::Disturbed { .. });
+        let made_again = trial.discarded.iter().any(|attempt| of_others(&attempt.because));
+        self.tell(Message::Kept { disturbed, made_again });
+        if let Some(record) = &mut self.record {
+            // Made again, it takes the place of the one before.
+            record.trials.retain(|other| other.index != trial.index);
+            record.trials.push(trial.clone());
+        }
+        self.analyse();
+    }
+
+    /// What the trials so far say, unless they were asked too soon before.
+    fn analyse(&mut self) {
+        let is_soon = |(ended, took): (Instant, Duration)| ended.elapsed() < took * BETWEEN;
+        let Some(record) = self.record.as_ref().filter(|record| !record.trials.is_empty()) else { return };
+        if self.analysed.is_some_and(is_soon) {
+            return;
+        }
+        let begun = Instant::now();
+        let findings = analysis::analyse(record);
+        let (results, findings) = (::report::live_results(&findings), ::report::live_findings(&findings));
+        let took = begun.elapsed();
+        self.analysed = Some((Instant::now(), took));
+        self.analyses += took;
+        self.tell(Message::Analysed(self.analyses));
+        self.tell(Message::Results { results, findings });
+    }
+
+    fn tell(&self, message: Message) {
+        if let Some(to) = &self.to {
+            // A terminal that is gone does not end a run.
+            let _ = to.send(message);
+        }
+    }
+
+    /// Gives the terminal back, and leaves there what is to be known beside the summary.
+    pub(crate) fn end(&mut self) {
+        self.to = None;
+        let Some(thread) = self.thread.take() else { return };
+        let Ok(drawing) = thread.join() else { return };
+        self.said.iter().for_each(output::aside);
+        let (all, time) = (drawing + self.analyses, self.began.elapsed());
+        let share = all.as_secs_f64() / time.as_secs_f64() * 100.0;
+        output::aside(format_args!(
+            "the live view took {:.0} ms of CPU time in {:.0} s ({share:.1} % of a CPU), {:.0} ms of it between trials",
+            all.as_secs_f64() * 1e3,
+            time.as_secs_f64(),
+            self.analyses.as_secs_f64() * 1e3
+        ));
+    }
+}
+
+impl Drop for LiveView {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,179 @@
+//! The screen at the two sizes that are looked at most, for every built-in scenario.
+
+use std::collections::BTreeSet;
+
+use ::report::{Judgement, LiveFinding, LiveResult, LiveStep};
+use ratatui::{Terminal, backend::TestBackend};
+use scenario::{Plan, PlanOptions, Scenario, builtin};
+use workload::LiveRate;
+
+use super::*;
+use crate::live_view::state::Message;
+
+const SIZES: [(u16, u16); 2] = [(80, 24), (160, 50)];
+
+fn state(name: &str) -> State {
+    let scenario = Scenario::parse(name, builtin::find(name).expect("built in").text).expect("it parses");
+    let plan = Plan::expand(&scenario, 1, &PlanOptions::default());
+    State::new(&scenario, &plan, BTreeSet::new(), false, Instant::now())
+}
+
+/// The rows of the screen.
+fn shown(state: &mut State, (columns, rows): (u16, u16), now: Instant) -> Vec<String> {
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("it is memory");
+    terminal.draw(|frame| draw(frame, state, Colours(false), now)).expect("it is memory");
+    let buffer = terminal.backend().buffer();
+    let row = |y| (0..columns).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
+    (0..rows).map(row).collect()
+}
+
+fn result(cell: &str, is_baseline: bool) -> LiveResult {
+    let step = LiveStep {
+        change: "−68.8 %".to_owned(),
+        range: Some("−72.0 to −64.9".to_owned()),
+        judgement: Judgement::Worse,
+    };
+    LiveResult {
+        cell: cell.to_owned(),
+        trials: 5,
+        value: "49.3 Gbit/s".to_owned(),
+        range: Some("46.5 to 51.0".to_owned()),
+        median: 49.3,
+        ends: Some((46.5, 51.0)),
+        step: (!is_baseline).then_some(step),
+        has_warnings: true,
+    }
+}
+
+/// In the middle of a run, with every result and some news.
+fn busy(name: &str) -> State {
+    let mut state = state(name);
+    let now = state.began + Duration::from_secs(3700);
+    let cells = state.plan.cells.iter();
+    let results = cells.map(|cell| result(cell.id.as_str(), cell.baseline)).collect();
+    let text = "Checksum offload is off at node1:eth0, which costs a third of the throughput of every path through it";
+    let finding = |severity| LiveFinding { severity, text: text.to_owned() };
+    let findings = [Severity::Serious, Severity::Warning, Severity::Note].map(finding).to_vec();
+    state.take(Message::Begun(format!("{name}-20261124-221500")), now);
+    state.take(Message::Results { results, findings }, now);
+    state.take(Message::Notice("waiting for cc1 (0.42 CPUs) to leave the CPUs".to_owned()), now);
+    state
+}
+
+#[test]
+fn the_trial_under_way_its_path_and_its_result_are_shown_whole_for_every_scenario() {
+    for (builtin, size) in builtin::all().iter().flat_map(|builtin| SIZES.map(|size| (builtin, size))) {
+        let mut state = busy(builtin.name);
+        let now = state.began + Duration::from_secs(3700);
+        for place in 0..state.plan.cells.len() {
+            let planned = state.plan.trials.iter().find(|it| it.cell == place).expect("each has one").clone();
+            state.take(Message::Trial(planned), now);
+            let rate = LiveRate { per_second: 1e9, text: "123456 round trips/s".to_owned() };
+            state.take(Message::Rate(Nanos::from_millis(700), rate), now);
+            let rows = shown(&mut state, size, now);
+            let (screen, cell) = (rows.join("\n"), &state.plan.cells[place]);
+            let row = rows.iter().find(|row| row.starts_with(&format!("▸ {} ", cell.path)));
+            let row = row.unwrap_or_else(|| panic!("{}: no row of {} in\n{screen}", builtin.name, cell.id));
+            let levels: Vec<&str> = cell.levels.values().map(String::as_str).collect();
+            let step = if cell.baseline { "baseline" } else { "−68.8 %" };
+            let said = ["5", "49.3 Gbit/s!", "46.5 to 51.0", step];
+            for word in levels.into_iter().chain(said) {
+                assert!(row.contains(word), "{} at {size:?}: no `{word}` in {row}\n{screen}", builtin.name);
+            }
+            let devices = state.path().expect("it has one").devices.iter();
+            let names = devices.flat_map(|at| [at.device.to_string(), at.host.to_string()]);
+            let fixed =
+                [builtin.name.to_owned(), cell.workload.to_string(), "123456 round trips/s".to_owned()];
+            let others =
+                ["1:01:40", "left", "findings so far (3)", "log", "q end and report", "█"].map(str::to_owned);
+            for word in names.chain(fixed).chain(others).chain(cell.levels.values().cloned()) {
+                assert!(screen.contains(&word), "{} at {size:?}: no `{word}` in\n{screen}", builtin.name);
+            }
+            assert!(!screen.contains('…'), "{screen}");
+            if size.0 == 160 {
+                assert!(row.contains("−72.0 to −64.9") || cell.baseline, "{row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn findings_and_log_are_told_whole_or_not_at_all() {
+    for size in SIZES {
+        let mut state = busy("egress-gateway");
+        let now = state.began + Duration::from_secs(3700);
+        let rows = shown(&mut state, size, now);
+        let text = rows.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("waiting for cc1 (0.42 CPUs) to leave the CPUs"), "{text}");
+        let whole = "which costs a third of the throughput of every path through it";
+        let begun = rows.iter().filter(|row| row.starts_with("• Checksum")).count();
+        let ended = rows.iter().filter(|row| row.contains("every path through it")).count();
+        assert!(begun >= 1 && ended == begun && (size.0 > 100 || text.contains(whole)), "{rows:#?}");
+    }
+}
+
+#[test]
+fn boots_are_shown_with_what_each_took_until_trials_begin() {
+    let mut state = state("vhost");
+    let now = state.began;
+    let guests: Vec<String> = {
+        let hosts = state.scenario.lab.hosts.iter().filter(|host| host.vm.is_some());
+        hosts.map(|host| host.name.to_string()).take(2).collect()
+    };
+    state.take(Message::Step("starting the agents".to_owned()), now);
+    for guest in &guests {
+        state.take(Message::Boots(guest.clone()), now);
+    }
+    for size in SIZES {
+        let screen = shown(&mut state, size, now + Duration::from_secs(12)).join("\n");
+        assert!(screen.contains("machines have booted"), "{screen}");
+        assert!(
+            screen.contains(&format!("{} boots, 12 s  {} boots, 12 s", guests[0], guests[1])),
+            "{screen}"
+        );
+    }
+    state.take(Message::Booted(guests[0].clone(), Nanos::from_secs(20)), now);
+    let screen = shown(&mut state, SIZES[0], now + Duration::from_secs(21)).join("\n");
+    assert!(screen.contains(&format!("{} is up (20 s)", guests[0])) && screen.contains(" left"), "{screen}");
+}
+
+#[test]
+fn the_table_follows_the_trial_under_way_until_it_is_scrolled() {
+    let mut state = busy("egress-gateway");
+    let now = state.began + Duration::from_secs(1);
+    let last = state.plan.trials.iter().max_by_key(|it| it.cell).expect("there are some").clone();
+    state.take(Message::Trial(last), now);
+    assert!(shown(&mut state, SIZES[0], now).iter().any(|row| row.starts_with("▸ pod-to-target")));
+    assert!(state.first_row > 0);
+    state.scroll = Some(0);
+    let rows = shown(&mut state, SIZES[0], now);
+    assert!(rows.iter().any(|row| row.contains("results (lines 1 to ")), "{rows:#?}");
+    state.scroll = Some(usize::MAX);
+    assert!(shown(&mut state, SIZES[0], now).iter().any(|row| row.starts_with("▸ pod-to-target")));
+}
+
+#[test]
+fn what_is_to_be_made_again_is_counted_and_named() {
+    let mut state = busy("quick");
+    let now = state.began + Duration::from_secs(9);
+    let first = state.plan.trials[0].clone();
+    state.take(Message::Trial(first), now);
+    state.take(Message::Kept { disturbed: Some("cc1 (0.42 CPUs)".to_owned()), made_again: false }, now);
+    let rows = shown(&mut state, SIZES[0], now);
+    let screen = rows.iter().flat_map(|row| row.split_whitespace()).collect::<Vec<_>>().join(" ");
+    for said in ["1 to make again", "was disturbed by cc1 (0.42 CPUs): it is made again at the end"] {
+        assert!(screen.contains(said), "no `{said}` in\n{screen}");
+    }
+}
+
+#[test]
+fn nothing_foreign_is_obeyed_and_no_size_is_too_small() {
+    let mut state = busy("quick");
+    let now = state.began;
+    state.take(Message::Notice("\u{1b}[2J\u{9b}1m\u{202e}end".to_owned()), now);
+    let screen = shown(&mut state, SIZES[0], now).join("\n");
+    assert!(screen.contains("\\u001b[2J\\u009b1m\\u202eend"), "{screen}");
+    for size in [(1, 1), (20, 5), (79, 23), (300, 10)] {
+        let _ = shown(&mut state, size, now);
+    }
+}

@@ -1,0 +1,309 @@
+//! How long a run still takes, learned from what its boots and trials took so far. Must not know what they measure.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{Duration, Instant},
+};
+
+use protocol::DesignDecision;
+use scenario::{Plan, PlannedTrial, Scenario};
+use units::Nanos;
+
+/// How long it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    About(Duration),
+    /// Trials are chosen as it goes on.
+    AtMost(Duration),
+    /// The trials, once so many machines that never booted before have: how long that takes nobody knows yet.
+    AfterBoots(Duration, usize),
+}
+
+/// What was learned.
+#[derive(Debug)]
+pub(super) struct Pace {
+    plan: Plan,
+    /// Trials that are there.
+    done: BTreeSet<u32>,
+    /// The last place in the plan that was reached: what was left out before it stays so.
+    reached: u32,
+    /// Cells that are measured no more.
+    skipped: BTreeSet<String>,
+    /// What trials of each cell took, with the pause behind each.
+    taken: BTreeMap<usize, (u32, Duration)>,
+    under_way: Option<(PlannedTrial, Instant)>,
+    /// The last decision, when it was made, and trials made since.
+    decided: Option<(DesignDecision, Instant, u32)>,
+    /// Trials that are to be made again, by their cells.
+    again: Vec<usize>,
+    boots: Boots,
+    begun: bool,
+}
+
+/// Machines that boot before the first trial.
+#[derive(Debug, Default)]
+struct Boots {
+    /// How many guests there are.
+    guests: usize,
+    under_way: BTreeMap<String, Instant>,
+    /// What each took.
+    taken: Vec<Duration>,
+    /// The most at a time so far.
+    beside: usize,
+    /// When the run is about to end, as the hypervisor's own boot lets one expect.
+    end: Option<Instant>,
+}
+
+impl Pace {
+    pub(super) fn new(scenario: &Scenario, plan: &Plan, there: BTreeSet<u32>) -> Self {
+        Self {
+            plan: plan.clone(),
+            done: there,
+            reached: 0,
+            skipped: BTreeSet::new(),
+            taken: BTreeMap::new(),
+            under_way: None,
+            decided: None,
+            again: Vec::new(),
+            boots: Boots { guests: lab::guests(scenario, plan), ..Boots::default() },
+            begun: false,
+        }
+    }
+
+    pub(super) fn boots(&mut self, host: &str, now: Instant) {
+        let boots = &mut self.boots;
+        boots.under_way.insert(host.to_owned(), now);
+        boots.beside = boots.beside.max(boots.under_way.len());
+    }
+
+    /// A guest is up.
+    pub(super) fn booted(&mut self, host: &str, within: Nanos) {
+        self.boots.under_way.remove(host);
+        self.boots.taken.push(within.into());
+    }
+
+    /// The machine that the whole run is in is up.
+    pub(super) fn hypervisor_booted(&mut self, scenario: &Scenario, host: &str, within: Nanos, now: Instant) {
+        self.boots.under_way.remove(host);
+        let all = Duration::from(lab::run_time(scenario, &self.plan, within, true));
+        self.boots.end = Some(now + all.saturating_sub(within.into()));
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.begun = true;
+    }
+
+    pub(super) fn trial(&mut self, planned: &PlannedTrial, now: Instant) {
+        self.reached = self.reached.max(planned.index);
+        self.under_way = Some((planned.clone(), now));
+    }
+
+    /// The trial under way is kept; whether it is to be made again.
+    pub(super) fn kept(&mut self, disturbed: bool, now: Instant) {
+        let Some((planned, since)) = self.under_way.take() else { return };
+        let (count, taken) = self.taken.entry(planned.cell).or_default();
+        *count += 1;
+        *taken += now - since + Duration::from(self.plan.pause);
+        if !self.done.insert(planned.index) {
+            // Made again: whatever came of it stays.
+            if let Some(place) = self.again.iter().position(|cell| *cell == planned.cell) {
+                self.again.remove(place);
+            }
+        } else {
+            if disturbed {
+                self.again.push(planned.cell);
+            }
+            self.decided.iter_mut().for_each(|(.., since)| *since += 1);
+        }
+    }
+
+    pub(super) fn skipped(&mut self, cell: &str) {
+        self.skipped.insert(cell.to_owned());
+    }
+
+    pub(super) fn decided(&mut self, decision: &DesignDecision, now: Instant) {
+        self.decided = Some((decision.clone(), now, 0));
+    }
+
+    /// How many trials are there, and how many there will be, at most.
+    pub(super) fn trials(&self) -> (usize, usize) {
+        let made = self.done.len();
+        (made, made + self.trials_left())
+    }
+
+    pub(super) fn to_make_again(&self) -> usize {
+        self.again.len()
+    }
+
+    fn trials_left(&self) -> usize {
+        match (&self.decided, self.plan.design.is_adaptive()) {
+            (Some((decision, _, since)), true) => decision.trials_left.saturating_sub(*since) as usize,
+            _ => self.not_made().count(),
+        }
+    }
+
+    fn not_made(&self) -> impl Iterator<Item = &PlannedTrial> {
+        let is_skipped = |cell: usize| self.skipped.contains(self.plan.cells[cell].id.as_str());
+        let is_made = |it: &PlannedTrial| it.index < self.reached || self.done.contains(&it.index);
+        self.plan.trials.iter().filter(move |it| !is_made(it) && !is_skipped(it.cell))
+    }
+
+    /// What a trial of a cell takes: as those before it, or as the plan says, as far as trials so far kept to it.
+    fn expected(&self, cell: usize) -> Duration {
+        if let Some((count, taken)) = self.taken.get(&cell) {
+            return *taken / *count;
+        }
+        let estimate = |cell: usize| Duration::from(self.plan.trial_estimate(cell)).as_secs_f64();
+        let planned: f64 =
+            self.taken.iter().map(|(cell, (count, _))| estimate(*cell) * f64::from(*count)).sum();
+        let taken: f64 = self.taken.values().map(|(_, taken)| taken.as_secs_f64()).sum();
+        Duration::from_secs_f64(estimate(cell) * if planned > 0.0 { taken / planned } else { 1.0 })
+    }
+
+    /// How long it takes from now on.
+    pub(super) fn left(&self, now: Instant) -> Left {
+        let is_open = self.plan.design.is_adaptive();
+        let trials = self.trials_time(now);
+        if self.begun {
+            return if is_open { Left::AtMost(trials) } else { Left::About(trials) };
+        }
+        match self.boots.left(now) {
+            Ok(boots) if is_open => Left::AtMost(trials + boots),
+            Ok(boots) => Left::About(trials + boots),
+            Err(guests) => match self.boots.end {
+                Some(end) => Left::About(end.saturating_duration_since(now)),
+                None => Left::AfterBoots(trials, guests),
+            },
+        }
+    }
+
+    fn trials_time(&self, now: Instant) -> Duration {
+        let under_way = self.under_way.as_ref().map_or(Duration::ZERO, |(_, since)| now - *since);
+        let again: Duration = self.again.iter().map(|cell| self.expected(*cell)).sum();
+        let first = match &self.decided {
+            Some((decision, at, since)) if self.plan.design.is_adaptive() => {
+                let cells = &self.plan.cells;
+                let is_open =
+                    |cell: &usize| decision.open.iter().any(|open| open == cells[*cell].id.as_str());
+                let open: Vec<Duration> =
+                    (0..cells.len()).filter(is_open).map(|cell| self.expected(cell)).collect();
+                let mean = open.iter().sum::<Duration>() / open.len().max(1) as u32;
+                let learned = mean * decision.trials_left.saturating_sub(*since);
+                // A budget ends it, whatever trials take.
+                let bound = self.plan.design.budget.map(|_| Duration::from(decision.most_left));
+                bound.map_or(learned, |bound| learned.min(bound.saturating_sub(now - *at) + under_way))
+            }
+            _ => {
+                let all: Duration = self.not_made().map(|it| self.expected(it.cell)).sum();
+                let forecast = lab::forecast(&self.plan).map(|forecast| Duration::from(forecast.most));
+                forecast.map_or(all, |most| all.min(most))
+            }
+        };
+        (first + again).saturating_sub(under_way)
+    }
+}
+
+impl Boots {
+    /// How long guests take to boot from now on, once one of them has; before, how many there are.
+    fn left(&self, now: Instant) -> Result<Duration, usize> {
+        let left = self.guests.saturating_sub(self.taken.len());
+        if left == 0 {
+            return Ok(Duration::ZERO);
+        }
+        if self.taken.is_empty() {
+            return Err(left);
+        }
+        let each = self.taken.iter().sum::<Duration>() / self.taken.len() as u32;
+        let waiting = left.saturating_sub(self.under_way.len()) as u32;
+        let rest = |since: &Instant| each.saturating_sub(now - *since);
+        let all = self.under_way.values().map(rest).sum::<Duration>() + each * waiting;
+        Ok(all / self.beside.max(1) as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::{PlanOptions, builtin};
+
+    fn pace(name: &str, trials: Option<u32>) -> (Pace, Scenario) {
+        let scenario = Scenario::parse(name, builtin::find(name).expect("built in").text).expect("it parses");
+        let mut plan = Plan::expand(&scenario, 1, &PlanOptions { trials, ..PlanOptions::default() });
+        plan.design = samples::Design::default();
+        (Pace::new(&scenario, &plan, BTreeSet::new()), scenario)
+    }
+
+    fn make(pace: &mut Pace, count: usize, each: Duration, mut now: Instant) -> Instant {
+        let left: Vec<PlannedTrial> = pace.not_made().take(count).cloned().collect();
+        for planned in left {
+            pace.trial(&planned, now);
+            now += each - Duration::from(pace.plan.pause);
+            pace.kept(false, now);
+            now += Duration::from(pace.plan.pause);
+        }
+        now
+    }
+
+    #[test]
+    fn trials_that_take_longer_than_planned_move_the_end() {
+        let (mut pace, _) = pace("quick", Some(5));
+        pace.begin();
+        let now = Instant::now();
+        let Left::About(planned) = pace.left(now) else { panic!("a fixed plan") };
+        assert!(planned.abs_diff(pace.plan.duration_estimate().into()) < Duration::from_millis(1));
+        let each = Duration::from_secs(30);
+        let now = make(&mut pace, 3, each, now);
+        let (made, all) = pace.trials();
+        assert_eq!((made, all), (3, pace.plan.trials.len()));
+        let Left::About(left) = pace.left(now) else { panic!("a fixed plan") };
+        let whole = each * (all - made) as u32;
+        assert!(left > whole / 2 && left < whole * 2, "{left:?} of {whole:?}");
+        let rest = all - made;
+        let now = make(&mut pace, rest, each, now);
+        assert_eq!(pace.left(now), Left::About(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_disturbed_trial_is_counted_until_it_is_made_again_and_a_skipped_cell_not_at_all() {
+        let (mut pace, _) = pace("quick", Some(5));
+        pace.begin();
+        let now = Instant::now();
+        let first = pace.plan.trials[0].clone();
+        pace.trial(&first, now);
+        pace.kept(true, now + Duration::from_secs(1));
+        assert_eq!((pace.to_make_again(), pace.trials().0), (1, 1));
+        pace.trial(&first, now);
+        pace.kept(true, now + Duration::from_secs(1));
+        assert_eq!((pace.to_make_again(), pace.trials().0), (0, 1));
+        let (_, before) = pace.trials();
+        let id = pace.plan.cells[first.cell].id.to_string();
+        pace.skipped(&id);
+        assert!(pace.trials().1 < before);
+    }
+
+    #[test]
+    fn boots_are_learned_from_the_first_one_and_their_number_is_told_before() {
+        let (mut pace, scenario) = pace("vhost", Some(5));
+        let (now, guests) = (Instant::now(), lab::guests(&scenario, &pace.plan));
+        assert!(matches!(pace.left(now), Left::AfterBoots(_, of) if of == guests));
+        pace.boots("vm1", now);
+        pace.boots("vm2", now);
+        pace.booted("vm1", Nanos::from_secs(40));
+        let later = now + Duration::from_secs(40);
+        let Left::About(left) = pace.left(later) else { panic!("it is known now") };
+        let boots = left - pace.trials_time(later);
+        // Two at a time; the second is due.
+        assert_eq!(boots, Duration::from_secs(40) * (guests as u32 - 2) / 2);
+        pace.begin();
+        assert_eq!(pace.left(later), Left::About(pace.trials_time(later)));
+    }
+
+    #[test]
+    fn a_hypervisor_that_boots_slowly_tells_of_its_guests() {
+        let (mut pace, scenario) = pace("vhost", Some(5));
+        let now = Instant::now();
+        pace.hypervisor_booted(&scenario, "hypervisor", Nanos::from_secs(20), now);
+        let whole = Duration::from(lab::run_time(&scenario, &pace.plan, Nanos::from_secs(20), true));
+        assert_eq!(pace.left(now), Left::About(whole - Duration::from_secs(20)));
+    }
+}

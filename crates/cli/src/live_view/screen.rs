@@ -1,0 +1,164 @@
+//! The terminal while the live view has it: taken and given back whatever happens, redrawn at most four times a second by a thread of its
+//! own, and its keys. Must not know what is drawn.
+
+use std::{
+    fs,
+    io::{self, BufWriter, Stderr},
+    panic,
+    sync::{
+        Once,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, TryRecvError},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use lab::Stop;
+use ratatui::{
+    Terminal,
+    backend::CrosstermBackend,
+    crossterm::{
+        cursor, event,
+        event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
+        execute, terminal,
+    },
+};
+
+use super::{
+    colours::Colours,
+    draw::draw,
+    state::{Message, State},
+};
+
+/// Between two frames at least.
+const FRAME: Duration = Duration::from_millis(250);
+/// A frame is written at once.
+const BUFFER: usize = 64 << 10;
+/// Rows that a key for a page scrolls.
+const PAGE: usize = 8;
+
+/// Whether the terminal is ours now.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// The terminal, taken until this is dropped.
+pub(super) struct Screen(Terminal<CrosstermBackend<BufWriter<Stderr>>>);
+
+impl Screen {
+    pub(super) fn take() -> io::Result<Self> {
+        give_back_on_panic();
+        terminal::enable_raw_mode()?;
+        TAKEN.store(true, Ordering::Relaxed);
+        let entered = execute!(io::stderr(), terminal::EnterAlternateScreen, cursor::Hide);
+        let writer = BufWriter::with_capacity(BUFFER, io::stderr());
+        let screen = entered.and_then(|()| Terminal::new(CrosstermBackend::new(writer)));
+        screen.map(Self).inspect_err(|_| give_back())
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// What went wrong then would go wrong again: nobody looks any more.
+fn give_back() {
+    if TAKEN.swap(false, Ordering::Relaxed) {
+        let _ = execute!(io::stderr(), terminal::LeaveAlternateScreen, cursor::Show);
+        let _ = terminal::disable_raw_mode();
+    }
+}
+
+/// What a panic says must be seen.
+fn give_back_on_panic() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            give_back();
+            before(info);
+        }));
+    });
+}
+
+/// Shows what happens until nothing more is told.
+pub(super) fn show(
+    screen: &mut Screen,
+    state: &mut State,
+    told: &Receiver<Message>,
+    (stop, colours): (&Stop, Colours),
+) {
+    let mut drawn: Option<Instant> = None;
+    loop {
+        // A panic has given it back.
+        if !TAKEN.load(Ordering::Relaxed) {
+            return;
+        }
+        let wait = drawn.map_or(Duration::ZERO, |drawn| FRAME.saturating_sub(drawn.elapsed()));
+        heed(wait, state, stop);
+        loop {
+            match told.try_recv() {
+                Ok(message) => state.take(message, Instant::now()),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => return,
+            }
+        }
+        if drawn.is_none_or(|drawn| drawn.elapsed() >= FRAME) {
+            state.take(Message::Cost(cpu_time()), Instant::now());
+            if screen.0.draw(|frame| draw(frame, state, colours, Instant::now())).is_err() {
+                // The terminal is gone; the run goes on without it.
+                return;
+            }
+            drawn = Some(Instant::now());
+        }
+    }
+}
+
+/// Waits for a key so long; where there are none, just so long.
+fn heed(wait: Duration, state: &mut State, stop: &Stop) {
+    match event::poll(wait) {
+        Ok(true) => {}
+        Ok(false) => return,
+        Err(_) => return thread::sleep(wait),
+    }
+    let Ok(Event::Key(key)) = event::read() else { return };
+    if key.kind == KeyEventKind::Release {
+        return;
+    }
+    if is_end(key) {
+        stop.ask();
+        state.take(Message::Ending, Instant::now());
+        return;
+    }
+    let first = state.first_row;
+    state.scroll = match key.code {
+        KeyCode::Up | KeyCode::Char('k') => Some(first.saturating_sub(1)),
+        KeyCode::Down | KeyCode::Char('j') => Some(first + 1),
+        KeyCode::PageUp => Some(first.saturating_sub(PAGE)),
+        KeyCode::PageDown => Some(first + PAGE),
+        // Back to the trial under way.
+        KeyCode::Home | KeyCode::Esc => None,
+        _ => state.scroll,
+    };
+}
+
+fn is_end(key: KeyEvent) -> bool {
+    let is_interrupt = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+    is_interrupt || matches!(key.code, KeyCode::Char('q' | 'Q'))
+}
+
+/// CPU time of this thread (proc_pid_schedstat, nanoseconds first); none where the kernel does not count it.
+pub(super) fn cpu_time() -> Duration {
+    let said = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = said.split(' ').next().and_then(|first| first.parse().ok());
+    Duration::from_nanos(nanos.unwrap_or(0))
+}
+
+/// Whether this process may have the terminal: one in the background would be stopped (proc_pid_stat(5): `pgrp`, `tpgid`).
+pub(super) fn is_in_foreground() -> bool {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+    let fields: Vec<&str> = fields.split(' ').collect();
+    fields.get(2).is_some() && fields.get(2) == fields.get(5)
+}

@@ -1,0 +1,273 @@
+//! What the live view knows of a run: it takes messages, one after another. Must not know what it looks like; the time is handed in.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    time::{Duration, Instant},
+};
+
+use ::report::{LiveFinding, LiveResult};
+use protocol::DesignDecision;
+use samples::Arm;
+use scenario::{HostName, Path, Plan, PlannedTrial, Scenario};
+use units::Nanos;
+use workload::LiveRate;
+
+use super::{
+    pace::Pace,
+    path::{self, Hop},
+};
+
+/// Rates that are drawn of a trial at most: a tenth of a second each.
+const RATES: usize = 200;
+/// Lines of the log that are kept.
+const LOGGED: usize = 200;
+
+/// What happens in a run, as far as it is shown.
+#[derive(Debug, Clone)]
+pub(crate) enum Message {
+    Step(String),
+    Boots(String),
+    Booted(String, Nanos),
+    Begun(String),
+    Trial(PlannedTrial),
+    Rate(Nanos, LiveRate),
+    Kept {
+        disturbed: Option<String>,
+        made_again: bool,
+    },
+    Results {
+        results: Vec<LiveResult>,
+        findings: Vec<LiveFinding>,
+    },
+    Skipped {
+        cell: String,
+        because: String,
+    },
+    Decided(DesignDecision),
+    Notice(String),
+    /// CPU time that drawing this took so far.
+    Cost(Duration),
+    /// CPU time that analyses took so far.
+    Analysed(Duration),
+    Ending,
+}
+
+/// What a line of the log is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tone {
+    Plain,
+    Warning,
+}
+
+/// A line of the log.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    /// Since the beginning.
+    pub(super) at: Duration,
+    pub(super) tone: Tone,
+    pub(super) text: String,
+}
+
+/// A machine that boots, or has.
+#[derive(Debug, Clone)]
+pub(super) struct Boot {
+    pub(super) host: String,
+    pub(super) since: Instant,
+    pub(super) within: Option<Nanos>,
+}
+
+/// The trial under way.
+#[derive(Debug, Clone)]
+pub(super) struct Current {
+    pub(super) planned: PlannedTrial,
+    /// Of its traffic.
+    pub(super) elapsed: Nanos,
+    pub(super) rates: VecDeque<f64>,
+    pub(super) now: Option<String>,
+}
+
+/// Everything that is shown.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(super) scenario: Scenario,
+    pub(super) plan: Plan,
+    pub(super) began: Instant,
+    pub(super) run: Option<String>,
+    pub(super) step: String,
+    pub(super) boots: Vec<Boot>,
+    pub(super) trial: Option<Current>,
+    pub(super) block: Option<u32>,
+    pub(super) results: BTreeMap<String, LiveResult>,
+    pub(super) skipped: BTreeSet<String>,
+    pub(super) findings: Vec<LiveFinding>,
+    pub(super) log: VecDeque<Entry>,
+    pub(super) pace: Pace,
+    /// CPU time of drawing, and of analyses.
+    pub(super) cost: Duration,
+    pub(super) analyses: Duration,
+    pub(super) is_ending: bool,
+    /// The first row of the results that is shown, once the user has chosen it.
+    pub(super) scroll: Option<usize>,
+    /// The one that is.
+    pub(super) first_row: usize,
+    /// Whether disturbed trials stay as they are.
+    keeps_disturbed: bool,
+}
+
+impl State {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        plan: &Plan,
+        there: BTreeSet<u32>,
+        keeps_disturbed: bool,
+        now: Instant,
+    ) -> Self {
+        Self {
+            scenario: scenario.clone(),
+            plan: plan.clone(),
+            began: now,
+            run: None,
+            step: String::new(),
+            boots: Vec::new(),
+            trial: None,
+            block: None,
+            results: BTreeMap::new(),
+            skipped: BTreeSet::new(),
+            findings: Vec::new(),
+            log: VecDeque::new(),
+            pace: Pace::new(scenario, plan, there),
+            cost: Duration::ZERO,
+            analyses: Duration::ZERO,
+            is_ending: false,
+            scroll: None,
+            first_row: 0,
+            keeps_disturbed,
+        }
+    }
+
+    pub(crate) fn take(&mut self, message: Message, now: Instant) {
+        match message {
+            Message::Step(step) => (self.step, self.trial) = (step, None),
+            Message::Boots(host) => self.boots(host, now),
+            Message::Booted(host, within) => self.booted(&host, within, now),
+            Message::Begun(run) => {
+                self.pace.begin();
+                self.run = Some(run);
+            }
+            Message::Trial(planned) => self.begin(planned, now),
+            Message::Rate(elapsed, rate) => self.rate(elapsed, rate),
+            Message::Kept { disturbed, made_again } => self.kept(disturbed, made_again, now),
+            Message::Results { results, findings } => {
+                self.results = results.into_iter().map(|result| (result.cell.clone(), result)).collect();
+                self.findings = findings;
+            }
+            Message::Skipped { cell, because } => {
+                self.pace.skipped(&cell);
+                self.say(Tone::Warning, format!("skipped {cell}: {because}"), now);
+                self.skipped.insert(cell);
+            }
+            Message::Decided(decision) => self.decided(&decision, now),
+            Message::Notice(text) => self.say(Tone::Plain, text, now),
+            Message::Cost(cost) => self.cost = cost,
+            Message::Analysed(analyses) => self.analyses = analyses,
+            Message::Ending => self.is_ending = true,
+        }
+    }
+
+    fn boots(&mut self, host: String, now: Instant) {
+        // One that is started once more begins anew.
+        self.boots.retain(|boot| boot.host != host);
+        if self.scenario.lab.vm(&HostName::new(host.as_str())).is_some() {
+            self.pace.boots(&host, now);
+        }
+        self.boots.push(Boot { host, since: now, within: None });
+    }
+
+    fn booted(&mut self, host: &str, within: Nanos, now: Instant) {
+        if let Some(boot) = self.boots.iter_mut().find(|boot| boot.host == host) {
+            boot.within = Some(within);
+        }
+        if self.scenario.lab.vm(&HostName::new(host)).is_some() {
+            self.pace.booted(host, within);
+        } else {
+            self.pace.hypervisor_booted(&self.scenario, host, within, now);
+        }
+    }
+
+    fn begin(&mut self, planned: PlannedTrial, now: Instant) {
+        self.pace.trial(&planned, now);
+        self.block = Some(planned.block);
+        let rates = VecDeque::with_capacity(RATES);
+        self.trial = Some(Current { planned, elapsed: Nanos(0), rates, now: None });
+    }
+
+    fn rate(&mut self, elapsed: Nanos, rate: LiveRate) {
+        let Some(trial) = &mut self.trial else { return };
+        if trial.rates.len() == RATES {
+            trial.rates.pop_front();
+        }
+        trial.rates.push_back(rate.per_second);
+        (trial.elapsed, trial.now) = (elapsed, Some(rate.text));
+    }
+
+    fn kept(&mut self, disturbed: Option<String>, made_again: bool, now: Instant) {
+        let to_make_again = disturbed.is_some() && !made_again && !self.keeps_disturbed;
+        self.pace.kept(to_make_again, now);
+        let cell = self.trial.as_ref().map(|trial| self.plan.cells[trial.planned.cell].id.to_string());
+        if let (Some(by), Some(cell)) = (disturbed, cell) {
+            let what = if to_make_again { "it is made again at the end" } else { "it is kept as it is" };
+            self.say(Tone::Warning, format!("{cell} was disturbed by {by}: {what}"), now);
+        }
+    }
+
+    fn decided(&mut self, decision: &DesignDecision, now: Instant) {
+        self.pace.decided(decision, now);
+        let (open, cells) = (decision.open.len(), decision.cells as usize);
+        if !self.plan.design.is_adaptive() || open == cells {
+            return;
+        }
+        let text = match decision.block {
+            _ if decision.out_of_time => "the time is over".to_owned(),
+            _ if open == 0 => "nothing is left to decide".to_owned(),
+            Some(block) => format!("block {}: {open} of {cells} results are still open", block + 1),
+            None => return,
+        };
+        self.say(Tone::Plain, text, now);
+    }
+
+    fn say(&mut self, tone: Tone, text: String, now: Instant) {
+        if self.log.len() == LOGGED {
+            self.log.pop_front();
+        }
+        self.log.push_back(Entry { at: now - self.began, tone, text: one_line(&text) });
+    }
+
+    /// The path of the trial under way, and before the first one that of the baseline.
+    pub(super) fn path(&self) -> Option<&Path> {
+        let of = |trial: &Current| &self.plan.cells[trial.planned.cell].path;
+        let paths = &self.scenario.paths;
+        match self.trial.as_ref().map(of) {
+            Some(name) => paths.iter().find(|path| path.name == *name),
+            None => paths.iter().find(|path| path.baseline).or(paths.first()),
+        }
+    }
+
+    pub(super) fn hops(&self) -> Vec<Hop> {
+        let is_vm = |host: &HostName| self.scenario.lab.vm(host).is_some();
+        self.path().map(|path| path::hops(path, is_vm)).unwrap_or_default()
+    }
+}
+
+/// What marks a trial that is no plain one.
+pub(super) fn mark(arm: Arm) -> &'static str {
+    match arm {
+        Arm::Measure => "",
+        Arm::Again => " (baseline again)",
+        Arm::Probed => " (with probes)",
+    }
+}
+
+/// Harmless, and on one line.
+pub(super) fn one_line(text: &str) -> String {
+    ::report::harmless(&text.replace(['\n', '\t'], " ")).into_owned()
+}

@@ -1,0 +1,158 @@
+//! Defaults that a user keeps in a file ($XDG_CONFIG_HOME/plumb/config.toml), below flags and environment. Must not know what is
+//! done with them.
+
+use std::{
+    env, fmt, fs,
+    io::ErrorKind,
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use serde::{Deserialize, Deserializer, de::Error};
+
+use crate::commands::run::probe;
+
+/// What may stand in the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// Where runs are kept.
+    #[serde(default, deserialize_with = "path")]
+    pub(crate) db: Option<PathBuf>,
+    /// Whether a terminal gets colours.
+    pub(crate) colour: Option<bool>,
+    /// Whether a run prints plain lines where it could be shown live.
+    pub(crate) plain: Option<bool>,
+    /// What shows reports that are longer than the terminal.
+    pub(crate) pager: Option<String>,
+    /// Trials of each cell.
+    #[serde(default, deserialize_with = "trials")]
+    pub(crate) trials: Option<u32>,
+    /// Probes that trials are watched with.
+    #[serde(default, deserialize_with = "probes")]
+    pub(crate) probe: Option<probe::Chosen>,
+}
+
+/// `~/` is the home directory, as in a shell.
+fn path<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
+    let written = String::deserialize(from)?;
+    if written.is_empty() {
+        return Err(D::Error::custom("an empty path: write where runs are kept"));
+    }
+    let home = written.strip_prefix("~/").zip(env::var_os("HOME"));
+    Ok(Some(home.map_or_else(|| PathBuf::from(&written), |(rest, home)| PathBuf::from(home).join(rest))))
+}
+
+fn trials<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    let trials = i64::deserialize(from)?;
+    let fits = u32::try_from(trials).ok().filter(|trials| (1..=10_000).contains(trials));
+    fits.map(Some).ok_or_else(|| D::Error::custom("take 1 to 10000 trials"))
+}
+
+fn probes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<probe::Chosen>, D::Error> {
+    probe::chosen(&String::deserialize(from)?).map(Some).map_err(D::Error::custom)
+}
+
+/// A file that cannot be understood, and where.
+#[derive(Debug)]
+pub(crate) struct Misread {
+    text: NamedSource<String>,
+    at: Range<usize>,
+    message: String,
+}
+
+impl fmt::Display for Misread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Misread {}
+
+impl Diagnostic for Misread {
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.text)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new([LabeledSpan::at(self.at.clone(), "here")].into_iter()))
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new("`plumb config --help` names what can stand in this file"))
+    }
+}
+
+impl Settings {
+    /// Those of this user; none where there is no file.
+    pub(crate) fn read() -> anyhow::Result<Self> {
+        let Some(file) = file() else { return Ok(Self::default()) };
+        match fs::read_to_string(&file) {
+            Ok(text) => Ok(Self::parse(&file, text)?),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                Ok(Self::default())
+            }
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
+        }
+    }
+
+    fn parse(file: &Path, text: String) -> Result<Self, Misread> {
+        toml::from_str(&text).map_err(|error| Misread {
+            at: error.span().unwrap_or(0..text.len().min(1)),
+            message: error.message().to_owned(),
+            text: NamedSource::new(file.display().to_string(), text).with_language("TOML"),
+        })
+    }
+}
+
+/// Where they are kept (XDG Base Directory Specification); `None` without a home.
+pub(crate) fn file() -> Option<PathBuf> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    // A relative one is to be ignored.
+    let of_xdg = set("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute());
+    let folder = of_xdg.or_else(|| set("HOME").map(|home| home.join(".config")))?;
+    Some(folder.join("plumb/config.toml"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use samples::ProbeKind;
+
+    fn parsed(text: &str) -> Result<Settings, Misread> {
+        Settings::parse(Path::new("config.toml"), text.to_owned())
+    }
+
+    #[test]
+    fn what_stands_in_the_file_is_read() {
+        assert_eq!(parsed("").expect("nothing is a file"), Settings::default());
+        let text = "db = \"/srv/runs.db\"\ncolour = false\nplain = true\npager = \"more\"\ntrials = 7\nprobe = \"cpu\"\n";
+        let settings = Settings {
+            db: Some("/srv/runs.db".into()),
+            colour: Some(false),
+            plain: Some(true),
+            pager: Some("more".to_owned()),
+            trials: Some(7),
+            probe: Some(probe::Chosen(vec![ProbeKind::Cpu])),
+        };
+        assert_eq!(parsed(text).expect("a file"), settings);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        for (text, said, at) in [
+            ("plain = true\ntrails = 7", "unknown field `trails`", 13),
+            ("plain = 1", "invalid type", 8),
+            ("plain = true\ntrials = 0", "take 1 to 10000 trials", 22),
+            ("probe = \"strace\"", "no probe `strace`", 8),
+            ("db = \"\"", "an empty path", 5),
+            ("plain = ", "", 8),
+        ] {
+            let error = parsed(text).expect_err(said);
+            assert!(error.message.contains(said), "{text:?}: {}", error.message);
+            assert_eq!(error.at.start, at, "{text:?}: {error:?}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Text that others wrote, with nothing left in it that a terminal or a browser would obey instead of show: control characters
+//! (C0, DEL, C1) and those that turn the direction of writing. Must not know where it comes from or goes.
+
+use std::{borrow::Cow, fmt::Write};
+
+/// Shows each such character as `\u001b`, as JSON and TOML write it, so that a document stays the same document. Line feeds and
+/// tabs stay.
+#[must_use]
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    escaped(text, |sign| is_obeyed(sign) && !matches!(sign, '\n' | '\t'))
+}
+
+/// The same on one line.
+pub(crate) fn in_a_line(text: &str) -> String {
+    escaped(&text.replace(['\n', '\t'], " "), is_obeyed).into_owned()
+}
+
+fn is_obeyed(sign: char) -> bool {
+    // Unicode's `Bidi_Control`, and its separators of lines and paragraphs.
+    let turns = matches!(sign, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    sign.is_control() || turns || matches!(sign, '\u{2028}' | '\u{2029}')
+}
+
+fn escaped(text: &str, obeyed: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&obeyed) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() * 2);
+    for sign in text.chars() {
+        if obeyed(sign) {
+            write!(shown, "\\u{:04x}", u32::from(sign)).expect("a text takes any text");
+        } else {
+            shown.push(sign);
+        }
+    }
+    shown.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_be_obeyed_is_shown_instead() {
+        assert!(matches!(harmless("two\n\tlines ü אב 👩‍🔧"), Cow::Borrowed(_)));
+        assert_eq!(harmless("\u{1b}[2J\r\u{9b}x\u{7f}"), "\\u001b[2J\\u000d\\u009bx\\u007f");
+        assert_eq!(harmless("a\u{202e}b\u{2066}c\u{200f}\u{2028}"), "a\\u202eb\\u2066c\\u200f\\u2028");
+        assert_eq!(in_a_line("one\ntwo\tthree\u{9d}"), "one two three\\u009d");
+    }
+
+    #[test]
+    fn no_control_character_is_left_and_a_document_stays_the_same() {
+        let all: String = (0..=0x2fff).filter_map(char::from_u32).collect();
+        let shown = harmless(&all);
+        assert!(!shown.contains(|sign| is_obeyed(sign) && !matches!(sign, '\n' | '\t')));
+        assert!(!in_a_line(&all).contains(is_obeyed));
+        let raw = "{\"name\": \"\u{9b}2J\u{202e}\"}";
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+        assert_eq!(value(&harmless(raw)), value(raw));
+    }
+}

@@ -1,0 +1,109 @@
+//! What a run that is under way says so far, in words for one line each: results with their intervals and steps, and findings.
+//! Must not know where they are shown.
+
+use findings::{CellSummary, Comparison, Difference, Findings, Interval, SEVERAL, Severity};
+
+use crate::{harmless::in_a_line, labels, phrases, quantity::Scale, text::Tone};
+
+/// A result so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LiveResult {
+    /// The cell's identity.
+    pub cell: String,
+    pub trials: u32,
+    /// `9.41 Gbit/s`.
+    pub value: String,
+    /// `9.20 to 9.60`; `None` while there are too few trials.
+    pub range: Option<String>,
+    /// The median and the ends of its interval, in the metric's own unit.
+    pub median: f64,
+    pub ends: Option<(f64, f64)>,
+    /// Against the baseline of its workload; `None` for the baseline itself.
+    pub step: Option<LiveStep>,
+    /// Whether some of its trials have warnings.
+    pub has_warnings: bool,
+}
+
+/// A result against its baseline.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LiveStep {
+    /// `−19.4 %`, `2.31x`.
+    pub change: String,
+    /// `−22.0 to −17.1`, in the same unit; `None` while there are too few trials.
+    pub range: Option<String>,
+    pub judgement: Judgement,
+}
+
+/// What a step comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Judgement {
+    Better,
+    Worse,
+    /// Another value, of a metric that is neither good nor bad.
+    Different,
+    NotSignificant,
+    /// Its interval is too wide, or there are too few trials.
+    Unclear,
+}
+
+/// A finding in one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveFinding {
+    pub severity: Severity,
+    /// Its first sentence.
+    pub text: String,
+}
+
+/// Every measured cell, in the order of the scenario.
+#[must_use]
+pub fn live_results(findings: &Findings) -> Vec<LiveResult> {
+    findings.cells.iter().map(result).collect()
+}
+
+/// What is claimed so far, the most severe first.
+#[must_use]
+pub fn live_findings(findings: &Findings) -> Vec<LiveFinding> {
+    let said = |claim: &findings::Finding| {
+        let text = in_a_line(&labels::named(findings, &claim.claim));
+        let first = text.split_once(". ").map_or(text.as_str(), |(first, _)| first);
+        LiveFinding { severity: claim.severity, text: first.trim_end_matches('.').to_owned() }
+    };
+    findings.claims.iter().map(said).collect()
+}
+
+fn result(cell: &CellSummary) -> LiveResult {
+    let value = &cell.value;
+    let scale = Scale::of(cell.metric, value.median);
+    LiveResult {
+        cell: cell.id.clone(),
+        trials: value.trials,
+        value: scale.quantity(value.median),
+        range: value.interval.as_ref().map(|interval| scale.range(interval)),
+        median: value.median,
+        ends: value.interval.map(|interval| (interval.low, interval.high)),
+        step: cell.against_baseline.as_ref().map(|comparison| step(cell, comparison)),
+        has_warnings: !cell.doubts.is_empty(),
+    }
+}
+
+fn step(cell: &CellSummary, comparison: &Comparison) -> LiveStep {
+    let range = |interval: &Interval| match comparison.ratio < SEVERAL {
+        true => {
+            let change = Interval { low: interval.low - 1.0, high: interval.high - 1.0, ..*interval };
+            Scale::percent(comparison.ratio - 1.0).signed_range(&change)
+        }
+        false => Scale::times(comparison.ratio).range(interval),
+    };
+    let judgement = match (comparison.verdict, phrases::tone(cell.metric, comparison)) {
+        (_, Tone::Good) => Judgement::Better,
+        (_, Tone::Bad) => Judgement::Worse,
+        (Difference::None, _) => Judgement::NotSignificant,
+        (Difference::Unclear, _) => Judgement::Unclear,
+        _ => Judgement::Different,
+    };
+    LiveStep {
+        change: findings::change(comparison.ratio),
+        range: comparison.ratio_interval.as_ref().map(range),
+        judgement,
+    }
+}

@@ -1,0 +1,173 @@
+//! The live view on a terminal of the kernel's: it is given back whatever ends the run, and what was measured is kept.
+
+use std::{
+    io::{Read, Write},
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
+
+use plumb_tests::{Leftovers, Sandbox, agents, name, processes, signal, trials, wait_until, wire};
+
+use super::sandbox;
+
+/// Several times what a boot or a trial takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What gives the terminal back to what was on it before.
+const LEAVES: &str = "\u{1b}[?1049l";
+
+/// A run in a terminal.
+struct Shown {
+    script: Child,
+    keys: Option<ChildStdin>,
+    terminal: Arc<Mutex<Written>>,
+    reader: Option<thread::JoinHandle<()>>,
+}
+
+/// What came to a terminal, and what that made of it.
+struct Written {
+    parser: vt100::Parser,
+    all: Vec<u8>,
+}
+
+/// Runs a scenario as a user at a terminal of this size does, and then shows the terminal's settings.
+fn typed(sandbox: &Sandbox, words: &[&str], (rows, columns): (u16, u16)) -> Shown {
+    let plumb = sandbox.command(words);
+    let words: Vec<&str> =
+        std::iter::once(plumb.get_program()).chain(plumb.get_args()).filter_map(|it| it.to_str()).collect();
+    let line =
+        format!("stty columns {columns} rows {rows}; {}; ended=$?; stty -a; exit $ended", words.join(" "));
+    let mut script = Command::new("script");
+    script.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+    script.envs(plumb.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    script.env("TERM", "xterm-256color").env_remove("COLUMNS").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut script = script.spawn().expect("script of bsdutils");
+    let parser = vt100::Parser::new(rows, columns, 0);
+    let terminal = Arc::new(Mutex::new(Written { parser, all: Vec::new() }));
+    let (mut from, to) = (script.stdout.take().expect("a pipe"), Arc::clone(&terminal));
+    let reader = thread::spawn(move || {
+        let mut read = [0; 4096];
+        while let Ok(count @ 1..) = from.read(&mut read) {
+            let mut written = to.lock().expect("nobody panics with it");
+            written.parser.process(&read[..count]);
+            written.all.extend_from_slice(&read[..count]);
+        }
+    });
+    Shown { keys: script.stdin.take(), script, terminal, reader: Some(reader) }
+}
+
+impl Shown {
+    fn with<T>(&self, of: impl FnOnce(&mut Written) -> T) -> T {
+        of(&mut self.terminal.lock().expect("nobody panics with it"))
+    }
+
+    fn contents(&self) -> String {
+        self.with(|written| written.parser.screen().contents())
+    }
+
+    fn await_words(&self, words: &[&str]) {
+        let are_there = || words.iter().all(|word| self.contents().contains(word));
+        assert!(wait_until(PATIENCE, are_there), "no {words:?} in\n{}", self.contents());
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.as_mut().expect("it is open").write_all(keys.as_bytes()).expect("script reads it");
+    }
+
+    /// Gives the terminal another size, as its window does.
+    fn resize(&self, sandbox: &Sandbox, (rows, columns): (u16, u16)) {
+        let plumb = processes(sandbox).into_iter().find(|pid| name(*pid) == "plumb").expect("it runs");
+        let terminal = std::fs::read_link(format!("/proc/{plumb}/fd/2")).expect("standard error");
+        self.with(|written| written.parser.screen_mut().set_size(rows, columns));
+        let size =
+            [("rows", rows), ("columns", columns)].map(|(what, value)| [what.to_owned(), value.to_string()]);
+        let done = Command::new("stty").arg("-F").arg(terminal).args(size.concat()).status();
+        assert!(done.expect("coreutils").success());
+    }
+
+    /// The exit status, once the terminal was found as it was before, and what was printed there after a live view.
+    fn ended(mut self) -> (Option<i32>, String) {
+        let status = self.script.wait().expect("a child of this test").code();
+        self.keys = None;
+        self.reader.take().expect("it was started").join().expect("it reads to the end");
+        let all = self.with(|written| String::from_utf8_lossy(&written.all).into_owned());
+        let text = all.rsplit(LEAVES).next().unwrap_or_default().to_owned();
+        let is_back = self.with(|written| {
+            let screen = written.parser.screen();
+            !screen.alternate_screen() && !screen.hide_cursor()
+        });
+        assert!(is_back, "{text}");
+        for setting in [" icanon", " echo ", "isig "] {
+            assert!(text.contains(setting), "no `{setting}` in\n{text}");
+        }
+        assert!(!text.contains("-isig "), "{text}");
+        (status, text)
+    }
+}
+
+fn scenario(sandbox: &Sandbox) -> String {
+    sandbox.file("wire.toml", &wire(8, "400ms"))
+}
+
+/// It follows the size of its window; q ends the run with the summary of what there is, and the rest can be made later.
+pub(super) fn q_ends_a_run_that_can_go_on() {
+    let sandbox = sandbox();
+    let (before, file) = (Leftovers::of(&sandbox), scenario(&sandbox));
+    let mut shown = typed(&sandbox, &["run", &file], (24, 80));
+    shown.await_words(&["wire/throughput", "between", "▸ wire", "bit/s", "of 16 trials", "q end and report"]);
+    assert!(shown.with(|written| written.parser.screen().alternate_screen()));
+    shown.resize(&sandbox, (50, 160));
+    let foot = |shown: &Shown| shown.contents().lines().nth(49).is_some_and(|line| line.contains("q end"));
+    assert!(wait_until(PATIENCE, || foot(&shown)), "{}", shown.contents());
+    shown.press("q");
+    let (status, text) = shown.ended();
+    assert_eq!(status, Some(130), "{text}");
+    for said in ["the live view took", "interrupted", "plumb run --resume", "Two hosts on a wire"] {
+        assert!(text.contains(said), "no `{said}` in\n{text}");
+    }
+    let kept = trials(&sandbox.record()).len();
+    assert!((1..16).contains(&kept), "{kept}");
+    before.are_gone_within(Duration::from_secs(10));
+    let resumed = sandbox.succeed(&["run", "--resume"]);
+    assert!(resumed.err.contains(&format!("{kept} of 16 trials are there")), "{resumed:?}");
+    assert_eq!(trials(&sandbox.record()).len(), 16);
+}
+
+/// A signal, a lost agent and the run's own end give the terminal back; the latter leaves the report there.
+pub(super) fn the_terminal_is_given_back_whatever_ends_it() {
+    for (ends, wanted) in [("key", 130), ("signal", 130), ("error", 1), ("end", 0)] {
+        let sandbox = sandbox();
+        let file = sandbox.file("wire.toml", &wire(if ends == "end" { 1 } else { 50 }, "200ms"));
+        let mut shown = typed(&sandbox, &["run", &file], (24, 80));
+        if ends != "end" {
+            shown.await_words(&["▸ wire", "bit/s"]);
+        }
+        match ends {
+            "key" => shown.press("\u{3}"),
+            "signal" => {
+                let plumb = processes(&sandbox).into_iter().find(|pid| name(*pid) == "plumb");
+                signal(plumb.expect("it runs"), "TERM");
+            }
+            "error" => signal(agents(&sandbox)[0], "KILL"),
+            _ => {}
+        }
+        let (status, text) = shown.ended();
+        assert_eq!(status, Some(wanted), "{ends}: {text}");
+        let said = if wanted == 0 { "Two hosts on a wire" } else { "error:" };
+        assert!(text.contains(said), "{ends}: no `{said}` in\n{text}");
+    }
+}
+
+/// Plain lines where they are asked for, and where the terminal is too small.
+pub(super) fn plain_lines_where_they_are_asked_for() {
+    for (words, size) in [(&["--plain"][..], (24, 80)), (&[], (20, 60))] {
+        let sandbox = sandbox();
+        let file = sandbox.file("wire.toml", &wire(1, "200ms"));
+        let shown = typed(&sandbox, &[&["run", &file], words].concat(), size);
+        let (status, text) = shown.ended();
+        assert_eq!(status, Some(0), "{text}");
+        assert!(!text.contains("live view"), "{text}");
+    }
+}
