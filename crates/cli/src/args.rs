@@ -4,8 +4,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     commands::{
-        baseline, check, client, compare, completions, doctor, explain, import, lab, man, measure, ping,
-        rebalance, report, run, runs, scenario, schema, server, trace, vm,
+        baseline, check, client, compare, completions, doctor, explain, import, lab, man, measure, memory,
+        ping, rebalance, report, run, runs, scenario, schema, server, trace, vm,
     },
     examples,
     global_flags::GlobalFlags,
@@ -95,6 +95,9 @@ pub(crate) enum Command {
     Vm(vm::VmCommand),
     /// Move memory between virtual machines that run, to those that need it
     Rebalance(rebalance::RebalanceArgs),
+    /// Memory of virtual machines: what each uses and accesses
+    #[command(subcommand)]
+    Memory(memory::MemoryCommand),
     /// What this machine can measure, and what not and why
     Doctor(doctor::DoctorArgs),
     /// Print what a shell needs to complete plumb's commands and flags

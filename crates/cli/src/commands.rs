@@ -12,6 +12,7 @@ pub(crate) mod iperf3_flags;
 pub(crate) mod lab;
 pub(crate) mod man;
 pub(crate) mod measure;
+pub(crate) mod memory;
 pub(crate) mod ping;
 pub(crate) mod rebalance;
 pub(crate) mod report;
@@ -57,6 +58,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Measure(args) => measure::run(args),
         Command::Vm(command) => vm::run(command),
         Command::Rebalance(args) => rebalance::run(args),
+        Command::Memory(command) => memory::run(command),
         Command::Doctor(args) => doctor::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
