@@ -262,6 +262,7 @@ fn help_names_every_subcommand() {
         "trace",
         "explain",
         "rebalance",
+        "memory",
     ] {
         assert!(help.contains(&format!("\n  {subcommand} ")), "{subcommand} is not in:\n{help}");
     }

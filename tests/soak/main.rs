@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a soak waits, and makes other work meanwhile")]
 #![expect(clippy::disallowed_macros, reason = "what was counted is printed")]
 
+mod cycles;
 mod equal;
 mod neighbours;
 mod steps;
@@ -27,6 +28,16 @@ const CASES: &[Case] = &[
         name: "no_trial_in_which_an_agent_was_stopped_is_kept",
         needs: &[Need::Root],
         test: stops::no_stopped_trial_is_kept,
+    },
+    Case {
+        name: "a_guest_s_memory_is_intact_after_a_hundred_cycles_with_compaction",
+        needs: &[
+            Need::Root,
+            Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+            Need::GuestKernel,
+            Need::File("/dev/net/tun", "a kernel with tap devices"),
+        ],
+        test: cycles::memory_is_intact_after_cycles,
     },
     Case {
         name: "equal_runs_are_hardly_ever_called_different",

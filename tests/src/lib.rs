@@ -17,4 +17,4 @@ pub use leftovers::{Leftovers, agents, cpu_time, name, processes, signal, wait_u
 pub use loopback::{dropped, in_one_of_five, on_loopback};
 pub use need::{Case, Need, in_one_of_three, run};
 pub use other_work::OtherWork;
-pub use scenario::{wire, wire_with_latency};
+pub use scenario::{compaction_cycles, wire, wire_with_latency};

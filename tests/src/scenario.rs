@@ -43,3 +43,40 @@ pub fn wire_with_latency(trials: u32, duration: &str) -> String {
     );
     wire(trials, duration).replace("[schedule]", &ping)
 }
+
+/// A guest whose agent takes random amounts of memory and gives them back, in so many cycles, while its kernel is made to compact.
+#[must_use]
+pub fn compaction_cycles(cycles: u32) -> String {
+    let mut text = r#"schema = 1
+name = "compaction-cycles"
+title = "Memory taken and given back while the guest's kernel compacts"
+
+[hosts.pve]
+
+[bridges.vmbr0]
+host = "pve"
+address = "198.18.65.1/24"
+
+[vms.with-agent]
+memory = "512MiB"
+balloon = "agent"
+
+[guests.agent]
+bridge = "vmbr0"
+address = "198.18.65.10/24"
+vm = "with-agent"
+"#
+    .to_owned();
+    let mut state = 0x2545_f491_u32;
+    for cycle in 0..cycles {
+        // Lehmer's generator (Park & Miller, CACM 31, 1988), the same amounts each time.
+        state = (u64::from(state) * 48_271 % 0x7fff_ffff) as u32;
+        let memory = 2 * (8 + state % 80);
+        let way = if cycle % 2 == 0 { "shrink" } else { "grow" };
+        text.push_str(&format!(
+            "\n[workloads.cycle-{cycle}]\nkind = \"balloon\"\nhosts = [\"agent\"]\nmemory = \"{memory}MiB\"\n\
+             move = \"{way}\"\ncompact = true\n"
+        ));
+    }
+    text
+}

@@ -60,3 +60,17 @@ pub(crate) fn what_cannot_give_memory_is_refused() {
         assert!(output.status != Some(0) && output.err.contains(said), "{to}: {}", output.err);
     }
 }
+
+/// Random amounts by the agent's pages, each taken and given back while the guest's kernel is made to compact its memory: a trial in
+/// which memory of the guest's had changed would end the run.
+pub(crate) fn memory_is_intact_after_cycles_with_compaction() {
+    let sandbox = sandbox();
+    let file = sandbox.file("cycles.toml", &plumb_tests::compaction_cycles(5));
+    let _ = sandbox.succeed(&["run", &file, "--trials", "1"]);
+    let findings = sandbox.findings("latest");
+    let cells = findings["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 5, "{}", findings["skipped"]);
+    for cell in cells {
+        assert!(cell["value"]["median"].as_f64() > Some(0.0), "{cell}");
+    }
+}

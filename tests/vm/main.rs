@@ -18,6 +18,7 @@ mod refused;
 mod remains;
 mod roles;
 mod standing;
+mod telemetry;
 mod variants;
 mod virtio;
 
@@ -84,6 +85,31 @@ const CASES: &[Case] = &[
         name: "memory_goes_to_the_machine_that_uses_it",
         needs: BY_HAND,
         test: rebalance::memory_goes_to_the_machine_that_uses_it,
+    },
+    Case {
+        name: "both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves",
+        needs: BY_HAND,
+        test: telemetry::both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves,
+    },
+    Case {
+        name: "a_machine_has_one_mover_of_its_memory_at_a_time",
+        needs: BY_HAND,
+        test: telemetry::a_machine_has_one_mover_at_a_time,
+    },
+    Case {
+        name: "who_takes_a_guests_pages_may_be_killed_in_the_middle",
+        needs: BY_HAND,
+        test: telemetry::who_takes_pages_may_be_killed_in_the_middle,
+    },
+    Case {
+        name: "what_a_machine_lacks_to_move_its_memory_is_told",
+        needs: &[Need::Program("qemu-system-x86_64", "qemu-system-x86")],
+        test: telemetry::what_a_machine_lacks_is_told,
+    },
+    Case {
+        name: "memory_is_intact_after_random_cycles_with_compaction",
+        needs: WATCHED,
+        test: balloon::memory_is_intact_after_cycles_with_compaction,
     },
     Case {
         name: "a_file_that_asks_for_what_cannot_be_is_refused",

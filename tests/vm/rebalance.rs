@@ -57,7 +57,7 @@ impl Machine {
                 "-m",
                 "256",
             ])
-            .args(["-accel", "tcg", "-cpu", "max", "-device", "virtio-balloon-pci"])
+            .args(["-accel", "tcg", "-cpu", "max", "-device", "virtio-balloon-pci,free-page-reporting=on"])
             .args(["-kernel", &kernel, "-initrd"])
             .arg(folder.join("initrd"))
             .args(["-append", &format!("quiet fills={fills}"), "-qmp"])
@@ -81,7 +81,7 @@ impl Drop for Machine {
 }
 
 /// The newest kernel with modules, and its release.
-fn newest_kernel() -> (String, String) {
+pub(crate) fn newest_kernel() -> (String, String) {
     let kernels = fs::read_dir("/boot").expect("it is there").filter_map(Result::ok);
     let names = kernels.filter_map(|entry| entry.file_name().into_string().ok());
     let releases = names.filter_map(|name| name.strip_prefix("vmlinuz-").map(str::to_owned));

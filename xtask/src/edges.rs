@@ -76,8 +76,8 @@ pub(crate) const CRATES: &[CrateRule] = &[
     CrateRule { name: "machine", level: Adapters, may_use: &["protocol", "scenario", "workload", "sys", "units"],
         why: "what an endpoint lives in does not know how links are made or what is measured; of the protocol it knows \
               what an image agrees on with its first process" },
-    CrateRule { name: "memory", level: Adapters, may_use: &["machine", "policy", "workload", "sys", "units"],
-        why: "memory is moved through a machine's monitor and what its guest hands over; whose guest that is, and what the time \
+    CrateRule { name: "memory", level: Adapters, may_use: &["machine", "policy", "protocol", "workload", "sys", "units"],
+        why: "a guest's agent is asked what it sees of memory; memory is moved through a machine's monitor and what its guest hands over; whose guest that is, and what the time \
               means, is not its business" },
     CrateRule { name: "traffic", level: Adapters, may_use: &["codecs", "workload", "samples", "sys", "units"],
         why: "the load knows sockets and orders, not the experiment behind them; heads of datagrams and words of refusal are \
@@ -92,12 +92,14 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "runs are kept without knowing what a number means" },
 
     CrateRule { name: "lab", level: Orchestration,
-        may_use: &["scenario", "workload", "samples", "protocol", "topology", "machine", "memory", "stats", "units"],
-        why: "the conductor writes to a sink and orders agents about; it neither stores, analyses nor sends" },
+        may_use: &["scenario", "workload", "samples", "protocol", "topology", "machine", "memory", "policy", "stats", "units"],
+        why: "the conductor writes to a sink and orders agents about; it neither stores, analyses nor sends; the rebalancer is one of \
+              those that it compares" },
 
     CrateRule { name: "agent", level: Interfaces,
-        may_use: &["protocol", "topology", "traffic", "probe", "workload", "samples", "scenario", "sys", "units"],
-        why: "the process beside the traffic obeys: in a guest it has the lab's devices made; it knows no statistics" },
+        may_use: &["protocol", "topology", "traffic", "probe", "memory", "workload", "samples", "scenario", "sys", "units"],
+        why: "the process beside the traffic obeys: in a guest it has the lab's devices made and its memory looked at; it knows no \
+              statistics" },
     CrateRule { name: "cli", level: Interfaces,
         may_use: &["units", "workload", "scenario", "samples", "findings", "protocol", "stats", "import", "analysis", "report",
             "topology", "machine", "memory", "policy", "traffic", "server", "probe", "store", "lab"],

@@ -1,6 +1,9 @@
 //! The memory of the guest that this agent is in: touched, taken out of use, given back, and whether the guest stands still
 //! meanwhile. Must not know why, nor what the host does with it.
-#![expect(clippy::disallowed_methods, reason = "it sleeps to see how late it wakes")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it sleeps to see how late it wakes, and orders are files of /proc"
+)]
 
 use std::{
     path::Path,
@@ -12,8 +15,9 @@ use std::{
     time::Duration,
 };
 
+use memory::GuestTelemetry;
 use probe::CpuReading;
-use protocol::{MemoryOrder, MemoryReply, Reply};
+use protocol::{AccessPattern, MemoryOrder, MemoryReply, Reply};
 use sys::{
     anonymous_memory::{self, AnonymousMemory, HUGE_PAGE},
     clock::monotonic,
@@ -21,7 +25,7 @@ use sys::{
 };
 use units::{Bytes, Nanos};
 
-use crate::refusal::Refusal;
+use crate::{pattern_process::PatternProcess, refusal::Refusal};
 
 /// Where the pages lie that were taken.
 const FOLDER: &str = "/run/plumb-balloon";
@@ -29,6 +33,7 @@ const FOLDER: &str = "/run/plumb-balloon";
 const LEFT_FREE: u64 = 48 << 20;
 /// Memory of the guest's whose content is known while other memory moves.
 const GUARD: u64 = 16 << 20;
+const COMPACT: &str = "/proc/sys/vm/compact_memory";
 /// Short against a stall that anybody notices, and rare against the exits that moving memory takes.
 const NAP: Duration = Duration::from_millis(4);
 
@@ -38,6 +43,8 @@ pub(crate) struct GuestMemory {
     taken: Mutex<Option<HugePageFile>>,
     held: Mutex<Option<AnonymousMemory>>,
     watch: Mutex<Option<Watch>>,
+    telemetry: Mutex<GuestTelemetry>,
+    pattern: Mutex<Option<PatternProcess>>,
 }
 
 impl GuestMemory {
@@ -55,8 +62,8 @@ impl GuestMemory {
                 *lock(&self.held) = None;
                 MemoryReply::Done
             }
-            MemoryOrder::Watch => {
-                *lock(&self.watch) = Some(Watch::begin()?);
+            MemoryOrder::Watch { compact } => {
+                *lock(&self.watch) = Some(Watch::begin(compact)?);
                 MemoryReply::Done
             }
             MemoryOrder::Watched => {
@@ -71,8 +78,27 @@ impl GuestMemory {
                 }
                 MemoryReply::Done
             }
+            MemoryOrder::Telemetry { source } => {
+                let told = lock(&self.telemetry).look(source);
+                MemoryReply::Telemetry(told.map_err(|error| Refusal::new(error.to_string()))?)
+            }
+            MemoryOrder::Pattern { pattern } => self.begin(pattern)?,
+            MemoryOrder::Accessed => {
+                let mut running = lock(&self.pattern);
+                running.as_mut().ok_or_else(|| Refusal::new("no known pattern is accessed"))?.accessed()?
+            }
         };
         Ok(Reply::Memory { done })
+    }
+
+    /// A process that accesses memory already goes over to the pattern.
+    fn begin(&self, pattern: AccessPattern) -> Result<MemoryReply, Refusal> {
+        let mut running = lock(&self.pattern);
+        if running.is_none() {
+            *running = Some(PatternProcess::start()?);
+        }
+        running.as_mut().expect("just started").go_over_to(pattern)?;
+        Ok(MemoryReply::Done)
     }
 
     fn take(&self, pages: u64) -> Result<MemoryReply, Refusal> {
@@ -108,6 +134,7 @@ fn touched(bytes: u64) -> Result<(AnonymousMemory, MemoryReply), Refusal> {
 struct Watch {
     ended: Arc<AtomicBool>,
     sleeper: JoinHandle<u64>,
+    compactor: Option<JoinHandle<()>>,
     before: CpuReading,
     guard: Vec<u64>,
 }
@@ -119,7 +146,7 @@ const fn word(place: u64) -> u64 {
 }
 
 impl Watch {
-    fn begin() -> Result<Self, Refusal> {
+    fn begin(compact: bool) -> Result<Self, Refusal> {
         let guard = (1..=GUARD / 8).map(word).collect();
         let before = CpuReading::now().map_err(|error| Refusal::new(error.to_string()))?;
         let ended = Arc::new(AtomicBool::new(false));
@@ -135,15 +162,33 @@ impl Watch {
         };
         let sleeper = thread::Builder::new().name("stalls".into()).spawn(body);
         let sleeper = sleeper.map_err(|error| Refusal::new(format!("cannot look for stalls: {error}")))?;
-        Ok(Self { ended, sleeper, before, guard })
+        let compactor = compact.then(|| compactor(&ended)).transpose()?;
+        Ok(Self { ended, sleeper, compactor, before, guard })
     }
 
     fn end(self) -> Result<MemoryReply, Refusal> {
         self.ended.store(true, Ordering::Relaxed);
         let now = CpuReading::now().map_err(|error| Refusal::new(error.to_string()))?;
         let longest_stall = Nanos(self.sleeper.join().unwrap_or_default());
+        // What it has done by now is enough.
+        let _ = self.compactor.map(JoinHandle::join);
         let differs = self.guard.iter().zip(1..).filter(|(is, place)| **is != word(*place)).count();
         let (guarded, damaged) = (Bytes(GUARD), Bytes(differs as u64 * 8));
         Ok(MemoryReply::Watched { longest_stall, guarded, damaged, machine: now.since(&self.before) })
     }
+}
+
+/// A thread that has the kernel compact all memory, again and again. Source: admin-guide/sysctl/vm.rst of Linux.
+fn compactor(ended: &Arc<AtomicBool>) -> Result<JoinHandle<()>, Refusal> {
+    let refused =
+        |error: std::io::Error| Refusal::new(format!("cannot compact memory by {COMPACT}: {error}"));
+    std::fs::write(COMPACT, "1").map_err(refused)?;
+    let until = Arc::clone(ended);
+    let body = move || {
+        while !until.load(Ordering::Relaxed) {
+            let _ = std::fs::write(COMPACT, "1");
+            thread::sleep(NAP);
+        }
+    };
+    thread::Builder::new().name("compaction".into()).spawn(body).map_err(refused)
 }

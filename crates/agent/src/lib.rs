@@ -11,6 +11,8 @@ mod guest_memory;
 mod mtu;
 mod network;
 mod observe;
+mod pattern_process;
+mod pattern_program;
 mod refusal;
 mod replies;
 mod report;
@@ -23,4 +25,6 @@ mod watch;
 mod tests;
 
 pub use first_process::run_as_first_process;
+pub use pattern_process::PATTERN;
+pub use pattern_program::run_pattern;
 pub use session::run;

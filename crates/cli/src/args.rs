@@ -5,7 +5,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, parse
 use crate::{
     commands::{
         baseline, check, client, compare, completions, config, doctor, explain, import, lab, man, measure,
-        ping, plot, rebalance, report, run, runs, scenario, schema, server, trace, vm,
+        memory, ping, plot, rebalance, report, run, runs, scenario, schema, server, trace, vm,
     },
     examples,
     global_flags::{GlobalFlags, Origin},
@@ -118,6 +118,9 @@ pub(crate) enum Command {
     Vm(vm::VmCommand),
     /// Move memory between virtual machines that run, to those that need it
     Rebalance(rebalance::RebalanceArgs),
+    /// Memory of virtual machines: what each uses and accesses
+    #[command(subcommand)]
+    Memory(memory::MemoryCommand),
     /// What this machine can measure, and what not and why
     Doctor(doctor::DoctorArgs),
     /// Show the defaults that hold for you, and where each comes from

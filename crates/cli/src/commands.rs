@@ -13,6 +13,7 @@ pub(crate) mod iperf3_flags;
 pub(crate) mod lab;
 pub(crate) mod man;
 pub(crate) mod measure;
+pub(crate) mod memory;
 pub(crate) mod ping;
 pub(crate) mod plot;
 pub(crate) mod rebalance;
@@ -60,6 +61,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Measure(args) => measure::run(args),
         Command::Vm(command) => vm::run(command),
         Command::Rebalance(args) => rebalance::run(args),
+        Command::Memory(command) => memory::run(command),
         Command::Doctor(args) => doctor::run(args),
         Command::Config(args) => config::run(args, shared),
         Command::Completions(args) => completions::run(args),

@@ -261,6 +261,16 @@ const EXAMPLES: &[Examples] = &[
             ("plumb rebalance vms.toml --metrics /run/plumb.prom", "until it is interrupted"),
         ],
     ),
+    ("memory", &[("plumb memory top vms.toml --once", "what each machine has, uses and accesses")]),
+    (
+        "memory top",
+        &[
+            ("plumb memory top vms.toml", "a live table"),
+            ("plumb memory top vms.toml --once --json", "one look, for programs"),
+        ],
+    ),
+    ("memory accuracy", &[("plumb memory accuracy", "what tells of accesses here, and how well")]),
+    ("memory compare", &[("plumb memory compare", "some ten minutes, emulated")]),
     (
         "doctor",
         &[("plumb doctor", "can this machine measure?"), ("plumb doctor --json", "the same for programs")],

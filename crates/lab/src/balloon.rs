@@ -59,7 +59,7 @@ struct VmAgent<'a> {
 impl VmAgent<'_> {
     fn ask(&mut self, work: MemoryOrder) -> Result<MemoryReply, RunError> {
         let deadline = match work {
-            MemoryOrder::Watch | MemoryOrder::Watched | MemoryOrder::Release => SHORT,
+            MemoryOrder::Watch { .. } | MemoryOrder::Watched | MemoryOrder::Release => SHORT,
             _ => LONG,
         };
         match self.agents.ask(self.host, "move its memory", Order::Memory { work }, deadline)? {
@@ -184,7 +184,7 @@ impl TrialRunner<'_> {
         if let Some(watcher) = &mut self.watcher {
             watcher.begin(token(), exchange, 0, ends)?;
         }
-        agent.ask(MemoryOrder::Watch)?;
+        agent.ask(MemoryOrder::Watch { compact: load.compact })?;
         let moved = agent.resize(balloon, to)?;
         let measures_touching = load.touched && load.way == BalloonMove::Grow;
         let touching = if measures_touching { agent.touch(load.memory)? } else { Nanos(0) };

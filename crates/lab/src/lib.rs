@@ -16,6 +16,7 @@ mod event;
 mod exchange;
 mod guest_network;
 mod header;
+mod known_patterns;
 mod lab_handle;
 mod machine_facts;
 mod machines;
@@ -38,6 +39,9 @@ pub use design::{Design, Forecast, forecast, trials_lacking};
 pub use error::RunError;
 pub use event::{Event, Observer};
 pub use guest_network::GuestNetwork;
+pub use known_patterns::{
+    Accuracy, AccuracyRequest, Arm, KnownVm, Look, Rebalancing, RebalancingRequest, accuracy, rebalancing,
+};
 pub use machine_facts::{Introduction, introduce};
 pub use nested::{lacks_for_guests, run_inside};
 pub use nested_run::nested_run;

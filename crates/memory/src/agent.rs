@@ -29,7 +29,7 @@ pub(crate) struct AgentBalloon {
 }
 
 impl AgentBalloon {
-    pub(crate) fn new(mut monitor: Monitor, pid: u32) -> Result<Self, MemoryError> {
+    pub(crate) fn new(monitor: &mut Monitor, pid: u32) -> Result<Self, MemoryError> {
         let file = Resident::in_one_hand(pid)?;
         let answer = monitor.order(TREE, &json!({ "command-line": "info mtree -f" }))?;
         let layout = Layout::parse(answer.as_str().unwrap_or_default(), MEMORY);
@@ -40,6 +40,11 @@ impl AgentBalloon {
             });
         }
         Ok(Self { file, layout, held: Ownership::default(), wanted: 0 })
+    }
+
+    /// Another agent is in the guest, or none: it begins by giving back what those before it have left, so all is the guest's.
+    pub(crate) fn forget(&mut self) {
+        (self.held, self.wanted) = (Ownership::default(), 0);
     }
 
     /// Frees what the guest has just handed over. Nothing of a batch is freed in which anything is wrong.

@@ -24,7 +24,8 @@ pub enum MemoryError {
         answer: String,
     },
     #[error(
-        "the machine has no virtio-balloon: start it with `-device virtio-balloon-pci`, or add one by `device_add`"
+        "the machine has neither a virtio-balloon nor a virtio-mem device: start it with `-device virtio-balloon-pci`, or add one \
+         by `device_add`"
     )]
     NoBalloon,
     /// Its memory cannot be freed from outside.
@@ -44,6 +45,25 @@ pub enum MemoryError {
         "{moved} of {asked} have moved, and nothing more did for {seconds} s: the guest has no more to give, or hangs"
     )]
     Stuck { moved: Bytes, asked: Bytes, seconds: u64 },
+    /// Nothing tells of accesses.
+    #[error("accesses are not seen: {because}")]
+    NoSource { because: String },
+    /// The machine's memory is moved by another process.
+    #[error("another process moves the memory of process {pid}; end that one first ({})", lock.display())]
+    Locked {
+        pid: u32,
+        /// The file that it holds.
+        lock: std::path::PathBuf,
+    },
+    #[error("cannot lock {}, so that nobody else moves this machine's memory: {source}", path.display())]
+    NoLock {
+        path: std::path::PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    /// It has no device of this kind, or nothing that moves memory so.
+    #[error("its memory cannot be moved by {method}: {because}")]
+    NoMethod { method: &'static str, because: String },
     /// The user asked for the end.
     #[error("interrupted")]
     Interrupted,

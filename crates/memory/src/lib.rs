@@ -4,21 +4,26 @@
 #![expect(clippy::disallowed_methods, reason = "moving memory takes time, which is told, and waiting")]
 
 mod agent;
+mod agent_link;
 mod balloon;
 mod error;
 mod layout;
+mod lock;
 mod ownership;
 mod rebalance;
 mod resident;
 mod running;
+mod telemetry;
 mod virtio_balloon;
 mod virtio_mem;
 
+pub use agent_link::AgentLink;
 pub use balloon::{Balloon, GuestAgent, Resize, resize};
 pub use error::MemoryError;
 pub use rebalance::{AttachedVm, Rebalance, Round};
 pub use resident::Resident;
-pub use running::{GuestMemory, RunningVm};
+pub use running::{GuestMemory, RunningVm, TierMemory, VmAccess};
+pub use telemetry::{AccessSource, Accesses, GuestTelemetry, ReferencedBits};
 
 use machine::Monitor;
 use units::Bytes;
@@ -31,7 +36,7 @@ use workload::BalloonMethod;
 /// When the machine lacks it, or something else has its memory in hand.
 pub fn balloon(
     method: BalloonMethod,
-    monitor: Monitor,
+    mut monitor: Monitor,
     pid: u32,
     device: &str,
     all: Bytes,
@@ -39,6 +44,6 @@ pub fn balloon(
     Ok(match method {
         BalloonMethod::VirtioBalloon => Box::new(virtio_balloon::VirtioBalloon::new(monitor)?),
         BalloonMethod::VirtioMem => Box::new(virtio_mem::VirtioMem::new(monitor, device, all)),
-        BalloonMethod::Agent => Box::new(agent::AgentBalloon::new(monitor, pid)?),
+        BalloonMethod::Agent => Box::new(agent::AgentBalloon::new(&mut monitor, pid)?),
     })
 }

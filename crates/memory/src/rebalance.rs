@@ -1,17 +1,15 @@
 //! Rounds of the rebalancer over virtual machines that run: look, decide, move. What it decides is `policy`'s.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
-use policy::{Decision, GuestReport, Move, Observation, Rebalancer, Tiers};
-use units::Bytes;
+use policy::{Decision, GuestReport, HeatClass, Move, Observation, Rebalancer, Tiers};
+use protocol::{AccessClass, AccessSourceKind, MemoryOrder, MemoryReply};
+use units::{Bytes, Share};
+use workload::BalloonMethod;
 
 use crate::{
     error::MemoryError,
-    running::{GuestMemory, RunningVm},
+    running::{GuestMemory, RunningVm, VmAccess},
 };
 
 /// A guest that has told nothing for so many intervals does not answer.
@@ -28,11 +26,13 @@ pub struct Rebalance {
 /// One of them.
 #[derive(Debug)]
 pub struct AttachedVm {
-    at: PathBuf,
+    access: VmAccess,
     /// `None` while its monitor cannot be reached.
     vm: Option<RunningVm>,
     /// What it had when it was last seen.
-    size: Bytes,
+    has: Tiers,
+    /// Whether its accesses decide what it needs: what it does not access must have somewhere to go.
+    by_accesses: bool,
 }
 
 /// What came of a round.
@@ -46,45 +46,107 @@ pub struct Round {
 }
 
 impl AttachedVm {
-    /// Becomes the client of the monitor at this socket.
+    /// Becomes the client of the machine's monitor, and of its agent. `by_accesses`: what it needs is told by what it accesses, and
+    /// not by what it uses.
     ///
     /// # Errors
     /// As [`RunningVm::open`].
-    pub fn open(at: &Path, interval: Duration) -> Result<Self, MemoryError> {
-        let mut vm = RunningVm::open(at, interval)?;
-        let size = vm.look(interval * STALE)?.size;
-        Ok(Self { at: at.to_owned(), vm: Some(vm), size })
+    pub fn open(access: VmAccess, by_accesses: bool, interval: Duration) -> Result<Self, MemoryError> {
+        let vm = RunningVm::open(&access, interval)?;
+        Self::of(vm, access, by_accesses, interval)
     }
 
-    /// All that it was started with.
+    /// The same of one that is reached already.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn of(
+        mut vm: RunningVm,
+        access: VmAccess,
+        by_accesses: bool,
+        interval: Duration,
+    ) -> Result<Self, MemoryError> {
+        let seen = vm.look(interval * STALE)?;
+        Ok(Self { access, has: tiers(&seen), vm: Some(vm), by_accesses })
+    }
+
+    /// The most fast memory that it can have: all that it was started with.
     ///
     /// # Errors
     /// When QEMU does not answer.
     pub fn whole(&mut self) -> Result<Bytes, MemoryError> {
-        self.vm.as_mut().map_or(Ok(self.size), RunningVm::whole)
+        self.vm.as_mut().map_or(Ok(self.has.fast), RunningVm::whole)
     }
 
     /// What it had when it was last seen.
     #[must_use]
-    pub fn size(&self) -> Bytes {
-        self.size
+    pub fn has(&self) -> Tiers {
+        self.has
+    }
+
+    /// By which means its memory is moved; `None` while it cannot be reached.
+    #[must_use]
+    pub fn method(&self) -> Option<BalloonMethod> {
+        self.vm.as_ref().map(RunningVm::method)
     }
 
     /// One whose monitor was lost is looked for anew: its machine may have been started again.
-    fn look(&mut self, interval: Duration) -> Result<GuestMemory, MemoryError> {
+    ///
+    /// # Errors
+    /// When it cannot be reached.
+    pub fn look(&mut self, interval: Duration) -> Result<GuestMemory, MemoryError> {
         let mut vm = match self.vm.take() {
             Some(vm) => vm,
-            None => RunningVm::open(&self.at, interval)?,
+            None => RunningVm::open(&self.access, interval)?,
         };
         let seen = vm.look(interval * STALE)?;
-        self.size = seen.size;
+        self.has = tiers(&seen);
         self.vm = Some(vm);
         Ok(seen)
     }
 
-    fn resize(&mut self, size: Bytes) -> Result<(), MemoryError> {
-        self.vm.as_mut().map_or(Ok(()), |vm| vm.resize(size))
+    /// What is to tell of its accesses from now on.
+    pub fn set_source(&mut self, source: AccessSourceKind) {
+        self.access.source = source;
+        if let Some(vm) = &mut self.vm {
+            vm.set_source(source);
+        }
     }
+
+    /// Asks the agent in its guest.
+    ///
+    /// # Errors
+    /// When it has none, or that does not answer.
+    pub fn ask(&mut self, order: MemoryOrder) -> Result<MemoryReply, MemoryError> {
+        let nobody = || MemoryError::Guest("it cannot be reached".to_owned());
+        self.vm.as_mut().ok_or_else(nobody)?.ask(order)
+    }
+
+    /// Asks that it have so much fast memory.
+    ///
+    /// # Errors
+    /// As [`RunningVm::resize`].
+    pub fn resize(&mut self, fast: Bytes) -> Result<(), MemoryError> {
+        self.vm.as_mut().map_or(Ok(()), |vm| vm.resize(fast))
+    }
+
+    /// What the policy goes by; `None` of a guest that tells nothing.
+    fn report(&self, memory: &GuestMemory) -> Option<GuestReport> {
+        let class = |class: &AccessClass| HeatClass { bytes: class.bytes, accesses: class.accesses as f64 };
+        let accesses: Vec<HeatClass> = memory.classes().map(class).collect();
+        let known = self.by_accesses && !accesses.is_empty();
+        Some(GuestReport {
+            available: Some(memory.available?),
+            psi: memory.psi,
+            refaults: memory.refaults,
+            accesses: known.then_some(accesses),
+            dram_hits: memory.dram_hits().filter(|_| known).map(|Share(hits)| Share(hits.clamp(0.0, 1.0))),
+        })
+    }
+}
+
+fn tiers(seen: &GuestMemory) -> Tiers {
+    Tiers { fast: seen.size, slow: seen.slow }
 }
 
 impl Rebalance {
@@ -99,6 +161,17 @@ impl Rebalance {
         &self.rebalancer
     }
 
+    /// The machines themselves, by name.
+    pub fn vms(&mut self) -> &mut BTreeMap<String, AttachedVm> {
+        &mut self.vms
+    }
+
+    /// Gives the machines back.
+    #[must_use]
+    pub fn into_vms(self) -> BTreeMap<String, AttachedVm> {
+        self.vms
+    }
+
     /// Looks at every machine, decides, and orders the moves unless it is a `dry` run. A machine that does not answer is left
     /// alone, and its share is held.
     pub fn round(&mut self, dry: bool) -> Round {
@@ -110,8 +183,8 @@ impl Rebalance {
             .iter()
             .map(|(name, vm)| Observation {
                 vm: name.clone(),
-                has: Tiers { fast: vm.size, slow: Bytes(0) },
-                guest: seen[name].as_ref().ok().and_then(report),
+                has: vm.has,
+                guest: seen[name].as_ref().ok().and_then(|seen| vm.report(seen)),
             })
             .collect();
         let decision = self.rebalancer.decide(&observations);
@@ -135,10 +208,4 @@ impl Rebalance {
         }
         failed
     }
-}
-
-/// What the policy goes by; `None` of a guest that tells nothing.
-fn report(memory: &GuestMemory) -> Option<GuestReport> {
-    let available = Some(memory.available?);
-    Some(GuestReport { available, refaults: memory.refaults, ..GuestReport::default() })
 }

@@ -1,82 +1,186 @@
-//! A virtual machine of QEMU that runs already, over its monitor: what its guest says of its memory, and its balloon. Must not
+//! A virtual machine of QEMU that runs: what its guest and its host say of its memory, and the means by which it is moved. Must not
 //! know who decides how much it may have. Source: qapi/machine.json and docs/interop/virtio-balloon-stats.rst of QEMU 7.2.
 
-use std::{
-    path::Path,
-    time::{Duration, SystemTime},
-};
+mod driver_statistics;
+mod means;
+
+use std::{path::PathBuf, time::Duration};
 
 use machine::Monitor;
-use serde_json::{Value, json};
-use units::Bytes;
+use protocol::{AccessClass, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry};
+use serde_json::json;
+use units::{Bytes, Nanos, Share};
+use workload::BalloonMethod;
 
-use crate::error::MemoryError;
+use self::{driver_statistics::DriverStatistics, means::Means};
+use crate::{
+    agent_link::AgentLink,
+    error::MemoryError,
+    lock::MemoryLock,
+    telemetry::{AccessSource, ReferencedBits},
+};
 
-/// How the types of balloons begin, on whatever bus.
-const BALLOON: &str = "child<virtio-balloon-";
-const POLLING: &str = "guest-stats-polling-interval";
-const SIZE: &str = "query-balloon";
-/// What a driver says of what it does not know.
-const UNKNOWN: u64 = u64::MAX;
-const PAGE: f64 = sys::anonymous_memory::PAGE as f64;
+/// How a machine is reached, and what is asked of it.
+#[derive(Debug, Clone, Default)]
+pub struct VmAccess {
+    /// The socket of its monitor.
+    pub qmp: PathBuf,
+    /// The socket of the port that an agent in its guest listens at.
+    pub agent: Option<PathBuf>,
+    pub source: AccessSourceKind,
+    /// `None`: the best that it has.
+    pub method: Option<BalloonMethod>,
+    /// Nodes of the guest that are slow memory.
+    pub slow: Vec<u32>,
+    /// Where it is locked; `None` where its memory is only looked at.
+    pub locks: Option<PathBuf>,
+    /// This version of plumb, which the agent must have too.
+    pub tool: String,
+}
 
 /// A virtual machine whose monitor's only client this is.
 #[derive(Debug)]
 pub struct RunningVm {
     monitor: Monitor,
-    /// QEMU's path of the balloon.
-    balloon: String,
-    counted: Option<Counted>,
+    access: VmAccess,
+    pid: Option<u32>,
+    means: Means,
+    statistics: Option<DriverStatistics>,
+    agent: Option<AgentLink>,
+    referenced: Option<Result<ReferencedBits, String>>,
+    _lock: Option<MemoryLock>,
 }
 
-/// What its guest has counted since it booted.
-#[derive(Debug, Clone, Copy)]
-struct Counted {
-    /// When it told that, in seconds since 1970.
-    at: u64,
-    major_faults: u64,
-    /// In bytes.
-    swapped_in: u64,
-}
-
-/// The memory of a guest, as it is now. What its driver does not tell is `None`.
+/// The memory of a guest, as it is now. What nobody tells is `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GuestMemory {
-    /// What it has, by the monitor: all that it was started with, less what its balloon holds.
+    /// What it has of fast memory, as the host sees it: all that it was started with, less what was taken.
     pub size: Bytes,
+    /// And of slow memory.
+    pub slow: Bytes,
     /// Of its process, in RAM.
     pub resident: Option<Bytes>,
     pub free: Option<Bytes>,
     /// What could be handed out without swapping.
     pub available: Option<Bytes>,
-    /// Page faults that had to wait for input, and pages read back from swap, a second.
+    pub swap_used: Option<Bytes>,
+    /// Pages read back after they had been evicted, a second; of a guest without an agent, major faults and pages from swap.
     pub refaults: Option<f64>,
+    /// Share of the time in which some task waited for memory.
+    pub psi: Option<Share>,
+    /// What tells of accesses, and why nothing does.
+    pub source: AccessSourceKind,
+    pub no_accesses_because: Option<String>,
+    /// The guest's nodes; none without an agent.
+    pub tiers: Vec<TierMemory>,
+    /// CPU time of the guest that telling took, as a share of one CPU.
+    pub cost: Option<Share>,
+    /// CPU time of the host that looking took.
+    pub host_cost: Option<Nanos>,
+}
+
+/// A node of a guest.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TierMemory {
+    pub node: u32,
+    pub is_slow: bool,
+    pub size: Bytes,
+    pub free: Bytes,
+    pub accesses: Vec<AccessClass>,
+}
+
+impl TierMemory {
+    /// What was accessed of it at all.
+    #[must_use]
+    pub fn accessed(&self) -> Bytes {
+        self.accesses.iter().filter(|class| class.accesses > 0).map(|class| class.bytes).sum()
+    }
+
+    /// Accesses of all of it.
+    #[must_use]
+    pub fn accesses(&self) -> u64 {
+        self.accesses.iter().map(|class| class.accesses).sum()
+    }
+}
+
+impl GuestMemory {
+    /// Share of all accesses that fast memory served; `None` of one tier, and where accesses are not known by tier.
+    #[must_use]
+    pub fn dram_hits(&self) -> Option<Share> {
+        let count = |slow: bool| -> u64 {
+            self.tiers.iter().filter(|tier| tier.is_slow == slow).map(TierMemory::accesses).sum()
+        };
+        let (fast, all) = (count(false), count(false) + count(true));
+        (all > 0 && self.tiers.iter().any(|tier| tier.is_slow)).then(|| Share(fast as f64 / all as f64))
+    }
+
+    /// All classes of memory that is accessed alike, whatever node it is on; none where nothing is known.
+    pub fn classes(&self) -> impl Iterator<Item = &AccessClass> {
+        self.tiers.iter().flat_map(|tier| &tier.accesses)
+    }
+
+    fn take_in(&mut self, told: MemoryTelemetry, slow: &[u32]) {
+        let seconds = told.elapsed.seconds();
+        let share = |part: Nanos| (seconds > 0.0).then(|| Share((part.seconds() / seconds).min(1.0)));
+        self.free = Some(told.nodes.iter().map(|node| node.free).sum());
+        self.available = Some(told.available);
+        self.swap_used = Some(told.swap_used);
+        self.refaults = (seconds > 0.0).then(|| told.refaults as f64 / seconds);
+        self.psi = told.stalled.and_then(share);
+        self.cost = share(told.cost);
+        (self.source, self.no_accesses_because) = (told.source, told.no_accesses_because);
+        let tier = |node: protocol::NodeTelemetry| TierMemory {
+            node: node.node,
+            is_slow: slow.contains(&node.node),
+            size: node.size,
+            free: node.free,
+            accesses: node.accesses,
+        };
+        self.tiers = told.nodes.into_iter().map(tier).collect();
+    }
 }
 
 impl RunningVm {
-    /// Becomes the client of the monitor at this socket, and has the guest's driver tell how its memory is used at this
-    /// interval, of at least a second.
+    /// Becomes the client of the machine's monitor, locks it where its memory is to be moved, and has the guest's driver tell how
+    /// its memory is used at this interval, of at least a second.
     ///
     /// # Errors
-    /// When nobody listens there, it has another client, or the machine has no virtio-balloon.
-    pub fn open(at: &Path, interval: Duration) -> Result<Self, MemoryError> {
-        let mut monitor = Monitor::open(at)?;
-        let (balloon, _) = monitor.devices(BALLOON)?.into_iter().next().ok_or(MemoryError::NoBalloon)?;
-        let polling = json!({ "path": balloon, "property": POLLING, "value": interval.as_secs().max(1) });
-        monitor.order("qom-set", &polling)?;
-        Ok(Self { monitor, balloon, counted: None })
+    /// When nobody listens there, it has another client, somebody else moves its memory, or nothing can move it.
+    pub fn open(access: &VmAccess, interval: Duration) -> Result<Self, MemoryError> {
+        let monitor = Monitor::open(&access.qmp)?;
+        let pid = monitor.listener();
+        Self::attach((monitor, pid), None, access, interval)
     }
 
-    /// All that it was started with.
+    /// The same with a monitor that is open already, its machine's process, and an agent that has greeted.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn attach(
+        (mut monitor, pid): (Monitor, Option<u32>),
+        agent: Option<AgentLink>,
+        access: &VmAccess,
+        interval: Duration,
+    ) -> Result<Self, MemoryError> {
+        let lock = access.locks.as_ref().zip(pid);
+        let lock = lock.map(|(folder, pid)| MemoryLock::claim(pid, folder)).transpose()?;
+        let means = Means::of(&mut monitor, access, pid)?;
+        let statistics = DriverStatistics::start(&mut monitor, interval)?;
+        let access = access.clone();
+        Ok(Self { monitor, access, pid, means, statistics, agent, referenced: None, _lock: lock })
+    }
+
+    #[must_use]
+    pub fn method(&self) -> BalloonMethod {
+        self.means.method()
+    }
+
+    /// The most fast memory that it can have: all that it was started with.
     ///
     /// # Errors
     /// When QEMU does not answer.
     pub fn whole(&mut self) -> Result<Bytes, MemoryError> {
-        const COMMAND: &str = "query-memory-size-summary";
-        let answer = self.monitor.order(COMMAND, &json!({}))?;
-        let parts = ["base-memory", "plugged-memory"].map(|part| answer[part].as_u64());
-        let whole = parts[0].map(|base| base + parts[1].unwrap_or(0));
-        whole.map(Bytes).ok_or_else(|| strange(COMMAND, &answer))
+        self.means.whole(&mut self.monitor, &self.access.slow)
     }
 
     /// Its memory as it is now; `None` for what the guest says where it has said nothing for longer than `stale`.
@@ -84,63 +188,102 @@ impl RunningVm {
     /// # Errors
     /// When QEMU does not answer.
     pub fn look(&mut self, stale: Duration) -> Result<GuestMemory, MemoryError> {
-        let answer = self.monitor.order(SIZE, &json!({}))?;
-        let size = answer["actual"].as_u64().ok_or_else(|| strange(SIZE, &answer))?;
-        let asked = json!({ "path": self.balloon, "property": "guest-stats" });
-        let told = self.monitor.order("qom-get", &asked)?;
-        let resident = self.monitor.listener().and_then(|pid| machine::resident(&[pid]));
-        let seen = GuestMemory { size: Bytes(size), resident, ..GuestMemory::default() };
-        let at = told["last-update"].as_u64().unwrap_or(0);
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
-        if at == 0 || now.saturating_sub(at) > stale.as_secs() {
-            self.counted = None;
-            return Ok(seen);
+        let (size, slow) = self.means.sizes(&mut self.monitor, &self.access.slow)?;
+        let resident = self.pid.and_then(|pid| machine::resident(&[pid]));
+        let mut seen = GuestMemory { size, slow, resident, ..GuestMemory::default() };
+        seen.source = AccessSourceKind::None;
+        if let Some(statistics) = &mut self.statistics {
+            statistics.look(&mut self.monitor, stale, &mut seen)?;
         }
-        let number = |name: &str| told["stats"][name].as_u64().filter(|value| *value != UNKNOWN);
-        let counted = number("stat-major-faults")
-            .zip(number("stat-swap-in"))
-            .map(|(major_faults, swapped_in)| Counted { at, major_faults, swapped_in });
-        let refaults = counted.zip(self.counted).and_then(|(now, before)| now.rate_since(&before));
-        self.counted = counted.or(self.counted);
-        let [free, available] =
-            ["stat-free-memory", "stat-available-memory"].map(|name| number(name).map(Bytes));
-        Ok(GuestMemory { free, available, refaults, ..seen })
+        self.ask_agent(&mut seen);
+        if self.access.source == AccessSourceKind::Referenced {
+            self.look_at_referenced(&mut seen);
+        }
+        Ok(seen)
     }
 
-    /// Asks that it have so much; the guest gives or takes it in its own time.
+    /// Asks that it have so much fast memory; the guest gives or takes it in its own time.
     ///
     /// # Errors
-    /// When QEMU does not answer, or refuses.
+    /// When QEMU does not answer, or refuses, or the guest hands over what is not its own.
     pub fn resize(&mut self, size: Bytes) -> Result<(), MemoryError> {
-        self.monitor.order("balloon", &json!({ "value": size.0 }))?;
-        Ok(())
+        let Self { monitor, means, agent, access, .. } = self;
+        let resized = means.resize(monitor, agent.as_mut(), &access.slow, size);
+        if resized.is_err() && self.method() == BalloonMethod::Agent {
+            self.drop_agent();
+        }
+        resized
+    }
+
+    pub(crate) fn set_source(&mut self, source: AccessSourceKind) {
+        self.access.source = source;
+    }
+
+    /// Asks the agent in its guest.
+    ///
+    /// # Errors
+    /// When it has none, or that does not answer.
+    pub fn ask(&mut self, order: MemoryOrder) -> Result<MemoryReply, MemoryError> {
+        let nobody = || MemoryError::Guest("it does not answer".to_owned());
+        self.agent.as_mut().ok_or_else(nobody)?.ask(order)
+    }
+
+    /// An agent that does not answer is looked for anew at the next look.
+    fn ask_agent(&mut self, seen: &mut GuestMemory) {
+        if self.agent.is_none() {
+            let Some(at) = &self.access.agent else { return };
+            match AgentLink::connect(at, &self.access.tool) {
+                Ok(link) => self.agent = Some(link),
+                Err(error) => {
+                    seen.no_accesses_because = Some(error.to_string());
+                    return;
+                }
+            }
+        }
+        let Some(agent) = &mut self.agent else { return };
+        match agent.ask(MemoryOrder::Telemetry { source: self.access.source }) {
+            Ok(MemoryReply::Telemetry(told)) => seen.take_in(told, &self.access.slow),
+            Ok(_) => {}
+            Err(error) => {
+                seen.no_accesses_because = Some(error.to_string());
+                self.drop_agent();
+            }
+        }
+    }
+
+    /// It sees the end of its channel and ends, or has ended already.
+    fn drop_agent(&mut self) {
+        self.agent = None;
+        self.means.forget_agent();
+    }
+
+    /// All of it by one node: the host does not see which of the guest's it is.
+    fn look_at_referenced(&mut self, seen: &mut GuestMemory) {
+        let Self { monitor, referenced, pid, .. } = self;
+        let referenced = referenced.get_or_insert_with(|| open_referenced(monitor, *pid));
+        let begun = sys::clock::thread_cpu();
+        let looked = match referenced {
+            Ok(bits) => bits.look().map_err(|error| error.to_string()),
+            Err(because) => Err(because.clone()),
+        };
+        match looked {
+            Ok(accesses) => {
+                seen.source = AccessSourceKind::Referenced;
+                seen.no_accesses_because = None;
+                let classes: Vec<AccessClass> = accesses.into_values().flatten().collect();
+                match seen.tiers.first_mut() {
+                    Some(tier) => tier.accesses = classes,
+                    None => seen.tiers.push(TierMemory { accesses: classes, ..TierMemory::default() }),
+                }
+            }
+            Err(because) => seen.no_accesses_because = Some(because),
+        }
+        seen.host_cost = Some(Nanos(sys::clock::thread_cpu() - begun));
     }
 }
 
-impl Counted {
-    /// `None` of the same moment, and of a guest that has booted anew.
-    fn rate_since(&self, before: &Self) -> Option<f64> {
-        let seconds = self.at.checked_sub(before.at).filter(|seconds| *seconds > 0)? as f64;
-        let faults = self.major_faults.checked_sub(before.major_faults)? as f64;
-        let pages = self.swapped_in.checked_sub(before.swapped_in)? as f64 / PAGE;
-        Some((faults + pages) / seconds)
-    }
-}
-
-fn strange(command: &'static str, answer: &Value) -> MemoryError {
-    MemoryError::Strange { command, answer: answer.to_string() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_counted_becomes_a_rate_and_a_guest_that_booted_anew_has_none() {
-        let counted = |at, major_faults, pages: u64| Counted { at, major_faults, swapped_in: pages * 4096 };
-        let before = counted(100, 1000, 50);
-        assert_eq!(counted(110, 1020, 80).rate_since(&before), Some(5.0));
-        assert_eq!(counted(100, 1020, 80).rate_since(&before), None, "nothing new was told");
-        assert_eq!(counted(110, 3, 0).rate_since(&before), None, "it began from zero");
-    }
+fn open_referenced(monitor: &mut Monitor, pid: Option<u32>) -> Result<ReferencedBits, String> {
+    let kvm = monitor.order("query-kvm", &json!({})).map_err(|error| error.to_string())?;
+    let pid = pid.ok_or("the process behind its monitor is not known")?;
+    ReferencedBits::of(pid, kvm["enabled"] == true).map_err(|error| error.to_string())
 }

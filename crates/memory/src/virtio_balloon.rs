@@ -25,9 +25,7 @@ impl VirtioBalloon {
 
 impl Balloon for VirtioBalloon {
     fn ask_for(&mut self, taken: Bytes) -> Result<(), MemoryError> {
-        let value = self.all.saturating_sub(taken.0);
-        self.monitor.order("balloon", &json!({ "value": value }))?;
-        Ok(())
+        ask_for(&mut self.monitor, Bytes(self.all.saturating_sub(taken.0)))
     }
 
     fn taken(&mut self) -> Result<Bytes, MemoryError> {
@@ -35,7 +33,14 @@ impl Balloon for VirtioBalloon {
     }
 }
 
-fn actual(monitor: &mut Monitor) -> Result<u64, MemoryError> {
+/// Asks that the guest have so much.
+pub(crate) fn ask_for(monitor: &mut Monitor, size: Bytes) -> Result<(), MemoryError> {
+    monitor.order("balloon", &json!({ "value": size.0 }))?;
+    Ok(())
+}
+
+/// What the guest has, in bytes.
+pub(crate) fn actual(monitor: &mut Monitor) -> Result<u64, MemoryError> {
     let answer = monitor.order(QUERY, &json!({}))?;
     let actual = answer["actual"].as_u64();
     actual.ok_or_else(|| MemoryError::Strange { command: QUERY, answer: answer.to_string() })

@@ -26,19 +26,53 @@ impl VirtioMem {
 
 impl Balloon for VirtioMem {
     fn ask_for(&mut self, taken: Bytes) -> Result<(), MemoryError> {
-        let value = self.all.saturating_sub(taken.0);
         let path = format!("/machine/peripheral/{}", self.device);
-        let asked = json!({ "path": path, "property": "requested-size", "value": value });
-        self.monitor.order("qom-set", &asked)?;
-        Ok(())
+        ask_for(&mut self.monitor, &path, Bytes(self.all.saturating_sub(taken.0)))
     }
 
     fn taken(&mut self) -> Result<Bytes, MemoryError> {
-        let answer = self.monitor.order(QUERY, &json!({}))?;
-        let is_it = |device: &&Value| device["data"]["id"] == self.device;
-        let device = answer.as_array().into_iter().flatten().find(is_it);
-        let size = device.and_then(|device| device["data"]["size"].as_u64());
-        let size = size.ok_or_else(|| MemoryError::Strange { command: QUERY, answer: answer.to_string() })?;
-        Ok(Bytes(self.all.saturating_sub(size)))
+        let devices = devices(&mut self.monitor)?;
+        let device = devices.into_iter().find(|device| device.id == self.device);
+        let size = device.map(|device| device.size);
+        let answer = format!("no device `{}`", self.device);
+        let size = size.ok_or(MemoryError::Strange { command: QUERY, answer })?;
+        Ok(Bytes(self.all.saturating_sub(size.0)))
     }
+}
+
+/// A device, as QEMU tells of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Device {
+    /// Empty of one that was given none.
+    pub(crate) id: String,
+    /// Of the guest's NUMA nodes.
+    pub(crate) node: u32,
+    pub(crate) size: Bytes,
+    pub(crate) most: Bytes,
+    /// Sizes are multiples of this.
+    pub(crate) block: Bytes,
+}
+
+/// Asks that the device at this path of QEMU's have so much.
+pub(crate) fn ask_for(monitor: &mut Monitor, path: &str, size: Bytes) -> Result<(), MemoryError> {
+    let asked = json!({ "path": path, "property": "requested-size", "value": size.0 });
+    monitor.order("qom-set", &asked)?;
+    Ok(())
+}
+
+/// All virtio-mem devices of a machine.
+pub(crate) fn devices(monitor: &mut Monitor) -> Result<Vec<Device>, MemoryError> {
+    let answer = monitor.order(QUERY, &json!({}))?;
+    let device = |device: &Value| {
+        let (data, number) = (&device["data"], |name: &str| device["data"][name].as_u64());
+        (device["type"] == "virtio-mem").then_some(())?;
+        Some(Device {
+            id: data["id"].as_str().unwrap_or_default().to_owned(),
+            node: u32::try_from(number("node")?).ok()?,
+            size: Bytes(number("size")?),
+            most: Bytes(number("max-size")?),
+            block: Bytes(number("block-size")?),
+        })
+    };
+    Ok(answer.as_array().into_iter().flatten().filter_map(device).collect())
 }

@@ -20,7 +20,9 @@ fn main() -> ExitCode {
         return ended(agent::run_as_first_process(if conducts() { conduct } else { obey }));
     }
     match env::args_os().nth(1) {
-        Some(first) if first == "agent" => run_agent(),
+        Some(first) if first == "agent" => {
+            run_agent(env::args_os().nth(2).is_some_and(|word| word == agent::PATTERN))
+        }
         _ => cli::main(),
     }
 }
@@ -38,7 +40,10 @@ fn obey(input: File, output: File) -> anyhow::Result<()> {
     agent::run(input, output, VERSION)
 }
 
-fn run_agent() -> ExitCode {
+fn run_agent(accesses_memory: bool) -> ExitCode {
+    if accesses_memory {
+        return ended(agent::run_pattern(stdin(), stdout()));
+    }
     ended(agent::run(stdin(), stdout(), VERSION))
 }
 

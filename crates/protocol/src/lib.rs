@@ -12,7 +12,10 @@ mod nested_run;
 mod observe;
 
 pub use channel::{ChannelError, MAX_LINE, Receiver, Sender};
-pub use memory::{MemoryOrder, MemoryReply};
+pub use memory::{
+    AccessClass, AccessPattern, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry, NodeAccesses,
+    NodeTelemetry, PatternShape,
+};
 pub use message::{
     ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply, ServerOrder,
     ToAgent, Token, VERSION,

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The version of this protocol. Both sides must have the same.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// The first message of either side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -20,6 +20,9 @@ pub struct Vm {
     /// How memory can be taken from it while it runs; `None` where it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balloon: Option<BalloonMethod>,
+    /// Memory of a second node of its guest, which has no CPUs and stands for slow memory; none: it has one node.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub slow: Bytes,
     /// Queues of each direction that its network device has.
     pub queues: u32,
     /// Whether the host's kernel moves its packets (vhost-net); otherwise its monitor does.
@@ -74,6 +77,10 @@ impl Vm {
     }
 }
 
+fn is_nothing(memory: &Bytes) -> bool {
+    memory.0 == 0
+}
+
 impl Default for Vm {
     fn default() -> Self {
         Self {
@@ -82,6 +89,7 @@ impl Default for Vm {
             vcpus: 1,
             memory: Bytes(512 << 20),
             balloon: None,
+            slow: Bytes(0),
             queues: 1,
             vhost: false,
             virtio: VirtioNet::default(),

@@ -51,6 +51,17 @@ impl AnonymousMemory {
         Ok(memory)
     }
 
+    /// How many small pages it has.
+    pub(crate) const fn pages(&self) -> usize {
+        self.length / PAGE
+    }
+
+    /// Where the small page of this number begins.
+    pub(crate) fn page(&self, number: usize) -> *mut libc::c_void {
+        assert!(number < self.pages(), "page {number} of {}", self.pages());
+        self.mapped.cast::<u8>().wrapping_add(self.offset + number * PAGE).cast()
+    }
+
     /// Writes a byte to each small page from `from` to `to`, counted from its beginning; what is beyond its end is left out.
     pub fn touch(&mut self, from: usize, to: usize) {
         let start = self.mapped.cast::<u8>();

@@ -12,6 +12,9 @@ use rustix::{
 
 use crate::error::{Context, Error, Result};
 
+/// The kernel is to unpack the module itself (MODULE_INIT_COMPRESSED_FILE of linux/module.h).
+const COMPRESSED: i32 = 4;
+
 /// Mounts a file system of the kernel's own (`proc`, `sysfs`, `tmpfs`, ...) on `folder`. One that is mounted there
 /// already is no error.
 pub fn mount_kernel_files(kind: &str, folder: &Path) -> Result<()> {
@@ -25,7 +28,8 @@ pub fn mount_kernel_files(kind: &str, folder: &Path) -> Result<()> {
 pub fn load_module(file: &Path) -> Result<()> {
     let object = || format!("kernel module {}", file.display());
     let open = File::open(file).map_err(|error| Error::from_io("open", object(), &error))?;
-    match finit_module(open, c"", 0) {
+    let compressed = file.extension().is_some_and(|extension| extension != "ko");
+    match finit_module(open, c"", if compressed { COMPRESSED } else { 0 }) {
         Err(rustix::io::Errno::EXIST) => Ok(()),
         result => result.named("load", object),
     }

@@ -44,12 +44,22 @@ impl HugePageFile {
     pub fn create(folder: &Path) -> Result<Self> {
         let object = || format!("a file of huge pages in {}", folder.display());
         fs::create_dir_all(folder).map_err(|error| Error::from_io("create", object(), &error))?;
-        boot::mount_kernel_files("hugetlbfs", folder)?;
+        let path = folder.join("pages");
+        // Mounted once more it would hide what a process before has left.
+        if !path.exists() {
+            boot::mount_kernel_files("hugetlbfs", folder)?;
+        }
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(true);
-        let file = options.open(folder.join("pages"));
-        let file = file.map_err(|error| Error::from_io("create", object(), &error))?;
-        Ok(Self { file, pages: 0, others: pool()? })
+        options.read(true).write(true).create(true).truncate(false);
+        let refused = |error: io::Error| Error::from_io("create", object(), &error);
+        let file = options.open(&path).map_err(refused)?;
+        // What a process before has left goes back to the kernel, and not only to the pool.
+        let left = file.metadata().map_err(refused)?.len() / HUGE_PAGE as u64;
+        let mut file = Self { file, pages: left, others: pool()?.saturating_sub(left) };
+        if left > 0 {
+            file.shrink(left)?;
+        }
+        Ok(file)
     }
 
     /// How many it has.

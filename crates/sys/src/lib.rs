@@ -20,6 +20,7 @@ pub mod limits;
 pub mod memory_file;
 mod memory_folder;
 pub mod netns;
+pub mod numa;
 pub mod poller;
 mod private_folder;
 pub mod process;

@@ -63,6 +63,14 @@ pub struct BalloonSettings {
     /// Whether the guest has touched so much before it is taken, so that the host has it too; of memory that is given back,
     /// whether touching it is measured with it.
     pub touched: bool,
+    /// Whether the guest's kernel is made to compact its memory all the time meanwhile, which moves pages about.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub compact: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it so")]
+const fn is_off(switch: &bool) -> bool {
+    !*switch
 }
 
 impl BalloonSettings {

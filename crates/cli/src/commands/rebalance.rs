@@ -1,13 +1,12 @@
 //! `plumb rebalance`: moves memory between virtual machines that run, from those that have more than they need to those that
 //! need more.
 
-mod config;
-mod metrics;
+pub(crate) mod config;
+pub(crate) mod metrics;
 mod table;
 
 use std::{
-    collections::BTreeMap,
-    fs,
+    env, fs,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -17,7 +16,7 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use jiff::Timestamp;
 use lab::Stop;
-use memory::{AttachedVm, Rebalance, Round};
+use memory::{Rebalance, Round};
 use policy::{Rebalancer, State};
 use serde::{Deserialize, Serialize};
 
@@ -58,8 +57,11 @@ The file names each machine's monitor (QMP, `-qmp unix:/run/web.qmp,server,nowai
   floor = \"1GiB\"           # default: a quarter of what it was started with
   ceiling = \"4GiB\"         # default: all that it was started with
   weight = 2               # its part where there is too little; default: 1
+  agent = \"/run/web.agent\" # the port of an agent in its guest, which tells what is accessed
+  slow-nodes = [1]         # nodes of the guest that are slow memory
 
-Each machine needs a virtio-balloon, whose driver in the guest also tells how its memory is used. When this command ends, however
+Each machine needs a virtio-balloon, whose driver in the guest also tells how its memory is used, or a virtio-mem device and an
+agent. When this command ends, however
 it ends, the machines keep what they have.
 
 Exit status: 0 it ended as asked; 1 no machine could be reached; 64 usage error; 130 interrupted before the first round.";
@@ -80,7 +82,9 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
     let config = Config::read(&args.config)?;
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
-    let mut vms = attach(&config)?;
+    let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let locks = machine::runtime_folder(named, &env::temp_dir()).join("plumb");
+    let mut vms = config.attach((!args.dry_run).then_some(&*locks))?;
     let settings = config.settings(&mut vms)?;
     let state = args.state.as_deref().map(read_state).transpose()?.unwrap_or_default();
     let rebalancer = Rebalancer::resume(settings, state).map_err(|error| config.misuse(&error))?;
@@ -91,7 +95,7 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
         let round = rebalance.round(args.dry_run);
         tell(&round, args.dry_run, made == 0)?;
         if let Some(file) = &args.metrics {
-            replace(file, &metrics::text(&round))?;
+            replace(file, &metrics::text(&round.seen, Some(&round.decision)))?;
         }
         if let Some(file) = args.state.as_deref().filter(|_| !args.dry_run) {
             let kept = KeptState { schema: KeptState::SCHEMA, state: rebalance.rebalancer().state().clone() };
@@ -108,19 +112,8 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
     Ok(if made == 0 { Exit::Interrupted } else { Exit::Success })
 }
 
-/// Becomes the client of every monitor; one that cannot be reached ends the command before anything is moved.
-fn attach(config: &Config) -> anyhow::Result<BTreeMap<String, AttachedVm>> {
-    let mut attached = BTreeMap::new();
-    for (name, at) in config.monitors() {
-        let vm =
-            AttachedVm::open(at, config.interval()).with_context(|| format!("virtual machine `{name}`"))?;
-        attached.insert(name.to_owned(), vm);
-    }
-    Ok(attached)
-}
-
 /// Whole or not at all: others read it meanwhile.
-fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
+pub(crate) fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
     let mut new = file.as_os_str().to_owned();
     new.push(".new");
     let written = fs::write(&new, text).and_then(|()| fs::rename(&new, file));
@@ -154,6 +147,10 @@ fn tell(round: &Round, dry: bool, first: bool) -> anyhow::Result<()> {
             Some((_, error)) => output::line(format_args!("{now} {made}; not done: {error}"))?,
             None => output::line(format_args!("{now} {verb}{made}"))?,
         }
+    }
+    let missing = round.decision.missing;
+    if missing.0 > 0 && (first || !moves.is_empty()) {
+        output::line(format_args!("{now} not all targets can be met: {missing} of DRAM are missing"))?;
     }
     for refused in &round.decision.refused {
         output::line(format_args!("{now} {refused}"))?;

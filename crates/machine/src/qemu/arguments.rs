@@ -62,19 +62,27 @@ pub(super) fn of(machine: &Qemu) -> Vec<String> {
         ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"].map(str::to_owned).to_vec();
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
     add("-name", format!("guest={host},debug-threads=on"));
-    add("-machine", format!("{board},memory-backend=memory{smm}"));
+    // A machine with nodes has its memory by them.
+    let backend = if vm.slow.0 > 0 { "" } else { ",memory-backend=memory" };
+    add("-machine", format!("{board}{backend}{smm}"));
     add("-accel", accel);
     add("-cpu", cpu.to_owned());
     add("-smp", vm.vcpus.to_string());
     let pluggable = vm.pluggable().0 >> 20;
-    let (fixed, most) =
-        (megabytes - pluggable, if pluggable > 0 { format!(",maxmem={megabytes}M") } else { String::new() });
-    add("-m", format!("{fixed}M{most}"));
+    let slow = vm.slow.0 >> 20;
+    let (fixed, all) = (megabytes - pluggable, megabytes + slow);
+    let most = if pluggable > 0 { format!(",maxmem={all}M") } else { String::new() };
+    add("-m", format!("{}M{most}", fixed + slow));
     add("-object", format!("memory-backend-memfd,id=memory,size={fixed}M"));
+    if slow > 0 {
+        add("-object", format!("memory-backend-memfd,id=slow,size={slow}M"));
+        add("-numa", format!("node,nodeid=0,memdev=memory,cpus=0-{}", vm.vcpus - 1));
+        add("-numa", "node,nodeid=1,memdev=slow".to_owned());
+    }
     match vm.balloon {
         Some(BalloonMethod::VirtioMem) => {
             add("-object", format!("memory-backend-memfd,id=pluggable,size={pluggable}M"));
-            let all = format!("memdev=pluggable,requested-size={pluggable}M");
+            let all = format!("memdev=pluggable,node=0,requested-size={pluggable}M");
             add("-device", format!("virtio-mem-{bus},id={BALLOON},{all}"));
         }
         Some(BalloonMethod::VirtioBalloon) => add("-device", format!("virtio-balloon-{bus},id={BALLOON}")),

@@ -92,6 +92,9 @@ pub(crate) struct WorkloadTable {
     /// back, whether touching it is measured with it. Default: true.
     #[schemars(with = "Option<bool>")]
     pub(crate) touched: Option<Spanned<bool>>,
+    /// Balloon: whether the guest's kernel compacts its memory all the time meanwhile, which moves pages about. Default: false.
+    #[schemars(with = "Option<bool>")]
+    pub(crate) compact: Option<Spanned<bool>>,
     /// TCP: the congestion control of every socket, or `kernel` for the host's own choice. Default: `cubic`, as hosts
     /// differ in theirs.
     #[schemars(with = "Option<String>", example = &"cubic", example = &"bbr")]
@@ -156,6 +159,7 @@ impl WorkloadTable {
             ("huge-pages", place(&self.huge_pages)),
             ("move", place(&self.way)),
             ("touched", place(&self.touched)),
+            ("compact", place(&self.compact)),
             ("source-port", place(&self.source_port)),
             ("hosts", self.hosts.first().map(Spanned::span)),
         ]

@@ -17,6 +17,7 @@ pub(crate) fn vm(table: &VmTable) -> Vm {
         vcpus: number(&table.vcpus, usual.vcpus),
         memory: table.memory.as_ref().map_or(usual.memory, |memory| memory.get_ref().0),
         balloon: table.balloon.as_ref().map(|method| *method.get_ref()),
+        slow: usual.slow,
         queues: number(&table.queues, usual.queues),
         vhost: table.vhost.as_ref().map_or(usual.vhost, |vhost| vhost.get_ref().is_on()),
         virtio: virtio(table),

@@ -365,7 +365,7 @@ fn given_back(method: BalloonMethod, seconds: f64) -> Measurement {
 
 /// Adds a cell of such moves, no two of which took the same time.
 fn shrinks(run: &mut Fixture, workload: &str, touched: bool, method: BalloonMethod, seconds: f64) {
-    let load = BalloonSettings { memory: Bytes(1 << 30), way: BalloonMove::Shrink, touched };
+    let load = BalloonSettings { memory: Bytes(1 << 30), way: BalloonMove::Shrink, touched, compact: false };
     let load = WorkloadSettings::Balloon(load);
     run.measured(method.word(), workload, load, &given_back(method, seconds));
     run.each(&format!("{}/{workload}", method.word()), |trial| {

@@ -9,20 +9,24 @@ use std::{
 };
 
 use anyhow::Context;
-use memory::AttachedVm;
+use memory::{AttachedVm, VmAccess};
 use policy::{Settings, SettingsError, Tiers, VmSettings};
+use protocol::AccessSourceKind;
 use serde::{Deserialize, Deserializer, de::Error};
 use units::{Bytes, Nanos, Share};
+use workload::BalloonMethod;
 
-use crate::failure::Misuse;
+use crate::{commands::TOOL, failure::Misuse};
 
 const INTERVAL: Nanos = Nanos(10_000_000_000);
 /// Drivers tell how memory is used once a second at most.
 const SHORTEST: Nanos = Nanos(1_000_000_000);
 /// Of what a machine was started with, what it is left at least where nothing else is said.
 const FLOOR: u64 = 4;
-/// There is one tier: what a machine uses and does not have is read back from swap, or kills a process.
+/// Of one tier: what a machine uses and does not have is read back from swap, or kills a process.
 const TARGET: Share = Share(1.0);
+/// Of two: what fast memory does not serve, slow memory does.
+const TARGET_OF_TIERS: Share = Share(0.9);
 
 /// As it is written.
 #[derive(Debug, Deserialize)]
@@ -44,11 +48,26 @@ struct Written {
 #[serde(deny_unknown_fields)]
 struct VmTable {
     qmp: PathBuf,
+    agent: Option<PathBuf>,
+    #[serde(default)]
+    source: AccessSourceKind,
+    method: Option<BalloonMethod>,
+    #[serde(default, rename = "slow-nodes")]
+    slow_nodes: Vec<u32>,
+    #[serde(default, deserialize_with = "quantity")]
+    target: Option<Share>,
     #[serde(default, deserialize_with = "quantity")]
     floor: Option<Bytes>,
     #[serde(default, deserialize_with = "quantity")]
     ceiling: Option<Bytes>,
     weight: Option<f64>,
+}
+
+impl VmTable {
+    /// What it does not access needs somewhere to go: slow memory, or, where a target says so, swap.
+    fn goes_by_accesses(&self) -> bool {
+        !self.slow_nodes.is_empty() || self.target.is_some()
+    }
 }
 
 fn quantity<'de, T: FromStr, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error>
@@ -60,13 +79,13 @@ where
 
 /// The file.
 #[derive(Debug)]
-pub(super) struct Config {
+pub(crate) struct Config {
     file: PathBuf,
     written: Written,
 }
 
 impl Config {
-    pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
         let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
         Ok(Self::parse(file, &text)?)
     }
@@ -90,46 +109,65 @@ impl Config {
         Ok(Self { file: file.to_owned(), written })
     }
 
-    pub(super) fn interval(&self) -> Duration {
+    pub(crate) fn interval(&self) -> Duration {
         self.written.interval.unwrap_or(INTERVAL).into()
     }
 
-    pub(super) fn monitors(&self) -> impl Iterator<Item = (&str, &Path)> {
-        self.written.vms.iter().map(|(name, vm)| (name.as_str(), vm.qmp.as_path()))
+    /// Becomes the client of every machine's monitor; one that cannot be reached is an error. With a folder for `locks` nobody else
+    /// may move their memory meanwhile.
+    pub(crate) fn attach(&self, locks: Option<&Path>) -> anyhow::Result<BTreeMap<String, AttachedVm>> {
+        let mut attached = BTreeMap::new();
+        for (name, vm) in &self.written.vms {
+            let access = VmAccess {
+                qmp: vm.qmp.clone(),
+                agent: vm.agent.clone(),
+                source: vm.source,
+                method: vm.method,
+                slow: vm.slow_nodes.clone(),
+                locks: locks.map(Path::to_owned),
+                tool: TOOL.to_owned(),
+            };
+            let opened = AttachedVm::open(access, vm.goes_by_accesses(), self.interval());
+            attached.insert(name.clone(), opened.with_context(|| format!("virtual machine `{name}`"))?);
+        }
+        Ok(attached)
     }
 
     /// With what the machines themselves say where nothing is written.
     pub(super) fn settings(&self, attached: &mut BTreeMap<String, AttachedVm>) -> anyhow::Result<Settings> {
         let mut vms = Vec::new();
-        let mut has = Bytes(0);
+        let mut has = Tiers::default();
         for (name, vm) in attached {
             let whole = vm.whole().with_context(|| format!("virtual machine `{name}`"))?;
-            has = Bytes(has.0 + vm.size().0);
-            vms.push(self.of_vm(name, whole)?);
+            let its = vm.has();
+            has = Tiers { fast: has.fast + its.fast, slow: has.slow + its.slow };
+            vms.push(self.of_vm(name, Tiers { fast: whole, slow: its.slow })?);
         }
-        let only_fast = |fast| Tiers { fast, slow: Bytes(0) };
-        let mut settings = Settings::new(only_fast(self.written.capacity.unwrap_or(has)), vms);
+        let capacity = Tiers { fast: self.written.capacity.unwrap_or(has.fast), slow: has.slow };
+        let mut settings = Settings::new(capacity, vms);
         settings.reserve = self.written.reserve.unwrap_or(Bytes(0));
         settings.step = self.written.step.unwrap_or(settings.step);
         Ok(settings)
     }
 
-    fn of_vm(&self, name: &str, whole: Bytes) -> Result<VmSettings, Misuse> {
+    /// `whole`: all that it was started with. Slow memory stays as it is.
+    fn of_vm(&self, name: &str, whole: Tiers) -> Result<VmSettings, Misuse> {
         let written = &self.written.vms[name];
-        let ceiling = written.ceiling.unwrap_or(whole);
-        if ceiling > whole {
+        let ceiling = written.ceiling.unwrap_or(whole.fast);
+        if ceiling > whole.fast {
             let message =
-                format!("its ceiling, {ceiling}, is more than the {whole} that it was started with");
+                format!("its ceiling, {ceiling}, is more than the {} that it was started with", whole.fast);
             return Err(self.misuse_of(name, &message));
         }
-        let only_fast = |fast| Tiers { fast, slow: Bytes(0) };
+        let tiers = |fast| Tiers { fast, slow: whole.slow };
+        let usual = if written.slow_nodes.is_empty() { TARGET } else { TARGET_OF_TIERS };
         Ok(VmSettings {
             name: name.to_owned(),
             weight: written.weight.unwrap_or(1.0),
-            memory: ceiling,
-            floor: only_fast(written.floor.unwrap_or(Bytes(whole.0 / FLOOR))),
-            ceiling: only_fast(ceiling),
-            target: TARGET,
+            memory: ceiling + whole.slow,
+            floor: tiers(written.floor.unwrap_or(Bytes(whole.fast.0 / FLOOR))),
+            ceiling: tiers(ceiling),
+            target: written.target.unwrap_or(usual),
         })
     }
 
@@ -150,6 +188,24 @@ mod tests {
         Config::parse(Path::new("vms.toml"), text).map_err(|error| error.to_string())
     }
 
+    fn of_fast(bytes: u64) -> Tiers {
+        Tiers { fast: Bytes(bytes), slow: Bytes(0) }
+    }
+
+    #[test]
+    fn a_machine_with_slow_memory_goes_by_accesses() {
+        let config = parsed(
+            "[vms.a]\nqmp = \"/a\"\nagent = \"/agent\"\nslow-nodes = [1]\nmethod = \"virtio-mem\"\nsource = \"damon\"\n\
+             [vms.b]\nqmp = \"/b\"\ntarget = \"95%\"\n[vms.c]\nqmp = \"/c\"\n",
+        )
+        .expect("it is one");
+        let by_accesses = |name: &str| config.written.vms[name].goes_by_accesses();
+        assert_eq!(["a", "b", "c"].map(by_accesses), [true, true, false]);
+        let vm = config.of_vm("a", Tiers { fast: Bytes(4 << 30), slow: Bytes(1 << 30) }).expect("it fits");
+        assert_eq!((vm.target, vm.memory, vm.floor.slow), (Share(0.9), Bytes(5 << 30), Bytes(1 << 30)));
+        assert_eq!(config.of_vm("b", of_fast(1 << 30)).expect("it fits").target, Share(0.95));
+    }
+
     #[test]
     fn a_file_says_which_machines_and_their_limits() {
         let config = parsed(
@@ -157,7 +213,7 @@ mod tests {
         )
         .expect("it is one");
         assert_eq!(config.interval(), Duration::from_secs(2));
-        let vm = config.of_vm("web", Bytes(2 << 30)).expect("limits that fit");
+        let vm = config.of_vm("web", of_fast(2 << 30)).expect("limits that fit");
         assert_eq!((vm.floor.fast, vm.ceiling.fast, vm.weight), (Bytes(512 << 20), Bytes(2 << 30), 2.0));
     }
 
@@ -175,7 +231,7 @@ mod tests {
             assert!(error.contains(said) && error.starts_with("vms.toml: "), "{error}");
         }
         let config = parsed("[vms.a]\nqmp = \"/a\"\nceiling = \"4GiB\"").expect("it is one");
-        let error = config.of_vm("a", Bytes(2 << 30)).expect_err("more than there is").to_string();
+        let error = config.of_vm("a", of_fast(2 << 30)).expect_err("more than there is").to_string();
         assert!(error.contains("`a`: its ceiling"), "{error}");
     }
 }

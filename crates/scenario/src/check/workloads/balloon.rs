@@ -15,7 +15,7 @@ const USUAL_MEMORY: Bytes = Bytes(256 << 20);
 pub(super) const KEYS: Keys = Keys {
     owner: "a balloon",
     this: "this is a balloon",
-    own: &["memory", "move", "touched", "hosts"],
+    own: &["memory", "move", "touched", "compact", "hosts"],
     why: |_| None,
 };
 
@@ -33,5 +33,10 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Balloo
         let help = format!("take a multiple of 2 MiB, up to {}", Bytes(*MEMORY.end()));
         problems.push(Problem::new(written.span(), message, "out of range").help(help));
     }
-    BalloonSettings { memory, way: or(&table.way, Default::default()), touched: or(&table.touched, true) }
+    BalloonSettings {
+        memory,
+        way: or(&table.way, Default::default()),
+        touched: or(&table.touched, true),
+        compact: or(&table.compact, false),
+    }
 }

@@ -1,0 +1,67 @@
+//! A process beside the agent that accesses memory by a known pattern, so that nothing of the agent's own can see into it: orders by
+//! its standard input, truth by its standard output, one JSON line each. It ends with the agent.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+use protocol::{AccessPattern, MemoryOrder, MemoryReply};
+
+use crate::refusal::Refusal;
+
+/// The word behind `agent` that makes this program one.
+pub const PATTERN: &str = "access-pattern";
+/// This program.
+const PROGRAM: &str = "/proc/self/exe";
+
+pub(crate) struct PatternProcess {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+impl PatternProcess {
+    pub(crate) fn start() -> Result<Self, Refusal> {
+        let mut command = Command::new(PROGRAM);
+        command.args(["agent", PATTERN]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // The thread that starts it ends with the order; its input ends with this process, and it then.
+        let refused = |error: std::io::Error| {
+            Refusal::new(format!("cannot start the process that accesses memory: {error}"))
+        };
+        let mut child = command.spawn().map_err(refused)?;
+        let to = child.stdin.take().expect("asked for as a pipe");
+        let from = BufReader::new(child.stdout.take().expect("asked for as a pipe"));
+        Ok(Self { child, to, from })
+    }
+
+    /// Answers when the memory is there and its pages are where they are to be.
+    pub(crate) fn go_over_to(&mut self, pattern: AccessPattern) -> Result<(), Refusal> {
+        self.ask(MemoryOrder::Pattern { pattern }).map(drop)
+    }
+
+    pub(crate) fn accessed(&mut self) -> Result<MemoryReply, Refusal> {
+        self.ask(MemoryOrder::Accessed)
+    }
+
+    fn ask(&mut self, order: MemoryOrder) -> Result<MemoryReply, Refusal> {
+        let lost = |error: &dyn std::fmt::Display| {
+            Refusal::new(format!("the process that accesses memory: {error}"))
+        };
+        let line = serde_json::to_string(&order).map_err(|error| lost(&error))?;
+        writeln!(self.to, "{line}").map_err(|error| lost(&error))?;
+        let mut answer = String::new();
+        self.from.read_line(&mut answer).map_err(|error| lost(&error))?;
+        if answer.is_empty() {
+            return Err(lost(&"it has ended: the guest has too little memory for it"));
+        }
+        serde_json::from_str(&answer).map_err(|error| lost(&error))
+    }
+}
+
+impl Drop for PatternProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

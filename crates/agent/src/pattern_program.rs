@@ -1,0 +1,220 @@
+//! The program that accesses memory by a known pattern, and knows which pages it accessed how often, and which node served them. Of
+//! what looks at the guest's memory it must not know anything.
+
+mod ranks;
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, BufReader, Read, Write},
+    sync::mpsc::{Receiver, TryRecvError, channel},
+    thread,
+};
+
+use protocol::{AccessClass, AccessPattern, MemoryOrder, MemoryReply, NodeAccesses};
+use sys::{
+    anonymous_memory::{AnonymousMemory, PAGE},
+    clock::{monotonic, sleep_until},
+    numa,
+};
+use units::Bytes;
+
+use self::ranks::Ranks;
+
+/// Accesses are made in bursts, so many a second.
+const BURSTS: u64 = 200;
+const SECOND: u64 = 1_000_000_000;
+/// Pages are brought where they are to be so often, in bursts, and at most so many at a time.
+const PLACED_EVERY: u64 = BURSTS;
+const MOST_MOVED: usize = 16_384;
+/// What a node keeps free besides.
+const LEFT_FREE: u64 = 8 << 20;
+/// What the hottest memory is told in: so many classes of as many accessed pages.
+const CLASSES: usize = 64;
+/// Unmapped after each burst: more than the kernel invalidates page by page (x86/tlb.rst of Linux has 33), so that all that the
+/// processor remembers of page tables goes. A real one forgets within some thousand pages; an emulated one remembers all, and would
+/// set no accessed bit a second time.
+const FORGOTTEN: usize = 64 * PAGE;
+
+/// Obeys orders until `input` ends.
+///
+/// # Errors
+/// When memory cannot be mapped, or `output` is gone.
+pub fn run_pattern(input: impl Read + Send + 'static, mut output: impl Write) -> anyhow::Result<()> {
+    let (to_us, orders) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(input).lines().map_while(Result::ok) {
+            if to_us.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    let mut program: Option<Program> = None;
+    while let Some(line) = next(&orders, &mut program)? {
+        let reply = match serde_json::from_str(&line)? {
+            MemoryOrder::Pattern { pattern } => {
+                match &mut program {
+                    Some(program) => program.go_over_to(pattern)?,
+                    None => program = Some(Program::start(pattern)?),
+                }
+                MemoryReply::Done
+            }
+            _ => program.as_mut().map_or(Ok(MemoryReply::Done), Program::accessed)?,
+        };
+        writeln!(output, "{}", serde_json::to_string(&reply)?)?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+/// The next order; accesses memory until it comes. `None` at the end.
+fn next(orders: &Receiver<String>, program: &mut Option<Program>) -> anyhow::Result<Option<String>> {
+    let Some(program) = program else { return Ok(orders.recv().ok()) };
+    loop {
+        match orders.try_recv() {
+            Ok(line) => return Ok(Some(line)),
+            Err(TryRecvError::Disconnected) => return Ok(None),
+            Err(TryRecvError::Empty) => program.burst()?,
+        }
+    }
+}
+
+struct Program {
+    pattern: AccessPattern,
+    memory: AnonymousMemory,
+    ranks: Ranks,
+    /// Accesses of each page since they were told, the page of rank 0 first.
+    counts: Vec<u32>,
+    /// What of them is in `served`.
+    told: Vec<u32>,
+    /// By node, as far as pages were moved or the counts told meanwhile.
+    served: BTreeMap<u32, u64>,
+    bursts: u64,
+    next_burst: u64,
+}
+
+impl Program {
+    fn start(pattern: AccessPattern) -> anyhow::Result<Self> {
+        let length = usize::try_from(pattern.memory.0)?;
+        let mut memory = AnonymousMemory::map(length, false)?;
+        memory.touch(0, length);
+        let pages = length / PAGE;
+        let mut program = Self {
+            pattern,
+            memory,
+            ranks: Ranks::new(pattern.shape, pages),
+            counts: vec![0; pages],
+            told: vec![0; pages],
+            served: BTreeMap::new(),
+            bursts: 0,
+            next_burst: monotonic(),
+        };
+        program.place()?;
+        Ok(program)
+    }
+
+    /// The memory stays as large as it was at first.
+    fn go_over_to(&mut self, pattern: AccessPattern) -> anyhow::Result<()> {
+        self.settle()?;
+        self.pattern = AccessPattern { memory: self.pattern.memory, ..pattern };
+        self.ranks = Ranks::new(pattern.shape, self.counts.len());
+        self.place()
+    }
+
+    fn burst(&mut self) -> anyhow::Result<()> {
+        for _ in 0..self.pattern.rate / BURSTS {
+            let page = self.ranks.draw();
+            self.memory.touch(page * PAGE, page * PAGE + 1);
+            self.counts[page] += 1;
+        }
+        let mut forgotten = AnonymousMemory::map(FORGOTTEN, false)?;
+        forgotten.touch(0, PAGE);
+        forgotten.touch(FORGOTTEN - PAGE, FORGOTTEN);
+        drop(forgotten);
+        self.bursts += 1;
+        if self.bursts.is_multiple_of(PLACED_EVERY) {
+            self.place()?;
+        }
+        // One that is late does not catch up.
+        self.next_burst = (self.next_burst + SECOND / BURSTS).max(monotonic());
+        sleep_until(self.next_burst);
+        Ok(())
+    }
+
+    /// Counts which node has served what.
+    fn settle(&mut self) -> anyhow::Result<Vec<Option<u32>>> {
+        let nodes = numa::nodes_of(&self.memory)?;
+        for ((node, count), told) in nodes.iter().zip(&self.counts).zip(&self.told) {
+            if let Some(node) = node {
+                *self.served.entry(*node).or_default() += u64::from(count - told);
+            }
+        }
+        self.told.clone_from(&self.counts);
+        Ok(nodes)
+    }
+
+    /// Brings the hottest pages to the node that is preferred, as far as that has room, and others away from it.
+    fn place(&mut self) -> anyhow::Result<()> {
+        let Some(node) = self.pattern.prefers else { return Ok(()) };
+        let nodes = self.settle()?;
+        let there = nodes.iter().filter(|is| **is == Some(node)).count() as u64;
+        let free = numa::free(node).saturating_sub(LEFT_FREE) / PAGE as u64;
+        let room = usize::try_from(there + free)?;
+        let other = nodes.iter().flatten().copied().find(|is| *is != node).unwrap_or(node + 1);
+        let away = (room..nodes.len()).filter(|page| nodes[*page] == Some(node)).take(MOST_MOVED);
+        numa::move_pages(&self.memory, &away.collect::<Vec<_>>(), other)?;
+        let here = (0..room.min(nodes.len())).filter(|page| nodes[*page] != Some(node)).take(MOST_MOVED);
+        numa::move_pages(&self.memory, &here.collect::<Vec<_>>(), node)?;
+        Ok(())
+    }
+
+    /// What was accessed since this was told before.
+    fn accessed(&mut self) -> anyhow::Result<MemoryReply> {
+        let nodes = self.settle()?;
+        let served = std::mem::take(&mut self.served);
+        let of_node = |node: u32| nodes.iter().filter(|is| **is == Some(node)).count();
+        let told = |(node, accesses): (u32, u64)| NodeAccesses {
+            node,
+            accesses,
+            bytes: Bytes((of_node(node) * PAGE) as u64),
+        };
+        let accessed = served.into_iter().map(told).collect();
+        let mut counts = std::mem::replace(&mut self.counts, vec![0; nodes.len()]);
+        self.told.fill(0);
+        counts.retain(|count| *count > 0);
+        counts.sort_unstable_by(|one, other| other.cmp(one));
+        let class = |counts: &[u32]| AccessClass {
+            bytes: Bytes((counts.len() * PAGE) as u64),
+            accesses: counts.iter().copied().map(u64::from).sum(),
+        };
+        let hottest = counts.chunks(counts.len().div_ceil(CLASSES).max(1)).map(class).collect();
+        Ok(MemoryReply::Accessed { accessed, hottest })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::PatternShape;
+
+    use super::*;
+
+    #[test]
+    fn what_it_accesses_is_what_it_tells() {
+        let hot = Bytes(1 << 20);
+        let shape = PatternShape::TwoLevel { hot, share: 0.9 };
+        let pattern = AccessPattern { memory: Bytes(8 << 20), shape, rate: 200_000, prefers: None };
+        let mut program = Program::start(pattern).expect("there is room");
+        for _ in 0..20 {
+            program.burst().expect("there is room");
+        }
+        let MemoryReply::Accessed { accessed, hottest } = program.accessed().expect("it tells") else {
+            panic!("accesses");
+        };
+        let all: u64 = accessed.iter().map(|node| node.accesses).sum();
+        assert_eq!(all, 20 * 1000);
+        assert_eq!(hottest.iter().map(|class| class.accesses).sum::<u64>(), all);
+        let of_hot: u64 = hottest.iter().take(CLASSES / 8).map(|class| class.accesses).sum();
+        assert!((0.85..0.95).contains(&(of_hot as f64 / all as f64)), "{hottest:?}");
+        let MemoryReply::Accessed { accessed, .. } = program.accessed().expect("it tells") else { panic!() };
+        assert_eq!(accessed.iter().map(|node| node.accesses).sum::<u64>(), 0, "nothing is told twice");
+    }
+}

@@ -1,0 +1,32 @@
+//! `plumb memory`: what virtual machines use and access of their memory, and how well that is seen and shared out.
+
+mod accuracy;
+mod compare;
+mod document;
+mod guests;
+mod table;
+mod top;
+
+use clap::Subcommand;
+
+use crate::exit::Exit;
+
+/// What to do with memory of virtual machines.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// Show what each machine has, uses and accesses, by node, until it is interrupted
+    Top(top::TopArgs),
+    /// Boot a guest and see how far each source of accesses is from the truth, and what it costs
+    Accuracy(accuracy::AccuracyArgs),
+    /// Boot guests whose working sets shift, and compare ways of sharing fast memory out among them
+    Compare(compare::CompareArgs),
+}
+
+/// Does it.
+pub(crate) fn run(command: &MemoryCommand) -> anyhow::Result<Exit> {
+    match command {
+        MemoryCommand::Top(args) => top::run(args),
+        MemoryCommand::Accuracy(args) => accuracy::run(args),
+        MemoryCommand::Compare(args) => compare::run(args),
+    }
+}

@@ -1,0 +1,173 @@
+//! `plumb memory compare`: ways of sharing fast memory out among guests whose working sets shift as it is known.
+
+use ::lab::{Arm, Look, Rebalancing, RebalancingRequest, Stop, rebalancing};
+use anyhow::Context;
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
+use protocol::AccessSourceKind;
+use serde::Serialize;
+use units::{Bytes, Share, significant};
+
+use super::guests::GuestArgs;
+use crate::{
+    commands::{PROGRAM, TOOL},
+    exit::Exit,
+    failure::NoGuest,
+    interrupt, output,
+};
+
+/// How many times as long an access of slow memory takes: stated, and not measured. A CXL device's is about this (Sun et al., MICRO
+/// 2023).
+const COST: f64 = 3.0;
+/// From none to all of the accesses.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Flags of `plumb memory compare`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    guests: GuestArgs,
+    /// How often the working sets change
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    phases: u32,
+    /// Looks from one change to the next
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    looks: u32,
+    /// Fast memory that the guests share
+    #[arg(long, value_name = "SIZE", default_value = "352M", value_parser = capacity)]
+    capacity: Bytes,
+}
+
+const AFTER_HELP: &str = "\
+Two guests with two NUMA nodes are booted: up to 256 MiB of fast memory, half of it by a virtio-mem device, and 256 MiB that stand
+for slow memory. A program in each accesses 160 MiB: 97 % of the accesses go to a working set of 112 or 24 MiB, and with each phase the
+guests change theirs. It keeps its hottest pages in fast memory as far as there is room, so what is compared is the sizes. The same is
+run with equal parts, in proportion to memory in use, by the rebalancer, and with the sizes that the patterns make the best.
+
+Slow memory is as fast as the other here. An access of it is stated to take 3 times as long; the slowdown follows from the counts.
+
+Exit status: 0 it was run; 1 it was not; 3 this machine lacks what is needed; 64 usage error; 130 interrupted.";
+
+/// Floors of the guests need so much, and more than their ceilings is of no use.
+fn capacity(text: &str) -> Result<Bytes, String> {
+    let size = crate::amount::size(text)?;
+    let limits = (256 << 20)..=(512 << 20);
+    if limits.contains(&size.0) { Ok(size) } else { Err("two guests share 256 to 512 MiB".to_owned()) }
+}
+
+#[derive(Debug, Serialize)]
+struct Document {
+    schema: u32,
+    source: AccessSourceKind,
+    /// How many times as long an access of slow memory is stated to take.
+    slow_cost: f64,
+    vms: Vec<String>,
+    arms: Vec<ArmDocument>,
+}
+
+#[derive(Debug, Serialize)]
+struct ArmDocument {
+    arm: &'static str,
+    hits: Option<Share>,
+    /// From equal parts to the optimum.
+    way: Option<Share>,
+    /// By look and machine: phase, fast memory in bytes, share of accesses that it served, and the optimum's.
+    looks: Vec<Vec<(u32, u64, f64, f64)>>,
+}
+
+/// Runs it.
+pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
+    let stop = Stop::new();
+    interrupt::asks(&stop.flag())?;
+    let request = RebalancingRequest {
+        kernel: args.guests.kernel()?,
+        program: PROGRAM.into(),
+        tool: TOOL.to_owned(),
+        rate: args.guests.rate,
+        interval: args.guests.interval(),
+        phases: args.phases,
+        looks: args.looks,
+        capacity: args.capacity,
+        stop,
+    };
+    let result = rebalancing(&request, &mut |arm, look| {
+        let vms = look.vms.iter().map(|vm| format!("{} {}", vm.fast, vm.hits)).collect::<Vec<_>>().join(", ");
+        output::aside(format_args!("{}, phase {}: {vms}", arm.word(), look.phase + 1));
+    });
+    let result = result.context(NoGuest)?;
+    if args.guests.json {
+        output::line(serde_json::to_string(&document(&result))?)?;
+    } else {
+        output::line(text(&result))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn document(result: &Rebalancing) -> Document {
+    let arm = |(arm, looks): &(Arm, Vec<Look>)| ArmDocument {
+        arm: arm.word(),
+        hits: result.hits(*arm, None),
+        way: result.way(*arm),
+        looks: looks
+            .iter()
+            .map(|look| look.vms.iter().map(|vm| (look.phase, vm.fast.0, vm.hits.0, vm.best.0)).collect())
+            .collect(),
+    };
+    let arms = result.arms.iter().map(arm).collect();
+    Document { schema: 1, source: result.source, slow_cost: COST, vms: result.vms.clone(), arms }
+}
+
+/// The answer, the table, and the curves.
+fn text(result: &Rebalancing) -> String {
+    let way = result.way(Arm::Rebalancer);
+    let first = way.map_or_else(
+        || "Equal parts are as good as the optimum here: nothing can be told.".to_owned(),
+        |way| format!("The rebalancer came {way} of the way from equal parts to the optimum."),
+    );
+    let source = match result.source {
+        AccessSourceKind::Damon => "accesses counted by DAMON",
+        _ => "memory touched, by page generations (MGLRU)",
+    };
+    let second = format!("It went by {source}. Slow memory is stated to take {COST}x as long, not measured.");
+    let curves = result.arms.iter().flat_map(|(arm, looks)| curves(*arm, looks, &result.vms));
+    let mut lines = vec![first, second, String::new(), table(result), String::new()];
+    lines.push("Share of accesses that fast memory served, a sign a look:".to_owned());
+    lines.extend(curves);
+    lines.join("\n")
+}
+
+fn table(result: &Rebalancing) -> String {
+    let mut table = Table::new();
+    let vms = result.vms.iter().map(|vm| format!("SLOWDOWN {vm}"));
+    let head: Vec<String> =
+        ["FAST MEMORY BY", "HITS", "WAY"].map(str::to_owned).into_iter().chain(vms).collect();
+    let columns = head.len();
+    table.load_style(presets::NOTHING).set_header(head);
+    for (arm, _) in &result.arms {
+        let share = |share: Option<Share>| share.map_or_else(|| "-".to_owned(), |share| share.to_string());
+        let slowdown = |vm: usize| {
+            let hits = result.hits(*arm, Some(vm));
+            hits.map_or_else(
+                || "-".to_owned(),
+                |Share(hits)| significant(hits + (1.0 - hits) * COST, 3) + "x",
+            )
+        };
+        let own = [arm.word().to_owned(), share(result.hits(*arm, None)), share(result.way(*arm))];
+        table.add_row(own.into_iter().chain((0..result.vms.len()).map(slowdown)));
+    }
+    for column in 1..columns {
+        table.column_mut(column).expect("it is in the head").set_cell_alignment(CellAlignment::Right);
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+fn curves(arm: Arm, looks: &[Look], vms: &[String]) -> Vec<String> {
+    let bar = |share: f64| BARS[((share * BARS.len() as f64) as usize).min(BARS.len() - 1)];
+    let of_vm = |(place, vm): (usize, &String)| {
+        let bars: String =
+            looks.iter().filter_map(|look| look.vms.get(place)).map(|vm| bar(vm.hits.0)).collect();
+        format!("  {:<16}{vm}  {bars}", if place == 0 { arm.word() } else { "" })
+    };
+    vms.iter().enumerate().map(of_vm).collect()
+}

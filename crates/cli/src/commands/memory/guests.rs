@@ -1,0 +1,49 @@
+//! Flags of what boots guests of its own to see how well memory is looked at and moved.
+
+use std::{path::PathBuf, time::Duration};
+
+use anyhow::Context;
+use clap::Args;
+use machine::Kernel;
+use units::Nanos;
+
+use crate::failure::NoGuest;
+
+/// Which kernel the guests boot, and how often they are looked at.
+#[derive(Debug, Args)]
+pub(super) struct GuestArgs {
+    /// Kernel to boot (a bzImage) [default: the newest of /boot, one for virtual machines first]
+    #[arg(long, value_name = "FILE")]
+    kernel: Option<PathBuf>,
+    /// Its modules: the folder with modules.dep [default: those of the kernel's release in /lib/modules]
+    #[arg(long, value_name = "FOLDER", requires = "kernel")]
+    modules: Option<PathBuf>,
+    /// From one look to the next
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time)]
+    interval: Nanos,
+    /// Accesses a second of the program in each guest
+    #[arg(long, value_name = "N", default_value_t = 30_000, value_parser = clap::value_parser!(u64).range(1000..=10_000_000))]
+    pub(super) rate: u64,
+    /// Print a JSON document instead of a table
+    #[arg(short = 'J', long)]
+    pub(super) json: bool,
+}
+
+impl GuestArgs {
+    pub(super) fn kernel(&self) -> anyhow::Result<Kernel> {
+        let kernel = match &self.kernel {
+            Some(image) => Kernel::named(image.clone(), self.modules.clone()),
+            None => Kernel::installed(),
+        };
+        kernel.context(NoGuest)
+    }
+
+    pub(super) fn interval(&self) -> Duration {
+        self.interval.into()
+    }
+}
+
+fn time(text: &str) -> Result<Nanos, String> {
+    let time: Nanos = text.parse().map_err(|error: units::ParseQuantityError| error.to_string())?;
+    if time.seconds() < 1.0 { Err("at least a second".to_owned()) } else { Ok(time) }
+}

@@ -1,0 +1,136 @@
+//! What `plumb memory top` shows, in 80 columns: a line a machine, and one for each of its nodes where an agent tells of them.
+
+use std::collections::BTreeMap;
+
+use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
+use memory::{GuestMemory, MemoryError, TierMemory};
+use units::{Bytes, Share, significant};
+
+use crate::output;
+
+const HEAD: [&str; 8] = ["VM", "HAS", "FREE", "AVAILABLE", "ACCESSED", "ACCESSES", "REFAULTS/s", "PSI"];
+/// A name is cut to so many columns.
+const LONGEST_NAME: u16 = 16;
+const UNKNOWN: &str = "-";
+
+pub(super) fn of(seen: &BTreeMap<String, Result<GuestMemory, MemoryError>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(HEAD);
+    let mut notes = Vec::new();
+    for (name, seen) in seen {
+        let name = output::harmless(name);
+        match seen {
+            Ok(memory) => {
+                table.add_row(machine(&name, memory));
+                if memory.tiers.len() > 1 {
+                    table.add_rows(memory.tiers.iter().map(|tier| node(tier, memory)));
+                }
+                notes.push(format!("{name}: {}", told_by(memory)));
+            }
+            Err(error) => {
+                table.add_row([&*name, UNKNOWN]);
+                notes.push(format!("{name}: {error}"));
+            }
+        }
+    }
+    for column in 1..HEAD.len() {
+        table.column_mut(column).expect("it is in the head").set_cell_alignment(CellAlignment::Right);
+    }
+    let constraint = ColumnConstraint::UpperBoundary(Width::Fixed(LONGEST_NAME));
+    table.column_mut(0).expect("it is in the head").set_constraint(constraint);
+    let lines = table.lines().map(|line| line.trim_end().to_owned());
+    lines.chain([String::new()]).chain(notes).collect::<Vec<_>>().join("\n")
+}
+
+fn machine(name: &str, memory: &GuestMemory) -> [String; 8] {
+    let accessed: Bytes = memory.tiers.iter().map(TierMemory::accessed).sum();
+    let known = memory.classes().next().is_some();
+    let hits = memory.dram_hits().map(|hits| format!("{hits} fast"));
+    [
+        name.to_owned(),
+        (memory.size + memory.slow).to_string(),
+        size(memory.free),
+        size(memory.available),
+        size(known.then_some(accessed)),
+        hits.unwrap_or_else(|| UNKNOWN.to_owned()),
+        memory.refaults.map_or_else(|| UNKNOWN.to_owned(), |rate| significant(rate, 2)),
+        memory.psi.map_or_else(|| UNKNOWN.to_owned(), |psi| psi.to_string()),
+    ]
+}
+
+fn node(tier: &TierMemory, memory: &GuestMemory) -> [String; 8] {
+    let all: u64 = memory.tiers.iter().map(TierMemory::accesses).sum();
+    let share = (all > 0).then(|| Share(tier.accesses() as f64 / all as f64).to_string());
+    let empty = String::new;
+    let kind = if tier.is_slow { "slow" } else { "fast" };
+    [
+        format!("  node {} {kind}", tier.node),
+        tier.size.to_string(),
+        tier.free.to_string(),
+        empty(),
+        size((!tier.accesses.is_empty()).then(|| tier.accessed())),
+        share.unwrap_or_else(|| UNKNOWN.to_owned()),
+        empty(),
+        empty(),
+    ]
+}
+
+fn size(size: Option<Bytes>) -> String {
+    size.map_or_else(|| UNKNOWN.to_owned(), |size| size.to_string())
+}
+
+/// Who tells of accesses and what that costs, or why nobody does.
+fn told_by(memory: &GuestMemory) -> String {
+    use protocol::AccessSourceKind as Kind;
+    let source = match memory.source {
+        Kind::Damon => "accesses counted by DAMON in the guest",
+        Kind::Mglru => "memory touched, by the guest's page generations (MGLRU)",
+        Kind::Referenced => "memory touched, by accessed bits of QEMU's process",
+        Kind::Auto | Kind::None => {
+            let because = memory.no_accesses_because.as_deref().unwrap_or("no agent is in its guest");
+            return format!("accesses unknown: {because}");
+        }
+    };
+    let of_host = memory.host_cost.map(|cost| format!(", {cost} of the host's CPU time a look"));
+    let cost =
+        memory.cost.map(|cost| format!(", {cost} of a CPU of the guest")).or(of_host).unwrap_or_default();
+    format!("{source}{cost}")
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{AccessClass, AccessSourceKind};
+
+    use super::*;
+
+    #[test]
+    fn a_machine_of_two_tiers_fits_eighty_columns() {
+        let tier = |node: u32, accesses: u64| TierMemory {
+            node,
+            is_slow: node == 1,
+            size: Bytes(1023 << 20),
+            free: Bytes(1023 << 20),
+            accesses: vec![AccessClass { bytes: Bytes(1000 << 20), accesses }],
+        };
+        let memory = GuestMemory {
+            size: Bytes(2047 << 20),
+            free: Some(Bytes(1023 << 20)),
+            available: Some(Bytes(1023 << 20)),
+            refaults: Some(12345.0),
+            psi: Some(Share(0.123)),
+            source: AccessSourceKind::Damon,
+            cost: Some(Share(0.004)),
+            tiers: vec![tier(0, 731), tier(1, 269)],
+            ..GuestMemory::default()
+        };
+        let lost = MemoryError::NoBalloon;
+        let shown = of(&[("a-rather-long-name".to_owned(), Ok(memory)), ("b".to_owned(), Err(lost))].into());
+        assert!(shown.contains("73.1 % fast") && shown.contains("node 1 slow"), "{shown}");
+        assert!(shown.contains("0.40 % of a CPU"), "{shown}");
+        let table = shown.lines().take_while(|line| !line.is_empty());
+        assert!(
+            table.clone().count() >= 5 && table.clone().all(|line| line.chars().count() <= 80),
+            "{shown}"
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! `plumb memory top`: looks at virtual machines at an interval, and moves nothing.
+
+use std::{
+    collections::BTreeMap,
+    io::{IsTerminal, stdout},
+    path::PathBuf,
+    thread,
+    time::{Duration, Instant},
+};
+
+use clap::Args;
+use lab::Stop;
+use memory::{GuestMemory, MemoryError};
+
+use super::{document::Document, table};
+use crate::{
+    commands::rebalance::{config::Config, metrics, replace},
+    exit::Exit,
+    interrupt, output,
+};
+
+/// How often a wait looks whether the user asked for the end.
+const GLANCE: Duration = Duration::from_millis(100);
+/// To the top left, and all below it away (ECMA-48).
+const ANEW: &str = "\u{1b}[H\u{1b}[J";
+
+/// Flags of `plumb memory top`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct TopArgs {
+    /// Which machines (TOML), as for `plumb rebalance`
+    config: PathBuf,
+    /// Look for one interval, print what was seen, and end
+    #[arg(long)]
+    once: bool,
+    /// Print a JSON document a line instead of a table
+    #[arg(short = 'J', long)]
+    json: bool,
+    /// Write what is seen to this file each time, in the text format of Prometheus
+    #[arg(long, value_name = "FILE")]
+    metrics: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+Nothing is moved. A machine without an agent shows what its host and the driver of its virtio-balloon tell. With `agent` in the
+file an agent in its guest tells of each NUMA node, of swap, refaults and pressure (PSI), and what was accessed: by DAMON, or else by
+the generations of the multi-generational LRU. `source = \"referenced\"` reads the accessed bits of QEMU's process instead, which
+is right for emulated machines only.
+
+Exit status: 0 it ended as asked; 1 no machine could be reached; 64 usage error.";
+
+/// Looks until it is to end.
+pub(crate) fn run(args: &TopArgs) -> anyhow::Result<Exit> {
+    let config = Config::read(&args.config)?;
+    let stop = Stop::new();
+    interrupt::asks(&stop.flag())?;
+    let interval = config.interval();
+    // Opening them was the first look, from which accesses are counted.
+    let mut vms = config.attach(None)?;
+    let methods: BTreeMap<String, Option<&'static str>> =
+        vms.iter().map(|(name, vm)| (name.clone(), vm.method().map(|method| method.word()))).collect();
+    let live = !args.once && !args.json && stdout().is_terminal();
+    while !stop.is_asked() {
+        wait(&stop, interval);
+        let seen: BTreeMap<String, Result<GuestMemory, MemoryError>> =
+            vms.iter_mut().map(|(name, vm)| (name.clone(), vm.look(interval))).collect();
+        if let Some(file) = &args.metrics {
+            replace(file, &metrics::text(&seen, None))?;
+        }
+        let shown = if args.json {
+            serde_json::to_string(&Document::of(&seen, &methods, interval))?
+        } else {
+            table::of(&seen)
+        };
+        output::text(format_args!("{}{shown}\n", if live { ANEW } else { "" }))?;
+        if args.once {
+            break;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+fn wait(stop: &Stop, interval: Duration) {
+    let next = Instant::now() + interval;
+    while !stop.is_asked() && Instant::now() < next {
+        thread::sleep(GLANCE.min(next.saturating_duration_since(Instant::now())));
+    }
+}

@@ -1,0 +1,390 @@
+//! Guests whose working sets shift as it is known, under each way of sharing fast memory out among them: what share of their accesses
+//! it serves, against the best that the patterns allow.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    thread,
+    time::{Duration, Instant},
+};
+
+use machine::Kernel;
+use memory::{AttachedVm, GuestMemory, MemoryError, Rebalance};
+use policy::{Rebalancer, Settings, Tiers, VmSettings};
+use protocol::{AccessSourceKind, MemoryOrder, PatternShape};
+use units::{Bytes, Share};
+
+use super::{
+    FAST, FAST_MEMORY, Guests, KnownGuest, MIB, PROGRAM, SLOW_MEMORY, failed, pattern, served, truth,
+};
+use crate::{error::RunError, stop::Stop};
+
+/// What a guest has at least: all but its virtio-mem device.
+const FLOOR: Bytes = Bytes(128 * MIB);
+/// The hot part of a program's memory, where it is large and where it is small; the other guest has the other.
+const HOT: [Bytes; 2] = [Bytes(112 * MIB), Bytes(24 * MIB)];
+/// What of its accesses go there.
+const HOT_SHARE: f64 = 0.97;
+const TARGET: Share = Share(0.9);
+/// The steps of sizes among which the best is looked for.
+const STEP: u64 = 2 * MIB;
+/// Until memory that was asked for has moved.
+const PATIENCE: Duration = Duration::from_secs(60);
+const GLANCE: Duration = Duration::from_millis(200);
+const NAMES: [&str; 2] = ["a", "b"];
+
+/// A way of sharing fast memory out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Arm {
+    /// Equal parts, always.
+    Static,
+    /// In proportion to memory in use, as memory overcommitment managers go by.
+    Pressure,
+    /// `plumb rebalance`.
+    Rebalancer,
+    /// The sizes that the patterns make the best, as soon as they shift.
+    Optimum,
+}
+
+impl Arm {
+    pub const ALL: [Self; 4] = [Self::Static, Self::Pressure, Self::Rebalancer, Self::Optimum];
+
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Static => "static halves",
+            Self::Pressure => "pressure-driven",
+            Self::Rebalancer => "rebalancer",
+            Self::Optimum => "optimum",
+        }
+    }
+}
+
+/// What is to be run.
+#[derive(Debug, Clone)]
+pub struct RebalancingRequest {
+    pub kernel: Kernel,
+    /// This program.
+    pub program: PathBuf,
+    pub tool: String,
+    /// Accesses a second of each guest's program.
+    pub rate: u64,
+    pub interval: Duration,
+    /// How often working sets shift, and looks from one shift to the next.
+    pub phases: u32,
+    pub looks: u32,
+    /// All fast memory that the guests share.
+    pub capacity: Bytes,
+    pub stop: Stop,
+}
+
+/// A guest at a look.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KnownVm {
+    pub fast: Bytes,
+    /// Share of its accesses since the look before that fast memory served, as its program counts.
+    pub hits: Share,
+    /// That by which the sizes that would be best would serve them.
+    pub best: Share,
+}
+
+/// A look at all guests.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Look {
+    pub phase: u32,
+    pub vms: Vec<KnownVm>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rebalancing {
+    /// What told the rebalancer of accesses.
+    pub source: AccessSourceKind,
+    pub vms: Vec<String>,
+    /// The looks under each.
+    pub arms: Vec<(Arm, Vec<Look>)>,
+}
+
+impl Rebalancing {
+    /// Share of all accesses that fast memory served under it; of one guest or of all.
+    #[must_use]
+    pub fn hits(&self, arm: Arm, vm: Option<usize>) -> Option<Share> {
+        let looks = &self.arms.iter().find(|(it, _)| *it == arm)?.1;
+        let hits = looks.iter().flat_map(|look| {
+            look.vms.iter().enumerate().filter(move |(place, _)| vm.is_none_or(|vm| vm == *place))
+        });
+        let hits: Vec<f64> = hits.map(|(_, vm)| vm.hits.0).collect();
+        (!hits.is_empty()).then(|| Share(hits.iter().sum::<f64>() / hits.len() as f64))
+    }
+
+    /// How far of the way from equal parts to the optimum it came; `None` where there is next to no way.
+    #[must_use]
+    pub fn way(&self, arm: Arm) -> Option<Share> {
+        let hits = |arm| Some(self.hits(arm, None)?.0);
+        let (from, to) = (hits(Arm::Static)?, hits(Arm::Optimum)?);
+        (to - from > 0.01).then_some(Share((hits(arm)? - from) / (to - from)))
+    }
+}
+
+/// Runs the same shifts under each arm, one after the other, on the same guests; `tell` is told of each look.
+///
+/// # Errors
+/// When a guest does not boot, or its memory does not move.
+pub fn rebalancing(
+    request: &RebalancingRequest,
+    tell: &mut dyn FnMut(Arm, &Look),
+) -> Result<Rebalancing, RunError> {
+    let mut guests = Guests::new(request.kernel.clone(), &request.program, &request.tool, request.interval)?;
+    guests.source = AccessSourceKind::Auto;
+    let booted: BTreeMap<String, KnownGuest> = NAMES
+        .iter()
+        .map(|name| Ok(((*name).to_owned(), guests.boot(name)?)))
+        .collect::<Result<_, RunError>>()?;
+    // What ends with the machines is kept beside what reaches them.
+    let (mut vms, mut machines) = (BTreeMap::new(), Vec::new());
+    for (name, KnownGuest { vm, _machine: machine }) in booted {
+        vms.insert(name, vm);
+        machines.push(machine);
+    }
+    let source = sees(&mut vms, request)?;
+    let mut arms = Vec::new();
+    for arm in Arm::ALL {
+        let mut runner = Runner { request, arm, vms };
+        let looks = runner.run(tell)?;
+        vms = runner.vms;
+        arms.push((arm, looks));
+    }
+    drop(machines);
+    Ok(Rebalancing { source, vms: NAMES.map(str::to_owned).to_vec(), arms })
+}
+
+/// What tells of accesses in these guests. A kernel that has page generations alone has them switched on.
+fn sees(
+    vms: &mut BTreeMap<String, AttachedVm>,
+    request: &RebalancingRequest,
+) -> Result<AccessSourceKind, RunError> {
+    let mut source = AccessSourceKind::None;
+    for (name, vm) in vms {
+        let mut told = vm.look(request.interval).map_err(failed(name))?;
+        if told.source == AccessSourceKind::None {
+            vm.set_source(AccessSourceKind::Mglru);
+            told = vm.look(request.interval).map_err(failed(name))?;
+        }
+        source = told.source;
+    }
+    match source {
+        AccessSourceKind::None => Err(RunError::Lacks {
+            because: "the guests' kernel tells of no accesses: neither DAMON nor page generations".to_owned(),
+        }),
+        source => Ok(source),
+    }
+}
+
+struct Runner<'a> {
+    request: &'a RebalancingRequest,
+    arm: Arm,
+    vms: BTreeMap<String, AttachedVm>,
+}
+
+impl Runner<'_> {
+    fn run(&mut self, tell: &mut dyn FnMut(Arm, &Look)) -> Result<Vec<Look>, RunError> {
+        self.shift(0)?;
+        let half = Bytes(self.request.capacity.0 / NAMES.len() as u64);
+        self.resize(&[half; NAMES.len()], true)?;
+        let mut rebalancer = (self.arm == Arm::Rebalancer).then(|| self.rebalancer()).transpose()?;
+        let mut looks = Vec::new();
+        for phase in 0..self.request.phases {
+            self.shift(phase)?;
+            if self.arm == Arm::Optimum {
+                let best = self.best(phase)?;
+                self.resize(&best, false)?;
+            }
+            for _ in 0..self.request.looks {
+                if self.request.stop.is_asked() {
+                    return Err(RunError::Interrupted);
+                }
+                thread::sleep(self.request.interval);
+                let look = self.look(phase)?;
+                tell(self.arm, &look);
+                looks.push(look);
+                match (self.arm, rebalancer.take()) {
+                    (Arm::Pressure, _) => self.share_by_use()?,
+                    (_, Some(own)) => rebalancer = Some(self.rebalance(own)),
+                    _ => {}
+                }
+            }
+        }
+        Ok(looks)
+    }
+
+    /// The guests' working sets become those of the phase.
+    fn shift(&mut self, phase: u32) -> Result<(), RunError> {
+        for (place, (name, vm)) in self.vms.iter_mut().enumerate() {
+            let pattern = pattern(shape(phase, place), self.request.rate, Some(FAST));
+            vm.ask(MemoryOrder::Pattern { pattern }).map_err(failed(name))?;
+            // What was accessed before does not count for it.
+            truth(vm).map_err(failed(name))?;
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, phase: u32) -> Result<Look, RunError> {
+        let mut told = Vec::new();
+        for (name, vm) in &mut self.vms {
+            let truth = truth(vm).map_err(failed(name))?;
+            let hits = truth.hits.unwrap_or(Share(0.0));
+            told.push((vm.has().fast, hits, truth.on_fast));
+        }
+        let best = self.best(phase)?;
+        let vms = told.into_iter().enumerate().map(|(place, (fast, hits, on_fast))| {
+            // What the guest itself has of fast memory, and what it leaves free, the program cannot have.
+            let own = fast.0.saturating_sub(on_fast.0);
+            let room = best[place].0.saturating_sub(own.min(fast.0));
+            KnownVm { fast, hits, best: Share(hit_share(shape(phase, place), room as f64)) }
+        });
+        Ok(Look { phase, vms: vms.collect() })
+    }
+
+    /// The sizes by which most accesses are served, by the patterns and by what each guest needs for itself.
+    fn best(&mut self, phase: u32) -> Result<Vec<Bytes>, RunError> {
+        let mut own = Vec::new();
+        for (name, vm) in &mut self.vms {
+            let seen = vm.look(self.request.interval).map_err(failed(name))?;
+            own.push(overhead(&seen));
+        }
+        let capacity = self.request.capacity.0;
+        let sizes = (0..).map(|step| FLOOR.0 + step * STEP);
+        let sizes = sizes.take_while(|size| *size <= FAST_MEMORY.0 && size + FLOOR.0 <= capacity);
+        let of =
+            |place: usize, size: u64| hit_share(shape(phase, place), size.saturating_sub(own[place]) as f64);
+        let best = sizes
+            .map(|first| (first, (capacity - first).min(FAST_MEMORY.0)))
+            .max_by(|one, other| {
+                let sum = |(first, second): &(u64, u64)| of(0, *first) + of(1, *second);
+                sum(one).total_cmp(&sum(other))
+            })
+            .unwrap_or((FLOOR.0, FLOOR.0));
+        Ok(vec![Bytes(best.0), Bytes(best.1)])
+    }
+
+    /// Those that shrink first, so that there is never more than the capacity.
+    fn resize(&mut self, sizes: &[Bytes], wait: bool) -> Result<(), RunError> {
+        let mut order: Vec<(&String, &mut AttachedVm, Bytes)> =
+            self.vms.iter_mut().zip(sizes).map(|((name, vm), size)| (name, vm, *size)).collect();
+        order.sort_by_key(|(_, vm, size)| *size > vm.has().fast);
+        for (name, vm, size) in &mut order {
+            vm.resize(*size).map_err(failed(name))?;
+        }
+        let begun = Instant::now();
+        for (name, vm, size) in &mut order {
+            loop {
+                vm.look(self.request.interval).map_err(failed(name))?;
+                let off = vm.has().fast.0.abs_diff(size.0);
+                if off <= 8 * MIB || !wait {
+                    break;
+                }
+                if begun.elapsed() > PATIENCE {
+                    let seconds = PATIENCE.as_secs();
+                    let stuck = MemoryError::Stuck { moved: vm.has().fast, asked: *size, seconds };
+                    return Err(failed(name)(stuck));
+                }
+                thread::sleep(GLANCE);
+            }
+        }
+        Ok(())
+    }
+
+    fn share_by_use(&mut self) -> Result<(), RunError> {
+        let mut used = Vec::new();
+        for (name, vm) in &mut self.vms {
+            let seen = vm.look(self.request.interval).map_err(failed(name))?;
+            let all = seen.size.0 + seen.slow.0;
+            used.push(all.saturating_sub(seen.available.unwrap_or_default().0) as f64);
+        }
+        let all: f64 = used.iter().sum();
+        let spare = self.request.capacity.0.saturating_sub(FLOOR.0 * NAMES.len() as u64) as f64;
+        let part = |used: &f64| Bytes((FLOOR.0 + (spare * used / all.max(1.0)) as u64).min(FAST_MEMORY.0));
+        let sizes: Vec<Bytes> = used.iter().map(part).collect();
+        self.resize(&sizes, false)
+    }
+
+    fn rebalancer(&self) -> Result<Rebalancer, RunError> {
+        let vm = |name: &&str| VmSettings {
+            name: (*name).to_owned(),
+            weight: 1.0,
+            memory: FAST_MEMORY + SLOW_MEMORY,
+            floor: Tiers { fast: FLOOR, slow: SLOW_MEMORY },
+            ceiling: Tiers { fast: FAST_MEMORY, slow: SLOW_MEMORY },
+            target: TARGET,
+        };
+        let slow = Bytes(SLOW_MEMORY.0 * NAMES.len() as u64);
+        let mut settings =
+            Settings::new(Tiers { fast: self.request.capacity, slow }, NAMES.iter().map(vm).collect());
+        settings.reserve = Bytes(0);
+        Rebalancer::new(settings).map_err(|error| RunError::Lacks { because: error.to_string() })
+    }
+
+    fn rebalance(&mut self, rebalancer: Rebalancer) -> Rebalancer {
+        let vms = std::mem::take(&mut self.vms);
+        let mut rebalance = Rebalance::new(rebalancer, vms, self.request.interval);
+        rebalance.round(false);
+        let rebalancer = rebalance.rebalancer().clone();
+        self.vms = rebalance.into_vms();
+        rebalancer
+    }
+}
+
+/// The first guest begins with the large working set, and both change places with each phase.
+fn shape(phase: u32, place: usize) -> PatternShape {
+    PatternShape::TwoLevel { hot: HOT[(phase as usize + place) % HOT.len()], share: HOT_SHARE }
+}
+
+/// What of a pattern's accesses so much memory serves that has its hottest pages.
+fn hit_share(shape: PatternShape, bytes: f64) -> f64 {
+    let PatternShape::TwoLevel { hot, share } = shape else { return 0.0 };
+    let class =
+        |bytes: u64, part: f64| protocol::AccessClass { bytes: Bytes(bytes), accesses: (part * 1e9) as u64 };
+    served(&[class(hot.0, share), class(PROGRAM.0 - hot.0, 1.0 - share)], bytes)
+}
+
+/// What of a guest's fast memory is neither the program's nor free.
+fn overhead(seen: &GuestMemory) -> u64 {
+    let tier = seen.tiers.iter().find(|tier| !tier.is_slow);
+    // The kernel's own is not in what a node says that it has.
+    let hidden = tier.map_or(0, |tier| seen.size.0.saturating_sub(tier.size.0));
+    hidden + OF_GUEST
+}
+
+/// What a guest's kernel and agent have of the node beside that, and what the program leaves free of it.
+const OF_GUEST: u64 = 40 * MIB;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(hits: [f64; 2]) -> Look {
+        let vm = |hits: f64| KnownVm { fast: FLOOR, hits: Share(hits), best: Share(1.0) };
+        Look { phase: 0, vms: hits.map(vm).to_vec() }
+    }
+
+    #[test]
+    fn the_way_is_told_between_equal_parts_and_the_optimum() {
+        let arms = vec![
+            (Arm::Static, vec![look([0.5, 0.9])]),
+            (Arm::Rebalancer, vec![look([0.8, 0.9]), look([0.8, 0.9])]),
+            (Arm::Optimum, vec![look([0.9, 0.9])]),
+        ];
+        let told = Rebalancing { source: AccessSourceKind::Damon, vms: Vec::new(), arms };
+        let way = told.way(Arm::Rebalancer).expect("there is a way").0;
+        assert!((way - 0.75).abs() < 1e-9, "{way}");
+        assert_eq!(told.hits(Arm::Static, Some(1)), Some(Share(0.9)));
+        assert_eq!(told.way(Arm::Pressure), None);
+    }
+
+    #[test]
+    fn working_sets_change_places() {
+        assert_eq!(shape(0, 0), shape(1, 1));
+        assert_ne!(shape(0, 0), shape(1, 0));
+        assert!((hit_share(shape(0, 0), HOT[0].0 as f64) - HOT_SHARE).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,199 @@
+//! A channel to an agent that runs in a guest: what it is asked about the guest's memory, and its answers, which may never come.
+
+use std::{
+    io::{Read, Write},
+    os::unix::net::UnixStream,
+    path::Path,
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    thread,
+    time::Duration,
+};
+
+use protocol::{ChannelError, FromAgent, Hello, MemoryOrder, MemoryReply, Order, Reply, ToAgent};
+use units::{Bytes, Nanos};
+
+use crate::{balloon::GuestAgent, error::MemoryError};
+
+/// How long a guest's agent may take to greet and to answer, on a machine that has other work.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// For what goes over the guest's memory.
+const LONG: Duration = Duration::from_secs(120);
+/// Beyond the agent's own deadline, so that its refusal comes first.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// An agent that has greeted.
+pub struct AgentLink {
+    to_agent: protocol::Sender<Box<dyn Write + Send>>,
+    heard: Receiver<Result<FromAgent, ChannelError>>,
+    last_id: u64,
+}
+
+impl AgentLink {
+    /// That at the other side of the virtio-serial port whose socket this is.
+    ///
+    /// # Errors
+    /// When nobody listens there, or the agent does not greet in time or is of another version.
+    pub fn connect(at: &Path, tool: &str) -> Result<Self, MemoryError> {
+        let refused = |error: std::io::Error| silent(format!("cannot reach {}: {error}", at.display()));
+        let socket = UnixStream::connect(at).map_err(refused)?;
+        let from = socket.try_clone().map_err(refused)?;
+        Self::over(Box::new(from), Box::new(socket), tool, PATIENCE)
+    }
+
+    /// That at the other end of these.
+    ///
+    /// # Errors
+    /// When it does not greet within `patience`, or is of another version.
+    pub fn over(
+        from: Box<dyn Read + Send>,
+        to: Box<dyn Write + Send>,
+        tool: &str,
+        patience: Duration,
+    ) -> Result<Self, MemoryError> {
+        let (to_us, heard) = channel();
+        thread::spawn(move || {
+            let mut receiver = protocol::Receiver::new(from);
+            loop {
+                let said = receiver.receive();
+                let ended = said.is_err();
+                if to_us.send(said).is_err() || ended {
+                    return;
+                }
+            }
+        });
+        let mut link = Self { to_agent: protocol::Sender::new(to), heard, last_id: 0 };
+        link.send(&ToAgent::Hello(Hello::new(tool)))?;
+        // What an agent has said to somebody before is left out.
+        loop {
+            if let FromAgent::Hello(hello) = link.hear(patience)? {
+                hello.accept().map_err(|error| silent(error.to_string()))?;
+                return Ok(link);
+            }
+        }
+    }
+
+    /// Has an order carried out; its answer.
+    ///
+    /// # Errors
+    /// When the agent refuses, does not answer in time, or has ended.
+    pub fn ask(&mut self, work: MemoryOrder) -> Result<MemoryReply, MemoryError> {
+        let deadline = match work {
+            MemoryOrder::Telemetry { .. } | MemoryOrder::Accessed | MemoryOrder::Watch { .. } => PATIENCE,
+            _ => LONG,
+        };
+        self.last_id += 1;
+        let (id, order) = (self.last_id, Order::Memory { work });
+        self.send(&ToAgent::Request { id, deadline: Nanos::from(deadline), order })?;
+        loop {
+            match self.hear(deadline + GRACE)? {
+                FromAgent::Reply { id: its, reply } if its == id => {
+                    return match *reply {
+                        Reply::Memory { done } => Ok(done),
+                        other => Err(silent(format!("it answers with {other:?}"))),
+                    };
+                }
+                FromAgent::Refused { id: its, because, .. } if its == id => return Err(silent(because)),
+                _ => {}
+            }
+        }
+    }
+
+    fn send(&mut self, message: &ToAgent) -> Result<(), MemoryError> {
+        self.to_agent.send(message).map_err(|error| silent(error.to_string()))
+    }
+
+    fn hear(&self, patience: Duration) -> Result<FromAgent, MemoryError> {
+        match self.heard.recv_timeout(patience) {
+            Ok(heard) => heard.map_err(|error| silent(error.to_string())),
+            Err(RecvTimeoutError::Timeout) => {
+                Err(silent(format!("it does not answer within {} s", patience.as_secs())))
+            }
+            Err(RecvTimeoutError::Disconnected) => Err(silent("it has ended".to_owned())),
+        }
+    }
+}
+
+impl std::fmt::Debug for AgentLink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("AgentLink")
+    }
+}
+
+impl GuestAgent for AgentLink {
+    fn take(&mut self, memory: Bytes) -> Result<Vec<u64>, MemoryError> {
+        match self.ask(MemoryOrder::Take { memory })? {
+            MemoryReply::Taken { blocks } => Ok(blocks),
+            other => Err(silent(format!("it answers with {other:?}"))),
+        }
+    }
+
+    fn give_back(&mut self, memory: Bytes) -> Result<(), MemoryError> {
+        self.ask(MemoryOrder::GiveBack { memory }).map(drop)
+    }
+
+    fn glance(&mut self, _: Bytes, _: Duration) -> Result<(), MemoryError> {
+        Ok(())
+    }
+}
+
+fn silent(because: String) -> MemoryError {
+    MemoryError::Guest(because)
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{AccessSourceKind, MemoryTelemetry};
+
+    use super::*;
+
+    /// An agent that answers orders as the script says, and then ends.
+    fn scripted(script: impl FnOnce(UnixStream) + Send + 'static) -> Result<AgentLink, MemoryError> {
+        let (ours, its) = UnixStream::pair().expect("a pair");
+        thread::spawn(move || script(its));
+        let from = ours.try_clone().expect("a copy");
+        AgentLink::over(Box::new(from), Box::new(ours), "0", Duration::from_secs(5))
+    }
+
+    fn greet(socket: &UnixStream, hello: Hello) -> protocol::Receiver<UnixStream> {
+        protocol::Sender::new(socket).send(&FromAgent::Hello(hello)).expect("it is heard");
+        let mut orders = protocol::Receiver::new(socket.try_clone().expect("a copy"));
+        let _: ToAgent = orders.receive().expect("a greeting");
+        orders
+    }
+
+    const LOOK: MemoryOrder = MemoryOrder::Telemetry { source: AccessSourceKind::Auto };
+
+    #[test]
+    fn an_answer_to_somebody_before_is_not_taken_for_ones_own() {
+        let mut link = scripted(|socket| {
+            let mut orders = greet(&socket, Hello::new("0"));
+            let Ok(ToAgent::Request { id, .. }) = orders.receive() else { return };
+            for (id, elapsed) in [(id + 40, 1), (id, 2)] {
+                let told = MemoryTelemetry { elapsed: Nanos(elapsed), ..MemoryTelemetry::default() };
+                let reply = Box::new(Reply::Memory { done: MemoryReply::Telemetry(told) });
+                protocol::Sender::new(&socket).send(&FromAgent::Reply { id, reply }).expect("it is heard");
+            }
+        })
+        .expect("it greets");
+        let MemoryReply::Telemetry(told) = link.ask(LOOK).expect("it answers") else { panic!("telemetry") };
+        assert_eq!(told.elapsed, Nanos(2));
+        assert!(link.ask(LOOK).is_err(), "it has ended");
+    }
+
+    #[test]
+    fn an_agent_of_another_version_is_named() {
+        let refused = scripted(|socket| drop(greet(&socket, Hello { protocol: 99, tool: "9.9".to_owned() })));
+        assert!(refused.expect_err("another version").to_string().contains("9.9"));
+    }
+
+    #[test]
+    fn one_that_ends_in_the_middle_of_a_move_is_an_error() {
+        let mut link = scripted(|socket| {
+            let mut orders = greet(&socket, Hello::new("0"));
+            let _ = orders.receive::<ToAgent>();
+        })
+        .expect("it greets");
+        let lost = link.take(Bytes(2 << 20)).expect_err("it has ended").to_string();
+        assert!(lost.contains("the guest's agent"), "{lost}");
+    }
+}

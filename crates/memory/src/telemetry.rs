@@ -1,0 +1,75 @@
+//! What tells how a machine's memory is used: sources of accesses behind one trait, one file each, and what a guest's kernel counts.
+//! Must not know what follows from it.
+
+mod damon;
+mod guest;
+mod mglru;
+mod referenced;
+
+use std::collections::BTreeMap;
+
+use protocol::{AccessClass, AccessSourceKind};
+use units::Nanos;
+
+pub use guest::GuestTelemetry;
+pub use referenced::ReferencedBits;
+
+use crate::error::MemoryError;
+
+/// Accesses by NUMA node.
+pub type Accesses = BTreeMap<u32, Vec<AccessClass>>;
+
+/// Something that tells which memory is accessed.
+pub trait AccessSource: Send {
+    fn kind(&self) -> AccessSourceKind;
+
+    /// What was accessed since the look before; nothing by the first, or where memory has come or gone since.
+    ///
+    /// # Errors
+    /// When the kernel does not tell any more.
+    fn look(&mut self) -> Result<Accesses, MemoryError>;
+
+    /// CPU time that others than the caller have spent for it so far.
+    fn cost(&self) -> Nanos {
+        Nanos(0)
+    }
+}
+
+/// The best source that this kernel has, as a guest's agent finds it, or the one that was asked for; why there is none.
+fn source(asked: AccessSourceKind) -> Result<Box<dyn AccessSource>, MemoryError> {
+    use AccessSourceKind as Kind;
+    match asked {
+        Kind::Damon => Ok(Box::new(damon::Damon::start()?)),
+        Kind::Mglru => Ok(Box::new(mglru::Generations::start(true)?)),
+        Kind::Auto => match damon::Damon::start() {
+            Ok(damon) => Ok(Box::new(damon)),
+            Err(no_damon) => match mglru::Generations::start(false) {
+                Ok(generations) => Ok(Box::new(generations)),
+                Err(nor) => Err(MemoryError::NoSource { because: format!("{no_damon}; {nor}") }),
+            },
+        },
+        Kind::Referenced | Kind::None => {
+            Err(MemoryError::NoSource { because: "the guest was not asked for them".to_owned() })
+        }
+    }
+}
+
+/// Reads a file of the kernel's.
+fn read(path: &str) -> Result<String, MemoryError> {
+    std::fs::read_to_string(path).map_err(|error| refused("read", path, &error))
+}
+
+/// Writes one.
+fn write(path: &str, text: &str) -> Result<(), MemoryError> {
+    std::fs::write(path, text).map_err(|error| refused("write", path, &error))
+}
+
+fn refused(operation: &'static str, path: &str, error: &std::io::Error) -> MemoryError {
+    MemoryError::NoSource { because: format!("cannot {operation} {path}: {error}") }
+}
+
+/// CPU time of a task of the kernel's or a process's first thread. Source: scheduler/sched-stats.rst of Linux.
+fn cpu_of(pid: u32) -> Nanos {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
+    Nanos(text.split_ascii_whitespace().next().and_then(|ns| ns.parse().ok()).unwrap_or(0))
+}

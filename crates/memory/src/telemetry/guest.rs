@@ -1,0 +1,165 @@
+//! How the memory of the guest is that this process runs in: what its kernel counts, and a source of accesses. Source:
+//! proc_meminfo(5), proc_vmstat(5), accounting/psi.rst of Linux.
+
+use std::{collections::BTreeMap, fs};
+
+use protocol::{AccessSourceKind, MemoryTelemetry, NodeTelemetry};
+use sys::clock::{monotonic, thread_cpu};
+use units::{Bytes, Nanos};
+
+use super::{AccessSource, Accesses, read, source};
+use crate::error::MemoryError;
+
+const NODES: &str = "/sys/devices/system/node";
+
+/// What looks at the guest's memory, from one time to the next.
+#[derive(Default)]
+pub struct GuestTelemetry {
+    source: Option<Box<dyn AccessSource>>,
+    /// What was asked for, and why nothing tells of accesses, if nothing does.
+    asked: Option<(AccessSourceKind, Option<String>)>,
+    before: Option<Counted>,
+}
+
+/// What the kernel has counted since the guest booted.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counted {
+    at: u64,
+    refaults: u64,
+    stalled: Option<Nanos>,
+    cost: Nanos,
+}
+
+impl GuestTelemetry {
+    /// How the memory is, and how it was used since the look before.
+    ///
+    /// # Errors
+    /// When the kernel does not tell of its memory at all.
+    pub fn look(&mut self, asked: AccessSourceKind) -> Result<MemoryTelemetry, MemoryError> {
+        let begun = thread_cpu();
+        if self.asked.as_ref().is_none_or(|(before, _)| *before != asked) {
+            // The one before lets go of what it has first.
+            self.source = None;
+            let found = source(asked);
+            self.asked = Some((asked, found.as_ref().err().map(ToString::to_string)));
+            self.source = found.ok();
+        }
+        let mut accesses = match self.source.as_mut().map(|source| source.look()).transpose() {
+            Ok(accesses) => accesses.unwrap_or_default(),
+            Err(error) => {
+                self.source = None;
+                self.asked = Some((asked, Some(error.to_string())));
+                Accesses::new()
+            }
+        };
+        let memory = Numbers::read("/proc/meminfo")?;
+        let events = Numbers::read("/proc/vmstat")?;
+        let refaults = ["workingset_refault_anon", "workingset_refault_file"];
+        let of_source = self.source.as_ref().map_or(Nanos(0), |source| source.cost());
+        let mut now = Counted {
+            at: monotonic(),
+            refaults: refaults.iter().filter_map(|name| events.get(name)).sum(),
+            stalled: stalled(&fs::read_to_string("/proc/pressure/memory").unwrap_or_default()),
+            cost: of_source,
+        };
+        let nodes = nodes(&mut accesses);
+        let before = self.before.unwrap_or(now);
+        let own = Nanos(thread_cpu() - begun);
+        let cost = Nanos(now.cost.0.saturating_sub(before.cost.0) + own.0);
+        now.cost = of_source;
+        self.before = Some(now);
+        Ok(MemoryTelemetry {
+            elapsed: Nanos(now.at - before.at),
+            source: self.source.as_ref().map_or(AccessSourceKind::None, |source| source.kind()),
+            no_accesses_because: self.asked.as_ref().and_then(|(_, because)| because.clone()),
+            nodes,
+            available: Bytes(memory.kilobytes("MemAvailable")),
+            swap_used: Bytes(memory.kilobytes("SwapTotal").saturating_sub(memory.kilobytes("SwapFree"))),
+            refaults: now.refaults.saturating_sub(before.refaults),
+            stalled: now
+                .stalled
+                .zip(before.stalled)
+                .map(|(now, before)| Nanos(now.0.saturating_sub(before.0))),
+            cost,
+        })
+    }
+}
+
+/// Lines of a name and a number.
+struct Numbers(BTreeMap<String, u64>);
+
+impl Numbers {
+    fn read(path: &str) -> Result<Self, MemoryError> {
+        Ok(Self::parse(&read(path)?))
+    }
+
+    fn parse(text: &str) -> Self {
+        let entry = |line: &str| {
+            let (name, rest) = line.split_once([':', ' '])?;
+            Some((name.to_owned(), rest.split_ascii_whitespace().next()?.parse().ok()?))
+        };
+        Self(text.lines().filter_map(entry).collect())
+    }
+
+    fn get(&self, name: &str) -> Option<u64> {
+        self.0.get(name).copied()
+    }
+
+    fn kilobytes(&self, name: &str) -> u64 {
+        self.get(name).unwrap_or(0) << 10
+    }
+}
+
+/// The nodes that have memory, with what was accessed of each.
+fn nodes(accesses: &mut Accesses) -> Vec<NodeTelemetry> {
+    let entries = fs::read_dir(NODES).into_iter().flatten().filter_map(Result::ok);
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.strip_prefix("node")?.parse().ok());
+    let mut numbers: Vec<u32> = numbers.collect();
+    numbers.sort_unstable();
+    let telemetry = |node: u32| {
+        let text = fs::read_to_string(format!("{NODES}/node{node}/meminfo")).ok()?;
+        // `Node 0 MemTotal:         127552 kB`.
+        let lines: Vec<&str> = text.lines().filter_map(|line| line.splitn(3, ' ').nth(2)).collect();
+        let memory = Numbers::parse(&lines.join("\n"));
+        let size = Bytes(memory.kilobytes("MemTotal"));
+        let free = Bytes(memory.kilobytes("MemFree"));
+        Some(NodeTelemetry { node, size, free, accesses: accesses.remove(&node).unwrap_or_default() })
+    };
+    numbers.into_iter().filter_map(telemetry).filter(|node| node.size.0 > 0).collect()
+}
+
+/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`, in microseconds.
+fn stalled(text: &str) -> Option<Nanos> {
+    let some = text.lines().find(|line| line.starts_with("some "))?;
+    Some(Nanos(some.rsplit_once("total=")?.1.trim().parse::<u64>().ok()? * 1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_tells_of_its_memory() {
+        let mut telemetry = GuestTelemetry::default();
+        telemetry.look(AccessSourceKind::None).expect("it has /proc");
+        let told = telemetry.look(AccessSourceKind::None).expect("it has /proc");
+        assert!(told.available.0 > 0 && told.elapsed.0 > 0, "{told:?}");
+        assert_eq!(told.source, AccessSourceKind::None);
+        assert!(told.no_accesses_because.is_some());
+    }
+
+    #[test]
+    fn numbers_are_read_where_they_stand() {
+        let memory =
+            Numbers::parse("MemTotal:       24 kB\nworkingset_refault_anon 7\nHugePages_Total:  3\n");
+        assert_eq!(
+            (memory.kilobytes("MemTotal"), memory.get("workingset_refault_anon")),
+            (24 << 10, Some(7))
+        );
+        assert_eq!(
+            stalled("some avg10=0.00 avg60=0.00 avg300=0.00 total=15\nfull avg10=0 total=9\n"),
+            Some(Nanos(15_000))
+        );
+        assert_eq!(stalled(""), None);
+    }
+}

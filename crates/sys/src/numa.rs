@@ -1,0 +1,88 @@
+//! NUMA nodes of a process's own memory: where its pages are, and moving them. See move_pages(2), numa(7). Must not know why.
+#![expect(unsafe_code, reason = "move_pages has no safe wrapper")]
+#![expect(clippy::disallowed_methods, reason = "what a node has free is told in a file of /sys")]
+
+use std::{fs, ptr};
+
+use crate::{
+    anonymous_memory::AnonymousMemory,
+    error::{Error, Result},
+};
+
+/// Pages of one call.
+const BATCH: usize = 4096;
+/// Only pages that no other process has.
+const MOVE: libc::c_int = 2;
+
+/// The node of each of its pages; `None` of one that is not there.
+///
+/// # Errors
+/// When the kernel knows no nodes.
+pub fn nodes_of(memory: &AnonymousMemory) -> Result<Vec<Option<u32>>> {
+    let mut nodes = Vec::with_capacity(memory.pages());
+    let all: Vec<usize> = (0..memory.pages()).collect();
+    for pages in all.chunks(BATCH) {
+        let status = call(memory, pages, None)?;
+        nodes.extend(status.into_iter().map(|node| u32::try_from(node).ok()));
+    }
+    Ok(nodes)
+}
+
+/// Moves these of its pages, by number, to a node, as far as it has room; how many are there now.
+///
+/// # Errors
+/// When there is no such node.
+pub fn move_pages(memory: &AnonymousMemory, pages: &[usize], node: u32) -> Result<usize> {
+    let mut moved = 0;
+    for pages in pages.chunks(BATCH) {
+        let status = call(memory, pages, Some(node))?;
+        moved += status.into_iter().filter(|is| u32::try_from(*is) == Ok(node)).count();
+    }
+    Ok(moved)
+}
+
+/// What a node has free, in bytes; nothing of one that is not there.
+#[must_use]
+pub fn free(node: u32) -> u64 {
+    let text = fs::read_to_string(format!("/sys/devices/system/node/node{node}/meminfo")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.split_once("MemFree:"));
+    let kilobytes = line.and_then(|(_, rest)| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) << 10
+}
+
+fn call(memory: &AnonymousMemory, pages: &[usize], node: Option<u32>) -> Result<Vec<libc::c_int>> {
+    let addresses: Vec<*mut libc::c_void> = pages.iter().map(|page| memory.page(*page)).collect();
+    let nodes = vec![node.and_then(|node| libc::c_int::try_from(node).ok()).unwrap_or(0); pages.len()];
+    let to = if node.is_some() { nodes.as_ptr() } else { ptr::null() };
+    let mut status = vec![-libc::ENOENT; pages.len()];
+    // SAFETY: the three arrays have as many elements as are told and live as long as the call; the kernel moves pages behind
+    // their addresses without changing content, and reads no address that it does not check.
+    let done = unsafe {
+        libc::syscall(libc::SYS_move_pages, 0, pages.len(), addresses.as_ptr(), to, status.as_mut_ptr(), MOVE)
+    };
+    // More than none is how many could not be moved, which the status tells one by one.
+    if done < 0 { Err(Error::last("move", format!("{} pages", pages.len()))) } else { Ok(status) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anonymous_memory::PAGE;
+
+    #[test]
+    fn pages_that_were_touched_are_on_a_node_and_others_on_none() {
+        let mut memory = AnonymousMemory::map(8 * PAGE, false).expect("there is room");
+        memory.touch(0, 3 * PAGE);
+        let nodes = match nodes_of(&memory) {
+            Ok(nodes) => nodes,
+            // A kernel without NUMA has no such call.
+            Err(error) if error.is_unsupported() => return,
+            Err(error) => panic!("{error}"),
+        };
+        let there: Vec<bool> = nodes.iter().map(Option::is_some).collect();
+        assert_eq!(there, [true, true, true, false, false, false, false, false]);
+        let node = nodes[0].expect("it is there");
+        assert_eq!(move_pages(&memory, &[0, 1, 2], node).expect("they are there"), 3);
+        assert!(free(node) > 0 && free(9999) == 0);
+    }
+}

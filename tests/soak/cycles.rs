@@ -1,0 +1,18 @@
+//! A guest's memory after many random cycles in which it is taken and given back while its kernel compacts.
+
+use plumb_tests::compaction_cycles;
+
+/// Twenty amounts, each so often.
+const AMOUNTS: u32 = 20;
+const TRIALS: usize = 5;
+
+/// A trial in which memory of the guest's had changed would end the run.
+pub(crate) fn memory_is_intact_after_cycles() {
+    let sandbox = crate::sandbox();
+    let file = sandbox.file("cycles.toml", &compaction_cycles(AMOUNTS));
+    let trials = crate::rounds(TRIALS).to_string();
+    let _ = sandbox.succeed(&["run", &file, "--trials", &trials]);
+    let kept = plumb_tests::trials(&sandbox.record()).len();
+    println!("{kept} cycles");
+    assert!(kept >= AMOUNTS as usize * crate::rounds(TRIALS), "{kept} cycles");
+}
