@@ -22,6 +22,7 @@ mod fixtures;
 #[cfg(test)]
 mod golden;
 mod guest_cpu;
+mod history;
 mod hints;
 mod judged;
 mod kind;
@@ -51,6 +52,7 @@ mod workload_summary;
 pub use analyse::analyse;
 pub use comparison::{comparison, gate};
 pub use hints::offloads_off;
+pub use history::{FEWEST_RUNS, history, run_results};
 pub use remedy_results::remedy_results;
 pub use single_measurement::{Single, single_measurement};
 pub use trace::{CallGrouping, observed_since, trace, trace_contrast, vm};

@@ -5,7 +5,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     commands::{
         baseline, check, client, compare, completions, doctor, explain, import, lab, man, measure, ping,
-        rebalance, report, run, runs, scenario, schema, server, trace, vm,
+        rebalance, report, run, runs, scenario, schema, server, trace, vm, web,
     },
     examples,
     global_flags::GlobalFlags,
@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Report(report::ReportArgs),
     /// List or remove runs that are kept
     Runs(runs::RunsArgs),
+    /// Show runs in a browser: search, reports, comparisons, history, and a run that is under way
+    Web(web::WebArgs),
     /// Compare two runs: environment, then results
     Compare(compare::CompareArgs),
     /// Exit non-zero on a regression against a baseline

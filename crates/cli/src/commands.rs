@@ -22,6 +22,7 @@ pub(crate) mod schema;
 pub(crate) mod server;
 pub(crate) mod trace;
 pub(crate) mod vm;
+pub(crate) mod web;
 
 use crate::{
     args::{Args, Command},
@@ -60,5 +61,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Doctor(args) => doctor::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
+        Command::Web(args) => web::run(args, shared),
     }
 }

@@ -10,8 +10,12 @@ use store::Store;
 
 /// Opens the store that the user named, or the one of this user.
 pub(crate) fn open(named: Option<&Path>) -> anyhow::Result<Store> {
-    let path = named.map_or_else(default_path, |path| Ok(path.to_owned()))?;
-    Ok(Store::open(&path)?)
+    Ok(Store::open(path(named)?)?)
+}
+
+/// Where that is.
+pub(crate) fn path(named: Option<&Path>) -> anyhow::Result<PathBuf> {
+    named.map_or_else(default_path, |path| Ok(path.to_owned()))
 }
 
 /// `$XDG_DATA_HOME/plumb/runs.db` (XDG Base Directory Specification).

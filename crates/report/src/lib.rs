@@ -17,6 +17,8 @@ mod single;
 mod text;
 mod trace;
 
+pub use labels::result_label;
+pub use quantity::Scale;
 pub use render::{
     Format, Options, SingleFormat, Summary, UnknownFormat, View, render, render_contrast, render_solo,
     render_trace, render_trace_contrast, render_vm, section_names,
