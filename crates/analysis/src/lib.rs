@@ -22,8 +22,8 @@ mod fixtures;
 #[cfg(test)]
 mod golden;
 mod guest_cpu;
-mod history;
 mod hints;
+mod history;
 mod judged;
 mod kind;
 mod ladder;

@@ -42,7 +42,8 @@ fn check(site: &Site, request: &Request) -> Result<(), Response> {
     let headers = request.headers();
     let host = text(headers, &header::HOST).unwrap_or_default();
     if !host::is_ours(host, &site.config.names) {
-        let message = "this page is not reached by that name: use the address, or start plumb web with --name NAME";
+        let message =
+            "this page is not reached by that name: use the address, or start plumb web with --name NAME";
         return Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, message).into_response());
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) && !is_from(headers, host) {

@@ -25,13 +25,29 @@ mod tests {
     #[test]
     fn addresses_localhost_and_given_names_are_ours_and_no_other_name() {
         let names = ["plumb.example.org".to_owned()];
-        let ours = ["127.0.0.1", "127.0.0.1:7373", "[::1]:7373", "localhost:7373", "LOCALHOST.", "198.18.0.1:80",
-            "Plumb.Example.Org:443"];
+        let ours = [
+            "127.0.0.1",
+            "127.0.0.1:7373",
+            "[::1]:7373",
+            "localhost:7373",
+            "LOCALHOST.",
+            "198.18.0.1:80",
+            "Plumb.Example.Org:443",
+        ];
         for host in ours {
             assert!(is_ours(host, &names), "{host}");
         }
-        let foreign = ["", "evil.example.org", "127.0.0.1.evil.example.org:7373", "localhost.evil.example.org",
-            "evil@127.0.0.1", "127.0.0.1:7373/x", "plumb.example.org.evil", "a b", "127.1"];
+        let foreign = [
+            "",
+            "evil.example.org",
+            "127.0.0.1.evil.example.org:7373",
+            "localhost.evil.example.org",
+            "evil@127.0.0.1",
+            "127.0.0.1:7373/x",
+            "plumb.example.org.evil",
+            "a b",
+            "127.1",
+        ];
         for host in foreign {
             assert!(!is_ours(host, &names), "{host}");
         }

@@ -31,13 +31,7 @@ pub(crate) fn page(site: &Site, title: &str, entry: Option<Entry>, content: &Mar
 }
 
 /// A page of a run.
-pub(crate) fn run_page(
-    site: &Site,
-    title: &str,
-    run: &RunId,
-    entry: RunEntry,
-    content: &Markup,
-) -> Response {
+pub(crate) fn run_page(site: &Site, title: &str, run: &RunId, entry: RunEntry, content: &Markup) -> Response {
     whole(title, &bar(site, None, Some((run, entry))), content)
 }
 

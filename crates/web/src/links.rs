@@ -62,7 +62,10 @@ mod tests {
         let link = |name: &str| run(&RunId(name.to_owned()));
         assert_eq!(link("quick-20261121-1300"), "/runs/quick-20261121-1300");
         assert_eq!(link("../a?b#c\"<"), "/runs/..%2Fa%3Fb%23c%22%3C");
-        assert_eq!(with_query(RUNS, &[("q", "a&b=c"), ("state", ""), ("after", "7")]), "/?q=a%26b%3Dc&after=7");
+        assert_eq!(
+            with_query(RUNS, &[("q", "a&b=c"), ("state", ""), ("after", "7")]),
+            "/?q=a%26b%3Dc&after=7"
+        );
         assert_eq!(with_query(RUNS, &[("q", "")]), "/");
     }
 }

@@ -48,7 +48,9 @@ pub enum ServeError {
     Runtime { store: PathBuf, source: io::Error },
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("{address} is no address of this machine alone, and whoever reaches it would read every run: it needs a token")]
+    #[error(
+        "{address} is no address of this machine alone, and whoever reaches it would read every run: it needs a token"
+    )]
     Open { address: SocketAddr },
 }
 

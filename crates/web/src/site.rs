@@ -39,7 +39,10 @@ impl Site {
         let site = Arc::clone(self);
         let reading = task::spawn_blocking(move || work(&site, &Store::open(&site.config.store)?));
         reading.await.unwrap_or_else(|_| {
-            Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "this page could not be made: a mistake in plumb"))
+            Err(Failure::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "this page could not be made: a mistake in plumb",
+            ))
         })
     }
 }

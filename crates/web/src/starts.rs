@@ -40,7 +40,10 @@ pub(crate) struct Started {
 pub(crate) enum StartState {
     UnderWay,
     /// It ended so: `exit status: 0`.
-    Ended { well: bool, how: String },
+    Ended {
+        well: bool,
+        how: String,
+    },
 }
 
 /// Why none was started.
@@ -142,6 +145,8 @@ mod tests {
         keep_last(&*said, &lines);
         let kept = locked(&lines).clone();
         assert_eq!((kept.len(), kept[0].as_str()), (MOST_LINES, "line 21"));
-        assert!(kept.last().is_some_and(|line| line.contains("no text") && line.chars().count() == LONGEST_LINE));
+        assert!(
+            kept.last().is_some_and(|line| line.contains("no text") && line.chars().count() == LONGEST_LINE)
+        );
     }
 }

@@ -104,6 +104,10 @@ mod tests {
         assert_eq!(refused("  hunter2\n"), TokenError::Short { length: 7 });
         assert_eq!(refused(""), TokenError::Short { length: 0 });
         assert_eq!(refused("two words are no token"), TokenError::Space);
-        assert!(Token::new("a-long-enough-token\n").expect("a file ends with a line feed").is("a-long-enough-token"));
+        assert!(
+            Token::new("a-long-enough-token\n")
+                .expect("a file ends with a line feed")
+                .is("a-long-enough-token")
+        );
     }
 }

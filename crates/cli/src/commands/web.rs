@@ -15,8 +15,8 @@ use web::{Config, Documents, Rendition, Token};
 
 use super::report::FormatName;
 use crate::{
-    commands::PROGRAM, destination, exit::Exit, failure::Misuse, global_flags::GlobalFlags, interrupt, output,
-    remedy_results, run_reference, store_path,
+    commands::PROGRAM, destination, exit::Exit, failure::Misuse, global_flags::GlobalFlags, interrupt,
+    output, remedy_results, run_reference, store_path,
 };
 
 const ABOUT: &str = "Serves pages over the runs that are kept: a list with search, each run's report, two runs compared, a result's \

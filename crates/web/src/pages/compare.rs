@@ -75,7 +75,8 @@ fn candidates(store: &Store, b: Option<&RunId>) -> Result<Vec<RunListing>, Failu
 
 async fn compared(site: &Arc<Site>, a: RunId, b: RunId) -> Result<Response, Failure> {
     let files = files(&a, &b);
-    let page = site.read(move |site, store| Ok(site.documents.comparison(store, &a, &b, Format::Html)?)).await?;
+    let page =
+        site.read(move |site, store| Ok(site.documents.comparison(store, &a, &b, Format::Html)?)).await?;
     let bar = html! { (layout::bar(site, Some(Entry::Compare), None)) (files) };
     Ok(document::framed(&page, &bar))
 }

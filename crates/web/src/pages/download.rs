@@ -25,8 +25,7 @@ pub(crate) async fn file(
     let rendition = rendition.ok_or_else(|| Failure::not_found("no report is written so"))?;
     let run = RunId(run);
     let id = run.clone();
-    let text =
-        site.read(move |site, store| Ok(site.documents.report(store, &id, rendition)?)).await?;
+    let text = site.read(move |site, store| Ok(site.documents.report(store, &id, rendition)?)).await?;
     let (kind, ending) = match rendition {
         Rendition::Shown | Rendition::Html => ("text/html; charset=utf-8", "html"),
         Rendition::Markdown => ("text/markdown; charset=utf-8", "md"),

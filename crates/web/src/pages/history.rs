@@ -183,7 +183,8 @@ fn table(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Mar
 fn changes(runs: &[Arc<RunResults>], at: usize) -> Vec<String> {
     let Some(before) = at.checked_sub(1).map(|before| &runs[before]) else { return Vec::new() };
     let run = &runs[at];
-    let kernel = run.kernel.as_ref().filter(|_| run.kernel != before.kernel).map(|kernel| format!("kernel {kernel}"));
+    let kernel =
+        run.kernel.as_ref().filter(|_| run.kernel != before.kernel).map(|kernel| format!("kernel {kernel}"));
     let tool = (run.tool != before.tool).then(|| format!("plumb {}", run.tool));
     kernel.into_iter().chain(tool).map(|change| short(&change)).collect()
 }

@@ -26,7 +26,10 @@ pub(crate) async fn page(
     let (id, live) = (run.clone(), links::live(&run));
     let report = site.read(move |site, store| {
         let begins = store.progress(&id)?.made == 0 && store.is_under_way(&id);
-        (!begins).then(|| site.documents.report(store, &id, Rendition::Shown)).transpose().map_err(Failure::from)
+        (!begins)
+            .then(|| site.documents.report(store, &id, Rendition::Shown))
+            .transpose()
+            .map_err(Failure::from)
     });
     let Some(report) = report.await? else { return Ok(Redirect::to(&live).into_response()) };
     Ok(document::framed(&report, &layout::bar(&site, None, Some((&run, RunEntry::Report)))))

@@ -138,7 +138,7 @@ fn state(row: &Row) -> Markup {
     let (class, text) = match row.run.state {
         _ if row.is_under_way => ("badge busy", "under way"),
         RunState::Unfinished => ("badge doubtful", "unfinished"),
-        RunState::Complete => ("badge good", "complete"),
+        RunState::Complete => ("faint", "complete"),
     };
     html! { span class=(class) { (text) } @if row.run.imported { " " span.badge { "imported" } } }
 }
@@ -154,8 +154,12 @@ fn nothing(wanted: &Wanted) -> Markup {
 
 fn leaf(wanted: &Wanted, next: Option<RunPosition>) -> Markup {
     let at = |after: &str| {
-        let query =
-            [("q", wanted.q.as_str()), ("scenario", &wanted.scenario), ("state", &wanted.state), ("after", after)];
+        let query = [
+            ("q", wanted.q.as_str()),
+            ("scenario", &wanted.scenario),
+            ("state", &wanted.state),
+            ("after", after),
+        ];
         links::with_query(links::RUNS, &query)
     };
     html! {

@@ -71,7 +71,9 @@ mod tests {
     #[test]
     fn nobody_is_led_elsewhere_after_signing_in() {
         assert!(is_here("/") && is_here("/runs/a%2Fb?x=1"));
-        for elsewhere in ["", "runs", "//evil.example.org", "/\\evil.example.org", "https://evil.example.org", "/\t/x"] {
+        for elsewhere in
+            ["", "runs", "//evil.example.org", "/\\evil.example.org", "https://evil.example.org", "/\t/x"]
+        {
             assert!(!is_here(elsewhere), "{elsewhere}");
         }
     }

@@ -168,17 +168,22 @@ mod tests {
     /// The numbers of an attribute, in their order.
     fn numbers(picture: &str, element: &str, attribute: &str) -> Vec<f64> {
         let elements = picture.split('<').filter(|part| part.starts_with(element));
-        let value = |part: &str| part.split(&format!(" {attribute}=\"")).nth(1)?.split('"').next()?.parse().ok();
+        let value =
+            |part: &str| part.split(&format!(" {attribute}=\"")).nth(1)?.split('"').next()?.parse().ok();
         elements.filter_map(value).collect()
     }
 
     #[test]
     fn points_are_in_the_order_of_their_values_and_nothing_leaves_the_picture() {
-        let levels = vec![RunLevel { first: 0, last: 1, median: 1e10 }, RunLevel { first: 2, last: 3, median: 2e10 }];
+        let levels =
+            vec![RunLevel { first: 0, last: 1, median: 1e10 }, RunLevel { first: 2, last: 3, median: 2e10 }];
         let picture = picture(&[1e10, 1.1e10, 2e10, 1.9e10], levels);
         let (x, y) = (numbers(&picture, "circle", "cx"), numbers(&picture, "circle", "cy"));
         assert!(y[0] > y[1] && y[1] > y[3] && y[3] > y[2], "{y:?}");
-        assert!(x.iter().all(|x| (LEFT..WIDTH - RIGHT).contains(x)) && y.iter().all(|y| (TOP..HEIGHT).contains(y)));
+        assert!(
+            x.iter().all(|x| (LEFT..WIDTH - RIGHT).contains(x))
+                && y.iter().all(|y| (TOP..HEIGHT).contains(y))
+        );
         let shift = numbers(&picture, "line class=\"shift\"", "x1");
         assert!(shift.len() == 1 && x[1] < shift[0] && shift[0] < x[2], "{shift:?}");
         assert_eq!(picture.matches("class=\"level\"").count(), 2);

@@ -23,7 +23,12 @@ impl Following {
         let progress = store.progress(run)?;
         let record = store.load(run)?;
         let results = analysis::run_results(&record);
-        Ok(Self { is_under_way: is_under_way && progress.state == RunState::Unfinished, progress, record, results })
+        Ok(Self {
+            is_under_way: is_under_way && progress.state == RunState::Unfinished,
+            progress,
+            record,
+            results,
+        })
     }
 
     /// Reads what came since; whether anything did.

@@ -19,7 +19,7 @@ pub(super) fn shown(following: &Following) -> Markup {
     html! {
         h1 { bdi { (short(&header.scenario.title)) } }
         (progress(following))
-        h2 { "Results so far" }
+        h2 { @if following.is_under_way { "Results so far" } @else { "Results" } }
         @if following.results.results.is_empty() { p.empty { "No result yet: the lab is being created, or the first trials are under way." } }
         @else { (results(&following.results.results)) }
         @if !following.record.trials.is_empty() { h2 { "Last trials" } (trials(following)) }
@@ -28,6 +28,8 @@ pub(super) fn shown(following: &Following) -> Markup {
 
 fn progress(following: &Following) -> Markup {
     let progress = &following.progress;
+    // A run that chooses its trials is complete with fewer than it might have made.
+    let planned = if progress.state == RunState::Complete { progress.made } else { progress.planned };
     let report = links::run(&following.record.header.id);
     html! {
         div.progress-line role="status" {
@@ -44,7 +46,7 @@ fn progress(following: &Following) -> Markup {
                 a href=(report) { "report of what there is" }
             }
         }
-        progress max=(progress.planned.max(1)) value=(progress.made) aria-label="Trials made" {}
+        progress max=(planned.max(1)) value=(progress.made) aria-label="Trials made" {}
     }
 }
 
@@ -81,12 +83,15 @@ fn result(result: &RunResult, reach: f64) -> Markup {
 /// The largest value of what can stand on one scale with it.
 fn reach(results: &[RunResult], of: &RunResult) -> f64 {
     let same = results.iter().filter(|it| it.metric == of.metric && it.workload == of.workload);
-    let ends = same.map(|it| it.value.interval.map_or(it.value.median, |interval| interval.high.max(it.value.median)));
+    let ends = same
+        .map(|it| it.value.interval.map_or(it.value.median, |interval| interval.high.max(it.value.median)));
     ends.filter(|end| end.is_finite()).fold(0.0, f64::max)
 }
 
 fn drawn(result: &RunResult, reach: f64) -> Markup {
-    let x = |value: f64| format!("{:.1}", if reach > 0.0 { (value / reach).clamp(0.0, 1.0) * (WIDTH - 6.0) } else { 0.0 });
+    let x = |value: f64| {
+        format!("{:.1}", if reach > 0.0 { (value / reach).clamp(0.0, 1.0) * (WIDTH - 6.0) } else { 0.0 })
+    };
     let value = &result.value;
     html! {
         svg viewBox={ "0 0 " (WIDTH) " 16" } aria-hidden="true" {
