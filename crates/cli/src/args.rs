@@ -5,7 +5,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, parse
 use crate::{
     commands::{
         baseline, check, client, compare, completions, config, doctor, explain, import, lab, man, measure,
-        memory, ping, plot, rebalance, report, run, runs, scenario, schema, server, trace, vm,
+        memory, ping, plot, rebalance, report, run, runs, scenario, schema, server, trace, vm, web,
     },
     examples,
     global_flags::{GlobalFlags, Origin},
@@ -81,6 +81,8 @@ pub(crate) enum Command {
     Plot(plot::PlotArgs),
     /// List or remove runs that are kept
     Runs(runs::RunsArgs),
+    /// Show runs in a browser: search, reports, comparisons, history, and a run that is under way
+    Web(web::WebArgs),
     /// Compare two runs: environment, then results
     Compare(compare::CompareArgs),
     /// Exit non-zero on a regression against a baseline

@@ -25,6 +25,7 @@ pub(crate) mod schema;
 pub(crate) mod server;
 pub(crate) mod trace;
 pub(crate) mod vm;
+pub(crate) mod web;
 
 use crate::{
     args::{Args, Command},
@@ -66,5 +67,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Config(args) => config::run(args, shared),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
+        Command::Web(args) => web::run(args, shared),
     }
 }

@@ -66,13 +66,7 @@ impl<'a> References<'a> {
     ///
     /// What cannot be read is left out: to learn less of the noise is no failure.
     pub(crate) fn others(&self, a: &RunRecord, b: &RunRecord) -> anyhow::Result<Vec<RunRecord>> {
-        let (Some(store), digest) = (&self.store, &a.header.scenario.digest) else { return Ok(Vec::new()) };
-        if digest.is_empty() || a.header.origin.imported().is_some() {
-            return Ok(Vec::new());
-        }
-        let listed = store.runs_of(digest)?;
-        let others = listed.iter().filter(|run| ![&a.header.id, &b.header.id].contains(&&run.id));
-        Ok(others.filter_map(|run| store.load(&run.id).ok()).take(MOST_OTHERS).collect())
+        self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| others(store, a, b))
     }
 
     fn store(&mut self) -> anyhow::Result<&mut Store> {
@@ -81,6 +75,17 @@ impl<'a> References<'a> {
             none => none.insert(store_path::open(self.shared.db.as_deref())?),
         })
     }
+}
+
+/// The same from a store, in which both runs need not be.
+pub(crate) fn others(store: &Store, a: &RunRecord, b: &RunRecord) -> anyhow::Result<Vec<RunRecord>> {
+    let digest = &a.header.scenario.digest;
+    if digest.is_empty() || a.header.origin.imported().is_some() {
+        return Ok(Vec::new());
+    }
+    let listed = store.runs_of(digest)?;
+    let others = listed.iter().filter(|run| ![&a.header.id, &b.header.id].contains(&&run.id));
+    Ok(others.filter_map(|run| store.load(&run.id).ok()).take(MOST_OTHERS).collect())
 }
 
 /// The run in a file that is there; `None` of the name of one that is kept.

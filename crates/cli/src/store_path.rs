@@ -20,7 +20,8 @@ pub(crate) fn open_existing(named: Option<&Path>) -> anyhow::Result<Option<Store
     Ok(path.map(Store::open).transpose()?)
 }
 
-fn path(named: Option<&Path>) -> anyhow::Result<PathBuf> {
+/// Where that is.
+pub(crate) fn path(named: Option<&Path>) -> anyhow::Result<PathBuf> {
     named.map_or_else(default_path, |path| Ok(path.to_owned()))
 }
 

@@ -150,6 +150,12 @@ pub(crate) fn owners<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> Ve
     owners
 }
 
+/// A result's label where no report's findings are at hand: that of [`cell`] in a run of several workloads.
+#[must_use]
+pub fn result_label(path: &str, levels: &BTreeMap<String, String>, workload: &str) -> String {
+    joined(path, levels, Some(&workload.to_owned()))
+}
+
 fn joined(path: &str, levels: &BTreeMap<String, String>, workload: Option<&String>) -> String {
     let path = is_placed(path).then(|| path.to_owned());
     let parts = path.into_iter().chain(self::levels(levels)).chain(workload.cloned());

@@ -9,10 +9,10 @@ const MINUS: &str = "\u{2212}";
 
 /// The unit that suits a value, and how many decimals three significant digits of it take.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Scale {
+pub struct Scale {
     divisor: f64,
     decimals: usize,
-    pub(crate) unit: &'static str,
+    pub unit: &'static str,
 }
 
 const RATES: [(f64, &str); 4] = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")];
@@ -29,7 +29,8 @@ pub(crate) fn with_minus(text: &str) -> String {
 
 impl Scale {
     /// For a metric's values near `value`.
-    pub(crate) fn of(metric: Metric, value: f64) -> Self {
+    #[must_use]
+    pub fn of(metric: Metric, value: f64) -> Self {
         let units = match metric.quantity() {
             Quantity::BitRate => RATES,
             Quantity::ByteRate => BYTE_RATES,
@@ -59,7 +60,8 @@ impl Scale {
     }
 
     /// The number alone.
-    pub(crate) fn number(self, value: f64) -> String {
+    #[must_use]
+    pub fn number(self, value: f64) -> String {
         let decimals = self.decimals;
         let text = format!("{:.decimals$}", value.abs() / self.divisor);
         let negative = value < 0.0 && text.bytes().any(|digit| (b'1'..=b'9').contains(&digit));
@@ -73,7 +75,8 @@ impl Scale {
     }
 
     /// The number and its unit.
-    pub(crate) fn quantity(self, value: f64) -> String {
+    #[must_use]
+    pub fn quantity(self, value: f64) -> String {
         self.with_unit(&self.number(value))
     }
 
@@ -84,7 +87,8 @@ impl Scale {
     }
 
     /// `9.20 to 9.60`.
-    pub(crate) fn range(self, interval: &Interval) -> String {
+    #[must_use]
+    pub fn range(self, interval: &Interval) -> String {
         format!("{} to {}", self.number(interval.low), self.number(interval.high))
     }
 

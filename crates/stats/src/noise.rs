@@ -100,6 +100,9 @@ pub fn between_runs(values: &[f64], confidence: f64) -> Option<BetweenRuns> {
 impl BetweenRuns {
     /// The chance that two runs of one thing lie at least as far apart as this ratio from 1.
     pub fn p(&self, ratio: f64) -> f64 {
+        if self.deviation == 0.0 {
+            return if ratio == 1.0 { 1.0 } else { 0.0 };
+        }
         distribution::student_tail(ratio.ln() / (self.deviation * SQRT_2), self.freedom)
     }
 }
@@ -181,6 +184,12 @@ mod tests {
             assert!((got.p(ratio) - 0.05).abs() < 1e-9);
         }
         assert!(got.p(1.0) > 0.999 && got.p(2.0) < 0.01);
+    }
+
+    #[test]
+    fn runs_that_are_all_alike_leave_no_chance_to_a_difference() {
+        let got = BetweenRuns { relative: 0.0, runs: 5, deviation: 0.0, freedom: 3.0 };
+        assert_eq!((got.p(1.0), got.p(1.1), got.p(0.9)), (1.0, 0.0, 0.0));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File, TryLockError},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use samples::RunId;
@@ -24,9 +24,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::UnderWay`] when another process is making it; when the lock's file cannot be made.
     pub fn claim(&self, run: &RunId) -> Result<Claim, StoreError> {
-        let mut name = self.place.path.clone().into_os_string();
-        name.push(format!(".{run}.lock"));
-        let path = PathBuf::from(name);
+        let path = lock_path(&self.place.path, run);
         let cannot = |reason: std::io::Error| StoreError::CannotOpen {
             path: path.clone(),
             reason: reason.to_string(),
@@ -57,6 +55,13 @@ impl Store {
         }
         unreachable!("there are more numbers than runs")
     }
+}
+
+/// The file that whoever makes a run has locked.
+pub(crate) fn lock_path(store: &Path, run: &RunId) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(format!(".{run}.lock"));
+    PathBuf::from(name)
 }
 
 impl Drop for Claim {

@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "the folder of the runs and their locks are made here")]
 
 mod baseline;
+mod browse;
 mod claim;
 mod error;
 mod import;
@@ -14,6 +15,7 @@ mod schema;
 mod store;
 
 pub use baseline::Baseline;
+pub use browse::{RunFilter, RunPart, RunPosition, RunProgress};
 pub use claim::Claim;
 pub use error::StoreError;
 pub use import::Importing;

@@ -34,10 +34,12 @@ pub struct RunListing {
     pub planned: u32,
 }
 
-const LISTED: &str = "SELECT id, scenario, title, started, complete,
+pub(crate) const LISTED: &str = "SELECT id, scenario, title, started, complete,
            (SELECT count(*) FROM trial WHERE trial.run = run.number), planned,
-           EXISTS (SELECT 1 FROM imported WHERE imported.run = run.number)
+           EXISTS (SELECT 1 FROM imported WHERE imported.run = run.number), number
     FROM run";
+/// The column of [`LISTED`] that is the row's number.
+pub(crate) const NUMBER: usize = 8;
 const NEWEST_FIRST: &str = "ORDER BY started DESC, number DESC";
 
 impl Store {
@@ -146,7 +148,7 @@ impl Store {
         texts.iter().map(read).collect()
     }
 
-    fn unreadable(&self, run: &RunId, what: &str, reason: String) -> StoreError {
+    pub(crate) fn unreadable(&self, run: &RunId, what: &str, reason: String) -> StoreError {
         StoreError::Unreadable {
             path: self.place.path.clone(),
             run: run.clone(),
@@ -164,7 +166,7 @@ fn list(
     connection.prepare(sql)?.query_map(parameters, listing)?.collect()
 }
 
-fn listing(row: &Row<'_>) -> rusqlite::Result<RunListing> {
+pub(crate) fn listing(row: &Row<'_>) -> rusqlite::Result<RunListing> {
     Ok(RunListing {
         id: RunId(row.get(0)?),
         scenario: row.get(1)?,

@@ -67,7 +67,7 @@ pub(crate) const OBJECTIVES: &[Word<Objective>] = &[
 
 /// Formats by the name that is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FormatName {
+pub(crate) enum FormatName {
     /// For reading here
     Terminal,
     /// GitHub-flavoured, with the per-interval data folded
@@ -167,7 +167,12 @@ pub(crate) fn summary(findings: &Findings, record: &RunRecord) -> anyhow::Result
 }
 
 impl FormatName {
-    fn write(self, findings: &Findings, record: &RunRecord, options: &Options) -> anyhow::Result<String> {
+    pub(crate) fn write(
+        self,
+        findings: &Findings,
+        record: &RunRecord,
+        options: &Options,
+    ) -> anyhow::Result<String> {
         let format = match self {
             Self::Terminal => Format::Terminal,
             Self::Markdown => Format::Markdown,

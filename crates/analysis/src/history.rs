@@ -1,0 +1,109 @@
+//! A result over the runs of its scenario: each run's value, and where it changed for good. Must not know which runs there are.
+
+use findings::{ResultHistory, RunLevel, RunResult, RunResults};
+use samples::RunRecord;
+use stats::levels;
+
+use crate::{compare, observations};
+
+/// Fewer runs show no level shift: a level takes half of them.
+pub const FEWEST_RUNS: usize = 2 * levels::FEWEST;
+
+/// The value of every result of a run, without anything that is said of them: for many runs, or while one is under way.
+#[must_use]
+pub fn run_results(record: &RunRecord) -> RunResults {
+    let header = &record.header;
+    let result = |cell: &observations::Observations<'_>| {
+        let it = cell.record;
+        Some(RunResult {
+            cell: it.id.clone(),
+            path: it.path.clone(),
+            workload: it.workload.clone(),
+            levels: it.levels.clone(),
+            metric: cell.metric,
+            value: compare::value(cell)?,
+        })
+    };
+    RunResults {
+        run: header.id.clone(),
+        started: header.started,
+        tool: header.tool.clone(),
+        kernel: header.environment.as_ref().map(|machine| machine.kernel.clone()),
+        results: observations::gather(record).iter().filter_map(result).collect(),
+    }
+}
+
+/// Every result that the last of these runs has, over all of them; they are in the order in which they were made.
+#[must_use]
+pub fn history<R: AsRef<RunResults>>(runs: &[R]) -> Vec<ResultHistory> {
+    let Some(newest) = runs.last() else { return Vec::new() };
+    newest.as_ref().results.iter().map(|result| of_result(result, runs)).collect()
+}
+
+fn of_result<R: AsRef<RunResults>>(newest: &RunResult, runs: &[R]) -> ResultHistory {
+    let same = |it: &&RunResult| it.cell == newest.cell && it.metric == newest.metric;
+    let point = |(at, run): (usize, &R)| Some((at, run.as_ref().results.iter().find(same)?.value));
+    let points: Vec<_> = runs.iter().enumerate().filter_map(point).collect();
+    let medians: Vec<f64> = points.iter().map(|(_, value)| value.median).collect();
+    let found = levels::levels(&medians).unwrap_or_default();
+    let levels = found.iter().map(|level| RunLevel {
+        first: points[level.start].0,
+        last: points[level.end - 1].0,
+        median: level.value,
+    });
+    ResultHistory { newest: newest.clone(), levels: levels.collect(), points }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{analyse, fixtures::egress};
+
+    /// Runs of the same results, each at this share of the first one's values.
+    fn runs(shares: &[f64]) -> Vec<Arc<RunResults>> {
+        let first = run_results(&egress(6).record);
+        let at = |share: &f64| {
+            let mut run = first.clone();
+            for result in &mut run.results {
+                result.value.median *= share;
+            }
+            Arc::new(run)
+        };
+        shares.iter().map(at).collect()
+    }
+
+    #[test]
+    fn a_result_has_the_value_that_its_report_has() {
+        let record = egress(6).record;
+        let (results, findings) = (run_results(&record).results, analyse(&record));
+        let told: Vec<_> = findings.cells.iter().map(|cell| (&cell.id, cell.metric, cell.value)).collect();
+        let kept: Vec<_> = results.iter().map(|it| (&it.cell, it.metric, it.value)).collect();
+        assert!(kept.len() > 1);
+        assert_eq!(kept, told);
+    }
+
+    #[test]
+    fn a_change_for_good_is_a_shift_at_the_run_that_began_it() {
+        let shares = [1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 0.7, 0.71, 0.69, 0.7, 0.72, 0.7];
+        for history in history(&runs(&shares)) {
+            let edges: Vec<_> = history.levels.iter().map(|level| (level.first, level.last)).collect();
+            assert_eq!(edges, [(0, 5), (6, 11)], "{}", history.newest.cell);
+            assert!((history.levels[1].median / history.levels[0].median - 0.7).abs() < 0.02);
+        }
+    }
+
+    #[test]
+    fn a_run_that_lacks_the_result_is_left_out_and_moves_no_other() {
+        let mut runs = runs(&[1.0; 12]);
+        let lacking = Arc::make_mut(&mut runs[3]);
+        let gone = lacking.results.remove(0).cell;
+        let all = history(&runs);
+        let found = all.iter().find(|it| it.newest.cell == gone).expect("the newest run has it");
+        let places: Vec<usize> = found.points.iter().map(|(at, _)| *at).collect();
+        assert_eq!(places, [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11]);
+        assert_eq!((found.levels[0].first, found.levels[0].last), (0, 11));
+        assert!(history::<Arc<RunResults>>(&[]).is_empty());
+    }
+}

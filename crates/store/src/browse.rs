@@ -1,0 +1,241 @@
+//! The list of runs in parts, for who leafs through many of them; how far one has got; a single result of one.
+//! Must not know how they are shown.
+
+use std::fs::{File, TryLockError};
+
+use rusqlite::{OptionalExtension, params_from_iter, types::Value};
+use samples::{RunId, RunState, Trial};
+
+use crate::{
+    claim,
+    error::StoreError,
+    listing::{LISTED, NUMBER, RunListing, listing},
+    record,
+    store::Store,
+};
+
+/// Which runs are wanted; the default is all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// What a run's name, its scenario's name or its title contains, whatever the case of its ASCII letters.
+    pub text: String,
+    /// The scenario's whole name.
+    pub scenario: Option<String>,
+    pub state: Option<RunState>,
+    /// Whether the numbers are of other tools' logs.
+    pub imported: Option<bool>,
+}
+
+/// A place in the list of runs: the run that a part of it ended with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunPosition(pub i64);
+
+/// A part of the list of runs, those that were kept last first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunPart {
+    pub runs: Vec<RunListing>,
+    /// Where the next part begins; `None` after the last one.
+    pub next: Option<RunPosition>,
+}
+
+/// How far a run has got: two that are equal have the same trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunProgress {
+    pub made: u32,
+    pub planned: u32,
+    pub state: RunState,
+    /// Changes with every trial, also with one that is made in the place of another.
+    pub newest: i64,
+}
+
+impl Store {
+    /// At most `most` runs that come after `after` in the list. What it costs does not grow with the runs that are kept, but for
+    /// those that a filter leaves out.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn browse(
+        &self,
+        filter: &RunFilter,
+        after: Option<RunPosition>,
+        most: usize,
+    ) -> Result<RunPart, StoreError> {
+        let (conditions, mut values) = filter.conditions(after);
+        // One more tells whether there is a next part.
+        values.push(Value::from(i64::try_from(most + 1).unwrap_or(i64::MAX)));
+        let sql = browse_sql(&conditions);
+        let explain = self.place.explain("list the runs of");
+        let mut statement = self.connection.prepare(&sql).map_err(&explain)?;
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(NUMBER)?, listing(row)?));
+        let rows = statement.query_map(params_from_iter(values), row).map_err(&explain)?;
+        let mut found = rows.collect::<rusqlite::Result<Vec<_>>>().map_err(&explain)?;
+        let has_more = found.len() > most;
+        found.truncate(most);
+        let next = found.last().filter(|_| has_more).map(|(number, _)| RunPosition(*number));
+        Ok(RunPart { runs: found.into_iter().map(|(_, run)| run).collect(), next })
+    }
+
+    /// How far a run has got.
+    ///
+    /// # Errors
+    /// When there is no such run, or the file cannot be read.
+    pub fn progress(&self, run: &RunId) -> Result<RunProgress, StoreError> {
+        let sql = "SELECT (SELECT count(*) FROM trial WHERE trial.run = run.number), planned, complete,
+                       (SELECT coalesce(max(number), 0) FROM trial WHERE trial.run = run.number)
+                   FROM run WHERE id = ?1";
+        let row = |row: &rusqlite::Row<'_>| {
+            let state = if row.get(2)? { RunState::Complete } else { RunState::Unfinished };
+            Ok(RunProgress { made: row.get(0)?, planned: row.get(1)?, state, newest: row.get(3)? })
+        };
+        let found = self.connection.query_row(sql, [&run.0], row).optional();
+        found.map_err(self.place.explain("read a run from"))?.ok_or_else(|| StoreError::no_such_run(run))
+    }
+
+    /// Whether a process of this machine is making the run just now.
+    ///
+    /// It looks at the lock by taking a share of it for an instant: a process that claims the run in that very instant is told
+    /// that it is under way.
+    #[must_use]
+    pub fn is_under_way(&self, run: &RunId) -> bool {
+        let Ok(lock) = File::open(claim::lock_path(&self.place.path, run)) else { return false };
+        matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
+    }
+
+    /// The trials of a run that were kept after the one with this number ([`RunProgress::newest`]; 0 before the first), in the
+    /// order in which they were made.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub fn trials_after(&self, run: &RunId, newest: i64) -> Result<Vec<Trial>, StoreError> {
+        let sql = "SELECT place, record FROM trial
+                   WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";
+        let explain = self.place.explain("read trials from");
+        let mut statement = self.connection.prepare_cached(sql).map_err(&explain)?;
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?));
+        let rows = statement.query_map((&run.0, newest), row).map_err(&explain)?;
+        let texts = rows.collect::<rusqlite::Result<Vec<_>>>().map_err(&explain)?;
+        let read = |(place, text): &(u32, String)| {
+            record::trial_of(text).map_err(|reason| self.unreadable(run, &format!("trial {place}"), reason))
+        };
+        texts.iter().map(read).collect()
+    }
+}
+
+impl RunFilter {
+    /// What rows have to fulfil, and the values of its parameters in their order.
+    fn conditions(&self, after: Option<RunPosition>) -> (Vec<&'static str>, Vec<Value>) {
+        let text = Some(self.text.trim()).filter(|text| !text.is_empty());
+        let conditions = [
+            ("number < ?", after.map(|RunPosition(number)| Value::from(number))),
+            (
+                "instr(lower(id || char(10) || scenario || char(10) || title), lower(?)) > 0",
+                text.map(|text| Value::from(text.to_owned())),
+            ),
+            ("scenario = ?", self.scenario.clone().map(Value::from)),
+            ("complete = ?", self.state.map(|state| Value::from(state == RunState::Complete))),
+            (
+                "EXISTS (SELECT 1 FROM imported WHERE imported.run = run.number) = ?",
+                self.imported.map(Value::from),
+            ),
+        ];
+        conditions.into_iter().filter_map(|(sql, value)| Some((sql, value?))).unzip()
+    }
+}
+
+fn browse_sql(conditions: &[&str]) -> String {
+    let all = conditions.join(" AND ");
+    let conditions = if conditions.is_empty() { "TRUE" } else { &all };
+    format!("{LISTED} WHERE {conditions} ORDER BY number DESC LIMIT ?")
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    /// A store with so many runs, called `many-0` and so on; of every third the title has `Bridge` in it.
+    fn store_of(runs: i64) -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut store = Store::open(folder.path().join("runs.db")).expect("a new file");
+        let kept = store.write("keep runs in", |transaction| {
+            let sql = "INSERT INTO run (id, scenario, title, digest, started, planned, complete, header)
+                       VALUES ('many-' || ?1, ?2, ?3, 'd', ?1, 4, ?1 % 2, ?4)";
+            for number in 0..runs {
+                let title = if number % 3 == 0 { "What a Bridge costs: 100 %_" } else { "Other" };
+                let scenario = if number % 5 == 0 { "quick" } else { "sweep" };
+                // As long as a header is: what is not asked for is not read.
+                transaction.execute(sql, (number, scenario, title, "x".repeat(3_000)))?;
+            }
+            Ok(())
+        });
+        kept.expect("they can be kept");
+        (folder, store)
+    }
+
+    fn names(part: &RunPart) -> Vec<&str> {
+        part.runs.iter().map(|run| run.id.0.as_str()).collect()
+    }
+
+    #[test]
+    fn parts_follow_each_other_without_gap_or_repetition() {
+        let (_folder, store) = store_of(7);
+        let mut seen = Vec::new();
+        let mut after = None;
+        loop {
+            let part = store.browse(&RunFilter::default(), after, 3).expect("a part");
+            seen.extend(part.runs.iter().map(|run| run.id.0.clone()));
+            // Whoever leafs on is not disturbed by a run that goes meanwhile.
+            let Some(next) = part.next else { break };
+            after = Some(next);
+        }
+        assert_eq!(seen, (0..7).rev().map(|number| format!("many-{number}")).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_filter_takes_text_as_it_is_and_each_condition_counts() {
+        let (_folder, store) = store_of(12);
+        let check = |filter: RunFilter, expected: &[&str]| {
+            assert_eq!(names(&store.browse(&filter, None, 50).expect("a part")), expected, "{filter:?}");
+        };
+        let text = |text: &str| RunFilter { text: text.to_owned(), ..RunFilter::default() };
+        check(text("bridge COSTS"), &["many-9", "many-6", "many-3", "many-0"]);
+        check(text("100 %_"), &["many-9", "many-6", "many-3", "many-0"]);
+        check(text("%"), &["many-9", "many-6", "many-3", "many-0"]);
+        check(text("'; DROP TABLE run; --"), &[]);
+        let quick = RunFilter { scenario: Some("quick".to_owned()), ..text("") };
+        check(quick.clone(), &["many-10", "many-5", "many-0"]);
+        check(RunFilter { state: Some(RunState::Complete), ..quick.clone() }, &["many-5"]);
+        check(RunFilter { imported: Some(true), ..quick }, &[]);
+    }
+
+    #[test]
+    fn a_part_of_ten_thousand_runs_costs_what_one_of_a_few_costs() {
+        let steps = |runs: i64| {
+            let (_folder, store) = store_of(runs);
+            let after = Some(RunPosition(runs / 2 + 20));
+            let (conditions, mut values) = RunFilter::default().conditions(after);
+            values.push(Value::from(20_i64));
+            let mut statement = store.connection.prepare(&browse_sql(&conditions)).expect("SQL");
+            let rows = statement.query_map(params_from_iter(values), listing).expect("rows").count();
+            assert_eq!(rows, 20);
+            statement.get_status(StatementStatus::VmStep)
+        };
+        let (few, many) = (steps(40), steps(10_000));
+        assert!(many <= few * 11 / 10, "{many} steps of the virtual machine, beside {few}");
+    }
+
+    #[test]
+    fn a_run_is_under_way_while_somebody_has_claimed_it() {
+        let (_folder, store) = store_of(1);
+        let run = RunId("many-0".to_owned());
+        assert!(!store.is_under_way(&run));
+        let claim = store.claim(&run).expect("nobody has it");
+        assert!(store.is_under_way(&run));
+        drop(claim);
+        assert!(!store.is_under_way(&run));
+        let left = claim::lock_path(store.path(), &run);
+        File::create(left).expect("as a process leaves it that was killed");
+        assert!(!store.is_under_way(&run) && store.claim(&run).is_ok());
+    }
+}

@@ -1,0 +1,55 @@
+//! Which `Host` a request may name. A name that an attacker resolves to this machine (DNS rebinding) would make his page one of
+//! ours; an address cannot be made to. Must not know what is asked for.
+
+use std::net::IpAddr;
+
+use axum::http::uri::Authority;
+
+/// Whether it is an address, `localhost`, or one of `names`.
+pub(crate) fn is_ours(host: &str, names: &[String]) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else { return false };
+    // A user's name before the host is nothing that a browser sends.
+    if authority.as_str().contains('@') {
+        return false;
+    }
+    let name = authority.host().trim_end_matches('.');
+    let bare = name.trim_start_matches('[').trim_end_matches(']');
+    let is_named = || names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    bare.parse::<IpAddr>().is_ok() || name.eq_ignore_ascii_case("localhost") || is_named()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_localhost_and_given_names_are_ours_and_no_other_name() {
+        let names = ["plumb.example.org".to_owned()];
+        let ours = [
+            "127.0.0.1",
+            "127.0.0.1:7373",
+            "[::1]:7373",
+            "localhost:7373",
+            "LOCALHOST.",
+            "198.18.0.1:80",
+            "Plumb.Example.Org:443",
+        ];
+        for host in ours {
+            assert!(is_ours(host, &names), "{host}");
+        }
+        let foreign = [
+            "",
+            "evil.example.org",
+            "127.0.0.1.evil.example.org:7373",
+            "localhost.evil.example.org",
+            "evil@127.0.0.1",
+            "127.0.0.1:7373/x",
+            "plumb.example.org.evil",
+            "a b",
+            "127.1",
+        ];
+        for host in foreign {
+            assert!(!is_ours(host, &names), "{host}");
+        }
+    }
+}

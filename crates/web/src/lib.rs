@@ -1,0 +1,23 @@
+//! The page over the store: runs, their reports, two compared, a result's history, and a run that is under way.
+//!
+//! Owns HTTP, HTML and who may read. Must not know how a report is written, where runs are kept on this machine, or what
+//! signals are: the command line hands these in.
+
+mod config;
+mod document;
+mod failure;
+mod guard;
+mod host;
+mod layout;
+mod links;
+mod pages;
+mod results_cache;
+mod serve;
+mod site;
+mod starts;
+mod time;
+mod token;
+
+pub use config::{Config, Documents, Rendition};
+pub use serve::{ServeError, serve};
+pub use token::{Token, TokenError};

@@ -1,0 +1,71 @@
+//! Addresses of pages. Names of runs may hold anything. Must not know what is on the pages.
+
+use std::fmt::Write as _;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use samples::RunId;
+
+use crate::config::Rendition;
+
+/// What stands in an address as it is (RFC 3986, unreserved).
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+pub(crate) const RUNS: &str = "/";
+pub(crate) const COMPARE: &str = "/compare";
+pub(crate) const START: &str = "/start";
+pub(crate) const SIGN_IN: &str = "/sign-in";
+
+pub(crate) fn run(run: &RunId) -> String {
+    format!("/runs/{}", encoded(&run.0))
+}
+
+pub(crate) fn live(run: &RunId) -> String {
+    self::run(run) + "/live"
+}
+
+pub(crate) fn events(run: &RunId) -> String {
+    self::run(run) + "/events"
+}
+
+pub(crate) fn history(run: &RunId) -> String {
+    self::run(run) + "/history"
+}
+
+pub(crate) fn download(run: &RunId, rendition: Rendition) -> String {
+    format!("{}/download/{}", self::run(run), rendition.name())
+}
+
+pub(crate) fn comparison(a: &RunId, b: &RunId) -> String {
+    with_query(COMPARE, &[("a", &a.0), ("b", &b.0)])
+}
+
+/// A page with what it is asked; what is empty is left out.
+pub(crate) fn with_query(page: &str, query: &[(&str, &str)]) -> String {
+    let mut text = page.to_owned();
+    for (key, value) in query.iter().filter(|(_, value)| !value.is_empty()) {
+        let mark = if text.len() == page.len() { '?' } else { '&' };
+        let _ = write!(text, "{mark}{key}={}", encoded(value));
+    }
+    text
+}
+
+fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, UNRESERVED).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_leaves_its_part_of_an_address() {
+        let link = |name: &str| run(&RunId(name.to_owned()));
+        assert_eq!(link("quick-20261121-1300"), "/runs/quick-20261121-1300");
+        assert_eq!(link("../a?b#c\"<"), "/runs/..%2Fa%3Fb%23c%22%3C");
+        assert_eq!(
+            with_query(RUNS, &[("q", "a&b=c"), ("state", ""), ("after", "7")]),
+            "/?q=a%26b%3Dc&after=7"
+        );
+        assert_eq!(with_query(RUNS, &[("q", "")]), "/");
+    }
+}

@@ -1,0 +1,46 @@
+//! The pages, one file each, and their addresses.
+
+mod assets;
+mod compare;
+mod download;
+mod history;
+mod live;
+mod report;
+mod runs;
+pub(crate) mod sign_in;
+mod start;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::DefaultBodyLimit,
+    middleware,
+    routing::{get, post},
+};
+
+use crate::{failure::Failure, guard, links, site::Site};
+
+/// A form has a few words.
+const LARGEST_FORM: usize = 4096;
+
+/// Which page answers at which address.
+pub(crate) fn router(site: &Arc<Site>) -> Router {
+    Router::new()
+        .route(links::RUNS, get(runs::page))
+        .route("/runs/{run}", get(report::page))
+        .route("/runs/{run}/download/{rendition}", get(download::file))
+        .route("/runs/{run}/history", get(history::page))
+        .route("/runs/{run}/live", get(live::page))
+        .route("/runs/{run}/events", get(live::events))
+        .route(links::COMPARE, get(compare::page))
+        .route("/compare/download/{format}", get(download::comparison))
+        .route(links::START, get(start::page).post(start::start))
+        .route("/started/{number}", get(start::started))
+        .route(links::SIGN_IN, post(sign_in::sign_in).get(sign_in::page))
+        .route("/static/{name}", get(assets::asset))
+        .fallback(async || Failure::not_found("there is no such page"))
+        .layer(DefaultBodyLimit::max(LARGEST_FORM))
+        .layer(middleware::from_fn_with_state(Arc::clone(site), guard::guard))
+        .with_state(Arc::clone(site))
+}

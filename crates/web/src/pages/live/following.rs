@@ -1,0 +1,58 @@
+//! A run as one page follows it: the trials that were read, and those that came since. Must not know how it is shown.
+
+use findings::RunResults;
+use samples::{RunId, RunRecord, RunState};
+use store::{RunProgress, Store, StoreError};
+
+use crate::failure::Failure;
+
+/// A run that is followed.
+#[derive(Debug)]
+pub(super) struct Following {
+    pub(super) record: RunRecord,
+    pub(super) progress: RunProgress,
+    pub(super) is_under_way: bool,
+    pub(super) results: RunResults,
+}
+
+impl Following {
+    /// The run as it is now.
+    pub(super) fn begin(store: &Store, run: &RunId) -> Result<Self, Failure> {
+        // Before the trials: one that comes in between is read once more, and none is missed.
+        let is_under_way = store.is_under_way(run);
+        let progress = store.progress(run)?;
+        let record = store.load(run)?;
+        let results = analysis::run_results(&record);
+        Ok(Self {
+            is_under_way: is_under_way && progress.state == RunState::Unfinished,
+            progress,
+            record,
+            results,
+        })
+    }
+
+    /// Reads what came since; whether anything did.
+    pub(super) fn look(&mut self, store: &Store) -> Result<bool, StoreError> {
+        let run = self.record.header.id.clone();
+        let claimed = store.is_under_way(&run);
+        let progress = store.progress(&run)?;
+        let is_under_way = claimed && progress.state == RunState::Unfinished;
+        if progress == self.progress && is_under_way == self.is_under_way {
+            return Ok(false);
+        }
+        for trial in store.trials_after(&run, self.progress.newest)? {
+            // One that is made again stands in the place of the first.
+            self.record.trials.retain(|known| known.index != trial.index);
+            self.record.trials.push(trial);
+        }
+        self.record.header.state = progress.state;
+        self.results = analysis::run_results(&self.record);
+        (self.progress, self.is_under_way) = (progress, is_under_way);
+        Ok(true)
+    }
+
+    /// Whether no trial comes any more, unless somebody resumes it.
+    pub(super) const fn has_ended(&self) -> bool {
+        !self.is_under_way
+    }
+}

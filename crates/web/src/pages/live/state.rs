@@ -1,0 +1,151 @@
+//! What a page shows of a run that is under way: how far it is, its results with their intervals, its last trials.
+//! Must not know how it gets there.
+
+use findings::RunResult;
+use maud::{Markup, html};
+use report::Scale;
+use samples::{Arm, CellRecord, RunState, Trial};
+
+use super::following::Following;
+use crate::{layout::short, links, time};
+
+/// So many trials are shown, the newest ones.
+const MOST_TRIALS: usize = 12;
+/// The width of an interval's picture, in its own units.
+const WIDTH: f64 = 200.0;
+
+pub(super) fn shown(following: &Following) -> Markup {
+    let header = &following.record.header;
+    html! {
+        h1 { bdi { (short(&header.scenario.title)) } }
+        (progress(following))
+        h2 { @if following.is_under_way { "Results so far" } @else { "Results" } }
+        @if following.results.results.is_empty() { p.empty { "No result yet: the lab is being created, or the first trials are under way." } }
+        @else { (results(&following.results.results)) }
+        @if !following.record.trials.is_empty() { h2 { "Last trials" } (trials(following)) }
+    }
+}
+
+fn progress(following: &Following) -> Markup {
+    let progress = &following.progress;
+    // A run that chooses its trials is complete with fewer than it might have made.
+    let planned = if progress.state == RunState::Complete { progress.made } else { progress.planned };
+    let report = links::run(&following.record.header.id);
+    html! {
+        div.progress-line role="status" {
+            @if following.is_under_way {
+                span.badge.busy { "under way" }
+                " " strong { (progress.made) " of " (progress.planned) " trials" }
+            } @else if progress.state == RunState::Complete {
+                span.badge.good { "complete" }
+                " " strong { (progress.made) " trials. " } a href=(report) { "Read the report" }
+            } @else {
+                span.badge.doubtful { "interrupted" }
+                " " strong { (progress.made) " of " (progress.planned) " trials. " }
+                code { "plumb run --resume " (short(&following.record.header.id.0)) } " goes on; "
+                a href=(report) { "report of what there is" }
+            }
+        }
+        progress max=(planned.max(1)) value=(progress.made) aria-label="Trials made" {}
+    }
+}
+
+fn results(results: &[RunResult]) -> Markup {
+    html! {
+        div.wide {
+            table.results {
+                thead { tr {
+                    th scope="col" { "Result" } th.number scope="col" { "Median" } th.number scope="col" { "Interval" }
+                    th.interval scope="col" { span.unseen { "Interval drawn" } } th.number scope="col" { "Trials" }
+                } }
+                tbody { @for it in results { (result(it, reach(results, it))) } }
+            }
+        }
+    }
+}
+
+fn result(result: &RunResult, reach: f64) -> Markup {
+    let value = &result.value;
+    let scale = Scale::of(result.metric, value.median);
+    html! {
+        tr {
+            td.name { bdi { (short(&report::result_label(&result.path, &result.levels, &result.workload))) } }
+            td.number { strong { (scale.quantity(value.median)) } }
+            td.number {
+                @match &value.interval { Some(interval) => (scale.range(interval)), None => span.faint { "too few trials" } }
+            }
+            td.interval { (drawn(result, reach)) }
+            td.number { (value.trials) }
+        }
+    }
+}
+
+/// The largest value of what can stand on one scale with it.
+fn reach(results: &[RunResult], of: &RunResult) -> f64 {
+    let same = results.iter().filter(|it| it.metric == of.metric && it.workload == of.workload);
+    let ends = same
+        .map(|it| it.value.interval.map_or(it.value.median, |interval| interval.high.max(it.value.median)));
+    ends.filter(|end| end.is_finite()).fold(0.0, f64::max)
+}
+
+fn drawn(result: &RunResult, reach: f64) -> Markup {
+    let x = |value: f64| {
+        format!("{:.1}", if reach > 0.0 { (value / reach).clamp(0.0, 1.0) * (WIDTH - 6.0) } else { 0.0 })
+    };
+    let value = &result.value;
+    html! {
+        svg viewBox={ "0 0 " (WIDTH) " 16" } aria-hidden="true" {
+            rect.bar x="0" y="4" width=(x(value.median)) height="8" {}
+            @if let Some(interval) = value.interval {
+                path.interval d={ "M" (x(interval.low)) " 2v12M" (x(interval.low)) " 8H" (x(interval.high)) "M" (x(interval.high)) " 2v12" } {}
+            }
+        }
+    }
+}
+
+fn trials(following: &Following) -> Markup {
+    let record = &following.record;
+    html! {
+        div.wide {
+            table {
+                thead { tr {
+                    th.number scope="col" { "Block" } th scope="col" { "Result" } th.number scope="col" { "Value" }
+                    th scope="col" { "Begun (UTC)" } th scope="col" { "Made" }
+                } }
+                tbody {
+                    @for trial in record.trials.iter().rev().take(MOST_TRIALS) {
+                        tr {
+                            td.number { (trial.block + 1) }
+                            @let cell = record.header.cells.iter().find(|cell| cell.id == trial.cell);
+                            td.name { bdi { (short(&cell.map_or_else(|| trial.cell.clone(), label))) } }
+                            td.number { (value(trial)) }
+                            td { (time::second_of_day(trial.started)) }
+                            td { (reason(trial)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn label(cell: &CellRecord) -> String {
+    report::result_label(&cell.path, &cell.levels, &cell.workload)
+}
+
+fn value(trial: &Trial) -> Markup {
+    let metric = trial.measurement.kind().metric();
+    match trial.measurement.value(metric) {
+        Some(value) => html! { (Scale::of(metric, value).quantity(value)) },
+        None => html! { span.faint { "no value" } },
+    }
+}
+
+fn reason(trial: &Trial) -> Markup {
+    let text = match trial.arm {
+        Arm::Measure => "to measure",
+        Arm::Again => "baseline again",
+        Arm::Probed => "with probes",
+    };
+    html! { (text) @if !trial.discarded.is_empty() { ", again after a disturbed attempt" } }
+}

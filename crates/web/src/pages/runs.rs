@@ -1,0 +1,202 @@
+//! The list of runs, with search and filter. Must not know what a run holds.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Query, State},
+    response::Response,
+};
+use maud::{Markup, html};
+use samples::{RunId, RunState};
+use scenario::builtin;
+use serde::Deserialize;
+use store::{Baseline, RunFilter, RunListing, RunPart, RunPosition};
+
+use crate::{
+    failure::Failure,
+    layout::{self, Entry, short},
+    links,
+    site::Site,
+    time,
+};
+
+/// Rows of a page.
+const MOST: usize = 25;
+
+/// What the list is asked for; a form sends empty words for what was not chosen.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Wanted {
+    q: String,
+    scenario: String,
+    state: String,
+    after: Option<i64>,
+}
+
+/// What a run can be, in the words of addresses and as they are shown.
+const STATES: [(&str, &str); 3] =
+    [("complete", "Complete"), ("unfinished", "Unfinished"), ("imported", "Imported")];
+
+/// A run with what the list says beside.
+struct Row {
+    run: RunListing,
+    is_under_way: bool,
+}
+
+pub(crate) async fn page(
+    State(site): State<Arc<Site>>,
+    Query(wanted): Query<Wanted>,
+) -> Result<Response, Failure> {
+    let (filter, after) = (wanted.filter(), wanted.after.map(RunPosition));
+    let read = site.read(move |_, store| {
+        let RunPart { runs, next } = store.browse(&filter, after, MOST)?;
+        let row = |run: RunListing| {
+            let is_under_way = run.state == RunState::Unfinished && store.is_under_way(&run.id);
+            Row { run, is_under_way }
+        };
+        Ok((runs.into_iter().map(row).collect::<Vec<_>>(), next, store.baselines()?))
+    });
+    let (rows, next, baselines) = read.await?;
+    let content = html! {
+        h1 { "Runs" }
+        (search(&wanted))
+        @if rows.is_empty() { (nothing(&wanted)) } @else { (list(&rows, &baselines)) }
+        (leaf(&wanted, next))
+    };
+    Ok(layout::page(&site, "Runs", Some(Entry::Runs), &content))
+}
+
+fn search(wanted: &Wanted) -> Markup {
+    html! {
+        form.search method="get" action=(links::RUNS) role="search" {
+            div.field.grow {
+                label for="q" { "Search" }
+                input #q type="search" name="q" value=(wanted.q) placeholder="Name or title" maxlength="200";
+            }
+            div.field {
+                label for="scenario" { "Scenario" }
+                input #scenario name="scenario" value=(wanted.scenario) list="scenarios" placeholder="All" maxlength="200";
+                datalist #scenarios { @for builtin in builtin::all() { option value=(builtin.name) {} } }
+            }
+            div.field {
+                label for="state" { "State" }
+                select #state name="state" {
+                    option value="" { "All" }
+                    @for (word, title) in STATES { option value=(word) selected[wanted.state == word] { (title) } }
+                }
+            }
+            button type="submit" { "Search" }
+            @if wanted.is_filtered() { a.clear href=(links::RUNS) { "Clear" } }
+        }
+    }
+}
+
+fn list(rows: &[Row], baselines: &[Baseline]) -> Markup {
+    html! {
+        form method="get" action=(links::COMPARE) {
+            div.wide {
+                table.runs {
+                    thead { tr {
+                        th scope="col" { span.unseen { "Compare" } }
+                        th scope="col" { "Run" }
+                        th scope="col" { "Scenario" }
+                        th scope="col" { "Begun (UTC)" }
+                        th.number scope="col" { "Trials" }
+                        th scope="col" { "State" }
+                    } }
+                    tbody { @for row in rows { (self::row(row, baselines)) } }
+                }
+            }
+            button.quiet type="submit" { "Compare two selected runs" }
+        }
+    }
+}
+
+fn row(row: &Row, baselines: &[Baseline]) -> Markup {
+    let run = &row.run;
+    let link = if row.is_under_way { links::live(&run.id) } else { links::run(&run.id) };
+    let named = baselines.iter().filter(|baseline| baseline.run == run.id);
+    html! {
+        tr {
+            td.pick { input type="checkbox" name="run" value=(run.id) aria-label={ "Compare " (short(&run.id.0)) }; }
+            td.name {
+                a href=(link) { bdi { (short(&run.id.0)) } }
+                @if !run.title.is_empty() { span.title { bdi { (short(&run.title)) } } }
+            }
+            td.scenario { a href=(links::with_query(links::RUNS, &[("scenario", &run.scenario)])) { bdi { (short(&run.scenario)) } } }
+            td.begun { (time::minute(run.started)) }
+            td.number { (run.made) span.faint { "/" (run.planned) } }
+            td.state {
+                (state(row))
+                @for baseline in named { " " span.badge { "baseline " bdi { (short(&baseline.name)) } } }
+            }
+        }
+    }
+}
+
+fn state(row: &Row) -> Markup {
+    let (class, text) = match row.run.state {
+        _ if row.is_under_way => ("badge busy", "under way"),
+        RunState::Unfinished => ("badge doubtful", "unfinished"),
+        RunState::Complete => ("faint", "complete"),
+    };
+    html! { span class=(class) { (text) } @if row.run.imported { " " span.badge { "imported" } } }
+}
+
+fn nothing(wanted: &Wanted) -> Markup {
+    html! {
+        p.empty {
+            @if wanted.is_filtered() { "No run is like that." }
+            @else { "No runs are kept yet. " code { "plumb run quick" } " makes one, in about a minute." }
+        }
+    }
+}
+
+fn leaf(wanted: &Wanted, next: Option<RunPosition>) -> Markup {
+    let at = |after: &str| {
+        let query = [
+            ("q", wanted.q.as_str()),
+            ("scenario", &wanted.scenario),
+            ("state", &wanted.state),
+            ("after", after),
+        ];
+        links::with_query(links::RUNS, &query)
+    };
+    html! {
+        @if wanted.after.is_some() || next.is_some() {
+            div.leaf role="navigation" aria-label="Pages" {
+                @if wanted.after.is_some() { a href=(at("")) { "← Newest" } }
+                @if let Some(RunPosition(next)) = next { a rel="next" href=(at(&next.to_string())) { "Older →" } }
+            }
+        }
+    }
+}
+
+impl Wanted {
+    fn is_filtered(&self) -> bool {
+        [&self.q, &self.scenario, &self.state].iter().any(|word| !word.trim().is_empty())
+    }
+
+    fn filter(&self) -> RunFilter {
+        let scenario = self.scenario.trim();
+        RunFilter {
+            text: self.q.clone(),
+            scenario: (!scenario.is_empty()).then(|| scenario.to_owned()),
+            state: match self.state.as_str() {
+                "complete" => Some(RunState::Complete),
+                "unfinished" => Some(RunState::Unfinished),
+                _ => None,
+            },
+            imported: (self.state == "imported").then_some(true),
+        }
+    }
+}
+
+/// Runs as the choices of a form, the newest first.
+pub(super) fn options(runs: &[RunListing], chosen: Option<&RunId>) -> Markup {
+    html! {
+        @for run in runs {
+            option value=(run.id) selected[chosen == Some(&run.id)] { (short(&run.id.0)) " (" (time::minute(run.started)) ")" }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Times as pages write them, in UTC. Must not know of what.
+
+use jiff::{Timestamp, tz::TimeZone};
+use samples::UnixMillis;
+
+/// `2026-11-21 13:00`.
+pub(crate) fn minute(at: UnixMillis) -> String {
+    written(at, "%Y-%m-%d %H:%M")
+}
+
+/// `2026-11-21`.
+pub(crate) fn day(at: UnixMillis) -> String {
+    written(at, "%Y-%m-%d")
+}
+
+/// `13:00:15`.
+pub(crate) fn second_of_day(at: UnixMillis) -> String {
+    written(at, "%H:%M:%S")
+}
+
+pub(crate) fn now() -> UnixMillis {
+    UnixMillis(Timestamp::now().as_millisecond())
+}
+
+fn written(at: UnixMillis, format: &str) -> String {
+    // What no calendar holds is an imported log's mistake.
+    Timestamp::from_millisecond(at.0)
+        .map(|time| time.to_zoned(TimeZone::UTC).strftime(format).to_string())
+        .unwrap_or_default()
+}

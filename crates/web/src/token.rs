@@ -1,0 +1,113 @@
+//! The token that a reader off this machine has to show, and the cookie that stands for it in a browser.
+//! Compared by their digests, in a time that says nothing of either. Must not know HTTP.
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use thiserror::Error;
+
+/// Shorter ones can be guessed.
+const SHORTEST: usize = 16;
+/// Bytes of chance in a generated one.
+const CHANCE: usize = 24;
+/// The cookie is another text than the token: what a browser keeps is of no use elsewhere.
+const OF_COOKIE: &str = "plumb web cookie: ";
+
+/// A token, kept as what is compared.
+pub struct Token {
+    token: [u8; 32],
+    cookie: String,
+}
+
+/// Why a text is no token.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum TokenError {
+    #[error("it has {length} characters, and needs {SHORTEST} at least")]
+    Short { length: usize },
+    #[error("it has a space or a control character in it")]
+    Space,
+    #[error("the kernel has no random numbers: {0}")]
+    Chance(String),
+}
+
+impl Token {
+    /// A token that the user chose; spaces around it do not count.
+    ///
+    /// # Errors
+    /// When it could be guessed, or cannot be typed.
+    pub fn new(text: &str) -> Result<Self, TokenError> {
+        let text = text.trim();
+        let length = text.chars().count();
+        if length < SHORTEST {
+            return Err(TokenError::Short { length });
+        }
+        if text.contains(|sign: char| sign.is_whitespace() || sign.is_control()) {
+            return Err(TokenError::Space);
+        }
+        let cookie = BASE64_URL_SAFE_NO_PAD.encode(digest(&format!("{OF_COOKIE}{text}")));
+        Ok(Self { token: digest(text), cookie })
+    }
+
+    /// A new token, and its text.
+    ///
+    /// # Errors
+    /// When the kernel has no random numbers.
+    pub fn generate() -> Result<(Self, String), TokenError> {
+        let mut bytes = [0; CHANCE];
+        getrandom::fill(&mut bytes).map_err(|error| TokenError::Chance(error.to_string()))?;
+        let text = BASE64_URL_SAFE_NO_PAD.encode(bytes);
+        Ok((Self::new(&text)?, text))
+    }
+
+    /// Whether it is this one.
+    pub(crate) fn is(&self, shown: &str) -> bool {
+        digest(shown.trim()).ct_eq(&self.token).into()
+    }
+
+    /// The cookie's value.
+    pub(crate) fn cookie(&self) -> &str {
+        &self.cookie
+    }
+
+    pub(crate) fn is_cookie(&self, shown: &str) -> bool {
+        digest(shown).ct_eq(&digest(&self.cookie)).into()
+    }
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token(..)")
+    }
+}
+
+fn digest(text: &str) -> [u8; 32] {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_knows_itself_and_its_cookie_and_nothing_else() {
+        let (token, text) = Token::generate().expect("the kernel has random numbers");
+        assert!(token.is(&text) && token.is(&format!(" {text}\n")) && text.len() >= SHORTEST);
+        assert!(!token.is("") && !token.is(&text[1..]) && !token.is(token.cookie()));
+        assert!(token.is_cookie(token.cookie()) && !token.is_cookie(&text) && !token.is_cookie(""));
+        let other = Token::generate().expect("again").1;
+        assert!(!token.is(&other) && !format!("{token:?}").contains(&text));
+    }
+
+    #[test]
+    fn what_could_be_guessed_or_not_typed_is_refused() {
+        let refused = |text: &str| Token::new(text).expect_err("no token");
+        assert_eq!(refused("  hunter2\n"), TokenError::Short { length: 7 });
+        assert_eq!(refused(""), TokenError::Short { length: 0 });
+        assert_eq!(refused("two words are no token"), TokenError::Space);
+        assert!(
+            Token::new("a-long-enough-token\n")
+                .expect("a file ends with a line feed")
+                .is("a-long-enough-token")
+        );
+    }
+}

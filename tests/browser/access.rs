@@ -1,0 +1,121 @@
+//! Who may read, and from where.
+
+use std::process::Command;
+
+use plumb_tests::on_loopback;
+
+use crate::{
+    chrome::Chrome,
+    kept::{self, PLAIN},
+    sandbox,
+    server::Server,
+};
+
+/// In a namespace of the test's own.
+const ADDRESS: &str = "198.18.0.1";
+
+pub fn token() {
+    let there = on_loopback(|| {
+        let added = Command::new("ip").args(["address", "add", ADDRESS, "dev", "lo"]).status();
+        assert!(added.is_ok_and(|status| status.success()), "an address of our own");
+        off_loopback();
+    });
+    assert!(there.is_some(), "root can make namespaces");
+}
+
+fn off_loopback() {
+    let sandbox = sandbox();
+    kept::keep(&sandbox, &PLAIN);
+    let server = Server::at(&format!("{ADDRESS}:7373"), &sandbox, &[]);
+    let token = server.token.clone().expect("it made one");
+    let host = format!("Host: {ADDRESS}:7373\r\n");
+    for page in ["/", "/runs/egress-1", "/runs/egress-1/download/raw", "/runs/egress-1/events", "/compare"] {
+        let answer = server.get(page);
+        assert!(answer.starts_with("HTTP/1.1 401") && !answer.contains("node-to-node"), "{page}: {answer}");
+    }
+    let shown = |token: &str| server.answer("GET /", &format!("{host}Authorization: Bearer {token}\r\n"), "");
+    assert!(shown(&token).contains("egress-1"));
+    for wrong in ["", "x", &token[1..], &format!("{token}x")] {
+        assert!(shown(wrong).starts_with("HTTP/1.1 401"), "{wrong}");
+    }
+    let mut chrome = Chrome::start();
+    chrome.open(&format!("{}/runs/egress-1", server.origin));
+    assert!(chrome.text("main").contains("Sign in"), "{}", chrome.text("main"));
+    chrome.evaluate("document.querySelector('#token').value = 'certainly-not-the-token'");
+    chrome.follow("button");
+    assert!(chrome.text("[role=alert]").contains("not the token"));
+    chrome.evaluate(&format!("document.querySelector('#token').value = '{token}'"));
+    chrome.follow("button");
+    // Where he wanted to go in the first place.
+    assert!(chrome.text("main").contains("What each layer costs"), "{}", chrome.text("main"));
+    assert!(!chrome.evaluate("document.cookie").to_string().contains("plumb"), "no script sees the cookie");
+    chrome.asked_nobody_but(&server.origin);
+    server.end();
+}
+
+pub fn refused() {
+    let sandbox = sandbox();
+    kept::keep(&sandbox, &PLAIN);
+    let server = Server::start(&sandbox, &["--allow-run", "--name", "plumb.example.org"]);
+    let host = server.origin.trim_start_matches("http://").to_owned();
+    let port = host.rsplit(':').next().expect("a port").to_owned();
+    let check = |request: &str, head: &str, body: &str, status: &str| {
+        let answer = server.answer(request, head, body);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{request} {head}: {answer:.300}");
+        answer
+    };
+    let rebound = check("GET /", &format!("Host: evil.example.org:{port}\r\n"), "", "421");
+    assert!(!rebound.contains("egress-1"));
+    check("GET /", "", "", "421");
+    check("GET /", &format!("Host: localhost:{port}\r\n"), "", "200");
+    check("GET /", "Host: plumb.example.org\r\n", "", "200");
+    let form = "Content-Type: application/x-www-form-urlencoded\r\n";
+    let start = |origin: &str, scenario: &str, status: &str| {
+        check("POST /start", &format!("Host: {host}\r\n{form}{origin}"), scenario, status)
+    };
+    start("", "scenario=quick", "403");
+    start("Origin: http://evil.example.org\r\n", "scenario=quick", "403");
+    start("Origin: null\r\n", "scenario=quick", "403");
+    start(&format!("Origin: http://{host}\r\n"), "scenario=nonsense", "400");
+    start(&format!("Origin: http://{host}\r\n"), &format!("scenario={}", "x".repeat(100_000)), "413");
+    // Nothing is changed by what a link or an image could ask for.
+    check("GET /start?scenario=quick", &format!("Host: {host}\r\n"), "", "200");
+    check("DELETE /runs/egress-1", &format!("Host: {host}\r\nOrigin: http://{host}\r\n"), "", "405");
+    let answer = server.get("/");
+    for header in [
+        "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'",
+        "frame-ancestors 'none'",
+        "x-content-type-options: nosniff",
+        "referrer-policy: same-origin",
+        "cache-control: no-store",
+    ] {
+        assert!(answer.contains(header), "{header}: {answer:.900}");
+    }
+    let report = server.get("/runs/egress-1");
+    assert!(report.contains("content-security-policy: default-src 'none'"), "{report:.900}");
+    server.end();
+    let closed = Server::start(&sandbox, &[]);
+    let host = closed.origin.trim_start_matches("http://").to_owned();
+    let head = format!("Host: {host}\r\n{form}Origin: http://{host}\r\n");
+    assert!(closed.answer("POST /start", &head, "scenario=quick").starts_with("HTTP/1.1 403"));
+    assert!(closed.get("/start").starts_with("HTTP/1.1 403"));
+    closed.end();
+}
+
+pub fn token_file() {
+    let sandbox = sandbox();
+    kept::keep(&sandbox, &PLAIN);
+    let short = sandbox.file("short", "hunter2\n");
+    let refused = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--token-file", &short]);
+    assert!(refused.status == Some(64) && refused.err.contains("7 characters"), "{refused:?}");
+    let missing = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--token-file", "nowhere"]);
+    assert!(missing.status == Some(1) && missing.err.contains("nowhere"), "{missing:?}");
+    // On loopback too, where one is given.
+    let file = sandbox.file("token", "a-token-that-is-long-enough\n");
+    let server = Server::start(&sandbox, &["--token-file", &file]);
+    assert!(server.get("/").starts_with("HTTP/1.1 401"));
+    let host = server.origin.trim_start_matches("http://").to_owned();
+    let shown = format!("Host: {host}\r\nAuthorization: Bearer a-token-that-is-long-enough\r\n");
+    assert!(server.answer("GET /", &shown, "").contains("egress-1"));
+    server.end();
+}

@@ -1,0 +1,68 @@
+//! Stores with runs in them, made of the recorded run that the crate `analysis` is tested with. Must not know the pages.
+
+use plumb_tests::Sandbox;
+use samples::{RunId, RunRecord};
+use serde_json::{Value, json};
+use store::{Store, StoreError};
+
+const RECORDED: &str = include_str!("../../crates/analysis/tests/golden/egress.run.json");
+const DAY: i64 = 86_400_000;
+
+/// What is particular to a kept run.
+pub struct Kept<'a> {
+    pub id: &'a str,
+    pub title: &'a str,
+    /// Days after the first one.
+    pub day: i64,
+    /// Its throughput as a share of what was recorded.
+    pub share: f64,
+    pub kernel: &'a str,
+}
+
+pub const PLAIN: Kept<'static> =
+    Kept { id: "egress-1", title: "What an egress gateway costs", day: 0, share: 1.0, kernel: "6.1.0" };
+
+/// Keeps a run.
+pub fn keep(sandbox: &Sandbox, kept: &Kept<'_>) {
+    let mut run: Value = serde_json::from_str(RECORDED).expect("JSON");
+    let header = &mut run["header"];
+    header["id"] = json!(kept.id);
+    header["scenario"]["name"] = json!("egress-gateway");
+    header["scenario"]["title"] = json!(kept.title);
+    header["scenario"]["digest"] = json!("0".repeat(64));
+    header["started"] = json!(header["started"].as_i64().expect("a time") + kept.day * DAY);
+    header["environment"]["kernel"] = json!(kept.kernel);
+    for trial in run["trials"].as_array_mut().expect("trials") {
+        scale(trial, kept.share);
+    }
+    let record: RunRecord = serde_json::from_value(run).expect("a run record");
+    let mut store = Store::open(sandbox.database()).expect("a store");
+    let kept = store.import::<StoreError>(&RunId(kept.id.to_owned()), |importing| {
+        record.trials.iter().try_for_each(|trial| importing.trial(trial))?;
+        Ok(record.header.clone())
+    });
+    kept.expect("it can be kept");
+}
+
+/// Runs of the same scenario, one a day, each with its share of the recorded throughput.
+pub fn keep_days(sandbox: &Sandbox, shares: &[f64]) {
+    for (day, share) in shares.iter().enumerate() {
+        let kernel = if *share < 0.9 { "6.12.9" } else { "6.1.0" };
+        keep(
+            sandbox,
+            &Kept { id: &format!("egress-{day}"), day: day as i64, share: *share, kernel, ..PLAIN },
+        );
+    }
+}
+
+fn scale(trial: &mut Value, share: f64) {
+    let flows = trial["measurement"]["flows"].as_array_mut().into_iter().flatten();
+    for flow in flows {
+        for end in ["sender", "receiver"] {
+            for interval in flow[end]["intervals"].as_array_mut().into_iter().flatten() {
+                let bytes = interval["bytes"].as_f64().expect("a number");
+                interval["bytes"] = json!((bytes * share) as u64);
+            }
+        }
+    }
+}

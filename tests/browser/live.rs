@@ -1,0 +1,58 @@
+//! A run that is under way, followed and started in the browser.
+
+use std::time::Duration;
+
+use plumb_tests::{Leftovers, processes, wait_until, wire};
+use serde_json::json;
+
+use crate::{chrome::Chrome, sandbox, server::Server};
+
+/// Many times what the end of a run takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+pub fn followed() {
+    let sandbox = sandbox();
+    let scenario = sandbox.file("wire.toml", &wire(12, "1s"));
+    let (server, mut chrome) = (Server::start(&sandbox, &[]), Chrome::start());
+    let mut run = sandbox.start(&["run", &scenario, "--quiet"]);
+    let listed = || server.get("/").contains("under way");
+    assert!(wait_until(PATIENCE, listed), "{:?}", run.try_wait());
+    chrome.open(&server.origin);
+    chrome.follow(".runs .name a");
+    assert_eq!(chrome.evaluate("location.pathname.endsWith('/live')"), json!(true));
+    // The same page to the end: what comes is shown, nothing is loaded anew.
+    chrome.evaluate(
+        "window.stayed = true; window.first = document.querySelector('.progress-line').textContent; true",
+    );
+    chrome.wait_for("document.querySelector('.progress-line').textContent !== window.first");
+    chrome.wait_for("document.querySelector('#live').textContent.includes('Read the report')");
+    assert_eq!(chrome.evaluate("window.stayed"), json!(true));
+    let (results, trials) =
+        (chrome.text(".results tbody"), chrome.count("#live table:last-of-type tbody tr"));
+    assert!(results.contains("bit/s") && results.contains(" to "), "{results}");
+    assert!(trials > 1, "{trials}");
+    assert!(run.wait().expect("a child of this test").success());
+    chrome.follow(".progress-line a");
+    assert!(chrome.text("main").contains("Summary"));
+    chrome.asked_nobody_but(&server.origin);
+    server.end();
+}
+
+pub fn started() {
+    let sandbox = sandbox();
+    let before = Leftovers::of(&sandbox);
+    let (server, mut chrome) = (Server::start(&sandbox, &["--allow-run"]), Chrome::start());
+    chrome.open(&format!("{}/start", server.origin));
+    chrome.follow("[aria-label='Start quick']");
+    // By itself, as soon as the run is kept.
+    chrome.wait_for("location.pathname.endsWith('/live')");
+    chrome.wait_for("document.querySelector('.progress-line').textContent.includes('under way')");
+    // One at a time.
+    chrome.open(&format!("{}/start", server.origin));
+    chrome.follow("[aria-label='Start quick']");
+    assert!(chrome.text("main").contains("a run of quick is under way"), "{}", chrome.text("main"));
+    chrome.asked_nobody_but(&server.origin);
+    assert!(processes(&sandbox).len() > 1);
+    server.end();
+    before.are_gone_within(PATIENCE);
+}

@@ -1,0 +1,77 @@
+//! `plumb web` as a test starts it, and requests that no browser would make. Must not know the pages.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Child, Stdio},
+};
+
+use plumb_tests::{Sandbox, signal};
+
+pub struct Server {
+    child: Child,
+    /// `http://127.0.0.1:40000`.
+    pub origin: String,
+    /// That it made and printed.
+    pub token: Option<String>,
+}
+
+impl Server {
+    /// Serves a sandbox's runs at a free port of loopback.
+    pub fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        Self::at("127.0.0.1:0", sandbox, arguments)
+    }
+
+    pub fn at(address: &str, sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        let mut command = sandbox.command(&[&["web", "--listen", address], arguments].concat());
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("plumb was built");
+        let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+        let mut token = None;
+        for line in lines.map_while(Result::ok) {
+            if let Some(text) = line.strip_prefix("token: ") {
+                token = Some(text.to_owned());
+            }
+            if let Some(place) = line.strip_prefix("plumb web: ") {
+                let origin = place.split("/ (").next().expect("an address").to_owned();
+                return Self { child, origin, token };
+            }
+        }
+        panic!("plumb web ended before it served: {:?}", child.wait());
+    }
+
+    /// The whole answer to a request with these lines of head, each of which ends itself.
+    pub fn answer(&self, request: &str, head: &str, body: &str) -> String {
+        let host = self.origin.trim_start_matches("http://");
+        let mut stream = TcpStream::connect(host).expect("it serves");
+        let length = body.len();
+        write!(
+            stream,
+            "{request} HTTP/1.1\r\n{head}Connection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("text");
+        answer
+    }
+
+    /// The answer to a plain request for a page.
+    pub fn get(&self, page: &str) -> String {
+        let host = self.origin.trim_start_matches("http://");
+        self.answer(&format!("GET {page}"), &format!("Host: {host}\r\n"), "")
+    }
+
+    /// Ends it as a service manager does.
+    pub fn end(mut self) {
+        signal(self.child.id(), "TERM");
+        let status = self.child.wait().expect("a child of this test");
+        assert_eq!(status.code(), Some(0), "{status}");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
