@@ -95,8 +95,11 @@ pub(crate) const CRATES: &[CrateRule] = &[
         may_use: &["scenario", "workload", "samples", "protocol", "topology", "machine", "memory", "stats", "units"],
         why: "the conductor writes to a sink and orders agents about; it neither stores, analyses nor sends" },
 
+    CrateRule { name: "fleet", level: Orchestration, may_use: &[],
+        why: "who may measure on a host is settled on that host, whatever is measured and however one came there" },
+
     CrateRule { name: "agent", level: Interfaces,
-        may_use: &["protocol", "topology", "traffic", "probe", "workload", "samples", "scenario", "sys", "units"],
+        may_use: &["fleet", "protocol", "topology", "traffic", "probe", "workload", "samples", "scenario", "sys", "units"],
         why: "the process beside the traffic obeys: in a guest it has the lab's devices made; it knows no statistics" },
     CrateRule { name: "cli", level: Interfaces,
         may_use: &["units", "workload", "scenario", "samples", "findings", "protocol", "stats", "import", "analysis", "report",

@@ -14,6 +14,7 @@ mod disturbance;
 mod error;
 mod event;
 mod exchange;
+mod existing_hosts;
 mod guest_network;
 mod header;
 mod lab_handle;
@@ -45,7 +46,7 @@ pub use persistent_lab::{PersistentHost, PersistentLab, Registry, RegistryError}
 pub use placement::{Cpus, cpus};
 /// What the trials so far have decided, for whoever watches.
 pub use protocol::DesignDecision;
-pub use run::{Outcome, Request, run};
+pub use run::{ExistingHostUse, Outcome, Request, run};
 pub use run_time::{guests, run_time};
 pub use stop::Stop;
 pub use warnings::warnings;

@@ -4,6 +4,7 @@
 mod addresses;
 mod devices;
 mod ends;
+mod existing_hosts;
 mod factors;
 mod gateways;
 mod links;
@@ -23,6 +24,7 @@ mod workloads;
 
 use crate::{diagnosis::Problem, document::Document, resolve::Draft};
 
+pub(crate) use existing_hosts::fit as existing_hosts_fit;
 pub(crate) use factors::{device_words, factors, fit as factors_fit, vary_words};
 pub(crate) use monitors::fit as monitors_fit;
 pub(crate) use mtu::{Fits, Misfit};
@@ -39,6 +41,7 @@ pub(crate) fn words(document: &Document, draft: &Draft) -> Vec<Problem> {
     names::check(document, draft, &mut problems);
     variants::check(document, &mut problems);
     devices::check(document, &mut problems);
+    existing_hosts::check(document, draft, &mut problems);
     references::check(document, draft, &mut problems);
     loops::hosts(document, &mut problems);
     problems

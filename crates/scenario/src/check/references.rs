@@ -224,7 +224,11 @@ impl<'c> Checker<'c> {
 
     pub(crate) fn device_in(&mut self, host: &str, device: &Spanned<String>) {
         let at = DeviceRef::named_in(host, device.get_ref());
-        if !self.draft.places.has(&at) {
+        if self.draft.lab.existing(&at.host).is_some() {
+            let message = format!("`{host}` exists already: its devices are read, and none is set");
+            let help = "take this out, and set the device on the host itself";
+            self.problems.push(Problem::new(device.span(), message, "not set").help(help));
+        } else if !self.draft.places.has(&at) {
             let devices = self.draft.places.devices.iter().filter(|(known, _)| known.host == at.host);
             let candidates: Vec<&str> = devices.map(|(known, _)| known.device.as_str()).collect();
             let message = format!("`{host}` has no device `{}`", at.device);
