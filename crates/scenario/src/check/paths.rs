@@ -2,7 +2,7 @@
 
 use toml::Spanned;
 
-use super::ends;
+use super::{ends, pairs};
 use crate::{
     diagnosis::Problem,
     document::{Document, Entry, PathTable},
@@ -24,6 +24,7 @@ pub(crate) fn paths(document: &Document, draft: &Draft) -> Result<Vec<Path>, Vec
             Err(more) => problems.extend(more),
         }
     }
+    paths.extend(pairs::paths(document, draft));
     if problems.is_empty() { Ok(paths) } else { Err(problems) }
 }
 
