@@ -96,8 +96,11 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "the conductor writes to a sink and orders agents about; it neither stores, analyses nor sends; the rebalancer is one of \
               those that it compares" },
 
+    CrateRule { name: "fleet", level: Orchestration, may_use: &[],
+        why: "who may measure on a host is settled on that host, whatever is measured and however one came there" },
+
     CrateRule { name: "agent", level: Interfaces,
-        may_use: &["protocol", "topology", "traffic", "probe", "memory", "workload", "samples", "scenario", "sys", "units"],
+        may_use: &["fleet", "protocol", "topology", "traffic", "probe", "memory", "workload", "samples", "scenario", "sys", "units"],
         why: "the process beside the traffic obeys: in a guest it has the lab's devices made and its memory looked at; it knows no \
               statistics" },
     CrateRule { name: "web", level: Interfaces,

@@ -1,21 +1,29 @@
-//! A guest's own devices: dressed as the lab says, set, and read. Must not know what a setting is for.
+//! The devices of the host that the agent is on: a guest's are dressed as the lab says and set, that of a host which exists
+//! already is found and reserved; both are read. Must not know what a setting is for.
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    net::Ipv4Addr,
+    sync::{Mutex, MutexGuard, PoisonError},
     thread,
 };
 
+use fleet::{Occupied, Reservation};
 use protocol::Reply;
-use scenario::{DeviceRef, DeviceSettings, HostName, Lab};
-use topology::{ConfigureError, ReadError, Topology};
+use scenario::{DeviceName, DeviceRef, DeviceSettings, HostName, Lab};
+use topology::{ConfigureError, FoundInterface, ReadError, Topology};
 
 use crate::refusal::Refusal;
 
-/// The devices of this guest, once they are dressed.
+/// What sshd tells of the connection: the client's address and port, then this host's (ssh(1)).
+const SSH_CONNECTION: &str = "SSH_CONNECTION";
+
+/// The devices of this host, once they are dressed or found.
 #[derive(Default)]
 pub(crate) struct Network {
-    dressed: Mutex<Option<Topology>>,
+    known: Mutex<Option<Topology>>,
+    interface: Mutex<Option<DeviceName>>,
+    reservation: Mutex<Option<Reservation>>,
 }
 
 impl Network {
@@ -25,7 +33,41 @@ impl Network {
         if let Some(missing) = topology.missing().first() {
             return Err(Refusal { because: missing.to_string(), unsupported: true });
         }
-        *self.dressed.lock().unwrap_or_else(PoisonError::into_inner) = Some(topology);
+        *lock(&self.known) = Some(topology);
+        Ok(Reply::Done)
+    }
+
+    pub(crate) fn find(
+        &self,
+        host: &HostName,
+        address: Option<Ipv4Addr>,
+        interface: Option<&DeviceName>,
+    ) -> Result<Reply, Refusal> {
+        let address = match (address, interface) {
+            (None, None) => Some(ssh_arrived_at()?),
+            (address, _) => address,
+        };
+        let found = Topology::existing(host, address, interface);
+        let (topology, FoundInterface { end, mtu }) = found.map_err(|error| Refusal::new(error.to_string()))?;
+        *lock(&self.known) = Some(topology);
+        *lock(&self.interface) = Some(end.device.device.clone());
+        Ok(Reply::Interface { end, mtu })
+    }
+
+    pub(crate) fn reserve(&self, by: &str) -> Result<Reply, Refusal> {
+        let interface = lock(&self.interface).clone();
+        let interface = interface.ok_or_else(|| Refusal::new("no interface was found yet; find it first"))?;
+        match Reservation::take(interface.as_str(), by).map_err(|error| Refusal::new(error.to_string()))? {
+            Ok(reservation) => {
+                *lock(&self.reservation) = Some(reservation);
+                Ok(Reply::Done)
+            }
+            Err(Occupied { by }) => Ok(Reply::Occupied { by }),
+        }
+    }
+
+    pub(crate) fn release(&self) -> Result<Reply, Refusal> {
+        *lock(&self.reservation) = None;
         Ok(Reply::Done)
     }
 
@@ -54,11 +96,26 @@ impl Network {
     }
 
     fn with(&self, work: impl FnOnce(&Topology) -> Result<Reply, Refusal>) -> Result<Reply, Refusal> {
-        let dressed = self.dressed.lock().unwrap_or_else(PoisonError::into_inner);
-        let topology =
-            dressed.as_ref().ok_or_else(|| Refusal::new("this guest's devices were not dressed yet"))?;
+        let known = lock(&self.known);
+        let topology = known
+            .as_ref()
+            .ok_or_else(|| Refusal::new("the devices of this host were neither dressed nor found yet"))?;
         work(topology)
     }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The address of this host that the SSH connection of this agent came to.
+#[expect(clippy::disallowed_methods, reason = "sshd tells it to the process that it starts, and nobody else")]
+fn ssh_arrived_at() -> Result<Ipv4Addr, Refusal> {
+    let told = std::env::var(SSH_CONNECTION).unwrap_or_default();
+    let address = told.split_whitespace().nth(2).and_then(|address| address.parse().ok());
+    address.ok_or_else(|| {
+        Refusal::new("SSH did not arrive at an IPv4 address of it; give the host an `address` or an `interface`")
+    })
 }
 
 /// An emulated CPU that is slow to come up is left out by the kernel, with a line on the console.

@@ -109,6 +109,11 @@ impl<'scope> Session<'scope, '_> {
                 self.replies.answer(ticket.id, Ok(Reply::Done));
             }
             Order::Dress { lab, host } => self.replies.answer(ticket.id, self.network.dress(&lab, &host)),
+            Order::FindInterface { host, address, interface } => {
+                self.replies.answer(ticket.id, self.network.find(&host, address, interface.as_ref()));
+            }
+            Order::Reserve { by } => self.replies.answer(ticket.id, self.network.reserve(&by)),
+            Order::Release => self.replies.answer(ticket.id, self.network.release()),
             Order::Configure { devices } => self.replies.answer(ticket.id, self.network.configure(&devices)),
             Order::ReadStates { devices } => self.replies.answer(ticket.id, self.network.states(&devices)),
             Order::ReadCounters { devices } => {

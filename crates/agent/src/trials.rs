@@ -3,12 +3,16 @@
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError, mpsc::Receiver},
+    time::Duration,
 };
 
 use protocol::{EndReport, Token};
 use traffic::Stop;
 
 use crate::refusal::Refusal;
+
+/// How long a server that was stopped may take to close what it has open.
+const CLOSING: Duration = Duration::from_secs(2);
 
 /// What a server will have recorded.
 pub(crate) type Outcome = Receiver<Result<EndReport, Refusal>>;
@@ -78,11 +82,17 @@ impl Trials {
         result
     }
 
-    /// Stops whatever a token has open.
+    /// Stops whatever a token has open. A server has let go of its port then, so that the next may have it.
     pub(crate) fn abandon(&self, token: Token) {
         let mut open = self.lock();
-        open.servers.remove(&token).iter().for_each(|server| server.stop.ask());
+        let server = open.servers.remove(&token);
+        server.iter().for_each(|server| server.stop.ask());
         open.clients.get(&token).iter().for_each(|stop| stop.ask());
+        drop(open);
+        if let Some(outcome) = server.and_then(|server| server.outcome) {
+            // What it recorded is thrown away.
+            let _ = outcome.recv_timeout(CLOSING);
+        }
     }
 
     /// Stops everything, for good.

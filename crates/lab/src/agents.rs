@@ -109,6 +109,11 @@ impl Agents {
         self.endpoints.keys()
     }
 
+    /// Whether that host has one.
+    pub(crate) fn has(&self, host: &HostName) -> bool {
+        self.endpoints.contains_key(host)
+    }
+
     /// The numbers of the processes that a host's machine consists of.
     pub(crate) fn pids(&self, host: &HostName) -> Vec<u32> {
         self.endpoints.get(host).map(|endpoint| endpoint.machine.pids()).unwrap_or_default()

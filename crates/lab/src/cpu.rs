@@ -3,9 +3,9 @@
 use protocol::{EndReport, HostCpu};
 use samples::{CpuUsage, GuestCpu};
 
-/// CPU time: the machine's, as an end saw it that is on the machine itself; that of guests, which see their own only; and
-/// both ends' threads. Without an end on it the machine's is not known. `guests` says which end is in one; a workload with one
-/// end has no server.
+/// CPU time: this machine's, as an end saw it that is on the machine itself; that of ends with a kernel of their own, which see
+/// their own only; and both ends' threads. Without an end on it the machine's is not known. `guests` says which end is in a
+/// guest or on another host; a workload with one end has no server.
 pub(crate) fn together(client: &EndReport, server: Option<&EndReport>, guests: [bool; 2]) -> CpuUsage {
     let ends = || {
         let both = [("client", Some(client)), ("server", server)].into_iter().zip(guests);

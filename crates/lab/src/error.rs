@@ -69,16 +69,19 @@ pub enum RunError {
         because: String,
     },
     /// A path carries nothing.
-    #[error(
-        "path {path} carries nothing: {to} did not answer {from}; look at it with `plumb lab up` and `plumb lab shell`"
-    )]
+    #[error("path {path} carries nothing: {to} did not answer {from}; {advice}")]
     Unreachable {
         path: String,
         /// The client's end.
         from: String,
         /// The server's end.
         to: String,
+        /// What to look at.
+        advice: &'static str,
     },
+    /// Another measurement has what this one needs.
+    #[error("interface {interface} of host {host} is reserved by {by}; wait for its end, or run without --no-wait")]
+    Occupied { host: String, interface: String, by: String },
     /// The run to be resumed was planned otherwise.
     #[error("run {run} was planned by another plumb, whose cells differ from today's; begin it anew")]
     OtherPlan { run: String },

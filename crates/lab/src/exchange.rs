@@ -15,6 +15,7 @@ use workload::{BalloonSettings, WorkloadSettings};
 use crate::{
     error::RunError,
     event::{Event, Observer},
+    lab_handle::is_remote,
     observer::Watcher,
     placement::Cpus,
     trial::TrialRunner,
@@ -94,7 +95,8 @@ impl TrialRunner<'_> {
             false => 0,
         };
         let ends = self.ends(path);
-        if let Some(watcher) = &mut self.watcher {
+        let is_here = self.ground.is_here(path);
+        if let Some(watcher) = self.watcher.as_mut().filter(|_| is_here) {
             watcher.begin(token, exchange, port, ends)?;
         }
         let order = Order::Run(ClientOrder {
@@ -128,7 +130,10 @@ impl TrialRunner<'_> {
         if path.to.host != path.from.host {
             ends.push(of(&path.to.host, [CpuOwner::Server, CpuOwner::ServerVm]));
         }
-        let others = self.agents.hosts().filter(|host| **host != path.from.host && **host != path.to.host);
+        // What a remote host has here is only the channel to it.
+        ends.retain(|(_, host)| !is_remote(self.ground.lab, host));
+        let named: Vec<&HostName> = ends.iter().map(|(_, host)| *host).collect();
+        let others = self.agents.hosts().filter(|host| !named.contains(host));
         let idle =
             Subject::of(CpuOwner::Plumb, others.flat_map(|host| self.agents.pids(host)).collect(), false);
         let subject = |(owner, host)| Subject::of(owner, self.agents.pids(host), true);
@@ -143,6 +148,11 @@ impl TrialRunner<'_> {
         load: WorkloadSettings,
         cpus: Option<Vec<u32>>,
     ) -> Result<u16, RunError> {
+        let mut load = load;
+        let port = self.ground.lab.existing(&path.to.host).and_then(|existing| existing.port);
+        if let (Some(port), Some(socket)) = (port, load.kind_mut().socket_mut()) {
+            socket.server_port = Some(port);
+        }
         let order = Order::Serve(ServerOrder { token, bind: path.to.address, load, cpus });
         match self.agents.ask(&path.to.host, "open the server", order, SHORT)? {
             Reply::Listening { port } => Ok(port),

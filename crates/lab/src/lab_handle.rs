@@ -1,5 +1,5 @@
-//! The lab as it stands, asked as one: what this machine's kernel made of it, and what the kernels of guests made, which
-//! only their agents can reach. Must not know what a trial is.
+//! The lab as it stands, asked as one: what this machine's kernel made of it, and what the kernels of guests made and hosts
+//! that exist already have, which only their agents can reach. Must not know what a trial is.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -58,7 +58,7 @@ impl LabHandle<'_> {
         cell: &str,
     ) -> Result<(), Unset> {
         let mut ours = settings.clone();
-        ours.retain(|at, _| self.lab.vm(&at.host).is_none());
+        ours.retain(|at, _| !self.is_elsewhere(&at.host));
         self.topology.configure(&ours).map_err(|error| match error {
             ConfigureError::Unsupported { .. } => Unset::Never(error.to_string()),
             source => Unset::Error(RunError::Configure { cell: cell.to_owned(), source }),
@@ -124,22 +124,38 @@ impl LabHandle<'_> {
         [&path.from.host, &path.to.host].into_iter().any(|host| self.lab.vm(host).is_some())
     }
 
-    fn outside(&self, devices: &[DeviceRef]) -> Vec<DeviceRef> {
-        devices.iter().filter(|at| self.lab.vm(&at.host).is_none()).cloned().collect()
+    /// Whether an end of the path, or the monitor of one, is on this machine.
+    pub(crate) fn is_here(&self, path: &Path) -> bool {
+        [&path.from.host, &path.to.host].into_iter().any(|host| !is_remote(self.lab, host))
     }
 
-    /// Those of each guest that has any of them.
+    /// Whether only its agent knows the devices of a host.
+    fn is_elsewhere(&self, host: &HostName) -> bool {
+        self.lab.vm(host).is_some() || self.lab.existing(host).is_some()
+    }
+
+    fn outside(&self, devices: &[DeviceRef]) -> Vec<DeviceRef> {
+        devices.iter().filter(|at| !self.is_elsewhere(&at.host)).cloned().collect()
+    }
+
+    /// Those of each host that has any of them and is elsewhere.
     fn inside(&self, agents: &Agents, devices: &[DeviceRef]) -> Vec<(HostName, Vec<DeviceRef>)> {
         let of = |host: HostName| {
             let devices: Vec<_> = devices.iter().filter(|at| at.host == host).cloned().collect();
             (!devices.is_empty()).then_some((host, devices))
         };
-        self.guests(agents).into_iter().filter_map(of).collect()
+        let elsewhere = agents.hosts().filter(|host| self.is_elsewhere(host));
+        elsewhere.cloned().collect::<Vec<_>>().into_iter().filter_map(of).collect()
     }
 
     fn guests(&self, agents: &Agents) -> Vec<HostName> {
         agents.hosts().filter(|host| self.lab.vm(host).is_some()).cloned().collect()
     }
+}
+
+/// Whether a host is another machine, which is not this machine's guest.
+pub(crate) fn is_remote(lab: &Lab, host: &HostName) -> bool {
+    lab.existing(host).is_some_and(|existing| !existing.is_local())
 }
 
 /// Where in `devices` the one of that name is.

@@ -14,6 +14,7 @@ mod disturbance;
 mod error;
 mod event;
 mod exchange;
+mod existing_hosts;
 mod guest_network;
 mod header;
 mod known_patterns;
@@ -42,14 +43,14 @@ pub use guest_network::GuestNetwork;
 pub use known_patterns::{
     Accuracy, AccuracyRequest, Arm, KnownVm, Look, Rebalancing, RebalancingRequest, accuracy, rebalancing,
 };
-pub use machine_facts::{Introduction, introduce};
+pub use machine_facts::{ExistingIntroduction, Introduction, introduce, introduce_existing};
 pub use nested::{lacks_for_guests, run_inside};
 pub use nested_run::nested_run;
 pub use persistent_lab::{PersistentHost, PersistentLab, Registry, RegistryError};
 pub use placement::{Cpus, cpus};
 /// What the trials so far have decided, for whoever watches.
 pub use protocol::DesignDecision;
-pub use run::{Outcome, Request, run};
+pub use run::{ExistingHostUse, Outcome, Request, run};
 pub use run_time::{guests, run_time};
 pub use stop::Stop;
 pub use warnings::warnings;

@@ -1,13 +1,13 @@
-//! The machines that the ends of a run's paths live in: namespaces, and virtual machines. Must not know what is measured
+//! The machines that the ends of a run's paths live in: namespaces, virtual machines, and hosts that exist already. Must not know what is measured
 //! in them.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use machine::{
     Accelerator, Firecracker, FirecrackerError, Image, Kernel, Machine, MachineError, NamedTap, Namespace,
-    Nic, Qemu, Vmlinux,
+    Nic, ProgramCopy, Qemu, Ssh, Vmlinux,
 };
-use scenario::{HostName, Lab, Monitor, Vm};
+use scenario::{Access, HostName, Lab, Monitor, Vm};
 use topology::Topology;
 use workload::BalloonMethod;
 
@@ -26,12 +26,16 @@ pub(crate) fn of(
     topology: &Topology,
     request: &Request<'_>,
 ) -> Result<Machines, RunError> {
-    let mut monitors = Monitors { request, topology, kernel: None, qemu: None, firecracker: None };
+    let mut monitors = Monitors { request, topology, kernel: None, program: None, qemu: None, firecracker: None };
     let mut waiting: Vec<(HostName, Box<dyn Machine>)> = Vec::new();
     for &host in hosts {
         let machine: Box<dyn Machine> = match request.scenario.lab.vm(host) {
             Some(vm) if vm.monitor == Monitor::Firecracker => Box::new(monitors.firecracker(host, vm)?),
             Some(vm) => Box::new(monitors.qemu(host, vm)?),
+            None if let Some(existing) = request.scenario.lab.existing(host) => match &existing.access {
+                Access::Local => Box::new(Namespace::own(host.clone(), request.agent.clone())),
+                Access::Ssh { destination } => Box::new(monitors.ssh(host, destination)?),
+            },
             None => {
                 let Some(namespace) = topology.namespace(host) else { continue };
                 let namespace = namespace
@@ -61,6 +65,7 @@ struct Monitors<'a> {
     request: &'a Request<'a>,
     topology: &'a Topology,
     kernel: Option<Kernel>,
+    program: Option<Arc<ProgramCopy>>,
     qemu: Option<ForQemu>,
     firecracker: Option<ForFirecracker>,
 }
@@ -111,6 +116,16 @@ impl Monitors<'_> {
         let Some(namespace) = self.topology.namespace(&tap.at.host) else { return Ok(machine) };
         let namespace = namespace.try_clone().map_err(|error| refused(error.into()))?;
         Ok(machine.with_tap(NamedTap { device: tap.at.device.to_string(), namespace, mac: tap.mac }))
+    }
+
+    fn ssh(&mut self, host: &HostName, destination: &str) -> Result<Ssh, MachineError> {
+        let program = match &self.program {
+            Some(program) => Arc::clone(program),
+            None => Arc::new(ProgramCopy::of(&self.request.agent)?),
+        };
+        self.program = Some(Arc::clone(&program));
+        let machine = Ssh::new(host.clone(), destination.to_owned(), program);
+        Ok(if self.request.hosts.cache { machine } else { machine.without_cache() })
     }
 
     fn kernel(&mut self) -> Result<Kernel, MachineError> {

@@ -15,7 +15,7 @@ use scenario::Scenario;
 use crate::{
     error::RunError,
     event::Event,
-    run::{Outcome, Request, run},
+    run::{ExistingHostUse, Outcome, Request, run},
     stop::Stop,
 };
 
@@ -82,6 +82,7 @@ fn carry_out<W: Write + Send>(
         firecracker: None,
         tool,
         keep_disturbed: commission.keep_disturbed,
+        hosts: ExistingHostUse::default(),
         inside: Some(&commission.because),
     };
     let mut observer = |event: &Event<'_>| outside.tell(event);

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use protocol::WatchedDevice;
 use samples::{MissingProbe, ProbeKind};
-use scenario::Plan;
+use scenario::{Path, Plan};
 use topology::Topology;
 
 use crate::{
     error::RunError,
     event::{Event, Observer},
+    lab_handle::is_remote,
     observer::{Watcher, all_missing},
-    run::Request,
+    run::{Request, planned_paths},
     stop::Stop,
 };
 
@@ -33,6 +34,15 @@ pub(crate) fn begin(
     stop: &Stop,
 ) -> Result<Watch, RunError> {
     let plan = request.plan.clone();
+    let lab = &request.scenario.lab;
+    let is_here = |path: &Path| [&path.from, &path.to].into_iter().any(|end| !is_remote(lab, &end.host));
+    if !planned_paths(request).any(is_here) {
+        let because = "both ends of every path are other machines, and probes watch this one";
+        let missing = all_missing(&plan.probes, because);
+        words(&missing).iter().for_each(|text| observer.event(&Event::Notice(text)));
+        let plan = if request.resume.is_none() { plan.limited_to(&[]) } else { plan };
+        return Ok(Watch { watcher: None, missing, plan });
+    }
     if !plan.probes.is_empty() {
         observer.event(&Event::Step("loading the probes"));
     }

@@ -18,7 +18,7 @@ use crate::{
     error::RunError,
     event::{Event, Observer},
     exchange::unexpected,
-    header,
+    existing_hosts, header,
     lab_handle::LabHandle,
     machines,
     observer_setup::{self, Watch},
@@ -51,8 +51,25 @@ pub struct Request<'a> {
     pub tool: &'a str,
     /// Whether trials that others disturbed are kept as they are, instead of made again.
     pub keep_disturbed: bool,
+    /// How hosts that exist already are used.
+    pub hosts: ExistingHostUse,
     /// Why it is conducted on this machine, if this is a virtual hypervisor that was booted for it.
     pub inside: Option<&'a str>,
+}
+
+/// How a run uses hosts that exist already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExistingHostUse {
+    /// Whether the agent's program stays there for the next run.
+    pub cache: bool,
+    /// Whether the run waits for another that measures there, instead of ending.
+    pub wait: bool,
+}
+
+impl Default for ExistingHostUse {
+    fn default() -> Self {
+        Self { cache: true, wait: true }
+    }
 }
 
 /// How a run ended.
@@ -82,11 +99,15 @@ pub fn run<S: Sink>(
     observer.event(&Event::Step("creating the lab"));
     let lab = &request.scenario.lab;
     let topology = Topology::raise(lab)?;
-    let ground = LabHandle { lab, topology: &topology };
     let lacks = MissingCapabilities::of(lab, topology.missing(), request.firecracker.as_deref());
+    let ground = LabHandle { lab, topology: &topology };
     let Endpoints { mut agents, environment, emulated } = start(request, &ground, &lacks, observer, stop)?;
+    let scenario = existing_hosts::located(request.scenario, &mut agents)?;
+    let reservation = (request.id.0.as_str(), request.hosts.wait);
+    existing_hosts::reserve(&scenario, &mut agents, reservation, observer)?;
+    let ground = LabHandle { lab: &scenario.lab, ..ground };
     let Watch { watcher, missing, plan } = observer_setup::begin(request, &topology, observer, stop)?;
-    let watched = Request { plan: &plan, ..request.clone() };
+    let watched = Request { scenario: &scenario, plan: &plan, ..request.clone() };
     observer.event(&Event::Step("checking the paths"));
     let skipped = missing_cells(&watched, &lacks);
     let booted = agents.booted();

@@ -129,12 +129,12 @@ impl<S: Sink> RunLoop<'_, S> {
     ) -> Result<u32, RunError> {
         let scenario = self.request.scenario;
         let cell = &self.request.plan.cells[planned.cell];
-        if planned.arm == Arm::Probed && !bench.sees(cell) {
+        let path = path_of(scenario, cell);
+        if planned.arm == Arm::Probed && !bench.sees(cell, path) {
             design.leave_out(planned);
             return Ok(0);
         }
         self.observer.event(&Event::Trial { planned, cell });
-        let path = path_of(scenario, cell);
         let mut made = 0;
         let ground = bench.ground;
         let came = bench.make(planned, cell, path, cell.path_mtu(scenario), self.observer);

@@ -82,9 +82,10 @@ pub(crate) struct TrialRunner<'a> {
 }
 
 impl TrialRunner<'_> {
-    /// Whether a trial of `cell` can be watched.
-    pub(crate) fn sees(&self, cell: &Cell) -> bool {
-        self.watcher.as_ref().is_some_and(|watcher| watcher.sees(&cell.load))
+    /// Whether a trial of `cell` on `path` can be watched.
+    pub(crate) fn sees(&self, cell: &Cell, path: &Path) -> bool {
+        let watcher = self.watcher.as_ref().filter(|_| self.ground.is_here(path));
+        watcher.is_some_and(|watcher| watcher.sees(&cell.load))
     }
 
     /// Who else has the CPUs in so long, if anybody has enough to disturb.
@@ -177,9 +178,11 @@ impl TrialRunner<'_> {
                 }
                 Err(error) => return Err(error),
             };
-            let guests = [&path.from, &path.to].map(|end| self.ground.lab.vm(&end.host).is_some());
-            let ends = [Some(&client), server.as_ref()].into_iter().zip(guests);
-            let softnet = ends.filter(|(_, is_guest)| !is_guest).find_map(|(end, _)| end?.softnet);
+            let lab = self.ground.lab;
+            let guests = [&path.from, &path.to].map(|end| lab.vm(&end.host).is_some());
+            let apart = [&path.from, &path.to].map(|end| lab.has_own_kernel(&end.host));
+            let ends = [Some(&client), server.as_ref()].into_iter().zip(apart);
+            let softnet = ends.filter(|(_, is_apart)| !is_apart).find_map(|(end, _)| end?.softnet);
             let after = self.ground.counters(self.agents, &path.devices)?;
             let counters = counters::between(&before, &after, softnet);
             let verdict = self.verdict(exchange, observer);
@@ -191,7 +194,7 @@ impl TrialRunner<'_> {
                 lost: watcher.gone().to_vec(),
                 ..probed.filter(|_| verdict == Verdict::Kept).unwrap_or_default()
             });
-            let cpu = cpu::beside(cpu::together(&client, server.as_ref(), guests), host);
+            let cpu = cpu::beside(cpu::together(&client, server.as_ref(), apart), host);
             let stalled = warnings::stalled(&cell.load, [Some(&client), server.as_ref()], guests);
             let together = match server {
                 Some(server) => client.measured.together(server.measured),
@@ -225,6 +228,13 @@ impl TrialRunner<'_> {
             path: path.name.to_string(),
             from: format!("{} ({})", path.from.device, path.from.address),
             to: format!("{} ({})", path.to.device, path.to.address),
+            advice: match self.ground.lab.existing(&path.to.host) {
+                Some(_) => {
+                    "is that the address that it has towards the other, and does a firewall let its port pass (`port` of \
+                     the host names one)?"
+                }
+                None => "look at it with `plumb lab up` and `plumb lab shell`",
+            },
         })
     }
 

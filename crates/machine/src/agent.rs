@@ -3,55 +3,64 @@
 
 use std::{
     os::unix::process::CommandExt,
-    path::PathBuf,
-    process::{Child, Command, Stdio},
+    path::Path,
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
 use scenario::HostName;
 use sys::netns::NetNs;
 
-use crate::{channel::Channel, error::MachineError, last_lines::LastLines};
+use crate::{error::MachineError, last_lines::LastLines};
 
 /// A child process that is an agent. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct AgentProcess {
     host: HostName,
-    program: PathBuf,
     child: Option<Child>,
     errors: LastLines,
 }
 
 impl AgentProcess {
-    /// The agent of `host`, which will be `program agent`.
-    pub(crate) fn new(host: HostName, program: PathBuf) -> Self {
-        Self { host, program, child: None, errors: LastLines::default() }
+    /// The agent of `host`.
+    pub(crate) fn new(host: HostName) -> Self {
+        Self { host, child: None, errors: LastLines::default() }
     }
 
-    /// Starts it in `namespace`, or else in the one of the calling thread.
-    pub(crate) fn start(&mut self, namespace: Option<&NetNs>) -> Result<Channel, MachineError> {
+    /// The command that is the agent, of `program`.
+    pub(crate) fn command(program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.arg0("plumb").arg("agent");
+        command
+    }
+
+    /// Starts `command` in `namespace`, or else in the one of the calling thread.
+    pub(crate) fn start(
+        &mut self,
+        mut command: Command,
+        namespace: Option<&NetNs>,
+    ) -> Result<(ChildStdin, ChildStdout), MachineError> {
         if self.child.is_some() {
             return Err(MachineError::Started { host: self.host.to_string() });
         }
-        let mut command = Command::new(&self.program);
-        command
-            .arg0("plumb")
-            .arg("agent")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let label = format!("{} agent", self.program.display());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let label = format!("{} agent", command.get_program().display());
         let mut child = sys::child::spawn_in(&mut command, namespace, &label)
             .map_err(|source| MachineError::Start { host: self.host.to_string(), source })?;
         let piped = "its three streams were asked for as pipes";
-        let (input, output) = (child.stdin.take().expect(piped), child.stdout.take().expect(piped));
+        let streams = (child.stdin.take().expect(piped), child.stdout.take().expect(piped));
         self.errors.keep(child.stderr.take().expect(piped), |_| true);
         self.child = Some(child);
-        Ok(Channel { from_agent: Box::new(output), to_agent: Box::new(input) })
+        Ok(streams)
     }
 
     /// The process, while it was started and not stopped.
     pub(crate) fn pids(&self) -> Vec<u32> {
         self.child.iter().map(Child::id).collect()
+    }
+
+    /// Waits until it has ended by itself; its exit status, if it has one.
+    pub(crate) fn wait(&mut self) -> Option<i32> {
+        self.child.take()?.wait().ok()?.code()
     }
 
     /// Ends it, if it still runs, and waits until it is gone.

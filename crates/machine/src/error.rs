@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{firecracker::FirecrackerError, guest::GuestError, qemu::QemuError};
+use crate::{firecracker::FirecrackerError, guest::GuestError, qemu::QemuError, ssh::SshError};
 
 /// A machine could not do what was asked.
 #[derive(Debug, Error)]
@@ -36,5 +36,15 @@ pub enum MachineError {
         /// Why.
         #[source]
         source: FirecrackerError,
+    },
+    /// The agent could not be started over SSH.
+    #[error("host {host} ({destination}): {source}")]
+    Ssh {
+        host: String,
+        /// As `ssh` was given it.
+        destination: String,
+        /// Why.
+        #[source]
+        source: SshError,
     },
 }

@@ -11,4 +11,5 @@ mod vmlinux;
 pub use error::GuestError;
 pub use image::{Image, ImageFile};
 pub use kernel::Kernel;
+pub(crate) use program::loadable;
 pub use vmlinux::Vmlinux;

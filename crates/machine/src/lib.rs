@@ -17,6 +17,7 @@ mod qemu;
 mod resident;
 mod rights;
 mod runtime_folder;
+mod ssh;
 mod starvation;
 
 pub use channel::Channel;
@@ -31,6 +32,7 @@ pub use qemu::{Accelerator, BALLOON, Monitor, MonitorError, MonitorSays, Nic, Ni
 pub use resident::resident;
 pub use rights::Rights;
 pub use runtime_folder::runtime_folder;
+pub use ssh::{ProgramCopy, Ssh, SshError};
 /// What can go wrong with a process: the kernel's refusal, naming operation and object.
 pub use sys::Error as ProcessError;
 /// A folder that nobody but this user can write.

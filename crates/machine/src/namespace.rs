@@ -13,6 +13,7 @@ use crate::{Condition, Machine, agent::AgentProcess, channel::Channel, error::Ma
 pub struct Namespace {
     /// `None` for the one that this process is in.
     namespace: Option<NetNs>,
+    program: PathBuf,
     agent: AgentProcess,
 }
 
@@ -20,20 +21,22 @@ impl Namespace {
     /// A machine for `host` in `namespace`, whose agent is `program agent`.
     #[must_use]
     pub fn new(host: HostName, namespace: NetNs, program: PathBuf) -> Self {
-        Self { namespace: Some(namespace), agent: AgentProcess::new(host, program) }
+        Self { namespace: Some(namespace), program, agent: AgentProcess::new(host) }
     }
 
     /// This machine itself, in no namespace of a lab, by the name that errors call it. Its agent, `program agent`, sees
-    /// what every other agent does, and carries no traffic.
+    /// what every other agent does.
     #[must_use]
     pub fn own(name: HostName, program: PathBuf) -> Self {
-        Self { namespace: None, agent: AgentProcess::new(name, program) }
+        Self { namespace: None, program, agent: AgentProcess::new(name) }
     }
 }
 
 impl Machine for Namespace {
     fn start(&mut self) -> Result<Channel, MachineError> {
-        self.agent.start(self.namespace.as_ref())
+        let command = AgentProcess::command(&self.program);
+        let (input, output) = self.agent.start(command, self.namespace.as_ref())?;
+        Ok(Channel { from_agent: Box::new(output), to_agent: Box::new(input) })
     }
 
     fn pids(&self) -> Vec<u32> {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, net::Ipv4Addr};
 
 use samples::{DeviceCounters, DeviceState, Environment, MachineCpu, SoftnetCounters, ThreadCpu};
-use scenario::{DeviceRef, DeviceSettings, HostName, Lab};
+use scenario::{DeviceName, DeviceRef, DeviceSettings, HostName, Lab, PathEnd};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 use workload::{EndMeasurement, WorkloadSettings};
@@ -66,17 +66,33 @@ pub enum Order {
         /// The guest.
         host: HostName,
     },
+    /// Find the device by which this host, which exists already, sends and receives, and read it from then on: answered by
+    /// [`Reply::Interface`].
+    FindInterface {
+        /// What the scenario calls it.
+        host: HostName,
+        /// The address that it has; `None` is the one at which SSH arrived, or that of `interface`.
+        address: Option<Ipv4Addr>,
+        interface: Option<DeviceName>,
+    },
+    /// Take that device for this session alone: answered by [`Reply::Done`], or [`Reply::Occupied`] where another has it.
+    Reserve {
+        /// Who wants it, for whoever has to wait.
+        by: String,
+    },
+    /// Let go of it: answered by [`Reply::Done`].
+    Release,
     /// Set this guest's devices; what is left out goes back to what it was: answered by [`Reply::Done`].
     Configure {
         /// The devices that differ from what they were made with.
         devices: BTreeMap<DeviceRef, DeviceSettings>,
     },
-    /// Read the state of this guest's devices: answered by [`Reply::DeviceStates`].
+    /// Read the state of this host's devices: answered by [`Reply::DeviceStates`].
     ReadStates {
         /// Which, in the order of the answer.
         devices: Vec<DeviceRef>,
     },
-    /// Read what this guest's devices counted since they were made: answered by [`Reply::DeviceCounters`].
+    /// Read what this host's devices counted since they were made: answered by [`Reply::DeviceCounters`].
     ReadCounters {
         /// Which, in the order of the answer.
         devices: Vec<DeviceRef>,
@@ -197,6 +213,15 @@ pub struct Progress {
 pub enum Reply {
     /// To `describe`.
     Environment(Environment),
+    /// To `find-interface`.
+    Interface {
+        end: PathEnd,
+        mtu: u32,
+    },
+    /// To `reserve`, where another session has it.
+    Occupied {
+        by: String,
+    },
     /// To `read-states`.
     DeviceStates {
         states: Vec<DeviceState>,
@@ -219,7 +244,7 @@ pub enum Reply {
     Memory {
         done: MemoryReply,
     },
-    /// To `abandon`, `dress` and `configure`.
+    /// To `abandon`, `dress`, `configure`, `reserve` and `release`.
     Done,
 }
 

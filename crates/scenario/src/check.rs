@@ -4,6 +4,7 @@
 mod addresses;
 mod devices;
 mod ends;
+mod existing_hosts;
 mod factors;
 mod gateways;
 mod links;
@@ -11,6 +12,7 @@ mod loops;
 mod monitors;
 mod mtu;
 mod names;
+mod pairs;
 mod paths;
 mod probes;
 mod references;
@@ -23,6 +25,7 @@ mod workloads;
 
 use crate::{diagnosis::Problem, document::Document, resolve::Draft};
 
+pub(crate) use existing_hosts::fit as existing_hosts_fit;
 pub(crate) use factors::{device_words, factors, fit as factors_fit, vary_words};
 pub(crate) use monitors::fit as monitors_fit;
 pub(crate) use mtu::{Fits, Misfit};
@@ -39,7 +42,9 @@ pub(crate) fn words(document: &Document, draft: &Draft) -> Vec<Problem> {
     names::check(document, draft, &mut problems);
     variants::check(document, &mut problems);
     devices::check(document, &mut problems);
+    existing_hosts::check(document, draft, &mut problems);
     references::check(document, draft, &mut problems);
+    pairs::check(document, &mut problems);
     loops::hosts(document, &mut problems);
     problems
 }

@@ -174,7 +174,8 @@ fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<
         levels.insert(factor.name.clone(), give(scenario, choice, level, &mut given));
     }
     given.size_writes();
-    if scenario.schedule.ports == Ports::Fixed {
+    // The kernel of a host that exists already keeps the ports of a connection that has ended for a minute.
+    if scenario.schedule.ports == Ports::Fixed && scenario.lab.existing(&path.from.host).is_none() {
         ports::fix(&mut given.load, &path.name, &workload.name);
     }
     // Of hosts, the first that the workload names.

@@ -13,6 +13,7 @@ pub use settings::{DeviceSettingKind, DeviceSettings, Offloads, of_host};
 pub(crate) use settings::{MTUS, make_room};
 
 use crate::{
+    existing_host::ExistingHost,
     link::{Link, LinkDevice},
     names::{DeviceName, DeviceRef, HostName},
     vm::Vm,
@@ -56,12 +57,25 @@ impl Lab {
         self.host(host)?.vm.as_ref()
     }
 
-    /// The part of the lab that this machine's kernel makes: everything but the insides of virtual machines.
+    /// How a host is reached that exists already; `None` for one that is made.
+    #[must_use]
+    pub fn existing(&self, host: &HostName) -> Option<&ExistingHost> {
+        self.host(host)?.existing.as_ref()
+    }
+
+    /// Whether a host has a kernel that is not this machine's.
+    #[must_use]
+    pub fn has_own_kernel(&self, host: &HostName) -> bool {
+        self.vm(host).is_some() || self.existing(host).is_some_and(|existing| !existing.is_local())
+    }
+
+    /// The part of the lab that this machine's kernel makes: everything but the insides of virtual machines and hosts that
+    /// exist already.
     #[must_use]
     pub fn outside(&self) -> Self {
-        let outside = |host: &HostName| self.vm(host).is_none();
+        let outside = |host: &HostName| self.vm(host).is_none() && self.existing(host).is_none();
         let mut lab = self.clone();
-        lab.hosts.retain(|host| host.vm.is_none());
+        lab.hosts.retain(|host| host.vm.is_none() && host.existing.is_none());
         lab.routes.retain(|route| outside(&route.host));
         lab.devices.retain(|at, _| outside(&at.host));
         lab
@@ -82,7 +96,8 @@ impl Lab {
     /// The MTU of a device under `settings`, in bytes of IP packet; `None` if the lab has no such device.
     #[must_use]
     pub fn mtu(&self, device: &DeviceRef, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Option<u32> {
-        let made = self.link_devices().find(|made| made.at == device)?.mtu;
+        let existing = || self.existing(&device.host)?.mtu;
+        let made = self.link_devices().find(|made| made.at == device).map(|made| made.mtu).or_else(existing)?;
         Some(settings.get(device).and_then(|settings| settings.mtu).unwrap_or(made))
     }
 }
@@ -110,12 +125,15 @@ pub struct Host {
     /// The virtual machine that it is; `None` for a namespace.
     #[serde(default)]
     pub vm: Option<Vm>,
+    /// How it is reached, if it exists already and nothing of it is made.
+    #[serde(default)]
+    pub existing: Option<ExistingHost>,
 }
 
 impl Host {
     /// A namespace that forwards nothing.
     pub fn new(name: impl Into<String>, kind: HostKind) -> Self {
-        Self { name: HostName::new(name), kind, forwards: false, vm: None }
+        Self { name: HostName::new(name), kind, forwards: false, vm: None, existing: None }
     }
 }
 

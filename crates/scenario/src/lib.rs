@@ -9,6 +9,7 @@ mod check;
 mod design;
 mod diagnosis;
 mod document;
+mod existing_host;
 mod expand;
 mod factor;
 mod lab;
@@ -34,6 +35,7 @@ mod workload;
 
 pub use design::{BUDGETS, LEAST_PRECISE, PRECISIONS};
 pub use diagnosis::{Diagnosis, Place};
+pub use existing_host::{Access, ExistingHost};
 pub use expand::PlanOptions;
 pub use factor::{Factor, Level, Setting, WorkloadSetting};
 pub use lab::{DeviceSettingKind, DeviceSettings, Gateway, Host, HostKind, Lab, Offloads, Route, of_host};

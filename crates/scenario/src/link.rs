@@ -155,6 +155,8 @@ pub enum Layer {
     Vxlan,
     /// An egress gateway: policy route, forwarding, source translation.
     Gateway,
+    /// The network between hosts that exist already, whatever it is made of.
+    Network,
 }
 
 impl Layer {
@@ -168,6 +170,7 @@ impl Layer {
         Self::Vlan,
         Self::Vxlan,
         Self::Gateway,
+        Self::Network,
     ];
 
     /// The word for it in scenarios and reports.
@@ -182,6 +185,7 @@ impl Layer {
             Self::Vlan => "vlan",
             Self::Vxlan => "vxlan",
             Self::Gateway => "gateway",
+            Self::Network => "network",
         }
     }
 }

@@ -50,6 +50,7 @@ fn understand(document: &Document, text: &str, mut problems: Vec<Problem>) -> Re
         problems.extend(check::probes_fit(document, &scenario));
         problems.extend(check::vms_fit(document, &scenario));
         problems.extend(check::monitors_fit(document, &scenario));
+        problems.extend(check::existing_hosts_fit(document, &scenario));
     }
     if problems.is_empty() { Ok(scenario) } else { Err(problems) }
 }

@@ -2,6 +2,7 @@
 //! out here and reported by the checks. Must not judge.
 
 mod device;
+mod existing_host;
 mod mtu;
 mod vm;
 
@@ -121,8 +122,11 @@ fn devices(document: &Document) -> BTreeMap<DeviceRef, DeviceSettings> {
 }
 
 fn hosts(document: &Document) -> Vec<Host> {
-    let host = |name: &str, kind, vm| Host { name: HostName::new(name), kind, forwards: false, vm };
-    let hosts = document.hosts.names().map(|name| host(name, HostKind::Host, None));
+    let host = |name: &str, kind, vm| Host { vm, ..Host::new(name, kind) };
+    let hosts = document.hosts.iter().map(|entry| Host {
+        existing: existing_host::of(&entry.table),
+        ..Host::new(entry.name(), HostKind::Host)
+    });
     let guests =
         document.links.guests.iter().map(|guest| host(guest.name(), HostKind::Guest, vm_of(document, guest)));
     let pods = document.links.pods.iter().map(|pod| host(pod.name(), HostKind::Pod, vm_of(document, pod)));

@@ -12,6 +12,7 @@ use crate::{
     error::CreateError,
     link::{self, DeviceKind, Peer},
     missing_capabilities::Element,
+    read_back::LinkFacts,
 };
 
 /// `lo` is 1. No index is used twice in a lab: the two ends of a pair with the same index in their two
@@ -67,6 +68,22 @@ impl Devices {
         }
         devices.enslave(lab)?;
         Ok(devices)
+    }
+
+    /// The one device of a host that exists already, as its kernel has it.
+    pub(crate) fn existing(at: DeviceRef, link: &LinkFacts) -> Self {
+        let device = Device {
+            at: at.clone(),
+            kind: DeviceKind::of_word(&link.kind),
+            index: link.index,
+            mac: link.mac.as_slice().try_into().unwrap_or_default(),
+            mtu: link.mtu,
+            element: Element::Host(at.host.clone()),
+            master: None,
+            link: 0,
+            depth: 0,
+        };
+        Self { by_ref: BTreeMap::from([(at, device)]), behind: BTreeMap::new() }
     }
 
     /// How many steps come before a link can be made: what its devices stand on is made first.

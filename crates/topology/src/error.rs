@@ -1,6 +1,8 @@
 //! What can go wrong with a topology: one enum per operation, naming the part of the lab and what to do.
 
-use scenario::{DeviceRef, HostName};
+use std::net::Ipv4Addr;
+
+use scenario::{DeviceName, DeviceRef, HostName};
 use thiserror::Error;
 
 use crate::{missing_capabilities::Element, refusal::Refusal};
@@ -156,4 +158,33 @@ pub enum ReadError {
         /// What was asked for.
         what: String,
     },
+}
+
+/// Why the device of a host that exists already was not found.
+#[derive(Debug, Error)]
+pub enum FindError {
+    #[error("host `{host}` has no device `{device}`; those of it are {there}")]
+    NoDevice {
+        host: HostName,
+        device: DeviceName,
+        /// The names of those that it has.
+        there: String,
+    },
+    #[error("host `{host}` has not the address {address} there; its addresses are {there}")]
+    NoAddress {
+        host: HostName,
+        address: Ipv4Addr,
+        /// Those that it has, with their devices.
+        there: String,
+    },
+    #[error("the device of host `{host}` has no IPv4 address; its addresses are {there}")]
+    Unaddressed {
+        host: HostName,
+        /// Those that it has, with their devices.
+        there: String,
+    },
+    #[error(transparent)]
+    Create(#[from] CreateError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
 }

@@ -13,6 +13,7 @@ mod create;
 mod devices;
 mod error;
 mod ethtool;
+mod existing;
 mod foreign_tap;
 mod gateway;
 mod link;
@@ -33,7 +34,8 @@ mod topology;
 mod virtio_features;
 
 pub use configure::setting_needs;
-pub use error::{ConfigureError, CreateError, ReadError};
+pub use error::{ConfigureError, CreateError, FindError, ReadError};
+pub use existing::FoundInterface;
 pub use foreign_tap::{ForeignTapState, foreign_tap};
 pub use gateway::NEEDS as GATEWAY_NEEDS;
 pub use link::{DeviceKind, Tap, needs};

@@ -135,6 +135,7 @@ pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
         Layer::Vlan => &[vlan::TRIAL],
         Layer::Vxlan => &[vxlan::TRIAL],
         Layer::Gateway => &gateway::TRIALS,
+        Layer::Network => &[],
     }
 }
 

@@ -57,6 +57,8 @@ struct Place {
     channel: Channel,
     /// Opened when first asked by.
     doors: OnceLock<NamespaceHandles>,
+    /// Whether it is that of this process, which needs no rights to be looked at.
+    is_own: bool,
 }
 
 /// What netlink does not tell of devices, and this does; `None` where the kernel does not let this process.
@@ -94,6 +96,16 @@ impl Namespaces {
         Ok(Self { hosts, runtime })
     }
 
+    /// The namespace of this process as that of `host`, which exists already: nothing is set in it.
+    pub(crate) fn existing(host: &HostName) -> Result<Self, CreateError> {
+        let netlink = |refusal| CreateError::Netlink { whom: format!("host `{host}`"), refusal };
+        let runtime = Arc::new(runtime().map_err(netlink)?);
+        let namespace = NetNs::current().map_err(|source| CreateError::Namespaces { hosts: 1, source })?;
+        let channel = Channel::open_here(&runtime).map_err(netlink)?;
+        let place = Place { namespace, channel, doors: OnceLock::new(), is_own: true };
+        Ok(Self { hosts: BTreeMap::from([(host.clone(), place)]), runtime })
+    }
+
     /// The namespace of `host`.
     pub(crate) fn get(&self, host: &HostName) -> Option<&NetNs> {
         self.hosts.get(host).map(|place| &place.namespace)
@@ -110,8 +122,11 @@ impl Namespaces {
 
     /// An ethtool connection in `host`, which must be a host of the lab.
     pub(crate) fn ethtool(&self, host: &HostName) -> Result<Connection<Ethtool>, Refusal> {
-        let namespace = self.get(host).expect("every device was checked to be in a host of the lab");
-        Ok(self.wait(Connection::<Ethtool>::new_in_async(namespace.as_fd()))?)
+        let place = self.hosts.get(host).expect("every device was checked to be in a host of the lab");
+        if place.is_own {
+            return Ok(self.wait(Connection::<Ethtool>::new_async())?);
+        }
+        Ok(self.wait(Connection::<Ethtool>::new_in_async(place.namespace.as_fd()))?)
     }
 
     /// An nftables connection in `host`, if the lab has it.
@@ -144,7 +159,10 @@ impl Namespaces {
         let open =
             || NamespaceHandles { sysfs: Sysfs::here().ok(), statistics: DeviceStatistics::here().ok() };
         let none = NamespaceHandles { sysfs: None, statistics: None };
-        Some(place.doors.get_or_init(|| place.namespace.run_in(open).unwrap_or(none)))
+        Some(place.doors.get_or_init(|| match place.is_own {
+            true => open(),
+            false => place.namespace.run_in(open).unwrap_or(none),
+        }))
     }
 
     /// Waits for a connection's answer.
@@ -172,7 +190,7 @@ impl Place {
             // Where this cannot be written, a host that nothing is routed through forwards nothing either.
             let _ = std::fs::write(FORWARD, "0");
         }
-        Ok((host.name.clone(), Self { namespace, channel, doors: OnceLock::new() }))
+        Ok((host.name.clone(), Self { namespace, channel, doors: OnceLock::new(), is_own: false }))
     }
 }
 

@@ -6,18 +6,20 @@
 use std::{
     collections::BTreeMap,
     fmt,
+    net::Ipv4Addr,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use samples::{DeviceState, PathCounters};
-use scenario::{DeviceRef, DeviceSettings, Gateway, HostName, Lab, Link};
+use scenario::{DeviceName, DeviceRef, DeviceSettings, Gateway, HostName, Lab, Link};
 use sys::netns::NetNs;
 
 use crate::{
     configure::{self, Originals},
     create,
     devices::Devices,
-    error::{ConfigureError, CreateError, ReadError},
+    error::{ConfigureError, CreateError, FindError, ReadError},
+    existing::{self, FoundInterface},
     link::{self, DeviceKind, Tap, Taps},
     missing_capabilities::Missing,
     namespaces::Namespaces,
@@ -68,6 +70,16 @@ impl Topology {
     /// back. They are found by their MAC addresses.
     pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
         create::inside(&lab.inside(host), host)
+    }
+
+    /// The device by which `host`, which exists already and which this process is on, sends and receives: the one with that
+    /// address or name. It can be read, and nothing of it is set.
+    pub fn existing(
+        host: &HostName,
+        address: Option<Ipv4Addr>,
+        interface: Option<&DeviceName>,
+    ) -> Result<(Self, FoundInterface), FindError> {
+        existing::find(host, address, interface)
     }
 
     /// The tap device of a guest, for its monitor; `None` where the lab has no such guest.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use lab::{Request, RunError, Stop};
+use lab::{ExistingHostUse, Request, RunError, Stop};
 use machine::Rights;
 use samples::{Objective, SkippedCell};
 use store::Store;
@@ -80,6 +80,12 @@ pub(crate) struct RunArgs {
     /// Keep trials in which other work had the CPUs, instead of making them again (for up to a third of the run's time)
     #[arg(long, env = "PLUMB_KEEP_DISTURBED", hide_env = true, value_parser = clap::builder::BoolishValueParser::new())]
     keep_disturbed: bool,
+    /// Remove plumb's program from hosts that SSH reaches when the run begins there, instead of keeping it for the next run
+    #[arg(long)]
+    no_cache: bool,
+    /// End where another run measures over an interface that this one needs, instead of waiting for it
+    #[arg(long)]
+    no_wait: bool,
     /// Show the plan and what it would take, and measure nothing
     #[arg(long, conflicts_with = "resume")]
     dry_run: bool,
@@ -132,13 +138,15 @@ pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
         super::scenario::print_plan(&source.scenario, plan)?;
         return Ok(Exit::Success);
     }
-    // Before anything starts a thread: a user namespace can only be entered by a process with one.
-    let rights = Rights::acquire().context(NoRights)?;
     let mut store = store_path::open(shared.db.as_deref())?;
     let job = match new {
         Some((source, plan)) => job::fresh(source, plan, &store)?,
         None => resume::resumed(args, args.resume.as_deref().unwrap_or_default(), &store, shared)?,
     };
+    // Before anything starts a thread: a user namespace can only be entered by a process with one. Where no namespace is made,
+    // `ssh` is to be run as whoever asks.
+    let makes_hosts = !job.source.scenario.lab.outside().hosts.is_empty();
+    let rights = makes_hosts.then(Rights::acquire).transpose().context(NoRights)?;
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
     let skipped = match measure(&job, args, rights, &mut store, &stop) {
@@ -160,12 +168,12 @@ pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
 fn measure(
     job: &Job,
     args: &RunArgs,
-    rights: Rights,
+    rights: Option<Rights>,
     store: &mut Store,
     stop: &Stop,
 ) -> anyhow::Result<Vec<SkippedCell>> {
     let mut progress = Shown::of(job, args.plain, args.keep_disturbed, stop);
-    if rights == Rights::UserNamespace {
+    if rights == Some(Rights::UserNamespace) {
         progress
             .notice("not root: the lab lives in a user namespace; `plumb doctor` says what is missing there");
     }
@@ -183,6 +191,7 @@ fn measure(
         firecracker: args.firecracker.clone(),
         tool: TOOL,
         keep_disturbed: args.keep_disturbed,
+        hosts: ExistingHostUse { cache: !args.no_cache, wait: !args.no_wait },
         inside: None,
     };
     let inside = reason_to_go_inside(job, args);

@@ -21,7 +21,7 @@ const SECTION_TABLE: std::ops::Range<usize> = 0x28..0x30;
 const SECTION_COUNTS: std::ops::Range<usize> = 0x3c..0x40;
 
 /// The part of the program in `path` that a kernel loads.
-pub(super) fn loadable(path: &Path) -> Result<Vec<u8>, GuestError> {
+pub(crate) fn loadable(path: &Path) -> Result<Vec<u8>, GuestError> {
     let failed = |source| GuestError::Read { what: "the program", path: path.to_owned(), source };
     let mut file = File::open(path).map_err(failed)?;
     let mut headers = Vec::new();

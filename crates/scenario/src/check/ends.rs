@@ -18,6 +18,16 @@ pub(super) fn resolve(written: &Spanned<String>, lab: &Lab) -> Result<PathEnd, P
         None => (text.as_str(), None),
     };
     let host = known_host(host, written, lab)?;
+    if let Some(existing) = lab.existing(&host) {
+        return match device {
+            Some(device) if existing.interface.as_ref().is_none_or(|own| own.as_str() != device) => {
+                let message = format!("`{host}` exists already, and its device is named in its own table");
+                let help = format!("write `{host}` here, and `interface = \"{device}\"` in `[hosts.{host}]`");
+                Err(Problem::new(written.span(), message, "not an end").help(help))
+            }
+            _ => Ok(existing.end(&host)),
+        };
+    }
     let addressed: Vec<(&DeviceRef, std::net::Ipv4Addr)> =
         lab.addresses().filter(|(at, _)| at.host == host).map(|(at, address)| (at, address.addr())).collect();
     let chosen: Vec<_> =

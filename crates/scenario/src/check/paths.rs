@@ -2,7 +2,7 @@
 
 use toml::Spanned;
 
-use super::ends;
+use super::{ends, pairs};
 use crate::{
     diagnosis::Problem,
     document::{Document, Entry, PathTable},
@@ -24,6 +24,7 @@ pub(crate) fn paths(document: &Document, draft: &Draft) -> Result<Vec<Path>, Vec
             Err(more) => problems.extend(more),
         }
     }
+    paths.extend(pairs::paths(document, draft));
     if problems.is_empty() { Ok(paths) } else { Err(problems) }
 }
 
@@ -57,7 +58,20 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
         let help = "a path goes from one host to another; inside a host, packets pass none of its devices";
         return Err(vec![Problem::new(table.to.span(), message, "the same host").help(help)]);
     }
-    let trip = both_ways(world, &from, &to).map_err(|stop| vec![unreachable(entry, &from, &to, &stop)])?;
+    let trip = match [&from, &to].map(|end| draft.lab.existing(&end.host).is_some()) {
+        [true, true] => existing(&from, &to),
+        [false, false] => both_ways(world, &from, &to)
+            .map_err(|stop| vec![unreachable(entry, &from, &to, &stop)])?,
+        [from_exists, _] => {
+            let (there, made) = if from_exists { (&from, &to) } else { (&to, &from) };
+            let message = format!(
+                "nothing connects `{}`, which is made in a network of its own, with `{}`, which exists already",
+                made.host, there.host
+            );
+            let help = "name two hosts with `ssh` or `local`; this machine itself is a host with `local = true`";
+            return Err(vec![Problem::new(table.to.span(), message, "not connected").help(help)]);
+        }
+    };
     let problems = declared(entry, &trip.layers);
     if !problems.is_empty() {
         return Err(problems);
@@ -71,6 +85,12 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
         devices: trip.devices,
         baseline: table.baseline.as_ref().is_some_and(|mark| *mark.get_ref()),
     })
+}
+
+/// What lies between two hosts that exist already is not known; of their devices each has one.
+fn existing(from: &PathEnd, to: &PathEnd) -> Trip {
+    let devices = vec![from.device.clone(), to.device.clone()];
+    Trip { devices, layers: vec![Layer::Network], translation: None }
 }
 
 /// The way there and the way back; the second can fail where the first does not.
@@ -96,7 +116,13 @@ fn unreachable(entry: &Entry<PathTable>, from: &PathEnd, to: &PathEnd, stop: &(b
 }
 
 fn declared(entry: &Entry<PathTable>, met: &[Layer]) -> Vec<Problem> {
-    let written = &entry.table.layers;
+    let Some(written) = &entry.table.layers else {
+        let place = entry.name.span();
+        let missing = Problem::new(place, "`layers` is missing", "in this table");
+        let right: Vec<String> = met.iter().map(|layer| format!("\"{layer}\"")).collect();
+        let help = format!("add `layers = [{}]`", right.join(", "));
+        return if met == [Layer::Network] { Vec::new() } else { vec![missing.help(help)] };
+    };
     let declared: Vec<Layer> = written.get_ref().iter().map(|layer| *layer.get_ref()).collect();
     let right: Vec<String> = met.iter().map(|layer| format!("\"{layer}\"")).collect();
     let help = format!("write `layers = [{}]`, or change the lab", right.join(", "));

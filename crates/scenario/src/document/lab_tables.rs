@@ -12,10 +12,27 @@ use workload::BalloonMethod;
 use super::written::As;
 use crate::vm::{Board, Monitor};
 
-/// A host: a network namespace of its own. It has no settings; what it has is said by wires, bridges and overlays.
+/// A host: a network namespace of its own, or with `ssh` or `local` a machine that exists already. The first gets its devices
+/// from wires, bridges and overlays; on the second nothing is made, and its own network is measured.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct HostTable {}
+pub(crate) struct HostTable {
+    /// Where its agent is started by the system's `ssh`: `user@host`, a name of ssh_config, or `ssh://user@host:22`.
+    #[schemars(with = "Option<String>", example = &"user@host")]
+    pub(crate) ssh: Option<Spanned<String>>,
+    /// `true` of this machine itself, in the network namespace that plumb is started in.
+    #[schemars(with = "Option<bool>")]
+    pub(crate) local: Option<Spanned<bool>>,
+    /// The address that traffic comes from and goes to. Default: that of `interface`, or the one at which SSH arrives.
+    #[schemars(with = "Option<As<Ipv4Addr>>")]
+    pub(crate) address: Option<Spanned<As<Ipv4Addr>>>,
+    /// The device that traffic passes. Default: the one that has the address.
+    #[schemars(with = "Option<String>", example = &"eth1")]
+    pub(crate) interface: Option<Spanned<String>>,
+    /// The port that it listens on while it is the server. Default: the workload's.
+    #[schemars(with = "Option<u16>", range(min = 1))]
+    pub(crate) port: Option<Spanned<u16>>,
+}
 
 /// A kind of virtual machine. Its guest boots from this program and a kernel that is installed on the host.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

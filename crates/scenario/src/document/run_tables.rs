@@ -26,9 +26,9 @@ pub(crate) struct PathTable {
     #[schemars(with = "String", example = &"target")]
     pub(crate) to: Spanned<String>,
     /// Every layer that a packet meets on its way there. The check follows a packet and refuses the scenario where it
-    /// meets others.
-    #[schemars(with = "Vec<Layer>")]
-    pub(crate) layers: Spanned<Vec<Spanned<Layer>>>,
+    /// meets others. Not needed between hosts that exist already, where it is `network`.
+    #[schemars(with = "Option<Vec<Layer>>")]
+    pub(crate) layers: Option<Spanned<Vec<Spanned<Layer>>>>,
     /// Whether the other paths are shown as a share of this one. True for exactly one path.
     #[schemars(with = "Option<bool>")]
     pub(crate) baseline: Option<Spanned<bool>>,

@@ -1,5 +1,6 @@
 //! What is said of wrong scenarios, and at which line. Each case is a change to a scenario that is right.
 
+mod existing_hosts;
 mod lab;
 mod links;
 mod probes;

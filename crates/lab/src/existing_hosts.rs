@@ -1,0 +1,103 @@
+//! Hosts that exist already: their ends of paths are what they tell, and their interfaces are reserved, all or none. Must not
+//! know how they are reached.
+
+use std::{net::Ipv4Addr, thread, time::Duration};
+
+use protocol::{Order, Reply};
+use scenario::{DeviceName, HostName, Path, PathEnd, Scenario};
+
+use crate::{
+    agents::Agents,
+    error::RunError,
+    event::{Event, Observer},
+    exchange::{SHORT, token, unexpected},
+};
+
+/// How long one waits at least before asking again for what another measurement has; at most twice as long, so that two that
+/// want the same do not meet for ever.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// The scenario with the ends that its existing hosts have, of those with an agent.
+pub(crate) fn located(scenario: &Scenario, agents: &mut Agents) -> Result<Scenario, RunError> {
+    let mut located = scenario.clone();
+    for host in &mut located.lab.hosts {
+        let Some(existing) = host.existing.as_mut().filter(|_| agents.has(&host.name)) else { continue };
+        let (address, interface) = (existing.address, existing.interface.clone());
+        let (end, mtu) = self::interface(agents, &host.name, (address, interface))?;
+        existing.address = Some(end.address);
+        existing.interface = Some(end.device.device);
+        existing.mtu = Some(mtu);
+    }
+    let lab = &located.lab;
+    let connected = |path: &&mut Path| !path.is_host() && lab.existing(&path.from.host).is_some();
+    for path in located.paths.iter_mut().filter(connected) {
+        for end in [&mut path.from, &mut path.to] {
+            *end = lab.existing(&end.host).map_or_else(|| end.clone(), |existing| existing.end(&end.host));
+        }
+        path.devices = vec![path.from.device.clone(), path.to.device.clone()];
+    }
+    Ok(located)
+}
+
+/// The end that a host has with this address and device, or with what follows from how it was reached, and its MTU.
+pub(crate) fn interface(
+    agents: &mut Agents,
+    host: &HostName,
+    (address, interface): (Option<Ipv4Addr>, Option<DeviceName>),
+) -> Result<(PathEnd, u32), RunError> {
+    let order = Order::FindInterface { host: host.clone(), address, interface };
+    match agents.ask(host, "find its interface", order, SHORT)? {
+        Reply::Interface { end, mtu } => Ok((end, mtu)),
+        other => Err(unexpected(host, &other)),
+    }
+}
+
+/// Takes the interfaces of all existing hosts for the run `by`. Where another measurement has one, all are let go of and asked
+/// for again, or else, without `wait`, the run ends.
+pub(crate) fn reserve(
+    scenario: &Scenario,
+    agents: &mut Agents,
+    (by, wait): (&str, bool),
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
+    let exist = scenario.lab.hosts.iter().filter(|host| host.existing.is_some() && agents.has(&host.name));
+    let hosts: Vec<&HostName> = exist.map(|host| &host.name).collect();
+    let mut told = false;
+    while let Some((taken, host, holder)) = occupied(&hosts, agents, by)? {
+        let interface = scenario.lab.existing(host).and_then(|existing| existing.interface.clone());
+        let interface = interface.map(|name| name.to_string()).unwrap_or_default();
+        if !wait {
+            let host = host.to_string();
+            return Err(RunError::Occupied { host, interface, by: holder });
+        }
+        for host in &hosts[..taken] {
+            agents.ask(host, "let go of its interface", Order::Release, SHORT)?;
+        }
+        if !told {
+            let text = format!("waiting for {interface} of host {host}, which {holder} has reserved");
+            observer.event(&Event::Notice(&text));
+            told = true;
+        }
+        thread::sleep(AGAIN + AGAIN.mul_f64(token().0 as f64 / u64::MAX as f64));
+        if agents.is_stopped() {
+            return Err(RunError::Interrupted);
+        }
+    }
+    Ok(())
+}
+
+/// How many were taken until one was not, which, and who has it; `None` where all were.
+fn occupied<'a>(
+    hosts: &[&'a HostName],
+    agents: &mut Agents,
+    by: &str,
+) -> Result<Option<(usize, &'a HostName, String)>, RunError> {
+    for (taken, host) in hosts.iter().enumerate() {
+        match agents.ask(host, "reserve its interface", Order::Reserve { by: by.to_owned() }, SHORT)? {
+            Reply::Done => {}
+            Reply::Occupied { by } => return Ok(Some((taken, host, by))),
+            other => return Err(unexpected(host, &other)),
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,102 @@
+//! Hosts that exist already: what may be said of one, that nothing is made on it, and what can be planned there.
+
+use std::net::Ipv4Addr;
+
+use toml::Spanned;
+use workload::Placement;
+
+use crate::{
+    diagnosis::Problem,
+    document::{Document, Entry, HostTable},
+    resolve::Draft,
+    scenario::Scenario,
+};
+
+/// `IFNAMSIZ` in linux/if.h, less the closing zero.
+const DEVICE_NAME: usize = 15;
+
+pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
+    for entry in document.hosts.iter() {
+        access(entry, problems);
+        traffic(entry, problems);
+    }
+    for (at, place) in &draft.places.devices {
+        if draft.lab.existing(&at.host).is_some() {
+            let message = format!("`{}` exists already, and no device is made on it", at.host);
+            let help = "put wires, bridges and overlays between hosts without `ssh` and `local`";
+            problems.push(Problem::new(place.clone(), message, "a device of it").help(help));
+        }
+    }
+}
+
+fn access(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
+    let table = &entry.table;
+    if let Some(destination) = &table.ssh {
+        let text = destination.get_ref();
+        if text.is_empty() || text.starts_with('-') || text.contains(char::is_whitespace) {
+            let message = format!("`{text}` is no destination of ssh");
+            let help = "write `user@host`, a name of ssh_config, or `ssh://user@host:22`";
+            problems.push(Problem::new(destination.span(), message, "not a destination").help(help));
+        }
+        if let Some(local) = table.local.as_ref().filter(|local| *local.get_ref()) {
+            let message = format!("`{}` has both `ssh` and `local`", entry.name());
+            problems.push(Problem::new(local.span(), message, "one too many").help("keep one of the two"));
+        }
+    } else if table.local.as_ref().is_none_or(|local| !local.get_ref()) {
+        let places = [
+            table.address.as_ref().map(|key| ("address", key.span())),
+            table.interface.as_ref().map(|key| ("interface", key.span())),
+            table.port.as_ref().map(|key| ("port", key.span())),
+        ];
+        for (key, place) in places.into_iter().flatten() {
+            let message = format!("`{key}` has no effect: `{}` is made, with addresses of its own", entry.name());
+            let help = "say how the host is reached, as in `ssh = \"user@host\"`";
+            problems.push(Problem::new(place, message, "no effect").help(help));
+        }
+    } else if table.address.is_none() && table.interface.is_none() {
+        let message = format!("`{}` does not say where its traffic goes", entry.name());
+        let help = "add `address = \"...\"` or `interface = \"...\"`";
+        let place = table.local.as_ref().map_or_else(|| entry.name.span(), Spanned::span);
+        problems.push(Problem::new(place, message, "this machine").help(help));
+    }
+}
+
+fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
+    let table = &entry.table;
+    if let Some(address) = &table.address {
+        let given = address.get_ref().0;
+        if given.is_unspecified() || given.is_multicast() || given == Ipv4Addr::BROADCAST {
+            let message = format!("{given} is no address of one host");
+            problems.push(Problem::new(address.span(), message, "not an address for a host"));
+        }
+    }
+    if let Some(name) = &table.interface {
+        let text = name.get_ref();
+        if text.is_empty() || text.len() > DEVICE_NAME || text.contains(|c: char| c == '/' || c.is_whitespace()) {
+            let message = format!("`{text}` cannot be the name of a device");
+            let help = "write it as `ip link` shows it, without the part from `@` on";
+            problems.push(Problem::new(name.span(), message, "this name").help(help));
+        }
+    }
+    if let Some(port) = table.port.as_ref().filter(|port| *port.get_ref() == 0) {
+        problems.push(Problem::new(port.span(), "`port` is 0, not 1 to 65535", "out of range"));
+    }
+}
+
+/// Threads are placed on CPUs of one kernel.
+pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
+    let exists = |path: &&crate::path::Path| scenario.lab.existing(&path.from.host).is_some();
+    let placed = scenario.workloads.iter().filter(|workload| workload.placement != Placement::Free);
+    let problem = |workload: &crate::workload::Workload| {
+        let path = scenario.paths.iter().filter(exists).find(|path| workload.paths.contains(&path.name))?;
+        let entry = document.workloads.get(workload.name.as_str())?;
+        let message = format!(
+            "`{}` places its threads, and the ends of the path `{}` are machines with CPUs of their own",
+            workload.name, path.name
+        );
+        let help = "take `placement` out, or confine the workload with `paths`";
+        let place = entry.table.placement.as_ref().map_or_else(|| entry.name.span(), Spanned::span);
+        Some(Problem::new(place, message, "placed").help(help))
+    };
+    placed.filter_map(problem).collect()
+}

@@ -1,0 +1,24 @@
+//! How a host of the document is reached that exists already, with every default. Must not judge.
+
+use crate::{
+    document::HostTable,
+    existing_host::{Access, ExistingHost},
+    names::DeviceName,
+};
+
+/// `None` of a host that is made.
+pub(super) fn of(table: &HostTable) -> Option<ExistingHost> {
+    let local = table.local.as_ref().is_some_and(|local| *local.get_ref());
+    let access = match &table.ssh {
+        Some(destination) => Access::Ssh { destination: destination.get_ref().clone() },
+        None if local => Access::Local,
+        None => return None,
+    };
+    Some(ExistingHost {
+        access,
+        address: table.address.as_ref().map(|address| address.get_ref().0),
+        interface: table.interface.as_ref().map(|name| DeviceName::new(name.get_ref())),
+        port: table.port.as_ref().map(|port| *port.get_ref()),
+        mtu: None,
+    })
+}

@@ -1,0 +1,73 @@
+//! Hosts that SSH reaches: real sshds, each in a network namespace of its own, on a bridge of another.
+#![expect(clippy::disallowed_methods, reason = "tests read files and /proc")]
+
+use std::{process::ExitCode, time::Duration};
+
+use plumb_tests::{Case, Need, run};
+
+mod ends;
+mod measured;
+mod network;
+mod pairs;
+mod refused;
+mod shared;
+
+const ROOT: Need = Need::Root;
+const SSHD: Need = Need::Program("sshd", "openssh-server");
+const NFT: Need = Need::Program("nft", "nftables");
+const IP: Need = Need::Program("ip", "iproute2");
+
+/// How long a machine with other work may take for what it usually does in less than a second.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn main() -> ExitCode {
+    run(CASES)
+}
+
+const CASES: &[Case] = &[
+    Case {
+        name: "a_run_over_two_hosts_gives_the_rate_of_their_link_and_leaves_only_the_program",
+        needs: &[ROOT, SSHD, IP],
+        test: measured::the_rate_of_their_link,
+    },
+    Case {
+        name: "this_machine_is_an_end_too",
+        needs: &[ROOT, SSHD, IP],
+        test: measured::this_machine_is_an_end,
+    },
+    Case {
+        name: "without_a_cache_no_file_is_left_even_while_the_run_is_under_way",
+        needs: &[ROOT, SSHD, IP],
+        test: measured::without_a_cache_no_file_is_left,
+    },
+    Case {
+        name: "agents_end_with_a_controller_that_is_killed_and_its_run_is_resumed",
+        needs: &[ROOT, SSHD, IP],
+        test: ends::a_killed_controller,
+    },
+    Case {
+        name: "a_connection_that_is_killed_ends_both_agents_and_the_error_names_the_host",
+        needs: &[ROOT, SSHD, IP],
+        test: ends::a_killed_connection,
+    },
+    Case {
+        name: "what_keeps_ssh_from_a_host_is_told_with_what_to_do",
+        needs: &[ROOT, SSHD, IP],
+        test: refused::what_keeps_ssh_from_a_host,
+    },
+    Case {
+        name: "a_host_that_cannot_have_the_program_says_why",
+        needs: &[ROOT, SSHD, IP],
+        test: refused::a_host_that_cannot_have_the_program,
+    },
+    Case {
+        name: "two_runs_over_one_interface_never_measure_at_once",
+        needs: &[ROOT, SSHD, IP],
+        test: shared::two_runs_never_measure_at_once,
+    },
+    Case {
+        name: "of_all_pairs_of_six_hosts_the_slow_host_and_the_lossy_way_are_named",
+        needs: &[ROOT, SSHD, IP, NFT],
+        test: pairs::a_slow_host_and_a_lossy_way_are_named,
+    },
+];

@@ -1,0 +1,243 @@
+//! Hosts with an sshd each: namespaces that only processes of the test hold, on a bridge in one more. Keys, homes and the
+//! folder /run of each host are files of the test.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+};
+
+use plumb_tests::{Sandbox, name, wait_until};
+
+use crate::PATIENCE;
+
+/// Some hosts, `h0` and on, with the addresses 198.18.0.1 and on; and where `plumb` runs, with 198.18.0.254.
+pub(crate) struct Network {
+    pub(crate) sandbox: Sandbox,
+    switch: Place,
+    hosts: Vec<Place>,
+}
+
+/// A process in namespaces of its own.
+struct Place {
+    process: Child,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // It has ended already, or is ended now.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Place {
+    fn start(script: &str, what: &str) -> Self {
+        let mut command = Command::new("unshare");
+        command.args(["--net", "--mount", "sh", "-c", script]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let process = sys::child::spawn_in(&mut command, None, what).expect("unshare is there");
+        let place = Self { process };
+        let own = namespace_of(std::process::id());
+        assert!(wait_until(PATIENCE, || namespace_of(place.pid()) != own), "{what} has no namespace");
+        place
+    }
+
+    fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/proc/{}/ns/net", self.pid())).arg("--");
+        command
+    }
+
+    fn shell(&self, script: &str) {
+        let mut command = self.command();
+        let output = command.args(["sh", "-ec", script]).output().expect("nsenter is there");
+        assert!(output.status.success(), "{script}: {output:?}");
+    }
+}
+
+fn namespace_of(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/ns/net")).ok()
+}
+
+impl Network {
+    pub(crate) fn of(hosts: usize) -> Self {
+        let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_plumb"));
+        let switch = Place::start("exec sleep 1000000", "the switch");
+        switch.shell("ip link set lo up; ip link add br0 type bridge; ip addr add 198.18.0.254/24 dev br0; ip link set br0 up");
+        let mut network = Self { sandbox, switch, hosts: Vec::new() };
+        network.make_keys();
+        for number in 0..hosts {
+            network.add(number);
+        }
+        network
+    }
+
+    fn folder(&self) -> &Path {
+        self.sandbox.home()
+    }
+
+    fn make_keys(&self) {
+        let folder = self.folder().display().to_string();
+        for key in ["key", "hostkey"] {
+            let mut make = Command::new("ssh-keygen");
+            make.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(self.folder().join(key));
+            let status = make.status().expect("ssh-keygen comes with the client");
+            assert!(status.success(), "a key of the test");
+        }
+        fs::copy(self.folder().join("key.pub"), self.folder().join("authorized_keys")).expect("it is ours");
+        let _ = self.sandbox.file("sshd_config", &format!(
+            "Port 22\nHostKey {folder}/hostkey\nAuthorizedKeysFile {folder}/authorized_keys\nStrictModes no\nUsePAM no\n\
+             PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\nPidFile none\n"
+        ));
+        let _ = self.sandbox.file("ssh_config", &format!(
+            "Host h*\n  User root\n  HostKeyAlias any\nHost *\n  IdentityFile {folder}/key\n  IdentitiesOnly yes\n  \
+             UserKnownHostsFile {folder}/known_hosts\n  GlobalKnownHostsFile /dev/null\n  StrictHostKeyChecking yes\n"
+        ));
+        let public = fs::read_to_string(self.folder().join("hostkey.pub")).expect("it was made");
+        let _ = self.sandbox.file("known_hosts", &format!("any {public}"));
+        // As a user's configuration would be read, which is found by the user's name and not by HOME.
+        fs::create_dir(self.folder().join("bin")).expect("it is ours");
+        let _ = self.sandbox.file("bin/ssh", &format!("#!/bin/sh\nexec /usr/bin/ssh -F {folder}/ssh_config \"$@\"\n"));
+        fs::set_permissions(self.folder().join("bin/ssh"), fs::Permissions::from_mode(0o755)).expect("it is ours");
+    }
+
+    fn add(&mut self, number: usize) {
+        let of_host = self.folder().join(format!("h{number}"));
+        for folder in ["home", "run/sshd", "mounts"] {
+            fs::create_dir_all(of_host.join(folder)).expect("it is ours");
+        }
+        let script = format!(
+            "mount --bind {0}/home /root && mount --bind {0}/run /run && exec $(command -v sshd || echo /usr/sbin/sshd) -D \
+             -f {1}/sshd_config",
+            of_host.display(),
+            self.folder().display()
+        );
+        let host = Place::start(&script, "sshd");
+        let (pid, switch) = (host.pid(), self.switch.pid());
+        let add = format!("ip link add eth0 netns {pid} type veth peer name p{number} netns {switch}");
+        assert!(Command::new("sh").args(["-c", &add]).status().expect("sh").success(), "{add}");
+        self.switch.shell(&format!("ip link set p{number} master br0 up"));
+        host.shell(&format!(
+            "ip link set lo up; ip addr add 198.18.0.{}/24 dev eth0; ip link set eth0 up",
+            number + 1
+        ));
+        let config = self.folder().join("ssh_config");
+        let known = fs::read_to_string(&config).expect("it was written");
+        let entry = format!("Host h{number}\n  HostName 198.18.0.{}\n", number + 1);
+        fs::write(config, entry + &known).expect("it is ours");
+        let answers = || self.switch.command().args(["sh", "-c", &format!(
+            "exec {}/bin/ssh -oBatchMode=yes h{number} true", self.folder().display()
+        )]).output().is_ok_and(|output: Output| output.status.success());
+        assert!(wait_until(PATIENCE, answers), "sshd of h{number} does not answer");
+        self.hosts.push(host);
+    }
+
+    /// `plumb` where the bridge is, not yet started.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let plumb = self.sandbox.command(arguments);
+        let mut command = self.switch.command();
+        command.arg(plumb.get_program()).args(plumb.get_args()).stdin(Stdio::null());
+        command.envs(plumb.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", self.folder().join("bin").display()));
+        command
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn plumb(&self, arguments: &[&str]) -> plumb_tests::Output {
+        self.command(arguments).output().map(plumb_tests::Output::from).expect("plumb was built")
+    }
+
+    /// Runs it and insists on success.
+    pub(crate) fn succeed(&self, arguments: &[&str]) -> plumb_tests::Output {
+        let output = self.plumb(arguments);
+        assert_eq!(output.status, Some(0), "plumb {arguments:?}: {output:?}");
+        output
+    }
+
+    /// Runs a script in a host's network.
+    pub(crate) fn at(&self, host: usize, script: &str) {
+        self.hosts[host].shell(script);
+    }
+
+    /// Runs a script in a host's network and mounts, as its own processes would.
+    pub(crate) fn on(&self, host: usize, script: &str) {
+        let mut command = Command::new("nsenter");
+        let target = self.hosts[host].pid().to_string();
+        let output = command.args(["-t", &target, "--net", "--mount", "--", "sh", "-ec", script]).output();
+        let output = output.expect("nsenter is there");
+        assert!(output.status.success(), "{script}: {output:?}");
+    }
+
+    /// Agents that run on a host.
+    pub(crate) fn agents(&self, host: usize) -> Vec<u32> {
+        let there = namespace_of(self.hosts[host].pid());
+        let all = fs::read_dir("/proc").expect("Linux").filter_map(Result::ok);
+        let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter(|pid| namespace_of(*pid) == there && name(*pid) == "plumb-agent").collect()
+    }
+
+    /// Waits until no agent runs on any host.
+    pub(crate) fn agents_are_gone(&self) {
+        let count = || (0..self.hosts.len()).map(|host| self.agents(host).len()).sum::<usize>();
+        assert!(wait_until(PATIENCE, || count() == 0), "{} agents are left", count());
+    }
+
+    /// The files that a host's user has, without those of /run.
+    pub(crate) fn files(&self, host: usize) -> Vec<String> {
+        let home = self.folder().join(format!("h{host}/home"));
+        let mut found = Vec::new();
+        let mut folders = vec![home.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("it is ours").filter_map(Result::ok) {
+                if entry.path().is_dir() {
+                    folders.push(entry.path());
+                } else {
+                    let path = entry.path().strip_prefix(&home).expect("it is below").display().to_string();
+                    found.push(path);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// A scenario between two hosts, with so many trials of such a length.
+pub(crate) fn pair([from, to]: [&str; 2], trials: u32, duration: &str) -> String {
+    format!(
+        r#"schema = 1
+name = "two-machines"
+title = "Two machines"
+
+[hosts.a]
+{from}
+[hosts.b]
+{to}
+
+[paths.there]
+from = "a"
+to = "b"
+baseline = true
+
+[workloads.throughput]
+kind = "stream"
+duration = "{duration}"
+warmup = "300ms"
+
+[schedule]
+trials = {trials}
+pause = "1ms"
+"#
+    )
+}
+
+/// The same between `h0` and `h1`.
+pub(crate) fn first_two(trials: u32, duration: &str) -> String {
+    pair(["ssh = \"h0\"", "ssh = \"h1\""], trials, duration)
+}

@@ -1,0 +1,61 @@
+//! What a user is told of a host on which no agent can be started.
+
+use std::fs;
+
+use plumb_tests::Output;
+
+use crate::network::{Network, first_two, pair};
+
+#[track_caller]
+fn says(output: &Output, words: &[&str]) {
+    assert_eq!(output.status, Some(1), "{output:?}");
+    assert!(words.iter().all(|word| output.err.contains(word)), "{words:?} in {}", output.err);
+    assert!(!output.err.contains("panicked"), "{}", output.err);
+}
+
+fn run(network: &Network, scenario: &str) -> Output {
+    let file = network.sandbox.file("pair.toml", scenario);
+    network.plumb(&["run", &file])
+}
+
+pub(crate) fn what_keeps_ssh_from_a_host() {
+    let network = Network::of(1);
+    let to = |destination: &str| pair([&format!("ssh = \"{destination}\""), "ssh = \"h0\""], 1, "300ms");
+    says(&run(&network, &to("h9.invalid")), &["host a (h9.invalid)", "no host of that name"]);
+    says(&run(&network, &to("root@198.18.0.77")), &["host a (root@198.18.0.77)", "cannot be reached", "route"]);
+    let keys = network.sandbox.home().join("authorized_keys");
+    let kept = fs::read(&keys).expect("it was made");
+    fs::write(&keys, "").expect("it is ours");
+    says(&run(&network, &first_two(1, "300ms")), &["host a (h0)", "let no key of yours in", "authorized_keys"]);
+    fs::write(&keys, kept).expect("it is ours");
+    let known = network.sandbox.home().join("known_hosts");
+    let other = fs::read_to_string(network.sandbox.home().join("key.pub")).expect("it was made");
+    fs::write(&known, format!("any {other}")).expect("it is ours");
+    says(&run(&network, &first_two(1, "300ms")), &["not the one that is known", "ssh-keygen -R"]);
+    fs::write(&known, "").expect("it is ours");
+    says(&run(&network, &first_two(1, "300ms")), &["host key is not known", "known_hosts"]);
+}
+
+pub(crate) fn a_host_that_cannot_have_the_program() {
+    let network = Network::of(2);
+    let mounts = network.sandbox.home().join("h0/mounts");
+    let uname = mounts.join("uname");
+    fs::write(&uname, "#!/bin/sh\n[ \"$1\" = -m ] && echo aarch64 || echo Linux\n").expect("it is ours");
+    let over = format!("chmod 755 {0}; mount --bind {0} $(command -v uname)", uname.display());
+    network.on(0, &over);
+    says(&run(&network, &first_two(1, "300ms")), &["host a (h0)", "it is Linux aarch64", "built for Linux"]);
+    network.on(0, "umount $(command -v uname)");
+    network.on(0, "mkdir -p /root/.cache; mount -t tmpfs -o size=1m none /root/.cache");
+    says(&run(&network, &first_two(1, "300ms")), &["host a (h0)", "No space left on device", "~/.cache"]);
+    network.on(0, "test -z \"$(ls /root/.cache/plumb)\"");
+    network.on(0, "umount /root/.cache; mount -t tmpfs -o ro none /root/.cache");
+    says(&run(&network, &first_two(1, "300ms")), &["host a (h0)", "Read-only file system"]);
+    network.on(0, "umount /root/.cache");
+    let wrong = "ssh = \"h0\"\naddress = \"198.18.0.9\"";
+    let output = run(&network, &pair([wrong, "ssh = \"h1\""], 1, "300ms"));
+    says(&output, &["has not the address 198.18.0.9", "198.18.0.1 (eth0)"]);
+    // A file that another wrote under the program's name is none of ours.
+    network.on(0, "for file in /root/.cache/plumb/plumb-*; do echo changed > \"$file\"; done");
+    let file = network.sandbox.file("pair.toml", &first_two(1, "300ms"));
+    let _ = network.succeed(&["run", &file]);
+}

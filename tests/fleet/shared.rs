@@ -1,0 +1,51 @@
+//! Two runs that want one interface.
+
+use std::process::Stdio;
+
+use plumb_tests::{trials, wait_until};
+use serde_json::Value;
+
+use crate::{
+    PATIENCE,
+    network::{Network, first_two},
+};
+
+/// When the first trial of a run began and the last one ended, in milliseconds.
+fn span(record: &Value) -> (u64, u64) {
+    let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("no number: {value}"));
+    let ends = trials(record).iter().map(|trial| {
+        let started = number(&trial["started"]);
+        // The warm-up comes before what is measured.
+        (started, started + 300 + 400)
+    });
+    let (starts, ends): (Vec<u64>, Vec<u64>) = ends.unzip();
+    (starts.into_iter().min().expect("a trial"), ends.into_iter().max().expect("a trial"))
+}
+
+pub(crate) fn two_runs_never_measure_at_once() {
+    let network = Network::of(2);
+    let file = network.sandbox.file("pair.toml", &first_two(3, "400ms"));
+    let start = || {
+        let mut command = network.command(&["run", &file, "--quiet"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built")
+    };
+    let first = start();
+    let begun = || network.sandbox.plumb(&["runs", "list"]).out.contains("two-machines");
+    assert!(wait_until(PATIENCE, begun), "the first run does not begin");
+    let second = start();
+    let refused = network.plumb(&["run", &file, "--no-wait"]);
+    assert_eq!(refused.status, Some(1), "{refused:?}");
+    assert!(refused.err.contains("eth0 of host a is reserved by two-machines-"), "{}", refused.err);
+    let outputs = [first, second].map(|run| run.wait_with_output().expect("it was started"));
+    let said: Vec<String> = outputs.iter().map(|it| String::from_utf8_lossy(&it.stderr).into_owned()).collect();
+    assert!(outputs.iter().all(|output| output.status.success()), "{said:?}");
+    assert!(said.iter().any(|said| said.contains("waiting for eth0 of host a")), "{said:?}");
+    let spans: Vec<(u64, u64)> = outputs.iter().map(|output| {
+        let name = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let raw = network.sandbox.succeed(&["report", &name, "--format", "raw"]).out;
+        span(&serde_json::from_str(&raw).expect("a record is JSON"))
+    }).collect();
+    let [(one, one_end), (two, two_end)] = spans[..] else { panic!("two runs") };
+    assert!(one_end <= two || two_end <= one, "{spans:?} overlap");
+    network.agents_are_gone();
+}
