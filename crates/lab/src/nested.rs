@@ -4,18 +4,19 @@
 use std::{
     io::Write,
     path::Path as FilePath,
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
     thread,
     time::{Duration, Instant},
 };
 
 use machine::{Kernel, Machine};
-use protocol::{ChannelError, Commission, FromConductor, Hello, RunEvent, ToConductor};
+use protocol::{ChannelError, Commission, FromConductor, Hello, LineLimit, RunEvent, ToConductor};
 use samples::{RunHeader, Sink};
 use scenario::{HostName, Lab, Path, Plan, Scenario};
 use units::Bytes;
 
 use crate::{
+    allowance,
     error::RunError,
     event::{Event, Observer},
     run::{Outcome, Request, keep},
@@ -54,7 +55,7 @@ pub fn run_inside<S: Sink>(
     let kernel = Kernel::installed().map_err(machine::MachineError::from)?;
     let (guests, firecracker) = (memory_of(&request.scenario.lab), request.firecracker.as_deref());
     let mut machine = machine::hypervisor(host, kernel, &request.agent, guests, firecracker)?;
-    let mut hypervisor = Hypervisor::start(&mut machine)?;
+    let mut hypervisor = Hypervisor::start(&mut machine, request.plan)?;
     hypervisor.send(&ToConductor::Hello(Hello::new(request.tool)))?;
     hypervisor.send(&ToConductor::Conduct(Box::new(commission(request, because))))?;
     follow(&mut hypervisor, request, sink, observer, stop)
@@ -95,11 +96,12 @@ struct Hypervisor<'a> {
 }
 
 impl<'a> Hypervisor<'a> {
-    fn start(machine: &'a mut dyn Machine) -> Result<Self, RunError> {
+    fn start(machine: &'a mut dyn Machine, plan: &Plan) -> Result<Self, RunError> {
         let started = Instant::now();
         let channels = machine.start()?;
-        let (to_us, heard) = channel();
-        let mut from = protocol::Receiver::new(channels.from_agent);
+        let (to_us, heard) = sync_channel(allowance::WAITING);
+        let limit = LineLimit::new(allowance::conducted(plan));
+        let mut from = protocol::Receiver::bounded(channels.from_agent, limit);
         thread::spawn(move || {
             loop {
                 let said = from.receive();
@@ -220,6 +222,10 @@ impl<S: Sink> Ledger<'_, S> {
     fn take(&mut self, said: FromConductor) -> Result<(), RunError> {
         let run = &self.request.id;
         match said {
+            FromConductor::Begin(header) if header.id != *run => {
+                let because = format!("it began the run {}, and {run} was asked for", header.id);
+                return Err(RunError::Inside { because });
+            }
             FromConductor::Begin(header) => {
                 self.sink.begin(&header).map_err(keep)?;
                 self.header = Some(*header);

@@ -11,7 +11,7 @@ mod message;
 mod nested_run;
 mod observe;
 
-pub use channel::{ChannelError, MAX_LINE, Receiver, Sender};
+pub use channel::{ChannelError, LineLimit, MAX_LINE, Receiver, Sender};
 pub use memory::{MemoryOrder, MemoryReply};
 pub use message::{
     ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply, ServerOrder,
