@@ -239,6 +239,9 @@ impl<S: Sink> Ledger<'_, S> {
                 self.observer.event(&Event::Skipped(&skip));
             }
             FromConductor::End(end) => self.sink.ended(run, &end).map_err(keep)?,
+            FromConductor::MachineChanged(change) => {
+                self.sink.machine_changed(run, &change).map_err(keep)?;
+            }
             FromConductor::Complete => self.sink.complete(run).map_err(keep)?,
             FromConductor::Told(told) => self.tell(&told),
             FromConductor::Hello(_) | FromConductor::Over { .. } | FromConductor::Failed { .. } => {}

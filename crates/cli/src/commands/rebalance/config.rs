@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
     str::FromStr,
     time::Duration,
@@ -14,7 +13,7 @@ use policy::{Settings, SettingsError, Tiers, VmSettings};
 use serde::{Deserialize, Deserializer, de::Error};
 use units::{Bytes, Nanos, Share};
 
-use crate::failure::Misuse;
+use crate::{bounded_file, failure::Misuse};
 
 const INTERVAL: Nanos = Nanos(10_000_000_000);
 /// Drivers tell how memory is used once a second at most.
@@ -67,7 +66,7 @@ pub(super) struct Config {
 
 impl Config {
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let text = bounded_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
         Ok(Self::parse(file, &text)?)
     }
 
