@@ -42,7 +42,7 @@ fn data(name: &str) -> PathBuf {
 }
 
 /// A home with the runs of a database.
-fn with_runs(database: &str) -> Sandbox {
+pub(crate) fn with_runs(database: &str) -> Sandbox {
     let sandbox = sandbox();
     let mut runs = Vec::new();
     let packed = File::open(data(database)).expect("the data is there");
@@ -170,4 +170,40 @@ fn middle(mut values: Vec<f64>) -> f64 {
 
 fn is_near(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs()
+}
+
+/// What the findings of the two first versions of records said of the medians of the run in shape-1.db.gz and shape-2.db.gz.
+const MEDIANS: [(&str, f64); 8] = [
+    ("node-to-node/bulk/underlay-offload=on", 19_990_000_000.0),
+    ("node-to-node/bulk/underlay-offload=off", 20_009_999_984.0),
+    ("vxlan-to-vxlan/bulk/underlay-offload=on/vxlan-offload=on", 15_999_999_984.0),
+    ("vxlan-to-vxlan/bulk/underlay-offload=on/vxlan-offload=off", 4_797_600_000.0),
+    ("pod-to-target/bulk/underlay-offload=on/vxlan-offload=on", 11_994_000_000.0),
+    ("pod-to-target/bulk/underlay-offload=on/vxlan-offload=off", 3_605_399_984.0),
+    ("node-to-node/ping/underlay-offload=on", 39_983.0),
+    ("vxlan-to-vxlan/ping/underlay-offload=on/vxlan-offload=on", 45_983.0),
+];
+
+pub(crate) fn records_of_every_earlier_version_are_read() {
+    for database in ["shape-1.db.gz", "shape-2.db.gz"] {
+        let sandbox = with_runs(database);
+        let findings = sandbox.findings("latest");
+        let cells = findings["cells"].as_array().expect("cells");
+        let medians: Vec<_> = cells
+            .iter()
+            .map(|cell| {
+                (cell["id"].as_str().expect("text"), cell["value"]["median"].as_f64().expect("a number"))
+            })
+            .collect();
+        assert_eq!(medians, MEDIANS, "{database}");
+        // What reads it writes today's.
+        let record = sandbox.record();
+        assert_eq!((&record["header"]["schema"], plumb_tests::trials(&record).len()), (&3.into(), 60));
+        let load = &record["header"]["cells"][0]["sent"]["load"];
+        assert_eq!(
+            (&load["transport"], &load["socket"]["congestion"]),
+            (&"tcp".into(), &"cubic".into()),
+            "{load}"
+        );
+    }
 }

@@ -14,6 +14,7 @@ mod earlier;
 mod ends;
 mod fallback;
 mod hostile;
+mod kept;
 mod plot;
 mod shells;
 mod tables;
@@ -118,6 +119,26 @@ const CASES: &[Case] = &[
         needs: &[],
         test: earlier::a_row_says_what_its_cell_is_judged_by_and_nothing_that_is_not_known,
     },
+    Case {
+        name: "records_of_every_earlier_version_are_read",
+        needs: &[],
+        test: earlier::records_of_every_earlier_version_are_read,
+    },
+    Case { name: "runs_are_checked_and_repaired", needs: &[], test: kept::checked_and_repaired },
+    Case { name: "a_run_is_one_file_in_three_forms", needs: &[], test: kept::exported_and_imported },
+    Case {
+        name: "a_run_under_way_is_not_removed_by_a_slip",
+        needs: &[Need::Root],
+        test: kept::a_run_under_way,
+    },
+    Case {
+        name: "a_database_that_is_deleted_costs_its_run_nothing",
+        needs: &[Need::Root],
+        test: kept::a_deleted_database,
+    },
+    Case { name: "a_database_named_by_nothing_is_the_usual_one", needs: &[], test: kept::no_file_named },
+    Case { name: "a_scenario_without_end_is_refused_at_once", needs: &[], test: kept::endless_scenarios },
+    Case { name: "a_full_disk_leaves_no_half_report", needs: &[Need::Root], test: kept::a_full_disk },
     Case { name: "runs_and_files_are_compared", needs: &[], test: compare::runs_and_files_are_compared },
     Case {
         name: "what_is_no_run_is_called_what_it_is",

@@ -66,6 +66,8 @@ pub(crate) fn head(record: &RunRecord) -> RunSummary {
         design: header.design,
         environment: header.environment.clone(),
         machines: header.machines.clone(),
+        machine_changes: record.machine_changes.clone(),
+        unreadable: record.unreadable.clone(),
         paths: header.paths.clone(),
     }
 }

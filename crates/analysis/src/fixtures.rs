@@ -55,7 +55,7 @@ impl Fixture {
             paths: Vec::new(),
             cells: Vec::new(),
         };
-        Self { record: RunRecord { header, trials: Vec::new(), skipped: Vec::new(), ends: Vec::new() } }
+        Self { record: RunRecord::new(header, Vec::new()) }
     }
 
     /// The machine it was made on.

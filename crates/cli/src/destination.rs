@@ -1,6 +1,11 @@
 //! Where a report goes: this terminal, or a file whose ending tells its format. Must not know what is reported.
 
-use std::{fs, path::Path};
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::Path,
+    process,
+};
 
 use ::report::{Format, Options, SingleFormat};
 use anyhow::Context;
@@ -64,5 +69,34 @@ pub(crate) fn write_bytes(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
         fs::create_dir(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         output::aside(format_args!("made the folder {}", folder.display()));
     }
-    fs::write(path, contents).with_context(|| format!("cannot write to {}", path.display()))
+    replace(path, contents).with_context(|| format!("cannot write to {}", path.display()))
+}
+
+/// Writes a file beside the one that is meant and gives it its name once it is whole: a full disk leaves what was there
+/// before, or nothing. What is no file, such as a pipe or a device, is written as it is.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A link stays one: what it leads to is replaced.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return fs::write(path, bytes);
+    }
+    let mut name = path.clone().into_os_string();
+    name.push(format!(".{}.part", process::id()));
+    let part = Path::new(&name);
+    let written = write_like(part, path, bytes).and_then(|()| fs::rename(part, path));
+    if written.is_err() {
+        // It is only half of a file; why is told already.
+        let _ = fs::remove_file(part);
+    }
+    written
+}
+
+/// With the permissions that the file has which it is to replace.
+fn write_like(part: &Path, model: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(part)?;
+    if let Ok(model) = fs::metadata(model) {
+        file.set_permissions(model.permissions())?;
+    }
+    file.write_all(bytes)?;
+    file.sync_all()
 }

@@ -1,5 +1,5 @@
-//! A run's record inside the page that reports it, so that the page can be read back: compressed, and nothing to a browser.
-//! Must not know what either says.
+//! A run as one file: its record, compressed (gzip of the JSON that `report --format raw` prints), alone or inside the page
+//! that reports it, where it is nothing to a browser. Must not know what either says.
 
 use std::io::{Read, Write};
 
@@ -16,12 +16,31 @@ const MOST: usize = 800 << 10;
 /// What a page unpacks to at most: it may come from anywhere.
 const MOST_UNPACKED: u64 = 1 << 30;
 
-/// A page with the record in it; as it was, and `false`, where that is too long.
-pub(crate) fn embed(page: &str, record: &RunRecord) -> anyhow::Result<(String, bool)> {
+/// How a packed record begins (RFC 1952).
+pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// A record as one file.
+pub(crate) fn pack(record: &RunRecord) -> anyhow::Result<Vec<u8>> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
     serde_json::to_writer(&mut packer, record)?;
     packer.flush()?;
-    let packed = BASE64_STANDARD.encode(packer.finish()?);
+    Ok(packer.finish()?)
+}
+
+/// The text of a packed record.
+///
+/// # Errors
+/// When it is damaged: gzip has a checksum of the whole; or longer than any record.
+pub(crate) fn unpack(packed: impl Read) -> anyhow::Result<String> {
+    let mut text = String::new();
+    GzDecoder::new(packed).take(MOST_UNPACKED + 1).read_to_string(&mut text)?;
+    anyhow::ensure!(text.len() as u64 <= MOST_UNPACKED, "it unpacks to more than {MOST_UNPACKED} bytes");
+    Ok(text)
+}
+
+/// A page with the record in it; as it was, and `false`, where that is too long.
+pub(crate) fn embed(page: &str, record: &RunRecord) -> anyhow::Result<(String, bool)> {
+    let packed = BASE64_STANDARD.encode(pack(record)?);
     let (Some(end), true) = (page.rfind(END_OF_PAGE), packed.len() <= MOST) else {
         return Ok((page.to_owned(), false));
     };
@@ -37,10 +56,7 @@ pub(crate) fn extract(page: &str) -> anyhow::Result<Option<String>> {
     let Some((_, rest)) = page.split_once(OPEN) else { return Ok(None) };
     let (packed, _) = rest.split_once(CLOSE).context("the record in the page is cut off")?;
     let packed = BASE64_STANDARD.decode(packed).context("the record in the page is damaged")?;
-    let mut text = String::new();
-    let mut unpacker = GzDecoder::new(&*packed).take(MOST_UNPACKED);
-    unpacker.read_to_string(&mut text).context("the record in the page is damaged")?;
-    Ok(Some(text))
+    unpack(&*packed).context("the record in the page is damaged").map(Some)
 }
 
 #[cfg(test)]

@@ -72,6 +72,25 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "runs check",
+        &[("plumb runs check", "all of them"), ("plumb runs check latest --json", "one, for programs")],
+    ),
+    ("runs repair", &[("plumb runs repair", "when `plumb runs check` found something")]),
+    (
+        "runs export",
+        &[
+            ("plumb runs export latest -o quick.json.gz", "the last run"),
+            ("plumb report quick.json.gz", "its report, wherever the file is"),
+        ],
+    ),
+    (
+        "runs import",
+        &[
+            ("plumb runs import quick.json.gz", "what another machine exported"),
+            ("plumb runs import report.html", "from a page that someone sent"),
+        ],
+    ),
+    (
         "compare",
         &[
             ("plumb compare baseline:main latest", "what changed since"),

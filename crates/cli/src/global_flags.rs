@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{
+    Args,
+    builder::{OsStringValueParser, TypedValueParser},
+};
 
 use crate::settings::Settings;
 
@@ -16,7 +19,9 @@ pub(crate) struct GlobalFlags {
         help_heading = "Everywhere",
         value_name = "FILE",
         env = "PLUMB_DB",
-        hide_env_values = true
+        hide_env_values = true,
+        // Also an empty one, which is told from a file where it is opened.
+        value_parser = OsStringValueParser::new().map(PathBuf::from)
     )]
     pub(crate) db: Option<PathBuf>,
     #[arg(skip)]

@@ -16,7 +16,7 @@ use samples::{
     CellRecord, Design, Origin, PathRecord, RunHeader, RunId, RunState, SCHEMA, ScenarioRecord, Sink, Trial,
     WorkloadSource,
 };
-use store::{Claim, Store};
+use store::{Claim, PatientStore, Store};
 use traffic::Stop;
 use units::Nanos;
 
@@ -49,6 +49,7 @@ pub(crate) fn repeat(
     stop: &Stop,
     mut once: impl FnMut(&mut KeptTrials) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
+    kept.stop = Some(stop.clone());
     for round in 0..flags.repeat {
         if round > 0 && !paused(flags.pause, stop) {
             break;
@@ -83,6 +84,8 @@ pub(crate) struct KeptTrials {
     planned: u32,
     /// Whether nothing but documents goes to standard output.
     quiet: bool,
+    /// By which the user asks for the end.
+    stop: Option<Stop>,
     run: Option<Run>,
 }
 
@@ -96,7 +99,7 @@ struct Run {
 impl KeptTrials {
     pub(crate) fn new(name: &'static str, db: Option<&Path>, flags: &Repetition, quiet: bool) -> Self {
         let db = db.map(Path::to_owned);
-        Self { name, db, wanted: !flags.no_keep, planned: flags.repeat, quiet, run: None }
+        Self { name, db, wanted: !flags.no_keep, planned: flags.repeat, quiet, stop: None, run: None }
     }
 
     /// Keeps a trial of this load; what cannot be kept was measured all the same, so that is said and no more.
@@ -123,7 +126,9 @@ impl KeptTrials {
             }
         };
         let placed = Trial { index: run.made, block: run.made, cell: cell(begun, load), ..made };
-        run.store.trial(&run.id, &placed)?;
+        let (tell, stop) = (|text: &str| output::aside(format_args!("note: {text}")), self.stop.clone());
+        let is_stopped = || stop.as_ref().is_some_and(Stop::is_asked);
+        PatientStore::new(&mut run.store, &tell, &is_stopped).trial(&run.id, &placed)?;
         run.made += 1;
         Ok(())
     }

@@ -8,6 +8,7 @@
 
 mod amount;
 mod args;
+mod bounded_file;
 mod commands;
 mod destination;
 mod dscp;

@@ -7,8 +7,8 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use samples::{RunRecord, SCHEMA};
-use serde::Deserialize;
+use samples::{ReadError, RunRecord};
+use serde::{Deserialize, de::IgnoredAny};
 use store::{Store, StoreError};
 
 use crate::{commands::import, evidence, failure::Misuse, global_flags::GlobalFlags, store_path};
@@ -99,25 +99,34 @@ fn is_never_a_file(text: &str) -> bool {
 }
 
 fn read(path: &Path) -> anyhow::Result<RunRecord> {
+    match record_in(path)? {
+        Some(record) => Ok(record),
+        None => import::record(path),
+    }
+}
+
+/// The record of a run in a file: alone, packed, or in the page that reports it; `None` of a file of another kind.
+pub(crate) fn record_in(path: &Path) -> anyhow::Result<Option<RunRecord>> {
     let name = path.display();
+    let cannot = || format!("cannot read {name}");
     let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
     let mut input = BufReader::new(file);
-    let first = first_character(&mut input).with_context(|| format!("cannot read {name}"))?;
-    if first == Some(b'<') {
-        let text = std::io::read_to_string(input).with_context(|| format!("cannot read {name}"))?;
-        let inside = evidence::extract(&text).with_context(|| format!("cannot read {name}"))?;
-        let none = || Misuse::new(format!("{name} is a page without a run's record in it"));
-        let text =
-            inside.ok_or_else(|| none().hint("pages that `plumb report -o page.html` writes have one"))?;
-        return record(path, &text)?.with_context(|| format!("the record in {name} is none of a run"));
+    if input.fill_buf().with_context(cannot)?.starts_with(&evidence::MAGIC) {
+        let text = evidence::unpack(input).with_context(|| format!("{name} is damaged"))?;
+        return record(path, &text);
     }
-    if first == Some(b'{') {
-        let text = std::io::read_to_string(input).with_context(|| format!("cannot read {name}"))?;
-        if let Some(record) = record(path, &text)? {
-            return Ok(record);
+    match first_character(&mut input).with_context(cannot)? {
+        Some(b'<') => {
+            let text = std::io::read_to_string(input).with_context(cannot)?;
+            let inside = evidence::extract(&text).with_context(cannot)?;
+            let none = || Misuse::new(format!("{name} is a page without a run's record in it"));
+            let text = inside
+                .ok_or_else(|| none().hint("pages that `plumb report -o page.html` writes have one"))?;
+            record(path, &text)?.with_context(|| format!("the record in {name} is none of a run")).map(Some)
         }
+        Some(b'{') => record(path, &std::io::read_to_string(input).with_context(cannot)?),
+        _ => Ok(None),
     }
-    import::record(path)
 }
 
 /// The first character that is no space; spaces before it are skipped.
@@ -135,14 +144,8 @@ fn first_character(input: &mut impl BufRead) -> std::io::Result<Option<u8>> {
 /// What a document is, readable whatever its shape.
 #[derive(Debug, Deserialize)]
 struct Peek {
-    header: Option<PeekHeader>,
+    header: Option<IgnoredAny>,
     schema: Option<u32>,
-}
-
-#[derive(Debug, Deserialize)]
-struct PeekHeader {
-    schema: u32,
-    tool: String,
 }
 
 /// The run record in a JSON text; `None` for a document of another kind.
@@ -156,10 +159,14 @@ fn record(path: &Path, text: &str) -> anyhow::Result<Option<RunRecord>> {
         Err(_) => return Ok(None),
     };
     match peek {
-        Peek { header: Some(header), .. } if header.schema == SCHEMA => serde_json::from_str(text)
-            .map(Some)
-            .with_context(|| format!("{name} says that it is a run record of shape {SCHEMA}, and is not")),
-        Peek { header: Some(header), .. } => Err(other_shape(path, &header).into()),
+        Peek { header: Some(_), .. } => RunRecord::read(text).map(Some).map_err(|error| match error {
+            ReadError::Newer { .. } => Misuse::new(format!("cannot read the run record {name}: {error}"))
+                .hint("read it with that plumb or a later one")
+                .into(),
+            ReadError::Malformed(error) => {
+                anyhow::Error::new(error).context(format!("{name} says that it is a run record, and is not"))
+            }
+        }),
         Peek { schema: Some(_), .. } => {
             let message = format!("{name} is a report, which holds no trials: no run can be compared by it");
             Err(Misuse::new(message).hint("`plumb report RUN --format raw` writes a run's record").into())
@@ -174,17 +181,10 @@ fn begins_like_a_record(text: &str) -> bool {
     inside.trim_start().starts_with("\"header\"")
 }
 
-fn other_shape(path: &Path, header: &PeekHeader) -> Misuse {
-    let PeekHeader { schema, tool } = header;
-    let message = format!(
-        "{} is a run record of shape {schema}, written by plumb {tool}, and this plumb reads shape {SCHEMA} only",
-        path.display()
-    );
-    Misuse::new(message).hint("compare it with that plumb, or measure again")
-}
-
 #[cfg(test)]
 mod tests {
+    use samples::SCHEMA;
+
     use super::*;
 
     fn check(text: &str, said: &str) {
@@ -195,7 +195,8 @@ mod tests {
 
     #[test]
     fn a_document_that_is_no_run_record_is_called_what_it_is() {
-        check(r#"{"header":{"schema":1,"tool":"0.0.9"},"trials":[]}"#, "shape 1, written by plumb 0.0.9");
+        check(r#"{"header":{"schema":99,"tool":"9.0.9"},"trials":[]}"#, "shape 99, written by plumb 9.0.9");
+        check(r#"{"header":{"schema":1,"tool":"0.0.9"},"trials":[]}"#, "and is not");
         check(r#"{"schema":3,"run":{}}"#, "is a report");
         check(&format!(r#"{{"header":{{"schema":{SCHEMA},"tool":"x"}}}}"#), "and is not");
         check(r#"{"header":"#, "EOF");

@@ -1,10 +1,10 @@
 //! Where a scenario comes from: a built-in by its name, a file, or a run that is kept.
 
-use std::{fs, io::ErrorKind, path::Path};
+use std::{io::ErrorKind, path::Path};
 
 use scenario::{Scenario, builtin};
 
-use crate::{failure::Misuse, global_flags::GlobalFlags, store_path, variants::Variants};
+use crate::{bounded_file, failure::Misuse, global_flags::GlobalFlags, store_path, variants::Variants};
 
 /// A scenario with its text.
 pub(crate) struct Source {
@@ -44,7 +44,7 @@ pub(crate) fn text(name: &str, shared: &GlobalFlags) -> anyhow::Result<(String, 
         }
         .into());
     }
-    let text = fs::read_to_string(name).map_err(|error| {
+    let text = bounded_file::read(Path::new(name)).map_err(|error| {
         let misuse = Misuse::new(format!("cannot read scenario file {name}: {error}"));
         match error.kind() {
             ErrorKind::NotFound => {

@@ -8,6 +8,8 @@ use std::{
 use anyhow::Context;
 use store::Store;
 
+use crate::failure::Misuse;
+
 /// Opens the store that the user named, or the one of this user.
 pub(crate) fn open(named: Option<&Path>) -> anyhow::Result<Store> {
     Ok(Store::open(path(named)?)?)
@@ -20,9 +22,18 @@ pub(crate) fn open_existing(named: Option<&Path>) -> anyhow::Result<Option<Store
     Ok(path.map(Store::open).transpose()?)
 }
 
-/// Where that is.
+/// The file that the user named, or the one of this user.
 pub(crate) fn path(named: Option<&Path>) -> anyhow::Result<PathBuf> {
-    named.map_or_else(default_path, |path| Ok(path.to_owned()))
+    let is_set_to_nothing = || env::var_os("PLUMB_DB").is_some_and(|value| value.is_empty());
+    match named {
+        // As with other variables, one that is set to nothing is not set.
+        Some(path) if path.as_os_str().is_empty() && is_set_to_nothing() => default_path(),
+        Some(path) if path.as_os_str().is_empty() => {
+            Err(Misuse::new("--db names no file").hint("leave it out for the usual one").into())
+        }
+        Some(path) => Ok(path.to_owned()),
+        None => default_path(),
+    }
 }
 
 /// `$XDG_DATA_HOME/plumb/runs.db` (XDG Base Directory Specification).

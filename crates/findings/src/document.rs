@@ -14,7 +14,8 @@ use crate::{
     probed::RunProbes,
 };
 use samples::{
-    BootedMachine, Design, Environment, Origin, PathRecord, RunId, RunState, SkippedCell, UnixMillis,
+    BootedMachine, Design, Environment, MachineChange, Origin, PathRecord, RunId, RunState, SkippedCell,
+    UnixMillis, UnreadablePart,
 };
 
 /// The version of [`Findings`]' shape. A reader refuses another one.
@@ -89,5 +90,11 @@ pub struct RunSummary {
     /// The virtual machines that were booted for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<BootedMachine>,
+    /// Where it was resumed on another machine or kernel.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machine_changes: Vec<MachineChange>,
+    /// What of it was kept and cannot be read any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<UnreadablePart>,
     pub paths: Vec<PathRecord>,
 }

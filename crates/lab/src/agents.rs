@@ -3,18 +3,21 @@
 use std::{
     collections::BTreeMap,
     io::Write,
-    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     thread,
     time::{Duration, Instant},
 };
 
 use machine::{Machine, Monitor};
-use protocol::{ChannelError, FromAgent, Hello, Order, Progress, Reply, ToAgent};
+use protocol::{ChannelError, FromAgent, Hello, LineLimit, Order, Progress, Reply, ToAgent};
 use samples::BootedMachine;
 use scenario::HostName;
 use units::Nanos;
 
+use workload::WorkloadSettings;
+
 use crate::{
+    allowance,
     error::RunError,
     event::{Event, Observer},
     stop::Stop,
@@ -34,7 +37,7 @@ const STARTS: u32 = 2;
 /// Every agent of a run. Dropping it ends them.
 pub(crate) struct Agents {
     endpoints: BTreeMap<HostName, Endpoint>,
-    to_us: Sender<AgentEvent>,
+    to_us: SyncSender<AgentEvent>,
     heard: Receiver<AgentEvent>,
     tool: String,
     next_id: u64,
@@ -46,6 +49,10 @@ pub(crate) struct Agents {
 struct Endpoint {
     machine: Box<dyn Machine>,
     to_agent: protocol::Sender<Box<dyn Write + Send>>,
+    /// How long its lines may be.
+    limit: LineLimit,
+    /// What it serves, or served last.
+    serves: Option<WorkloadSettings>,
     /// How often it was started.
     starts: u32,
     /// When it was started last.
@@ -84,7 +91,7 @@ impl Agents {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Self, RunError> {
-        let (to_us, heard) = channel();
+        let (to_us, heard) = sync_channel(allowance::WAITING);
         let (endpoints, tool, stop) = (BTreeMap::new(), tool.to_owned(), stop.clone());
         let mut agents = Self { endpoints, to_us, heard, tool, next_id: 0, stop, slowness: 1 };
         let mut waiting = machines;
@@ -205,6 +212,12 @@ impl Agents {
     ) -> Result<Pending, RunError> {
         self.next_id += 1;
         let (id, deadline) = (self.next_id, deadline * self.slowness);
+        if let Some(endpoint) = self.endpoints.get_mut(host) {
+            endpoint.limit.raise_to(allowance::answer_to(&order, endpoint.serves.as_ref()));
+            if let Order::Serve(server) = &order {
+                endpoint.serves = Some(server.load.clone());
+            }
+        }
         self.tell(host, &ToAgent::Request { id, deadline: Nanos::from(deadline), order })?;
         Ok(Pending { host: host.clone(), id, what, deadline })
     }
@@ -244,6 +257,10 @@ impl Agents {
                 FromAgent::Hello(_) => {}
             }
         }
+        // All that was asked of them is answered: nothing long is due.
+        for endpoint in pending.iter().filter_map(|request| self.endpoints.get(&request.host)) {
+            endpoint.limit.set(allowance::USUAL);
+        }
         Ok(replies.into_iter().flatten().collect())
     }
 
@@ -259,9 +276,12 @@ impl Agents {
         }
         let started = Instant::now();
         let channel = machine.start()?;
-        listen((host.clone(), starts), channel.from_agent, self.to_us.clone());
+        let limit = LineLimit::new(allowance::USUAL);
+        let from_agent = protocol::Receiver::bounded(channel.from_agent, limit.clone());
+        listen((host.clone(), starts), from_agent, self.to_us.clone());
         let to_agent = protocol::Sender::new(channel.to_agent);
-        let endpoint = Endpoint { machine, to_agent, starts, started, ready_within: None };
+        let (serves, ready_within) = (None, None);
+        let endpoint = Endpoint { machine, to_agent, limit, serves, starts, started, ready_within };
         self.endpoints.insert(host.clone(), endpoint);
         let hello = Hello::new(&self.tool);
         self.tell(host, &ToAgent::Hello(hello))
@@ -357,9 +377,12 @@ impl Endpoint {
 }
 
 /// Hands on what an agent says until its channel ends.
-fn listen((host, start): (HostName, u32), from: Box<dyn std::io::Read + Send>, to: Sender<AgentEvent>) {
+fn listen(
+    (host, start): (HostName, u32),
+    mut receiver: protocol::Receiver<Box<dyn std::io::Read + Send>>,
+    to: SyncSender<AgentEvent>,
+) {
     thread::spawn(move || {
-        let mut receiver = protocol::Receiver::new(from);
         loop {
             let heard = receiver.receive().map_or_else(Incoming::Ended, Incoming::Message);
             let ended = matches!(heard, Incoming::Ended(_));
@@ -370,5 +393,7 @@ fn listen((host, start): (HostName, u32), from: Box<dyn std::io::Read + Send>, t
     });
 }
 
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,8 @@
 //! The beginning of a run's record: what identifies and surrounds its trials. Must not know what comes of them.
 
-use samples::{BootedMachine, Environment, MissingProbe, Origin, RunHeader, RunState, SCHEMA, Sink};
+use samples::{
+    BootedMachine, Environment, MachineChange, MissingProbe, Origin, RunHeader, RunState, SCHEMA, Sink,
+};
 
 use crate::{
     error::RunError,
@@ -21,9 +23,17 @@ pub(crate) fn begin<S: Sink>(
     observer: &mut dyn Observer,
 ) -> Result<(), RunError> {
     if let Some(resumed) = request.resume {
-        let began_on = resumed.header.environment.as_ref().map(|machine| (&machine.kernel, machine.cpus));
-        if began_on.is_some_and(|machine| machine != (&environment.kernel, environment.cpus)) {
-            observer.event(&Event::Notice("the machine is not the one that this run began on"));
+        if let Some(before) = resumed.last_machine().filter(|last| !MachineChange::is_same(last, environment))
+        {
+            let trials_before = resumed.trials.len() as u32;
+            let text = format!(
+                "the run goes on on another machine or kernel ({} CPUs, {}) than its first {trials_before} trials \
+                 ({} CPUs, {}); its reports say so",
+                environment.cpus, environment.kernel, before.cpus, before.kernel
+            );
+            observer.event(&Event::Notice(&text));
+            let change = MachineChange { at: now(), trials_before, environment: environment.clone() };
+            sink.machine_changed(&request.id, &change).map_err(keep)?;
         }
         observer.event(&Event::Begun(&resumed.header));
         return Ok(());

@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "lab owns the order of a run in time")]
 
 mod agents;
+mod allowance;
 mod balloon;
 mod counters;
 mod cpu;

@@ -4,19 +4,20 @@
 use std::{
     io::Write,
     path::Path as FilePath,
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
     thread,
     time::{Duration, Instant},
 };
 
 use machine::{Kernel, Machine};
-use protocol::{ChannelError, Commission, FromConductor, Hello, RunEvent, ToConductor};
+use protocol::{ChannelError, Commission, FromConductor, Hello, LineLimit, RunEvent, ToConductor};
 use samples::{RunHeader, Sink};
 use scenario::{HostName, Lab, Path, Plan, Scenario};
 use units::Bytes;
 use workload::LiveRate;
 
 use crate::{
+    allowance,
     error::RunError,
     event::{Event, Observer},
     run::{Outcome, Request, keep},
@@ -56,7 +57,7 @@ pub fn run_inside<S: Sink>(
     let kernel = Kernel::installed().map_err(machine::MachineError::from)?;
     let (guests, firecracker) = (memory_of(&request.scenario.lab), request.firecracker.as_deref());
     let mut machine = machine::hypervisor(host, kernel, &request.agent, guests, firecracker)?;
-    let mut hypervisor = Hypervisor::start(&mut machine)?;
+    let mut hypervisor = Hypervisor::start(&mut machine, request.plan)?;
     hypervisor.send(&ToConductor::Hello(Hello::new(request.tool)))?;
     hypervisor.send(&ToConductor::Conduct(Box::new(commission(request, because))))?;
     follow(&mut hypervisor, request, sink, observer, stop)
@@ -97,11 +98,12 @@ struct Hypervisor<'a> {
 }
 
 impl<'a> Hypervisor<'a> {
-    fn start(machine: &'a mut dyn Machine) -> Result<Self, RunError> {
+    fn start(machine: &'a mut dyn Machine, plan: &Plan) -> Result<Self, RunError> {
         let started = Instant::now();
         let channels = machine.start()?;
-        let (to_us, heard) = channel();
-        let mut from = protocol::Receiver::new(channels.from_agent);
+        let (to_us, heard) = sync_channel(allowance::WAITING);
+        let limit = LineLimit::new(allowance::conducted(plan));
+        let mut from = protocol::Receiver::bounded(channels.from_agent, limit);
         thread::spawn(move || {
             loop {
                 let said = from.receive();
@@ -223,6 +225,10 @@ impl<S: Sink> Ledger<'_, S> {
     fn take(&mut self, said: FromConductor) -> Result<(), RunError> {
         let run = &self.request.id;
         match said {
+            FromConductor::Begin(header) if header.id != *run => {
+                let because = format!("it began the run {}, and {run} was asked for", header.id);
+                return Err(RunError::Inside { because });
+            }
             FromConductor::Begin(header) => {
                 self.sink.begin(&header).map_err(keep)?;
                 self.header = Some(*header);
@@ -236,6 +242,9 @@ impl<S: Sink> Ledger<'_, S> {
                 self.observer.event(&Event::Skipped(&skip));
             }
             FromConductor::End(end) => self.sink.ended(run, &end).map_err(keep)?,
+            FromConductor::MachineChanged(change) => {
+                self.sink.machine_changed(run, &change).map_err(keep)?;
+            }
             FromConductor::Complete => self.sink.complete(run).map_err(keep)?,
             FromConductor::Told(told) => self.tell(&told),
             FromConductor::Hello(_) | FromConductor::Over { .. } | FromConductor::Failed { .. } => {}

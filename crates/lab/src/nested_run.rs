@@ -9,7 +9,7 @@ use std::{
 };
 
 use protocol::{ChannelError, Commission, FromConductor, Hello, Receiver, RunEvent, Sender, ToConductor};
-use samples::{CellEnd, RunHeader, RunId, Sink, SkippedCell, Trial};
+use samples::{CellEnd, MachineChange, RunHeader, RunId, Sink, SkippedCell, Trial};
 use scenario::Scenario;
 
 use crate::{
@@ -147,6 +147,10 @@ impl<W: Write> Sink for &Outside<W> {
 
     fn ended(&mut self, _: &RunId, end: &CellEnd) -> Result<(), ChannelError> {
         self.send(&FromConductor::End(end.clone()))
+    }
+
+    fn machine_changed(&mut self, _: &RunId, change: &MachineChange) -> Result<(), ChannelError> {
+        self.send(&FromConductor::MachineChanged(Box::new(change.clone())))
     }
 
     fn complete(&mut self, _: &RunId) -> Result<(), ChannelError> {

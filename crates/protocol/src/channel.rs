@@ -1,14 +1,51 @@
 //! JSON lines over any byte stream: one message a line, bounded in length.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::{
+    io::{BufRead, BufReader, ErrorKind, Read, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use serde::{Serialize, de::DeserializeOwned};
 use thiserror::Error;
 
 use crate::message::{Hello, VERSION};
 
-/// The longest line that is read: a trial of 128 connections sampled often fits, a runaway peer does not.
+/// The longest line that is read at all: a trial of 128 connections sampled often fits, a runaway peer does not.
 pub const MAX_LINE: usize = 64 << 20;
+
+/// How long the next lines may be. Whoever knows what was asked for changes it while they are read.
+#[derive(Debug, Clone)]
+pub struct LineLimit(Arc<AtomicUsize>);
+
+impl LineLimit {
+    /// So many bytes, but never more than [`MAX_LINE`].
+    #[must_use]
+    pub fn new(bytes: usize) -> Self {
+        Self(Arc::new(AtomicUsize::new(bytes.min(MAX_LINE))))
+    }
+
+    /// Lines may be so long from now on.
+    pub fn set(&self, bytes: usize) {
+        self.0.store(bytes.min(MAX_LINE), Ordering::Relaxed);
+    }
+
+    /// Lines may be so long as well.
+    pub fn raise_to(&self, bytes: usize) {
+        self.0.fetch_max(bytes.min(MAX_LINE), Ordering::Relaxed);
+    }
+
+    fn get(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What a line usually takes, which is kept for the next one.
+const USUAL: usize = 64 << 10;
+/// Of what the reader says of a line, which may quote it.
+const QUOTED: usize = 200;
 
 /// What went wrong on a channel.
 #[derive(Debug, Error)]
@@ -28,8 +65,8 @@ pub enum ChannelError {
         start: String,
     },
     /// A line is too long.
-    #[error("a message is longer than {MAX_LINE} bytes")]
-    TooLong,
+    #[error("a message is longer than the {limit} bytes that what was asked for can take")]
+    TooLong { limit: usize },
     /// The other side speaks another version.
     #[error(
         "the other side speaks protocol {theirs} (plumb {tool}), this side {VERSION}; install the same version of plumb on both"
@@ -72,12 +109,18 @@ impl<W: Write> Sender<W> {
 pub struct Receiver<R> {
     from: BufReader<R>,
     line: Vec<u8>,
+    limit: LineLimit,
 }
 
 impl<R: Read> Receiver<R> {
-    /// Reads from `from`.
+    /// Reads from `from`, whose lines are trusted to be as long as any.
     pub fn new(from: R) -> Self {
-        Self { from: BufReader::new(from), line: Vec::new() }
+        Self::bounded(from, LineLimit::new(MAX_LINE))
+    }
+
+    /// Reads from `from`, whose lines are no longer than this.
+    pub fn bounded(from: R, limit: LineLimit) -> Self {
+        Self { from: BufReader::new(from), line: Vec::new(), limit }
     }
 
     /// Waits for the next message.
@@ -85,19 +128,39 @@ impl<R: Read> Receiver<R> {
     /// # Errors
     /// [`ChannelError::Closed`] at the end of the stream, the others as they say.
     pub fn receive<M: DeserializeOwned>(&mut self) -> Result<M, ChannelError> {
-        self.line.clear();
-        let limit = MAX_LINE as u64 + 1;
-        self.from.by_ref().take(limit).read_until(b'\n', &mut self.line)?;
-        if self.line.len() > MAX_LINE {
-            return Err(ChannelError::TooLong);
-        }
-        if self.line.last() != Some(&b'\n') {
-            return Err(ChannelError::Closed);
-        }
-        serde_json::from_slice(&self.line).map_err(|error| ChannelError::Malformed {
-            reason: error.to_string(),
+        self.read_line()?;
+        let read = serde_json::from_slice(&self.line).map_err(|error| ChannelError::Malformed {
+            reason: error.to_string().chars().take(QUOTED).collect(),
             start: String::from_utf8_lossy(&self.line[..self.line.len().min(60)]).trim_end().to_owned(),
-        })
+        });
+        // What one long line took is not kept for the short ones that follow.
+        self.line.clear();
+        self.line.shrink_to(USUAL);
+        read
+    }
+
+    /// As much as is there at once, each time held against the limit.
+    fn read_line(&mut self) -> Result<(), ChannelError> {
+        loop {
+            let there = match self.from.fill_buf() {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                there => there?,
+            };
+            let end = there.iter().position(|byte| *byte == b'\n');
+            let used = end.map_or(there.len(), |end| end + 1);
+            if used == 0 {
+                return Err(ChannelError::Closed);
+            }
+            let limit = self.limit.get();
+            if self.line.len() + used > limit {
+                return Err(ChannelError::TooLong { limit });
+            }
+            self.line.extend_from_slice(&there[..used]);
+            self.from.consume(used);
+            if end.is_some() {
+                return Ok(());
+            }
+        }
     }
 }
 
@@ -174,6 +237,27 @@ mod tests {
     fn a_message_cut_off_is_a_closed_channel() {
         let mut receiver = Receiver::new(&b"{\"type\":\"hel"[..]);
         assert!(matches!(receiver.receive::<ToAgent>(), Err(ChannelError::Closed)));
+    }
+
+    /// A peer that never ends its line is given up at the limit, whatever it was when it began.
+    #[test]
+    fn a_line_is_bounded_while_it_is_read_by_what_the_limit_is_then() {
+        struct Endless(LineLimit, usize);
+        impl Read for Endless {
+            fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+                self.1 += buffer.len();
+                if self.1 > 100_000 {
+                    self.0.set(300_000);
+                }
+                buffer.fill(b'7');
+                Ok(buffer.len())
+            }
+        }
+        let limit = LineLimit::new(200_000);
+        let mut receiver = Receiver::bounded(Endless(limit.clone(), 0), limit);
+        let error = receiver.receive::<FromAgent>().expect_err("never ends");
+        assert!(matches!(error, ChannelError::TooLong { limit: 300_000 }), "{error:?}");
+        assert!(receiver.from.get_ref().1 < 320_000, "{} were read", receiver.from.get_ref().1);
     }
 
     proptest! {

@@ -11,7 +11,7 @@ mod message;
 mod nested_run;
 mod observe;
 
-pub use channel::{ChannelError, MAX_LINE, Receiver, Sender};
+pub use channel::{ChannelError, LineLimit, MAX_LINE, Receiver, Sender};
 pub use memory::{
     AccessClass, AccessPattern, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry, NodeAccesses,
     NodeTelemetry, PatternShape,

@@ -1,4 +1,7 @@
 //! The messages, one JSON object a line. Both sides first say [`Hello`].
+//!
+//! What a guest may send is named by a key, not by a member beside others: whoever reads it then knows its type from the start,
+//! and has never to hold a line of any shape in memory before.
 
 use std::{collections::BTreeMap, fmt, net::Ipv4Addr};
 
@@ -38,7 +41,7 @@ impl fmt::Display for Token {
 
 /// From the controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum ToAgent {
     /// First.
     Hello(Hello),
@@ -168,7 +171,7 @@ pub struct MtuProbe {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum FromAgent {
     /// First.
     Hello(Hello),
@@ -208,7 +211,7 @@ pub struct Progress {
 
 /// Answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "reply", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and boxed where it is sent")]
 pub enum Reply {
     /// To `describe`.

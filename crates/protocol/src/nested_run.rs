@@ -1,6 +1,6 @@
 //! A run that a controller in another machine conducts for the one here: what it is told, and what it tells.
 
-use samples::{CellEnd, RemedyTrials, RunHeader, RunId, RunRecord, SkippedCell, Trial};
+use samples::{CellEnd, MachineChange, RemedyTrials, RunHeader, RunId, RunRecord, SkippedCell, Trial};
 use scenario::{Cell, Plan, PlannedTrial};
 use serde::{Deserialize, Serialize};
 use units::Nanos;
@@ -8,7 +8,7 @@ use units::Nanos;
 use crate::message::Hello;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum ToConductor {
     /// First.
     Hello(Hello),
@@ -39,7 +39,7 @@ pub struct Commission {
 
 /// From the conductor: what its run keeps and tells, in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum FromConductor {
     /// First.
     Hello(Hello),
@@ -51,6 +51,8 @@ pub enum FromConductor {
     Skip(SkippedCell),
     /// To be kept: why a cell gets no more trials.
     End(CellEnd),
+    /// To be kept: the run goes on on another machine.
+    MachineChanged(Box<MachineChange>),
     /// To be kept: the run is complete.
     Complete,
     /// For whoever watches.

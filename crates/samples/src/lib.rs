@@ -9,6 +9,7 @@ mod cpu;
 mod cpu_attribution;
 mod design;
 mod device_state;
+mod earlier;
 mod environment;
 mod imported;
 mod latency_breakdown;
@@ -31,6 +32,7 @@ pub use cpu::{CpuTimes, CpuUsage, GuestCpu, MachineCpu, ThreadCpu, ThreadRole};
 pub use cpu_attribution::{AttributionSource, CpuOwner, OwnedCpu, OwnerShare};
 pub use design::{CellEnd, Design, EndReason, Objective};
 pub use device_state::{Coalescing, DeviceSettingFact, DeviceState, RxTx};
+pub use earlier::ReadError;
 pub use environment::{Calibration, Environment};
 pub use imported::{ImportedKind, ImportedSettings, WorkloadSource};
 pub use latency_breakdown::{HopEvent, HopPoint, HopStep, MessagePath};
@@ -38,8 +40,8 @@ pub use observed::{MissingProbe, Overflow, ProbeKind, ProbeResults, PtraceSlice,
 pub use origin::{ImportRecord, ImportedFile, Origin};
 pub use remedy_trials::{RemedyTrial, RemedyTrials};
 pub use run::{
-    BootedMachine, CellRecord, PathRecord, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord,
-    Sink, SkippedCell,
+    BootedMachine, CellRecord, MachineChange, PathRecord, RunHeader, RunId, RunRecord, RunState, SCHEMA,
+    ScenarioRecord, Sink, SkippedCell, UnreadablePart,
 };
 pub use syscalls::{CallTimes, SyscallCount};
 pub use time::UnixMillis;

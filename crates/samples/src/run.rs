@@ -20,7 +20,7 @@ use crate::{
     trial::Trial,
 };
 
-/// The version of [`RunRecord`]'s shape. A reader refuses a newer one.
+/// The version of [`RunRecord`]'s shape. A reader refuses a newer one; an older one is read by `earlier.rs`.
 pub const SCHEMA: u32 = 3;
 
 /// The identity of a run: the scenario's name and the time of its start, such as `quick-20261121-113015`.
@@ -177,9 +177,65 @@ pub struct RunRecord {
     /// Why each cell got no more trials, where that is settled.
     #[serde(default)]
     pub ends: Vec<CellEnd>,
+    /// Where it was resumed on another machine or kernel than the one before, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machine_changes: Vec<MachineChange>,
+    /// What of it was kept and cannot be read any more; everything else is as it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<UnreadablePart>,
+}
+
+/// A run that went on elsewhere.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineChange {
+    /// When it went on.
+    pub at: UnixMillis,
+    /// Trials that were there already.
+    pub trials_before: u32,
+    /// What it went on on.
+    pub environment: Environment,
+}
+
+impl MachineChange {
+    /// Whether trials made on both machines are of one kind: same kernel, same processors.
+    #[must_use]
+    pub fn is_same(one: &Environment, other: &Environment) -> bool {
+        let compared = |machine: &Environment| {
+            (machine.kernel.clone(), machine.cpus, machine.cpu_model.clone(), machine.inside.is_some())
+        };
+        compared(one) == compared(other)
+    }
+}
+
+/// A part of a run that was kept and cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnreadablePart {
+    /// `trial 7`.
+    pub what: String,
+    pub because: String,
 }
 
 impl RunRecord {
+    /// A run of which nothing was skipped, settled or altered.
+    #[must_use]
+    pub const fn new(header: RunHeader, trials: Vec<Trial>) -> Self {
+        Self {
+            header,
+            trials,
+            skipped: Vec::new(),
+            ends: Vec::new(),
+            machine_changes: Vec::new(),
+            unreadable: Vec::new(),
+        }
+    }
+
+    /// The machine that it was made on last.
+    #[must_use]
+    pub fn last_machine(&self) -> Option<&Environment> {
+        let changed = self.machine_changes.last().map(|change| &change.environment);
+        changed.or(self.header.environment.as_ref())
+    }
+
     /// Leaves out all cells but these, with their trials.
     pub fn retain_cells(&mut self, keep: impl Fn(&CellRecord) -> bool) {
         self.header.cells.retain(keep);
@@ -219,6 +275,12 @@ pub trait Sink {
     /// # Errors
     /// When it cannot be kept.
     fn ended(&mut self, run: &RunId, end: &CellEnd) -> Result<(), Self::Error>;
+
+    /// Keeps that the run goes on on another machine.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn machine_changed(&mut self, run: &RunId, change: &MachineChange) -> Result<(), Self::Error>;
 
     /// Marks the run as complete.
     ///

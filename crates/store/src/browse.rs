@@ -4,10 +4,9 @@
 use std::fs::{File, TryLockError};
 
 use rusqlite::{OptionalExtension, params_from_iter, types::Value};
-use samples::{RunId, RunState, Trial};
+use samples::{RunId, RunState, SCHEMA, Trial};
 
 use crate::{
-    claim,
     error::StoreError,
     listing::{LISTED, NUMBER, RunListing, listing},
     record,
@@ -97,7 +96,7 @@ impl Store {
     /// that it is under way.
     #[must_use]
     pub fn is_under_way(&self, run: &RunId) -> bool {
-        let Ok(lock) = File::open(claim::lock_path(&self.place.path, run)) else { return false };
+        let Ok(lock) = File::open(self.lock_path(&run.0)) else { return false };
         matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
 
@@ -107,15 +106,21 @@ impl Store {
     /// # Errors
     /// When one cannot be read.
     pub fn trials_after(&self, run: &RunId, newest: i64) -> Result<Vec<Trial>, StoreError> {
-        let sql = "SELECT place, record FROM trial
+        let sql = "SELECT place, record, checksum FROM trial
                    WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";
         let explain = self.place.explain("read trials from");
         let mut statement = self.connection.prepare_cached(sql).map_err(&explain)?;
-        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?));
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?, row.get(2)?));
         let rows = statement.query_map((&run.0, newest), row).map_err(&explain)?;
         let texts = rows.collect::<rusqlite::Result<Vec<_>>>().map_err(&explain)?;
-        let read = |(place, text): &(u32, String)| {
-            record::trial_of(text).map_err(|reason| self.unreadable(run, &format!("trial {place}"), reason))
+        // Whoever makes trials now writes them as they are read here.
+        let read = |(place, text, checksum): &(u32, String, Option<u32>)| {
+            record::trial_of(SCHEMA, text, *checksum).map_err(|reason| StoreError::Unreadable {
+                path: self.place.path.clone(),
+                run: run.clone(),
+                what: format!("trial {place}"),
+                reason,
+            })
         };
         texts.iter().map(read).collect()
     }
@@ -234,7 +239,7 @@ mod tests {
         assert!(store.is_under_way(&run));
         drop(claim);
         assert!(!store.is_under_way(&run));
-        let left = claim::lock_path(store.path(), &run);
+        let left = store.lock_path(&run.0);
         File::create(left).expect("as a process leaves it that was killed");
         assert!(!store.is_under_way(&run) && store.claim(&run).is_ok());
     }

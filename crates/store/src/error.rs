@@ -3,7 +3,7 @@
 
 use std::{io, path::PathBuf, time::Duration};
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi::SQLITE_READONLY_DBMOVED};
 use samples::RunId;
 use thiserror::Error;
 
@@ -47,9 +47,21 @@ pub enum StoreError {
         /// For how long we waited.
         waited: Duration,
     },
+    /// The file is not any more at its path.
+    #[error(
+        "{path} was deleted, moved or replaced while it was in use; put it back, or end this and try again"
+    )]
+    Moved {
+        /// Which file.
+        path: PathBuf,
+    },
     /// Another process is making this run.
-    #[error("run {run} is under way in another process; wait until it ends, or end it and resume")]
-    UnderWay { run: RunId },
+    #[error("run {run} is under way in {owner}; wait until it ends, or end it and resume")]
+    UnderWay {
+        run: RunId,
+        /// Which process.
+        owner: String,
+    },
     /// There is no space left.
     #[error(
         "no space left to write {path}; what was kept before is whole: free some space, then resume the run"
@@ -60,9 +72,9 @@ pub enum StoreError {
     },
     /// It is damaged, or not a database at all.
     #[error(
-        "{path} cannot be used as a database of runs: {reason}; nothing was changed in it. To go on, move it \
-         aside (mv '{path}' '{path}.broken'): a new one is made. What is left in it can often be rescued with \
-         sqlite3 '{path}.broken' .recover"
+        "{path} cannot be used as a database of runs: {reason}; nothing was changed in it. `plumb runs repair` keeps \
+         what can be read of it in a new file, and the old one aside. What else is left in it can often be rescued with \
+         sqlite3 FILE .recover"
     )]
     Corrupt {
         /// Which file.
@@ -91,24 +103,10 @@ pub enum StoreError {
         /// Who wrote it: `plumb 0.3.0`.
         writer: String,
     },
-    /// A run of it was recorded in a shape that this plumb no longer reads.
-    #[error(
-        "run {run} in {path} was recorded by {writer} in shape {found}, and this plumb reads shape {known} only; look at \
-         it with that plumb, or remove it (plumb runs remove {run}) and measure again"
-    )]
-    Older {
-        /// Which file.
-        path: PathBuf,
-        run: RunId,
-        /// The shape it has.
-        found: u32,
-        /// The shape that we read.
-        known: u32,
-        /// Who recorded it: `plumb 0.1.0`.
-        writer: String,
-    },
     /// A record in it is not what we write.
-    #[error("cannot read {what} of run {run} in {path}: {reason}; remove that run to go on without it")]
+    #[error(
+        "cannot read {what} of run {run} in {path}: {reason}; `plumb runs remove {run}` goes on without it"
+    )]
     Unreadable {
         /// Which file.
         path: PathBuf,
@@ -174,6 +172,14 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// Whether it may pass by itself, so that whoever has something to keep had better wait.
+    #[must_use]
+    pub const fn may_pass(&self) -> bool {
+        matches!(self, Self::Locked { .. } | Self::Moved { .. } | Self::CannotOpen { .. })
+    }
+}
+
 /// Where and for how long: what a message needs beside SQLite's code.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
@@ -186,6 +192,9 @@ impl Place {
     pub(crate) fn explain(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
         move |source| {
             let path = self.path.clone();
+            if source.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_READONLY_DBMOVED) {
+                return StoreError::Moved { path };
+            }
             match source.sqlite_error_code() {
                 Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                     StoreError::Locked { path, waited: self.patience }

@@ -13,10 +13,11 @@ use crate::{
 /// Where trials wait: a table of this connection alone, in a file of its own, which no other process has to wait for.
 const SPOOL: &str = "
     CREATE TEMP TABLE spool (
-        place  INTEGER PRIMARY KEY,
-        cell   TEXT    NOT NULL,
-        block  INTEGER NOT NULL,
-        record TEXT    NOT NULL
+        place    INTEGER PRIMARY KEY,
+        cell     TEXT    NOT NULL,
+        block    INTEGER NOT NULL,
+        record   TEXT    NOT NULL,
+        checksum INTEGER NOT NULL
     ) STRICT;";
 
 /// A run that is being imported.
@@ -63,8 +64,8 @@ impl Store {
     }
 
     fn keep_spool(&mut self, mut header: RunHeader) -> Result<RunId, StoreError> {
-        let sql = "INSERT INTO main.trial (run, place, cell, block, record)
-                   SELECT ?1, place, cell, block, record FROM temp.spool ORDER BY place";
+        let sql = "INSERT INTO main.trial (run, place, cell, block, record, checksum)
+                   SELECT ?1, place, cell, block, record, checksum FROM temp.spool ORDER BY place";
         let complete = header.state == RunState::Complete;
         self.write("import into", |transaction| {
             let number = insert_under_free_name(transaction, &mut header)?;
@@ -77,7 +78,10 @@ impl Store {
 }
 
 /// Adds the row of a run, whose identity gets a number behind it where another run has it; the row's number.
-fn insert_under_free_name(transaction: &Transaction<'_>, header: &mut RunHeader) -> Result<i64, WriteError> {
+pub(crate) fn insert_under_free_name(
+    transaction: &Transaction<'_>,
+    header: &mut RunHeader,
+) -> Result<i64, WriteError> {
     let wanted = header.id.clone();
     let mut number = 2;
     loop {
@@ -99,9 +103,10 @@ impl Importing<'_> {
     /// When it cannot be kept: then `work` has to give up.
     pub fn trial(&mut self, trial: &Trial) -> Result<(), StoreError> {
         let text = record::trial_text_into(&mut self.text, &self.run, trial)?;
-        let sql = "INSERT INTO temp.spool (place, cell, block, record) VALUES (?1, ?2, ?3, ?4)";
+        let sql = "INSERT INTO temp.spool (place, cell, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5)";
         let exists = || StoreError::TrialExists { run: self.run.clone(), index: trial.index };
-        insert(&self.spool, sql, (trial.index, &trial.cell, trial.block, text), exists)
+        let columns = (trial.index, &trial.cell, trial.block, text, record::checksum(text));
+        insert(&self.spool, sql, columns, exists)
             .map_err(|error| error.explained(self.place.explain("keep a trial in")))
     }
 }

@@ -1,15 +1,16 @@
 //! What is kept: the list of runs, a whole run again, and its removal.
 //! Must not know how a run is found by a part of its name.
 
-use std::cmp::Ordering;
-
 use rusqlite::{Connection, OptionalExtension, Row};
-use samples::{CellEnd, RunHeader, RunId, RunRecord, RunState, SCHEMA, SkippedCell, Trial, UnixMillis};
+use samples::{
+    CellEnd, MachineChange, ReadError, RunHeader, RunId, RunRecord, RunState, SCHEMA, SkippedCell, Trial,
+    UnixMillis, UnreadablePart,
+};
 
 use crate::{
     baseline,
     error::StoreError,
-    record::{self, Origin},
+    record,
     store::{Store, number_of},
 };
 
@@ -74,21 +75,24 @@ impl Store {
             .map_err(self.place.explain("list the runs of a scenario in"))
     }
 
-    /// A whole run as it was handed in, its trials in the order in which they were made.
+    /// A whole run as it was handed in, its trials in the order in which they were made. What was altered since, or cannot
+    /// be read, is left out, and is named in the record.
     ///
     /// # Errors
-    /// When there is no such run, or it cannot be read.
+    /// When there is no such run, its header cannot be read, or the file is damaged as a database.
     pub fn load(&self, run: &RunId) -> Result<RunRecord, StoreError> {
         let explain = self.place.explain("read a run from");
         // One snapshot, so that a run that is being made is read as of one moment.
         let snapshot = self.connection.unchecked_transaction().map_err(&explain)?;
         let found = header(&snapshot, run).map_err(&explain)?;
-        let (number, complete, text) = found.ok_or_else(|| StoreError::no_such_run(run))?;
-        let header = self.header(run, &text, complete)?;
-        let trials = self.trials(&snapshot, run, number)?;
-        let skipped = skipped(&snapshot, number).map_err(&explain)?;
-        let ends = ends(&snapshot, number).map_err(&explain)?;
-        Ok(RunRecord { header, trials, skipped, ends: self.ends(run, &ends)? })
+        let row = found.ok_or_else(|| StoreError::no_such_run(run))?;
+        let mut unreadable = Vec::new();
+        let (header, written) = self.header(run, &row)?;
+        let trials = trials(&snapshot, row.number, written, &mut unreadable).map_err(&explain)?;
+        let skipped = skipped(&snapshot, row.number).map_err(&explain)?;
+        let ends = ends(&snapshot, row.number, &mut unreadable).map_err(&explain)?;
+        let machine_changes = changes(&snapshot, row.number, &mut unreadable).map_err(&explain)?;
+        Ok(RunRecord { header, trials, skipped, ends, machine_changes, unreadable })
     }
 
     /// Forgets a run and all its trials.
@@ -104,57 +108,38 @@ impl Store {
         })
     }
 
-    fn header(&self, run: &RunId, text: &str, complete: bool) -> Result<RunHeader, StoreError> {
-        let unreadable = |reason| self.unreadable(run, "the header", reason);
-        // Looked at first: what another plumb recorded need not have the shape that is read below.
-        let origin = record::origin_of(text).map_err(unreadable)?;
-        self.refuse_other_shapes(run, &origin)?;
-        let header = record::header_of(text).map_err(unreadable)?;
-        Ok(RunHeader { state: state(complete), ..header })
-    }
-
-    fn refuse_other_shapes(&self, run: &RunId, origin: &Origin) -> Result<(), StoreError> {
-        let (path, writer) = (self.place.path.clone(), format!("plumb {}", origin.tool));
-        match origin.schema.cmp(&SCHEMA) {
-            Ordering::Equal => Ok(()),
-            Ordering::Greater => Err(StoreError::Newer { path, found: origin.schema, known: SCHEMA, writer }),
-            Ordering::Less => {
-                Err(StoreError::Older { path, run: run.clone(), found: origin.schema, known: SCHEMA, writer })
-            }
-        }
-    }
-
-    /// Each is read where it stands: the texts of thousands together would be more than what is read of them.
-    fn trials(&self, snapshot: &Connection, run: &RunId, number: i64) -> Result<Vec<Trial>, StoreError> {
-        let explain = self.place.explain("read a run from");
-        let sql = "SELECT place, record FROM trial WHERE run = ?1 ORDER BY number";
-        let mut statement = snapshot.prepare_cached(sql).map_err(&explain)?;
-        let mut rows = statement.query([number]).map_err(&explain)?;
-        let mut trials = Vec::new();
-        while let Some(row) = rows.next().map_err(&explain)? {
-            let place: u32 = row.get(0).map_err(&explain)?;
-            let text = row.get_ref(1).and_then(|text| Ok(text.as_str()?)).map_err(&explain)?;
-            let unreadable = |reason| self.unreadable(run, &format!("trial {place}"), reason);
-            trials.push(record::trial_of(text).map_err(unreadable)?);
-        }
-        trials.shrink_to_fit();
-        Ok(trials)
-    }
-
-    fn ends(&self, run: &RunId, texts: &[String]) -> Result<Vec<CellEnd>, StoreError> {
-        let read = |text: &String| {
-            record::end_of(text).map_err(|reason| self.unreadable(run, "the end of a cell", reason))
-        };
-        texts.iter().map(read).collect()
-    }
-
-    pub(crate) fn unreadable(&self, run: &RunId, what: &str, reason: String) -> StoreError {
-        StoreError::Unreadable {
-            path: self.place.path.clone(),
+    pub(crate) fn header(&self, run: &RunId, row: &HeaderRow) -> Result<(RunHeader, u32), StoreError> {
+        let path = || self.place.path.clone();
+        let unreadable = |reason| StoreError::Unreadable {
+            path: path(),
             run: run.clone(),
-            what: what.to_owned(),
+            what: "the header".to_owned(),
             reason,
-        }
+        };
+        let text = record::intact(&row.text, row.checksum).map_err(unreadable)?;
+        let (header, written) = RunHeader::read(text).map_err(|error| match error {
+            ReadError::Newer { found, tool } => {
+                StoreError::Newer { path: path(), found, known: SCHEMA, writer: format!("plumb {tool}") }
+            }
+            ReadError::Malformed(error) => unreadable(error.to_string()),
+        })?;
+        Ok((RunHeader { state: state(row.complete), ..header }, written))
+    }
+}
+
+/// The row of a run, unread.
+pub(crate) struct HeaderRow {
+    number: i64,
+    complete: bool,
+    text: String,
+    checksum: Option<u32>,
+}
+
+impl HeaderRow {
+    /// From number, complete, header and checksum, in columns from `first` on.
+    pub(crate) fn of(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        let (number, complete) = (row.get(first)?, row.get(first + 1)?);
+        Ok(Self { number, complete, text: row.get(first + 2)?, checksum: row.get(first + 3)? })
     }
 }
 
@@ -183,12 +168,35 @@ fn state(complete: bool) -> RunState {
     if complete { RunState::Complete } else { RunState::Unfinished }
 }
 
-fn header(connection: &Connection, run: &RunId) -> rusqlite::Result<Option<(i64, bool, String)>> {
-    let sql = "SELECT number, complete, header FROM run WHERE id = ?1";
-    connection.query_row(sql, [&run.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
+fn header(connection: &Connection, run: &RunId) -> rusqlite::Result<Option<HeaderRow>> {
+    let sql = "SELECT number, complete, header, checksum FROM run WHERE id = ?1";
+    connection.query_row(sql, [&run.0], |row| HeaderRow::of(row, 0)).optional()
 }
 
-fn skipped(connection: &Connection, number: i64) -> rusqlite::Result<Vec<SkippedCell>> {
+/// Each is read where it stands: the texts of thousands together would be more than what is read of them.
+fn trials(
+    snapshot: &Connection,
+    number: i64,
+    written: u32,
+    unreadable: &mut Vec<UnreadablePart>,
+) -> rusqlite::Result<Vec<Trial>> {
+    let sql = "SELECT place, record, checksum FROM trial WHERE run = ?1 ORDER BY number";
+    let mut statement = snapshot.prepare_cached(sql)?;
+    let mut rows = statement.query([number])?;
+    let mut trials = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (place, checksum): (u32, Option<u32>) = (row.get(0)?, row.get(2)?);
+        let text = row.get_ref(1)?.as_str().map_err(|error| error.to_string());
+        match text.and_then(|text| record::trial_of(written, text, checksum)) {
+            Ok(trial) => trials.push(trial),
+            Err(because) => unreadable.push(UnreadablePart { what: format!("trial {place}"), because }),
+        }
+    }
+    trials.shrink_to_fit();
+    Ok(trials)
+}
+
+pub(crate) fn skipped(connection: &Connection, number: i64) -> rusqlite::Result<Vec<SkippedCell>> {
     let mut statement =
         connection.prepare("SELECT cell, because FROM skipped WHERE run = ?1 ORDER BY number")?;
     statement
@@ -196,7 +204,43 @@ fn skipped(connection: &Connection, number: i64) -> rusqlite::Result<Vec<Skipped
         .collect()
 }
 
-fn ends(connection: &Connection, number: i64) -> rusqlite::Result<Vec<String>> {
-    let mut statement = connection.prepare("SELECT record FROM ended WHERE run = ?1 ORDER BY number")?;
-    statement.query_map([number], |row| row.get(0))?.collect()
+pub(crate) fn ends(
+    connection: &Connection,
+    number: i64,
+    unreadable: &mut Vec<UnreadablePart>,
+) -> rusqlite::Result<Vec<CellEnd>> {
+    let sql = "SELECT cell, record FROM ended WHERE run = ?1 ORDER BY number";
+    let what = |cell: String| format!("the end of cell {cell}");
+    parts(connection, sql, number, what, record::end_of, unreadable)
+}
+
+pub(crate) fn changes(
+    connection: &Connection,
+    number: i64,
+    unreadable: &mut Vec<UnreadablePart>,
+) -> rusqlite::Result<Vec<MachineChange>> {
+    let sql = "SELECT 'a change of the machine', record FROM machine_change WHERE run = ?1 ORDER BY number";
+    parts(connection, sql, number, |what| what, record::change_of, unreadable)
+}
+
+/// What can be read of the rows of a query that returns a name and a text.
+fn parts<T>(
+    connection: &Connection,
+    sql: &str,
+    number: i64,
+    what: impl Fn(String) -> String,
+    read: fn(&str) -> Result<T, String>,
+    unreadable: &mut Vec<UnreadablePart>,
+) -> rusqlite::Result<Vec<T>> {
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([number])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (name, text): (String, String) = (row.get(0)?, row.get(1)?);
+        match read(&text) {
+            Ok(part) => found.push(part),
+            Err(because) => unreadable.push(UnreadablePart { what: what(name), because }),
+        }
+    }
+    Ok(found)
 }

@@ -1,8 +1,7 @@
 //! Records as the text that is kept, and back. What could not be read again is not kept.
 //! Must not know where the text lies.
 
-use samples::{CellEnd, RunHeader, RunId, Trial};
-use serde::Deserialize;
+use samples::{CellEnd, MachineChange, RunHeader, RunId, Trial};
 
 use crate::error::StoreError;
 
@@ -37,22 +36,31 @@ pub(crate) fn end_text(run: &RunId, end: &CellEnd) -> Result<String, StoreError>
         .map_err(|error| unkeepable(run, format!("the end of cell {}", end.cell), &error))
 }
 
-/// Who recorded a run, and in which shape: readable whatever else changed.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Origin {
-    pub(crate) schema: u32,
-    pub(crate) tool: String,
+/// What is kept beside a text, so that a digit of it that changed later is noticed (CRC-32, which finds every change
+/// within four bytes).
+pub(crate) fn checksum(text: &str) -> u32 {
+    crc32fast::hash(text.as_bytes())
 }
 
-pub(crate) fn origin_of(text: &str) -> Result<Origin, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+/// The text, unless it is not the one that was kept; earlier versions kept no checksum.
+pub(crate) fn intact(text: &str, kept: Option<u32>) -> Result<&str, String> {
+    match kept {
+        Some(kept) if kept != checksum(text) => Err("it was altered after it was kept (checksum)".to_owned()),
+        _ => Ok(text),
+    }
 }
 
-pub(crate) fn header_of(text: &str) -> Result<RunHeader, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+/// A trial of a run whose header was written in this version of records.
+pub(crate) fn trial_of(written: u32, text: &str, kept: Option<u32>) -> Result<Trial, String> {
+    Trial::read(written, intact(text, kept)?).map_err(|error| error.to_string())
 }
 
-pub(crate) fn trial_of(text: &str) -> Result<Trial, String> {
+pub(crate) fn change_text(run: &RunId, change: &MachineChange) -> Result<String, StoreError> {
+    serde_json::to_string(change)
+        .map_err(|error| unkeepable(run, "a change of the machine".to_owned(), &error))
+}
+
+pub(crate) fn change_of(text: &str) -> Result<MachineChange, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 

@@ -9,8 +9,12 @@ use crate::error::{Place, StoreError};
 const APPLICATION: i32 = 0x506c_6d62;
 
 /// Step `n` makes format `n + 1` of format `n`. Steps that were released are never edited.
-const MIGRATIONS: &[&str] =
-    &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// The format that this plumb writes.
 pub(crate) const CURRENT: u32 = MIGRATIONS.len() as u32;
@@ -28,8 +32,20 @@ pub(crate) fn prepare(connection: &mut Connection, place: &Place) -> Result<(), 
     Ok(())
 }
 
+/// The format: what the table of migrations says, which has been there since format 1. `user_version` is anybody's to
+/// alter; it counts where that table is not there.
 fn version(connection: &Connection) -> rusqlite::Result<u32> {
-    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+    let table = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration')";
+    let newest = "SELECT max(version) FROM migration";
+    let migrated: Option<i64> = match connection.query_row(table, [], |row| row.get(0))? {
+        true => connection.query_row(newest, [], |row| row.get(0))?,
+        false => None,
+    };
+    let found = match migrated {
+        Some(version) => version,
+        None => connection.pragma_query_value(None, "user_version", |row| row.get(0))?,
+    };
+    Ok(u32::try_from(found).unwrap_or(0))
 }
 
 /// The format of a file of ours, or of a new one: 0.
@@ -40,13 +56,21 @@ fn format(connection: &mut Connection, place: &Place) -> Result<u32, StoreError>
     let found = version(&look).map_err(&explain)?;
     let application: i32 =
         look.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(&explain)?;
-    let tables: u32 =
-        look.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(&explain)?;
-    let new = found == 0 && application == 0 && tables == 0;
-    if new || application == APPLICATION {
-        return Ok(found);
+    let path = place.path.clone();
+    match (has_tables(&look).map_err(&explain)?, application) {
+        (false, 0) if found == 0 => Ok(0),
+        (true, APPLICATION) if found == 0 => {
+            let reason =
+                "its tables are of no known format (user_version and the table `migration`)".to_owned();
+            Err(StoreError::Corrupt { path, reason })
+        }
+        (_, APPLICATION) => Ok(found),
+        _ => Err(StoreError::Foreign { path }),
     }
-    Err(StoreError::Foreign { path: place.path.clone() })
+}
+
+fn has_tables(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("SELECT count(*) > 0 FROM sqlite_schema", [], |row| row.get(0))
 }
 
 /// Who brought the file to its format; the table has been there since format 1.

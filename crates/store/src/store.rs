@@ -4,11 +4,11 @@
 use std::{fs, path::Path, time::Duration};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
-use samples::{CellEnd, RunHeader, RunId, Sink, SkippedCell, Trial};
+use samples::{CellEnd, MachineChange, RunHeader, RunId, RunRecord, RunState, Sink, SkippedCell, Trial};
 
 use crate::{
     error::{Place, StoreError},
-    record, schema,
+    import, record, schema,
 };
 
 /// For how long a lock of another process is waited for.
@@ -50,6 +50,37 @@ impl Store {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.place.path
+    }
+
+    /// Keeps a whole run that comes from elsewhere, under its own identity or, where another run has that, one with a number
+    /// behind it; which one it was.
+    ///
+    /// # Errors
+    /// When it cannot be kept; nothing was kept then.
+    pub fn keep(&mut self, record: &RunRecord) -> Result<RunId, StoreError> {
+        let mut header = record.header.clone();
+        self.write("keep a run in", |transaction| {
+            let number = import::insert_under_free_name(transaction, &mut header)?;
+            insert_parts(transaction, number, record)
+        })?;
+        Ok(header.id)
+    }
+
+    /// Opens the file that its path names now, after it was deleted, moved or replaced, and takes along what was kept of this
+    /// run: it can still be read.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the new file cannot be written; this store is what it was then.
+    pub fn follow_path(&mut self, run: &RunId) -> Result<(), StoreError> {
+        let begun = self.runs()?.iter().any(|listed| listed.id == *run);
+        let record = if begun { Some(self.load(run)?) } else { None };
+        let mut new = Self::open_with_patience(&self.place.path, self.place.patience)?;
+        let is_there = new.runs()?.iter().any(|listed| listed.id == *run);
+        if let Some(record) = record.filter(|_| !is_there) {
+            new.keep(&record)?;
+        }
+        *self = new;
+        Ok(())
     }
 
     /// Runs `work` in one transaction: all of it is kept, or nothing.
@@ -105,9 +136,7 @@ impl Sink for Store {
     fn skipped(&mut self, run: &RunId, skipped: &SkippedCell) -> Result<(), StoreError> {
         self.write("keep a skipped cell in", |transaction| {
             let number = number_of(transaction, run)?;
-            let sql = "INSERT OR IGNORE INTO skipped (run, cell, because) VALUES (?1, ?2, ?3)";
-            transaction.execute(sql, (number, &skipped.cell, &skipped.because))?;
-            Ok(())
+            insert_skipped(transaction, number, skipped)
         })
     }
 
@@ -115,9 +144,15 @@ impl Sink for Store {
         let text = record::end_text(run, end)?;
         self.write("keep the end of a cell in", |transaction| {
             let number = number_of(transaction, run)?;
-            let sql = "INSERT OR REPLACE INTO ended (run, cell, record) VALUES (?1, ?2, ?3)";
-            transaction.execute(sql, (number, &end.cell, &text))?;
-            Ok(())
+            insert_end(transaction, number, end, &text)
+        })
+    }
+
+    fn machine_changed(&mut self, run: &RunId, change: &MachineChange) -> Result<(), StoreError> {
+        let text = record::change_text(run, change)?;
+        self.write("keep a change of the machine in", |transaction| {
+            let number = number_of(transaction, run)?;
+            insert_change(transaction, number, &text)
         })
     }
 
@@ -145,8 +180,8 @@ pub(crate) fn insert_run(
     header: &RunHeader,
     text: &str,
 ) -> Result<i64, WriteError> {
-    let sql = "INSERT INTO run (id, scenario, title, digest, started, planned, header)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let sql = "INSERT INTO run (id, scenario, title, digest, started, planned, header, checksum)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let scenario = &header.scenario;
     let columns = (
         &header.id.0,
@@ -156,6 +191,7 @@ pub(crate) fn insert_run(
         header.started.0,
         header.planned,
         text,
+        record::checksum(text),
     );
     insert(transaction, sql, columns, || StoreError::RunExists { run: header.id.clone() })?;
     let number = transaction.last_insert_rowid();
@@ -173,9 +209,57 @@ fn insert_trial(
     trial: &Trial,
     text: &str,
 ) -> Result<(), WriteError> {
-    let sql = "INSERT INTO trial (run, place, cell, block, record) VALUES (?1, ?2, ?3, ?4, ?5)";
-    let columns = (number, trial.index, &trial.cell, trial.block, text);
+    let sql = "INSERT INTO trial (run, place, cell, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let columns = (number, trial.index, &trial.cell, trial.block, text, record::checksum(text));
     insert(transaction, sql, columns, || StoreError::TrialExists { run: run.clone(), index: trial.index })
+}
+
+fn insert_skipped(
+    transaction: &Transaction<'_>,
+    number: i64,
+    skipped: &SkippedCell,
+) -> Result<(), WriteError> {
+    let sql = "INSERT OR IGNORE INTO skipped (run, cell, because) VALUES (?1, ?2, ?3)";
+    transaction.execute(sql, (number, &skipped.cell, &skipped.because))?;
+    Ok(())
+}
+
+fn insert_end(
+    transaction: &Transaction<'_>,
+    number: i64,
+    end: &CellEnd,
+    text: &str,
+) -> Result<(), WriteError> {
+    let sql = "INSERT OR REPLACE INTO ended (run, cell, record) VALUES (?1, ?2, ?3)";
+    transaction.execute(sql, (number, &end.cell, text))?;
+    Ok(())
+}
+
+fn insert_change(transaction: &Transaction<'_>, number: i64, text: &str) -> Result<(), WriteError> {
+    transaction.execute("INSERT INTO machine_change (run, record) VALUES (?1, ?2)", (number, text))?;
+    Ok(())
+}
+
+/// Adds all that belongs to a run but its row.
+fn insert_parts(transaction: &Transaction<'_>, number: i64, record: &RunRecord) -> Result<(), WriteError> {
+    let run = &record.header.id;
+    let refused = WriteError::Refused;
+    for trial in &record.trials {
+        let text = record::trial_text(run, trial).map_err(refused)?;
+        insert_trial(transaction, run, number, trial, &text)?;
+    }
+    for skipped in &record.skipped {
+        insert_skipped(transaction, number, skipped)?;
+    }
+    for end in &record.ends {
+        insert_end(transaction, number, end, &record::end_text(run, end).map_err(refused)?)?;
+    }
+    for change in &record.machine_changes {
+        insert_change(transaction, number, &record::change_text(run, change).map_err(refused)?)?;
+    }
+    let complete = record.header.state == RunState::Complete;
+    transaction.execute("UPDATE run SET complete = ?2 WHERE number = ?1", (number, complete))?;
+    Ok(())
 }
 
 /// Adds a row; where one with its key is there, that is the error.

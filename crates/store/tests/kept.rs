@@ -13,7 +13,6 @@ use store::{Store, StoreError};
 fn a_run_comes_back_byte_for_byte() {
     let (_folder, path) = place();
     let mut kept = RunRecord {
-        header: header("quick-20261121-113015", 1000),
         trials: [3, 0, 2, 1].map(trial).to_vec(),
         skipped: vec![
             SkippedCell { cell: "b".into(), because: "no vxlan: modprobe vxlan".into() },
@@ -23,6 +22,7 @@ fn a_run_comes_back_byte_for_byte() {
             CellEnd { cell: "b".into(), why: EndReason::Precise { reach: 0.1 + 0.2 }, trials: 7 },
             CellEnd { cell: "a".into(), why: EndReason::Settled, trials: 2 },
         ],
+        ..RunRecord::new(header("quick-20261121-113015", 1000), Vec::new())
     };
     let run = kept.header.id.clone();
     let mut store = Store::open(&path).expect("opens");

@@ -19,6 +19,7 @@ mod host_freeing;
 mod imported;
 mod level_shift;
 mod limited;
+mod machine_change;
 mod mtu_mismatch;
 mod noisy_host;
 mod offload_off;
@@ -40,6 +41,7 @@ mod tail_latency;
 mod too_many_queues;
 mod too_noisy_to_say;
 mod trend;
+mod unreadable_trials;
 mod unsteady;
 mod vhost_off;
 mod vhost_pairs;
@@ -102,6 +104,8 @@ pub(crate) type Rule = rule::Rule<Context<'static>>;
 pub(crate) const ALL: &[Rule] = &[
     // What every other number rests on comes first.
     disturbed::RULE,
+    unreadable_trials::RULE,
+    machine_change::RULE,
     offload_off::RULE,
     vhost_off::RULE,
     vhost_slower::RULE,

@@ -112,7 +112,7 @@ pub(crate) fn record(path: &Path) -> anyhow::Result<RunRecord> {
     let assembled = assembler.finish();
     bounded(assembled.bounds)?;
     trials.extend(assembled.rest.into_iter().map(|done| done.trial));
-    Ok(RunRecord { header: assembled.header, trials, skipped: Vec::new(), ends: Vec::new() })
+    Ok(RunRecord::new(assembled.header, trials))
 }
 
 fn meta(id: RunId) -> Meta {

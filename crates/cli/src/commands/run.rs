@@ -7,14 +7,14 @@ mod remedies;
 mod resume;
 mod shown;
 
-use std::path::PathBuf;
+use std::{cell::RefCell, path::PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use lab::{ExistingHostUse, Request, RunError, Stop};
 use machine::Rights;
 use samples::{Objective, SkippedCell};
-use store::Store;
+use store::{PatientStore, Store};
 use units::Nanos;
 
 use self::{job::Job, shown::Shown};
@@ -198,10 +198,14 @@ fn measure(
     if let Some(because) = &inside {
         progress.notice(&format!("it runs in a virtual hypervisor, which is emulated: {because}"));
     }
-    let mut observer = |event: &lab::Event<'_>| progress.event(event);
+    let progress = RefCell::new(progress);
+    let mut observer = |event: &lab::Event<'_>| progress.borrow_mut().event(event);
+    let tell = |text: &str| progress.borrow_mut().notice(text);
+    let is_stopped = || stop.is_asked();
+    let mut store = PatientStore::new(store, &tell, &is_stopped);
     let outcome = match inside {
-        Some(because) => lab::run_inside(&request, &because, store, &mut observer, stop),
-        None => lab::run(&request, store, &mut observer, stop),
+        Some(because) => lab::run_inside(&request, &because, &mut store, &mut observer, stop),
+        None => lab::run(&request, &mut store, &mut observer, stop),
     };
     drop(progress);
     Ok(outcome?.skipped)

@@ -1,4 +1,8 @@
-//! `plumb runs`: what is kept, and forgetting it.
+//! `plumb runs`: what is kept; forgetting it, checking it and moving it to other machines are files of their own.
+
+mod health;
+mod removal;
+mod transfer;
 
 use clap::{Args, Subcommand};
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
@@ -29,27 +33,28 @@ enum RunsCommand {
     /// List the runs that are kept, newest first
     List(ListFormat),
     /// Forget runs and all their trials
-    Remove {
-        /// Runs' names, or beginnings that mean one
-        #[arg(required = true, value_name = "RUN")]
-        runs: Vec<String>,
-    },
+    Remove(removal::RemoveArgs),
+    /// Say whether every kept trial can be read and is as it was kept
+    Check(health::CheckArgs),
+    /// Write a new file of what can be read of a damaged one, which is kept beside it
+    Repair,
+    /// Write a run to one file, compressed, to archive it or take it elsewhere
+    Export(transfer::ExportArgs),
+    /// Take in runs from such files
+    Import(transfer::ImportArgs),
 }
 
-/// Lists or removes.
+/// Does what was asked with runs.
 pub(crate) fn run(args: &RunsArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let mut store = store_path::open(shared.db.as_deref())?;
     match args.command.as_ref().unwrap_or(&RunsCommand::List(args.format)) {
         RunsCommand::List(ListFormat { json: true }) => list_json(&store)?,
         RunsCommand::List(_) => list(&store)?,
-        RunsCommand::Remove { runs } => {
-            // All are looked up first: a slip in the second name must not cost the first run.
-            let ids = runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>, _>>()?;
-            for id in ids {
-                store.remove(&id)?;
-                output::line(format_args!("removed {id}"))?;
-            }
-        }
+        RunsCommand::Remove(args) => removal::run(args, &mut store)?,
+        RunsCommand::Check(args) => return health::check(args, &store),
+        RunsCommand::Repair => return health::repair(store),
+        RunsCommand::Export(args) => transfer::export(args, &store)?,
+        RunsCommand::Import(args) => transfer::import(args, &mut store)?,
     }
     Ok(Exit::Success)
 }

@@ -88,6 +88,7 @@ impl LinkTable for Entry<WireTable> {
     }
 
     fn check(&self, _: &Document, _: &Draft, problems: &mut Vec<Problem>) {
+        problems.extend(self.table.rate.as_ref().and_then(rate_out_of));
         let Some([one, other]) = &self.table.addresses else { return };
         let (Some(first), Some(second)) = (one.get_ref().0, other.get_ref().0) else { return };
         if first.trunc() != second.trunc() {
@@ -99,6 +100,18 @@ impl LinkTable for Entry<WireTable> {
             problems.push(problem.help("give both ends addresses of one network"));
         }
     }
+}
+
+/// What a wire's rate may be: a token bucket that holds two of the largest packets has to fill within what the kernel can
+/// count (2^32 ticks of 64 ns, tc-tbf(8)).
+const SLOWEST: BitRate = BitRate(8e3);
+const FASTEST: BitRate = BitRate(1e12);
+
+fn rate_out_of(written: &Spanned<As<BitRate>>) -> Option<Problem> {
+    let rate = written.get_ref().0;
+    let problem = Problem::new(written.span(), format!("a rate of {rate} is out of range"), "out of range");
+    let out = rate.0 < SLOWEST.0 || rate.0 > FASTEST.0;
+    out.then(|| problem.help(format!("take one from {SLOWEST} to {FASTEST}")))
 }
 
 /// A wire: two devices that are each other's far end (a veth pair).

@@ -120,3 +120,14 @@ fn a_vlan_has_an_identifier_of_its_own_in_range_and_an_address_or_a_bridge() {
     let text = vlan().replace("bridge = \"br\"\n[bridges", "[bridges");
     check_text(&text, "v20-b", "the VLAN `v20-b` has neither an address nor a bridge", "");
 }
+
+/// The kernel refuses slower ones, which a check must know before a run does.
+#[test]
+fn a_wire_has_a_rate_that_the_kernel_can_limit_to() {
+    for rate in ["8bit/s", "1bit/s", "7.9kbit/s", "2000Gbit/s"] {
+        let text = MACVLAN.replacen("mtu = 9000", &format!("mtu = 9000\nrate = \"{rate}\""), 1);
+        check_text(&text, &format!("\"{rate}\""), "is out of range", "8.00 kbit/s to 1000 Gbit/s");
+    }
+    let slow = MACVLAN.replacen("mtu = 9000", "mtu = 9000\nrate = \"8kbit/s\"", 1);
+    Scenario::parse("slow", &slow).expect("the slowest");
+}

@@ -44,8 +44,6 @@ use crate::{
     stream,
 };
 
-/// The largest message: with its headers it still is one IPv4 packet.
-const LARGEST: Bytes = Bytes(60_000);
 /// The shortest interval: a histogram is handed over at the end of each.
 const SHORTEST: Nanos = Nanos::from_millis(10);
 /// The fastest open loop.
@@ -61,7 +59,7 @@ const AGAIN: Nanos = Nanos::from_millis(200);
 /// Refuses settings that make no sense, naming those that do.
 pub fn check(load: &PingPongSettings) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
-    if load.message < Bytes(1) || load.message > LARGEST {
+    if load.message < Bytes(1) || load.message > PingPongSettings::LARGEST {
         return setting("the message", load.message.0.to_string(), "1 to 60000 bytes");
     }
     if load.duration == Nanos(0) {

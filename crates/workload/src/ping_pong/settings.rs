@@ -69,6 +69,9 @@ pub struct PingPongSettings {
 }
 
 impl PingPongSettings {
+    /// The largest message: with its headers it still is one IPv4 packet.
+    pub const LARGEST: Bytes = Bytes(60_000);
+
     /// 64 bytes over UDP, closed loop, blocking, nothing beside it, no warm-up, a histogram every 500 ms.
     #[must_use]
     pub const fn new(duration: Nanos) -> Self {

@@ -37,6 +37,22 @@ pub(super) const CASES: &[Case] = &[
         change: None,
     },
     Case {
+        rule: "unreadable-trials",
+        triggers: || made::unreadable(&["trial 3"]),
+        spares: || made::unreadable(&[]),
+        severity: Warning,
+        says: &["1 part of the run cannot be read", "trial 3", "checksum", "plumb runs repair"],
+        change: None,
+    },
+    Case {
+        rule: "machine-change",
+        triggers: || made::resumed_on(&["6.1.0-32-cloud-amd64"]),
+        spares: || made::resumed_on(&[]),
+        severity: Warning,
+        says: &["resumed on another machine or kernel once", "after 7 trials", "6.1.0-32-cloud-amd64"],
+        change: None,
+    },
+    Case {
         rule: "offload-off",
         triggers: || egress(6),
         // The same devices and settings, too few blocks to establish anything.

@@ -1,6 +1,9 @@
 //! Runs as plumb makes them, each with one thing wrong, or nearly.
 
-use samples::{CellEnd, CpuTimes, Design, EndReason, PathCheck, SyscallCount, Trial, ValidityWarning};
+use samples::{
+    CellEnd, CpuTimes, Design, EndReason, Environment, MachineChange, PathCheck, SyscallCount, Trial,
+    UnixMillis, UnreadablePart, ValidityWarning,
+};
 use units::{BitRate, Bytes, Nanos};
 use workload::{
     BalloonData, BalloonMethod, BalloonMove, BalloonSettings, Direction, LatencyHistogram, Measurement,
@@ -26,6 +29,28 @@ pub(super) fn two(factor: &str, one: (&str, f64), other: (&str, f64)) -> Fixture
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
     run.stream("plain", &[(factor, one.0)], one.1).stream("plain", &[(factor, other.0)], other.1);
+    run
+}
+
+/// Of which these parts cannot be read any more.
+pub(super) fn unreadable(parts: &[&str]) -> Fixture {
+    let mut run = nested(9e9);
+    let because = "it was altered after it was kept (checksum)".to_owned();
+    let part = |what: &&str| UnreadablePart { what: (*what).to_owned(), because: because.clone() };
+    run.record.unreadable = parts.iter().map(part).collect();
+    run
+}
+
+/// Resumed on machines with these kernels.
+pub(super) fn resumed_on(kernels: &[&str]) -> Fixture {
+    let mut run = nested(9e9);
+    let began = run.environment().clone();
+    let change = |kernel: &&str| MachineChange {
+        at: UnixMillis(0),
+        trials_before: 7,
+        environment: Environment { kernel: (*kernel).to_owned(), ..began.clone() },
+    };
+    run.record.machine_changes = kernels.iter().map(change).collect();
     run
 }
 

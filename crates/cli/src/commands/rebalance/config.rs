@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
     str::FromStr,
     time::Duration,
@@ -16,7 +15,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 use units::{Bytes, Nanos, Share};
 use workload::BalloonMethod;
 
-use crate::{commands::TOOL, failure::Misuse};
+use crate::{bounded_file, commands::TOOL, failure::Misuse};
 
 const INTERVAL: Nanos = Nanos(10_000_000_000);
 /// Drivers tell how memory is used once a second at most.
@@ -86,7 +85,7 @@ pub(crate) struct Config {
 
 impl Config {
     pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let text = bounded_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
         Ok(Self::parse(file, &text)?)
     }
 

@@ -107,6 +107,8 @@ fn run() -> RunSummary {
         design: Design::default(),
         environment: Some(environment()),
         machines: Vec::new(),
+        machine_changes: Vec::new(),
+        unreadable: Vec::new(),
         paths: vec![path("node-to-node", true), path("vxlan-to-vxlan", false), path("pod-to-target", false)],
     }
 }

@@ -2,7 +2,7 @@
 
 use samples::{
     Arm, CellRecord, CpuUsage, Design, Environment, MachineCpu, Origin, PathCheck, RunHeader, RunId,
-    RunRecord, RunState, SCHEMA, ScenarioRecord, SkippedCell, Trial, UnixMillis, WorkloadSource,
+    RunRecord, RunState, SCHEMA, ScenarioRecord, Trial, UnixMillis, WorkloadSource,
 };
 use units::{Bytes, Nanos};
 use workload::{
@@ -16,7 +16,7 @@ pub(crate) fn record() -> RunRecord {
         trial(1, Arm::Measure, "node-to-node/stream", stream(6)),
         trial(2, Arm::Measure, "node-to-node/ping-pong", ping_pong()),
     ];
-    RunRecord { header: header(), trials, skipped: Vec::<SkippedCell>::new(), ends: Vec::new() }
+    RunRecord::new(header(), trials)
 }
 
 fn header() -> RunHeader {

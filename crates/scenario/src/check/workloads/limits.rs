@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
 use units::{BitRate, Bytes, Nanos};
-use workload::{Transport, WorkloadSettings};
+use workload::{PingPongSettings, Transport, WorkloadSettings};
 
 use crate::{
     diagnosis::Problem,
@@ -15,9 +15,11 @@ use crate::{
 pub(in crate::check) const STREAMS: RangeInclusive<u32> = 1..=1024;
 /// What one write or read of a TCP stream may have.
 pub(in crate::check) const STREAM_MESSAGE: RangeInclusive<u64> = 1..=16 << 20;
-/// What a ping-pong's message or a datagram may have: enough for a sequence number, and no more than a datagram (65535
-/// bytes less the headers of IPv4 and UDP).
-pub(in crate::check) const MESSAGES: RangeInclusive<u64> = 16..=65_507;
+/// What a datagram of a stream may have: enough for a sequence number, and no more than a datagram (65535 bytes less the
+/// headers of IPv4 and UDP).
+const DATAGRAMS: RangeInclusive<u64> = 16..=65_507;
+/// What a ping-pong's message may have: enough for a sequence number, and no more than the engine sends.
+pub(in crate::check) const MESSAGES: RangeInclusive<u64> = 16..=PingPongSettings::LARGEST.0;
 /// What a request or its answer may have.
 pub(super) const EXCHANGE: RangeInclusive<u64> = 1..=16 << 20;
 
@@ -92,7 +94,7 @@ pub(in crate::check) fn message_out_of(
 pub(in crate::check) const fn stream_messages(transport: Transport) -> RangeInclusive<u64> {
     match transport {
         Transport::Tcp => STREAM_MESSAGE,
-        Transport::Udp => MESSAGES,
+        Transport::Udp => DATAGRAMS,
     }
 }
 

@@ -1,0 +1,53 @@
+//! `machine-change`: the run was resumed on another machine or kernel, so its trials are not all of one.
+
+use findings::{Evidence, Finding, Remedy, Severity};
+use samples::{Environment, MachineChange};
+
+use super::{Context, Rule};
+
+pub(crate) const RULE: Rule = Rule { id: "machine-change", look };
+
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let run = &context.findings.run;
+    if run.machine_changes.is_empty() {
+        return Vec::new();
+    }
+    let first = run.environment.iter().map(|began| evidence("it began on", began));
+    let later = run.machine_changes.iter().map(|change| {
+        evidence(&format!("after {} trials it went on on", change.trials_before), &change.environment)
+    });
+    let cells = context.findings.cells.iter().map(|cell| cell.id.clone()).collect();
+    vec![Finding {
+        id: String::new(),
+        severity: Severity::Warning,
+        claim: claim(&run.machine_changes),
+        cells,
+        evidence: first.chain(later).collect(),
+        caveats: vec![
+            "Differences of cells within one block are of one machine; medians, and differences from other runs, are not."
+                .into(),
+        ],
+        remedy: Some(Remedy {
+            action: "Measure the scenario anew on one machine before a number of it is quoted.".into(),
+            commands: Vec::new(),
+            change: None,
+            brought: Vec::new(),
+        }),
+    }]
+}
+
+fn claim(changes: &[MachineChange]) -> String {
+    let times = match changes.len() {
+        1 => "once".to_owned(),
+        times => format!("{times} times"),
+    };
+    format!(
+        "The run's trials are not all of one machine: it was resumed on another machine or kernel {times}."
+    )
+}
+
+fn evidence(what: &str, machine: &Environment) -> Evidence {
+    let model = machine.cpu_model.as_deref().unwrap_or("processor unknown");
+    let kernel = &machine.kernel;
+    Evidence::new(what).text(format!("kernel {kernel}, {} CPUs, {model}", machine.cpus))
+}

@@ -1,0 +1,41 @@
+//! `unreadable-trials`: a part of the run was kept and cannot be read any more, so its numbers are of the rest.
+
+use findings::{Evidence, Finding, Remedy, Severity};
+
+use super::{Context, Rule};
+
+pub(crate) const RULE: Rule = Rule { id: "unreadable-trials", look };
+
+/// So many are named.
+const NAMED: usize = 5;
+
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let run = &context.findings.run;
+    let lost = &run.unreadable;
+    if lost.is_empty() {
+        return Vec::new();
+    }
+    let parts = if lost.len() == 1 { "1 part".to_owned() } else { format!("{} parts", lost.len()) };
+    let named = lost.iter().take(NAMED).map(|part| Evidence::new(&part.what).text(&part.because));
+    vec![Finding {
+        id: String::new(),
+        severity: Severity::Warning,
+        claim: format!("{parts} of the run cannot be read any more, and all numbers are of the rest."),
+        cells: Vec::new(),
+        evidence: named.collect(),
+        caveats: vec!["The rest is as it was kept; a median of fewer trials has a wider interval.".into()],
+        remedy: Some(Remedy {
+            action:
+                "See what else of the file is damaged, let it be repaired, and have the trials made again."
+                    .into(),
+            commands: [
+                "plumb runs check".to_owned(),
+                "plumb runs repair".to_owned(),
+                format!("plumb run --resume {}", run.id),
+            ]
+            .into(),
+            change: None,
+            brought: Vec::new(),
+        }),
+    }]
+}

@@ -1,0 +1,101 @@
+//! `plumb runs check` and `repair`: what of the kept runs can be read, and a new file of that.
+
+use clap::Args;
+use samples::{RunId, UnreadablePart};
+use serde_json::json;
+use store::Store;
+
+use crate::{
+    exit::Exit,
+    list_format::{self, ListFormat},
+    output,
+};
+
+/// Flags of `plumb runs check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Runs' names, or beginnings that mean one [default: all]
+    #[arg(value_name = "RUN")]
+    runs: Vec<String>,
+    #[command(flatten)]
+    format: ListFormat,
+}
+
+/// A run, with what of it cannot be read.
+struct Health {
+    id: RunId,
+    trials: usize,
+    unreadable: Vec<UnreadablePart>,
+}
+
+pub(super) fn check(args: &CheckArgs, store: &Store) -> anyhow::Result<Exit> {
+    let ids = match args.runs.as_slice() {
+        [] => store.runs()?.into_iter().map(|run| run.id).collect(),
+        named => named.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>, _>>()?,
+    };
+    let damage = store.integrity()?;
+    let runs: Vec<Health> = ids.into_iter().map(|id| of_run(store, id)).collect();
+    if args.format.json {
+        let entry =
+            |run: &Health| json!({ "run": run.id, "trials": run.trials, "unreadable": run.unreadable });
+        list_format::json(runs.iter().map(entry))?;
+        damage.iter().for_each(|line| output::aside(format_args!("{line}")));
+    } else {
+        print(store, &damage, &runs)?;
+    }
+    let whole = damage.is_empty() && runs.iter().all(|run| run.unreadable.is_empty());
+    Ok(if whole { Exit::Success } else { Exit::Failure })
+}
+
+fn of_run(store: &Store, id: RunId) -> Health {
+    match store.load(&id) {
+        Ok(record) => Health { id, trials: record.trials.len(), unreadable: record.unreadable },
+        Err(error) => {
+            let part = UnreadablePart { what: "the run".to_owned(), because: error.to_string() };
+            Health { id, trials: 0, unreadable: vec![part] }
+        }
+    }
+}
+
+fn print(store: &Store, damage: &[String], runs: &[Health]) -> anyhow::Result<()> {
+    for run in runs.iter().filter(|run| !run.unreadable.is_empty()) {
+        output::line(format_args!("{}: {} trials can be read", run.id, run.trials))?;
+        for part in &run.unreadable {
+            output::prose(&format!("  {}: {}", part.what, part.because))?;
+        }
+    }
+    for line in damage {
+        output::prose(&format!("the file: {line}"))?;
+    }
+    let whole = runs.iter().filter(|run| run.unreadable.is_empty());
+    let (count, trials) = (whole.clone().count(), whole.map(|run| run.trials).sum::<usize>());
+    let path = store.path().display();
+    output::line(format_args!("{count} of {} runs are whole ({trials} trials) in {path}", runs.len()))?;
+    if !damage.is_empty() || count < runs.len() {
+        output::line("`plumb runs repair` writes a new file of what can be read, and keeps this one")?;
+    }
+    Ok(())
+}
+
+pub(super) fn repair(store: Store) -> anyhow::Result<Exit> {
+    let path = store.path().display().to_string();
+    let repair = store.repair()?;
+    for run in &repair.kept {
+        output::line(format_args!("{}: {} trials", run.id, run.trials))?;
+        for part in &run.lost {
+            output::prose(&format!("  without {}: {}", part.what, part.because))?;
+        }
+    }
+    for part in &repair.lost {
+        output::prose(&format!("without {}: {}", part.what, part.because))?;
+    }
+    output::line(format_args!(
+        "{} runs are in {path}; the file as it was is {}",
+        repair.kept.len(),
+        repair.old.display()
+    ))?;
+    if repair.kept.iter().any(|run| !run.lost.is_empty()) || !repair.lost.is_empty() {
+        output::line("`plumb run --resume RUN` makes trials of a run again that were lost")?;
+    }
+    Ok(Exit::Success)
+}

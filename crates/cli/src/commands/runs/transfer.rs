@@ -1,0 +1,75 @@
+//! `plumb runs export` and `import`: a run as one file, for another machine or an archive.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+use samples::{RunHeader, RunRecord};
+use store::Store;
+
+use crate::{destination, evidence, failure::Misuse, output, run_reference};
+
+/// Flags of `plumb runs export`.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// A run's name, the beginning of it, `latest`, `latest:SCENARIO` or `baseline:NAME`
+    run: String,
+    /// The file; `.json.gz` is its usual ending
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+/// Flags of `plumb runs import`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// What `plumb runs export`, `plumb report -o page.html` or `plumb report --format raw` wrote
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+pub(super) fn export(args: &ExportArgs, store: &Store) -> anyhow::Result<()> {
+    let record = store.load(&store.resolve(&args.run)?)?;
+    for part in &record.unreadable {
+        output::aside(format_args!("note: without {}: {}", part.what, part.because));
+    }
+    let path = args.output.display();
+    let packed = evidence::pack(&record)?;
+    destination::replace(&args.output, &packed).with_context(|| format!("cannot write the run to {path}"))?;
+    Ok(output::line(format_args!("{} with {} trials is in {path}", record.header.id, record.trials.len()))?)
+}
+
+pub(super) fn import(args: &ImportArgs, store: &mut Store) -> anyhow::Result<()> {
+    // All are read first: what is wrong with the second must not leave the first kept.
+    let records = args.files.iter().map(|path| record(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    for record in records {
+        output::line(keep(&record, store)?)?;
+    }
+    Ok(())
+}
+
+fn record(path: &Path) -> anyhow::Result<RunRecord> {
+    run_reference::record_in(path)?.ok_or_else(|| {
+        let message = format!("{} is no run of plumb's", path.display());
+        Misuse::new(message).hint("`plumb import` takes in logs of other tools").into()
+    })
+}
+
+fn keep(record: &RunRecord, store: &mut Store) -> anyhow::Result<String> {
+    let wanted = &record.header.id;
+    let kept = store.runs()?;
+    if kept.iter().any(|run| run.id == *wanted) && is_same(&store.load(wanted)?, record) {
+        return Ok(format!("{wanted} is kept already, and is the same"));
+    }
+    let id = store.keep(record)?;
+    let trials = record.trials.len();
+    Ok(match id == *wanted {
+        true => format!("kept {id} with {trials} trials"),
+        false => format!("kept as {id} with {trials} trials: another run is called {wanted}"),
+    })
+}
+
+/// Whether the same was recorded; how far a run is may differ.
+fn is_same(kept: &RunRecord, other: &RunRecord) -> bool {
+    let header = RunHeader { state: kept.header.state, ..other.header.clone() };
+    kept.header == header && kept.trials == other.trials && kept.skipped == other.skipped
+}

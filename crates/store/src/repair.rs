@@ -1,0 +1,208 @@
+//! What is wrong with the file, and a new one of what can be read of it. The old one is never written.
+//! Must not know what a run holds.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::{Connection, OptionalExtension, Row};
+use samples::{RunId, RunRecord, RunState, Trial, UnreadablePart};
+
+use crate::{
+    error::StoreError,
+    listing::{self, HeaderRow},
+    record,
+    store::Store,
+};
+
+/// So many complaints of SQLite's are told.
+const TOLD: usize = 10;
+/// Behind the last row that can be reached in order, so many numbers are tried where the highest is not known.
+const FURTHER: i64 = 10_000;
+
+/// What became of the runs of a file that was repaired.
+#[derive(Debug)]
+pub struct Repair {
+    pub kept: Vec<RepairedRun>,
+    /// What could not be taken along, beside parts of runs that could.
+    pub lost: Vec<UnreadablePart>,
+    /// Where the old file is now.
+    pub old: PathBuf,
+}
+
+/// A run that was taken along.
+#[derive(Debug)]
+pub struct RepairedRun {
+    pub id: RunId,
+    /// Trials that could be read.
+    pub trials: u32,
+    pub lost: Vec<UnreadablePart>,
+}
+
+impl Store {
+    /// What SQLite finds wrong with the file as a database; nothing of one that is whole.
+    ///
+    /// # Errors
+    /// When it cannot be read at all.
+    pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
+        let explain = self.place.explain("check");
+        let sql = format!("PRAGMA integrity_check({TOLD})");
+        let mut statement = self.connection.prepare(&sql).map_err(&explain)?;
+        let rows = statement.query_map([], |row| row.get::<_, String>(0)).map_err(&explain)?;
+        let said: Vec<String> = rows.collect::<Result<_, _>>().map_err(&explain)?;
+        Ok(said
+            .iter()
+            .flat_map(|text| text.lines())
+            .filter(|line| *line != "ok")
+            .map(str::to_owned)
+            .collect())
+    }
+
+    /// Writes what can be read to a new file, which takes this one's place; this one is kept beside it. A run that lost
+    /// trials is unfinished then, so that they can be made again.
+    ///
+    /// # Errors
+    /// When a run is under way, nothing can be read, or the new file cannot be written; nothing was changed then.
+    pub fn repair(self) -> Result<Repair, StoreError> {
+        self.refuse_under_way()?;
+        let path = self.place.path.clone();
+        let new_path = beside(&path, "repaired");
+        // One of a repair that was interrupted.
+        let _ = fs::remove_file(&new_path);
+        let mut new = Self::open_with_patience(&new_path, self.place.patience)?;
+        let (kept, lost) = self.salvage(&mut new)?;
+        drop((self, new));
+        let old = free_name(&path);
+        let moved = fs::rename(&path, &old).and_then(|()| fs::rename(&new_path, &path));
+        moved.map_err(|source| StoreError::Folder { folder: path.clone(), source })?;
+        Ok(Repair { kept, lost, old })
+    }
+
+    fn refuse_under_way(&self) -> Result<(), StoreError> {
+        for run in self.runs().unwrap_or_default() {
+            if run.state == RunState::Unfinished {
+                drop(self.claim(&run.id)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn salvage(&self, new: &mut Self) -> Result<(Vec<RepairedRun>, Vec<UnreadablePart>), StoreError> {
+        let (mut kept, mut lost) = (Vec::new(), Vec::new());
+        let (mut headers, mut trials) =
+            (BTreeMap::new(), BTreeMap::<i64, (Vec<Trial>, Vec<UnreadablePart>)>::new());
+        for number in self.numbers("run") {
+            match self.salvaged_header(number) {
+                Ok(Some(header)) => drop(headers.insert(number, header)),
+                Ok(None) => {}
+                Err(because) => lost.push(UnreadablePart { what: format!("run number {number}"), because }),
+            }
+        }
+        for number in self.numbers("trial") {
+            match self.salvaged_trial(number, &headers) {
+                Ok(Some((run, trial))) => match trial {
+                    Ok(trial) => trials.entry(run).or_default().0.push(trial),
+                    Err(part) => trials.entry(run).or_default().1.push(part),
+                },
+                Ok(None) => {}
+                Err(because) => lost.push(UnreadablePart { what: format!("trial number {number}"), because }),
+            }
+        }
+        let lost_some = lost.iter().any(|part| part.what.starts_with("trial"));
+        for (number, (header, _)) in headers {
+            let (trials, lost) = trials.remove(&number).unwrap_or_default();
+            let mut record = RunRecord::new(header, trials);
+            self.take_the_rest(number, &mut record);
+            let is_short = record.trials.len() < record.header.planned as usize;
+            if record.header.origin.imported().is_none() && (!lost.is_empty() || lost_some && is_short) {
+                record.header.state = RunState::Unfinished;
+            }
+            let id = new.keep(&record)?;
+            kept.push(RepairedRun { id, trials: record.trials.len() as u32, lost });
+        }
+        let known: BTreeSet<RunId> = kept.iter().map(|run| run.id.clone()).collect();
+        for baseline in self.baselines().unwrap_or_default() {
+            if known.contains(&baseline.run) {
+                new.set_baseline(&baseline.name, &baseline.run)?;
+            }
+        }
+        Ok((kept, lost))
+    }
+
+    /// The numbers of a table's rows; where they cannot all be listed, those that there may be.
+    fn numbers(&self, table: &str) -> Vec<i64> {
+        let mut numbers: Vec<i64> = Vec::new();
+        let listed = self
+            .connection
+            .prepare(&format!("SELECT number FROM {table} NOT INDEXED ORDER BY number"))
+            .and_then(|mut statement| {
+                let mut rows = statement.query([])?;
+                while let Some(row) = rows.next()? {
+                    numbers.push(row.get(0)?);
+                }
+                Ok(())
+            });
+        if listed.is_err() {
+            let last = numbers.last().copied().unwrap_or(0);
+            let highest = format!("SELECT number FROM {table} NOT INDEXED ORDER BY number DESC LIMIT 1");
+            let highest = self.connection.query_row(&highest, [], |row| row.get(0));
+            numbers.extend(last + 1..=highest.unwrap_or(last + FURTHER));
+        }
+        numbers
+    }
+
+    fn salvaged_header(&self, number: i64) -> Result<Option<(samples::RunHeader, u32)>, String> {
+        let sql = "SELECT id, number, complete, header, checksum FROM run WHERE number = ?1";
+        let row = |row: &Row<'_>| Ok((RunId(row.get(0)?), HeaderRow::of(row, 1)?));
+        let found =
+            self.connection.query_row(sql, [number], row).optional().map_err(|error| error.to_string())?;
+        let Some((id, row)) = found else { return Ok(None) };
+        self.header(&id, &row).map(Some).map_err(|error| error.to_string())
+    }
+
+    /// The run that it belongs to, with the trial or why it is none; `None` where there is no such row.
+    #[expect(
+        clippy::type_complexity,
+        reason = "a row that may be missing, with a record that may be unreadable"
+    )]
+    fn salvaged_trial(
+        &self,
+        number: i64,
+        headers: &BTreeMap<i64, (samples::RunHeader, u32)>,
+    ) -> Result<Option<(i64, Result<Trial, UnreadablePart>)>, String> {
+        let sql = "SELECT run, place, record, checksum FROM trial WHERE number = ?1";
+        let row = |row: &Row<'_>| -> rusqlite::Result<(i64, u32, String, Option<u32>)> {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        };
+        let found =
+            self.connection.query_row(sql, [number], row).optional().map_err(|error| error.to_string())?;
+        let Some((run, place, text, checksum)) = found else { return Ok(None) };
+        let Some((_, written)) = headers.get(&run) else { return Ok(None) };
+        let trial = record::trial_of(*written, &text, checksum);
+        Ok(Some((run, trial.map_err(|because| UnreadablePart { what: format!("trial {place}"), because }))))
+    }
+
+    /// What belongs to a run beside its trials, as far as it can be read.
+    fn take_the_rest(&self, number: i64, record: &mut RunRecord) {
+        let connection: &Connection = &self.connection;
+        let mut unreadable = Vec::new();
+        record.skipped = listing::skipped(connection, number).unwrap_or_default();
+        record.ends = listing::ends(connection, number, &mut unreadable).unwrap_or_default();
+        record.machine_changes = listing::changes(connection, number, &mut unreadable).unwrap_or_default();
+    }
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name: OsString = path.to_owned().into();
+    name.push(format!(".{ending}"));
+    name.into()
+}
+
+fn free_name(path: &Path) -> PathBuf {
+    let numbered = (2..).map(|number| beside(path, &format!("before-repair-{number}")));
+    let mut names = [beside(path, "before-repair")].into_iter().chain(numbered);
+    names.find(|name| !name.exists()).expect("there are more numbers than files")
+}

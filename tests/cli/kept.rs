@@ -1,0 +1,156 @@
+//! Runs as they are kept: checked, repaired, taken elsewhere, removed; and files that cannot be used.
+
+use std::{fs, path::Path, process::Stdio, time::Duration};
+
+use plumb_tests::{Sandbox, trials, wait_until, wire};
+
+use super::{earlier, sandbox};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A sandbox with the run of an earlier version, in which one digit of a trial's bytes is another.
+fn with_a_flipped_digit() -> Sandbox {
+    let sandbox = earlier::with_runs("shape-1.db.gz");
+    // What earlier versions kept has no checksum yet.
+    let _ = sandbox.succeed(&["runs", "repair"]);
+    let mut bytes = fs::read(sandbox.database()).expect("is there");
+    let (needle, places) = (b"\"bytes\":625000000", 0..bytes.len());
+    let at = places.clone().find(|at| bytes[*at..].starts_with(needle)).expect("a number");
+    bytes[at + needle.len() - 1] = b'1';
+    fs::write(sandbox.database(), bytes).expect("ours");
+    sandbox
+}
+
+pub(super) fn checked_and_repaired() {
+    let sandbox = with_a_flipped_digit();
+    let checked = sandbox.plumb(&["runs", "check"]);
+    assert_eq!(checked.status, Some(1), "{checked:?}");
+    for said in ["59 trials can be read", "trial ", "checksum", "plumb runs repair"] {
+        assert!(checked.out.contains(said), "no `{said}` in {}", checked.out);
+    }
+    let reported = sandbox.succeed(&["report", "latest", "--full", "--no-pager"]).out;
+    assert!(reported.contains("1 part of the run cannot be read any more"), "{reported}");
+    let repaired = sandbox.succeed(&["runs", "repair"]).out;
+    assert!(repaired.contains("59 trials") && repaired.contains("before-repair"), "{repaired}");
+    let again = sandbox.succeed(&["runs", "check"]).out;
+    assert!(again.contains("1 of 1 runs are whole (59 trials)"), "{again}");
+    let listed = sandbox.succeed(&["runs", "--json"]).out;
+    assert!(listed.contains("unfinished"), "its lost trial can be made again: {listed}");
+}
+
+pub(super) fn exported_and_imported() {
+    let (from, to) = (earlier::with_runs("shape-2.db.gz"), sandbox());
+    let [file, page, raw] = ["run.json.gz", "run.html", "run.json"]
+        .map(|name| from.home().join(name).to_str().expect("plain").to_owned());
+    let said = from.succeed(&["runs", "export", "latest", "-o", &file]).out;
+    assert!(said.contains("with 60 trials"), "{said}");
+    let _ = from.succeed(&["report", "latest", "-o", &page]);
+    let _ = from.succeed(&["report", "latest", "--format", "raw", "-o", &raw]);
+    let before = from.succeed(&["report", "latest", "--format", "raw"]).out;
+    for form in [&file, &page, &raw] {
+        let there = to.succeed(&["report", form, "--format", "raw"]).out;
+        assert_eq!(there, before, "{form}");
+        let kept = to.succeed(&["runs", "import", form]).out;
+        assert!(kept.contains("small-20261121-113015"), "{kept}");
+        assert_eq!(to.succeed(&["report", "latest", "--format", "raw"]).out, before, "{form}");
+    }
+    let listed = to.succeed(&["runs", "--json"]).out;
+    assert_eq!(listed.matches("\"run\"").count(), 1, "the same run is kept once: {listed}");
+
+    let mut bytes = fs::read(&file).expect("is there");
+    let (middle, length) = (bytes.len() / 2, bytes.len());
+    bytes[middle] ^= 1;
+    for (name, bytes) in
+        [("flipped", &bytes[..]), ("cut", &bytes[..length / 3]), ("empty", &[]), ("log", b"[ ID]")]
+    {
+        let path = to.home().join(name);
+        fs::write(&path, bytes).expect("ours");
+        let refused = to.plumb(&["runs", "import", path.to_str().expect("plain")]);
+        assert!(refused.status != Some(0) && refused.err.contains(name), "{name}: {refused:?}");
+    }
+    assert_eq!(to.succeed(&["runs", "--json"]).out, listed, "nothing of what is damaged is kept");
+}
+
+/// A run that is under way is not removed by a slip, and its process is named.
+pub(super) fn a_run_under_way() {
+    let sandbox = sandbox();
+    let file = sandbox.file("two.toml", &wire(40, "300ms"));
+    let mut command = sandbox.command(&["run", &file, "--quiet"]);
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
+    let made = || sandbox.plumb(&["runs", "--json"]).out.contains("\"trials\": 2");
+    assert!(wait_until(PATIENCE, made), "two trials are made");
+    let refused = sandbox.plumb(&["runs", "remove", "latest"]);
+    assert_eq!(refused.status, Some(64), "{refused:?}");
+    let process = format!("process {}", run.id());
+    for said in [process.as_str(), "run ", "--force"] {
+        assert!(refused.err.contains(said), "no `{said}` in {}", refused.err);
+    }
+    let _ = sandbox.succeed(&["runs", "remove", "latest", "--force"]);
+    assert!(!run.wait().expect("a child").success(), "it has no run any more");
+}
+
+/// Deleted while a run is under way: the run goes on in a new file, with all that it had.
+pub(super) fn a_deleted_database() {
+    let sandbox = sandbox();
+    let file = sandbox.file("two.toml", &wire(8, "300ms"));
+    let mut command = sandbox.command(&["run", &file, "--quiet"]);
+    let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
+    let made = || sandbox.plumb(&["runs", "--json"]).out.contains("\"trials\": 2");
+    assert!(wait_until(PATIENCE, made), "two trials are made");
+    fs::remove_file(sandbox.database()).expect("is there");
+    let ended = run.wait_with_output().expect("a child");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success() && said.contains("was deleted or moved"), "{said}");
+    let record = sandbox.record();
+    // The baseline twice in each block.
+    assert_eq!(trials(&record).len(), 16, "{said}");
+    assert_eq!(sandbox.succeed(&["runs", "check"]).status, Some(0));
+}
+
+pub(super) fn no_file_named() {
+    let sandbox = sandbox();
+    let mut command = sandbox.command(&["runs"]);
+    command.env("PLUMB_DB", "").env("XDG_DATA_HOME", sandbox.home().join("data"));
+    let output = command.output().expect("plumb was built");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("data/plumb/runs.db"), "{output:?}");
+    let refused = sandbox.plumb(&["runs", "--db", ""]);
+    assert!(refused.status == Some(64) && refused.err.contains("--db names no file"), "{refused:?}");
+}
+
+/// A file without end, and one that is longer than any scenario.
+pub(super) fn endless_scenarios() {
+    let sandbox = sandbox();
+    let array = format!("schema = 1\nx = [{}]\n", "1,".repeat(25 << 20));
+    let long = sandbox.file("long.toml", &array);
+    for file in ["/dev/zero", &long] {
+        for words in [&["scenario", "check"][..], &["run", "--dry-run"]] {
+            let mut command = std::process::Command::new("sh");
+            command.args(["-c", "ulimit -v 500000 && exec \"$@\"", "sh"]);
+            let plumb = sandbox.command(&[words, &[file]].concat());
+            command.arg(plumb.get_program()).args(plumb.get_args()).env("PLUMB_DB", sandbox.database());
+            let output = plumb_tests::Output::from(command.output().expect("sh is there"));
+            assert_eq!(output.status, Some(64), "{words:?} {file}: {output:?}");
+            assert!(output.err.contains("longer than 1048576 bytes"), "{words:?} {file}: {output:?}");
+        }
+    }
+}
+
+/// On a disk without room a report leaves what was there, and no half of itself.
+pub(super) fn a_full_disk() {
+    let sandbox = earlier::with_runs("shape-1.db.gz");
+    let disk = sandbox.home().join("disk");
+    fs::create_dir(&disk).expect("ours");
+    let script = "mount -t tmpfs -o size=16k tmpfs \"$0\" && echo old > \"$0/report.html\" && \
+                  ! \"$@\" -o \"$0/report.html\" && ls -A \"$0\" && cat \"$0/report.html\"";
+    let plumb = sandbox.command(&["report", "latest"]);
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--mount", "sh", "-c", script]).arg(Path::new(&disk));
+    command.arg(plumb.get_program()).args(plumb.get_args()).env("PLUMB_DB", sandbox.database());
+    let output = plumb_tests::Output::from(command.output().expect("unshare is there"));
+    assert_eq!((output.status, output.out.as_str()), (Some(0), "report.html\nold\n"), "{output:?}");
+    assert!(
+        output.err.contains("cannot write the report to") && output.err.contains("No space"),
+        "{output:?}"
+    );
+}
