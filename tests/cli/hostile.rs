@@ -152,14 +152,18 @@ const OBEYED: [&str; 8] = [
 
 /// That nothing in an output would be obeyed, and that the sequence was in it.
 fn is_harmless(what: &str, output: &Output, sequence: &str) {
+    obeys_nothing(what, output, sequence);
     let text = format!("{}{}", output.out, output.err);
-    let turns = |sign: char| matches!(sign, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let obeyed =
-        text.chars().find(|sign| (sign.is_control() && *sign != '\n' && *sign != '\t') || turns(*sign));
-    assert_eq!(obeyed, None, "{what} with {sequence:?}: {text:?}");
     let first = sequence.chars().next().expect("there is one");
     let shown = format!("\\u{:04x}", u32::from(first));
     assert!(text.contains(&shown), "{what} with {sequence:?}: no {shown} in {text:?}");
+}
+
+fn obeys_nothing(what: &str, output: &Output, sequence: &str) {
+    let turns = |sign: char| matches!(sign, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_obeyed = |sign: char| (sign.is_control() && sign != '\n' && sign != '\t') || turns(sign);
+    let text = format!("{}{}", output.out, output.err);
+    assert_eq!(text.chars().find(|sign| is_obeyed(*sign)), None, "{what} with {sequence:?}: {text:?}");
 }
 
 fn in_toml(text: &str) -> String {
@@ -194,7 +198,8 @@ pub(super) fn files_are_harmless() {
             sequence,
         );
         is_harmless("a name", &sandbox.plumb(&["report", &format!("no{sequence}")]), sequence);
-        is_harmless("a flag", &sandbox.plumb(&["report", &format!("--no{sequence}")]), sequence);
+        // Some of it clap leaves out.
+        obeys_nothing("a flag", &sandbox.plumb(&["report", &format!("--no{sequence}")]), sequence);
         is_harmless("a lab", &sandbox.plumb(&["lab", "down", &format!("no{sequence}")]), sequence);
     }
 }

@@ -10,6 +10,7 @@ use std::{
 use plumb_tests::{Case, Need, Sandbox, run, wait_until};
 
 mod compare;
+mod config;
 mod earlier;
 mod ends;
 mod fallback;
@@ -180,6 +181,21 @@ const CASES: &[Case] = &[
         name: "an_answer_to_what_was_never_sent_is_a_stray_on_the_terminal_and_in_the_document",
         needs: &[],
         test: hostile::strays_are_told,
+    },
+    Case {
+        name: "a_flag_goes_before_the_environment_and_that_before_the_configuration_file",
+        needs: &[],
+        test: config::a_flag_goes_before_the_environment_and_that_before_the_file,
+    },
+    Case {
+        name: "what_stands_in_the_configuration_file_is_done",
+        needs: &[],
+        test: config::what_stands_in_the_file_is_done,
+    },
+    Case {
+        name: "a_configuration_file_that_is_wrong_is_told_with_its_line",
+        needs: &[],
+        test: config::a_file_that_is_wrong_is_told_with_its_line,
     },
     Case {
         name: "a_terminal_obeys_nothing_that_a_file_says_or_is_called",

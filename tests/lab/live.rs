@@ -116,7 +116,9 @@ pub(super) fn q_ends_a_run_that_can_go_on() {
     let sandbox = sandbox();
     let (before, file) = (Leftovers::of(&sandbox), scenario(&sandbox));
     let mut shown = typed(&sandbox, &["run", &file], (24, 80));
-    shown.await_words(&["wire/throughput", "between", "▸ wire", "bit/s", "of 16 trials", "q end and report"]);
+    shown.await_words(&["▸ wire", "eth0", "bit/s", "of 16 trials", "q end and report"]);
+    let has_results = || !shown.contents().contains(" 0 of 16 trials");
+    assert!(wait_until(PATIENCE, has_results), "{}", shown.contents());
     assert!(shown.with(|written| written.parser.screen().alternate_screen()));
     shown.resize(&sandbox, (50, 160));
     let foot = |shown: &Shown| shown.contents().lines().nth(49).is_some_and(|line| line.contains("q end"));

@@ -152,12 +152,11 @@ impl LiveView {
         if self.analysed.is_some_and(is_soon) {
             return;
         }
-        let begun = Instant::now();
+        let (begun, before) = (Instant::now(), screen::cpu_time());
         let findings = analysis::analyse(record);
         let (results, findings) = (::report::live_results(&findings), ::report::live_findings(&findings));
-        let took = begun.elapsed();
-        self.analysed = Some((Instant::now(), took));
-        self.analyses += took;
+        self.analysed = Some((Instant::now(), begun.elapsed()));
+        self.analyses += screen::cpu_time().saturating_sub(before);
         self.tell(Message::Analysed(self.analyses));
         self.tell(Message::Results { results, findings });
     }

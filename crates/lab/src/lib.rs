@@ -52,6 +52,7 @@ pub use placement::{Cpus, cpus};
 /// What the trials so far have decided, for whoever watches.
 pub use protocol::DesignDecision;
 pub use run::{ExistingHostUse, Outcome, Request, run};
+pub use run_loop::remake_allowance;
 pub use run_time::{guests, run_time};
 pub use stop::Stop;
 pub use warnings::warnings;

@@ -22,8 +22,9 @@ const GLANCE: Duration = Duration::from_millis(300);
 /// The share of the time of a run that waiting for others and making disturbed trials again may add to it.
 const ALLOWED: f64 = 1.0 / 3.0;
 
-/// How long trials may be made again.
-fn allowance(plan: &Plan) -> Duration {
+/// How long a run waits for others, and makes disturbed trials again, at most.
+#[must_use]
+pub fn remake_allowance(plan: &Plan) -> Duration {
     let planned = plan.duration_estimate();
     Duration::from(plan.design.budget.map_or(planned, |budget| budget.min(planned))).mul_f64(ALLOWED)
 }
@@ -70,7 +71,7 @@ impl<S: Sink> RunLoop<'_, S> {
         if self.request.keep_disturbed {
             return Ok(());
         }
-        let until = Instant::now() + allowance(self.request.plan);
+        let until = Instant::now() + remake_allowance(self.request.plan);
         while let Some((planned, attempts)) = design.to_remake() {
             let estimate = Duration::from(self.request.plan.trial_estimate(planned.cell));
             let why_not = if !self.await_quiet(bench, until, stop)? {

@@ -52,7 +52,7 @@ mod tests {
     fn no_control_character_is_left_and_a_document_stays_the_same() {
         let all: String = (0..=0x2fff).filter_map(char::from_u32).collect();
         let shown = harmless(&all);
-        assert!(!shown.contains(|sign| is_obeyed(sign) && !matches!(sign, '\n' | '\t')));
+        assert!(!shown.contains(|sign: char| is_obeyed(sign) && !matches!(sign, '\n' | '\t')));
         assert!(!in_a_line(&all).contains(is_obeyed));
         let raw = "{\"name\": \"\u{9b}2J\u{202e}\"}";
         let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");

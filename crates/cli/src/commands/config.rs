@@ -27,7 +27,7 @@ pub(crate) struct ConfigArgs {
 }
 
 const FILE: &str = "\
-The file is $XDG_CONFIG_HOME/plumb/config.toml, or ~/.config/plumb/config.toml. What can stand in it:
+The file is $XDG_CONFIG_HOME/plumb/config.toml, or ~/.config/plumb/config.toml:
   db = \"~/runs.db\"     where runs are kept
   colour = false       no colours on a terminal
   plain = true         plain lines instead of the live view of `plumb run`

@@ -215,14 +215,14 @@ fn is_interrupted(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(RunError::Interrupted))
 }
 
-/// What there is of a run that was interrupted: its summary, once a trial is kept.
+/// Reports what there is of a run that was interrupted, once a trial is kept.
 fn summarise(args: &RunArgs, job: &Job, store: &Store) -> anyhow::Result<()> {
     let record = store.load(&job.id);
     let Some(record) = record.ok().filter(|record| !args.quiet && !record.trials.is_empty()) else {
         return Ok(());
     };
     let findings = analysis::analyse(&record);
-    Ok(output::coloured(&report::summary(&findings, &record)?)?)
+    Ok(output::coloured(&report::for_terminal(&findings, &record)?)?)
 }
 
 /// Why a run goes into a virtual hypervisor, if it does. One that began in one goes on there.

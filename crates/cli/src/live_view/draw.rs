@@ -198,7 +198,9 @@ fn first_row(state: &State, rows: usize, current: Option<usize>, room: usize) ->
 fn news(state: &State, width: usize, height: usize, colours: Colours) -> Vec<Line<'static>> {
     if width < WIDE {
         let most = if state.log.is_empty() { height } else { height / FINDINGS };
-        let mut lines = findings(state, width, most, colours);
+        // An empty list takes no room from the log.
+        let is_empty = state.findings.is_empty();
+        let mut lines = if is_empty { Vec::new() } else { findings(state, width, most, colours) };
         lines.extend(log(state, width, height - lines.len(), colours));
         return lines;
     }

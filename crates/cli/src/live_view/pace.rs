@@ -32,12 +32,20 @@ pub(super) struct Pace {
     /// What trials of each cell took, with the pause behind each.
     taken: BTreeMap<usize, (u32, Duration)>,
     under_way: Option<(PlannedTrial, Instant)>,
-    /// The last decision, when it was made, and trials made since.
-    decided: Option<(DesignDecision, Instant, u32)>,
+    decided: Option<Decided>,
     /// Trials that are to be made again, by their cells.
     again: Vec<usize>,
     boots: Boots,
     begun: bool,
+}
+
+/// The last decision, and what was made since.
+#[derive(Debug)]
+struct Decided {
+    decision: DesignDecision,
+    made: u32,
+    /// The time of these, by the plan.
+    spent: Duration,
 }
 
 /// Machines that boot before the first trial.
@@ -113,7 +121,10 @@ impl Pace {
             if disturbed {
                 self.again.push(planned.cell);
             }
-            self.decided.iter_mut().for_each(|(.., since)| *since += 1);
+            if let Some(decided) = &mut self.decided {
+                decided.made += 1;
+                decided.spent += Duration::from(self.plan.trial_estimate(planned.cell));
+            }
         }
     }
 
@@ -121,8 +132,8 @@ impl Pace {
         self.skipped.insert(cell.to_owned());
     }
 
-    pub(super) fn decided(&mut self, decision: &DesignDecision, now: Instant) {
-        self.decided = Some((decision.clone(), now, 0));
+    pub(super) fn decided(&mut self, decision: &DesignDecision) {
+        self.decided = Some(Decided { decision: decision.clone(), made: 0, spent: Duration::ZERO });
     }
 
     /// How many trials are there, and how many there will be, at most.
@@ -137,7 +148,7 @@ impl Pace {
 
     fn trials_left(&self) -> usize {
         match (&self.decided, self.plan.design.is_adaptive()) {
-            (Some((decision, _, since)), true) => decision.trials_left.saturating_sub(*since) as usize,
+            (Some(decided), true) => decided.trials_left() as usize,
             _ => self.not_made().count(),
         }
     }
@@ -153,11 +164,16 @@ impl Pace {
         if let Some((count, taken)) = self.taken.get(&cell) {
             return *taken / *count;
         }
+        Duration::from(self.plan.trial_estimate(cell)).mul_f64(self.slowness())
+    }
+
+    /// How many times longer than planned trials took so far.
+    fn slowness(&self) -> f64 {
         let estimate = |cell: usize| Duration::from(self.plan.trial_estimate(cell)).as_secs_f64();
         let planned: f64 =
             self.taken.iter().map(|(cell, (count, _))| estimate(*cell) * f64::from(*count)).sum();
         let taken: f64 = self.taken.values().map(|(_, taken)| taken.as_secs_f64()).sum();
-        Duration::from_secs_f64(estimate(cell) * if planned > 0.0 { taken / planned } else { 1.0 })
+        if planned > 0.0 { taken / planned } else { 1.0 }
     }
 
     /// How long it takes from now on.
@@ -180,26 +196,33 @@ impl Pace {
     fn trials_time(&self, now: Instant) -> Duration {
         let under_way = self.under_way.as_ref().map_or(Duration::ZERO, |(_, since)| now - *since);
         let again: Duration = self.again.iter().map(|cell| self.expected(*cell)).sum();
-        let first = match &self.decided {
-            Some((decision, at, since)) if self.plan.design.is_adaptive() => {
-                let cells = &self.plan.cells;
-                let is_open =
-                    |cell: &usize| decision.open.iter().any(|open| open == cells[*cell].id.as_str());
-                let open: Vec<Duration> =
-                    (0..cells.len()).filter(is_open).map(|cell| self.expected(cell)).collect();
-                let mean = open.iter().sum::<Duration>() / open.len().max(1) as u32;
-                let learned = mean * decision.trials_left.saturating_sub(*since);
-                // A budget ends it, whatever trials take.
-                let bound = self.plan.design.budget.map(|_| Duration::from(decision.most_left));
-                bound.map_or(learned, |bound| learned.min(bound.saturating_sub(now - *at) + under_way))
-            }
-            _ => {
+        let first = match self.decided.as_ref().filter(|_| self.plan.design.is_adaptive()) {
+            Some(decided) => self.chosen_time(decided),
+            None => {
                 let all: Duration = self.not_made().map(|it| self.expected(it.cell)).sum();
-                let forecast = lab::forecast(&self.plan).map(|forecast| Duration::from(forecast.most));
-                forecast.map_or(all, |most| all.min(most))
+                let most = lab::forecast(&self.plan).map(|forecast| Duration::from(forecast.most));
+                most.map_or(all, |most| all.min(most.mul_f64(self.slowness())))
             }
         };
-        (first + again).saturating_sub(under_way)
+        (first + again.min(lab::remake_allowance(&self.plan))).saturating_sub(under_way)
+    }
+
+    /// Of trials that are chosen as the run goes on: as many as may follow, within what the budget leaves.
+    fn chosen_time(&self, decided: &Decided) -> Duration {
+        let Decided { decision, spent, .. } = decided;
+        let cells = &self.plan.cells;
+        let is_open = |cell: &usize| decision.open.iter().any(|open| open == cells[*cell].id.as_str());
+        let open: Vec<Duration> = (0..cells.len()).filter(is_open).map(|cell| self.expected(cell)).collect();
+        let mean = open.iter().sum::<Duration>() / open.len().max(1) as u32;
+        let learned = mean * decided.trials_left();
+        let bound = Duration::from(decision.most_left).saturating_sub(*spent).mul_f64(self.slowness());
+        learned.min(bound)
+    }
+}
+
+impl Decided {
+    fn trials_left(&self) -> u32 {
+        self.decision.trials_left.saturating_sub(self.made)
     }
 }
 
@@ -296,6 +319,32 @@ mod tests {
         assert_eq!(boots, Duration::from_secs(40) * (guests as u32 - 2) / 2);
         pace.begin();
         assert_eq!(pace.left(later), Left::About(pace.trials_time(later)));
+    }
+
+    #[test]
+    fn a_budget_bounds_what_may_follow_at_the_pace_that_was_learned() {
+        let (mut pace, _) = pace("quick", Some(5));
+        pace.plan.design.budget = Some(Nanos::from_secs(60));
+        pace.begin();
+        let open = pace.plan.cells.iter().map(|cell| cell.id.to_string()).collect();
+        let decision = DesignDecision {
+            block: Some(0),
+            open,
+            cells: pace.plan.cells.len() as u32,
+            out_of_time: false,
+            trials_left: 1000,
+            most_left: Nanos::from_secs(60),
+        };
+        pace.decided(&decision);
+        let now = Instant::now();
+        assert_eq!(pace.left(now), Left::AtMost(Duration::from_secs(60)));
+        let estimate = Duration::from(pace.plan.trial_estimate(pace.plan.trials[0].cell));
+        let now = make(&mut pace, 1, estimate * 3, now);
+        let Left::AtMost(left) = pace.left(now) else { panic!("it may end earlier") };
+        assert!(
+            left.abs_diff((Duration::from_secs(60) - estimate) * 3) < Duration::from_millis(1),
+            "{left:?}"
+        );
     }
 
     #[test]

@@ -221,7 +221,7 @@ impl State {
     }
 
     fn decided(&mut self, decision: &DesignDecision, now: Instant) {
-        self.pace.decided(decision, now);
+        self.pace.decided(decision);
         let (open, cells) = (decision.open.len(), decision.cells as usize);
         if !self.plan.design.is_adaptive() || open == cells {
             return;

@@ -70,8 +70,9 @@ fn check(greets_at: u32, may_hang: bool, starts: u32, told: usize, error: Option
     };
     let started = Agents::start(machines, "test", &Stop::new(), &mut observer);
     let count = |what: &str| boots.iter().filter(|said| *said == what).count();
-    assert_eq!((count("vm0 boots"), count("vm1 is up")), (starts as usize, 1), "{boots:?}");
-    assert_eq!(count("vm0 is up"), usize::from(error.is_none()), "{boots:?}");
+    let up = usize::from(error.is_none());
+    assert_eq!((count("vm0 boots"), count("vm0 is up")), (starts as usize, up), "{boots:?}");
+    assert!(count("vm1 is up") >= up, "{boots:?}");
     assert_eq!((counted.load(Ordering::Relaxed), notices.len()), (starts, told), "{notices:?}");
     match (started, error) {
         (Ok(agents), None) => {
