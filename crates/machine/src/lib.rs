@@ -31,6 +31,7 @@ pub use qemu::{Accelerator, BALLOON, Monitor, MonitorError, MonitorSays, Nic, Ni
 pub use resident::resident;
 pub use rights::Rights;
 pub use runtime_folder::runtime_folder;
+pub use starvation::longest_wait;
 /// What can go wrong with a process: the kernel's refusal, naming operation and object.
 pub use sys::Error as ProcessError;
 /// A folder that nobody but this user can write.
