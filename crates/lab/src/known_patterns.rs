@@ -28,6 +28,8 @@ const FAST: u32 = 0;
 /// Half of the first is a virtio-mem device's.
 const FAST_MEMORY: Bytes = Bytes(256 * MIB);
 const SLOW_MEMORY: Bytes = Bytes(256 * MIB);
+/// What a guest has at least: all but its virtio-mem device.
+const FLOOR: Bytes = Bytes(128 * MIB);
 /// What the program has.
 const PROGRAM: Bytes = Bytes(160 * MIB);
 
@@ -75,7 +77,8 @@ impl Guests {
         let channel = machine.start()?;
         let failed = failed(name);
         let patience = machine.boot().patience;
-        let link = AgentLink::over(channel.from_agent, channel.to_agent, &self.tool, patience);
+        let pid = machine.pids().first().copied();
+        let link = AgentLink::over(channel.from_agent, channel.to_agent, &self.tool, pid, patience);
         let link = link.map_err(&failed)?;
         let monitor = machine.take_monitor().expect("it has one for its memory");
         let access = VmAccess {
@@ -84,7 +87,6 @@ impl Guests {
             tool: self.tool.clone(),
             ..VmAccess::default()
         };
-        let pid = machine.pids().first().copied();
         let vm = RunningVm::attach((monitor, pid), Some(link), &access, self.interval);
         let vm = vm.and_then(|vm| AttachedVm::of(vm, access, true, self.interval)).map_err(&failed)?;
         Ok(KnownGuest { vm, _machine: machine })

@@ -33,6 +33,7 @@ pub use resident::resident;
 pub use rights::Rights;
 pub use runtime_folder::runtime_folder;
 pub use ssh::{ProgramCopy, Ssh, SshError};
+pub use starvation::longest_wait;
 /// What can go wrong with a process: the kernel's refusal, naming operation and object.
 pub use sys::Error as ProcessError;
 /// A folder that nobody but this user can write.

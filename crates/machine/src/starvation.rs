@@ -4,7 +4,8 @@ use std::{fs, path::Path, time::Duration};
 
 /// The longest time that any thread of these processes waited for a CPU; none where the kernel does not tell
 /// (`CONFIG_SCHED_INFO`).
-pub(crate) fn longest_wait(pids: &[u32]) -> Duration {
+#[must_use]
+pub fn longest_wait(pids: &[u32]) -> Duration {
     let tasks = pids.iter().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/task")).ok()).flatten();
     tasks.filter_map(|task| waited(&task.ok()?.path())).max().unwrap_or_default()
 }

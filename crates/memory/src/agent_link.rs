@@ -6,7 +6,7 @@ use std::{
     path::Path,
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use protocol::{ChannelError, FromAgent, Hello, MemoryOrder, MemoryReply, Order, Reply, ToAgent};
@@ -18,6 +18,8 @@ use crate::{balloon::GuestAgent, error::MemoryError};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// For what goes over the guest's memory.
 const LONG: Duration = Duration::from_secs(120);
+/// How often a wait looks how long it was.
+const GLANCE: Duration = Duration::from_millis(200);
 /// Beyond the agent's own deadline, so that its refusal comes first.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -26,6 +28,8 @@ pub struct AgentLink {
     to_agent: protocol::Sender<Box<dyn Write + Send>>,
     heard: Receiver<Result<FromAgent, ChannelError>>,
     last_id: u64,
+    /// Of the machine that its guest is in.
+    pid: Option<u32>,
 }
 
 impl AgentLink {
@@ -33,14 +37,14 @@ impl AgentLink {
     ///
     /// # Errors
     /// When nobody listens there, or the agent does not greet in time or is of another version.
-    pub fn connect(at: &Path, tool: &str) -> Result<Self, MemoryError> {
+    pub fn connect(at: &Path, tool: &str, pid: Option<u32>) -> Result<Self, MemoryError> {
         let refused = |error: std::io::Error| silent(format!("cannot reach {}: {error}", at.display()));
         let socket = UnixStream::connect(at).map_err(refused)?;
         let from = socket.try_clone().map_err(refused)?;
-        Self::over(Box::new(from), Box::new(socket), tool, PATIENCE)
+        Self::over(Box::new(from), Box::new(socket), tool, pid, PATIENCE)
     }
 
-    /// That at the other end of these.
+    /// That at the other end of these; its guest's machine is the process `pid`.
     ///
     /// # Errors
     /// When it does not greet within `patience`, or is of another version.
@@ -48,6 +52,7 @@ impl AgentLink {
         from: Box<dyn Read + Send>,
         to: Box<dyn Write + Send>,
         tool: &str,
+        pid: Option<u32>,
         patience: Duration,
     ) -> Result<Self, MemoryError> {
         let (to_us, heard) = channel();
@@ -61,7 +66,7 @@ impl AgentLink {
                 }
             }
         });
-        let mut link = Self { to_agent: protocol::Sender::new(to), heard, last_id: 0 };
+        let mut link = Self { to_agent: protocol::Sender::new(to), heard, last_id: 0, pid };
         link.send(&ToAgent::Hello(Hello::new(tool)))?;
         // What an agent has said to somebody before is left out.
         loop {
@@ -102,13 +107,20 @@ impl AgentLink {
         self.to_agent.send(message).map_err(|error| silent(error.to_string()))
     }
 
+    /// A machine that was ready to run and had no CPU has so much longer.
     fn hear(&self, patience: Duration) -> Result<FromAgent, MemoryError> {
-        match self.heard.recv_timeout(patience) {
-            Ok(heard) => heard.map_err(|error| silent(error.to_string())),
-            Err(RecvTimeoutError::Timeout) => {
-                Err(silent(format!("it does not answer within {} s", patience.as_secs())))
+        let starved = || self.pid.map_or(Duration::ZERO, |pid| machine::longest_wait(&[pid]));
+        let (begun, before) = (Instant::now(), starved());
+        loop {
+            match self.heard.recv_timeout(GLANCE) {
+                Ok(heard) => return heard.map_err(|error| silent(error.to_string())),
+                Err(RecvTimeoutError::Disconnected) => return Err(silent("it has ended".to_owned())),
+                Err(RecvTimeoutError::Timeout) => {}
             }
-            Err(RecvTimeoutError::Disconnected) => Err(silent("it has ended".to_owned())),
+            let waited = begun.elapsed();
+            if waited > patience && waited.saturating_sub(starved().saturating_sub(before)) > patience {
+                return Err(silent(format!("it does not answer within {} s", waited.as_secs())));
+            }
         }
     }
 }
@@ -151,7 +163,7 @@ mod tests {
         let (ours, its) = UnixStream::pair().expect("a pair");
         thread::spawn(move || script(its));
         let from = ours.try_clone().expect("a copy");
-        AgentLink::over(Box::new(from), Box::new(ours), "0", Duration::from_secs(5))
+        AgentLink::over(Box::new(from), Box::new(ours), "0", None, PATIENCE)
     }
 
     fn greet(socket: &UnixStream, hello: Hello) -> protocol::Receiver<UnixStream> {

@@ -232,7 +232,7 @@ impl RunningVm {
     fn ask_agent(&mut self, seen: &mut GuestMemory) {
         if self.agent.is_none() {
             let Some(at) = &self.access.agent else { return };
-            match AgentLink::connect(at, &self.access.tool) {
+            match AgentLink::connect(at, &self.access.tool, self.pid) {
                 Ok(link) => self.agent = Some(link),
                 Err(error) => {
                     seen.no_accesses_because = Some(error.to_string());

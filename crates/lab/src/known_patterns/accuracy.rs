@@ -3,13 +3,17 @@
 use std::{path::PathBuf, thread, time::Duration};
 
 use machine::Kernel;
+use memory::{AttachedVm, MemoryError};
 use protocol::{AccessClass, AccessSourceKind, MemoryOrder, PatternShape};
 use units::{Bytes, Share};
 
-use super::{Guests, MIB, PROGRAM, Truth, failed, pattern, served, truth};
+use super::{FLOOR, Guests, MIB, PROGRAM, Truth, failed, pattern, served, truth};
 use crate::{error::RunError, stop::Stop};
 
 const NAME: &str = "guest";
+/// How often, and how far apart, it is looked whether memory has moved.
+const SETTLES: u32 = 300;
+const GLANCE: Duration = Duration::from_millis(200);
 /// Where a curve is held against the true one: at these parts of the program's memory.
 const PLACES: [f64; 3] = [0.125, 0.25, 0.5];
 /// Of those, the sources that see the guest's nodes.
@@ -74,6 +78,9 @@ pub fn accuracy(
             Guests::new(request.kernel.clone(), &request.program, &request.tool, request.interval)?;
         guests.source = source;
         let mut guest = guests.boot(NAME)?;
+        // So that the program has memory on both nodes.
+        guest.vm.resize(FLOOR).map_err(failed(NAME))?;
+        settle(&mut guest.vm, request)?;
         for (name, shape) in patterns() {
             let order = MemoryOrder::Pattern { pattern: pattern(shape, request.rate, None) };
             guest.vm.ask(order).map_err(failed(NAME))?;
@@ -85,9 +92,25 @@ pub fn accuracy(
     Ok(results)
 }
 
+/// Waits until the guest has given up what it was asked for.
+fn settle(vm: &mut AttachedVm, request: &AccuracyRequest) -> Result<(), RunError> {
+    for _ in 0..SETTLES {
+        if request.stop.is_asked() {
+            return Err(RunError::Interrupted);
+        }
+        vm.look(request.interval).map_err(failed(NAME))?;
+        if vm.has().fast <= FLOOR {
+            return Ok(());
+        }
+        thread::sleep(GLANCE);
+    }
+    let (moved, asked, seconds) = (vm.has().fast, FLOOR, 0);
+    Err(failed(NAME)(MemoryError::Stuck { moved, asked, seconds }))
+}
+
 fn one(
     request: &AccuracyRequest,
-    vm: &mut memory::AttachedVm,
+    vm: &mut AttachedVm,
     (source, pattern): (AccessSourceKind, &'static str),
 ) -> Result<Accuracy, RunError> {
     let mut sums = Sums::default();

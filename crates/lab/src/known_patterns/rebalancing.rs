@@ -15,12 +15,10 @@ use protocol::{AccessSourceKind, MemoryOrder, PatternShape};
 use units::{Bytes, Share};
 
 use super::{
-    FAST, FAST_MEMORY, Guests, KnownGuest, MIB, PROGRAM, SLOW_MEMORY, failed, pattern, served, truth,
+    FAST, FAST_MEMORY, FLOOR, Guests, KnownGuest, MIB, PROGRAM, SLOW_MEMORY, failed, pattern, served, truth,
 };
 use crate::{error::RunError, stop::Stop};
 
-/// What a guest has at least: all but its virtio-mem device.
-const FLOOR: Bytes = Bytes(128 * MIB);
 /// The hot part of a program's memory, where it is large and where it is small; the other guest has the other.
 const HOT: [Bytes; 2] = [Bytes(112 * MIB), Bytes(24 * MIB)];
 /// What of its accesses go there.
