@@ -8,11 +8,13 @@ use plumb_tests::{Case, Need, run};
 mod ends;
 mod measured;
 mod network;
+mod pairs;
 mod refused;
 mod shared;
 
 const ROOT: Need = Need::Root;
 const SSHD: Need = Need::Program("sshd", "openssh-server");
+const NFT: Need = Need::Program("nft", "nftables");
 const IP: Need = Need::Program("ip", "iproute2");
 
 /// How long a machine with other work may take for what it usually does in less than a second.
@@ -62,5 +64,10 @@ const CASES: &[Case] = &[
         name: "two_runs_over_one_interface_never_measure_at_once",
         needs: &[ROOT, SSHD, IP],
         test: shared::two_runs_never_measure_at_once,
+    },
+    Case {
+        name: "of_all_pairs_of_six_hosts_the_slow_host_and_the_lossy_way_are_named",
+        needs: &[ROOT, SSHD, IP, NFT],
+        test: pairs::a_slow_host_and_a_lossy_way_are_named,
     },
 ];

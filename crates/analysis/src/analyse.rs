@@ -7,7 +7,7 @@ use samples::RunRecord;
 use crate::{
     caveats, cells, effects, ladder, matched_pairs,
     noise::Noise,
-    observations, probed, ranking, recommendation, rule,
+    observations, pair_matrix, probed, ranking, recommendation, rule,
     rules::{self, Context},
 };
 
@@ -26,6 +26,7 @@ pub fn analyse(record: &RunRecord) -> Findings {
         ladders: ladder::ladders(&measured, &noise),
         effects: effects::effects(&record.header.cells, &measured, &noise),
         rankings: Vec::new(),
+        matrices: Vec::new(),
         twins: matched_pairs::twins(&measured, &noise),
         answers: recommendation::answers(&measured),
         probes: probed::of_run(record, &measured),
@@ -33,6 +34,7 @@ pub fn analyse(record: &RunRecord) -> Findings {
         skipped: record.skipped.clone(),
         caveats: Vec::new(),
     };
+    findings.matrices = pair_matrix::matrices(&findings);
     findings.rankings = ranking::rankings(&findings, &measured, &noise);
     findings.claims = rule::claims(rules::ALL, &Context { findings: &findings, measured: &measured });
     recommendation::withhold(&mut findings);

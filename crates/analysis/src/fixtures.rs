@@ -78,6 +78,15 @@ impl Fixture {
         self
     }
 
+    /// Adds a path between two hosts that exist already, and a stream over it that receives about `rate` bits per second.
+    pub(crate) fn pair(&mut self, from: &str, to: &str, rate: f64) -> &mut Self {
+        let name = format!("{from}-to-{to}");
+        self.path(&name, &["network"]);
+        let path = self.record.header.paths.last_mut().expect("it was just made");
+        (path.from, path.to) = (format!("{from}:eth0"), format!("{to}:eth0"));
+        self.stream(&name, &[], rate)
+    }
+
     /// Adds a stream cell whose trials receive about `rate` bits per second.
     pub(crate) fn stream(&mut self, path: &str, levels: &[(&str, &str)], rate: f64) -> &mut Self {
         self.cell(path, "bulk", levels, stream_settings(), |jitter| stream_of(rate * jitter))

@@ -31,6 +31,7 @@ mod modality;
 mod noise;
 mod observations;
 mod packets;
+mod pair_matrix;
 mod probed;
 mod ranking;
 mod recommendation;

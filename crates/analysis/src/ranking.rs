@@ -15,7 +15,10 @@ type Cell<'a> = (&'a CellSummary, &'a Observations<'a>);
 /// One ranking for each workload without a ladder and each setting of its factors. The cells of `findings` are those of
 /// `measured`, in the same order.
 pub(crate) fn rankings(findings: &Findings, measured: &[Observations<'_>], noise: &Noise) -> Vec<Ranking> {
-    let laddered = |workload: &str| findings.ladders.iter().any(|ladder| ladder.workload == workload);
+    let laddered = |workload: &str| {
+        let is_in_a_matrix = findings.matrices.iter().any(|matrix| matrix.workload == workload);
+        is_in_a_matrix || findings.ladders.iter().any(|ladder| ladder.workload == workload)
+    };
     let mut groups: Vec<Vec<Cell<'_>>> = Vec::new();
     for cell in findings.cells.iter().zip(measured).filter(|(cell, _)| !laddered(&cell.workload)) {
         let alike = |group: &&mut Vec<Cell<'_>>| {

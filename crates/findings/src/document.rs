@@ -10,6 +10,7 @@ use crate::{
     claim::Finding,
     estimate::NoiseFloor,
     ladder::{FactorEffect, Ladder},
+    pair_matrix::PairMatrix,
     probed::RunProbes,
 };
 use samples::{
@@ -36,6 +37,9 @@ pub struct Findings {
     /// Which path is best: one for each workload and setting at which three or more were measured, where paths are
     /// alternatives and not layers upon each other.
     pub rankings: Vec<Ranking>,
+    /// What hosts measured against each other: one for each workload and setting where three or more did, instead of a ranking.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub matrices: Vec<PairMatrix>,
     /// What a word in the names of paths brings, such as `vhost`: one for each workload that has cells with and without it.
     pub twins: Vec<MatchedPairs>,
     /// What a sweep comes to: one for each workload whose cells form a sweep.

@@ -15,6 +15,7 @@ mod evidence;
 mod ladder;
 mod latency;
 mod packets;
+mod pair_matrix;
 mod probed;
 mod single;
 mod stream;
@@ -36,6 +37,7 @@ pub use evidence::{Evidence, Number, Unit};
 pub use ladder::{CostStep, FactorEffect, Ladder};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
 pub use packets::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
+pub use pair_matrix::{HostPair, PairMatrix};
 pub use probed::{
     CallRates, CpuAttribution, CpuProbeCost, EndCalls, GuestTime, LatencyBreakdown, Leg, LostProbe,
     MachineTimes, OwnerPart, OwnerTime, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind,

@@ -1,10 +1,10 @@
 //! Hosts that exist already: their ends of paths are what they tell, and their interfaces are reserved, all or none. Must not
 //! know how they are reached.
 
-use std::{thread, time::Duration};
+use std::{net::Ipv4Addr, thread, time::Duration};
 
 use protocol::{Order, Reply};
-use scenario::{HostName, Path, Scenario};
+use scenario::{DeviceName, HostName, Path, PathEnd, Scenario};
 
 use crate::{
     agents::Agents,
@@ -23,15 +23,10 @@ pub(crate) fn located(scenario: &Scenario, agents: &mut Agents) -> Result<Scenar
     for host in &mut located.lab.hosts {
         let Some(existing) = host.existing.as_mut().filter(|_| agents.has(&host.name)) else { continue };
         let (address, interface) = (existing.address, existing.interface.clone());
-        let order = Order::FindInterface { host: host.name.clone(), address, interface };
-        match agents.ask(&host.name, "find its interface", order, SHORT)? {
-            Reply::Interface { end, mtu } => {
-                existing.address = Some(end.address);
-                existing.interface = Some(end.device.device);
-                existing.mtu = Some(mtu);
-            }
-            other => return Err(unexpected(&host.name, &other)),
-        }
+        let (end, mtu) = self::interface(agents, &host.name, (address, interface))?;
+        existing.address = Some(end.address);
+        existing.interface = Some(end.device.device);
+        existing.mtu = Some(mtu);
     }
     let lab = &located.lab;
     let connected = |path: &&mut Path| !path.is_host() && lab.existing(&path.from.host).is_some();
@@ -42,6 +37,19 @@ pub(crate) fn located(scenario: &Scenario, agents: &mut Agents) -> Result<Scenar
         path.devices = vec![path.from.device.clone(), path.to.device.clone()];
     }
     Ok(located)
+}
+
+/// The end that a host has with this address and device, or with what follows from how it was reached, and its MTU.
+pub(crate) fn interface(
+    agents: &mut Agents,
+    host: &HostName,
+    (address, interface): (Option<Ipv4Addr>, Option<DeviceName>),
+) -> Result<(PathEnd, u32), RunError> {
+    let order = Order::FindInterface { host: host.clone(), address, interface };
+    match agents.ask(host, "find its interface", order, SHORT)? {
+        Reply::Interface { end, mtu } => Ok((end, mtu)),
+        other => Err(unexpected(host, &other)),
+    }
 }
 
 /// Takes the interfaces of all existing hosts for the run `by`. Where another measurement has one, all are let go of and asked

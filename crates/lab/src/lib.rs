@@ -39,7 +39,7 @@ pub use design::{Design, Forecast, forecast, trials_lacking};
 pub use error::RunError;
 pub use event::{Event, Observer};
 pub use guest_network::GuestNetwork;
-pub use machine_facts::{Introduction, introduce};
+pub use machine_facts::{ExistingIntroduction, Introduction, introduce, introduce_existing};
 pub use nested::{lacks_for_guests, run_inside};
 pub use nested_run::nested_run;
 pub use persistent_lab::{PersistentHost, PersistentLab, Registry, RegistryError};

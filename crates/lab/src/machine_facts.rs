@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use machine::Machine;
 use samples::{DeviceState, Environment, MissingProbe, ProbeKind};
-use scenario::HostName;
+use scenario::{HostName, PathEnd};
 
-use crate::{error::RunError, guest_network::GuestNetwork, observer::Watcher, stop::Stop};
+use crate::{error::RunError, existing_hosts, guest_network::GuestNetwork, observer::Watcher, stop::Stop};
 
 /// What is known of a machine that was started.
 #[derive(Debug)]
@@ -46,6 +46,32 @@ pub fn introduce(
         }
         known => known,
     }
+}
+
+/// What is known of a host that exists already.
+#[derive(Debug)]
+pub struct ExistingIntroduction {
+    pub environment: Environment,
+    /// Where its traffic goes if a scenario says no more, and the MTU there; otherwise why nobody knows.
+    pub interface: Result<(PathEnd, u32), String>,
+}
+
+/// Starts an agent on a host that exists already, lets it tell what it is and where its traffic goes, and ends it.
+///
+/// # Errors
+/// When it cannot be started, its agent does not answer, or `stop` was asked.
+pub fn introduce_existing(
+    (host, machine): (HostName, Box<dyn Machine>),
+    tool: &str,
+    stop: &Stop,
+) -> Result<ExistingIntroduction, RunError> {
+    let mut watcher = Watcher::greeted((host.clone(), machine), tool, stop, &[], Vec::new())?;
+    let interface = match existing_hosts::interface(watcher.agents(), &host, (None, None)) {
+        Ok(found) => Ok(found),
+        Err(RunError::Refused { because, .. }) => Err(because),
+        Err(error) => return Err(error),
+    };
+    Ok(ExistingIntroduction { environment: watcher.describe()?, interface })
 }
 
 fn known(

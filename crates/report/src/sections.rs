@@ -24,6 +24,7 @@ mod machines;
 mod matched_pairs;
 mod method;
 mod packets;
+mod pairs;
 pub(crate) mod percentiles;
 mod performance;
 mod probes;
@@ -92,6 +93,7 @@ const ORDER: &[Entry] = &[
     entry("recommendations", Place::Short, recommendations::build),
     entry("layers", Place::Short, ladder::build),
     entry("matched-pairs", Place::Short, matched_pairs::build),
+    entry("pairs", Place::Short, pairs::build),
     entry("ranking", Place::Short, ranking::build),
     entry("levels", Place::Short, speedup::build),
     entry("trade-offs", Place::Short, trade_offs::build),
@@ -160,7 +162,7 @@ pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, options: &Op
 /// The summary, what shows the numbers, and the findings.
 fn short(source: &Source<'_>) -> Vec<Section> {
     let shown: Vec<(&Entry, Section)> = built(source, |entry| entry.place != Place::Full).collect();
-    let charts = ["recommendations", "layers", "matched-pairs", "ranking", "levels"];
+    let charts = ["recommendations", "layers", "matched-pairs", "pairs", "ranking", "levels"];
     let charted = shown.iter().any(|(entry, _)| charts.contains(&entry.name));
     let kept = shown.into_iter().filter(|(entry, _)| !charted || entry.place != Place::Chart);
     kept.map(|(_, section)| section).collect()

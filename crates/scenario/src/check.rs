@@ -12,6 +12,7 @@ mod loops;
 mod monitors;
 mod mtu;
 mod names;
+mod pairs;
 mod paths;
 mod probes;
 mod references;
@@ -43,6 +44,7 @@ pub(crate) fn words(document: &Document, draft: &Draft) -> Vec<Problem> {
     devices::check(document, &mut problems);
     existing_hosts::check(document, draft, &mut problems);
     references::check(document, draft, &mut problems);
+    pairs::check(document, &mut problems);
     loops::hosts(document, &mut problems);
     problems
 }

@@ -3,6 +3,7 @@
 
 mod device_table;
 mod lab_tables;
+mod pairs_value;
 mod probe_table;
 mod read;
 mod run_tables;
@@ -19,6 +20,7 @@ use toml::Spanned;
 pub(crate) use crate::link::{BridgeTable, GuestTable, LinkTables};
 pub(crate) use device_table::DeviceTable;
 pub(crate) use lab_tables::{GatewayTable, HostTable, RouteTable, Switch, VmTable};
+pub(crate) use pairs_value::{PairWay, Pairs};
 pub(crate) use probe_table::{Kinds, ProbesTable};
 pub(crate) use read::{FIXED, ReadSection, keys, of_lab, read};
 pub(crate) use run_tables::{FactorTable, PathTable, ScheduleTable};
@@ -64,6 +66,10 @@ pub(crate) struct Document {
     pub(crate) devices: Section<DeviceTable>,
     /// Paths, by name.
     pub(crate) paths: Section<PathTable>,
+    /// Pairs of hosts that exist already, each of which is two paths, one for each way: `"all"`, `"ring"` (each host with the
+    /// next) or a list of pairs. Default: none.
+    #[schemars(with = "Option<Pairs>")]
+    pub(crate) pairs: Option<Spanned<Pairs>>,
     /// Workloads, by name.
     pub(crate) workloads: Section<WorkloadTable>,
     /// Factors, by name.

@@ -23,6 +23,7 @@ mod mtu_mismatch;
 mod noisy_host;
 mod offload_off;
 mod page_balloon;
+mod pair_shares;
 mod probe_cost;
 mod qdisc_drops;
 mod queues;
@@ -31,6 +32,8 @@ pub(crate) mod retransmits;
 pub(crate) mod significance;
 mod single_queue_bound;
 pub(crate) mod slow_congestion_control;
+mod slow_host;
+mod slow_pair;
 mod softirq_bound;
 mod step_dominates;
 mod tail_latency;
@@ -105,6 +108,8 @@ pub(crate) const ALL: &[Rule] = &[
     noisy_host::RULE,
     too_noisy_to_say::RULE,
     emulated::RULE,
+    slow_host::RULE,
+    slow_pair::RULE,
     direction_asymmetry::RULE,
     retransmits::RULE,
     datagram_loss::RULE,

@@ -2,6 +2,7 @@
 
 mod check;
 mod guests;
+mod host;
 mod table;
 mod verdict;
 
@@ -20,6 +21,9 @@ use verdict::Verdict;
 /// The flags of `plumb doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
+    /// Look at this host instead, by SSH: whether it can be an end of paths
+    #[arg(long, value_name = "USER@HOST")]
+    host: Option<String>,
     /// Print a JSON document instead of a table
     #[arg(long)]
     json: bool,
@@ -40,6 +44,9 @@ struct Document {
 
 /// Tries what this machine can do and prints it; the exit status tells whether every built-in scenario can run.
 pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
+    if let Some(destination) = &args.host {
+        return host::run(destination, args.json);
+    }
     // A user namespace can be entered only while there is one thread, so this comes first.
     let rights = Rights::acquire();
     let mut checks = checks(&rights);

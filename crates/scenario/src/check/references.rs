@@ -156,13 +156,13 @@ impl<'c> Checker<'c> {
 
     fn loads(&mut self) {
         for workload in self.document.workloads.iter() {
-            self.all_named("path", &workload.table.paths, &self.document.paths);
+            self.paths(&workload.table.paths);
             for host in workload.table.hosts.iter().filter(|_| !self.document.broken.lab) {
                 self.host(host);
             }
         }
         for factor in self.document.factors.iter() {
-            self.all_named("path", &factor.table.paths, &self.document.paths);
+            self.paths(&factor.table.paths);
             self.all_named("workload", &factor.table.workloads, &self.document.workloads);
         }
     }
@@ -184,6 +184,16 @@ impl<'c> Checker<'c> {
         candidates: impl IntoIterator<Item = &'a str> + Clone,
     ) {
         self.problems.push(unknown(kind, typed, candidates));
+    }
+
+    fn paths(&mut self, names: &[Spanned<String>]) {
+        let known = self.document.path_names();
+        for name in names {
+            let is_known = known.contains(name.get_ref());
+            if !is_known && !self.document.broken.names.contains(name.get_ref()) {
+                self.unknown("path", name, known.iter().map(String::as_str).collect::<Vec<_>>());
+            }
+        }
     }
 
     fn all_named<T>(&mut self, kind: &str, names: &[Spanned<String>], section: &Section<T>) {

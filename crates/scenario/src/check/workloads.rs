@@ -85,10 +85,10 @@ fn workload(document: &Document, entry: &Entry<WorkloadTable>, problems: &mut Ve
 }
 
 fn without_path(document: &Document, entry: &Entry<WorkloadTable>) -> Option<Problem> {
-    let none = document.paths.0.is_empty() && document.broken.names.is_empty();
+    let none = document.path_names().is_empty() && document.broken.names.is_empty();
     none.then(|| {
         let message = "the scenario has no paths";
-        let help = "say what is measured: add `[paths.NAME]`";
+        let help = "say what is measured: add `[paths.NAME]`, or `pairs` of hosts that exist already";
         Problem::new(entry.table.kind.span(), message, "goes over a path").help(help)
     })
 }
@@ -96,8 +96,8 @@ fn without_path(document: &Document, entry: &Entry<WorkloadTable>) -> Option<Pro
 /// The paths that it runs on, in the order of the document.
 fn paths(document: &Document, table: &WorkloadTable) -> Vec<PathName> {
     let wanted =
-        |name: &&str| table.paths.is_empty() || table.paths.iter().any(|path| path.get_ref() == name);
-    document.paths.names().filter(wanted).map(PathName::new).collect()
+        |name: &String| table.paths.is_empty() || table.paths.iter().any(|path| path.get_ref() == name);
+    document.path_names().into_iter().filter(wanted).map(PathName::new).collect()
 }
 
 fn without_baseline(document: &Document, entry: &Entry<WorkloadTable>) -> Option<Problem> {

@@ -14,7 +14,7 @@ use crate::{diagnosis::Problem, nearest, variant};
 
 /// Every key at the top of a document.
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> + Clone {
-    let others = ["paths", "workloads", "factors", "schedule", "probes", variant::KEY];
+    let others = ["paths", "pairs", "workloads", "factors", "schedule", "probes", variant::KEY];
     ["schema", "name", "title", "about"].into_iter().chain(of_lab()).chain(others)
 }
 
@@ -77,6 +77,7 @@ impl<'t> Reader<'t> {
             routes: self.list("routes"),
             devices: self.section("devices"),
             paths: self.section("paths"),
+            pairs: self.optional("pairs"),
             workloads,
             factors: self.section("factors"),
             schedule: self.optional::<ScheduleTable>("schedule").unwrap_or_default(),

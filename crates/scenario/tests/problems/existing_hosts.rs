@@ -91,3 +91,56 @@ fn what_is_wrong_with_such_a_host_is_said_where_it_stands() {
         check_text(&TWO.replacen(from, to, 1), at, message, help);
     }
 }
+
+const FLEET: &str = r#"
+schema = 1
+name = "fleet"
+title = "Some machines"
+pairs = "all"
+[hosts.a]
+ssh = "a"
+[hosts.b]
+ssh = "b"
+[hosts.c]
+ssh = "c"
+[hosts.d]
+ssh = "d"
+[hosts.made]
+[workloads.bulk]
+kind = "stream"
+"#;
+
+#[test]
+fn each_pair_is_two_paths_and_the_first_is_the_baseline() {
+    for (pairs, count, some) in [
+        ("\"all\"", 12, ["a-to-b", "d-to-c"]),
+        ("\"ring\"", 8, ["d-to-a", "a-to-d"]),
+        ("[[\"a\", \"c\"], [\"b\", \"d\"]]", 4, ["c-to-a", "b-to-d"]),
+    ] {
+        let scenario = Scenario::parse("test", &FLEET.replace("\"all\"", pairs)).expect("nothing is wrong");
+        let names: Vec<&str> = scenario.paths.iter().map(|path| path.name.as_str()).collect();
+        assert_eq!(names.len(), count, "{names:?}");
+        assert!(some.iter().all(|name| names.contains(name)), "{names:?}");
+        let baselines = scenario.paths.iter().filter(|path| path.baseline).count();
+        assert!(baselines == 1 && scenario.paths[0].baseline, "{names:?}");
+        assert_eq!(scenario.workloads[0].paths.len(), count, "each workload runs over all of them");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_pairs_is_said_where_they_stand() {
+    for (pairs, at, message, help) in [
+        ("\"star\"", "pairs", "`star` is not one of the words", "`all`, `ring`"),
+        ("7", "pairs", "expected \"all\", \"ring\" or pairs of hosts", ""),
+        ("[[\"a\"]]", "pairs", "a pair is two hosts, not 1", "[\"a\", \"b\"]"),
+        ("[[\"a\", \"made\"]]", "pairs", "`made` is no host that exists already", "`a`"),
+        ("[[\"a\", \"a\"]]", "pairs", "`a` is paired with itself", ""),
+        ("[[\"a\", \"b\"], [\"b\", \"a\"]]", "pairs", "the path `b-to-a` is given twice", "one for each way"),
+    ] {
+        check_text(&FLEET.replace("\"all\"", pairs), at, message, help);
+    }
+    let none = FLEET.replace("ssh = ", "#");
+    check_text(&none, "pairs", "no two hosts to pair", "`ssh` or `local`");
+    let confined = FLEET.replace("kind = \"stream\"", "kind = \"stream\"\npaths = [\"a-to-x\"]");
+    check_text(&confined, "paths", "unknown path `a-to-x`", "a-to-");
+}

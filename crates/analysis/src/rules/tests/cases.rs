@@ -46,6 +46,24 @@ pub(super) const CASES: &[Case] = &[
         change: Some("offloads-on"),
     },
     Case {
+        rule: "slow-host",
+        triggers: || made::fleet(|from, to| if from == "c" || to == "c" { 1e9 } else { 10e9 }),
+        // Slow with one other only.
+        spares: || made::fleet(|from, to| if (from, to) == ("c", "a") { 1e9 } else { 10e9 }),
+        severity: Serious,
+        says: &["Host c is slow to everybody sending and receiving", "10.0 % of", "# on c"],
+        change: None,
+    },
+    Case {
+        rule: "slow-pair",
+        triggers: || made::fleet(|from, to| if (from, to) == ("c", "a") { 4e9 } else { 10e9 }),
+        // One of the two is slow to everybody, which explains it.
+        spares: || made::fleet(|from, _| if from == "c" { 4e9 } else { 10e9 }),
+        severity: Serious,
+        says: &["from c to a is slow: 4.00 Gbit/s, 40.0 %", "back 10.0 Gbit/s"],
+        change: None,
+    },
+    Case {
         rule: "vhost-off",
         triggers: || told::vhost(|_, path| path == "host-to-vm"),
         // Between the two guests it is the other way: without vhost 16.0 Gbit/s, with it 6.35.

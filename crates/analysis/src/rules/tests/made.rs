@@ -80,6 +80,18 @@ pub(super) fn wandering() -> Fixture {
     run
 }
 
+/// Four hosts, each with each, at these rates.
+pub(super) fn fleet(rate: impl Fn(&str, &str) -> f64) -> Fixture {
+    let hosts = ["a", "b", "c", "d"];
+    let mut run = Fixture::new(6);
+    for (from, to) in hosts.into_iter().flat_map(|from| hosts.map(|to| (from, to))) {
+        if from != to {
+            run.pair(from, to, rate(from, to));
+        }
+    }
+    run
+}
+
 /// A thousand datagrams that arrived and so many that did not, in one trial.
 pub(super) fn losing(lost: i64) -> Fixture {
     let mut run = Fixture::new(1);

@@ -43,6 +43,7 @@ pub(crate) fn alternatives() -> Findings {
         },
         cells: streams.into_iter().chain(messages).collect(),
         noise: vec![floor("stream", 0.021), floor("ping-pong", 0.034)],
+        matrices: vec![],
         rankings: vec![
             ranking("stream", Metric::Throughput, &[0, 3, 1, 2]),
             ranking("ping-pong", Metric::RoundTrip, &[0, 3, 2, 1]),

@@ -1,0 +1,90 @@
+//! What a host or a pair of a matrix gets, as a share of what is usual there. Must not make claims.
+
+use findings::{CellSummary, HostPair, PairMatrix};
+use stats::describe;
+
+/// What keeps less of what is usual is slow.
+pub(super) const SLOW: f64 = 0.7;
+
+/// Said where the trials leave it open.
+pub(super) const FEW: &str =
+    "It is not established: so few trials leave it open whether it would be as slow again.";
+
+/// What a host does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Sending,
+    Receiving,
+}
+
+impl Way {
+    pub(super) const BOTH: [Self; 2] = [Self::Sending, Self::Receiving];
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Sending => "sending",
+            Self::Receiving => "receiving",
+        }
+    }
+
+    /// The host that does it.
+    pub(super) fn host(self, pair: &HostPair) -> &str {
+        match self {
+            Self::Sending => &pair.from,
+            Self::Receiving => &pair.to,
+        }
+    }
+}
+
+/// The best pair of a host in that way, and the median of the pairs without it. Nothing where either has too few: of one
+/// pair nobody knows which host it is.
+pub(super) fn of_host<'a>(matrix: &'a PairMatrix, host: &str, way: Way) -> Option<(&'a HostPair, f64)> {
+    let own: Vec<&HostPair> = matrix.pairs.iter().filter(|pair| way.host(pair) == host).collect();
+    let without: Vec<f64> = matrix
+        .pairs
+        .iter()
+        .filter(|pair| pair.from != host && pair.to != host)
+        .map(|pair| pair.value)
+        .collect();
+    let best = best(matrix, own.iter().copied()).filter(|_| own.len() > 1)?;
+    Some((best, describe::median(&without)?))
+}
+
+/// What the slower of both hosts reaches with others, each in its way; nothing where one has no others.
+pub(super) fn expected(matrix: &PairMatrix, pair: &HostPair) -> Option<f64> {
+    let of = |way: Way| {
+        let others = matrix.pairs.iter().filter(|other| *other != pair && way.host(other) == way.host(pair));
+        best(matrix, others).map(|best| best.value)
+    };
+    let (sends, receives) = (of(Way::Sending)?, of(Way::Receiving)?);
+    let more_is_better = matrix.metric.more_is_better()?;
+    Some(if more_is_better { sends.min(receives) } else { sends.max(receives) })
+}
+
+/// One value as a share of another, of times the other way round: less is worse.
+pub(super) fn keeps(matrix: &PairMatrix, value: f64, usual: f64) -> Option<f64> {
+    let keeps = if matrix.metric.more_is_better()? { value / usual } else { usual / value };
+    keeps.is_finite().then_some(keeps)
+}
+
+/// Whether the interval of a cell's median lies on the slow side of that.
+pub(super) fn is_apart(matrix: &PairMatrix, cell: &CellSummary, usual: f64) -> bool {
+    cell.value.interval.is_some_and(|interval| match matrix.metric.more_is_better() {
+        Some(true) => interval.high < usual,
+        Some(false) => interval.low > usual,
+        None => false,
+    })
+}
+
+/// The way from one host to another.
+pub(super) fn between<'a>(matrix: &'a PairMatrix, from: &str, to: &str) -> Option<&'a HostPair> {
+    matrix.pairs.iter().find(|pair| pair.from == from && pair.to == to)
+}
+
+fn best<'a>(matrix: &PairMatrix, pairs: impl Iterator<Item = &'a HostPair>) -> Option<&'a HostPair> {
+    let more_is_better = matrix.metric.more_is_better()?;
+    pairs.max_by(|one, other| {
+        let rising = one.value.total_cmp(&other.value);
+        if more_is_better { rising } else { rising.reverse() }
+    })
+}

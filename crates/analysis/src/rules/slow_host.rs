@@ -1,0 +1,90 @@
+//! `slow-host`: a host that is slow to everybody, as a sender, as a receiver or both.
+
+use findings::{CellSummary, Evidence, Finding, PairMatrix, Remedy, Severity};
+
+use super::{
+    Context, Rule,
+    pair_shares::{self, SLOW, Way},
+};
+use crate::words::{percent, value};
+
+pub(crate) const RULE: Rule = Rule { id: "slow-host", look };
+
+/// A host that keeps less than this is a serious matter.
+const MUCH: f64 = 0.5;
+
+/// A way of a host in which even its best pair is slow.
+struct SlowWay<'a> {
+    way: Way,
+    best: &'a CellSummary,
+    keeps: f64,
+    usual: f64,
+}
+
+/// One claim for each host, the slowest first.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut found: Vec<(f64, Finding)> = Vec::new();
+    for matrix in &context.findings.matrices {
+        for host in &matrix.hosts {
+            let slow: Vec<SlowWay<'_>> =
+                Way::BOTH.into_iter().filter_map(|way| slow_way(context, matrix, host, way)).collect();
+            if let Some(keeps) = slow.iter().map(|slow| slow.keeps).min_by(f64::total_cmp) {
+                found.push((keeps, finding(matrix, host, &slow)));
+            }
+        }
+    }
+    found.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    found.into_iter().map(|(_, finding)| finding).collect()
+}
+
+fn slow_way<'a>(context: &Context<'a>, matrix: &'a PairMatrix, host: &str, way: Way) -> Option<SlowWay<'a>> {
+    let (best, usual) = pair_shares::of_host(matrix, host, way)?;
+    let keeps = pair_shares::keeps(matrix, best.value, usual)?;
+    let best = context.findings.cells.iter().find(|cell| cell.id == best.cell)?;
+    (keeps < SLOW).then_some(SlowWay { way, best, keeps, usual })
+}
+
+fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Finding {
+    let worst = slow.iter().min_by(|one, other| one.keeps.total_cmp(&other.keeps)).expect("one is slow");
+    let metric = matrix.metric;
+    let ways = match slow {
+        [only] => only.way.word(),
+        _ => "sending and receiving",
+    };
+    let sure = slow.iter().any(|slow| pair_shares::is_apart(matrix, slow.best, slow.usual));
+    let pairs = matrix.pairs.iter().filter(|pair| slow.iter().any(|slow| slow.way.host(pair) == host));
+    let evidence = |slow: &SlowWay<'_>| {
+        Evidence::new(format!("{}, the best pair of {host} {}", slow.best.id, slow.way.word()))
+            .metric(metric, slow.best.value.median)
+            .text(" against ")
+            .metric(metric, slow.usual)
+            .text(" of pairs without it")
+    };
+    Finding {
+        id: String::new(),
+        severity: match worst.keeps {
+            _ if !sure => Severity::Note,
+            keeps if keeps < MUCH => Severity::Serious,
+            _ => Severity::Warning,
+        },
+        claim: format!(
+            "Host {host} is slow to everybody {ways}: at best {}, {} of what pairs without it get ({}).",
+            value(metric, worst.best.value.median),
+            percent(worst.keeps),
+            value(metric, worst.usual),
+        ),
+        cells: pairs.map(|pair| pair.cell.clone()).collect(),
+        evidence: slow.iter().map(evidence).collect(),
+        caveats: (!sure).then(|| pair_shares::FEW.to_owned()).into_iter().collect(),
+        remedy: Some(Remedy::manual(
+            format!(
+                "Look at {host} itself: the speed that its link came up with, rate limits, offloads, and what else runs there."
+            ),
+            vec![
+                format!("ethtool DEVICE  # on {host}"),
+                format!("tc -s qdisc show dev DEVICE  # on {host}"),
+                format!("ethtool -S DEVICE  # on {host}"),
+            ],
+        )),
+    }
+}

@@ -1,0 +1,92 @@
+//! `slow-pair`: one way between two hosts is slow, though each of them is quick with others.
+
+use findings::{CellSummary, Evidence, Finding, HostPair, PairMatrix, Remedy, Severity};
+
+use super::{
+    Context, Rule,
+    pair_shares::{self, SLOW, Way},
+};
+use crate::words::{percent, value};
+
+pub(crate) const RULE: Rule = Rule { id: "slow-pair", look };
+
+/// A pair that keeps less than this is a serious matter.
+const MUCH: f64 = 0.5;
+
+/// A pair that is slower than its hosts explain.
+struct SlowPair<'a> {
+    matrix: &'a PairMatrix,
+    pair: &'a HostPair,
+    cell: &'a CellSummary,
+    /// What the slower of both hosts does with others.
+    expected: f64,
+    keeps: f64,
+}
+
+/// One claim for all pairs, the slowest named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut found: Vec<SlowPair<'_>> = Vec::new();
+    for matrix in &context.findings.matrices {
+        found.extend(matrix.pairs.iter().filter_map(|pair| slow(context, matrix, pair)));
+    }
+    found.sort_by(|one, other| one.keeps.total_cmp(&other.keeps));
+    if found.is_empty() { Vec::new() } else { vec![finding(&found)] }
+}
+
+fn slow<'a>(context: &Context<'a>, matrix: &'a PairMatrix, pair: &'a HostPair) -> Option<SlowPair<'a>> {
+    let expected = pair_shares::expected(matrix, pair)?;
+    let keeps = pair_shares::keeps(matrix, pair.value, expected)?;
+    let cell = context.findings.cells.iter().find(|cell| cell.id == pair.cell)?;
+    (keeps < SLOW).then_some(SlowPair { matrix, pair, cell, expected, keeps })
+}
+
+fn finding(found: &[SlowPair<'_>]) -> Finding {
+    let worst = &found[0];
+    let (from, to, metric) = (&worst.pair.from, &worst.pair.to, worst.matrix.metric);
+    let sure = pair_shares::is_apart(worst.matrix, worst.cell, worst.expected);
+    let others = match found.len() - 1 {
+        0 => String::new(),
+        1 => " One more way is slow.".to_owned(),
+        more => format!(" {more} more ways are slow."),
+    };
+    let evidence = |slow: &SlowPair<'_>| {
+        let SlowPair { matrix, pair, .. } = slow;
+        let evidence = Evidence::new(format!("{} to {}", pair.from, pair.to))
+            .metric(matrix.metric, pair.value)
+            .text(" against ")
+            .metric(matrix.metric, slow.expected)
+            .text(" with others");
+        match pair_shares::between(matrix, &pair.to, &pair.from) {
+            Some(back) => evidence.text(", back ").metric(matrix.metric, back.value),
+            None => evidence,
+        }
+    };
+    Finding {
+        id: String::new(),
+        severity: match worst.keeps {
+            _ if !sure => Severity::Note,
+            keeps if keeps < MUCH => Severity::Serious,
+            _ => Severity::Warning,
+        },
+        claim: format!(
+            "The way from {from} to {to} is slow: {}, {} of what both do with others ({}).{others}",
+            value(metric, worst.pair.value),
+            percent(worst.keeps),
+            value(metric, worst.expected),
+        ),
+        cells: found.iter().map(|slow| slow.pair.cell.clone()).collect(),
+        evidence: found.iter().map(evidence).collect(),
+        caveats: (!sure).then(|| pair_shares::FEW.to_owned()).into_iter().collect(),
+        remedy: Some(Remedy::manual(
+            format!(
+                "Look at what only this way passes: routes, firewall rules and drops between {from} and {to}, one cable \
+                 or port of a bond."
+            ),
+            vec![
+                format!("ip route get ADDRESS-OF-{to}  # on {from}"),
+                format!("nft list ruleset  # on {from} and {to}"),
+                format!("nstat -az TcpRetransSegs  # on {from}"),
+            ],
+        )),
+    }
+}

@@ -1,0 +1,47 @@
+//! What hosts measured against each other, as a matrix: a row for each that sends, a column for each that receives. Must not
+//! know what is slow.
+
+use findings::{HostPair, PairMatrix};
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Section, Table, left, right, section},
+    phrases,
+    quantity::Scale,
+    text::{Text, Tone},
+};
+
+/// So many columns fit 80 characters beside the names of the rows.
+const COLUMNS: usize = 8;
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let blocks: Vec<Block> = source.findings.matrices.iter().flat_map(matrix).collect();
+    (!blocks.is_empty()).then(|| section("Pairs", blocks))
+}
+
+fn matrix(matrix: &PairMatrix) -> Vec<Block> {
+    let largest = matrix.pairs.iter().map(|pair| pair.value).fold(0.0, f64::max);
+    let scale = Scale::of(matrix.metric, largest);
+    let settings = labels::levels(&matrix.levels).map(|levels| format!(", {levels}")).unwrap_or_default();
+    let measured = phrases::measured_in(Some(matrix.metric));
+    let heading = Text::of(Tone::Strong, format!("{}{settings}", matrix.workload))
+        .and(Tone::Faint, format!(" ({measured}, {}, medians)", scale.unit));
+    let mut blocks = vec![Block::Heading(heading)];
+    blocks.extend(matrix.hosts.chunks(COLUMNS).map(|columns| Block::Table(table(matrix, columns, scale))));
+    blocks
+}
+
+fn table(matrix: &PairMatrix, to: &[String], scale: Scale) -> Table {
+    let columns = [left("From \\ to")].into_iter().chain(to.iter().map(right)).collect();
+    let value = |from: &String, to: &String| {
+        let is_it = |pair: &&HostPair| pair.from == *from && pair.to == *to;
+        let found = matrix.pairs.iter().find(is_it);
+        found.map_or_else(|| Text::of(Tone::Faint, "-"), |pair| Text::from(scale.number(pair.value)))
+    };
+    let row = |from: &String| {
+        let name = Text::of(Tone::Strong, from);
+        [name].into_iter().chain(to.iter().map(|to| value(from, to))).collect()
+    };
+    Table { columns, rows: matrix.hosts.iter().map(row).collect(), caption: None }
+}

@@ -1,0 +1,86 @@
+//! Pairs of hosts that exist already: enough of them, known and different ones, and each way of a pair a path.
+
+use std::collections::BTreeSet;
+
+use toml::Spanned;
+
+use crate::{
+    diagnosis::Problem,
+    document::{Document, Pairs},
+    link::Layer,
+    names::{HostName, PathName},
+    nearest,
+    path::Path,
+    resolve::Draft,
+};
+
+pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) {
+    let Some(pairs) = &document.pairs else { return };
+    match pairs.get_ref() {
+        Pairs::List(list) => list.iter().for_each(|pair| one(document, pair, &pairs.span(), problems)),
+        _ if document.existing_hosts().len() < 2 => {
+            let message = "there are no two hosts to pair";
+            let help = "`pairs` are of hosts that exist already: those with `ssh` or `local`";
+            problems.push(Problem::new(pairs.span(), message, "pairs of what?").help(help));
+        }
+        _ => {}
+    }
+    let mut names: BTreeSet<String> = document.paths.names().map(str::to_owned).collect();
+    for way in document.pair_ways() {
+        if !names.insert(way.name()) {
+            let message = format!("the path `{}` is given twice", way.name());
+            let help = "each pair is two paths, one for each way; take the other one out";
+            problems.push(Problem::new(way.place.clone(), message, "once more here").help(help));
+        }
+    }
+}
+
+fn one(
+    document: &Document,
+    pair: &[Spanned<String>],
+    all: &std::ops::Range<usize>,
+    problems: &mut Vec<Problem>,
+) {
+    let place = match pair {
+        [first, .., last] => first.span().start..last.span().end,
+        _ => all.clone(),
+    };
+    let [from, to] = pair else {
+        let message = format!("a pair is two hosts, not {}", pair.len());
+        problems.push(Problem::new(place, message, "this one").help("write `[\"a\", \"b\"]`"));
+        return;
+    };
+    let known = document.existing_hosts();
+    for host in [from, to].into_iter().filter(|host| !known.contains(&host.get_ref().as_str())) {
+        let message = format!("`{}` is no host that exists already", host.get_ref());
+        let advice = nearest::advice(host.get_ref(), "hosts", known.clone());
+        problems.push(Problem::new(host.span(), message, "not to be paired").help(advice));
+    }
+    if from.get_ref() == to.get_ref() {
+        let message = format!("`{}` is paired with itself", to.get_ref());
+        problems.push(Problem::new(to.span(), message, "the same host"));
+    }
+}
+
+/// Both ways of every pair; the first is the baseline where no path of the document is.
+pub(super) fn paths(document: &Document, draft: &Draft) -> Vec<Path> {
+    let written = !document.paths.0.is_empty();
+    let ways = document.pair_ways();
+    let path = |(number, way): (usize, &crate::document::PairWay<'_>)| {
+        let end = |name: &str| {
+            let host = HostName::new(name);
+            Some(draft.lab.existing(&host)?.end(&host))
+        };
+        let (from, to) = (end(way.from)?, end(way.to)?);
+        Some(Path {
+            name: PathName::new(way.name()),
+            about: String::new(),
+            layers: vec![Layer::Network],
+            devices: vec![from.device.clone(), to.device.clone()],
+            from,
+            to,
+            baseline: number == 0 && !written,
+        })
+    };
+    ways.iter().enumerate().filter_map(path).collect()
+}
