@@ -48,7 +48,8 @@ impl Network {
             (address, _) => address,
         };
         let found = Topology::existing(host, address, interface);
-        let (topology, FoundInterface { end, mtu }) = found.map_err(|error| Refusal::new(error.to_string()))?;
+        let (topology, FoundInterface { end, mtu }) =
+            found.map_err(|error| Refusal::new(error.to_string()))?;
         *lock(&self.known) = Some(topology);
         *lock(&self.interface) = Some(end.device.device.clone());
         Ok(Reply::Interface { end, mtu })
@@ -114,7 +115,9 @@ fn ssh_arrived_at() -> Result<Ipv4Addr, Refusal> {
     let told = std::env::var(SSH_CONNECTION).unwrap_or_default();
     let address = told.split_whitespace().nth(2).and_then(|address| address.parse().ok());
     address.ok_or_else(|| {
-        Refusal::new("SSH did not arrive at an IPv4 address of it; give the host an `address` or an `interface`")
+        Refusal::new(
+            "SSH did not arrive at an IPv4 address of it; give the host an `address` or an `interface`",
+        )
     })
 }
 

@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use findings::{CellSummary, Findings, HostPair, PairMatrix};
 use samples::PathRecord;
 
-/// The layer of a path between hosts that exist already.
-const NETWORK: &str = "network";
 /// Two hosts are a path there and one back.
 const FEWEST: usize = 3;
 
@@ -15,7 +13,7 @@ pub(crate) fn matrices(findings: &Findings) -> Vec<PairMatrix> {
     let paths: BTreeMap<&str, &PathRecord> =
         findings.run.paths.iter().map(|path| (path.name.as_str(), path)).collect();
     let mut matrices: Vec<PairMatrix> = Vec::new();
-    for cell in findings.cells.iter().filter(|cell| cell.layers == [NETWORK]) {
+    for cell in findings.cells.iter().filter(|cell| PathRecord::exists(&cell.layers)) {
         let Some(pair) = paths.get(cell.path.as_str()).and_then(|path| pair(path, cell)) else { continue };
         let alike = |matrix: &&mut PairMatrix| {
             (&matrix.workload, &matrix.levels, matrix.metric) == (&cell.workload, &cell.levels, cell.metric)

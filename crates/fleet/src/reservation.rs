@@ -43,7 +43,9 @@ impl Reservation {
         let name = format!("{PREFIX}{device}");
         match bind(&name) {
             Ok(lock) => Ok(Ok(Self { _lock: lock, _holder: bind(&holder(&name, by)).ok() })),
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(Err(Occupied { by: who_has(&name) })),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                Ok(Err(Occupied { by: who_has(&name) }))
+            }
             Err(error) => Err(error),
         }
     }

@@ -80,7 +80,9 @@ pub enum RunError {
         advice: &'static str,
     },
     /// Another measurement has what this one needs.
-    #[error("interface {interface} of host {host} is reserved by {by}; wait for its end, or run without --no-wait")]
+    #[error(
+        "interface {interface} of host {host} is reserved by {by}; wait for its end, or run without --no-wait"
+    )]
     Occupied { host: String, interface: String, by: String },
     /// The run to be resumed was planned otherwise.
     #[error("run {run} was planned by another plumb, whose cells differ from today's; begin it anew")]

@@ -57,6 +57,15 @@ impl LabHandle<'_> {
         settings: &BTreeMap<DeviceRef, DeviceSettings>,
         cell: &str,
     ) -> Result<(), Unset> {
+        let is_set = |(at, settings): &(&DeviceRef, &DeviceSettings)| {
+            self.lab.existing(&at.host).is_some() && **settings != DeviceSettings::default()
+        };
+        if let Some((at, _)) = settings.iter().find(is_set) {
+            return Err(Unset::Never(format!(
+                "`{}` exists already, and `{at}` is read and never set",
+                at.host
+            )));
+        }
         let mut ours = settings.clone();
         ours.retain(|at, _| !self.is_elsewhere(&at.host));
         self.topology.configure(&ours).map_err(|error| match error {

@@ -26,7 +26,8 @@ pub(crate) fn of(
     topology: &Topology,
     request: &Request<'_>,
 ) -> Result<Machines, RunError> {
-    let mut monitors = Monitors { request, topology, kernel: None, program: None, qemu: None, firecracker: None };
+    let mut monitors =
+        Monitors { request, topology, kernel: None, program: None, qemu: None, firecracker: None };
     let mut waiting: Vec<(HostName, Box<dyn Machine>)> = Vec::new();
     for &host in hosts {
         let machine: Box<dyn Machine> = match request.scenario.lab.vm(host) {

@@ -140,6 +140,17 @@ pub struct PathRecord {
     pub baseline: bool,
 }
 
+/// The only layer of a path between hosts that exist already.
+const NETWORK: &str = "network";
+
+impl PathRecord {
+    /// Whether these layers are of a path between hosts that exist already: for it no lab was made.
+    #[must_use]
+    pub fn exists(layers: &[String]) -> bool {
+        layers == [NETWORK]
+    }
+}
+
 /// A cell: what its trials share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellRecord {

@@ -97,7 +97,8 @@ impl Lab {
     #[must_use]
     pub fn mtu(&self, device: &DeviceRef, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Option<u32> {
         let existing = || self.existing(&device.host)?.mtu;
-        let made = self.link_devices().find(|made| made.at == device).map(|made| made.mtu).or_else(existing)?;
+        let made =
+            self.link_devices().find(|made| made.at == device).map(|made| made.mtu).or_else(existing)?;
         Some(settings.get(device).and_then(|settings| settings.mtu).unwrap_or(made))
     }
 }

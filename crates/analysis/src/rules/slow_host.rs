@@ -37,12 +37,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.into_iter().map(|(_, finding)| finding).collect()
 }
 
-fn slow_way<'a>(
-    context: &Context<'a>,
-    matrix: &'a PairMatrix,
-    host: &str,
-    way: Way,
-) -> Option<SlowWay<'a>> {
+fn slow_way<'a>(context: &Context<'a>, matrix: &'a PairMatrix, host: &str, way: Way) -> Option<SlowWay<'a>> {
     let (best, usual) = pair_shares::of_host(matrix, host, way)?;
     let keeps = pair_shares::keeps(matrix, best.value, usual)?;
     let best = context.findings.cells.iter().find(|cell| cell.id == best.cell)?;

@@ -32,7 +32,9 @@ pub enum SshError {
         /// The last line of `ssh`.
         said: String,
     },
-    #[error("it cannot be reached ({said}); is the host up, its SSH server running, and no firewall between?")]
+    #[error(
+        "it cannot be reached ({said}); is the host up, its SSH server running, and no firewall between?"
+    )]
     Unreachable {
         /// The last line of `ssh`.
         said: String,
@@ -55,7 +57,9 @@ pub enum SshError {
         /// The last line of the host.
         said: String,
     },
-    #[error("the agent's program was copied there and is gone again; does another program clean its ~/.cache?")]
+    #[error(
+        "the agent's program was copied there and is gone again; does another program clean its ~/.cache?"
+    )]
     NotKept,
     #[error("`ssh` did not get an agent started: {said}")]
     Other {
@@ -78,7 +82,14 @@ impl SshError {
             }
             Some(OWN_FAILURE) if any(&["Could not resolve hostname"]) => Self::NoSuchHost { said: last },
             Some(OWN_FAILURE)
-                if any(&["No route to host", "unreachable", "refused", "timed out", "closed by", "reset by"]) =>
+                if any(&[
+                    "No route to host",
+                    "unreachable",
+                    "refused",
+                    "timed out",
+                    "closed by",
+                    "reset by",
+                ]) =>
             {
                 Self::Unreachable { said: last }
             }

@@ -62,7 +62,10 @@ pub(super) fn install(program: &ProgramCopy) -> String {
         r#"t="$d/.new-$$""#,
         r#"trap "rm -f \"\$t\"" 0 1 2 15"#,
         r#"cat > "$t" || exit 1"#,
-        &format!(r#"{} || {{ echo "what arrived is not what was sent" >&2; exit 1; }}"#, is_whole(program, "$t")),
+        &format!(
+            r#"{} || {{ echo "what arrived is not what was sent" >&2; exit 1; }}"#,
+            is_whole(program, "$t")
+        ),
         r#"chmod 700 "$t" && mv -f "$t" "$p""#,
     ])
 }

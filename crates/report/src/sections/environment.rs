@@ -12,8 +12,12 @@ use crate::{
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let mut blocks: Vec<Block> =
-        findings.run.environment.iter().map(|known| Block::KeyValues(machine(known))).collect();
+    let mut blocks: Vec<Block> = findings
+        .run
+        .environment
+        .iter()
+        .map(|known| Block::KeyValues(machine(known, &findings.run.paths)))
+        .collect();
     if !findings.run.paths.is_empty() {
         blocks.extend([Block::Heading("Paths".into()), Block::Table(paths(&findings.run.paths))]);
     }
@@ -21,7 +25,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!blocks.is_empty()).then(|| section("Environment", blocks))
 }
 
-fn machine(environment: &Environment) -> Vec<(String, Text)> {
+fn machine(environment: &Environment, paths: &[PathRecord]) -> Vec<(String, Text)> {
     let unknown = || "unknown".to_owned();
     let or_unknown = |fact: &Option<String>| fact.clone().unwrap_or_else(unknown);
     let virtual_ = match (&environment.inside, environment.virtual_machine) {
@@ -34,8 +38,11 @@ fn machine(environment: &Environment) -> Vec<(String, Text)> {
         environment.load_average.map_or_else(unknown, |load| load.map(|l| format!("{l:.2}")).join(", "));
     let available = environment.congestion_available.join(", ");
     let congestion = format!("{} (available: {available})", or_unknown(&environment.congestion_default));
-    let lab =
-        if environment.privileged { "created as root" } else { "created in a user namespace, without root" };
+    let lab = match (paths.first().filter(|path| PathRecord::exists(&path.layers)), environment.privileged) {
+        (Some(path), _) => format!("none; this is the host of {}", path.from),
+        (None, true) => "created as root".to_owned(),
+        (None, false) => "created in a user namespace, without root".to_owned(),
+    };
     let engine = environment.engine.map_or_else(unknown, |engine| {
         let [clock, call, wake] = [engine.clock_ns, engine.syscall_ns, engine.wake_ns].map(nanos);
         format!("the clock {clock}, a system call {call}, a sleeping thread {wake} late (medians)")
@@ -49,7 +56,7 @@ fn machine(environment: &Environment) -> Vec<(String, Text)> {
         ("Congestion control", congestion),
         ("Load average before", load),
         ("What the engine's steps cost", engine),
-        ("Lab", lab.to_owned()),
+        ("Lab", lab),
     ]
     .map(|(key, value)| (key.to_owned(), value.into()))
     .to_vec()

@@ -2,6 +2,7 @@
 //! both. Must not know the owners that this is made of.
 
 use findings::{CellSummary, Findings, GuestTime, MachineTimes};
+use samples::PathRecord;
 
 use super::Source;
 use crate::{
@@ -19,6 +20,9 @@ const MACHINES: &str = "VM: the threads of the host that run the guest's CPUs. H
 const GUESTS: &str = "Guest: what its own kernel counts as busy of its CPUs, while the traffic flows. It takes time in which its host runs \
      something else for its own, unless the host tells it, and does not see what the host does for it.";
 
+const HOSTS: &str =
+    "CPUs busy on average. Each host's own kernel counts them while the traffic flows, whoever uses them.";
+
 /// A column: its title, and what a cell has to say in it.
 type MachineColumn = (&'static str, fn(&CellSummary) -> Option<String>);
 
@@ -31,17 +35,23 @@ const COLUMNS: [MachineColumn; 5] = [
     ("Its guest", |cell| guest(cell, "client")),
 ];
 
+/// Of hosts that exist already, each end is one.
+const OF_HOSTS: [MachineColumn; 2] =
+    [("Server", |cell| guest(cell, "server")), ("Client", |cell| guest(cell, "client"))];
+
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let cells: Vec<&CellSummary> = findings.cells.iter().filter(|cell| has_machines(cell)).collect();
     if cells.is_empty() {
         return None;
     }
+    let of_hosts = cells.iter().all(|cell| PathRecord::exists(&cell.layers));
+    let columns: &[MachineColumn] = if of_hosts { &OF_HOSTS } else { &COLUMNS };
     let columns: Vec<MachineColumn> =
-        COLUMNS.into_iter().filter(|(_, of)| cells.iter().any(|cell| of(cell).is_some())).collect();
+        columns.iter().copied().filter(|(_, of)| cells.iter().any(|cell| of(cell).is_some())).collect();
     let (open, folded) = cells.split_at(OPEN.min(cells.len()));
     let mut blocks = vec![Block::Table(Table {
-        caption: Some(Text::of(Tone::Faint, caption(&cells))),
+        caption: Some(Text::of(Tone::Faint, if of_hosts { HOSTS.to_owned() } else { caption(&cells) })),
         ..table(findings, &columns, open)
     })];
     if !folded.is_empty() {
@@ -49,7 +59,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         let more = vec![Block::Table(table(findings, &columns, folded))];
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
-    Some(section("CPU time of virtual machines", blocks))
+    let title = if of_hosts { "CPU time of the hosts" } else { "CPU time of virtual machines" };
+    Some(section(title, blocks))
 }
 
 fn has_machines(cell: &CellSummary) -> bool {

@@ -49,7 +49,8 @@ fn access(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
             table.port.as_ref().map(|key| ("port", key.span())),
         ];
         for (key, place) in places.into_iter().flatten() {
-            let message = format!("`{key}` has no effect: `{}` is made, with addresses of its own", entry.name());
+            let message =
+                format!("`{key}` has no effect: `{}` is made, with addresses of its own", entry.name());
             let help = "say how the host is reached, as in `ssh = \"user@host\"`";
             problems.push(Problem::new(place, message, "no effect").help(help));
         }
@@ -72,7 +73,10 @@ fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     }
     if let Some(name) = &table.interface {
         let text = name.get_ref();
-        if text.is_empty() || text.len() > DEVICE_NAME || text.contains(|c: char| c == '/' || c.is_whitespace()) {
+        if text.is_empty()
+            || text.len() > DEVICE_NAME
+            || text.contains(|c: char| c == '/' || c.is_whitespace())
+        {
             let message = format!("`{text}` cannot be the name of a device");
             let help = "write it as `ip link` shows it, without the part from `@` on";
             problems.push(Problem::new(name.span(), message, "this name").help(help));

@@ -60,15 +60,17 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
     }
     let trip = match [&from, &to].map(|end| draft.lab.existing(&end.host).is_some()) {
         [true, true] => existing(&from, &to),
-        [false, false] => both_ways(world, &from, &to)
-            .map_err(|stop| vec![unreachable(entry, &from, &to, &stop)])?,
+        [false, false] => {
+            both_ways(world, &from, &to).map_err(|stop| vec![unreachable(entry, &from, &to, &stop)])?
+        }
         [from_exists, _] => {
             let (there, made) = if from_exists { (&from, &to) } else { (&to, &from) };
             let message = format!(
                 "nothing connects `{}`, which is made in a network of its own, with `{}`, which exists already",
                 made.host, there.host
             );
-            let help = "name two hosts with `ssh` or `local`; this machine itself is a host with `local = true`";
+            let help =
+                "name two hosts with `ssh` or `local`; this machine itself is a host with `local = true`";
             return Err(vec![Problem::new(table.to.span(), message, "not connected").help(help)]);
         }
     };

@@ -26,7 +26,11 @@ pub(crate) struct PairWay<'d> {
     pub(crate) place: Range<usize>,
 }
 
-impl PairWay<'_> {
+impl<'d> PairWay<'d> {
+    fn both(one: &'d str, other: &'d str, place: &Range<usize>) -> [Self; 2] {
+        [(one, other), (other, one)].map(|(from, to)| Self { from, to, place: place.clone() })
+    }
+
     /// The name of its path.
     pub(crate) fn name(&self) -> String {
         format!("{}-to-{}", self.from, self.to)
@@ -69,10 +73,7 @@ impl Document {
                 .collect()
             }
         };
-        let ways = |(one, other, place): (&'_ str, &'_ str, Range<usize>)| {
-            [(one, other, place.clone()), (other, one, place)]
-        };
-        pairs.into_iter().flat_map(ways).map(|(from, to, place)| PairWay { from, to, place }).collect()
+        pairs.into_iter().flat_map(|(one, other, place)| PairWay::both(one, other, &place)).collect()
     }
 
     /// The names of all paths: those that are written, and those of pairs.
@@ -120,7 +121,8 @@ impl JsonSchema for Pairs {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let pair = json_schema!({ "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 2 });
+        let pair =
+            json_schema!({ "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 2 });
         json_schema!({ "oneOf": [{ "enum": ["all", "ring"] }, { "type": "array", "items": pair }] })
     }
 }

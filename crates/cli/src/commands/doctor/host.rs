@@ -54,7 +54,8 @@ fn text(destination: &str, environment: &Environment, interface: &Result<(PathEn
     };
     match interface {
         Ok((PathEnd { device, address, .. }, mtu)) => {
-            let said = format!("{address} on {}, MTU {mtu}; another: `address` or `interface`", device.device);
+            let said =
+                format!("{address} on {}, MTU {mtu}; another: `address` or `interface`", device.device);
             row("ok", "traffic", &said);
         }
         Err(because) => row("missing", "traffic", because),
@@ -62,6 +63,8 @@ fn text(destination: &str, environment: &Environment, interface: &Result<(PathEn
     row("ok", "congestion control", &environment.congestion_available.join(", "));
     row("ok", "CPU time", "of its kernel and of the traffic's threads");
     row("missing", "probes", "run on the machine of `plumb run` alone, and not on hosts that SSH reaches");
-    text.push_str("\nOf plumb the host keeps one file, in ~/.cache/plumb; `plumb run --no-cache` removes it.\n");
+    text.push_str(
+        "\nOf plumb the host keeps one file, in ~/.cache/plumb; `plumb run --no-cache` removes it.\n",
+    );
     text
 }
