@@ -10,7 +10,7 @@ mod stream;
 mod time_series;
 
 use findings::{CellSummary, Distribution, SingleOutcome, Spread, WorkloadSummary};
-use workload::{Column, Measurement, Metric};
+use workload::{Column, Measurement, Metric, WorkloadKind};
 
 use crate::{page::Block, phrases, sections::percentiles::TitledDistribution, text::Text};
 
@@ -116,14 +116,14 @@ pub(crate) fn series(measurement: &Measurement) -> Option<TimeSeries> {
 
 /// The heads of all columns that some kind has of a cell in a spreadsheet.
 pub(crate) fn heads() -> Vec<String> {
-    [
-        Column::heads(stream::COLUMNS),
-        Column::heads(ping_pong::COLUMNS),
-        Column::heads(connect::COLUMNS),
-        Column::heads(first_touch::COLUMNS),
-        Column::heads(balloon::COLUMNS),
-    ]
-    .concat()
+    let of_kind = |kind| match kind {
+        WorkloadKind::Stream => Column::heads(stream::COLUMNS),
+        WorkloadKind::PingPong => Column::heads(ping_pong::COLUMNS),
+        WorkloadKind::Connect => Column::heads(connect::COLUMNS),
+        WorkloadKind::FirstTouch => Column::heads(first_touch::COLUMNS),
+        WorkloadKind::Balloon => Column::heads(balloon::COLUMNS),
+    };
+    WorkloadKind::ALL.into_iter().flat_map(of_kind).collect()
 }
 
 /// The names under which some of these have something to say, each once, in their order.

@@ -48,6 +48,6 @@ pub struct Progress {
     pub received: Bytes,
     /// Payload sent in that time.
     pub sent: Bytes,
-    /// Round trips made in that time.
+    /// Things done in that time: round trips made, connections used.
     pub round_trips: u64,
 }

@@ -105,6 +105,7 @@ impl<'a> SharedState<'a> {
         self.sent.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// Things done (round trips, connections), by which a kind's `live` tells its rate.
     pub(crate) fn add_round_trips(&self, count: u64) {
         self.round_trips.fetch_add(count, Ordering::Relaxed);
     }

@@ -336,15 +336,15 @@ impl Measurement {
     /// The heads of all columns that some kind has of a trial, each once.
     #[must_use]
     pub fn heads() -> Vec<String> {
-        let kinds = [
-            Column::heads(stream::COLUMNS),
-            Column::heads(ping_pong::COLUMNS),
-            Column::heads(connect::COLUMNS),
-            Column::heads(first_touch::COLUMNS),
-            Column::heads(balloon::COLUMNS),
-        ];
+        let of_kind = |kind| match kind {
+            WorkloadKind::Stream => Column::heads(stream::COLUMNS),
+            WorkloadKind::PingPong => Column::heads(ping_pong::COLUMNS),
+            WorkloadKind::Connect => Column::heads(connect::COLUMNS),
+            WorkloadKind::FirstTouch => Column::heads(first_touch::COLUMNS),
+            WorkloadKind::Balloon => Column::heads(balloon::COLUMNS),
+        };
         let mut heads: Vec<String> = Vec::new();
-        for head in kinds.concat() {
+        for head in WorkloadKind::ALL.into_iter().flat_map(of_kind) {
             if !heads.contains(&head) {
                 heads.push(head);
             }
@@ -378,5 +378,18 @@ pub trait KindMeasurement {
     fn column(&self, head: &str) -> Option<String> {
         let _ = head;
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_in_the_list_and_has_the_word_that_scenarios_write() {
+        let schema = schemars::schema_for!(WorkloadKind).to_value();
+        let written = schema["oneOf"].as_array().expect("one of words, each described").iter();
+        let written: Vec<_> = written.map(|kind| kind["const"].as_str().expect("a word")).collect();
+        assert_eq!(written, WorkloadKind::ALL.map(WorkloadKind::word));
     }
 }

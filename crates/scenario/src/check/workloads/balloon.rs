@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use units::Bytes;
 use workload::BalloonSettings;
 
-use super::{Keys, first_touch, limits, or, refuse};
+use super::{Keys, limits, or, refuse};
 use crate::{diagnosis::Problem, document::WorkloadTable};
 
 /// Every method moves multiples of the first.
@@ -22,7 +22,6 @@ pub(super) const KEYS: Keys = Keys {
 /// The load of a balloon.
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> BalloonSettings {
     const WHY: &str = "it ends when all the memory has moved";
-    first_touch::without_sockets(table, problems);
     refuse(&table.duration, "duration", WHY, problems);
     refuse(&table.warmup, "warmup", WHY, problems);
     refuse(&table.interval, "interval", WHY, problems);

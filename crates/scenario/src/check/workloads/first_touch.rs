@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use units::{Bytes, Nanos};
 use workload::FirstTouchSettings;
 
-use super::{Keys, limits, or, refuse};
+use super::{Keys, limits, or};
 use crate::{diagnosis::Problem, document::WorkloadTable};
 
 const DURATION: Nanos = Nanos::from_secs(2);
@@ -25,7 +25,6 @@ pub(super) const KEYS: Keys = Keys {
 /// The load of a first touch.
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> FirstTouchSettings {
     let usual = FirstTouchSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));
-    without_sockets(table, problems);
     let memory = limits::size_or(&table.memory, usual.memory);
     let threads = limits::several(&table.threads, "threads", problems);
     let least = LEAST_SHARE.saturating_mul(u64::from(threads)).max(*MEMORY.start());
@@ -43,15 +42,4 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> FirstT
         interval: table.interval.as_ref().map_or(usual.interval, |time| time.get_ref().0),
         ..usual
     }
-}
-
-/// Complains of what is set on sockets.
-pub(super) fn without_sockets(table: &WorkloadTable, problems: &mut Vec<Problem>) {
-    const WHY: &str = "it has one end, and no sockets";
-    refuse(&table.congestion, "congestion", WHY, problems);
-    refuse(&table.mss, "mss", WHY, problems);
-    refuse(&table.window, "window", WHY, problems);
-    refuse(&table.dscp, "dscp", WHY, problems);
-    refuse(&table.nodelay, "nodelay", WHY, problems);
-    refuse(&table.busy_poll, "busy-poll", WHY, problems);
 }

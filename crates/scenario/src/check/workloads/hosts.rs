@@ -17,6 +17,7 @@ pub(super) fn of(
 ) -> Vec<PathName> {
     let table = &entry.table;
     refuse(&table.placement, "placement", "it has one end, which runs where the scheduler puts it", problems);
+    without_sockets(table, problems);
     if let Some(path) = table.paths.first() {
         let message = "`paths` has no effect here: it has one end, and goes over no path";
         let help = "name the hosts that it runs at, as in `hosts = [\"node1\"]`";
@@ -39,6 +40,17 @@ pub(super) fn of(
         problems.push(Problem::new(host.span(), message, "also a path").help("rename the path"));
     }
     table.hosts.iter().map(|host| PathName::new(host.get_ref())).collect()
+}
+
+/// Complains of what is set on sockets.
+fn without_sockets(table: &WorkloadTable, problems: &mut Vec<Problem>) {
+    const WHY: &str = "it has one end, and no sockets";
+    refuse(&table.congestion, "congestion", WHY, problems);
+    refuse(&table.mss, "mss", WHY, problems);
+    refuse(&table.window, "window", WHY, problems);
+    refuse(&table.dscp, "dscp", WHY, problems);
+    refuse(&table.nodelay, "nodelay", WHY, problems);
+    refuse(&table.busy_poll, "busy-poll", WHY, problems);
 }
 
 /// What stands for the hosts of all workloads where paths are planned, each once.
