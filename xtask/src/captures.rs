@@ -148,7 +148,7 @@ impl<'a> Stage<'a> {
         let mut section = live_heading(command);
         for (size, (columns, rows)) in LIVE_SIZES.into_iter().enumerate() {
             println!("{columns}x{rows} {}", live_title(command));
-            let written = self.typed(command, columns, rows)?;
+            let written = self.typed(command, columns, rows, self.root)?;
             let mut terminal = vt100::Parser::new(rows, columns, 0);
             terminal.process(until_shown(&written).context("it was not shown live")?);
             let screen: Vec<String> =

@@ -104,8 +104,7 @@ impl LiveView {
                     Some(record) => record.header = (*header).clone(),
                     None => {
                         let header = (*header).clone();
-                        let (trials, skipped, ends) = (Vec::new(), Vec::new(), Vec::new());
-                        self.record = Some(RunRecord { header, trials, skipped, ends });
+                        self.record = Some(RunRecord::begun(header));
                     }
                 }
                 self.tell(Message::Begun(header.id.to_string()));

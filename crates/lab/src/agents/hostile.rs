@@ -139,7 +139,7 @@ fn run(says: fn() -> Pieces) -> RunError {
     let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(1)));
     let (bind, server) = ("198.18.0.1".parse().expect("one"), "198.18.0.2".parse().expect("one"));
     let order = Order::Run(ClientOrder { token: Token(1), bind, server, port: 1, load, cpus: None });
-    let mut agents = match Agents::start(machines, "test", &Stop::new(), &mut |_| ()) {
+    let mut agents = match Agents::start(machines, "test", &Stop::new(), &mut |_: &Event<'_>| ()) {
         Ok(agents) => agents,
         Err(error) => return error,
     };
