@@ -79,6 +79,7 @@ const SERVER: &[&[Call]] = &[
     calls::TIME,
     calls::MEMORY,
     calls::THREADS,
+    calls::OWN,
     calls::SIGNALS,
     calls::FILES,
     calls::PIPES,

@@ -95,7 +95,7 @@ fn is_within(asked: SocketAddr, listener: SocketAddr) -> bool {
 }
 
 /// What it needs: one question and one socket at a time.
-const CALLS: &[&[Call]] = &[calls::DESCRIPTORS, calls::SOCKETS, calls::MEMORY, calls::SIGNALS];
+const CALLS: &[&[Call]] = &[calls::DESCRIPTORS, calls::SOCKETS, calls::MEMORY, calls::SIGNALS, calls::OWN];
 
 #[cfg(test)]
 mod tests {

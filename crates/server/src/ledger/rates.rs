@@ -155,7 +155,7 @@ mod tests {
         }
         assert_eq!(rates.sources.len(), SOURCES);
         assert!(!rates.allows(source(0), 1, 6), "who owes most is forgotten last");
-        rates.spend(source(7), 1, 5 + 10 * SECOND);
+        rates.spend(source(200_000), 1, 5 + 10 * SECOND);
         assert_eq!(rates.sources.len(), 1);
     }
 

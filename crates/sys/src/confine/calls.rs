@@ -22,6 +22,19 @@ pub const TIME: &[Call] = &[
     Any(libc::SYS_restart_syscall),
 ];
 
+/// What a thread says and asks of itself.
+pub const OWN: &[Call] = &[With(
+    libc::SYS_prctl,
+    0,
+    &[
+        libc::PR_SET_NAME as u32,
+        libc::PR_GET_NAME as u32,
+        libc::PR_SET_TIMERSLACK as u32,
+        libc::PR_GET_TIMERSLACK as u32,
+        PR_GET_AUXV,
+    ],
+)];
+
 /// Threads, what they have used, and where they run.
 pub const THREADS: &[Call] = &[
     Bit(libc::SYS_clone, 0, libc::CLONE_THREAD as u32),
@@ -33,11 +46,6 @@ pub const THREADS: &[Call] = &[
     Any(libc::SYS_getrusage),
     Any(libc::SYS_gettid),
     Any(libc::SYS_membarrier),
-    With(
-        libc::SYS_prctl,
-        0,
-        &[libc::PR_SET_NAME as u32, libc::PR_GET_NAME as u32, libc::PR_SET_TIMERSLACK as u32],
-    ),
     Any(libc::SYS_rseq),
     Any(libc::SYS_sched_getaffinity),
     Any(libc::SYS_sched_setaffinity),
@@ -148,6 +156,8 @@ pub const MACHINE: &[Call] = &[
     Any(libc::SYS_uname),
 ];
 
+/// Of linux/prctl.h: what the kernel told the program when it began.
+const PR_GET_AUXV: u32 = 0x4155_5856;
 /// Of asm-generic/ioctls.h and linux/sockios.h.
 const FIONBIO: u32 = 0x5421;
 const FIOCLEX: u32 = 0x5451;
