@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use plumb_tests::{Need, Sandbox};
 
 mod alone;
+mod confined;
 mod iperf3_client;
 mod iperf3_server;
 mod other_user;
@@ -26,8 +27,14 @@ fn main() -> ExitCode {
         other_user::play(words);
         return ExitCode::SUCCESS;
     }
-    let cases =
-        [sockperf::CASES, iperf3_client::CASES, iperf3_server::CASES, udp_port::CASES, vanished::CASES];
+    let cases = [
+        sockperf::CASES,
+        iperf3_client::CASES,
+        iperf3_server::CASES,
+        udp_port::CASES,
+        vanished::CASES,
+        confined::CASES,
+    ];
     alone::run(cases.into_iter().flatten())
 }
 

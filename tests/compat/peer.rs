@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use plumb_tests::{Output, wait_until};
+use plumb_tests::{Output, Sandbox, wait_until};
 
 /// No program takes longer than this, even on a machine that has other things to do.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
@@ -49,6 +49,10 @@ impl Running {
             }
         };
         Output { status: status.code(), out: self.said(true), err: self.said(false) }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends a signal by its name.
@@ -151,4 +155,20 @@ pub(crate) fn iperf3(words: &[&str]) -> Command {
     let mut command = Command::new("iperf3");
     command.args(words);
     command
+}
+
+/// A client by its words, without address and port, of a server here; one that is only flags is stock iperf3.
+pub(crate) fn client_of(sandbox: &Sandbox, client: &str, port: u16) -> Running {
+    let words: Vec<_> = client.split_whitespace().collect();
+    let (place, port) = ("127.0.0.1", port.to_string());
+    let command = match words[0] {
+        flag if flag.starts_with('-') => iperf3(&[&["-c", place, "-p", &port], &words[..]].concat()),
+        "sockperf" => {
+            let mut command = Command::new("sockperf");
+            command.args(&words[1..]).args(["-i", place, "-p", &port]);
+            command
+        }
+        command => sandbox.command(&[&[command, place, "-p", &port], &words[1..]].concat()),
+    };
+    Running::start(command)
 }

@@ -1,14 +1,12 @@
 //! The server's UDP port belongs to its user: nobody else can bind it, before, while or after a client is served.
 
-use std::process::Command;
-
 use plumb_tests::{Case, Sandbox};
 
 use crate::{
     IPERF3, ROOT,
     alone::{alone, each},
     other_user::{OtherUser, Work},
-    peer::{Running, await_listener, free_port, iperf3},
+    peer::{Running, await_listener, client_of, free_port},
     sandbox,
     sockperf::SOCKPERF,
 };
@@ -90,19 +88,4 @@ fn start(sandbox: &Sandbox, listen: &[&str], port: u16) -> Running {
     let port = port.to_string();
     let words = [&["server", "-p", &port], listen].concat();
     Running::start(sandbox.command(&words))
-}
-
-fn client_of(sandbox: &Sandbox, client: &str, port: u16) -> Running {
-    let words: Vec<_> = client.split_whitespace().collect();
-    let (place, port) = ("127.0.0.1", port.to_string());
-    let command = match words[0] {
-        flag if flag.starts_with('-') => iperf3(&[&["-c", place, "-p", &port], &words[..]].concat()),
-        "sockperf" => {
-            let mut command = Command::new("sockperf");
-            command.args(&words[1..]).args(["-i", place, "-p", &port]);
-            command
-        }
-        command => sandbox.command(&[&[command, place, "-p", &port], &words[1..]].concat()),
-    };
-    Running::start(command)
 }

@@ -8,6 +8,7 @@ use plumb_tests::{Case, Need, Sandbox, run};
 
 mod balloon;
 mod boots;
+mod confined;
 mod ends;
 mod faults;
 mod firecracker;
@@ -71,6 +72,11 @@ const HYPERVISOR: &[Need] =
     &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
 
 const CASES: &[Case] = &[
+    Case {
+        name: "a_monitor_is_nobody_in_an_empty_network_under_a_filter_with_a_sealed_image",
+        needs: HYPERVISOR,
+        test: confined::a_monitor_has_little,
+    },
     Case {
         name: "memory_moves_by_pages_by_blocks_and_by_the_agent",
         needs: WATCHED,

@@ -3,6 +3,7 @@
 
 mod accelerator;
 mod arguments;
+mod confinement;
 mod error;
 mod instance;
 mod monitor;
@@ -163,7 +164,9 @@ impl Qemu {
             inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child });
         command.fd_mappings(mappings.collect()).expect("each descriptor has a number of its own");
         let started = Instant::now();
-        let mut child = sys::child::spawn_in(&mut command, None, PROGRAM).map_err(QemuError::of_start)?;
+        let confines = confinement::of(self).map_err(QemuError::Start)?;
+        let child = sys::child::spawn_confined(&mut command, confines, PROGRAM);
+        let mut child = child.map_err(QemuError::of_start)?;
         // It has copies of its own: only so does its end end the streams here.
         drop(command);
         let first_process = Arc::new(OnceLock::new());

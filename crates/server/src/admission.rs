@@ -1,6 +1,9 @@
 //! From a peer that has said what it wants to a client that is served: checked, queued, on a thread of its own.
 
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::{
+    net::{IpAddr, SocketAddr, TcpStream, UdpSocket},
+    sync::Mutex,
+};
 
 use codecs::iperf3::{Cookie, ErrorCode, Params, server::Machine};
 use sys::{clock::monotonic, poller::Interest};
@@ -14,20 +17,21 @@ use workload::Transport;
 
 use super::{
     admission_check::{Denial, check_limits},
-    admission_queue::{Admission, LIMIT, QueuedTest},
+    admission_queue::{Admission, QueuedTest},
     auth_worker::{CheckedLogin, Login},
     event::{Event, Refusal},
     event_loop::EventLoop,
+    ledger::{Exhausted, FAILURE, Ledger, Share, Source},
     pending::{PendingConnection, dismiss},
     session::{self, ServerContext, SessionId},
     sessions::{Conversation, Ingress, RequestIngress, Sessions, StreamIngress},
 };
-use crate::iperf3::server::{AdmittedTest, DataConnection};
+use crate::iperf3::server::{AdmittedTest, DataConnection, Memory};
 
-/// Data connections of all iperf3 tests together, each with a thread; one test has 256 at most.
-const STREAMS: usize = 1024;
 /// What a client is told that has not proved who it is, and what the watcher is.
 const UNKNOWN: Denial = Denial { told: (ErrorCode::AUTHORIZATION, 0), because: Refusal::Unknown };
+/// More of its address, or of all, wait already than may.
+const TOO_MANY: Denial = Denial { told: (ErrorCode::ACCESS_DENIED, 0), because: Refusal::AddressLimit };
 /// Connections for one request that may wait for a thread of their client.
 const REQUESTS: usize = 256;
 
@@ -56,13 +60,28 @@ impl<'scope> EventLoop<'scope, '_> {
         if self.poller.remove(&socket).is_err() {
             return self.log.refused(peer, Refusal::ConnectionLimit, now);
         }
-        let test = QueuedTest { order, socket, peer, local, cookie, machine, params, since: now };
-        match self.auth_worker.log_in(test, self.keys, now) {
+        let Some(share) = self.make_room_to_wait(peer.ip().into(), now) else {
+            return self.refuse(&socket, peer, machine, TOO_MANY, now);
+        };
+        let test =
+            QueuedTest { order, socket, peer, local, cookie, machine, params, since: now, _share: share };
+        match self.auth_worker.log_in(test, self.keys, &mut self.ledger.failures, now) {
             Login::Needless(test) => self.enqueue(test, now),
             Login::Pending => {}
-            Login::Refused(test) => self.refuse(test, UNKNOWN, now),
-            Login::Busy(test) => test.deny(&mut self.log, now),
+            Login::Refused(test) => self.refuse_test(test, UNKNOWN, now),
+            Login::Busy(test) => test.deny(Exhausted::Server, &mut self.log, now),
         }
+    }
+
+    /// A place to wait; where there is none, the oldest goes of the address that has most.
+    fn make_room_to_wait(&mut self, source: Source, now: u64) -> Option<Share> {
+        let waiting = self.ledger.waiting.clone();
+        if waiting.check(source, 1) == Err(Exhausted::Server) && waiting.of(source) + 1 < waiting.most() {
+            let most = waiting.most();
+            let gone = self.queue.take_oldest(|other| waiting.of(other) == most)?;
+            gone.deny(Exhausted::Address, &mut self.log, now);
+        }
+        waiting.take(source, 1).ok()
     }
 
     pub(super) fn take_checked_logins(&mut self, now: u64) {
@@ -71,30 +90,38 @@ impl<'scope> EventLoop<'scope, '_> {
                 test.since = now;
                 self.enqueue(test, now);
             } else {
-                self.auth_worker.failed(test.peer.ip(), now);
-                self.refuse(test, UNKNOWN, now);
+                self.ledger.failures.spend(test.source(), FAILURE, now);
+                self.refuse_test(test, UNKNOWN, now);
             }
         }
     }
 
-    fn refuse(&mut self, mut test: QueuedTest, denial: Denial, now: u64) {
-        self.log.refused(test.peer, denial.because, now);
+    fn refuse_test(&mut self, test: QueuedTest, denial: Denial, now: u64) {
+        self.refuse(&test.socket, test.peer, test.machine, denial, now);
+    }
+
+    fn refuse(
+        &mut self,
+        socket: &TcpStream,
+        peer: SocketAddr,
+        mut machine: Box<Machine>,
+        denial: Denial,
+        now: u64,
+    ) {
+        self.log.refused(peer, denial.because, now);
         let (code, number) = denial.told;
-        test.machine.refuse(code, number);
-        dismiss(&test.socket, &mut test.machine);
+        machine.refuse(code, number);
+        dismiss(socket, &mut machine);
     }
 
     /// A client that is known is queued, if what it asks for may be served.
     fn enqueue(&mut self, test: QueuedTest, now: u64) {
         let (order, peer) = (test.order, test.peer);
         if let Err(denial) = check_limits(&test.params, &self.context.config.limits) {
-            return self.refuse(test, denial, now);
+            return self.refuse_test(test, denial, now);
         }
         if self.poller.add(&test.socket, order, Interest::Read).is_err() {
             return self.log.refused(peer, Refusal::ConnectionLimit, now);
-        }
-        if self.queue.count() >= LIMIT {
-            return test.deny(&mut self.log, now);
         }
         self.queue.add(test);
         self.admit_waiting(now);
@@ -105,18 +132,29 @@ impl<'scope> EventLoop<'scope, '_> {
 
     /// Serves those that may begin, and refuses those that have no hope of it.
     pub(super) fn admit_waiting(&mut self, now: u64) {
-        while let Some(test) = self.queue.next(|test| admission(test, &self.sessions, &self.context)) {
+        while let Some(test) =
+            self.queue.next(|test| admission(test, &self.sessions, &self.ledger, &self.context))
+        {
             let begun = self.begin_iperf3(test);
             self.tell(begun);
         }
-        self.queue.drop_late(|test| admission(test, &self.sessions, &self.context), &mut self.log, now);
+        let admission = |test: &QueuedTest| admission(test, &self.sessions, &self.ledger, &self.context);
+        self.queue.drop_late(admission, &mut self.log, now);
     }
 
     fn begin_iperf3(&mut self, test: QueuedTest) -> Result<()> {
         // It stays with the client's thread, which waits for it in its own way.
         self.poller.remove(&test.socket)?;
         let QueuedTest { socket, peer, local, cookie, machine, params, .. } = test;
-        let count = params.streams().len();
+        let (source, count) = (Source::from(peer.ip()), params.streams().len());
+        let shares = self.shares_of_test(source, count);
+        let Ok((shares, [buffers, intervals])) =
+            shares.and_then(|shares| Ok((shares, self.memory(source, &params)?)))
+        else {
+            self.refuse(&socket, peer, machine, TOO_MANY, monotonic());
+            return Ok(());
+        };
+        let memory = Memory { buffers: buffers.amount(), intervals: intervals.amount() };
         let (stream_ingress, arriving) = StreamIngress::new(cookie, params.transport(), (peer, local), count);
         let (gathering, waker) = (stream_ingress.gathering(), self.waker.clone());
         let load = params.load();
@@ -130,13 +168,30 @@ impl<'scope> EventLoop<'scope, '_> {
             machine,
             params,
             load,
+            memory,
             arriving,
             patience: self.context.config.patience(),
             gathered,
         };
-        self.begin(peer, local, Some(Ingress::Streams(stream_ingress)), move |context, session| {
+        self.begin((peer, local), Some(Ingress::Streams(stream_ingress)), shares, move |context, session| {
             session::iperf3(context, session, admitted);
+            // What came of the test is told by now, and gone.
+            drop((buffers, intervals));
         })
+    }
+
+    /// Memory for a test: what it asks for, or what is left of that.
+    fn memory(&self, source: Source, params: &Params) -> std::result::Result<[Share; 2], Exhausted> {
+        let (wanted, least) = Memory::of(params, &self.context.config.limits);
+        let Ledger { buffers, intervals, .. } = &self.ledger;
+        Ok([
+            buffers.take_part(source, wanted.buffers, least.buffers)?,
+            intervals.take_part(source, wanted.intervals, least.intervals)?,
+        ])
+    }
+
+    fn shares_of_test(&self, source: Source, streams: usize) -> std::result::Result<Vec<Share>, Exhausted> {
+        Ok(vec![self.ledger.places.take(source, 1)?, self.ledger.streams.take(source, streams as u64)?])
     }
 
     pub(super) fn begin_native(&mut self, connection: PendingConnection, said: Handshake) {
@@ -183,12 +238,14 @@ impl<'scope> EventLoop<'scope, '_> {
         socket: UdpSocket,
         local: SocketAddr,
         conversation: Conversation,
+        share: Share,
     ) {
         let ready = socket.set_nonblocking(false).map_err(Error::socket("prepare", || "a UDP socket"));
+        let rate = self.ledger.replies.meters(conversation.peer.ip().into(), monotonic());
         let ingress = Some(Ingress::Datagrams(conversation.clone()));
         let begun = ready.and_then(|()| {
-            self.begin(conversation.peer, local, ingress, move |context, session| {
-                session::datagrams(context, session, socket, &conversation);
+            self.begin((conversation.peer, local), ingress, vec![share], move |context, session| {
+                session::datagrams(context, session, socket, &conversation, &rate);
             })
         });
         self.tell(begun);
@@ -199,9 +256,10 @@ impl<'scope> EventLoop<'scope, '_> {
         self.context.config.auth.is_none()
     }
 
-    /// Whether one more may be served.
-    pub(super) fn has_room(&self) -> bool {
-        has_room(&self.sessions, &self.context)
+    /// A place for one more client of this address.
+    pub(super) fn place(&self, address: IpAddr) -> std::result::Result<Share, Exhausted> {
+        check_once(&self.sessions, &self.context)?;
+        self.ledger.places.take(address.into(), 1)
     }
 
     /// Serves a connection, if there is a place.
@@ -211,12 +269,15 @@ impl<'scope> EventLoop<'scope, '_> {
         ingress: Option<Ingress>,
         work: impl FnOnce(ServerContext<'_>, &SessionId, TcpStream) + Send + 'scope,
     ) {
-        if !self.has_room() {
-            return self.turn_away(&connection, Refusal::Busy, RefusalCode::Busy);
-        }
+        let place = match self.place(connection.peer.ip()) {
+            Ok(place) => place,
+            Err(whose) => return self.turn_away(&connection, whose.into(), whose.into()),
+        };
         let PendingConnection { socket, peer, .. } = connection;
         let begun = self.prepare(&socket, peer).and_then(|local| {
-            self.begin(peer, local, ingress, move |context, session| work(context, session, socket))
+            self.begin((peer, local), ingress, vec![place], move |context, session| {
+                work(context, session, socket);
+            })
         });
         self.tell(begun);
     }
@@ -242,16 +303,17 @@ impl<'scope> EventLoop<'scope, '_> {
 
     fn begin(
         &mut self,
-        peer: SocketAddr,
-        local: SocketAddr,
+        (peer, local): (SocketAddr, SocketAddr),
         ingress: Option<Ingress>,
+        shares: Vec<Share>,
         work: impl FnOnce(ServerContext<'_>, &SessionId) + Send + 'scope,
     ) -> Result<()> {
         let context = self.context;
         // A test of iperf3 is told why it ends; whoever has no way to hear so is ended from here.
         let limit = (!matches!(ingress, Some(Ingress::Streams(_)))).then_some(context.config.limits.duration);
         let work = move |number, stop: &Stop| {
-            work(ServerContext { stop, ..context }, &SessionId { number, peer, local });
+            let session = SessionId { number, peer, local, shares: Mutex::new(shares) };
+            work(ServerContext { stop, ..context }, &session);
         };
         self.sessions.begin(self.scope, (peer, limit), ingress, &self.waker, work)
     }
@@ -264,21 +326,28 @@ impl<'scope> EventLoop<'scope, '_> {
     }
 }
 
-fn has_room(sessions: &Sessions<'_>, context: &ServerContext<'_>) -> bool {
-    let served = context.config.once && sessions.begun() > 0;
-    !served && sessions.count() < context.config.limits.clients
+/// Whether the one client of a server of one has not come yet.
+fn check_once(sessions: &Sessions<'_>, context: &ServerContext<'_>) -> std::result::Result<(), Exhausted> {
+    if context.config.once && sessions.begun() > 0 { Err(Exhausted::Server) } else { Ok(()) }
 }
 
-fn admission(test: &QueuedTest, sessions: &Sessions<'_>, context: &ServerContext<'_>) -> Admission {
-    let place = has_room(sessions, context);
+fn admission(
+    test: &QueuedTest,
+    sessions: &Sessions<'_>,
+    ledger: &Ledger,
+    context: &ServerContext<'_>,
+) -> Admission {
+    let (source, streams) = (test.source(), test.params.streams().len() as u64);
+    let room = check_once(sessions, context)
+        .and_then(|()| ledger.places.check(source, 1))
+        .and_then(|()| ledger.streams.check(source, streams));
     let alone = !(context.config.queue && sessions.has_test());
     // Streams over UDP do not say whose they are: tests of one peer gather them one after another.
     let mixed =
         test.params.transport() == Transport::Udp && sessions.gathering_datagrams(test.peer.ip()).is_some();
-    let room = sessions.streams() + test.params.streams().len() <= STREAMS;
-    match (place && room && alone && !mixed, (place && room) || context.config.queue) {
-        (true, _) => Admission::Now,
-        (false, true) => Admission::Later,
-        (false, false) => Admission::Busy,
+    match room {
+        Ok(()) if alone && !mixed => Admission::Now,
+        Err(whose) if !context.config.queue => Admission::Busy(whose),
+        _ => Admission::Later,
     }
 }

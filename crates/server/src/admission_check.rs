@@ -9,7 +9,7 @@ use codecs::iperf3::{
 use traffic::{Error, Result, random_bytes};
 use units::Nanos;
 
-use super::{config::Auth, event::Refusal};
+use super::{config::Auth, event::Refusal, seen_tokens::SeenTokens};
 use crate::Limits;
 
 /// What clients have to prove who they are with.
@@ -36,17 +36,23 @@ impl LoginKeys {
         params.authtoken.as_deref().is_some_and(|token| Claim::may_open(token, &self.key))
     }
 
-    /// Whether the client is who it says: milliseconds of work. Both paddings are tried: a client's version does
-    /// not tell which.
-    pub(super) fn check(&self, params: &Params) -> std::result::Result<(), LoginDenial> {
+    /// Whether the client is who it says, and says so for the first time: milliseconds of work. Both paddings are
+    /// tried: a client's version does not tell which.
+    pub(super) fn check(
+        &self,
+        params: &Params,
+        seen: &mut SeenTokens,
+    ) -> std::result::Result<(), LoginDenial> {
         let token = params.authtoken.as_deref().ok_or(LoginDenial::Absent)?;
         let open = |padding| Claim::open(token, &self.key, padding, &mut random_bytes);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let now = i64::try_from(now).unwrap_or(i64::MAX);
-        let checked = |claim: Claim| claim.judge(&self.users, now, self.skew);
+        let checked = |claim: Claim| claim.judge(&self.users, now, self.skew).map(|()| claim.at);
         let oaep = open(Padding::Oaep).and_then(checked);
         let pkcs = open(Padding::Pkcs1v15).and_then(checked);
-        oaep.or(pkcs)
+        // Until its time is over by this server's clock it could be used again.
+        let until = oaep.or(pkcs)?.saturating_add(self.skew);
+        if seen.is_new(token, until, now) { Ok(()) } else { Err(LoginDenial::Replayed) }
     }
 }
 

@@ -7,24 +7,29 @@ use std::{
 };
 
 use codecs::iperf3::{
-    Cookie, Params,
+    Cookie, ErrorCode, Params,
     server::{Machine, access_denied},
 };
 use units::Nanos;
 
 use super::{
-    event::Refusal,
+    ledger::{Exhausted, Share, Source},
     log_limiter::LogLimiter,
-    pending::{ParameterRead, read_parameters},
+    pending::{ParameterRead, dismiss, read_parameters},
 };
 
-pub(super) const LIMIT: usize = 64;
+/// Addresses whose turn is remembered.
+const TURNS: usize = 64;
 /// How long one waits for a place where there is no queue: the client before it may be taking its leave.
 const MOMENT: Nanos = Nanos::from_millis(500);
 
-/// In the order in which their parameters came.
+/// Tests in the order in which their parameters came; addresses take turns.
 #[derive(Default)]
-pub(super) struct AdmissionQueue(VecDeque<QueuedTest>);
+pub(super) struct AdmissionQueue {
+    tests: VecDeque<QueuedTest>,
+    /// Whose tests have begun of late; the latest last.
+    turns: VecDeque<Source>,
+}
 
 /// A client that waits.
 pub(super) struct QueuedTest {
@@ -37,6 +42,8 @@ pub(super) struct QueuedTest {
     pub(super) machine: Box<Machine>,
     pub(super) params: Box<Params>,
     pub(super) since: u64,
+    /// That it waits, in the ledger.
+    pub(super) _share: Share,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,27 +51,38 @@ pub(super) enum Admission {
     Now,
     Later,
     /// There is no place, and no queue to wait for one.
-    Busy,
+    Busy(Exhausted),
 }
 
 impl AdmissionQueue {
-    pub(super) fn count(&self) -> usize {
-        self.0.len()
-    }
-
     /// How many come before the client with this number; `None` when it does not wait.
     pub(super) fn position(&self, order: u64) -> Option<usize> {
-        self.0.iter().position(|test| test.order == order)
+        self.tests.iter().position(|test| test.order == order)
     }
 
     pub(super) fn add(&mut self, test: QueuedTest) {
-        self.0.push_back(test);
+        self.tests.push_back(test);
     }
 
-    /// The first that may begin.
+    /// The one that begins now: of those that may, the first of the address whose last turn was longest ago.
     pub(super) fn next(&mut self, admission: impl Fn(&QueuedTest) -> Admission) -> Option<QueuedTest> {
-        let position = self.0.iter().position(|test| admission(test) == Admission::Now)?;
-        self.0.remove(position)
+        let may = self.tests.iter().enumerate().filter(|(_, test)| admission(test) == Admission::Now);
+        let turn = |test: &QueuedTest| self.turns.iter().position(|source| *source == test.source());
+        let (position, _) = may.min_by_key(|(_, test)| turn(test))?;
+        let test = self.tests.remove(position)?;
+        let source = test.source();
+        self.turns.retain(|other| *other != source);
+        if self.turns.len() >= TURNS {
+            self.turns.pop_front();
+        }
+        self.turns.push_back(source);
+        Some(test)
+    }
+
+    /// Takes the oldest out of an address's tests.
+    pub(super) fn take_oldest(&mut self, of: impl Fn(Source) -> bool) -> Option<QueuedTest> {
+        let position = self.tests.iter().position(|test| of(test.source()))?;
+        self.tests.remove(position)
     }
 
     /// Refuses those that have found no place for a moment.
@@ -75,28 +93,41 @@ impl AdmissionQueue {
         now: u64,
     ) {
         let late = |test: &QueuedTest| now.saturating_sub(test.since) >= MOMENT.0;
-        while let Some(position) =
-            self.0.iter().position(|test| admission(test) == Admission::Busy && late(test))
-        {
-            self.0.remove(position).into_iter().for_each(|test| test.deny(log, now));
+        let busy = |test: &QueuedTest| match admission(test) {
+            Admission::Busy(whose) if late(test) => Some(whose),
+            _ => None,
+        };
+        let first = |tests: &VecDeque<QueuedTest>| {
+            tests.iter().enumerate().find_map(|(position, test)| Some((position, busy(test)?)))
+        };
+        while let Some((position, whose)) = first(&self.tests) {
+            self.tests.remove(position).into_iter().for_each(|test| test.deny(whose, log, now));
         }
     }
 
     /// Reads from one that has sent something: it has left, or is about to.
     pub(super) fn check_activity(&mut self, order: u64, log: &mut LogLimiter<'_>, now: u64) {
         let Some(position) = self.position(order) else { return };
-        let test = &mut self.0[position];
+        let test = &mut self.tests[position];
         if let ParameterRead::Refused(because) = read_parameters(&test.socket, &mut test.machine, now) {
             log.refused(test.peer, because, now);
-            self.0.remove(position);
+            self.tests.remove(position);
         }
     }
 }
 
 impl QueuedTest {
-    /// Tells it what a stock server tells a second client.
-    pub(super) fn deny(self, log: &mut LogLimiter<'_>, now: u64) {
-        log.refused(self.peer, Refusal::Busy, now);
+    pub(super) fn source(&self) -> Source {
+        self.peer.ip().into()
+    }
+
+    /// Tells it what a stock server tells a second client; one of our own that its address has too much.
+    pub(super) fn deny(mut self, whose: Exhausted, log: &mut LogLimiter<'_>, now: u64) {
+        log.refused(self.peer, whose.into(), now);
+        if whose == Exhausted::Address && self.params.plumb.is_some() {
+            self.machine.refuse(ErrorCode::LIMIT_ADDRESS, 0);
+            return dismiss(&self.socket, &mut self.machine);
+        }
         if (&self.socket).write_all(&access_denied()).is_ok() {
             // Gone: it does not matter any more.
             let _ = self.socket.shutdown(Shutdown::Write);

@@ -3,7 +3,7 @@
 //! What awaits it is bounded: when that is full, a client is told that the server is busy.
 
 use std::{
-    net::IpAddr,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel},
     thread::Scope,
 };
@@ -11,7 +11,11 @@ use std::{
 use traffic::Stop;
 
 use super::{
-    admission_check::LoginKeys, admission_queue::QueuedTest, login_failures::Failures, waker::Waker,
+    admission_check::LoginKeys,
+    admission_queue::QueuedTest,
+    ledger::{FAILURE, Rates},
+    seen_tokens::SeenTokens,
+    waker::Waker,
 };
 
 /// Logins that may await their check: a fraction of a second of work.
@@ -21,7 +25,6 @@ const LOGINS: usize = 32;
 pub(super) struct AuthWorker {
     /// `None` where nobody has to log in.
     channels: Option<Channels>,
-    failures: Failures,
 }
 
 struct Channels {
@@ -60,18 +63,23 @@ impl AuthWorker {
             scope.spawn(move || check_all(&logins_in, keys, closing, &results, &waker));
             Channels { logins, checked }
         });
-        Self { channels, failures: Failures::default() }
+        Self { channels }
     }
 
     /// Decides what can be decided at once, and hands on the rest.
-    pub(super) fn log_in(&mut self, test: QueuedTest, keys: Option<&LoginKeys>, now: u64) -> Login {
+    pub(super) fn log_in(
+        &self,
+        test: QueuedTest,
+        keys: Option<&LoginKeys>,
+        failures: &mut Rates,
+        now: u64,
+    ) -> Login {
         let Some((channels, keys)) = self.channels.as_ref().zip(keys) else { return Login::Needless(test) };
-        let peer = test.peer.ip();
-        if self.failures.are_many(peer, now) {
+        if !failures.allows(test.source(), FAILURE, now) {
             return Login::Refused(test);
         }
         if !keys.may_know(&test.params) {
-            self.failures.add(peer, now);
+            failures.spend(test.source(), FAILURE, now);
             return Login::Refused(test);
         }
         match channels.logins.try_send(test) {
@@ -83,10 +91,6 @@ impl AuthWorker {
     pub(super) fn next_checked(&mut self) -> Option<CheckedLogin> {
         self.channels.as_ref()?.checked.try_recv().ok()
     }
-
-    pub(super) fn failed(&mut self, peer: IpAddr, now: u64) {
-        self.failures.add(peer, now);
-    }
 }
 
 fn check_all(
@@ -96,8 +100,11 @@ fn check_all(
     results: &Sender<CheckedLogin>,
     waker: &Waker,
 ) {
+    let mut seen = SeenTokens::default();
     while let Ok(test) = logins_in.recv() {
-        let known = !closing.is_asked() && keys.check(&test.params).is_ok();
+        // What a client has sent may have found a defect: its login fails, and nobody else's.
+        let check = || keys.check(&test.params, &mut seen).is_ok();
+        let known = !closing.is_asked() && catch_unwind(AssertUnwindSafe(check)).unwrap_or(false);
         // The event loop is gone: so are its connections.
         let _ = results.send(CheckedLogin { test, known });
         waker.wake();

@@ -34,6 +34,8 @@ pub struct Config {
 pub struct Limits {
     /// Clients at a time. A further iperf3 client is told that the server is busy; any other is closed.
     pub clients: usize,
+    /// Those of one address (of IPv6: of one /64); `None` is a quarter of all, but four at least.
+    pub clients_of_address: Option<usize>,
     /// Rate of a test, all its streams together: a test that asks for more is refused, one that asks for none
     /// is ended when it takes more.
     pub rate: Option<BitRate>,
@@ -41,6 +43,13 @@ pub struct Limits {
     pub duration: Nanos,
     /// Payload of a test, all its streams together: the same.
     pub bytes: Option<Bytes>,
+}
+
+impl Limits {
+    /// Clients of one address at a time, if there are places for so many.
+    pub(crate) fn clients_of_one(&self) -> usize {
+        self.clients_of_address.unwrap_or((self.clients / 4).max(4))
+    }
 }
 
 /// How iperf3 clients prove who they are (RSA user authentication).
@@ -79,7 +88,13 @@ impl Config {
         Self {
             listen,
             allow: Vec::new(),
-            limits: Limits { clients: 64, rate: None, duration: Nanos::from_secs(86_400), bytes: None },
+            limits: Limits {
+                clients: 64,
+                clients_of_address: None,
+                rate: None,
+                duration: Nanos::from_secs(86_400),
+                bytes: None,
+            },
             queue: false,
             once: false,
             auth: None,

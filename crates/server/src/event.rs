@@ -2,9 +2,11 @@
 
 use std::net::SocketAddr;
 
-use traffic::{Error, FlowId, Outcome, StreamOutcome};
+use traffic::{Error, FlowId, Outcome, RefusalCode, StreamOutcome};
 use units::Nanos;
 use workload::{Interval, StreamSettings, Transport};
+
+use crate::{confinement::Confinement, ledger::Exhausted};
 
 /// Is told of a standing server, on several threads; never on one that measures. Nothing waits for it longer than it
 /// takes.
@@ -22,6 +24,8 @@ pub enum Event<'a> {
         addresses: &'a [SocketAddr],
         /// Whether clients have to prove who they are: then none but iperf3's are served.
         proven: bool,
+        /// What the server can do no more, if it has given anything up.
+        confinement: Option<&'a Confinement>,
     },
     /// A client that could be served has to wait for others.
     Waits {
@@ -107,6 +111,8 @@ pub enum Refusal {
     ConnectionLimit,
     #[error("as many clients as allowed are being served")]
     Busy,
+    #[error("its address has as many clients or connections as one address may have")]
+    AddressLimit,
     /// In its protocol nobody can be asked who it is.
     #[error("its dialect cannot prove who it is, and this server serves nobody else")]
     NoLogin,
@@ -118,4 +124,28 @@ pub enum Refusal {
     Limit,
     #[error("it did not prove who it is")]
     Unknown,
+    /// Some of its messages are not answered.
+    #[error(
+        "it asks faster than an address is answered that has proved nothing; its other messages are answered"
+    )]
+    Rate,
+}
+
+impl From<Exhausted> for Refusal {
+    fn from(whose: Exhausted) -> Self {
+        match whose {
+            Exhausted::Address => Self::AddressLimit,
+            Exhausted::Server => Self::Busy,
+        }
+    }
+}
+
+/// What a client of our own is told.
+impl From<Exhausted> for RefusalCode {
+    fn from(whose: Exhausted) -> Self {
+        match whose {
+            Exhausted::Address => Self::AddressBusy,
+            Exhausted::Server => Self::Busy,
+        }
+    }
 }

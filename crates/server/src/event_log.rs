@@ -4,6 +4,7 @@
 
 use std::{
     io,
+    net::IpAddr,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -15,12 +16,18 @@ use std::{
 
 use sys::clock::monotonic;
 
-use super::line_limiter::LineLimiter;
+use super::{
+    ledger::{Rate, Rates},
+    line_limiter::LineLimiter,
+};
 
 /// Lines that may wait to be written,
 const LINES: usize = 4096;
 /// and their bytes: the JSON of a test of many connections takes megabytes.
 const BYTES: usize = 64 << 20;
+/// Bytes of documents that are logged of the clients of one address, and of all: one of an ordinary test is 5 kB.
+const OF_ONE: Rate = Rate { per_second: 64 << 10, burst: 16 << 20 };
+const OF_ALL: Rate = Rate { per_second: 256 << 10, burst: 64 << 20 };
 /// How long the reader may take for what is left at the end, without taking anything.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -37,6 +44,7 @@ pub struct EventLog {
     over: Mutex<Receiver<()>>,
     begun: u64,
     limiter: Mutex<LineLimiter>,
+    documents: Mutex<Rates>,
 }
 
 #[derive(Default)]
@@ -68,6 +76,7 @@ impl EventLog {
             over: Mutex::new(over),
             begun: monotonic(),
             limiter: Mutex::default(),
+            documents: Mutex::new(Rates::new(OF_ONE, OF_ALL)),
         })
     }
 
@@ -76,6 +85,16 @@ impl EventLog {
         let now = Duration::from_nanos(monotonic() - self.begun);
         let allowed = self.limiter.lock().unwrap_or_else(PoisonError::into_inner).allows(now);
         if allowed { self.write(to, line) } else { self.miss() }
+    }
+
+    /// Writes what came of a client of this address, unless those before it were too long. What is not written is
+    /// counted.
+    pub fn write_document(&self, peer: IpAddr, document: String) {
+        let length = document.len() as u64 + 1;
+        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        let allowed = documents.spend(peer.into(), length, monotonic());
+        drop(documents);
+        if allowed { self.write(LogTarget::Stdout, document) } else { self.miss() }
     }
 
     /// Writes a line when its turn comes, if there is room until then.
@@ -166,6 +185,28 @@ mod tests {
             .sum();
         assert!((LINES..=LINES + 1).contains(&shown), "{shown}");
         assert_eq!(shown + missed, LINES + 1000);
+    }
+
+    #[test]
+    fn the_documents_of_one_address_are_bounded_and_leave_room_for_those_of_others() {
+        let (log, go, lines) = stopped();
+        let addresses =
+            ["2001:db8::1", "2001:db8::2", "198.18.0.1"].map(|text| text.parse().expect("an address"));
+        for number in 0..40 {
+            log.write_document(addresses[number % 2], "x".repeat(1 << 20));
+        }
+        log.write_document(addresses[2], "another's".into());
+        drop(go);
+        drop(log);
+        let lines = written(&lines);
+        let long = lines.iter().filter(|line| line.len() == 1 << 20).count();
+        assert!((15..=16).contains(&long), "{long} of 40 MiB");
+        assert!(lines.contains(&"another's".into()));
+        let missed: usize = lines
+            .iter()
+            .filter_map(|line| line.strip_suffix(" events not shown")?.parse::<usize>().ok())
+            .sum();
+        assert_eq!(missed, 40 - long);
     }
 
     #[test]

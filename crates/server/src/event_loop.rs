@@ -22,8 +22,10 @@ use super::{
     admission_queue::AdmissionQueue,
     allow_list::AllowList,
     auth_worker::AuthWorker,
-    config::Config,
+    config::{Config, Limits},
+    confinement::{self, Confinement},
     event::{Event, Refusal, Watcher},
+    ledger::{Budget, Ledger},
     listeners::Listeners,
     log_limiter::LogLimiter,
     pending::{ClientHello, PendingConnection, PendingConnections},
@@ -46,28 +48,87 @@ const UDP: u64 = 1 << 16;
 const WAKE: u64 = 1 << 17;
 const PENDING: u64 = 1 << 32;
 
-/// Serves whoever comes, until it is asked to stop.
+/// Serves whoever comes, until it is asked to stop, with the rights that this process has.
 ///
 /// # Errors
 /// When a setting is invalid or an address cannot be listened on. What goes wrong with a client is told to
 /// `watcher`, and ends nobody else's session.
 pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
-    let allow_list = AllowList::new(&config.allow)?;
-    let keys = config.auth.as_ref().map(LoginKeys::new).transpose()?;
-    sys::limits::raise_open_files()?;
-    let listeners = Listeners::open(&config.listen)?;
+    Bound::new(config)?.serve(stop, watcher)
+}
+
+/// A server that listens, and accepts nobody yet.
+pub struct Bound<'a> {
+    config: &'a Config,
+    allow_list: AllowList,
+    keys: Option<LoginKeys>,
+    listeners: Listeners,
+    confinement: Option<Confinement>,
+}
+
+impl<'a> Bound<'a> {
+    /// Listens where `config` says.
+    ///
+    /// # Errors
+    /// As [`serve`].
+    pub fn new(config: &'a Config) -> Result<Self> {
+        let allow_list = AllowList::new(&config.allow)?;
+        let keys = config.auth.as_ref().map(LoginKeys::new).transpose()?;
+        sys::limits::raise_open_files()?;
+        let listeners = Listeners::open(&config.listen)?;
+        Ok(Self { config, allow_list, keys, listeners, confinement: None })
+    }
+
+    /// Gives up what serving needs no more: becomes `user` (nobody, where root has started it and names no one) and
+    /// drops capabilities, files and system calls. This process must have a single thread.
+    ///
+    /// # Errors
+    /// When there is no such user, or the kernel refuses what it has.
+    pub fn confine(&mut self, user: Option<&str>) -> Result<()> {
+        let user = confinement::user(user)?;
+        // Memory that is sent without a copy is locked; what root may lock is not bounded.
+        sys::limits::raise_locked_memory()?;
+        if sys::confine::is_root() {
+            self.listeners.keep_ports()?;
+        }
+        self.confinement = Some(confinement::confine(user)?);
+        Ok(())
+    }
+
+    /// Serves until it is asked to stop.
+    ///
+    /// # Errors
+    /// As [`serve`].
+    pub fn serve(&self, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
+        let Self { config, allow_list, keys, listeners, confinement } = self;
+        let (addresses, proven) = (&*listeners.addresses, config.auth.is_some());
+        let confinement = confinement.as_ref();
+        watcher.event(Event::Listening { addresses, proven, confinement });
+        run(config, allow_list, keys.as_ref(), listeners, stop, watcher)
+    }
+}
+
+fn run(
+    config: &Config,
+    allow_list: &AllowList,
+    keys: Option<&LoginKeys>,
+    listeners: &Listeners,
+    stop: &Stop,
+    watcher: &dyn Watcher,
+) -> Result<()> {
     let (waker, wake_receiver) = waker::pair()?;
-    watcher.event(Event::Listening { addresses: &listeners.addresses, proven: config.auth.is_some() });
+    let ledger = Ledger::new(places(&config.limits));
     thread::scope(|scope| {
         let event_loop = EventLoop {
             scope,
             context: ServerContext { config, closing: stop, stop, watcher },
-            allow_list: &allow_list,
-            keys: keys.as_ref(),
-            auth_worker: AuthWorker::new(scope, keys.as_ref(), stop, &waker),
-            listeners: &listeners,
+            allow_list,
+            keys,
+            auth_worker: AuthWorker::new(scope, keys, stop, &waker),
+            listeners,
             poller: Poller::new(EVENTS)?,
-            pending: PendingConnections::default(),
+            pending: PendingConnections::new(ledger.pending.clone()),
+            ledger,
             accept_backoff: AcceptBackoff::default(),
             queue: AdmissionQueue::default(),
             sessions: Sessions::default(),
@@ -82,6 +143,11 @@ pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> 
     })
 }
 
+/// Places for clients.
+fn places(limits: &Limits) -> Budget {
+    Budget { address: limits.clients_of_one().min(limits.clients) as u64, server: limits.clients as u64 }
+}
+
 pub(super) struct EventLoop<'scope, 'env> {
     pub(super) scope: &'scope Scope<'scope, 'env>,
     pub(super) context: ServerContext<'env>,
@@ -91,6 +157,7 @@ pub(super) struct EventLoop<'scope, 'env> {
     pub(super) listeners: &'env Listeners,
     pub(super) poller: Poller,
     pending: PendingConnections,
+    pub(super) ledger: Ledger,
     /// Listening sockets of TCP.
     accept_backoff: AcceptBackoff,
     pub(super) queue: AdmissionQueue,
@@ -161,7 +228,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
 
     fn is_over(&self) -> bool {
         let Config { once, idle_timeout, .. } = *self.context.config;
-        let served = self.sessions.begun() > 0 && self.sessions.count() == 0;
+        let served = self.sessions.begun() > 0 && self.ledger.places.total() == 0;
         let idle = idle_timeout > Nanos(0) && monotonic() - self.idle_since > idle_timeout.0;
         self.context.stop.is_asked() || (once && (served || idle))
     }
@@ -208,9 +275,9 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         self.next - 1
     }
 
-    /// No more descriptors or memory: the oldest pending connection goes, or the listener is paused.
+    /// No more descriptors or memory: a pending connection goes, or the listener is paused.
     fn make_room(&mut self, listener: usize, error: io::Error) {
-        if let Some(gone) = self.pending.drop_oldest() {
+        if let Some(gone) = self.pending.drop_oldest_of_most() {
             self.log.refused(gone.peer, Refusal::ConnectionLimit, monotonic());
             return gone.dismiss();
         }

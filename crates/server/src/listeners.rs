@@ -8,6 +8,8 @@ use std::{
 use socket2::{Domain, Protocol, Socket, Type};
 use traffic::{Error, Result};
 
+use super::port_holder::PortHolder;
+
 /// Connections that may wait in the kernel, if it allows so many.
 const BACKLOG: i32 = 4096;
 /// Ports of the kernel's choice that are tried; one may be free for TCP and taken for UDP.
@@ -19,6 +21,8 @@ pub(super) struct Listeners {
     pub(super) tcp: Vec<TcpListener>,
     pub(super) udp: Vec<UdpSocket>,
     pub(super) addresses: Vec<SocketAddr>,
+    /// Opens further UDP sockets, where this process cannot any more.
+    holder: Option<PortHolder>,
 }
 
 impl Listeners {
@@ -44,8 +48,19 @@ impl Listeners {
         }
     }
 
+    /// From now on further UDP sockets are opened by a process beside this one, which stays who it is.
+    pub(super) fn keep_ports(&mut self) -> Result<()> {
+        self.holder = Some(PortHolder::start(&self.addresses)?);
+        Ok(())
+    }
+
+    /// A further UDP socket on an address that is listened on.
+    pub(super) fn further_udp(&self, address: SocketAddr) -> Result<UdpSocket> {
+        self.holder.as_ref().map_or_else(|| udp(address), |holder| holder.udp(address))
+    }
+
     fn try_open(listen: &[SocketAddr]) -> Result<Self> {
-        let mut opened = Self { tcp: Vec::new(), udp: Vec::new(), addresses: Vec::new() };
+        let mut opened = Self { tcp: Vec::new(), udp: Vec::new(), addresses: Vec::new(), holder: None };
         let mut chosen = 0;
         for address in listen {
             let mut address = *address;

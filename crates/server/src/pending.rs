@@ -1,7 +1,7 @@
 //! Connections that have not yet said what they want: bounded in number, memory and time.
 //!
-//! None of them has a thread. The oldest one goes when there are too many, so that peers which stay half open
-//! shut nobody out: a client says what it wants within a round trip or two.
+//! None of them has a thread. When there are too many, the oldest one goes of the address that has most, so that peers
+//! which stay half open shut nobody out: a client says what it wants within a round trip or two.
 
 use std::{
     collections::BTreeMap,
@@ -18,11 +18,10 @@ use units::Nanos;
 
 use super::{
     event::Refusal,
+    ledger::{Amounts, Exhausted, Share, Source},
     opening::{self, LONGEST, Opening},
 };
 
-/// More are not undecided at once.
-pub(super) const LIMIT: usize = 1024;
 /// How long one may take to show its protocol; sockperf's client is silent for 2 s after it has connected.
 const OPENING: Nanos = Nanos::from_secs(5);
 /// How long an iperf3 client may then take for its parameters.
@@ -31,14 +30,17 @@ const PARAMETERS: Nanos = Nanos::from_secs(5);
 const CHUNK: usize = 1024;
 
 /// In the order of their coming.
-#[derive(Default)]
-pub(super) struct PendingConnections(BTreeMap<u64, PendingConnection>);
+pub(super) struct PendingConnections {
+    all: BTreeMap<u64, PendingConnection>,
+    amounts: Amounts,
+}
 
 pub(super) struct PendingConnection {
     pub(super) socket: TcpStream,
     pub(super) peer: SocketAddr,
     until: u64,
     stage: Stage,
+    share: Option<Share>,
 }
 
 enum Stage {
@@ -62,28 +64,54 @@ pub(super) enum ClientHello {
 }
 
 impl PendingConnections {
-    /// Takes one in; the oldest has to go when there are too many.
-    pub(super) fn admit(&mut self, order: u64, connection: PendingConnection) -> Option<PendingConnection> {
-        let gone = if self.0.len() >= LIMIT { self.drop_oldest() } else { None };
-        self.0.insert(order, connection);
+    pub(super) const fn new(amounts: Amounts) -> Self {
+        Self { all: BTreeMap::new(), amounts }
+    }
+
+    /// Takes one in. Another has to go when there are too many: of an address that has all that one may have its own
+    /// oldest, else the oldest of the address that has most.
+    pub(super) fn admit(
+        &mut self,
+        order: u64,
+        mut connection: PendingConnection,
+    ) -> Option<PendingConnection> {
+        let source = connection.peer.ip().into();
+        let gone = match self.amounts.check(source, 1) {
+            Ok(()) => None,
+            Err(Exhausted::Address) => self.drop_oldest(|other| other == source),
+            Err(Exhausted::Server) => self.drop_oldest_of_most(),
+        };
+        connection.share = self.amounts.take(source, 1).ok();
+        self.all.insert(order, connection);
         gone
     }
 
-    pub(super) fn drop_oldest(&mut self) -> Option<PendingConnection> {
-        self.0.pop_first().map(|(_, connection)| connection)
+    /// Drops the oldest connection of the address that has most.
+    pub(super) fn drop_oldest_of_most(&mut self) -> Option<PendingConnection> {
+        let most = self.amounts.most();
+        let amounts = self.amounts.clone();
+        self.drop_oldest(|source| amounts.of(source) == most)
+    }
+
+    fn drop_oldest(&mut self, of: impl Fn(Source) -> bool) -> Option<PendingConnection> {
+        let found = self.all.iter().find(|(_, connection)| of(connection.peer.ip().into()));
+        let order = *found?.0;
+        self.take(order)
     }
 
     pub(super) fn get(&mut self, order: u64) -> Option<&mut PendingConnection> {
-        self.0.get_mut(&order)
+        self.all.get_mut(&order)
     }
 
+    /// Its place is free.
     pub(super) fn take(&mut self, order: u64) -> Option<PendingConnection> {
-        self.0.remove(&order)
+        self.all.remove(&order).map(PendingConnection::given_up)
     }
 
     /// Those whose time is over.
     pub(super) fn late(&mut self, now: u64) -> impl Iterator<Item = PendingConnection> {
-        self.0.extract_if(.., move |_, connection| now >= connection.until).map(|(_, connection)| connection)
+        let late = self.all.extract_if(.., move |_, connection| now >= connection.until);
+        late.map(|(_, connection)| connection)
     }
 }
 
@@ -91,7 +119,12 @@ impl PendingConnection {
     /// A connection that was accepted now, and does not wait.
     pub(super) fn new(socket: TcpStream, peer: SocketAddr, now: u64) -> Self {
         let stage = Stage::Opening { bytes: [0; LONGEST], length: 0 };
-        Self { socket, peer, until: now + OPENING.0, stage }
+        Self { socket, peer, until: now + OPENING.0, stage, share: None }
+    }
+
+    fn given_up(mut self) -> Self {
+        self.share = None;
+        self
     }
 
     /// Takes what has come, and says what it means.
@@ -189,5 +222,53 @@ pub(super) fn dismiss(socket: &TcpStream, machine: &mut Machine) {
     if said {
         // Gone: it does not matter any more.
         let _ = socket.shutdown(Shutdown::Write);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+    use crate::ledger::Ledger;
+
+    /// Connections from these addresses, in this order: who was given up, by number.
+    fn given_up(addresses: impl IntoIterator<Item = String>) -> Vec<(usize, String)> {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let socket = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
+        let mut pending =
+            PendingConnections::new(Ledger::new(crate::ledger::Budget { address: 1, server: 1 }).pending);
+        let mut gone = Vec::new();
+        for (order, address) in addresses.into_iter().enumerate() {
+            let peer = SocketAddr::new(address.parse().expect("an address"), 1000);
+            let copy = socket.try_clone().expect("a descriptor");
+            let dropped = pending.admit(order as u64, PendingConnection::new(copy, peer, 0));
+            gone.extend(dropped.map(|connection| (order, connection.peer.ip().to_string())));
+        }
+        gone
+    }
+
+    #[test]
+    fn who_floods_gives_up_its_own_connections_whatever_its_addresses() {
+        let attacks: [fn(usize) -> String; 3] = [
+            |_| "198.18.0.66".to_owned(),
+            |number| format!("2001:db8:0:66::{number:x}"),
+            |number| format!("198.18.66.{}", number % 4),
+        ];
+        for attack in attacks {
+            let honest = ["198.18.0.1", "2001:db8::1"].map(str::to_owned);
+            let gone = given_up(honest.into_iter().chain((0..3000).map(attack)));
+            assert!(gone.len() >= 1900, "{}", gone.len());
+            let victims: Vec<_> =
+                gone.iter().filter(|(_, gone)| gone == "198.18.0.1" || gone == "2001:db8::1").collect();
+            assert!(victims.is_empty(), "{victims:?}");
+        }
+    }
+
+    #[test]
+    fn among_many_with_one_each_the_oldest_goes() {
+        let gone = given_up((0..1030).map(|number| format!("198.18.{}.{}", number / 250, number % 250)));
+        let expected: Vec<_> = (0..6).map(|number| (1024 + number, format!("198.18.0.{number}"))).collect();
+        assert_eq!(gone, expected);
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     net::{SocketAddr, TcpStream, UdpSocket},
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::mpsc::Receiver,
+    sync::{Arc, Mutex, PoisonError, mpsc::Receiver},
 };
 
 use sys::clock::monotonic;
@@ -19,6 +19,7 @@ use workload::{EndMeasurement, Interval, Transport};
 use super::{
     config::{Config, Limits},
     event::{Client, Event, Report, ServedProtocol, Watcher, Work},
+    ledger::{Meter, Share},
     requests,
     sessions::{Conversation, DatagramProtocol},
 };
@@ -44,6 +45,15 @@ pub(super) struct SessionId {
     pub(super) number: u64,
     pub(super) peer: SocketAddr,
     pub(super) local: SocketAddr,
+    /// Its place, and what else it holds of the ledger while it is served.
+    pub(super) shares: Mutex<Vec<Share>>,
+}
+
+impl SessionId {
+    /// Its place is free.
+    fn release(&self) {
+        self.shares.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
 }
 
 impl ServerContext<'_> {
@@ -68,6 +78,7 @@ impl ServerContext<'_> {
         report.lasted = Nanos(monotonic() - begun);
         // Its place is free before anybody hears that it is.
         self.stop.ask();
+        session.release();
         if matches!(report.failure, Some(Error::Stopped)) && !self.closing.is_asked() {
             report.failure = Some(Error::Limit("duration"));
         }
@@ -117,6 +128,7 @@ pub(super) fn datagrams(
     session: &SessionId,
     socket: UdpSocket,
     conversation: &Conversation,
+    rate: &[Arc<Meter>],
 ) {
     let idle = context.patience().min(DATAGRAM_IDLE);
     let work = Work::PingPong(Transport::Udp);
@@ -126,7 +138,7 @@ pub(super) fn datagrams(
         }),
         DatagramProtocol::Sockperf => context.serve(session, ServedProtocol::Sockperf, work, |_| {
             let (counts, bounds) = (&conversation.counts, context.bounds(idle));
-            answered(sockperf::serve_udp_beside(counts, &socket, &[], bounds, context.stop))
+            answered(sockperf::serve_udp_beside(counts, &socket, (&[], rate), bounds, context.stop))
         }),
     }
 }
@@ -200,7 +212,7 @@ mod tests {
             (Config::new(Vec::new()), EventRecorder::default(), Stop::new(), Stop::new());
         let context = ServerContext { config: &config, closing: &closing, stop: &stop, watcher: &recorder };
         let [peer, local] = ["127.0.0.1:1", "127.0.0.1:2"].map(|text| text.parse().expect("an address"));
-        let session = SessionId { number: 7, peer, local };
+        let session = SessionId { number: 7, peer, local, shares: Mutex::default() };
         context.serve(&session, ServedProtocol::Native, Work::Connect, |_| panic!("a defect, for this test"));
         let heard = recorder.0.into_inner().expect("one thread");
         assert_eq!(heard.len(), 2);

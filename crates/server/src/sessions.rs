@@ -46,11 +46,6 @@ impl Session<'_> {
     fn is_alive(&self) -> bool {
         !self.stop.is_asked()
     }
-
-    /// Who may be anybody under a borrowed address.
-    fn unproven(&self) -> Option<IpAddr> {
-        self.ingress.as_ref().and_then(Ingress::unproven)
-    }
 }
 
 /// How further connections of a client reach it.
@@ -64,14 +59,9 @@ pub(super) enum Ingress {
 }
 
 impl Ingress {
-    /// The peer of a protocol that knows no way to prove an address.
-    fn unproven(&self) -> Option<IpAddr> {
-        match self {
-            Self::Datagrams(Conversation { peer, protocol: DatagramProtocol::Sockperf, .. }) => {
-                Some(peer.ip())
-            }
-            _ => None,
-        }
+    /// Whether it is of a protocol that knows no way to prove an address.
+    const fn is_unproven(&self) -> bool {
+        matches!(self, Self::Datagrams(Conversation { protocol: DatagramProtocol::Sockperf, .. }))
     }
 }
 
@@ -125,7 +115,6 @@ pub(super) struct StreamIngress {
     pub(super) local: SocketAddr,
     /// Whether some are still missing.
     gathering: Arc<AtomicBool>,
-    count: usize,
     arrivals: SyncSender<DataConnection>,
 }
 
@@ -139,7 +128,7 @@ impl StreamIngress {
     ) -> (Self, Receiver<DataConnection>) {
         let (arrivals, arriving) = sync_channel(count);
         let gathering = Arc::new(AtomicBool::new(true));
-        (Self { cookie, transport, peer: peer.ip(), local, gathering, count, arrivals }, arriving)
+        (Self { cookie, transport, peer: peer.ip(), local, gathering, arrivals }, arriving)
     }
 
     fn is_gathering(&self) -> bool {
@@ -153,18 +142,6 @@ impl StreamIngress {
 }
 
 impl<'scope> Sessions<'scope> {
-    /// How many places are taken; one that is asked to end, or has asked itself, gives its place to another. Peers
-    /// that have not proved their address take none.
-    pub(super) fn count(&self) -> usize {
-        self.alive().filter(|running| running.unproven().is_none()).count()
-    }
-
-    /// Peers served that have not proved their address: all of them, and those of one address.
-    pub(super) fn unproven(&self, address: IpAddr) -> (usize, usize) {
-        let all = || self.alive().filter_map(Session::unproven);
-        (all().count(), all().filter(|peer| *peer == address).count())
-    }
-
     /// Whether nobody is served.
     pub(super) fn is_empty(&self) -> bool {
         self.alive().next().is_none()
@@ -197,7 +174,7 @@ impl<'scope> Sessions<'scope> {
             .spawn_scoped(scope, body)
             .map_err(Error::socket("start a thread for", named))?;
         self.numbers = number;
-        self.begun += u64::from(ingress.as_ref().and_then(Ingress::unproven).is_none());
+        self.begun += u64::from(!ingress.as_ref().is_some_and(Ingress::is_unproven));
         let until = limit.map(|limit| monotonic() + (limit + BACKSTOP).0);
         self.running.push(Session { thread, ingress, stop, until });
         Ok(())
@@ -223,11 +200,6 @@ impl<'scope> Sessions<'scope> {
     /// Whether a test of iperf3 is under way.
     pub(super) fn has_test(&self) -> bool {
         self.stream_ingresses().next().is_some()
-    }
-
-    /// Data connections of all tests under way.
-    pub(super) fn streams(&self) -> usize {
-        self.stream_ingresses().map(|stream_ingress| stream_ingress.count).sum()
     }
 
     /// Whether a test with this cookie is under way.

@@ -1,5 +1,6 @@
 //! The server against stock clients and against strangers, on a loopback of its own.
 
+mod budgets;
 mod clients;
 mod iperf3;
 mod logins;

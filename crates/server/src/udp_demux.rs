@@ -25,11 +25,12 @@ use units::Nanos;
 use super::{
     event::{Event, Refusal},
     event_loop::{BATCH, EventLoop},
-    listeners,
+    ledger::Share,
+    listeners::Listeners,
     opening::{self, Datagram},
     sessions::{Conversation, DatagramProtocol},
 };
-use crate::iperf3::server::DataConnection;
+use crate::{iperf3::server::DataConnection, sockperf::cost};
 
 /// No datagram is longer.
 const LONGEST: usize = 65_535;
@@ -40,11 +41,6 @@ const STRAYS: usize = 1024;
 const KNOWN: usize = 256;
 /// For how long.
 const REMEMBERED: Nanos = Nanos::from_secs(10);
-
-/// Peers of a protocol that proves no address: so many have a thread and a socket at once, and so many of them share
-/// an address. Further ones are answered all the same, here.
-const UNPROVEN: usize = 16;
-const OF_ONE_ADDRESS: usize = 4;
 
 /// Peers of sockperf's that have begun to speak and have no socket of their own.
 #[derive(Default)]
@@ -162,11 +158,15 @@ impl EventLoop<'_, '_> {
     }
 
     fn welcome(&mut self, at: Destination, said: Greeting, peer: SocketAddr, now: u64) {
-        if !self.has_room() {
-            self.log.refused(peer, Refusal::Busy, now);
-            return self.send(at, &said.refusing(RefusalCode::Busy).encode(), peer);
+        match self.place(peer.ip()) {
+            Ok(place) => {
+                self.promote(at, Conversation::new(peer, DatagramProtocol::Native(said)), place);
+            }
+            Err(whose) => {
+                self.log.refused(peer, whose.into(), now);
+                self.send(at, &said.refusing(whose.into()).encode(), peer);
+            }
         }
-        self.promote(at, Conversation::new(peer, DatagramProtocol::Native(said)));
     }
 
     /// A stream of an iperf3 test under way.
@@ -210,36 +210,39 @@ impl EventLoop<'_, '_> {
         if !self.serves_anybody() {
             return self.log.refused(peer, Refusal::NoLogin, now);
         }
-        conversation.counts.note(reply, bytes.len());
-        if reply == Reply::Answer {
+        let allowed =
+            reply != Reply::Answer || self.ledger.replies.spend(peer.ip().into(), cost(bytes.len()), now);
+        if allowed {
+            conversation.counts.note(reply, bytes.len());
+        } else {
+            // Lost, as it may be anywhere else on its way.
+            self.log.refused(peer, Refusal::Rate, now);
+        }
+        if allowed && reply == Reply::Answer {
             self.send(at, bytes, peer);
         }
-        if goes_on && self.has_room_for(peer.ip()) {
+        // Without a thread of its own it is answered all the same, here.
+        let share = if goes_on { self.ledger.unproven.take(peer.ip().into(), 1).ok() } else { None };
+        if let Some(share) = share {
             if let Some(conversation) = self.udp.known.take(peer) {
-                self.promote(at, conversation);
+                self.promote(at, conversation, share);
             }
         } else if !is_served {
             self.udp.known.remember(conversation, now);
         }
     }
 
-    /// Whether a peer that has proved nothing may have a thread.
-    fn has_room_for(&self, address: IpAddr) -> bool {
-        let (all, of_this) = self.sessions.unproven(address);
-        all < UNPROVEN && of_this < OF_ONE_ADDRESS
-    }
-
-    fn promote(&mut self, at: Destination, conversation: Conversation) {
+    fn promote(&mut self, at: Destination, conversation: Conversation, share: Share) {
         let local = local(self.listeners.addresses[at.place], at.here);
         let Some((socket, strays)) = self.connect(local, conversation.peer) else { return };
-        self.begin_datagrams(socket, local, conversation);
+        self.begin_datagrams(socket, local, conversation, share);
         self.answer_strays(at, strays);
     }
 
     /// A socket on a listening address that is connected to one peer, and what came to it before it was.
     fn connect(&self, local: SocketAddr, peer: SocketAddr) -> Option<(UdpSocket, Strays)> {
         let tell = |error: &Error| self.context.watcher.event(Event::Trouble { error });
-        connect(local, peer).inspect_err(tell).ok()
+        connect(self.listeners, local, peer).inspect_err(tell).ok()
     }
 
     fn answer_strays(&mut self, at: Destination, strays: Strays) {
@@ -266,8 +269,8 @@ fn is_of_a_link(address: IpAddr) -> bool {
 type Strays = Vec<(Vec<u8>, SocketAddr)>;
 
 /// Until it is connected, a socket gets what anybody sends to its address: that lies before everything else in it.
-fn connect(local: SocketAddr, peer: SocketAddr) -> Result<(UdpSocket, Strays)> {
-    let socket = listeners::udp(local)?;
+fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result<(UdpSocket, Strays)> {
+    let socket = listeners.further_udp(local)?;
     socket.connect(peer).map_err(Error::socket("connect", || format!("a UDP socket to {peer}")))?;
     let (mut bytes, mut strays) = (vec![0; LONGEST], Strays::new());
     while strays.len() < STRAYS

@@ -14,6 +14,7 @@ use std::process::{Child, Command};
 use rustix::process::{Pid, Signal};
 use rustix::thread::LinkNameSpaceType;
 
+use crate::confine::{self, User};
 use crate::error::{Context, Error, Result};
 use crate::netns::NetNs;
 
@@ -27,13 +28,52 @@ use crate::netns::NetNs;
 ///
 /// A `command` is good for one call: what this adds to it stays in it.
 pub fn spawn_in(command: &mut Command, ns: Option<&NetNs>, label: &str) -> Result<Child> {
-    let ns = ns.map(NetNs::try_clone).transpose()?;
+    spawn(command, ns.map(NetNs::try_clone).transpose()?, None, label)
+}
+
+/// Starts `command` as [`spawn_in`] does, with less than its parent has.
+pub fn spawn_confined(command: &mut Command, confines: Confines, label: &str) -> Result<Child> {
+    let Confines { network, identity } = confines;
+    spawn(command, Some(network), Some(identity), label)
+}
+
+/// What a child may do less than its parent.
+#[derive(Debug)]
+pub struct Confines {
+    /// The network that it sees.
+    pub network: NetNs,
+    /// Who it is; it gains no privileges by the programs that it starts.
+    pub identity: Identity,
+}
+
+/// Who a child is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Identity {
+    /// Who its parent is.
+    Same,
+    /// Another user, in these groups beside its own.
+    Other(User, Vec<u32>),
+}
+
+fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, label: &str) -> Result<Child> {
     let parent = rustix::process::getpid();
+    let confined = identity.is_some();
+    let other = match identity {
+        Some(Identity::Other(user, groups)) => Some((user, confine::groups(&groups))),
+        Some(Identity::Same) | None => None,
+    };
     let prepare = move || {
         if let Some(ns) = &ns {
             rustix::thread::move_into_link_name_space(ns.as_fd(), Some(LinkNameSpaceType::Network))?;
         }
         reset_signals();
+        if let Some((user, groups)) = &other {
+            confine::change_user(user, groups)?;
+        }
+        if confined {
+            rustix::thread::set_no_new_privs(true)?;
+        }
+        // Another user has no such signal any more, so this comes after.
         die_with(parent)
     };
     command.process_group(0);
@@ -186,6 +226,38 @@ mod tests {
         let child = spawn_in(&mut command, Some(&ns), "readlink").expect("readlink exists");
         let output = child.wait_with_output().expect("own child");
         assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), ns.to_string());
+    }
+
+    #[test]
+    fn a_confined_child_is_another_user_in_an_empty_network_and_dies_with_its_parent_all_the_same() {
+        let Some(ns) = crate::netns::testing::namespace() else { return };
+        if !confine::is_root() || !confine::is_mapped(&User::nobody()).expect("procfs") {
+            return;
+        }
+        let start = move || {
+            let identity = Identity::Other(User::nobody(), vec![4321]);
+            let confines = Confines { network: ns.try_clone().expect("open"), identity };
+            let mut child = spawn_confined(&mut sleeper(), confines, "sleeper").expect("sleep exists");
+            let pid = child.id();
+            let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).expect("it runs");
+            let status = read("status");
+            let has = |line: &str| status.lines().any(|other| other.replace('\t', " ").trim() == line);
+            for line in [
+                "Uid: 65534 65534 65534 65534",
+                "Gid: 65534 65534 65534 65534",
+                "Groups: 4321",
+                "NoNewPrivs: 1",
+                "CapEff: 0000000000000000",
+            ] {
+                assert!(has(line), "{line}: {status}");
+            }
+            assert!(!read("net/dev").contains("eth"), "{}", read("net/dev"));
+            assert!(child.try_wait().expect("own child").is_none());
+            (child, start_time(pid).expect("it runs"))
+        };
+        let (mut child, time) = std::thread::spawn(start).join().expect("no panic");
+        assert!(ends_within(child.id(), time, Duration::from_secs(5)), "its parent, a thread, has ended");
+        child.wait().expect("own child");
     }
 
     #[test]

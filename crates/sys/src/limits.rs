@@ -15,6 +15,13 @@ pub fn raise_open_files() -> Result<u64> {
     Ok(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
 }
 
+/// Lets this process lock as much memory as it likes, which only root may; as much as it may, otherwise.
+pub fn raise_locked_memory() -> Result<()> {
+    let maximum = getrlimit(Resource::Memlock).maximum;
+    let raise = |maximum| setrlimit(Resource::Memlock, Rlimit { current: maximum, maximum });
+    raise(None).or_else(|_| raise(maximum)).named("raise limit of", || "locked memory")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

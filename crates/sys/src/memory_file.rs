@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
 
 use crate::error::{Context, Error, Result};
 
@@ -17,8 +17,15 @@ const BLOCK: u64 = 512;
 
 /// An empty file in memory; `name` is what lists of open files show.
 pub fn create(name: &str) -> Result<File> {
-    let file = memfd_create(name, MemfdFlags::CLOEXEC).named("make", || format!("memory file {name}"))?;
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let file = memfd_create(name, flags).named("make", || format!("memory file {name}"))?;
     Ok(File::from(file))
+}
+
+/// From now on nobody who holds it changes it, or lets anybody do so.
+pub fn seal(file: &File) -> Result<()> {
+    let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+    fcntl_add_seals(file, seals).named("seal", || "a memory file")
 }
 
 /// What a process has open, as /proc shows it: `/memfd:name (deleted)`, `/dev/vfio/1`, `anon_inode:[userfaultfd]`.
@@ -75,9 +82,25 @@ pub fn punch(file: &File, offset: u64, length: u64) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{Read, Seek, Write};
 
     use super::*;
+
+    #[test]
+    fn what_is_sealed_can_be_read_and_by_nobody_be_written() {
+        let mut file = create("plumb-test-sealed").expect("made");
+        file.write_all(b"image").expect("there is room");
+        seal(&file).expect("not sealed yet");
+        let again = of_process(std::process::id(), "plumb-test-sealed").expect("this process is there");
+        for holder in again.iter().chain([&file]) {
+            assert!({ holder }.write_all(b"x").is_err() && holder.set_len(0).is_err());
+        }
+        assert!(punch(&file, 0, 5).is_err());
+        let mut read = String::new();
+        file.rewind().expect("a file");
+        file.read_to_string(&mut read).expect("a file");
+        assert_eq!(read, "image");
+    }
 
     #[test]
     fn what_is_punched_is_free_and_found_from_outside_by_its_name() {

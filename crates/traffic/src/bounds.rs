@@ -11,13 +11,15 @@ use crate::{
     stop::Stop,
 };
 
+/// Whole messages that have to come within the time for which a client may be idle: one now and then keeps no place.
+const LEAST: u64 = 3;
 /// A rate is compared with at least this long a time.
 const SECOND: u64 = 1_000_000_000;
 
 /// What a server grants a client.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    /// For how long no whole message may come.
+    /// For how long fewer than three whole messages may come.
     pub idle: Nanos,
     /// How long it is served at all; `None` is without end.
     pub duration: Option<Nanos>,
@@ -90,7 +92,7 @@ impl<'a> Guard<'a> {
 
     fn judge(&mut self, counts: Counts, now: u64) -> Option<EndReason> {
         let Bounds { idle, duration, bytes, rate } = self.bounds;
-        if counts.received != self.heard.1 {
+        if counts.received - self.heard.1 >= LEAST {
             self.heard = (now, counts.received);
         } else if now - self.heard.0 >= idle.0 {
             return Some(EndReason::Silent);
@@ -139,6 +141,9 @@ mod tests {
     fn each_bound_ends_a_client_that_passes_it_and_no_other() {
         check(FREE, 10, None);
         check(FREE, 0, Some((300, EndReason::Silent)));
+        let impatient = Bounds { idle: Nanos::from_secs(2), ..FREE };
+        check(impatient, 1, Some((20, EndReason::Silent)));
+        check(impatient, 2, None);
         // 2,100 bytes in the first 2.1 s.
         check(Bounds { bytes: Some(Bytes(2_000)), ..FREE }, 10, Some((21, EndReason::Limit("bytes"))));
         let four_seconds = Some(Nanos::from_secs(4));

@@ -52,10 +52,13 @@ pub enum RefusalCode {
     /// What it was asked for.
     #[error("it serves nothing of this kind; is it of the same version?")]
     Kind,
+    /// No place for one more of this address.
+    #[error("it serves as many clients of this address as one may have (its --max-clients-per-address)")]
+    AddressBusy,
 }
 
 impl RefusalCode {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Unsaid,
         Self::Busy,
         Self::Address,
@@ -65,6 +68,7 @@ impl RefusalCode {
         Self::Rate,
         Self::Ended,
         Self::Kind,
+        Self::AddressBusy,
     ];
 
     /// Its number over UDP.

@@ -113,6 +113,9 @@ fn finish(
         Measurement::Stream(StreamData::as_far_as_told(&report.settled(), &report.peer.measured));
     let made = trial.end(measurement, (watch.cpu(), threads), interrupted);
     let solo = trial.alone(&made);
+    for claim in &report.disbelieved {
+        output::aside(format!("warning: what the server says is not believed: {claim}"));
+    }
     if args.output.json {
         let error = interrupted.then_some(document::INTERRUPTED);
         output::line(document::of(spec, report, args.output.interval, error, &solo)?)?;

@@ -8,7 +8,7 @@ mod words;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
-use server::{Event, EventLog, LogTarget, Watcher};
+use server::{Bound, Event, EventLog, LogTarget, Watcher};
 use traffic::Stop;
 
 pub(crate) use flags::ServerArgs;
@@ -19,12 +19,17 @@ use crate::{exit::Exit, interrupt, output};
 /// Serves.
 pub(crate) fn run(args: &ServerArgs) -> anyhow::Result<Exit> {
     let config = config::config(args)?;
+    let mut bound = Bound::new(&config).context("cannot serve")?;
+    // Before there are other threads: what is given up is each thread's own.
+    if !args.rights.unconfined {
+        bound.confine(args.rights.user.as_deref()).context("cannot give up rights")?;
+    }
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
     let log = EventLog::start(write).context("cannot start a thread")?;
     let (json, failed) = (args.course.json, AtomicBool::new(false));
     let printer = EventPrinter { json, failed, log, hints: Hints::default() };
-    server::serve(&config, &stop, &printer).context("cannot serve")?;
+    bound.serve(&stop, &printer).context("cannot serve")?;
     let failed = args.course.once && printer.failed.load(Ordering::Relaxed);
     Ok(if failed { Exit::Failure } else { Exit::Success })
 }
@@ -48,17 +53,25 @@ impl Watcher for EventPrinter {
         if let Event::Trouble { error } = &event {
             self.log.write_some(LogTarget::Stderr, format!("trouble: {error}"));
         }
-        // A document is a result, which no crowd of others takes away.
+        // A document is a result, which no crowd of others takes away, within what an address may fill a log with.
         if self.json
             && let Some(document) = server::document(&event)
         {
-            self.log.write(LogTarget::Stdout, document);
+            self.document(&event, document);
         } else if let Some(line) = words::line(&event) {
             let target = if self.json { LogTarget::Stderr } else { LogTarget::Stdout };
             self.log.write_some(target, line);
         }
         if let Some(hint) = self.hints.after(&event) {
             self.log.write_some(LogTarget::Stderr, hint);
+        }
+    }
+}
+
+impl EventPrinter {
+    fn document(&self, event: &Event<'_>, document: String) {
+        if let Event::Ends { client, .. } = event {
+            self.log.write_document(client.peer.ip(), document);
         }
     }
 }

@@ -78,6 +78,8 @@ codes! {
     LIMIT_TIME = 9101, false, "the test takes longer than this server allows";
     LIMIT_BYTES = 9102, false, "the test carries more than this server allows";
     LIMIT_RATE = 9103, false, "the test is faster than this server allows";
+    LIMIT_ADDRESS = 9104, false,
+        "it serves as many clients or connections of this address as one may have (its --max-clients-per-address)";
 }
 
 impl ErrorCode {

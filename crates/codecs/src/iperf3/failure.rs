@@ -51,6 +51,12 @@ pub enum Failure {
         /// The reader's words.
         because: String,
     },
+    /// The peer's results cannot be true, and nothing else tells what it received.
+    #[error("the other end's results cannot be true: {claim}")]
+    Impossible {
+        /// What it says.
+        claim: String,
+    },
     /// The peer did not say in time what it owed.
     #[error("waited {waited} for {awaited}; is the other end alive?")]
     Silent {
@@ -93,7 +99,9 @@ impl Failure {
             Self::Unexpected { .. } => Some(ErrorCode::MESSAGE),
             Self::Silent { .. } => Some(ErrorCode::NO_MESSAGE),
             Self::Busy | Self::ServerTerminated | Self::Server { .. } | Self::Closed { .. } => None,
-            Self::Oversized { .. } | Self::Malformed { .. } => Some(ErrorCode::MESSAGE),
+            Self::Oversized { .. } | Self::Malformed { .. } | Self::Impossible { .. } => {
+                Some(ErrorCode::MESSAGE)
+            }
         }
     }
 }

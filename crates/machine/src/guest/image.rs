@@ -121,6 +121,8 @@ impl Archive {
     fn finish(self) -> Result<File, GuestError> {
         let mut file = newc::trailer(self.to)?;
         file.rewind()?;
+        // Every guest's monitor holds it.
+        sys::memory_file::seal(&file)?;
         Ok(file)
     }
 }

@@ -61,6 +61,7 @@ impl Kernel {
             unpack(payload, &mut file).map_err(|error| packed(error.to_string()))?;
         }
         file.rewind()?;
+        sys::memory_file::seal(&file)?;
         Ok(Vmlinux { file })
     }
 }

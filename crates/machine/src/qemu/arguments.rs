@@ -25,6 +25,8 @@ pub(super) enum Descriptor {
 }
 
 pub const BALLOON: &str = "balloon";
+/// The system calls that QEMU refuses itself: what is obsolete, other users, other programs.
+const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny";
 /// A panic ends the guest at once, and QEMU with it.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1";
 /// An emulated timer comes late when the host has other work. A kernel that takes its measure by it hangs at boot or
@@ -62,6 +64,7 @@ pub(super) fn of(machine: &Qemu) -> Vec<String> {
         ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"].map(str::to_owned).to_vec();
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
     add("-name", format!("guest={host},debug-threads=on"));
+    add("-sandbox", SANDBOX.to_owned());
     // A machine with nodes has its memory by them.
     let backend = if vm.slow.0 > 0 { "" } else { ",memory-backend=memory" };
     add("-machine", format!("{board}{backend}{smm}"));

@@ -24,10 +24,11 @@ use traffic::{
 use units::Nanos;
 use workload::{Direction, StreamSettings};
 
+pub(crate) use self::prepare::Memory;
 use self::{
     control::Control,
     prepare::Prepared,
-    watch::{CountingObserver, EngineEndGuard, TestBounds, TestEnd, watch},
+    watch::{CountingObserver, EngineEndGuard, TestBounds, TestEnd, least_progress, watch},
 };
 use super::{
     Connection,
@@ -52,6 +53,7 @@ pub(crate) struct AdmittedTest {
     pub(crate) machine: Box<Machine>,
     pub(crate) params: Box<Params>,
     pub(crate) load: StreamSettings,
+    pub(crate) memory: Memory,
     pub(crate) arriving: Receiver<DataConnection>,
     /// How long nothing may move.
     pub(crate) patience: Nanos,
@@ -62,14 +64,15 @@ pub(crate) struct AdmittedTest {
 /// Runs the test to its end.
 pub(crate) fn serve(admitted: AdmittedTest, limits: &Limits, stop: &Stop, observer: &dyn Observer) -> Report {
     let mut report = Report::default();
-    let AdmittedTest { control, cookie, machine, params, load, arriving, patience, gathered } = admitted;
+    let AdmittedTest { control, cookie, machine, params, load, memory, arriving, patience, gathered } =
+        admitted;
     let ended = Control::new(control, machine).and_then(|mut control| {
         let plan = params.streams();
         let arrivals = control.gather(plan.len(), &arriving, stop);
         drop(arriving);
         gathered();
-        let test =
-            Test { cookie, started: now(), params: &params, load: &load, plan: &plan, limits, patience };
+        let (params, load, plan) = (&*params, &load, &*plan);
+        let test = Test { cookie, started: now(), params, load, memory, plan, limits, patience };
         test.run(&mut control, arrivals?, stop, observer, &mut report)
     });
     report.failure = ended.err();
@@ -81,6 +84,7 @@ struct Test<'a> {
     started: UnixMillis,
     params: &'a Params,
     load: &'a StreamSettings,
+    memory: Memory,
     plan: &'a [PlannedStream],
     limits: &'a Limits,
     patience: Nanos,
@@ -95,7 +99,7 @@ impl Test<'_> {
         observer: &dyn Observer,
         report: &mut Report,
     ) -> Result<()> {
-        let prepared = match prepare::prepare(arrivals, self.params, self.load, self.limits) {
+        let prepared = match prepare::prepare(arrivals, self.params, self.load, self.limits, self.memory) {
             Ok(prepared) => prepared,
             Err((code, error)) => return control.refuse(code, error),
         };
@@ -146,7 +150,8 @@ impl Test<'_> {
             let counts = counting.counts();
             let (end, own) = (&end, &own);
             let plumb = self.params.plumb.is_some();
-            let bounds = TestBounds { limits: self.limits, patience: self.patience, stop, plumb };
+            let (patience, least) = (self.patience, least_progress(self.load, self.patience));
+            let bounds = TestBounds { limits: self.limits, patience, least, stop, plumb };
             let watching = scope.spawn(move || watch(control, &bounds, &counts, end, own));
             let _over = EngineEndGuard(&counting);
             let outcome = stream::run(flows, own, &counting);

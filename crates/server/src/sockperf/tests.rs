@@ -176,8 +176,9 @@ fn datagrams_come_back_or_are_dropped_and_silence_ends_them() {
         let mut question = Question::new(100).expect("it fits");
         let first = question.number(1).to_vec();
         thread::scope(|scope| {
-            let server = scope
-                .spawn(|| serve_udp_beside(&SharedCounts::default(), &ours, &first, bounds, &Stop::new()));
+            let server = scope.spawn(|| {
+                serve_udp_beside(&SharedCounts::default(), &ours, (&first, &[]), bounds, &Stop::new())
+            });
             let mut answer = [0; 200];
             for number in 1..=50 {
                 if number > 1 {

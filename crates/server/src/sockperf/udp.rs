@@ -1,6 +1,6 @@
 //! Serving a sockperf client over UDP, on a socket of its own.
 
-use std::{io, net::UdpSocket};
+use std::{io, net::UdpSocket, sync::Arc};
 
 use codecs::sockperf::{Counts, MAX_MESSAGE, Reply, answer_datagram};
 use samples::ThreadRole;
@@ -13,17 +13,26 @@ use traffic::{
 };
 
 use super::{SessionOutcome, SharedCounts};
+use crate::ledger::Meter;
+
+/// What a packet takes beside its payload: the heads of Ethernet, IPv4 and UDP, rounded up.
+const HEADS: u64 = 64;
+
+/// What a reply takes of the rate at which an address is answered that has proved nothing.
+pub(crate) const fn cost(length: usize) -> u64 {
+    length as u64 + HEADS
+}
 
 /// Serves the peer that `socket` is connected to until it is silent for long enough; what else comes is dropped.
 /// `first` is a datagram of its that was received elsewhere; it is answered here. `beside` counts those that are
-/// answered elsewhere.
+/// answered elsewhere. What is too much for one of `rate` is not answered.
 ///
 /// # Errors
 /// When the socket fails or a stop is asked for.
 pub(crate) fn serve_udp_beside(
     beside: &SharedCounts,
     socket: &UdpSocket,
-    first: &[u8],
+    (first, rate): (&[u8], &[Arc<Meter>]),
     bounds: Bounds,
     stop: &Stop,
 ) -> Result<SessionOutcome> {
@@ -37,12 +46,12 @@ pub(crate) fn serve_udp_beside(
     let mut counts = Counts::default();
     let length = first.len().min(datagram.len());
     datagram[..length].copy_from_slice(&first[..length]);
-    answer(socket, &mut datagram[..length], &mut counts)
+    answer(socket, &mut datagram[..length], rate, &mut counts)
         .map_err(Error::socket("send on", || name.as_str()))?;
     let mut guard = Guard::new(bounds, stop, monotonic());
     let ended = loop {
         match socket.recv(&mut datagram) {
-            Ok(length) => answer(socket, &mut datagram[..length], &mut counts)
+            Ok(length) => answer(socket, &mut datagram[..length], rate, &mut counts)
                 .map_err(Error::socket("send on", || name.as_str()))?,
             Err(error) if is_wait(&error) => {}
             Err(error) if is_gone(&error) => break EndReason::Left,
@@ -57,12 +66,23 @@ pub(crate) fn serve_udp_beside(
 }
 
 #[inline]
-fn answer(socket: &UdpSocket, datagram: &mut [u8], counts: &mut Counts) -> io::Result<()> {
+fn answer(
+    socket: &UdpSocket,
+    datagram: &mut [u8],
+    rate: &[Arc<Meter>],
+    counts: &mut Counts,
+) -> io::Result<()> {
     let reply = answer_datagram(datagram);
-    counts.note(reply, datagram.len());
     if reply != Reply::Answer {
+        counts.note(reply, datagram.len());
         return Ok(());
     }
+    // Lost, as it may be anywhere else on its way.
+    let now = monotonic();
+    if !rate.iter().all(|meter| meter.spend(cost(datagram.len()), now)) {
+        return Ok(());
+    }
+    counts.note(reply, datagram.len());
     match socket.send(datagram) {
         // Without room for it, it is lost, as it may be anywhere else on its way; the client counts it so.
         Err(error) if is_wait(&error) || is_dropped(&error) || is_gone(&error) => Ok(()),

@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use codecs::iperf3::Cookie;
+use codecs::iperf3::{
+    Cookie,
+    auth::{self, Padding, PublicKey},
+};
 use traffic::Stop;
 use units::Nanos;
 use workload::{StreamSettings, Until};
@@ -61,5 +64,37 @@ fn who_guesses_is_refused_unjudged_after_a_while() {
         let error =
             run_client(&mario(server), &Stop::new(), &()).expect_err("too many from here have failed");
         assert!(error.to_string().contains("authorization failed"), "{error}");
+    });
+}
+
+/// Says these parameters, and the first byte that is answered to them.
+fn first_byte(server: &TestServer, number: u8, token: &str) -> u8 {
+    let params = format!(r#"{{"tcp":true,"time":1,"parallel":1,"len":1000,"authtoken":"{token}"}}"#);
+    let mut socket = TcpStream::connect(server.address).expect("the server stands");
+    socket.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
+    socket.write_all(Cookie::from_entropy([number; Cookie::SIZE - 1]).as_bytes()).expect("sent");
+    let mut byte = [0];
+    socket.read_exact(&mut byte).expect("it asks for the parameters");
+    let length = u32::try_from(params.len()).expect("short").to_be_bytes();
+    socket.write_all(&[&length, params.as_bytes()].concat()).expect("sent");
+    socket.read_exact(&mut byte).expect("an answer");
+    byte[0]
+}
+
+#[test]
+fn a_token_that_was_overheard_logs_nobody_in_however_it_is_padded() {
+    let auth = Auth { private_key: PRIVATE.into(), users: USERS.into(), skew: Nanos::from_secs(60) };
+    let config = Config { auth: Some(auth), ..config("127.0.0.1") };
+    with_server(&config, |server| {
+        let key = PublicKey::from_pem(PUBLIC).expect("a key");
+        let who = auth::Credentials { user: "mario".into(), password: "rossi".into() };
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+        let now = i64::try_from(now.as_secs()).expect("soon enough");
+        for (number, padding) in [(1, Padding::Oaep), (3, Padding::Pkcs1v15)] {
+            let token = who.token(&key, padding, now, &mut traffic::random_bytes).expect("it fits the key");
+            assert_eq!(first_byte(server, number, &token), 10, "it asks for the streams");
+            assert_eq!(first_byte(server, number + 1, &token), 0xfe, "not a second time");
+            assert_eq!(server.refused(), Refusal::Unknown);
+        }
     });
 }

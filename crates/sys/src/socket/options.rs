@@ -19,6 +19,14 @@ pub fn set_congestion(fd: impl AsFd, algorithm: &str) -> Result<()> {
     sockopt::set_tcp_congestion(&fd, algorithm).named("set congestion control", || algorithm)
 }
 
+/// Whether the kernel has this congestion control now, without a module that it would load for the asking.
+#[expect(clippy::disallowed_methods, reason = "the kernel lists them in a file")]
+#[must_use]
+pub fn has_congestion(algorithm: &str) -> bool {
+    let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    available.is_ok_and(|names| names.split_whitespace().any(|name| name == algorithm))
+}
+
 /// The congestion control that a TCP socket uses.
 pub fn congestion(fd: impl AsFd) -> Result<String> {
     sockopt::tcp_congestion(&fd).named("read congestion control of", || named(&fd))

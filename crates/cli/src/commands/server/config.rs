@@ -14,6 +14,7 @@ pub(super) fn config(args: &ServerArgs) -> anyhow::Result<Config> {
         allow: args.listen.allow.clone(),
         limits: Limits {
             clients: limits.max_clients,
+            clients_of_address: limits.max_clients_per_address,
             rate: limits.max_rate,
             duration: limits.max_duration,
             bytes: limits.max_bytes,
@@ -71,6 +72,8 @@ mod tests {
         assert_eq!(places, ["198.18.0.2:7000", "[::1]:7000"]);
         assert_eq!(config.allow, [("198.18.0.0".parse().expect("valid"), 15)]);
         assert_eq!((config.limits.clients, config.limits.rate), (3, Some(BitRate(1e9))));
+        let config = typed("--max-clients-per-address 2").expect("valid");
+        assert_eq!(config.limits.clients_of_address, Some(2));
         let config = typed("--max-duration 5 --max-bytes 1G --queue -1 --idle-timeout 3").expect("valid");
         assert_eq!(
             (config.limits.duration, config.limits.bytes),

@@ -18,6 +18,8 @@ pub(crate) struct ServerArgs {
     #[command(flatten)]
     pub(super) login: Login,
     #[command(flatten)]
+    pub(super) rights: Rights,
+    #[command(flatten)]
     pub(super) course: Course,
 }
 
@@ -62,6 +64,9 @@ pub(super) struct Limits {
     /// Clients at once; further ones are told that the server is busy
     #[arg(long, value_name = "N", default_value = "16", value_parser = clients)]
     pub(super) max_clients: usize,
+    /// Clients of one address at once (of IPv6: of one /64) [default: a quarter of --max-clients, 4 at least]
+    #[arg(long, value_name = "N", value_parser = clients)]
+    pub(super) max_clients_per_address: Option<usize>,
     /// One iperf3 test after another instead of at once: further clients wait
     #[arg(long)]
     pub(super) queue: bool,
@@ -96,6 +101,18 @@ pub(super) struct Login {
     /// How far a client's clock may be off (seconds)
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "10", requires = "rsa_private_key_path")]
     pub(super) time_skew_threshold: Nanos,
+}
+
+/// What it may do once it listens: as little as serving takes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Rights")]
+pub(super) struct Rights {
+    /// Become this user (a name of /etc/passwd, or a number) once it listens [default: nobody, if started as root]
+    #[arg(long, value_name = "USER", conflicts_with = "unconfined")]
+    pub(super) user: Option<String>,
+    /// Keep the rights of whoever starts it, and all files and system calls
+    #[arg(long)]
+    pub(super) unconfined: bool,
 }
 
 /// `198.18.0.0/15`, or one address.

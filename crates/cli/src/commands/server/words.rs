@@ -9,7 +9,7 @@ use traffic::Outcome;
 /// The line of an event; `None` where nothing is said.
 pub(super) fn line(event: &Event<'_>) -> Option<String> {
     Some(match event {
-        Event::Listening { addresses, proven } => {
+        Event::Listening { addresses, proven, confinement } => {
             let places: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
             let places = places.join(" and ");
             let clients = if *proven {
@@ -17,7 +17,11 @@ pub(super) fn line(event: &Event<'_>) -> Option<String> {
             } else {
                 "plumb, iperf3 and sockperf clients"
             };
-            format!("serving {clients} on {places}, TCP and UDP; Ctrl-C ends it")
+            let rights = match confinement {
+                Some(confinement) => confinement.to_string(),
+                None => "with all rights of the user who started it (--unconfined)".to_owned(),
+            };
+            format!("serving {clients} on {places}, TCP and UDP; {rights}; Ctrl-C ends it")
         }
         Event::Waits { peer, before } => format!("{} waits for {before} before it", peer.ip()),
         Event::Begins { client } => format!("{} {}", name(client), work(client)),

@@ -3,8 +3,8 @@
 //! The server's answer to a wrong token must not tell how far it got: PKCS #1 v1.5 padding is rejected implicitly
 //! (draft-irtf-cfrg-rsa-guidance, section 7.2), decryption is blinded, every user is visited, and whatever is wrong
 //! is one refusal. That decryption takes the same time for every token is not promised: its crate, `rsa`, was open to
-//! timing in 0.9 (RUSTSEC-2023-0071) and has been rewritten since, without a final release. A token that is overheard can
-//! be used again until it is too old; that is iperf3's way.
+//! timing in 0.9 (RUSTSEC-2023-0071) and has been rewritten since, without a final release. A token that is overheard could
+//! be used again until it is too old: a server has to remember those that it has let in.
 
 mod keys;
 mod users;
@@ -64,6 +64,9 @@ pub enum LoginDenial {
         /// The server's threshold.
         allowed: i64,
     },
+    /// It has logged in somebody already: whoever overheard it may be using it again.
+    #[error("the client's token was used before")]
+    Replayed,
     /// Nobody has this name and password.
     #[error("no user has this name and password")]
     Unknown,

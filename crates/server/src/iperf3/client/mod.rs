@@ -7,6 +7,7 @@ mod connect;
 mod control;
 mod forwarding_observer;
 mod peer;
+mod plausible;
 mod request;
 mod tail;
 mod test_run;
@@ -108,6 +109,8 @@ pub struct Report {
     pub peer: StreamOutcome,
     /// Whether the server is plumb.
     pub peer_is_plumb: bool,
+    /// What the server told that cannot be true, and is left out of `there` and `peer`.
+    pub disbelieved: Vec<String>,
     /// The parameters as they were sent.
     pub params: Params,
     /// The load as it was run: with the length of its messages.
@@ -189,9 +192,11 @@ fn run(spec: &ClientSpec, pkcs1: bool, stop: &Stop, observer: &dyn Observer) -> 
     let test = Test { spec, load: &load, params: &params, cookie: &cookie };
     let record = test.run(&mut control, stop, observer);
     control.give_up_unless_over();
-    let TestRecord { here, there, connections, cpu } = record?;
+    let TestRecord { here, mut there, connections, cpu } = record?;
     let plan = params.streams();
+    let mut disbelieved = plausible::check_results(&mut there, &plan, &here)?;
     let (mut peer, peer_is_plumb) = peer::outcome(&there, &plan, &load, &here);
+    disbelieved.extend(plausible::check_record(&mut peer, &here)?);
     if load.transport == Transport::Udp {
         tail::settle(&mut peer, &there, &plan, &here);
     }
@@ -202,6 +207,7 @@ fn run(spec: &ClientSpec, pkcs1: bool, stop: &Stop, observer: &dyn Observer) -> 
         there,
         peer,
         peer_is_plumb,
+        disbelieved,
         params,
         load,
         connections,

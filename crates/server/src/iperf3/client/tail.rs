@@ -141,6 +141,7 @@ mod tests {
             there: told(300),
             peer: StreamOutcome::default(),
             peer_is_plumb: false,
+            disbelieved: Vec::new(),
             params,
             connections: Vec::new(),
             cookie: String::new(),

@@ -13,20 +13,51 @@ use workload::{Direction, Mode, StreamSettings, Transport, Until};
 use super::DataConnection;
 use crate::Limits;
 
-/// Memory for the messages of all streams of a test together: what a client says is not what is taken.
-const BUFFERS: u64 = 64 << 20;
+/// The shortest message that a stream over TCP is left with, whatever it asked for.
+const LEAST_MESSAGE: u64 = 4 << 10;
 /// What a TCP stream takes in limit mode: a pipe of 1 MiB, and pages to fill it with.
 const PIPE: u64 = 2 << 20;
 /// What a UDP stream takes in limit mode, about: room for as many datagrams of any length as one call brings.
 const BATCH: u64 = 1 << 20;
-/// Intervals that are kept of all streams of a test together, each a few hundred bytes.
-const KEPT: u64 = 200_000;
+/// What a datagram has room in whose length the client does not say.
+const DATAGRAM: u64 = 64 << 10;
+/// Intervals that a stream is left with, however many it asked for.
+const LEAST_KEPT: u64 = 16;
 /// The shortest interval.
 const SHORTEST: Nanos = Nanos::from_millis(10);
 /// Datagrams that may have come before a test.
 const FORGOTTEN: usize = 1000;
 /// How much longer than asked a sender may go on: it is the client that ends a test.
 const LONGER: Nanos = Nanos::from_secs(60);
+
+/// Memory of a test, all its streams together: what a client says is not what is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Memory {
+    /// For messages, in bytes.
+    pub(crate) buffers: u64,
+    /// Intervals that are kept until the end, each a few hundred bytes.
+    pub(crate) intervals: u64,
+}
+
+impl Memory {
+    /// What a test would take as it was asked for, and the least that it can do with.
+    pub(crate) fn of(params: &Params, limits: &Limits) -> (Self, Self) {
+        let load = params.load();
+        let flows = u64::from(load.streams) * load.direction.flows().len() as u64;
+        let cheap = load.mode == Mode::Limit || params.zerocopy || params.skip_rx_copy;
+        let message = if load.message.0 == 0 { DATAGRAM } else { load.message.0 };
+        let (each, least) = match (load.transport, cheap) {
+            (Transport::Tcp, true) => (message.max(PIPE), message.min(LEAST_MESSAGE)),
+            (Transport::Tcp, false) => (message, message.min(LEAST_MESSAGE)),
+            (Transport::Udp, true) => (BATCH, message),
+            (Transport::Udp, false) => (message, message),
+        };
+        let (_, expected) = end(&load, limits);
+        let intervals = (expected.0 / load.interval.max(SHORTEST).0 + 1).saturating_mul(flows);
+        let least = Self { buffers: least * flows, intervals: intervals.min(LEAST_KEPT * flows) };
+        (Self { buffers: each * flows, intervals }, least)
+    }
+}
 
 /// Everything that a test flows over.
 pub(super) struct Prepared {
@@ -48,6 +79,7 @@ pub(super) fn prepare(
     params: &Params,
     load: &StreamSettings,
     limits: &Limits,
+    memory: Memory,
 ) -> Result<Prepared, (ErrorCode, Error)> {
     let plan = arrivals.len() as u64;
     let format =
@@ -63,10 +95,14 @@ pub(super) fn prepare(
     }
     let one = params.server_affinity.and_then(|cpu| u32::try_from(cpu).ok()).map(|cpu| vec![cpu]);
     let cpus = params.plumb.as_ref().and_then(|asked| asked.cpus.clone()).or(one);
-    let common = bounded(load, limits);
+    let common = bounded(load, limits, memory);
     let with = |limit: bool, until: Until| {
         let asked = if limit { Mode::Limit } else { common.mode };
-        StreamSettings { mode: affordable(asked, load.transport, plan), until, ..common.clone() }
+        StreamSettings {
+            mode: affordable(asked, load.transport, plan, memory.buffers),
+            until,
+            ..common.clone()
+        }
     };
     let tcp = load.transport == Transport::Tcp;
     // A receiver's record is over when the time that was asked is, whenever it hears of the end.
@@ -98,30 +134,35 @@ fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
 
 /// The mode that so many streams have memory for: without copies each takes a pipe and pages of its own, or room for
 /// many datagrams.
-const fn affordable(asked: Mode, transport: Transport, flows: u64) -> Mode {
+const fn affordable(asked: Mode, transport: Transport, flows: u64, buffers: u64) -> Mode {
     let buffer = match transport {
         Transport::Tcp => PIPE,
         Transport::Udp => BATCH,
     };
     match asked {
-        Mode::Limit if flows.saturating_mul(buffer) <= BUFFERS => Mode::Limit,
+        Mode::Limit if flows.saturating_mul(buffer) <= buffers => Mode::Limit,
         _ => Mode::App,
     }
 }
 
 /// The load within bounds of memory. It is the client that says when it is over.
-fn bounded(load: &StreamSettings, limits: &Limits) -> StreamSettings {
+fn bounded(load: &StreamSettings, limits: &Limits, memory: Memory) -> StreamSettings {
     let flows = u64::from(load.streams) * load.direction.flows().len() as u64;
     let message = match load.transport {
-        Transport::Tcp => Bytes(load.message.0.min(BUFFERS / flows.max(1))),
+        Transport::Tcp => Bytes(load.message.0.min(memory.buffers / flows.max(1))),
         Transport::Udp => load.message,
     };
-    let (until, expected) = match load.until {
+    let (until, expected) = end(load, limits);
+    let sparse = Nanos((expected.0 / memory.intervals.max(1)).saturating_mul(flows));
+    StreamSettings { message, until, interval: load.interval.max(sparse).max(SHORTEST), ..load.clone() }
+}
+
+/// When a test ends by itself, and how long it may take.
+fn end(load: &StreamSettings, limits: &Limits) -> (Until, Nanos) {
+    match load.until {
         Until::Elapsed(Nanos(0)) | Until::Sent(_) => (Until::Sent(Bytes(u64::MAX)), limits.duration),
         Until::Elapsed(time) => (load.until, load.warmup + time),
-    };
-    let sparse = Nanos((expected.0 / KEPT).saturating_mul(flows));
-    StreamSettings { message, until, interval: load.interval.max(sparse).max(SHORTEST), ..load.clone() }
+    }
 }
 
 /// What a sender is given, which the client ends.
@@ -150,13 +191,12 @@ fn set_tcp(socket: &std::net::TcpStream, params: &Params) -> Result<(), (ErrorCo
     if params.nodelay {
         sys::socket::set_nodelay(socket, true).map_err(|error| (ErrorCode::SET_NODELAY, error.into()))?;
     }
-    if let Some(congestion) = &params.congestion {
-        const UNKNOWN_HERE: i32 = 2;
-        match sys::socket::set_congestion(socket, congestion) {
-            // As iperf3: the client has it, and sends with it.
-            Err(error) if error.errno() == UNKNOWN_HERE => {}
-            other => other.map_err(|error| (ErrorCode::SET_CONGESTION, error.into()))?,
-        }
+    // Of a name that the kernel does not have it would look for a module, whatever that does. As iperf3: the client has
+    // it, and sends with it.
+    let congestion = params.congestion.as_ref().filter(|name| sys::socket::has_congestion(name));
+    if let Some(congestion) = congestion {
+        sys::socket::set_congestion(socket, congestion)
+            .map_err(|error| (ErrorCode::SET_CONGESTION, error.into()))?;
     }
     Ok(())
 }
@@ -209,6 +249,8 @@ fn unprepared(code: ErrorCode, error: std::io::Error) -> (ErrorCode, Error) {
 mod tests {
     use super::*;
 
+    const MEMORY: Memory = Memory { buffers: 64 << 20, intervals: 200_000 };
+
     fn check(params: &Params, expected: &[Option<u64>]) {
         assert_eq!(shares(params, &params.load()), expected, "{params:?}");
     }
@@ -241,27 +283,41 @@ mod tests {
         let params =
             Params { tcp: true, len: 1 << 20, parallel: Some(128), time: 86_400, ..Params::default() };
         let asked = StreamSettings { interval: Nanos(1), ..params.load() };
-        let limits = Limits { clients: 1, rate: None, duration: Nanos::from_secs(86_400), bytes: None };
-        let load = bounded(&asked, &limits);
-        assert_eq!(load.message.0 * 128, BUFFERS);
-        assert!(load.interval.0 >= Nanos::from_secs(86_400).0 / KEPT * 128, "{}", load.interval);
+        let limits = Limits {
+            clients: 1,
+            clients_of_address: None,
+            rate: None,
+            duration: Nanos::from_secs(86_400),
+            bytes: None,
+        };
+        let (wanted, least) = Memory::of(&params, &limits);
+        assert_eq!((wanted.buffers, least.buffers), (128 << 20, 128 * LEAST_MESSAGE));
+        let load = bounded(&asked, &limits, MEMORY);
+        assert_eq!(load.message.0 * 128, MEMORY.buffers);
+        assert!(load.interval.0 >= Nanos::from_secs(86_400).0 / MEMORY.intervals * 128, "{}", load.interval);
     }
 
     #[test]
     fn the_intervals_of_a_test_take_so_much_memory_and_no_more() {
-        let day = Limits { clients: 1, rate: None, duration: Nanos::from_secs(86_400), bytes: None };
+        let day = Limits {
+            clients: 1,
+            clients_of_address: None,
+            rate: None,
+            duration: Nanos::from_secs(86_400),
+            bytes: None,
+        };
         for (parallel, bidirectional) in [(1, false), (128, false), (128, true)] {
             let timed = Params { tcp: true, parallel: Some(parallel), bidirectional, ..Params::default() };
             for params in [Params { num: i64::MAX, ..timed.clone() }, Params { time: 86_400, ..timed }] {
                 let asked = StreamSettings { interval: Nanos(1), ..params.load() };
                 let flows = params.streams().len() as u64;
-                let kept = day.duration.0 / bounded(&asked, &day).interval.0 * flows;
-                assert!(kept <= KEPT + flows, "{kept} of {flows}");
+                let kept = day.duration.0 / bounded(&asked, &day, MEMORY).interval.0 * flows;
+                assert!(kept <= MEMORY.intervals + flows, "{kept} of {flows}");
             }
         }
         let asked = Params { tcp: true, time: 10, ..Params::default() }.load();
         let slow = StreamSettings { interval: Nanos::from_secs(60), ..asked };
-        assert_eq!(bounded(&slow, &day).interval, slow.interval, "who asks for few gets few");
+        assert_eq!(bounded(&slow, &day, MEMORY).interval, slow.interval, "who asks for few gets few");
     }
 
     #[test]
@@ -272,8 +328,9 @@ mod tests {
             (Transport::Udp, 64, Mode::Limit),
             (Transport::Udp, 65, Mode::App),
         ] {
-            assert_eq!(affordable(Mode::Limit, transport, flows), mode, "{transport:?} {flows}");
-            assert_eq!(affordable(Mode::App, transport, flows), Mode::App);
+            let affordable = |mode| affordable(mode, transport, flows, MEMORY.buffers);
+            assert_eq!(affordable(Mode::Limit), mode, "{transport:?} {flows}");
+            assert_eq!(affordable(Mode::App), Mode::App);
         }
     }
 

@@ -12,8 +12,8 @@ use std::{
 use codecs::iperf3::{ErrorCode, server::Event};
 use sys::clock::monotonic;
 use traffic::{Error, FlowId, Observer, Progress, Stop, stream::EndFlag};
-use units::{BitRate, Nanos};
-use workload::{Interval, PingPongInterval};
+use units::{BitRate, Bytes, Nanos};
+use workload::{Interval, PingPongInterval, StreamSettings};
 
 use super::control::{Control, closed};
 use crate::Limits;
@@ -22,6 +22,9 @@ use crate::Limits;
 const ENDING: Nanos = Nanos::from_secs(3);
 /// How long the client may take to say why its streams have ended.
 const REASON: Nanos = Nanos::from_millis(500);
+/// What a test has to move within the server's patience at least, unless it asked for a rate so low that this is more
+/// than a tenth of it.
+const LEAST: u64 = 64 << 10;
 /// A stream may be ahead of its rate by what it may carry in this time: one that stood still catches up.
 const AHEAD: f64 = 1.0;
 
@@ -99,11 +102,21 @@ impl Observer for CountingObserver<'_> {
 /// What a test may not exceed.
 pub(super) struct TestBounds<'a> {
     pub(super) limits: &'a Limits,
-    /// How long nothing may move.
+    /// How long less than `least` may move.
     pub(super) patience: Nanos,
+    /// Bytes.
+    pub(super) least: u64,
     pub(super) stop: &'a Stop,
     /// Whether the client knows the numbers of our limits.
     pub(super) plumb: bool,
+}
+
+/// What a test has to move within so long a time, in bytes: more than a byte now and then, by which a peer that wants
+/// nothing but the place would keep it.
+pub(super) fn least_progress(load: &StreamSettings, patience: Nanos) -> u64 {
+    let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
+    let asked = load.rate.map(|rate| rate.0 / 8.0 * flows * patience.0 as f64 / 1e9);
+    asked.map_or(LEAST, |asked| LEAST.min((asked / 10.0) as u64)).max(1)
 }
 
 /// Awaits the end of the test and ends the streams, at last by force.
@@ -147,11 +160,11 @@ fn await_end(control: &mut Control, bounds: &TestBounds<'_>, counts: &Counts) ->
             return TestEnd::Failed(control.end(codes, Error::Limit(exceeded.what)));
         }
         let (now, bytes) = (monotonic(), counts.bytes.load(Ordering::Relaxed));
-        if bytes != moved.0 {
+        if bytes - moved.0 >= bounds.least {
             moved = (bytes, now);
         }
         if now - moved.1 > bounds.patience.0 {
-            let missing = "any byte to move".into();
+            let missing = format!("{} to move", Bytes(bounds.least));
             let object = "a test of iperf3".into();
             let silent = Error::Silent { object, missing, waited: bounds.patience };
             let refused: Result<(), Error> = control.refuse(ErrorCode::NO_MESSAGE, silent);
@@ -240,9 +253,24 @@ const TOLERANCE: f64 = 1.05;
 
 #[cfg(test)]
 mod tests {
-    use units::Bytes;
+    use workload::Until;
 
     use super::*;
+
+    #[test]
+    fn a_test_has_to_make_progress_and_one_that_asked_for_little_has_to_make_little() {
+        let (any, patience) = (StreamSettings::new(Until::Sent(Bytes(1))), Nanos::from_secs(30));
+        for (rate, streams, expected) in [
+            (None, 1, LEAST),
+            (Some(1e9), 1, LEAST),
+            (Some(8000.0), 1, 3000),
+            (Some(8000.0), 4, 12_000),
+            (Some(1.0), 1, 1),
+        ] {
+            let load = StreamSettings { rate: rate.map(BitRate), streams, ..any.clone() };
+            assert_eq!(least_progress(&load, patience), expected, "{rate:?}");
+        }
+    }
 
     /// Whether a limit of 8 Mbit/s ends a test that carries so many kB in each tenth of a second.
     fn ends(tenths: impl IntoIterator<Item = u64>) -> bool {

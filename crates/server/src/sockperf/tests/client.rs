@@ -43,7 +43,13 @@ fn play(load: &PingPongSettings) -> (Outcome<PingPongEnd>, SessionOutcome) {
                 let mut first = [0; 100_000];
                 let (length, peer) = socket.recv_from(&mut first).expect("it greets");
                 socket.connect(peer).expect("loopback");
-                serve_udp_beside(&SharedCounts::default(), &socket, &first[..length], SOON, &Stop::new())
+                serve_udp_beside(
+                    &SharedCounts::default(),
+                    &socket,
+                    (&first[..length], &[]),
+                    SOON,
+                    &Stop::new(),
+                )
             })
         }
     }

@@ -1,0 +1,198 @@
+//! Whether a server's results can be true, by what this end knows itself. What a server says that it sent is left out where
+//! it cannot be; what it says that it received is all there is to know of that, so then the test has no result. Pure.
+
+use codecs::iperf3::{Failure, PlannedStream, Results};
+use traffic::{Error, Result, StreamOutcome};
+use units::Bytes;
+use workload::{Direction, EndSeries};
+
+/// What may be under way in the kernels of both ends when a test ends: no socket has larger buffers.
+const UNDER_WAY: u64 = 4 << 30;
+/// What a sender of datagrams can send in a second, in bytes: no device is nearly as fast.
+const FASTEST: u64 = 10_000_000_000_000 / 8;
+/// Datagrams may come twice.
+const COPIES: u64 = 2;
+/// Seconds by which a server may measure longer than this end.
+const LONGER: f64 = 600.0;
+
+/// What an end says of one stream.
+struct Claim {
+    bytes: i128,
+    packets: i64,
+    seconds: f64,
+}
+
+/// Takes the streams out that cannot have been, and says what they were said to be.
+///
+/// # Errors
+/// When the server says that it received what was never sent.
+pub(super) fn check_results(
+    there: &mut Results,
+    plan: &[PlannedStream],
+    here: &StreamOutcome,
+) -> Result<Vec<String>> {
+    let mut disbelieved = Vec::new();
+    for (planned, ours) in plan.iter().zip(&here.measured.flows) {
+        let its = |id: i64| id == i64::from(planned.id);
+        let Some(told) = there.streams.iter().find(|stream| its(stream.id)) else { continue };
+        let claim =
+            Claim { bytes: told.bytes.into(), packets: told.packets, seconds: told.seconds().unwrap_or(0.0) };
+        if let Some(claim) = claim.is_impossible(planned.direction, &ours.series) {
+            believe_no_receiver(planned.direction, &claim)?;
+            there.streams.retain(|stream| !its(stream.id));
+            disbelieved.push(claim);
+        }
+    }
+    Ok(disbelieved)
+}
+
+/// The same of what a plumb server tells beside.
+pub(super) fn check_record(peer: &mut StreamOutcome, here: &StreamOutcome) -> Result<Vec<String>> {
+    let mut disbelieved = Vec::new();
+    for theirs in &mut peer.measured.flows {
+        let id = (theirs.id, theirs.direction);
+        let ours = here.measured.flows.iter().find(|flow| (flow.id, flow.direction) == id);
+        let Some(ours) = ours else { continue };
+        let seconds = theirs.series.intervals.last().map_or(0.0, |last| last.end.seconds());
+        let claim = Claim { bytes: all(&theirs.series).into(), packets: 0, seconds };
+        if let Some(claim) = claim.is_impossible(theirs.direction, &ours.series) {
+            believe_no_receiver(theirs.direction, &claim)?;
+            theirs.series = EndSeries::default();
+            disbelieved.push(claim);
+        }
+    }
+    Ok(disbelieved)
+}
+
+fn believe_no_receiver(direction: Direction, claim: &str) -> Result<()> {
+    match direction {
+        Direction::Reverse => Ok(()),
+        _ => Err(Error::Iperf3(Failure::Impossible { claim: claim.to_owned() })),
+    }
+}
+
+impl Claim {
+    /// What is impossible about it.
+    fn is_impossible(&self, direction: Direction, ours: &EndSeries) -> Option<String> {
+        let lasted = ours.intervals.last().map_or(0.0, |last| last.end.seconds());
+        let (known, udp) = (all(ours), ours.datagrams().is_some());
+        let verb = if direction == Direction::Reverse { "sent" } else { "received" };
+        if !(0.0..=lasted + LONGER).contains(&self.seconds) {
+            return Some(format!("it {verb} for {} s of a test of {lasted:.1} s", self.seconds));
+        }
+        if self.packets < 0 {
+            return Some(format!("it {verb} {} datagrams", self.packets));
+        }
+        let Ok(bytes) = u64::try_from(self.bytes) else {
+            return Some(format!("it {verb} {} bytes", self.bytes));
+        };
+        let most = match (direction, udp) {
+            (Direction::Reverse, false) => known.saturating_add(UNDER_WAY),
+            (Direction::Reverse, true) => ((lasted + 1.0) * FASTEST as f64) as u64,
+            (_, false) => known,
+            (_, true) => known.saturating_mul(COPIES),
+        };
+        let of = if direction == Direction::Reverse { "came" } else { "were sent" };
+        (bytes > most).then(|| format!("it {verb} {}, and {} {of}", Bytes(bytes), Bytes(known)))
+    }
+}
+
+/// The warm-up included: both ends need not agree on when it ended.
+fn all(series: &EndSeries) -> u64 {
+    series.intervals.iter().fold(0, |sum, interval| sum.saturating_add(interval.bytes.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use codecs::iperf3::StreamResults;
+    use units::Nanos;
+    use workload::{DatagramSample, FlowEnd, Interval, StreamEnd};
+
+    use super::*;
+
+    /// One second in which this end had a million bytes.
+    fn here(direction: Direction, udp: bool) -> StreamOutcome {
+        let interval = Interval {
+            start: Nanos(0),
+            end: Nanos::from_secs(1),
+            bytes: Bytes(1_000_000),
+            warmup: false,
+            tcp: None,
+            datagrams: udp.then(|| DatagramSample { count: 1000, ..DatagramSample::default() }),
+        };
+        let series = EndSeries { intervals: vec![interval], ..EndSeries::default() };
+        let flows = vec![FlowEnd { id: 0, direction, series }];
+        StreamOutcome { measured: StreamEnd { flows }, ..StreamOutcome::default() }
+    }
+
+    fn told(bytes: i64, packets: i64, seconds: f64) -> Results {
+        let stream =
+            StreamResults { id: 1, bytes, packets, end_time: Some(seconds), ..StreamResults::default() };
+        Results {
+            cpu_util_total: 0.0,
+            cpu_util_user: 0.0,
+            cpu_util_system: 0.0,
+            sender_has_retransmits: -1,
+            congestion_used: None,
+            server_output_text: None,
+            server_output_json: None,
+            streams: vec![stream],
+            plumb: None,
+        }
+    }
+
+    #[test]
+    fn what_a_server_cannot_have_received_makes_no_result_and_what_it_cannot_have_sent_is_left_out() {
+        let (max, fine) = (i64::MAX, 1_000_000);
+        for (udp, bytes, packets, seconds, impossible_received, impossible_sent) in [
+            (false, fine, 0, 1.0, false, false),
+            (false, 0, 0, 0.0, false, false),
+            (false, fine + 1, 0, 1.0, true, false),
+            (false, max, 0, 1.0, true, true),
+            (false, -1, 0, 1.0, true, true),
+            (false, i64::MIN, 0, 1.0, true, true),
+            (false, fine, 0, -1.0, true, true),
+            (false, fine, 0, f64::NAN, true, true),
+            (false, fine, 0, 1e9, true, true),
+            (true, 2 * fine, 2000, 1.0, false, false),
+            (true, 2 * fine + 1, 2000, 1.0, true, false),
+            (true, max, 1000, 1.0, true, true),
+            (true, fine, -1, 1.0, true, true),
+        ] {
+            for (direction, impossible) in
+                [(Direction::Forward, impossible_received), (Direction::Reverse, impossible_sent)]
+            {
+                let plan = [PlannedStream { id: 1, direction }];
+                let mut there = told(bytes, packets, seconds);
+                let checked = check_results(&mut there, &plan, &here(direction, udp));
+                let told = format!("{direction:?} {bytes} {packets} {seconds}: {checked:?}");
+                match direction {
+                    Direction::Forward => assert_eq!(checked.is_err(), impossible, "{told}"),
+                    _ => {
+                        assert_eq!(
+                            checked.expect("what came is known").len(),
+                            usize::from(impossible),
+                            "{told}"
+                        );
+                        assert_eq!(there.streams.is_empty(), impossible, "{told}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_plumb_server_is_believed_no_more() {
+        for (factor, impossible) in [(1, false), (1 << 40, true)] {
+            let mut peer = here(Direction::Reverse, false);
+            peer.measured.flows[0].series.intervals[0].bytes = Bytes(1000 * factor);
+            let said = check_record(&mut peer, &here(Direction::Reverse, false)).expect("what came is known");
+            assert_eq!(said.len(), usize::from(impossible), "{said:?}");
+            assert_eq!(peer.measured.flows[0].series.intervals.is_empty(), impossible);
+        }
+        let mut peer = here(Direction::Forward, false);
+        peer.measured.flows[0].series.intervals[0].bytes = Bytes(1_000_001);
+        let error = check_record(&mut peer, &here(Direction::Forward, false)).expect_err("never sent");
+        assert!(error.to_string().contains("cannot be true"), "{error}");
+    }
+}

@@ -1,0 +1,164 @@
+//! Amounts that are held: given to an address, and back in the budget when their share is dropped, on any thread.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use thiserror::Error;
+
+use super::{Budget, Source};
+
+/// How much of one thing each address holds.
+#[derive(Debug, Clone)]
+pub(crate) struct Amounts(Arc<Mutex<Held>>);
+
+#[derive(Debug)]
+struct Held {
+    budget: Budget,
+    total: u64,
+    by_source: HashMap<Source, u64>,
+}
+
+/// Whose budget is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub(crate) enum Exhausted {
+    #[error("its address has as much of that as one may have")]
+    Address,
+    #[error("there is no more of that")]
+    Server,
+}
+
+/// What one holds; dropping it gives it back.
+#[derive(Debug)]
+pub(crate) struct Share {
+    of: Amounts,
+    source: Source,
+    amount: u64,
+}
+
+impl Amounts {
+    pub(super) fn new(budget: Budget) -> Self {
+        Self(Arc::new(Mutex::new(Held { budget, total: 0, by_source: HashMap::new() })))
+    }
+
+    /// Whether an address could take so much now.
+    pub(crate) fn check(&self, source: Source, amount: u64) -> Result<(), Exhausted> {
+        let held = self.lock();
+        let (address, server) = held.left(source);
+        match () {
+            () if amount > address => Err(Exhausted::Address),
+            () if amount > server => Err(Exhausted::Server),
+            () => Ok(()),
+        }
+    }
+
+    /// Takes all of it or nothing.
+    pub(crate) fn take(&self, source: Source, amount: u64) -> Result<Share, Exhausted> {
+        self.check(source, amount)?;
+        Ok(self.give(source, amount))
+    }
+
+    /// Takes what is wanted as far as that is half of what is left, so that something is left for the next; but no
+    /// less than `least`.
+    pub(crate) fn take_part(&self, source: Source, wanted: u64, least: u64) -> Result<Share, Exhausted> {
+        let (address, server) = self.lock().left(source);
+        self.take(source, wanted.min(address / 2).min(server / 2).max(least.min(wanted)))
+    }
+
+    /// What all hold together.
+    pub(crate) fn total(&self) -> u64 {
+        self.lock().total
+    }
+
+    pub(crate) fn of(&self, source: Source) -> u64 {
+        self.lock().by_source.get(&source).copied().unwrap_or(0)
+    }
+
+    /// What the address holds that has most.
+    pub(crate) fn most(&self) -> u64 {
+        self.lock().by_source.values().copied().max().unwrap_or(0)
+    }
+
+    fn give(&self, source: Source, amount: u64) -> Share {
+        let mut held = self.lock();
+        held.total += amount;
+        *held.by_source.entry(source).or_insert(0) += amount;
+        Share { of: self.clone(), source, amount }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    /// For this address, and for all.
+    fn left(&self, source: Source) -> (u64, u64) {
+        let of_it = self.by_source.get(&source).copied().unwrap_or(0);
+        (self.budget.address.saturating_sub(of_it), self.budget.server.saturating_sub(self.total))
+    }
+}
+
+impl Share {
+    pub(crate) const fn amount(&self) -> u64 {
+        self.amount
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut held = self.of.lock();
+        held.total -= self.amount;
+        let left = held.by_source.get_mut(&self.source).map_or(0, |of_it| {
+            *of_it -= self.amount;
+            *of_it
+        });
+        if left == 0 {
+            held.by_source.remove(&self.source);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    fn source(number: u32) -> Source {
+        Source::from(std::net::IpAddr::from(Ipv4Addr::from_bits(number)))
+    }
+
+    #[test]
+    fn an_address_gets_no_more_than_its_budget_and_all_no_more_than_the_server_s() {
+        let amounts = Amounts::new(Budget { address: 4, server: 10 });
+        let held: Vec<_> = (0..4).map(|_| amounts.take(source(1), 1).expect("within both")).collect();
+        assert_eq!(amounts.take(source(1), 1).err(), Some(Exhausted::Address));
+        let others = [amounts.take(source(2), 4), amounts.take(source(3), 2)];
+        assert!(others.iter().all(Result::is_ok));
+        assert_eq!(amounts.take(source(4), 1).err(), Some(Exhausted::Server));
+        assert_eq!((amounts.total(), amounts.most(), amounts.of(source(3))), (10, 4, 2));
+        drop(held);
+        assert!(amounts.take(source(4), 4).is_ok(), "what is given back can be taken");
+        drop(others);
+        assert_eq!(amounts.total(), 0);
+        assert!(amounts.lock().by_source.is_empty(), "nobody is remembered who holds nothing");
+    }
+
+    #[test]
+    fn a_part_leaves_something_for_the_next_until_less_than_the_least_is_left() {
+        let amounts = Amounts::new(Budget { address: 100, server: 1000 });
+        let mut held = Vec::new();
+        let mut take = |wanted, least| {
+            amounts.take_part(source(1), wanted, least).map(|share| {
+                let amount = share.amount();
+                held.push(share);
+                amount
+            })
+        };
+        assert_eq!([take(10, 1), take(1000, 1), take(1000, 1)], [Ok(10), Ok(45), Ok(22)]);
+        assert_eq!([take(20, 20), take(20, 20)], [Ok(20), Err(Exhausted::Address)]);
+        assert_eq!(amounts.take_part(source(2), 30, 1).map(|share| share.amount()), Ok(30));
+    }
+}

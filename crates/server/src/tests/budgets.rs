@@ -1,0 +1,186 @@
+//! Who takes what others need: places kept by a byte now and then, floods of connections, from one address and beside
+//! honest clients of another.
+
+use std::{
+    io::{Read, Write},
+    net::{Ipv4Addr, SocketAddr, TcpStream},
+    sync::atomic::{AtomicU8, Ordering},
+    time::Duration,
+};
+
+use codecs::iperf3::{Cookie, Params};
+use socket2::{Domain, Socket, Type};
+use traffic::handshake::{GO, Handshake, Purpose};
+use units::Nanos;
+
+use super::{
+    TestServer,
+    clients::{start, succeeds, with},
+    with_server,
+};
+use crate::{Config, Refusal};
+
+/// A connection from another address of the loopback.
+fn from(server: &TestServer, last: u8) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a descriptor");
+    socket.bind(&SocketAddr::from((Ipv4Addr::new(127, 0, 1, last), 0)).into()).expect("loopback is a /8");
+    socket.connect(&server.address.into()).expect("the server stands");
+    let socket = TcpStream::from(socket);
+    socket.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
+    socket
+}
+
+/// A cookie that nobody else has.
+fn cookie() -> Cookie {
+    static USED: AtomicU8 = AtomicU8::new(0);
+    let number = USED.fetch_add(1, Ordering::Relaxed);
+    Cookie::from_entropy(std::array::from_fn(|byte| number.wrapping_mul(37) ^ (byte as u8).wrapping_mul(11)))
+}
+
+fn next(socket: &mut TcpStream) -> Option<u8> {
+    let mut state = [0];
+    socket.read_exact(&mut state).ok().map(|()| state[0])
+}
+
+/// An iperf3 client of this address that is asked for its one stream, or what it is told instead.
+fn asks_for(server: &TestServer, last: u8, params: &Params) -> (TcpStream, Cookie, Option<u8>) {
+    let cookie =
+        Cookie::from_entropy(std::array::from_fn(|byte| last.wrapping_mul(31).wrapping_add(byte as u8)));
+    let mut control = from(server, last);
+    control.write_all(cookie.as_bytes()).expect("the server listens");
+    assert_eq!(next(&mut control), Some(9));
+    let params = serde_json::to_vec(params).expect("JSON");
+    let length = u32::try_from(params.len()).expect("short").to_be_bytes();
+    control.write_all(&[&length[..], &params].concat()).expect("the server listens");
+    let said = next(&mut control);
+    (control, cookie, said)
+}
+
+/// A ping of our own over TCP, which has begun or not.
+fn pings(server: &TestServer, last: u8, token: u64) -> (TcpStream, bool) {
+    let mut socket = from(server, last);
+    let said = Handshake { token, purpose: Purpose::PingPong, number: 0 };
+    socket.write_all(&said.encode()).expect("the server listens");
+    let began = next(&mut socket) == Some(GO);
+    (socket, began)
+}
+
+#[test]
+fn one_address_takes_its_own_places_and_no_other_s_whatever_it_speaks() {
+    let config = with(|limits| (limits.clients, limits.clients_of_address) = (4, Some(2)));
+    let attacks: [fn(&TestServer) -> Vec<TcpStream>; 2] = [
+        |server| (0..4).map(|token| pings(server, 66, token).0).collect(),
+        |server| {
+            let params = Params { tcp: true, time: 60, parallel: Some(1), ..Params::default() };
+            let mut first = asks_for(server, 66, &params).0;
+            let second = asks_for(server, 66, &params).0;
+            first.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
+            let third = pings(server, 66, 1).0;
+            let _ = first.flush();
+            vec![first, second, third]
+        },
+    ];
+    for attack in attacks {
+        with_server(&config, |server| {
+            let held = attack(server);
+            assert_eq!(server.refused(), Refusal::AddressLimit);
+            succeeds(start(server, &["-n", "1M"]));
+            assert!(pings(server, 67, 9).1, "others are served");
+            drop(held);
+        });
+    }
+}
+
+#[test]
+fn a_client_of_our_own_is_told_that_its_address_has_too_many() {
+    let config = with(|limits| limits.clients_of_address = Some(1));
+    with_server(&config, |server| {
+        let (_held, began) = pings(server, 66, 1);
+        assert!(began);
+        let mut second = from(server, 66);
+        second
+            .write_all(&Handshake { token: 2, purpose: Purpose::PingPong, number: 0 }.encode())
+            .expect("the server listens");
+        let mut said = Vec::new();
+        second.read_to_end(&mut said).expect("an answer, and an end");
+        assert_eq!(said, [&[0xfe_u8][..], &9009_i32.to_be_bytes(), &[0; 4]].concat());
+        let params = Params {
+            tcp: true,
+            time: 1,
+            parallel: Some(1),
+            plumb: Some(codecs::iperf3::Extension::default()),
+            ..Params::default()
+        };
+        let (mut control, _, said) = asks_for(server, 66, &params);
+        assert_eq!(said, Some(0xfe));
+        let mut code = [0; 4];
+        control.read_exact(&mut code).expect("a number");
+        assert_eq!(i32::from_be_bytes(code), 9104);
+    });
+}
+
+#[test]
+fn a_test_that_moves_a_byte_now_and_then_does_not_keep_its_place() {
+    let patient = Config { idle_timeout: Nanos::from_secs(2), ..with(|limits| limits.clients = 1) };
+    with_server(&patient, |server| {
+        let params = Params { tcp: true, time: 60, parallel: Some(1), len: 1000, ..Params::default() };
+        let (mut control, cookie, said) = asks_for(server, 66, &params);
+        assert_eq!(said, Some(10));
+        let mut stream = from(server, 66);
+        stream.write_all(cookie.as_bytes()).expect("the server listens");
+        assert_eq!([next(&mut control), next(&mut control)], [Some(1), Some(2)]);
+        let trickle = stream.try_clone().expect("a descriptor");
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                while (&trickle).write_all(b"x").is_ok() {
+                    std::thread::sleep(Duration::from_millis(200));
+                }
+            });
+            let (_, ended) = server.ended();
+            let failure = ended.failure.expect("it was given up");
+            assert!(failure.contains("64.0 KiB"), "{failure}");
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        });
+        succeeds(start(server, &["-n", "1M"]));
+    });
+}
+
+#[test]
+fn a_flood_of_connections_from_one_address_leaves_a_silent_client_of_another_alone() {
+    with_server(&with(|_| ()), |server| {
+        // As sockperf's client, which says nothing for two seconds.
+        let mut honest = from(server, 1);
+        let flood: Vec<_> = (0..1100).map(|_| from(server, 66)).collect();
+        assert_eq!(server.refused(), Refusal::ConnectionLimit);
+        honest.write_all(&[0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0, 0, 0, 14]).expect("the server listens");
+        assert_eq!(honest.read(&mut [0; 14]).ok(), Some(14), "it is answered");
+        drop(flood);
+    });
+}
+
+#[test]
+fn addresses_take_turns_in_a_queue() {
+    let config = Config { queue: true, ..with(|_| ()) };
+    with_server(&config, |server| {
+        let params = Params { tcp: true, time: 1, parallel: Some(1), ..Params::default() };
+        let first = asks_for(server, 66, &params);
+        assert_eq!(first.2, Some(10));
+        // They wait, and hear nothing meanwhile.
+        let waiting: Vec<_> = (0..3).map(|_| queued(server, 66, &params)).collect();
+        let mut honest = queued(server, 1, &params);
+        drop(first);
+        assert_eq!(next(&mut honest), Some(10), "it comes before what the other address has waiting");
+        drop(waiting);
+    });
+}
+
+fn queued(server: &TestServer, last: u8, params: &Params) -> TcpStream {
+    let mut control = from(server, last);
+    control.write_all(cookie().as_bytes()).expect("the server listens");
+    assert_eq!(next(&mut control), Some(9));
+    let params = serde_json::to_vec(params).expect("JSON");
+    let length = u32::try_from(params.len()).expect("short").to_be_bytes();
+    control.write_all(&[&length[..], &params].concat()).expect("the server listens");
+    server.wait(|heard| matches!(heard, super::TestEvent::Waits).then_some(()));
+    control
+}

@@ -1,0 +1,212 @@
+//! Which system calls a process may make, by a filter in the kernel. A call that is not in it ends the process with a
+//! message: it is either a defect of the list or somebody else's doing, and neither is to go on. See seccomp(2),
+//! linux/filter.h, linux/seccomp.h.
+#![expect(
+    unsafe_code,
+    reason = "a filter is installed, and a signal handler, in which only system calls are made"
+)]
+
+use std::mem::offset_of;
+
+use crate::error::{Error, Result};
+
+/// `AUDIT_ARCH_X86_64` of linux/audit.h.
+const X86_64: u32 = 0xc000_003e;
+/// Calls of the x32 ABI begin here; none is allowed.
+const X32: u32 = 0x4000_0000;
+const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+const IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+const IF_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
+const IF_ANY_BIT: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
+const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+/// In the kernel's description of a call.
+const NUMBER: u32 = offset_of!(libc::seccomp_data, nr) as u32;
+const ARCHITECTURE: u32 = offset_of!(libc::seccomp_data, arch) as u32;
+const ARGUMENTS: u32 = offset_of!(libc::seccomp_data, args) as u32;
+
+/// A system call that a filter has a word for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Call {
+    /// Whatever its arguments are.
+    Any(i64),
+    /// With one of these values (the lower 32 bits) as the argument of this number, from 0.
+    With(i64, u32, &'static [u32]),
+    /// With any of these bits in the argument of this number.
+    Bit(i64, u32, u32),
+    /// It is answered as if the kernel did not have it (ENOSYS): the C library has another way.
+    Missing(i64),
+}
+
+/// From now on, and in every thread that is started from now on, only these calls are made; another one ends the process
+/// with `message` and the call's number on standard error. New privileges must be forbidden before.
+///
+/// # Errors
+/// When the kernel refuses, or has no filters.
+pub fn filter_calls(groups: &[&[Call]], message: &'static str) -> Result<()> {
+    tell_of_denied(message)?;
+    let mut filter = program(&groups.concat());
+    let length =
+        u16::try_from(filter.len()).map_err(|_| Error::new("install", "a long filter", libc::E2BIG))?;
+    let program = libc::sock_fprog { len: length, filter: filter.as_mut_ptr() };
+    // SAFETY: the kernel copies the program, which outlives the call.
+    let done =
+        unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0_u32, &raw const program) };
+    if done < 0 { Err(Error::last("install", "a filter of system calls")) } else { Ok(()) }
+}
+
+fn program(calls: &[Call]) -> Vec<libc::sock_filter> {
+    let step = |code, k| libc::sock_filter { code, jt: 0, jf: 0, k };
+    let jump = |code, k, jt, jf| libc::sock_filter { code, jt, jf, k };
+    let allow = || step(RETURN, libc::SECCOMP_RET_ALLOW);
+    let deny = || step(RETURN, libc::SECCOMP_RET_TRAP);
+    let mut all = vec![
+        step(LOAD, ARCHITECTURE),
+        jump(IF_EQUAL, X86_64, 1, 0),
+        step(RETURN, libc::SECCOMP_RET_KILL_PROCESS),
+        step(LOAD, NUMBER),
+        jump(IF_LEAST, X32, 0, 1),
+        deny(),
+    ];
+    for call in calls {
+        let (number, body) = match *call {
+            Call::Any(number) => (number, vec![allow()]),
+            Call::Missing(number) => {
+                (number, vec![step(RETURN, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs())])
+            }
+            Call::With(number, argument, values) => {
+                let test = |value: &u32| [jump(IF_EQUAL, *value, 0, 1), allow()];
+                let tests = values.iter().flat_map(test);
+                (
+                    number,
+                    [step(LOAD, ARGUMENTS + 8 * argument)].into_iter().chain(tests).chain([deny()]).collect(),
+                )
+            }
+            Call::Bit(number, argument, bits) => {
+                let load = step(LOAD, ARGUMENTS + 8 * argument);
+                (number, vec![load, jump(IF_ANY_BIT, bits, 0, 1), allow(), deny()])
+            }
+        };
+        let beyond = u8::try_from(body.len()).expect("a call has few values");
+        all.push(jump(IF_EQUAL, u32::try_from(number).expect("calls are numbered from 0"), 0, beyond));
+        all.extend(body);
+    }
+    all.push(deny());
+    all
+}
+
+/// What the handler says, and how long it is; set once, before the handler can be called.
+static mut MESSAGE: &str = "";
+
+fn tell_of_denied(message: &'static str) -> Result<()> {
+    // SAFETY: the process has one thread, and no handler that would read it yet.
+    unsafe { MESSAGE = message };
+    // SAFETY: a signal action of zeroes is one without flags, with an empty mask.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = denied as extern "C" fn(_, _, _) as usize;
+    action.sa_flags = libc::SA_SIGINFO;
+    // SAFETY: the handler only makes system calls and touches nothing that others write.
+    let done = unsafe { libc::sigaction(libc::SIGSYS, &raw const action, std::ptr::null_mut()) };
+    if done < 0 { Err(Error::last("handle", "SIGSYS")) } else { Ok(()) }
+}
+
+/// Only writes and ends: what was under way in this thread may be anything.
+extern "C" fn denied(_signal: i32, about: *const libc::siginfo_t, _context: *const libc::c_void) {
+    // linux/siginfo.h: after three numbers (and a gap) come the address of the call, its number, its architecture.
+    const SYSCALL: usize = 24;
+    // SAFETY: the kernel has filled in what `about` points to, and of SIGSYS it has this number there.
+    let number = unsafe { about.cast::<u8>().add(SYSCALL).cast::<i32>().read_unaligned() };
+    let mut digits = [b'0'; 10];
+    let mut rest = number.unsigned_abs();
+    let mut first = digits.len();
+    while rest > 0 || first == digits.len() {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    // SAFETY: nobody writes it after the handler was set.
+    let message = unsafe { MESSAGE };
+    for part in [message.as_bytes(), &digits[first..], b"\n"] {
+        // SAFETY: the kernel reads so many bytes of what is there.
+        unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
+    }
+    // SAFETY: it ends the process without running anything of it.
+    unsafe { libc::_exit(1) };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Read, os::fd::AsRawFd};
+
+    use super::*;
+    use crate::{confine, helper};
+
+    #[test]
+    fn a_call_that_is_not_in_the_list_ends_the_process_with_its_number() {
+        let mut said = helper::start(|parent| {
+            // SAFETY: standard error of this copy becomes the connection to its parent.
+            unsafe { libc::dup2(parent.as_raw_fd(), libc::STDERR_FILENO) };
+            let groups = &[confine::calls::DESCRIPTORS, confine::calls::SIGNALS];
+            confine::forbid_new_privileges()
+                .and_then(|()| filter_calls(groups, "denied: "))
+                .expect("a kernel with seccomp");
+            // SAFETY: it only returns a number.
+            unsafe { libc::getppid() };
+        })
+        .expect("there is room for a process");
+        let mut text = String::new();
+        said.read_to_string(&mut text).expect("it ends");
+        assert_eq!(text, format!("denied: {}\n", libc::SYS_getppid));
+    }
+
+    /// What the filter makes of a call, by a machine for the few instructions that it has.
+    fn run(calls: &[Call], number: i64, arguments: [u64; 6]) -> u32 {
+        let program = program(calls);
+        let (mut at, mut accumulator) = (0, 0);
+        loop {
+            let step = program[at];
+            at += 1;
+            let jump = |taken: bool| usize::from(if taken { step.jt } else { step.jf });
+            match step.code {
+                LOAD => {
+                    accumulator = match step.k {
+                        NUMBER => number as u32,
+                        ARCHITECTURE => X86_64,
+                        offset => arguments[(offset - ARGUMENTS) as usize / 8] as u32,
+                    }
+                }
+                IF_EQUAL => at += jump(accumulator == step.k),
+                IF_LEAST => at += jump(accumulator >= step.k),
+                IF_ANY_BIT => at += jump(accumulator & step.k != 0),
+                RETURN => return step.k,
+                other => panic!("{other}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_in_the_list_is_allowed_by_its_arguments_and_nothing_else_is() {
+        const CALLS: &[Call] = &[
+            Call::Any(1),
+            Call::With(41, 0, &[2, 10]),
+            Call::Bit(56, 0, 0x1_0000),
+            Call::Missing(435),
+            Call::Any(3),
+        ];
+        let (allowed, denied) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_TRAP);
+        for (number, argument, expected) in [
+            (1, 7, allowed),
+            (3, 7, allowed),
+            (2, 7, denied),
+            (41, 2, allowed),
+            (41, 10, allowed),
+            (41, 3, denied),
+            (56, 0x5_0f00, allowed),
+            (56, 0x4_0f00, denied),
+            (435, 0, libc::SECCOMP_RET_ERRNO | 38),
+            (59, 0, denied),
+            (0x4000_0001, 0, denied),
+        ] {
+            assert_eq!(run(CALLS, number, [argument; 6]), expected, "call {number} with {argument:#x}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What a monitor may do, as the kernel sees it while its guest runs.
+
+use std::{collections::BTreeSet, fs, time::Duration};
+
+use plumb_tests::wait_until;
+
+use crate::{remains::monitor, sandbox};
+
+/// Longer than any guest takes to boot.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+pub(crate) fn a_monitor_has_little() {
+    let sandbox = sandbox();
+    let arguments = [
+        "vm", "run", "--json", "--accel", "tcg", "--board", "microvm", "--probe", "none", "--memory", "256M",
+    ];
+    let mut controller = sandbox.command(&arguments).spawn().expect("plumb was built");
+    assert!(wait_until(PATIENCE, || monitor(&sandbox).is_some()), "no monitor");
+    let pid = monitor(&sandbox).expect("it was there");
+    let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+    // QEMU installs its filter once it has read its arguments.
+    let lines = || -> BTreeSet<String> {
+        read("status").lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    };
+    assert!(wait_until(PATIENCE, || lines().contains("Seccomp: 2")), "{:?}", lines());
+    let (status, devices) = (lines(), read("net/dev"));
+    let image = fs::read_dir(format!("/proc/{pid}/fd")).expect("it runs").filter_map(Result::ok);
+    let image = image
+        .filter(|entry| {
+            fs::read_link(entry.path()).is_ok_and(|to| to.to_string_lossy().contains("plumb-guest-image"))
+        })
+        .map(|entry| fs::OpenOptions::new().write(true).open(entry.path()).and_then(|file| file.set_len(0)))
+        .next();
+    assert_eq!(controller.wait().expect("it was started").code(), Some(0), "the guest ran all the same");
+    for line in [
+        "Uid: 65534 65534 65534 65534",
+        "Gid: 65534 65534 65534 65534",
+        "CapEff: 0000000000000000",
+        "NoNewPrivs: 1",
+    ] {
+        assert!(status.contains(line), "{line}: {status:?}");
+    }
+    let devices: Vec<_> =
+        devices.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim()).collect();
+    assert_eq!(devices, ["lo"]);
+    assert!(image.is_none_or(|changed| changed.is_err()), "the image can be changed");
+}
