@@ -14,9 +14,11 @@ fn with_a_flipped_digit() -> Sandbox {
     // What earlier versions kept has no checksum yet.
     let _ = sandbox.succeed(&["runs", "repair"]);
     let mut bytes = fs::read(sandbox.database()).expect("is there");
-    let (needle, places) = (b"\"bytes\":625000000", 0..bytes.len());
-    let at = places.clone().find(|at| bytes[*at..].starts_with(needle)).expect("a number");
-    bytes[at + needle.len() - 1] = b'1';
+    // Also copies that SQLite has left behind: which of them counts is its own affair.
+    let needle = b"{\"index\":0,";
+    let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(needle)).collect();
+    assert!(!places.is_empty(), "there is a trial 0");
+    places.iter().for_each(|at| bytes[at + needle.len() - 2] = b'9');
     fs::write(sandbox.database(), bytes).expect("ours");
     sandbox
 }
@@ -28,8 +30,8 @@ pub(super) fn checked_and_repaired() {
     for said in ["59 trials can be read", "trial ", "checksum", "plumb runs repair"] {
         assert!(checked.out.contains(said), "no `{said}` in {}", checked.out);
     }
-    let reported = sandbox.succeed(&["report", "latest", "--full", "--no-pager"]).out;
-    assert!(reported.contains("1 part of the run cannot be read any more"), "{reported}");
+    let claims = sandbox.findings("latest")["claims"].to_string();
+    assert!(claims.contains("1 part of the run cannot be read any more"), "{claims}");
     let repaired = sandbox.succeed(&["runs", "repair"]).out;
     assert!(repaired.contains("59 trials") && repaired.contains("before-repair"), "{repaired}");
     let again = sandbox.succeed(&["runs", "check"]).out;
@@ -71,14 +73,19 @@ pub(super) fn exported_and_imported() {
     assert_eq!(to.succeed(&["runs", "--json"]).out, listed, "nothing of what is damaged is kept");
 }
 
+fn has_trials(sandbox: &Sandbox) -> bool {
+    let listed = sandbox.plumb(&["runs", "--json"]).out;
+    let runs: serde_json::Value = serde_json::from_str(&listed).unwrap_or_default();
+    runs[0]["trials"].as_u64().is_some_and(|trials| trials > 0)
+}
+
 /// A run that is under way is not removed by a slip, and its process is named.
 pub(super) fn a_run_under_way() {
     let sandbox = sandbox();
     let file = sandbox.file("two.toml", &wire(40, "300ms"));
     let mut command = sandbox.command(&["run", &file, "--quiet"]);
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-    let made = || sandbox.plumb(&["runs", "--json"]).out.contains("\"trials\": 2");
-    assert!(wait_until(PATIENCE, made), "two trials are made");
+    assert!(wait_until(PATIENCE, || has_trials(&sandbox)), "a trial is made");
     let refused = sandbox.plumb(&["runs", "remove", "latest"]);
     assert_eq!(refused.status, Some(64), "{refused:?}");
     let process = format!("process {}", run.id());
@@ -95,8 +102,7 @@ pub(super) fn a_deleted_database() {
     let file = sandbox.file("two.toml", &wire(8, "300ms"));
     let mut command = sandbox.command(&["run", &file, "--quiet"]);
     let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-    let made = || sandbox.plumb(&["runs", "--json"]).out.contains("\"trials\": 2");
-    assert!(wait_until(PATIENCE, made), "two trials are made");
+    assert!(wait_until(PATIENCE, || has_trials(&sandbox)), "a trial is made");
     fs::remove_file(sandbox.database()).expect("is there");
     let ended = run.wait_with_output().expect("a child");
     let said = String::from_utf8_lossy(&ended.stderr);

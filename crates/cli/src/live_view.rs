@@ -104,7 +104,7 @@ impl LiveView {
                     Some(record) => record.header = (*header).clone(),
                     None => {
                         let header = (*header).clone();
-                        self.record = Some(RunRecord::begun(header));
+                        self.record = Some(RunRecord::new(header, Vec::new()));
                     }
                 }
                 self.tell(Message::Begun(header.id.to_string()));

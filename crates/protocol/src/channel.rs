@@ -263,10 +263,10 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_a_message_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let mut receiver = Receiver::new(bytes.as_slice());
-            while let Ok(message) = receiver.receive::<ToAgent>() {
-                drop(message);
-            }
+            crate::exercise::to_agent(&bytes);
+            crate::exercise::from_agent(&bytes);
+            crate::exercise::to_conductor(&bytes);
+            crate::exercise::from_conductor(&bytes);
         }
     }
 }

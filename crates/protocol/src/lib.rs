@@ -5,6 +5,7 @@
 //! nothing of how an order is obeyed.
 
 mod channel;
+pub mod exercise;
 pub mod guest;
 mod memory;
 mod message;

@@ -46,8 +46,15 @@ impl Store {
     /// What SQLite finds wrong with the file as a database; nothing of one that is whole.
     ///
     /// # Errors
-    /// When it cannot be read at all.
+    /// When it is locked, or cannot be read for another reason than damage.
     pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
+        match self.complaints() {
+            Err(StoreError::Corrupt { reason, .. }) => Ok(vec![reason]),
+            complaints => complaints,
+        }
+    }
+
+    fn complaints(&self) -> Result<Vec<String>, StoreError> {
         let explain = self.place.explain("check");
         let sql = format!("PRAGMA integrity_check({TOLD})");
         let mut statement = self.connection.prepare(&sql).map_err(&explain)?;

@@ -60,6 +60,11 @@ fn a_digit_that_flipped_in_any_kept_number_is_noticed() {
             *digit = if *digit == b'7' { b'4' } else { b'7' };
             fs::write(&path, flipped).expect("writes");
             let record = Store::open(&path).and_then(|store| store.load(&header.id)).expect("loads");
+            // What is not noticed is no kept number: a copy that SQLite moved elsewhere since.
+            if record.unreadable.is_empty() {
+                assert_eq!(record.trials, (0..5).map(trial).collect::<Vec<_>>(), "{number} at {at}");
+                continue;
+            }
             assert_eq!((record.trials.len(), record.unreadable.len()), (4, 1), "{number} at {at}");
             noticed += 1;
         }
@@ -188,7 +193,8 @@ fn a_repair_keeps_what_can_be_read_and_the_old_file() {
 
 fn store_page(path: &Path) -> usize {
     let pages = Connection::open(path).expect("opens");
-    pages.pragma_query_value(None, "page_size", |row| row.get(0)).expect("tells")
+    let size: u32 = pages.pragma_query_value(None, "page_size", |row| row.get(0)).expect("tells");
+    size as usize
 }
 
 #[test]
