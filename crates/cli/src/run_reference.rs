@@ -101,6 +101,10 @@ fn read(path: &Path) -> anyhow::Result<RunRecord> {
     if first == Some(b'<') {
         let text = std::io::read_to_string(input).with_context(|| format!("cannot read {name}"))?;
         let inside = evidence::extract(&text).with_context(|| format!("cannot read {name}"))?;
+        // Tables of a write-up may be HTML as well.
+        if inside.is_none() && !is_page(&text) {
+            return import::record(path);
+        }
         let none = || Misuse::new(format!("{name} is a page without a run's record in it"));
         let text =
             inside.ok_or_else(|| none().hint("pages that `plumb report -o page.html` writes have one"))?;
@@ -113,6 +117,12 @@ fn read(path: &Path) -> anyhow::Result<RunRecord> {
         }
     }
     import::record(path)
+}
+
+/// Whether a text is a page for a browser, and no table alone.
+fn is_page(text: &str) -> bool {
+    let begin: String = text.trim_start().chars().take(9).collect::<String>().to_ascii_lowercase();
+    begin.starts_with("<!doctype") || begin.starts_with("<html")
 }
 
 /// The first character that is no space; spaces before it are skipped.
@@ -202,6 +212,12 @@ mod tests {
             let read = record(Path::new("a.json"), text);
             assert!(read.is_ok_and(|read| read.is_none()), "{text}");
         }
+    }
+
+    #[test]
+    fn a_write_up_that_begins_with_a_table_is_no_page() {
+        assert!(!is_page("<table><tr><td>1</td></tr></table>"));
+        assert!(is_page("\n<!DOCTYPE html>") && is_page("<html lang=\"en\">"));
     }
 
     #[test]
