@@ -35,19 +35,19 @@ enum Source {
 /// A picture of the page: the name of its file, where its numbers come from, and how it is asked for.
 const PICTURES: &[(&str, Source, &[&str])] = &[
     ("layers", Source::Run, &["--kind", "layers"]),
-    ("percentiles", Source::Run, &["--kind", "percentiles"]),
-    ("histogram", Source::Run, &["--kind", "histogram"]),
+    ("percentiles", Source::Import("flent-tcp-download.flent"), &["--kind", "percentiles"]),
+    ("histogram", Source::Import("flent-tcp-download.flent"), &["--kind", "histogram"]),
     ("latency-breakdown", Source::Run, &["--kind", "latency-breakdown"]),
-    ("cpu", Source::Run, &["--kind", "cpu-attribution"]),
+    ("cpu-attribution", Source::Run, &["--kind", "cpu-attribution"]),
     ("system-calls", Source::Run, &["--kind", "system-calls"]),
-    ("time-series", Source::Run, &["--kind", "time-series"]),
+    ("time-series", Source::Import("flent-tcp-download.flent"), &["--kind", "time-series"]),
     ("comparison", Source::Again, &["--kind", "comparison"]),
     ("sweep", Source::Import("queues-and-channels.md"), &["--kind", "sweep"]),
     ("heat-map", Source::Import("queues-and-channels.md"), &["--kind", "heat-map"]),
     ("frontier", Source::Import("queues-and-channels.md"), &["--kind", "frontier"]),
     ("results", Source::Import("vhost-net.md"), &["--kind", "results"]),
     ("write-up-vxlan", Source::Import("vxlan.md"), &["--kind", "time-series"]),
-    ("write-up-vmm", Source::Import("vmm-comparison.md"), &["--kind", "results"]),
+    ("write-up-vmm", Source::Import("vmm-comparison.md"), &["--kind", "results", "--number", "7"]),
     ("write-up-system-calls", Source::Import("strace-elapsed.txt"), &["--kind", "system-calls"]),
 ];
 

@@ -119,6 +119,10 @@ pub(crate) fn record_in(path: &Path) -> anyhow::Result<Option<RunRecord>> {
         Some(b'<') => {
             let text = std::io::read_to_string(input).with_context(cannot)?;
             let inside = evidence::extract(&text).with_context(cannot)?;
+            // Tables of a write-up may be HTML as well.
+            if inside.is_none() && !is_page(&text) {
+                return Ok(None);
+            }
             let none = || Misuse::new(format!("{name} is a page without a run's record in it"));
             let text = inside
                 .ok_or_else(|| none().hint("pages that `plumb report -o page.html` writes have one"))?;
@@ -127,6 +131,12 @@ pub(crate) fn record_in(path: &Path) -> anyhow::Result<Option<RunRecord>> {
         Some(b'{') => record(path, &std::io::read_to_string(input).with_context(cannot)?),
         _ => Ok(None),
     }
+}
+
+/// Whether a text is a page for a browser, and no table alone.
+fn is_page(text: &str) -> bool {
+    let begin: String = text.trim_start().chars().take(9).collect::<String>().to_ascii_lowercase();
+    begin.starts_with("<!doctype") || begin.starts_with("<html")
 }
 
 /// The first character that is no space; spaces before it are skipped.
@@ -208,6 +218,12 @@ mod tests {
             let read = record(Path::new("a.json"), text);
             assert!(read.is_ok_and(|read| read.is_none()), "{text}");
         }
+    }
+
+    #[test]
+    fn a_write_up_that_begins_with_a_table_is_no_page() {
+        assert!(!is_page("<table><tr><td>1</td></tr></table>"));
+        assert!(is_page("\n<!DOCTYPE html>") && is_page("<html lang=\"en\">"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use findings::{CellSummary, Evidence, Finding, HostPair, PairMatrix, Remedy, Sev
 
 use super::{
     Context, Rule,
-    pair_shares::{self, SLOW, Way},
+    pair_shares::{self, SLOW},
 };
 use crate::words::{percent, value};
 

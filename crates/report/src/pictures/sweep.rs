@@ -104,6 +104,13 @@ fn curves<'a>(findings: &'a Findings, answer: &'a Answer, knee: &Knee, levels: &
         curves.sort_by(|one, other| best(one).total_cmp(&best(other)));
         curves.truncate(MOST_LINES);
     }
+    // As one counts.
+    let counted = |curve: &Curve<'_>| {
+        let digits = |sign: char| !sign.is_ascii_digit() && sign != '.';
+        let numbers = curve.others.split(digits).filter_map(|number| number.parse::<f64>().ok());
+        numbers.map(|number| (number * 1e3) as u64).collect::<Vec<_>>()
+    };
+    curves.sort_by_key(counted);
     curves
 }
 
