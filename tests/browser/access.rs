@@ -14,7 +14,7 @@ use crate::{
 /// In a namespace of the test's own.
 const ADDRESS: &str = "198.18.0.1";
 
-pub fn token() {
+pub(crate) fn token() {
     let there = on_loopback(|| {
         let added = Command::new("ip").args(["address", "add", ADDRESS, "dev", "lo"]).status();
         assert!(added.is_ok_and(|status| status.success()), "an address of our own");
@@ -53,7 +53,7 @@ fn off_loopback() {
     server.end();
 }
 
-pub fn refused() {
+pub(crate) fn refused() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
     let server = Server::start(&sandbox, &["--allow-run", "--name", "plumb.example.org"]);
@@ -102,7 +102,7 @@ pub fn refused() {
     closed.end();
 }
 
-pub fn token_file() {
+pub(crate) fn token_file() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
     let short = sandbox.file("short", "hunter2\n");

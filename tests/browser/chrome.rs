@@ -12,7 +12,7 @@ use std::{
 use serde_json::{Value, json};
 
 /// Many times what a page takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_secs(600);
 /// Descriptors 3 and 4 are the protocol's; what the browser says beside is nothing to a test.
 const ON_PIPES: &str = "exec chromium \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null";
 const FLAGS: [&str; 9] = [
@@ -27,7 +27,7 @@ const FLAGS: [&str; 9] = [
     "--remote-debugging-pipe",
 ];
 
-pub struct Chrome {
+pub(crate) struct Chrome {
     child: Child,
     orders: ChildStdin,
     heard: Receiver<Value>,
@@ -40,7 +40,7 @@ pub struct Chrome {
 }
 
 impl Chrome {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let profile = tempfile::tempdir().expect("a temporary folder");
         let mut command = Command::new("sh");
         command.args(["-c", ON_PIPES, "sh"]).args(FLAGS);
@@ -74,7 +74,7 @@ impl Chrome {
     }
 
     /// Orders something; what came of it.
-    pub fn call(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, params: &Value) -> Value {
         self.number += 1;
         let mut order = json!({"id": self.number, "method": method, "params": params});
         if let Some(session) = &self.session {
@@ -105,12 +105,12 @@ impl Chrome {
     }
 
     /// Goes to an address and waits until the page is loaded.
-    pub fn open(&mut self, address: &str) {
+    pub(crate) fn open(&mut self, address: &str) {
         self.loads(|chrome| drop(chrome.call("Page.navigate", &json!({"url": address}))));
     }
 
     /// Clicks what leads to another page.
-    pub fn follow(&mut self, selector: &str) {
+    pub(crate) fn follow(&mut self, selector: &str) {
         let click = format!("document.querySelector({}).click()", json!(selector));
         self.loads(|chrome| drop(chrome.evaluate(&click)));
     }
@@ -125,7 +125,7 @@ impl Chrome {
     }
 
     /// What an expression comes to in the page.
-    pub fn evaluate(&mut self, expression: &str) -> Value {
+    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         let order = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let mut outcome = self.call("Runtime.evaluate", &order);
         assert!(outcome.get("exceptionDetails").is_none(), "{expression:.200}: {outcome}");
@@ -133,7 +133,7 @@ impl Chrome {
     }
 
     /// Waits until an expression holds.
-    pub fn wait_for(&mut self, expression: &str) {
+    pub(crate) fn wait_for(&mut self, expression: &str) {
         let begun = Instant::now();
         while self.evaluate(expression) != json!(true) {
             assert!(begun.elapsed() < PATIENCE, "{expression} never holds: {}", self.text("body"));
@@ -142,28 +142,28 @@ impl Chrome {
     }
 
     /// The text that is seen of an element; empty where there is none.
-    pub fn text(&mut self, selector: &str) -> String {
+    pub(crate) fn text(&mut self, selector: &str) -> String {
         let text = self.evaluate(&format!("document.querySelector({})?.innerText ?? ''", json!(selector)));
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    pub fn count(&mut self, selector: &str) -> u64 {
+    pub(crate) fn count(&mut self, selector: &str) -> u64 {
         let count = self.evaluate(&format!("document.querySelectorAll({}).length", json!(selector)));
         count.as_u64().expect("a number")
     }
 
     /// Shows pages as a phone does.
-    pub fn as_a_phone(&mut self) {
+    pub(crate) fn as_a_phone(&mut self) {
         let phone = json!({"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true});
         self.call("Emulation.setDeviceMetricsOverride", &phone);
     }
 
-    pub fn without_scripts(&mut self) {
+    pub(crate) fn without_scripts(&mut self) {
         self.call("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
     }
 
     /// Nothing but this origin was asked for.
-    pub fn asked_nobody_but(&self, origin: &str) {
+    pub(crate) fn asked_nobody_but(&self, origin: &str) {
         assert!(!self.requests.is_empty());
         let elsewhere: Vec<_> = self.requests.iter().filter(|asked| !asked.starts_with(origin)).collect();
         assert!(elsewhere.is_empty(), "{elsewhere:?}");

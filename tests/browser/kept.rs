@@ -9,21 +9,21 @@ const RECORDED: &str = include_str!("../../crates/analysis/tests/golden/egress.r
 const DAY: i64 = 86_400_000;
 
 /// What is particular to a kept run.
-pub struct Kept<'a> {
-    pub id: &'a str,
-    pub title: &'a str,
+pub(crate) struct Kept<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) title: &'a str,
     /// Days after the first one.
-    pub day: i64,
+    pub(crate) day: i64,
     /// Its throughput as a share of what was recorded.
-    pub share: f64,
-    pub kernel: &'a str,
+    pub(crate) share: f64,
+    pub(crate) kernel: &'a str,
 }
 
-pub const PLAIN: Kept<'static> =
+pub(crate) const PLAIN: Kept<'static> =
     Kept { id: "egress-1", title: "What an egress gateway costs", day: 0, share: 1.0, kernel: "6.1.0" };
 
 /// Keeps a run.
-pub fn keep(sandbox: &Sandbox, kept: &Kept<'_>) {
+pub(crate) fn keep(sandbox: &Sandbox, kept: &Kept<'_>) {
     let mut run: Value = serde_json::from_str(RECORDED).expect("JSON");
     let header = &mut run["header"];
     header["id"] = json!(kept.id);
@@ -45,7 +45,7 @@ pub fn keep(sandbox: &Sandbox, kept: &Kept<'_>) {
 }
 
 /// Runs of the same scenario, one a day, each with its share of the recorded throughput.
-pub fn keep_days(sandbox: &Sandbox, shares: &[f64]) {
+pub(crate) fn keep_days(sandbox: &Sandbox, shares: &[f64]) {
     for (day, share) in shares.iter().enumerate() {
         let kernel = if *share < 0.9 { "6.12.9" } else { "6.1.0" };
         keep(

@@ -8,9 +8,9 @@ use serde_json::json;
 use crate::{chrome::Chrome, sandbox, server::Server};
 
 /// Many times what the end of a run takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(600);
 
-pub fn followed() {
+pub(crate) fn followed() {
     let sandbox = sandbox();
     let scenario = sandbox.file("wire.toml", &wire(12, "1s"));
     let (server, mut chrome) = (Server::start(&sandbox, &[]), Chrome::start());
@@ -38,7 +38,7 @@ pub fn followed() {
     server.end();
 }
 
-pub fn started() {
+pub(crate) fn started() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     let (server, mut chrome) = (Server::start(&sandbox, &["--allow-run"]), Chrome::start());

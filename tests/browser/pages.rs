@@ -12,13 +12,13 @@ use crate::{
 };
 
 /// What looks pages over.
-pub const AXE: &str =
+pub(crate) const AXE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/browser/node_modules/axe-core/axe.min.js");
 
 /// Twelve runs, of which the last five are slower, with another kernel.
 const SHARES: [f64; 12] = [1.0, 1.01, 0.99, 1.02, 1.0, 0.98, 1.01, 0.7, 0.71, 0.69, 0.7, 0.72];
 
-pub fn list() {
+pub(crate) fn list() {
     let sandbox = sandbox();
     for number in 0..30 {
         let title = if number == 4 { "Needle in a haystack" } else { PLAIN.title };
@@ -44,7 +44,7 @@ pub fn list() {
     server.end();
 }
 
-pub fn report() {
+pub(crate) fn report() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
     let (server, mut chrome) = (Server::start(&sandbox, &[]), Chrome::start());
@@ -74,7 +74,7 @@ pub fn report() {
     server.end();
 }
 
-pub fn compare() {
+pub(crate) fn compare() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
     kept::keep(&sandbox, &Kept { id: "egress-2", day: 1, share: 0.6, kernel: "6.12.9", ..PLAIN });
@@ -85,7 +85,7 @@ pub fn compare() {
     let (text, place) = (chrome.text("main"), chrome.evaluate("location.search"));
     assert_eq!(place, json!("?a=egress-1&b=egress-2"), "the older one is the reference");
     let kernel = text.find("6.12.9").expect("the kernels differ");
-    let results = text.find("node-to-node").expect("its results are compared");
+    let results = text.find("Verdict").expect("its results are compared");
     assert!(kernel < results, "{text}");
     // One of two: the page asks for the other.
     chrome.open(&format!("{}/compare?b=egress-2", server.origin));
@@ -96,7 +96,7 @@ pub fn compare() {
     server.end();
 }
 
-pub fn history() {
+pub(crate) fn history() {
     let sandbox = sandbox();
     kept::keep_days(&sandbox, &SHARES);
     let (server, mut chrome) = (Server::start(&sandbox, &[]), Chrome::start());
@@ -125,7 +125,7 @@ pub fn history() {
     server.end();
 }
 
-pub fn hostile() {
+pub(crate) fn hostile() {
     let sandbox = sandbox();
     let id = "a/../b\"'><script>document.title='run'</script>]]>";
     let long = "long ".repeat(2_000);
@@ -163,7 +163,7 @@ pub fn hostile() {
     server.end();
 }
 
-pub fn without_scripts() {
+pub(crate) fn without_scripts() {
     let sandbox = sandbox();
     kept::keep_days(&sandbox, &SHARES);
     let (server, mut chrome) = (Server::start(&sandbox, &[]), Chrome::start());
@@ -183,7 +183,7 @@ pub fn without_scripts() {
     server.end();
 }
 
-pub fn accessible() {
+pub(crate) fn accessible() {
     let sandbox = sandbox();
     kept::keep_days(&sandbox, &SHARES);
     let server = Server::start(&sandbox, &["--allow-run"]);
@@ -215,7 +215,7 @@ pub fn accessible() {
     server.end();
 }
 
-pub fn from_disk() {
+pub(crate) fn from_disk() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
     let file = sandbox.file("page.html", &sandbox.succeed(&["report", "egress-1", "--format", "html"]).out);

@@ -8,21 +8,21 @@ use std::{
 
 use plumb_tests::{Sandbox, signal};
 
-pub struct Server {
+pub(crate) struct Server {
     child: Child,
     /// `http://127.0.0.1:40000`.
-    pub origin: String,
+    pub(crate) origin: String,
     /// That it made and printed.
-    pub token: Option<String>,
+    pub(crate) token: Option<String>,
 }
 
 impl Server {
     /// Serves a sandbox's runs at a free port of loopback.
-    pub fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+    pub(crate) fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
         Self::at("127.0.0.1:0", sandbox, arguments)
     }
 
-    pub fn at(address: &str, sandbox: &Sandbox, arguments: &[&str]) -> Self {
+    pub(crate) fn at(address: &str, sandbox: &Sandbox, arguments: &[&str]) -> Self {
         let mut command = sandbox.command(&[&["web", "--listen", address], arguments].concat());
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("plumb was built");
@@ -41,7 +41,7 @@ impl Server {
     }
 
     /// The whole answer to a request with these lines of head, each of which ends itself.
-    pub fn answer(&self, request: &str, head: &str, body: &str) -> String {
+    pub(crate) fn answer(&self, request: &str, head: &str, body: &str) -> String {
         let host = self.origin.trim_start_matches("http://");
         let mut stream = TcpStream::connect(host).expect("it serves");
         let length = body.len();
@@ -56,13 +56,13 @@ impl Server {
     }
 
     /// The answer to a plain request for a page.
-    pub fn get(&self, page: &str) -> String {
+    pub(crate) fn get(&self, page: &str) -> String {
         let host = self.origin.trim_start_matches("http://");
         self.answer(&format!("GET {page}"), &format!("Host: {host}\r\n"), "")
     }
 
     /// Ends it as a service manager does.
-    pub fn end(mut self) {
+    pub(crate) fn end(mut self) {
         signal(self.child.id(), "TERM");
         let status = self.child.wait().expect("a child of this test");
         assert_eq!(status.code(), Some(0), "{status}");

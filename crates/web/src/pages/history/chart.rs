@@ -37,7 +37,7 @@ struct Axes {
 pub(super) fn drawn(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Markup {
     let axes = Axes::of(&history.points, runs.len());
     html! {
-        svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(spoken(history, scale)) {
+        svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="group" aria-label=(spoken(history, scale)) {
             @for tick in axes.ticks() {
                 line.grid x1=(LEFT) x2=(WIDTH - RIGHT) y1=(at(axes.y(tick))) y2=(at(axes.y(tick))) {}
                 text.tick x=(LEFT - 8.0) y=(at(axes.y(tick) + 4.0)) text-anchor="end" { (scale.quantity(tick)) }
@@ -62,12 +62,12 @@ fn point(axes: &Axes, place: usize, value: &Estimate, runs: &[Arc<RunResults>], 
     let (x, y, run) = (axes.x(place), axes.y(value.median), &runs[place]);
     let changed = changes(runs, place);
     let range = value.interval.map(|interval| format!(" ({})", scale.range(&interval))).unwrap_or_default();
+    let new = if changed.is_empty() { String::new() } else { format!("; new: {}", changed.join(", ")) };
+    let title = format!("{}: {}{range}{new}", short(&run.run.0), scale.quantity(value.median));
     html! {
-        a href=(links::run(&run.run)) tabindex="-1" {
-            title {
-                (short(&run.run.0)) ": " (scale.quantity(value.median)) (range)
-                @if !changed.is_empty() { "; new: " (changed.join(", ")) }
-            }
+        // The table below has the same links, for the keyboard.
+        a href=(links::run(&run.run)) tabindex="-1" aria-label=(title) {
+            title { (title) }
             @if let Some(interval) = value.interval {
                 @let (low, high) = (axes.y(interval.low), axes.y(interval.high));
                 path.interval d={ "M" (at(x - 4.0)) " " (at(high)) "h8M" (at(x)) " " (at(high)) "V" (at(low)) "M" (at(x - 4.0)) " " (at(low)) "h8" } {}
