@@ -30,7 +30,7 @@ const PAPER: u16 = 20_000;
 const LIVE: &[&str] = &["plumb run quick"];
 const LIVE_SIZES: [(u16, u16); 2] = [(80, 24), (160, 50)];
 /// What a frame of it ends with, and what comes after the last one.
-const FRAME_ENDS: &[u8] = b"\x1b[39m\x1b[49m\x1b[0m";
+const FRAME_ENDS: &[u8] = b"\x1b[39m\x1b[49m\x1b[59m\x1b[0m";
 const LEAVES: &[u8] = b"\x1b[?1049l";
 /// The part of its frames after which it is captured.
 const SHOWN: f64 = 0.7;
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_live_view_is_captured_at_the_end_of_a_frame_before_it_goes() {
-        let end = "\x1b[39m\x1b[49m\x1b[0m";
+        let end = "\x1b[39m\x1b[49m\x1b[59m\x1b[0m";
         let written = format!("\x1b[?1049hone{end}two{end}three{end}\x1b[?1049lsummary{end}");
         let shown = until_shown(written.as_bytes()).expect("there are frames");
         assert!(shown.ends_with(format!("three{end}").as_bytes()), "{}", String::from_utf8_lossy(shown));

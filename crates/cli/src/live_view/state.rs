@@ -163,11 +163,11 @@ impl State {
             }
             Message::Skipped { cell, because } => {
                 self.pace.skipped(&cell);
-                self.say(Tone::Warning, format!("skipped {cell}: {because}"), now);
+                self.say(Tone::Warning, &format!("skipped {cell}: {because}"), now);
                 self.skipped.insert(cell);
             }
             Message::Decided(decision) => self.decided(&decision, now),
-            Message::Notice(text) => self.say(Tone::Plain, text, now),
+            Message::Notice(text) => self.say(Tone::Plain, &text, now),
             Message::Cost(cost) => self.cost = cost,
             Message::Analysed(analyses) => self.analyses = analyses,
             Message::Ending => self.is_ending = true,
@@ -216,7 +216,7 @@ impl State {
         let cell = self.trial.as_ref().map(|trial| self.plan.cells[trial.planned.cell].id.to_string());
         if let (Some(by), Some(cell)) = (disturbed, cell) {
             let what = if to_make_again { "it is made again at the end" } else { "it is kept as it is" };
-            self.say(Tone::Warning, format!("{cell} was disturbed by {by}: {what}"), now);
+            self.say(Tone::Warning, &format!("{cell} was disturbed by {by}: {what}"), now);
         }
     }
 
@@ -232,14 +232,14 @@ impl State {
             Some(block) => format!("block {}: {open} of {cells} results are still open", block + 1),
             None => return,
         };
-        self.say(Tone::Plain, text, now);
+        self.say(Tone::Plain, &text, now);
     }
 
-    fn say(&mut self, tone: Tone, text: String, now: Instant) {
+    fn say(&mut self, tone: Tone, text: &str, now: Instant) {
         if self.log.len() == LOGGED {
             self.log.pop_front();
         }
-        self.log.push_back(Entry { at: now - self.began, tone, text: one_line(&text) });
+        self.log.push_back(Entry { at: now - self.began, tone, text: one_line(text) });
     }
 
     /// The path of the trial under way, and before the first one that of the baseline.
