@@ -69,7 +69,9 @@ impl Damon {
             set(&format!("0/contexts/0/monitoring_attrs/{name}"), value)?;
         }
         set("0/contexts/0/targets/nr_targets", 1)?;
-        let ranges: Vec<(u64, u64)> = self.layout.values().flatten().copied().collect();
+        // In the order of addresses, which nodes need not have.
+        let mut ranges: Vec<(u64, u64)> = self.layout.values().flatten().copied().collect();
+        ranges.sort_unstable();
         set_ranges(&ranges)?;
         set("0/contexts/0/schemes/nr_schemes", (self.layout.len() * CLASSES.len()) as u64)?;
         let schemes = self.layout.keys().flat_map(|node| CLASSES.map(|class| (*node, class)));
@@ -234,10 +236,6 @@ mod tests {
             |mib: u64, count: u64| AccessClass { bytes: Bytes(mib * MIB), accesses: mib * 256 * count };
         assert_eq!(told[&0], [class(32, 0), class(32, 9)]);
         assert_eq!(told[&1], [class(32, 0)]);
-        assert_eq!(
-            histogram(&layout, &vec![0; 18]),
-            Accesses::new(),
-            "nothing is known before one has ended"
-        );
+        assert_eq!(histogram(&layout, &[0; 18]), Accesses::new(), "nothing is known before one has ended");
     }
 }
