@@ -21,7 +21,7 @@ pub(crate) fn every_picture_that_is_listed_is_written() {
         let path = |ending: &str| sandbox.home().join(format!("{kind}.{ending}"));
         for ending in ["svg", "png", "csv"] {
             let target = path(ending).display().to_string();
-            sandbox.succeed(&["plot", &file, "--kind", kind, "-o", &target]);
+            let _ = sandbox.succeed(&["plot", &file, "--kind", kind, "-o", &target]);
         }
         let svg = fs::read_to_string(path("svg")).expect("a picture");
         assert!(svg.starts_with("<?xml") && svg.trim_end().ends_with("</svg>"), "{svg}");
@@ -30,13 +30,13 @@ pub(crate) fn every_picture_that_is_listed_is_written() {
         assert!(csv.starts_with("cell,path,workload,metric,unit,median") && csv.lines().count() > 4, "{csv}");
     }
     let folder = sandbox.home().join("pictures");
-    sandbox.succeed(&["plot", &file, "-o", &format!("{}/", folder.display())]);
+    let _ = sandbox.succeed(&["plot", &file, "-o", &format!("{}/", folder.display())]);
     assert_eq!(
         fs::read_dir(&folder).expect("a folder").count(),
         listed.lines().filter(|line| !line.starts_with(' ')).count()
     );
     let page = sandbox.home().join("page.html").display().to_string();
-    sandbox.succeed(&["report", &file, "-o", &page]);
+    let _ = sandbox.succeed(&["report", &file, "-o", &page]);
     let page = fs::read_to_string(page).expect("a page");
     assert!(
         page.contains("<figure id=\"sweep-") && page.contains("download=\"heat-map-"),
@@ -48,7 +48,7 @@ pub(crate) fn two_logs_are_drawn_against_each_other() {
     let sandbox = sandbox();
     let (a, b) = (log(&sandbox), sandbox.file("other.md", SWEEP));
     let target = sandbox.home().join("b.csv").display().to_string();
-    sandbox.succeed(&["plot", &b, "--against", &a, "-o", &target]);
+    let _ = sandbox.succeed(&["plot", &b, "--against", &a, "-o", &target]);
     let csv = fs::read_to_string(target).expect("a table");
     assert!(csv.lines().skip(1).all(|row| row.contains(",1,")), "each over itself is 1: {csv}");
 }

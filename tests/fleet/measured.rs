@@ -27,7 +27,8 @@ pub(crate) fn the_rate_of_their_link() {
     let counters = &trial["counters"]["devices"];
     let sent = counters[0]["tx_bytes"].as_u64().expect("a count");
     assert!(sent > 10_000_000 && counters[1]["rx_bytes"].as_u64() > Some(sent / 2), "{counters}");
-    let ends: Vec<_> = trial["cpu"]["guests"].as_array().into_iter().flatten().map(|end| &end["end"]).collect();
+    let ends: Vec<_> =
+        trial["cpu"]["guests"].as_array().into_iter().flatten().map(|end| &end["end"]).collect();
     assert_eq!(ends, ["client", "server"], "each host's own CPU time");
     assert!(run.out.contains("there"), "{}", run.out);
     network.agents_are_gone();

@@ -103,8 +103,11 @@ impl Network {
         let _ = self.sandbox.file("known_hosts", &format!("any {public}"));
         // As a user's configuration would be read, which is found by the user's name and not by HOME.
         fs::create_dir(self.folder().join("bin")).expect("it is ours");
-        let _ = self.sandbox.file("bin/ssh", &format!("#!/bin/sh\nexec /usr/bin/ssh -F {folder}/ssh_config \"$@\"\n"));
-        fs::set_permissions(self.folder().join("bin/ssh"), fs::Permissions::from_mode(0o755)).expect("it is ours");
+        let _ = self
+            .sandbox
+            .file("bin/ssh", &format!("#!/bin/sh\nexec /usr/bin/ssh -F {folder}/ssh_config \"$@\"\n"));
+        fs::set_permissions(self.folder().join("bin/ssh"), fs::Permissions::from_mode(0o755))
+            .expect("it is ours");
     }
 
     fn add(&mut self, number: usize) {
@@ -131,9 +134,17 @@ impl Network {
         let known = fs::read_to_string(&config).expect("it was written");
         let entry = format!("Host h{number}\n  HostName 198.18.0.{}\n", number + 1);
         fs::write(config, entry + &known).expect("it is ours");
-        let answers = || self.switch.command().args(["sh", "-c", &format!(
-            "exec {}/bin/ssh -oBatchMode=yes h{number} true", self.folder().display()
-        )]).output().is_ok_and(|output: Output| output.status.success());
+        let answers = || {
+            self.switch
+                .command()
+                .args([
+                    "sh",
+                    "-c",
+                    &format!("exec {}/bin/ssh -oBatchMode=yes h{number} true", self.folder().display()),
+                ])
+                .output()
+                .is_ok_and(|output: Output| output.status.success())
+        };
         assert!(wait_until(PATIENCE, answers), "sshd of h{number} does not answer");
         self.hosts.push(host);
     }

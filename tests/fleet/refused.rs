@@ -22,11 +22,17 @@ pub(crate) fn what_keeps_ssh_from_a_host() {
     let network = Network::of(1);
     let to = |destination: &str| pair([&format!("ssh = \"{destination}\""), "ssh = \"h0\""], 1, "300ms");
     says(&run(&network, &to("h9.invalid")), &["host a (h9.invalid)", "no host of that name"]);
-    says(&run(&network, &to("root@198.18.0.77")), &["host a (root@198.18.0.77)", "cannot be reached", "route"]);
+    says(
+        &run(&network, &to("root@198.18.0.77")),
+        &["host a (root@198.18.0.77)", "cannot be reached", "route"],
+    );
     let keys = network.sandbox.home().join("authorized_keys");
     let kept = fs::read(&keys).expect("it was made");
     fs::write(&keys, "").expect("it is ours");
-    says(&run(&network, &first_two(1, "300ms")), &["host a (h0)", "let no key of yours in", "authorized_keys"]);
+    says(
+        &run(&network, &first_two(1, "300ms")),
+        &["host a (h0)", "let no key of yours in", "authorized_keys"],
+    );
     fs::write(&keys, kept).expect("it is ours");
     let known = network.sandbox.home().join("known_hosts");
     let other = fs::read_to_string(network.sandbox.home().join("key.pub")).expect("it was made");

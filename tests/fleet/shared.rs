@@ -37,14 +37,18 @@ pub(crate) fn two_runs_never_measure_at_once() {
     assert_eq!(refused.status, Some(1), "{refused:?}");
     assert!(refused.err.contains("eth0 of host a is reserved by two-machines-"), "{}", refused.err);
     let outputs = [first, second].map(|run| run.wait_with_output().expect("it was started"));
-    let said: Vec<String> = outputs.iter().map(|it| String::from_utf8_lossy(&it.stderr).into_owned()).collect();
+    let said: Vec<String> =
+        outputs.iter().map(|it| String::from_utf8_lossy(&it.stderr).into_owned()).collect();
     assert!(outputs.iter().all(|output| output.status.success()), "{said:?}");
     assert!(said.iter().any(|said| said.contains("waiting for eth0 of host a")), "{said:?}");
-    let spans: Vec<(u64, u64)> = outputs.iter().map(|output| {
-        let name = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        let raw = network.sandbox.succeed(&["report", &name, "--format", "raw"]).out;
-        span(&serde_json::from_str(&raw).expect("a record is JSON"))
-    }).collect();
+    let spans: Vec<(u64, u64)> = outputs
+        .iter()
+        .map(|output| {
+            let name = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            let raw = network.sandbox.succeed(&["report", &name, "--format", "raw"]).out;
+            span(&serde_json::from_str(&raw).expect("a record is JSON"))
+        })
+        .collect();
     let [(one, one_end), (two, two_end)] = spans[..] else { panic!("two runs") };
     assert!(one_end <= two || two_end <= one, "{spans:?} overlap");
     network.agents_are_gone();

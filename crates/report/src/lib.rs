@@ -22,10 +22,10 @@ mod text;
 mod trace;
 
 pub use chart::Theme;
-pub use pictures::{Picture, comparison_pictures, picture_kinds, pictures};
 pub use harmless::harmless;
-pub use live::{Judgement, LiveFinding, LiveResult, LiveStep, live_findings, live_results};
 pub use labels::result_label;
+pub use live::{Judgement, LiveFinding, LiveResult, LiveStep, live_findings, live_results};
+pub use pictures::{Picture, comparison_pictures, picture_kinds, pictures};
 pub use quantity::Scale;
 pub use render::{
     Format, Options, SingleFormat, Summary, UnknownFormat, View, render, render_contrast, render_solo,

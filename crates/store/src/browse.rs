@@ -110,7 +110,8 @@ impl Store {
                    WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";
         let explain = self.place.explain("read trials from");
         let mut statement = self.connection.prepare_cached(sql).map_err(&explain)?;
-        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?, row.get(2)?));
+        let row =
+            |row: &rusqlite::Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?, row.get(2)?));
         let rows = statement.query_map((&run.0, newest), row).map_err(&explain)?;
         let texts = rows.collect::<rusqlite::Result<Vec<_>>>().map_err(&explain)?;
         // Whoever makes trials now writes them as they are read here.

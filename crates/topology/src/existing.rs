@@ -87,14 +87,12 @@ mod tests {
     use super::*;
 
     fn found(address: Option<&str>, interface: Option<&str>) -> Result<(String, String), String> {
-        let link = |index, name: &str| (index, LinkFacts { index, name: name.to_owned(), ..LinkFacts::default() });
+        let link =
+            |index, name: &str| (index, LinkFacts { index, name: name.to_owned(), ..LinkFacts::default() });
         let links = BTreeMap::from([link(1, "lo"), link(2, "eth0"), link(3, "eth1")]);
         let has = |index, text: &str| (index, text.parse().unwrap());
-        let addresses = BTreeSet::from([
-            has(1, "127.0.0.1/8"),
-            has(2, "198.18.0.1/24"),
-            has(2, "198.18.0.9/24"),
-        ]);
+        let addresses =
+            BTreeSet::from([has(1, "127.0.0.1/8"), has(2, "198.18.0.1/24"), has(2, "198.18.0.9/24")]);
         let address = address.map(|text| text.parse().unwrap());
         let interface = interface.map(DeviceName::new);
         chosen(&HostName::new("a"), &links, &addresses, address, interface.as_ref())

@@ -140,7 +140,9 @@ impl Answer<'_> {
         let run = &self.source.findings.run;
         match (run.origin.imported().is_some(), self.source.findings.probes.ran.is_empty()) {
             (true, _) | (_, false) => "no finding explains it".to_owned(),
-            (false, true) => format!("no finding explains it; to look into the path: plumb run {} --probe all", run.id),
+            (false, true) => {
+                format!("no finding explains it; to look into the path: plumb run {} --probe all", run.id)
+            }
         }
     }
 

@@ -37,7 +37,10 @@ fn two_machines_are_the_ends_of_a_path_over_a_network_that_is_not_known() {
     let scenario = Scenario::parse("test", TWO).expect("nothing is wrong");
     let path = &scenario.paths[0];
     assert_eq!(path.layers, [Layer::Network]);
-    assert_eq!((path.from.device.to_string(), path.to.address.to_string()), ("a:eth1".into(), "10.0.0.2".into()));
+    assert_eq!(
+        (path.from.device.to_string(), path.to.address.to_string()),
+        ("a:eth1".into(), "10.0.0.2".into())
+    );
     let of = |host: &scenario::HostName| scenario.lab.existing(host).expect("it exists");
     assert_eq!(of(&path.from.host).access, Access::Ssh { destination: "root@a.example".into() });
     assert_eq!((of(&path.to.host).is_local(), of(&path.to.host).port), (true, Some(5201)));
@@ -48,14 +51,29 @@ fn two_machines_are_the_ends_of_a_path_over_a_network_that_is_not_known() {
         let cell = plan.cells.iter().find(|cell| cell.path.as_str() == path).expect("it is planned");
         cell.load.kind().socket().and_then(|socket| socket.source_port)
     };
-    assert!(ports("there").is_none() && ports("lab").is_some(), "the kernel's choice where it keeps ports for a while");
+    assert!(
+        ports("there").is_none() && ports("lab").is_some(),
+        "the kernel's choice where it keeps ports for a while"
+    );
 }
 
 #[test]
 fn what_is_wrong_with_such_a_host_is_said_where_it_stands() {
     for (from, to, at, message, help) in [
-        ("ssh = \"root@a.example\"", "ssh = \"-oProxyCommand=x\"", "ssh =", "no destination of ssh", "`user@host`"),
-        ("ssh = \"root@a.example\"", "ssh = \"a\"\nlocal = true", "local = true", "both `ssh` and `local`", "one"),
+        (
+            "ssh = \"root@a.example\"",
+            "ssh = \"-oProxyCommand=x\"",
+            "ssh =",
+            "no destination of ssh",
+            "`user@host`",
+        ),
+        (
+            "ssh = \"root@a.example\"",
+            "ssh = \"a\"\nlocal = true",
+            "local = true",
+            "both `ssh` and `local`",
+            "one",
+        ),
         ("ssh = \"root@a.example\"\n", "", "interface", "`interface` has no effect", "`ssh = \"user@host\"`"),
         ("address = \"10.0.0.2\"\n", "", "local = true", "where its traffic goes", "interface"),
         ("\"10.0.0.2\"", "\"224.0.0.1\"", "224.0.0.1", "no address of one host", ""),

@@ -60,7 +60,8 @@ fn whoever_spins_is_busy_between_messages_and_whoever_blocks_is_not() {
     // What the hypervisor takes from a thread that runs counts as its time: a busy host gets another try.
     while seen.len() < 8 {
         let Some([blocking, spinning]) = busy_shares() else { return };
-        let (most, least) = (blocking.iter().copied().fold(0.0, f64::max), spinning.iter().copied().fold(1.0, f64::min));
+        let (most, least) =
+            (blocking.iter().copied().fold(0.0, f64::max), spinning.iter().copied().fold(1.0, f64::min));
         seen.push((most, least));
         // A few messages are a hundredth of the time. Other work leaves less of a CPU to whoever spins, and no more of
         // it is needed by whoever waits.
