@@ -18,7 +18,7 @@ const FLOOD: usize = 60 << 20;
 
 /// Says this, by pieces, as soon as it is started, and keeps the channel open.
 struct Hostile {
-    says: fn() -> Box<dyn Iterator<Item = Vec<u8>> + Send>,
+    says: fn() -> Pieces,
     agent: Option<UnixStream>,
 }
 
@@ -58,6 +58,8 @@ fn hello() -> Vec<u8> {
 }
 
 type Pieces = Box<dyn Iterator<Item = Vec<u8>> + Send>;
+/// What it does, and what it says.
+type Way = (&'static str, fn() -> Pieces);
 
 fn once(piece: impl Into<Vec<u8>>) -> Pieces {
     Box::new(iter::once(piece.into()))
@@ -89,7 +91,7 @@ fn report(id: u64, intervals: usize) -> Value {
     json!({ "reply": { "id": id, "reply": { "report": { "measured": { "stream": { "flows": [end] } } } } } })
 }
 
-const WAYS: [(&str, fn() -> Pieces); 30] = [
+const WAYS: [Way; 30] = [
     ("says nothing", || Box::new(iter::empty())),
     ("an empty line", || once("\n")),
     ("a line of nothing", || once("   \n")),
