@@ -105,13 +105,17 @@ pub(crate) fn intervals(measurement: &Measurement) -> Vec<Block> {
 
 /// What was measured from interval to interval, as numbers; `None` of a kind whose intervals are no series.
 pub(crate) fn series(measurement: &Measurement) -> Option<TimeSeries> {
-    match measurement {
-        Measurement::Stream(data) => Some(stream::series(data)),
-        Measurement::PingPong(data) => Some(ping_pong::series(data)),
-        Measurement::Connect(data) => Some(connect::series(data)),
-        Measurement::FirstTouch(data) => Some(first_touch::series(data)),
-        Measurement::Balloon(_) | Measurement::Reported(_) => None,
-    }
+    let mut series = match measurement {
+        Measurement::Stream(data) => stream::series(data),
+        Measurement::PingPong(data) => ping_pong::series(data),
+        Measurement::Connect(data) => connect::series(data),
+        Measurement::FirstTouch(data) => first_touch::series(data),
+        Measurement::Balloon(_) | Measurement::Reported(_) => return None,
+    };
+    // What is left over at the end is too short for a rate.
+    let usual = series.samples.first().map_or(0.0, TimeSample::length);
+    series.samples.retain(|sample| sample.length() >= usual / 2.0);
+    Some(series)
 }
 
 /// The heads of all columns that some kind has of a cell in a spreadsheet.

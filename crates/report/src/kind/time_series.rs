@@ -20,3 +20,10 @@ pub(crate) struct TimeSample {
     pub(crate) value: f64,
     pub(crate) warmup: bool,
 }
+
+impl TimeSample {
+    /// In seconds.
+    pub(crate) fn length(&self) -> f64 {
+        self.end - self.start
+    }
+}
