@@ -56,11 +56,11 @@ pub(crate) fn what_is_no_run_is_called_what_it_is() {
     let a = table(&sandbox, "a.md", 9.4, 8);
     let run = kept(&sandbox, &a);
     let record = sandbox.succeed(&["report", &run, "--format", "raw"]).out;
-    let older = record.replacen(r#""schema": 3"#, r#""schema": 2"#, 1);
-    assert_ne!(older, record, "the shape is in it");
+    let newer = record.replacen(r#""schema": 3"#, r#""schema": 99"#, 1);
+    assert_ne!(newer, record, "the shape is in it");
     let report = sandbox.succeed(&["report", &run, "--format", "json"]).out;
     for (name, text, status, said) in [
-        ("older.json", older.as_str(), 64, "of shape 2"),
+        ("newer.json", newer.as_str(), 64, "of shape 99"),
         ("report.json", &report, 64, "holds no trials"),
         ("cut.json", &record[..record.len() / 2], 1, "cannot read the run record"),
         ("page.html", "<!doctype html><html></html>", 64, "a page without a run's record"),

@@ -155,8 +155,5 @@ pub(super) fn a_full_disk() {
     command.arg(plumb.get_program()).args(plumb.get_args()).env("PLUMB_DB", sandbox.database());
     let output = plumb_tests::Output::from(command.output().expect("unshare is there"));
     assert_eq!((output.status, output.out.as_str()), (Some(0), "report.html\nold\n"), "{output:?}");
-    assert!(
-        output.err.contains("cannot write the report to") && output.err.contains("No space"),
-        "{output:?}"
-    );
+    assert!(output.err.contains("cannot write to") && output.err.contains("No space"), "{output:?}");
 }

@@ -379,7 +379,7 @@ fn an_output_of_unknown_format() {
 
 fn an_agent_refuses_another_version() {
     let sandbox = sandbox();
-    let hello = sandbox.file("hello", "{\"type\":\"hello\",\"protocol\":99,\"tool\":\"9.9.9\"}\n");
+    let hello = sandbox.file("hello", "{\"hello\":{\"protocol\":99,\"tool\":\"9.9.9\"}}\n");
     let input = std::fs::File::open(hello).expect("just written");
     let output = sandbox.command(&["agent"]).stdin(input).output().expect("plumb was built");
     assert!(!output.status.success());

@@ -118,6 +118,6 @@ fn low_port() {
 
 fn no_such_user() {
     let ended = Running::start(sandbox().command(&["server", "--user", "no-such-user"])).finish();
-    assert_eq!(ended.status, Some(1), "{ended:?}");
+    assert_eq!(ended.status, Some(64), "{ended:?}");
     assert!(ended.err.contains("no-such-user") && ended.err.contains("/etc/passwd"), "{ended:?}");
 }

@@ -51,17 +51,17 @@ pub(crate) fn a_host_that_cannot_have_the_program() {
     network.on(0, &over);
     says(&run(&network, &first_two(1, "300ms")), &["host a (h0)", "it is Linux aarch64", "built for Linux"]);
     network.on(0, "umount $(command -v uname)");
-    network.on(0, "mkdir -p /root/.cache; mount -t tmpfs -o size=1m none /root/.cache");
+    network.on(0, "mkdir -p ~root/.cache; mount -t tmpfs -o size=1m none ~root/.cache");
     says(&run(&network, &first_two(1, "300ms")), &["host a (h0)", "No space left on device", "~/.cache"]);
-    network.on(0, "test -z \"$(ls /root/.cache/plumb)\"");
-    network.on(0, "umount /root/.cache; mount -t tmpfs -o ro none /root/.cache");
+    network.on(0, "test -z \"$(ls ~root/.cache/plumb)\"");
+    network.on(0, "umount ~root/.cache; mount -t tmpfs -o ro none ~root/.cache");
     says(&run(&network, &first_two(1, "300ms")), &["host a (h0)", "Read-only file system"]);
-    network.on(0, "umount /root/.cache");
+    network.on(0, "umount ~root/.cache");
     let wrong = "ssh = \"h0\"\naddress = \"198.18.0.9\"";
     let output = run(&network, &pair([wrong, "ssh = \"h1\""], 1, "300ms"));
     says(&output, &["has not the address 198.18.0.9", "198.18.0.1 (eth0)"]);
     // A file that another wrote under the program's name is none of ours.
-    network.on(0, "for file in /root/.cache/plumb/plumb-*; do echo changed > \"$file\"; done");
+    network.on(0, "for file in ~root/.cache/plumb/plumb-*; do echo changed > \"$file\"; done");
     let file = network.sandbox.file("pair.toml", &first_two(1, "300ms"));
     let _ = network.succeed(&["run", &file]);
 }

@@ -106,5 +106,5 @@ pub(crate) fn a_tap_removed() {
         command.status().is_ok_and(|status| status.success())
     });
     assert!(removed, "no process is in the namespace of the host with the tap device");
-    run.fails_with(&["host `pve` has no device `vm0`"]);
+    run.fails_with(&["`vm0`"]);
 }

@@ -75,7 +75,13 @@ const EXAMPLES: &[Examples] = &[
         "runs check",
         &[("plumb runs check", "all of them"), ("plumb runs check latest --json", "one, for programs")],
     ),
-    ("runs repair", &[("plumb runs repair", "when `plumb runs check` found something")]),
+    (
+        "runs repair",
+        &[
+            ("plumb runs repair", "when `plumb runs check` found something"),
+            ("plumb runs repair --db old.db", "another file"),
+        ],
+    ),
     (
         "runs export",
         &[

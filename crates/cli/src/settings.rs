@@ -91,7 +91,13 @@ impl Settings {
         let Some(file) = file() else { return Ok(Self::default()) };
         match fs::read_to_string(&file) {
             Ok(text) => Ok(Self::parse(&file, text)?),
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            // `su` and `sudo -u` may leave HOME that of another user, whose file is not meant.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied
+                ) =>
+            {
                 Ok(Self::default())
             }
             Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),

@@ -4,15 +4,17 @@
 use std::{borrow::Cow, fmt::Write};
 
 /// Shows each such character as `\u001b`, as JSON and TOML write it, so that a document stays the same document. Line feeds and
-/// tabs stay.
+/// tabs stay, and ends of lines as CSV has them (RFC 4180).
 #[must_use]
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    escaped(text, |sign| is_obeyed(sign) && !matches!(sign, '\n' | '\t'))
+    escaped(text, |sign, next| {
+        is_obeyed(sign) && !matches!(sign, '\n' | '\t') && (sign, next) != ('\r', Some('\n'))
+    })
 }
 
 /// The same on one line.
 pub(crate) fn in_a_line(text: &str) -> String {
-    escaped(&text.replace(['\n', '\t'], " "), is_obeyed).into_owned()
+    escaped(&text.replace(['\n', '\t'], " "), |sign, _| is_obeyed(sign)).into_owned()
 }
 
 fn is_obeyed(sign: char) -> bool {
@@ -21,13 +23,15 @@ fn is_obeyed(sign: char) -> bool {
     sign.is_control() || turns || matches!(sign, '\u{2028}' | '\u{2029}')
 }
 
-fn escaped(text: &str, obeyed: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.contains(&obeyed) {
+/// `obeyed` is told a character and the one behind it.
+fn escaped(text: &str, obeyed: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> {
+    let signs = || text.chars().zip(text.chars().skip(1).map(Some).chain([None]));
+    if !signs().any(|(sign, next)| obeyed(sign, next)) {
         return text.into();
     }
     let mut shown = String::with_capacity(text.len() * 2);
-    for sign in text.chars() {
-        if obeyed(sign) {
+    for (sign, next) in signs() {
+        if obeyed(sign, next) {
             write!(shown, "\\u{:04x}", u32::from(sign)).expect("a text takes any text");
         } else {
             shown.push(sign);
@@ -45,6 +49,8 @@ mod tests {
         assert!(matches!(harmless("two\n\tlines ü אב 👩‍🔧"), Cow::Borrowed(_)));
         assert_eq!(harmless("\u{1b}[2J\r\u{9b}x\u{7f}"), "\\u001b[2J\\u000d\\u009bx\\u007f");
         assert_eq!(harmless("a\u{202e}b\u{2066}c\u{200f}\u{2028}"), "a\\u202eb\\u2066c\\u200f\\u2028");
+        assert!(matches!(harmless("a,b\r\nc,d\r\n"), Cow::Borrowed(_)));
+        assert_eq!(harmless("a\u{9b},\rb\r\n"), "a\\u009b,\\u000db\r\n");
         assert_eq!(in_a_line("one\ntwo\tthree\u{9d}"), "one two three\\u009d");
     }
 

@@ -241,7 +241,9 @@ impl<'scope> EventLoop<'scope, '_> {
         share: Share,
     ) {
         let ready = socket.set_nonblocking(false).map_err(Error::socket("prepare", || "a UDP socket"));
-        let rate = self.ledger.replies.meters(conversation.peer.ip().into(), monotonic());
+        let source = Source::from(conversation.peer.ip());
+        let limited = (!source.is_proven()).then(|| self.ledger.replies.meters(source, monotonic()));
+        let rate = limited.map_or_else(Vec::new, Vec::from);
         let ingress = Some(Ingress::Datagrams(conversation.clone()));
         let begun = ready.and_then(|()| {
             self.begin((conversation.peer, local), ingress, vec![share], move |context, session| {

@@ -39,7 +39,9 @@ impl fmt::Display for Confinement {
 /// When there is no such user, or only root could become it.
 pub(super) fn user(named: Option<&str>) -> Result<Option<User>> {
     let refused = |value: String, allowed| Error::Setting { setting: "the user", value, allowed };
-    match named.map(User::named).transpose()? {
+    let known =
+        |name: &str| User::named(name).map_err(|_| refused(name.to_owned(), "one that is in /etc/passwd"));
+    match named.map(known).transpose()? {
         Some(user) if !confine::is_root() => {
             Err(refused(user.to_string(), "only what root may become: leave it out, or start as root"))
         }

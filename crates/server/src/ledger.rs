@@ -25,6 +25,13 @@ impl From<IpAddr> for Source {
     }
 }
 
+impl Source {
+    /// Whether nobody elsewhere can send in its name: the kernel drops what comes in from a loopback address.
+    pub(crate) fn is_proven(self) -> bool {
+        self.0.is_loopback()
+    }
+}
+
 /// How much there is for one address, and for all together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {

@@ -11,7 +11,7 @@ use std::{
 
 use sys::{
     confine::{self, Call, calls},
-    helper,
+    forked_process,
 };
 use traffic::{Error, Result};
 
@@ -30,7 +30,7 @@ impl PortHolder {
     /// Starts it, for sockets on these addresses. This process must have a single thread.
     pub(super) fn start(addresses: &[SocketAddr]) -> Result<Self> {
         let low = addresses.iter().any(|address| address.port() < 1024);
-        Ok(Self(helper::start(|server| {
+        Ok(Self(forked_process::start(|server| {
             // What it cannot give up it must not have: then it ends, and the server says that it has no ports.
             if confine(low).is_ok() {
                 serve(&server, addresses);
@@ -41,8 +41,8 @@ impl PortHolder {
     /// A UDP socket on this address, which shares the port with the server's others.
     pub(super) fn udp(&self, address: SocketAddr) -> Result<UdpSocket> {
         let mut errno = [0; 4];
-        helper::send(&self.0, address.to_string().as_bytes(), None)?;
-        let (length, socket) = helper::receive(&self.0, &mut errno)?;
+        forked_process::send(&self.0, address.to_string().as_bytes(), None)?;
+        let (length, socket) = forked_process::receive(&self.0, &mut errno)?;
         let named = || format!("{address} for UDP");
         let failed = |errno| Error::socket("bind", named)(std::io::Error::from_raw_os_error(errno));
         match socket {
@@ -66,7 +66,7 @@ fn confine(low_ports: bool) -> sys::Result<()> {
 
 fn serve(server: &UnixStream, addresses: &[SocketAddr]) {
     let mut bytes = [0; LONGEST];
-    while let Ok((length @ 1.., _)) = helper::receive(server, &mut bytes) {
+    while let Ok((length @ 1.., _)) = forked_process::receive(server, &mut bytes) {
         const EINVAL: i32 = 22;
         let asked = std::str::from_utf8(&bytes[..length]).ok().and_then(|text| text.parse().ok());
         let asked = asked.filter(|asked| addresses.iter().any(|address| is_within(*asked, *address)));
@@ -78,8 +78,8 @@ fn serve(server: &UnixStream, addresses: &[SocketAddr]) {
             })
         });
         let said = match opened {
-            Ok(socket) => helper::send(server, &[0; 4], Some(&socket)),
-            Err(errno) => helper::send(server, &errno.to_ne_bytes(), None),
+            Ok(socket) => forked_process::send(server, &[0; 4], Some(&socket)),
+            Err(errno) => forked_process::send(server, &errno.to_ne_bytes(), None),
         };
         if said.is_err() {
             return;

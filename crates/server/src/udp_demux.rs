@@ -25,7 +25,7 @@ use units::Nanos;
 use super::{
     event::{Event, Refusal},
     event_loop::{BATCH, EventLoop},
-    ledger::Share,
+    ledger::{Share, Source},
     listeners::Listeners,
     opening::{self, Datagram},
     sessions::{Conversation, DatagramProtocol},
@@ -210,8 +210,10 @@ impl EventLoop<'_, '_> {
         if !self.serves_anybody() {
             return self.log.refused(peer, Refusal::NoLogin, now);
         }
-        let allowed =
-            reply != Reply::Answer || self.ledger.replies.spend(peer.ip().into(), cost(bytes.len()), now);
+        let source = Source::from(peer.ip());
+        let allowed = reply != Reply::Answer
+            || source.is_proven()
+            || self.ledger.replies.spend(source, cost(bytes.len()), now);
         if allowed {
             conversation.counts.note(reply, bytes.len());
         } else {

@@ -123,7 +123,8 @@ impl Store {
             let (trials, lost) = trials.remove(&number).unwrap_or_default();
             let mut record = RunRecord::new(header, trials);
             self.take_the_rest(number, &mut record);
-            let is_short = record.trials.len() < record.header.planned as usize;
+            let last = record.trials.iter().map(|trial| trial.index + 1).max().unwrap_or(0);
+            let is_short = record.trials.len() < record.header.planned.max(last) as usize;
             if record.header.origin.imported().is_none() && (!lost.is_empty() || lost_some && is_short) {
                 record.header.state = RunState::Unfinished;
             }

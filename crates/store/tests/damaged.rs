@@ -69,7 +69,7 @@ fn a_digit_that_flipped_in_any_kept_number_is_noticed() {
             noticed += 1;
         }
     }
-    assert!(noticed > 5, "{noticed} of the numbers are in the file");
+    assert!(noticed >= 5, "{noticed} of the numbers are in the file");
     fs::write(&path, whole).expect("writes");
     assert_eq!(store.load(&header.id).expect("loads").trials.len(), 5);
 }

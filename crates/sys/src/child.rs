@@ -57,6 +57,8 @@ pub enum Identity {
 
 fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, label: &str) -> Result<Child> {
     let parent = rustix::process::getpid();
+    // The command may put descriptors of its own in the place of low numbers, before the child enters the namespace.
+    let ns = ns.map(NetNs::moved_up).transpose()?;
     let confined = identity.is_some();
     let other = match identity {
         Some(Identity::Other(user, groups)) => Some((user, confine::groups(&groups))),

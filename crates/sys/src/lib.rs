@@ -15,7 +15,7 @@ pub mod confine;
 pub mod device_statistics;
 mod error;
 pub mod foreign_tap;
-pub mod helper;
+pub mod forked_process;
 pub mod huge_page_file;
 pub mod kvm;
 pub mod limits;

@@ -100,6 +100,14 @@ impl NetNs {
         Ok(Self { fd, inode: self.inode })
     }
 
+    /// The same by a number that is above those by which a child knows what it inherits.
+    pub(crate) fn moved_up(self) -> Result<Self> {
+        const ABOVE: i32 = 512;
+        let fd = rustix::io::fcntl_dupfd_cloexec(&self.fd, ABOVE);
+        let fd = fd.named("duplicate descriptor of network namespace", || self.to_string())?;
+        Ok(Self { fd, inode: self.inode })
+    }
+
     /// A path by which any process with the right to look at this one can open the namespace.
     #[must_use]
     pub fn proc_path(&self) -> PathBuf {

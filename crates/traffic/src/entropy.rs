@@ -1,11 +1,8 @@
-//! Bytes that nobody can foresee, from the kernel.
-
-use std::{fs::File, io::Read};
+//! Bytes that nobody can foresee, from the kernel: by its call, as a server that gave up its rights opens no file.
 
 /// Fills a slice with them.
 pub fn random_bytes(bytes: &mut [u8]) {
-    let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(bytes));
-    read.expect("a process without random bytes cannot keep a secret");
+    getrandom::fill(bytes).expect("a process without random bytes cannot keep a secret");
 }
 
 /// A token that nobody else has, so that connections of several clients are told apart; never zero.

@@ -21,7 +21,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         id: String::new(),
         severity: Severity::Warning,
         claim: format!("{parts} of the run cannot be read any more, and all numbers are of the rest."),
-        cells: Vec::new(),
+        cells: context.findings.cells.iter().map(|cell| cell.id.clone()).collect(),
         evidence: named.collect(),
         caveats: vec!["The rest is as it was kept; a median of fewer trials has a wider interval.".into()],
         remedy: Some(Remedy {

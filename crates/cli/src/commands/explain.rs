@@ -51,6 +51,8 @@ const PAGES: &[(&str, &str)] = pages![
     "single-queue-bound",
     "slow-congestion-control",
     "slow-governor",
+    "slow-host",
+    "slow-pair",
     "small-buffers",
     "softirq-bound",
     "step-dominates",

@@ -99,7 +99,7 @@ fn up(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Resul
     let name = name_of(args, shared)?;
     let mut holder = Command::new(super::PROGRAM);
     holder.args(["lab", "up", "--foreground", "--name", &name, &args.scenario]);
-    holder.args(shared.db.iter().flat_map(|file| ["--db".as_ref(), file.as_os_str()]));
+    holder.envs(shared.db.iter().map(|file| ("PLUMB_DB", file)));
     let said = Holder::start(&mut holder, "the lab's holder")?;
     if said != READY {
         return Err(anyhow!(if said.is_empty() {

@@ -47,8 +47,9 @@ impl Amounts {
         let held = self.lock();
         let (address, server) = held.left(source);
         match () {
-            () if amount > address => Err(Exhausted::Address),
+            // Where there is no more for anybody, that is why.
             () if amount > server => Err(Exhausted::Server),
+            () if amount > address => Err(Exhausted::Address),
             () => Ok(()),
         }
     }

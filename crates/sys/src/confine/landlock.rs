@@ -106,17 +106,17 @@ mod tests {
     use std::{fs::File, io::Read};
 
     use super::*;
-    use crate::{confine, helper};
+    use crate::{confine, forked_process};
 
     #[test]
     fn files_beneath_what_was_named_can_be_read_and_no_others() {
-        let mut said = helper::start(|parent| {
+        let mut said = forked_process::start(|parent| {
             let restricted =
                 confine::forbid_new_privileges().and_then(|()| restrict_files(&[Path::new("/proc")]));
             let opened =
                 [File::open("/proc/self/stat"), File::open("/etc/passwd"), File::create("/proc/self/comm")];
             let told = format!("{restricted:?} {:?}", opened.map(|file| file.is_ok()));
-            helper::send(&parent, told.as_bytes(), None).expect("its parent listens");
+            forked_process::send(&parent, told.as_bytes(), None).expect("its parent listens");
         })
         .expect("there is room for a process");
         let mut text = String::new();

@@ -138,11 +138,11 @@ mod tests {
     use std::{io::Read, os::fd::AsRawFd};
 
     use super::*;
-    use crate::{confine, helper};
+    use crate::{confine, forked_process};
 
     #[test]
     fn a_call_that_is_not_in_the_list_ends_the_process_with_its_number() {
-        let mut said = helper::start(|parent| {
+        let mut said = forked_process::start(|parent| {
             // SAFETY: standard error of this copy becomes the connection to its parent.
             unsafe { libc::dup2(parent.as_raw_fd(), libc::STDERR_FILENO) };
             let groups = &[confine::calls::DESCRIPTORS, confine::calls::SIGNALS];

@@ -8,7 +8,7 @@ use units::{Bytes, Share, significant};
 
 use crate::output;
 
-const HEAD: [&str; 8] = ["VM", "HAS", "FREE", "AVAILABLE", "ACCESSED", "ACCESSES", "REFAULTS/s", "PSI"];
+const HEAD: [&str; 8] = ["VM", "HAS", "FREE", "AVAIL", "ACCESSED", "ACCESSES", "REFAULT/s", "PSI"];
 /// A name is cut to so many columns.
 const LONGEST_NAME: u16 = 16;
 const UNKNOWN: &str = "-";
@@ -33,8 +33,11 @@ pub(super) fn of(seen: &BTreeMap<String, Result<GuestMemory, MemoryError>>) -> S
             }
         }
     }
-    for column in 1..HEAD.len() {
-        table.column_mut(column).expect("it is in the head").set_cell_alignment(CellAlignment::Right);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+        if column.index > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
     let constraint = ColumnConstraint::UpperBoundary(Width::Fixed(LONGEST_NAME));
     table.column_mut(0).expect("it is in the head").set_constraint(constraint);

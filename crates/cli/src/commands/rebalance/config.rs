@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(["a", "b", "c"].map(by_accesses), [true, true, false]);
         let vm = config.of_vm("a", Tiers { fast: Bytes(4 << 30), slow: Bytes(1 << 30) }).expect("it fits");
         assert_eq!((vm.target, vm.memory, vm.floor.slow), (Share(0.9), Bytes(5 << 30), Bytes(1 << 30)));
-        assert_eq!(config.of_vm("b", of_fast(1 << 30)).expect("it fits").target, Share(0.95));
+        assert_eq!(config.of_vm("b", of_fast(1 << 30)).expect("it fits").target.to_string(), "95.0 %");
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::error::{Context, Error, Result};
 /// has no other descriptor but standard error. This process must have a single thread.
 pub fn start(work: impl FnOnce(UnixStream)) -> Result<UnixStream> {
     let named = || "a process beside this one";
-    let (ours, theirs) = UnixStream::pair().named("connect", named)?;
+    let (ours, theirs) = UnixStream::pair().named("start", named)?;
     // SAFETY: there is one thread, so the copy has everything in the state in which it is here.
     match unsafe { libc::fork() } {
         -1 => Err(Error::last("start", named())),
