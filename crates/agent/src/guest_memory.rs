@@ -6,6 +6,7 @@
 )]
 
 use std::{
+    fs::{self, File},
     path::Path,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -134,7 +135,6 @@ fn touched(bytes: u64) -> Result<(AnonymousMemory, MemoryReply), Refusal> {
 struct Watch {
     ended: Arc<AtomicBool>,
     sleeper: JoinHandle<u64>,
-    compactor: Option<JoinHandle<()>>,
     before: CpuReading,
     guard: Vec<u64>,
 }
@@ -162,33 +162,34 @@ impl Watch {
         };
         let sleeper = thread::Builder::new().name("stalls".into()).spawn(body);
         let sleeper = sleeper.map_err(|error| Refusal::new(format!("cannot look for stalls: {error}")))?;
-        let compactor = compact.then(|| compactor(&ended)).transpose()?;
-        Ok(Self { ended, sleeper, compactor, before, guard })
+        if compact {
+            compact_until(&ended)?;
+        }
+        Ok(Self { ended, sleeper, before, guard })
     }
 
     fn end(self) -> Result<MemoryReply, Refusal> {
         self.ended.store(true, Ordering::Relaxed);
         let now = CpuReading::now().map_err(|error| Refusal::new(error.to_string()))?;
         let longest_stall = Nanos(self.sleeper.join().unwrap_or_default());
-        // What it has done by now is enough.
-        let _ = self.compactor.map(JoinHandle::join);
         let differs = self.guard.iter().zip(1..).filter(|(is, place)| **is != word(*place)).count();
         let (guarded, damaged) = (Bytes(GUARD), Bytes(differs as u64 * 8));
         Ok(MemoryReply::Watched { longest_stall, guarded, damaged, machine: now.since(&self.before) })
     }
 }
 
-/// A thread that has the kernel compact all memory, again and again. Source: admin-guide/sysctl/vm.rst of Linux.
-fn compactor(ended: &Arc<AtomicBool>) -> Result<JoinHandle<()>, Refusal> {
+/// Has the kernel compact all memory, again and again. Once takes seconds in an emulated guest, so nobody waits for it, nor for
+/// the last time. Source: admin-guide/sysctl/vm.rst of Linux.
+fn compact_until(ended: &Arc<AtomicBool>) -> Result<(), Refusal> {
     let refused =
         |error: std::io::Error| Refusal::new(format!("cannot compact memory by {COMPACT}: {error}"));
-    std::fs::write(COMPACT, "1").map_err(refused)?;
+    let _ = File::options().write(true).open(COMPACT).map_err(refused)?;
     let until = Arc::clone(ended);
     let body = move || {
         while !until.load(Ordering::Relaxed) {
-            let _ = std::fs::write(COMPACT, "1");
+            let _ = fs::write(COMPACT, "1");
             thread::sleep(NAP);
         }
     };
-    thread::Builder::new().name("compaction".into()).spawn(body).map_err(refused)
+    thread::Builder::new().name("compaction".into()).spawn(body).map(drop).map_err(refused)
 }

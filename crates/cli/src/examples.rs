@@ -294,7 +294,13 @@ const EXAMPLES: &[Examples] = &[
             ("plumb rebalance vms.toml --metrics /run/plumb.prom", "until it is interrupted"),
         ],
     ),
-    ("memory", &[("plumb memory top vms.toml --once", "what each machine has, uses and accesses")]),
+    (
+        "memory",
+        &[
+            ("plumb memory top vms.toml --once", "what each machine has, uses and accesses"),
+            ("plumb memory accuracy", "how well that can be told here"),
+        ],
+    ),
     (
         "memory top",
         &[
@@ -302,8 +308,20 @@ const EXAMPLES: &[Examples] = &[
             ("plumb memory top vms.toml --once --json", "one look, for programs"),
         ],
     ),
-    ("memory accuracy", &[("plumb memory accuracy", "what tells of accesses here, and how well")]),
-    ("memory compare", &[("plumb memory compare", "some ten minutes, emulated")]),
+    (
+        "memory accuracy",
+        &[
+            ("plumb memory accuracy", "what tells of accesses here, and how well"),
+            ("plumb memory accuracy --looks 10 --json", "more looks, for programs"),
+        ],
+    ),
+    (
+        "memory compare",
+        &[
+            ("plumb memory compare", "some ten minutes, emulated"),
+            ("plumb memory compare --phases 1 --looks 6", "a shorter one"),
+        ],
+    ),
     (
         "doctor",
         &[("plumb doctor", "can this machine measure?"), ("plumb doctor --json", "the same for programs")],

@@ -46,7 +46,6 @@ fn a_locked_store_is_waited_for_with_one_notice_and_nothing_is_lost() {
         let mut patient = PatientStore::new(&mut store, &tell, &is_stopped);
         patient.trial(&header.id, &trial(0)).expect("is kept in the end");
         patient.complete(&header.id).expect("is free");
-        drop(patient);
         let said = said.into_inner();
         assert_eq!(said.len(), 2, "{lock}: {said:?}");
         assert!(said[0].contains("locked by another process") && said[0].contains("Trial 0"), "{said:?}");

@@ -21,7 +21,6 @@ pub(crate) use user::{change_user, groups};
 use crate::error::{Context, Result};
 
 /// Whether the calling thread is the only one of its process.
-#[expect(clippy::disallowed_methods, reason = "threads are listed in /proc")]
 pub fn is_single_threaded() -> Result<bool> {
     let threads = fs::read_dir("/proc/self/task").named("list", || "the threads of this process")?;
     Ok(threads.count() == 1)

@@ -91,7 +91,7 @@ fn title(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'s
 /// `━━━━━━━─────  12 of at most 60 trials  block 2  1 to make again`.
 fn progress(state: &State, width: usize, colours: Colours) -> Line<'static> {
     let (made, all) = state.pace.trials();
-    let done = if all == 0 { BAR } else { made * BAR / all };
+    let done = (made * BAR).checked_div(all).unwrap_or(BAR);
     let most = if state.plan.design.is_adaptive() { "at most " } else { "" };
     let mut said = format!("  {made} of {most}{all} trials");
     if let Some(block) = state.block {
@@ -306,7 +306,7 @@ fn seconds(time: Duration) -> String {
 fn left(left: Left) -> String {
     let rounded = |time: Duration| match time.as_secs() {
         0..10 => "a few seconds".to_owned(),
-        seconds @ 10..100 => format!("{} s", (seconds + 4) / 5 * 5),
+        seconds @ 10..100 => format!("{} s", seconds.div_ceil(5) * 5),
         seconds @ 100..5400 => format!("{} min", (seconds + 30) / 60),
         seconds => format!("{:.1} h", seconds as f64 / 3600.0),
     };

@@ -194,10 +194,12 @@ fn set_tcp(socket: &std::net::TcpStream, params: &Params) -> Result<(), (ErrorCo
     // Of a name that the kernel does not have it would look for a module, whatever that does. As iperf3: the client has
     // it, and sends with it.
     let congestion = params.congestion.as_ref().filter(|name| sys::socket::has_congestion(name));
-    // An end that only receives has no use for it, and without rights may not be allowed to set it.
-    if let Some(congestion) = congestion.filter(|_| params.reverse || params.bidirectional) {
-        sys::socket::set_congestion(socket, congestion)
-            .map_err(|error| (ErrorCode::SET_CONGESTION, error.into()))?;
+    if let Some(congestion) = congestion {
+        let set = sys::socket::set_congestion(socket, congestion);
+        // Without rights it may be one that is not allowed here; an end that only receives has no use for it.
+        if params.reverse || params.bidirectional {
+            set.map_err(|error| (ErrorCode::SET_CONGESTION, error.into()))?;
+        }
     }
     Ok(())
 }
