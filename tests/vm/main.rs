@@ -67,14 +67,13 @@ const BY_HAND: &[Need] = &[
     Need::File("/usr/share/doc/busybox-static", "busybox in one file (apt-get install busybox-static)"),
 ];
 
-/// What a guest needs that checks its memory all the time: emulated on fewer CPUs it was seen to come to nothing in time.
+/// What a guest needs that checks its memory all the time.
 const AT_LEISURE: &[Need] = &[
     Need::Root,
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),
     Need::GuestKernel,
     Need::File("/usr/share/doc/busybox-static", "busybox in one file (apt-get install busybox-static)"),
     Need::File("/dev/net/tun", "a kernel with tap devices"),
-    Need::Cpus(4),
 ];
 
 /// What it takes to run guests in a machine that has KVM.
