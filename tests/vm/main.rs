@@ -67,8 +67,9 @@ const BY_HAND: &[Need] = &[
     Need::File("/usr/share/doc/busybox-static", "busybox in one file (apt-get install busybox-static)"),
 ];
 
-/// What a guest needs that checks its memory all the time.
-const AT_LEISURE: &[Need] = &[
+/// A guest that a user has started, with plumb's agent at a port of it.
+const OWN_GUEST: &[Need] = &[
+    Need::Mended("an agent at a virtio-serial port of a guest that plumb has not booted does not answer"),
     Need::Root,
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),
     Need::GuestKernel,
@@ -103,7 +104,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves",
-        needs: AT_LEISURE,
+        needs: OWN_GUEST,
         test: telemetry::both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves,
     },
     Case {
@@ -113,7 +114,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "who_takes_a_guests_pages_may_be_killed_in_the_middle",
-        needs: AT_LEISURE,
+        needs: OWN_GUEST,
         test: telemetry::who_takes_pages_may_be_killed_in_the_middle,
     },
     Case {
@@ -123,7 +124,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "memory_is_intact_after_random_cycles_with_compaction",
-        needs: AT_LEISURE,
+        needs: WATCHED,
         test: balloon::memory_is_intact_after_cycles_with_compaction,
     },
     Case {
