@@ -115,11 +115,16 @@ impl Chrome {
         self.loads(|chrome| drop(chrome.evaluate(&click)));
     }
 
+    /// Waits for the page that this leads to: the page before may load still.
     fn loads(&mut self, act: impl FnOnce(&mut Self)) {
         self.events.clear();
         act(self);
         let begun = Instant::now();
-        while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
+        let is_loaded = |events: &[Value]| {
+            let mut after = events.iter().skip_while(|event| event["method"] != "Page.frameNavigated");
+            after.any(|event| event["method"] == "Page.loadEventFired")
+        };
+        while !is_loaded(&self.events) {
             self.hear(begun);
         }
     }

@@ -46,7 +46,7 @@ pub(crate) fn started() {
     chrome.follow("[aria-label='Start quick']");
     // By itself, as soon as the run is kept.
     chrome.wait_for("location.pathname.endsWith('/live')");
-    chrome.wait_for("document.querySelector('.progress-line').textContent.includes('under way')");
+    chrome.wait_for("document.querySelector('.progress-line')?.textContent.includes('under way')");
     // One at a time.
     chrome.open(&format!("{}/start", server.origin));
     chrome.follow("[aria-label='Start quick']");

@@ -110,6 +110,12 @@ impl Error {
         matches!(self, Self::Stopped)
     }
 
+    /// Whether the other end broke the connection off.
+    #[must_use]
+    pub fn is_reset(&self) -> bool {
+        matches!(self, Self::Socket { source, .. } if source.kind() == io::ErrorKind::ConnectionReset)
+    }
+
     /// Adds operation and object to what the kernel said; for `map_err`.
     pub fn socket<O: Into<String>>(
         operation: &'static str,

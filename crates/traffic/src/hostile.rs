@@ -110,6 +110,14 @@ fn go_and_read(mut socket: TcpStream) {
     keep(socket);
 }
 
+/// Reads on, but less than what the client has sent would need within the time that is left.
+fn go_and_sip(mut socket: TcpStream) {
+    go(&socket);
+    while socket.read(&mut [0; 1 << 14]).is_ok_and(|length| length > 0) {
+        thread::sleep(DRIP * 10);
+    }
+}
+
 fn welcome(socket: &UdpSocket, said: &[u8], client: SocketAddr) {
     if let Some(said) = Greeting::decode(said) {
         let _ = socket.send_to(&said.with(GreetingKind::Welcomes).encode(), client);
@@ -186,6 +194,7 @@ fn cases() -> Vec<Case> {
         (stream(Transport::Tcp, Direction::Reverse), over_tcp(go_and_keep), "the end of the stream"),
         (stream(Transport::Tcp, Direction::Reverse), over_tcp(go_and_drip), "does not end"),
         (stream(Transport::Tcp, Direction::Forward), over_tcp(go_and_read), "to read everything"),
+        (WorkloadSettings::Stream(StreamSettings::new(Until::Elapsed(SHORT))), over_tcp(go_and_sip), ""),
         (stream(Transport::Udp, Direction::Reverse), deaf(), "an answer to the handshake"),
         (stream(Transport::Udp, Direction::Reverse), send_on(false), "does not end"),
         (stream(Transport::Udp, Direction::Reverse), send_on(true), ""),

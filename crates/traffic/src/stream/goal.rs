@@ -83,6 +83,11 @@ impl Patience {
         }
     }
 
+    /// Whether the time that was asked for is over.
+    pub(super) fn has_lasted(&self, now: u64) -> bool {
+        self.0.is_some_and(|limit| now + GRACE.0 >= limit)
+    }
+
     /// To be asked when nothing has come for a while.
     pub(super) fn check<S: Sampled>(
         &self,

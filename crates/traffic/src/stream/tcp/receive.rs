@@ -84,8 +84,13 @@ impl<'a> Receiver<'a> {
     fn receive_all(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>) -> Result<u64> {
         let patience = Patience::of(self.flow, sampler.begun());
         loop {
-            let arrival = self.read()?;
+            let arrival = self.read();
             let now = monotonic();
+            let arrival = match arrival {
+                // The sender gave up what a slow path had not carried in time.
+                Err(error) if error.is_reset() && patience.has_lasted(now) => Arrival::End,
+                other => other?,
+            };
             match arrival {
                 Arrival::Bytes(bytes) => {
                     sampler.count(bytes, now)?;
