@@ -8,9 +8,15 @@ use std::{
     path::Path,
 };
 
-use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
+use rustix::{
+    fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create},
+    io::Errno,
+};
 
 use crate::error::{Context, Error, Result};
+
+/// Ten seconds.
+const SEAL_TRIES: u32 = 64;
 
 /// A block as stat(2) counts them.
 const BLOCK: u64 = 512;
@@ -23,9 +29,20 @@ pub fn create(name: &str) -> Result<File> {
 }
 
 /// From now on nobody who holds it changes it, or lets anybody do so.
+///
+/// # Errors
+/// When it is mapped to be written.
 pub fn seal(file: &File) -> Result<()> {
     let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
-    fcntl_add_seals(file, seals).named("seal", || "a memory file")
+    let mut tries = 1..SEAL_TRIES;
+    loop {
+        match fcntl_add_seals(file, seals) {
+            // Whoever has just read it may hold a page still: the kernel waits 0.15 s for that, and on a busy machine
+            // it takes longer.
+            Err(Errno::BUSY) if tries.next().is_some() => {}
+            sealed => return sealed.named("seal", || "a memory file"),
+        }
+    }
 }
 
 /// What a process has open, as /proc shows it: `/memfd:name (deleted)`, `/dev/vfio/1`, `anon_inode:[userfaultfd]`.
@@ -82,7 +99,11 @@ pub fn punch(file: &File, offset: u64, length: u64) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Seek, Write};
+    use std::{
+        io::{Read, Seek, Write},
+        thread,
+        time::Duration,
+    };
 
     use super::*;
 
@@ -100,6 +121,23 @@ mod tests {
         file.rewind().expect("a file");
         file.read_to_string(&mut read).expect("a file");
         assert_eq!(read, "image");
+    }
+
+    #[test]
+    fn a_page_that_is_held_for_a_while_is_waited_for() {
+        let mut file = create("plumb-test-held").expect("made");
+        file.write_all(&[1; 4096]).expect("there is room");
+        let (reader, writer) = std::io::pipe().expect("made");
+        let held = rustix::fs::sendfile(&writer, &file, Some(&mut 0), 4096);
+        assert_eq!(held, Ok(4096));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                // Longer than the kernel itself waits.
+                thread::sleep(Duration::from_millis(400));
+                drop((reader, writer));
+            });
+            seal(&file).expect("nobody holds it for long");
+        });
     }
 
     #[test]

@@ -153,7 +153,13 @@ int BPF_PROG(call_ends, struct pt_regs___way *registers, long returned)
 		if (completes(&trail->server_got, id, returned, settings))
 			pass(trail, SERVER_RECEIVES, NULL, came);
 	} else if (role == CLIENT && trail->thread == (__u32)bpf_get_current_pid_tgid() && trail->file == file) {
-		if (completes(&trail->client_got, id, returned, settings)) {
+		if (!completes(&trail->client_got, id, returned, settings))
+			return 0;
+		if (settings->knows_server && !trail->server) {
+			/* An answer that came late, to a message before this one. */
+			trail->active = 0;
+			add_count(LOST, 1);
+		} else {
 			pass(trail, CLIENT_RECEIVES, NULL, came);
 			settle(trail);
 		}
