@@ -59,8 +59,7 @@ pub(crate) struct Machine {
 
 /// The block of the guide that has this text, with a machine's own name and folder in it, and sizes made small.
 pub(crate) fn guide(text: &str, folder: &Path) -> String {
-    let blocks = GUIDE.split("```").skip(1).step_by(2);
-    let block = blocks.into_iter().find(|block| block.contains(text));
+    let block = GUIDE.split("```").skip(1).step_by(2).find(|block| block.contains(text));
     let block = block.unwrap_or_else(|| panic!("the guide has no block with `{text}`"));
     // Without what stands behind the fence, and as if it stood at the margin.
     let (_, block) = block.split_once('\n').expect("a fence ends its line");

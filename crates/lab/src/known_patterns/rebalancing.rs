@@ -245,7 +245,7 @@ impl Runner<'_> {
 
     /// Share of accesses that fast memory served, and what of it the program has, by guest.
     fn truths(&mut self) -> Result<Vec<(Share, Bytes)>, RunError> {
-        let of_vm = |(name, vm): (&String, &mut AttachedVm)| {
+        let of_vm = |(name, vm): (&String, &mut AttachedVm)| -> Result<(Share, Bytes), RunError> {
             let truth = truth(vm).map_err(failed(name))?;
             Ok((truth.hits.unwrap_or(Share(0.0)), truth.on_fast))
         };

@@ -145,7 +145,7 @@ impl Config {
         &self,
         attached: &mut BTreeMap<String, AttachedVm>,
     ) -> anyhow::Result<BTreeMap<String, Extent>> {
-        let extent = |(name, vm): (&String, &mut AttachedVm)| {
+        let extent = |(name, vm): (&String, &mut AttachedVm)| -> anyhow::Result<(String, Extent)> {
             let whole = vm.whole().with_context(|| format!("virtual machine `{name}`"))?;
             Ok((name.clone(), Extent { whole, has: vm.has() }))
         };
