@@ -279,13 +279,20 @@ pub(crate) fn units() {
 pub(crate) fn accessible() {
     let axe = fs::read_to_string(AXE).expect("the case needs it");
     for (sandbox, mut chrome) in [page(), series()] {
-        chrome.evaluate(&format!("{axe}; true"));
-        let found = chrome.evaluate(
-            "axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations
-                .filter((it) => ['serious', 'critical'].includes(it.impact))
-                .map((it) => it.id + ': ' + it.nodes.map((node) => node.html.slice(0, 200)).join(' ')))",
-        );
-        assert_eq!(found, json!([]));
+        for is_a_phone in [false, true] {
+            if is_a_phone {
+                chrome.as_a_phone();
+                let width = chrome.evaluate("document.documentElement.scrollWidth");
+                assert!(width.as_f64().is_some_and(|width| width <= 390.0), "{width} wide");
+            }
+            chrome.evaluate(&format!("{axe}; true"));
+            let found = chrome.evaluate(
+                "axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations
+                    .filter((it) => ['serious', 'critical'].includes(it.impact))
+                    .map((it) => it.id + ': ' + it.nodes.map((node) => node.html.slice(0, 200)).join(' ')))",
+            );
+            assert_eq!(found, json!([]), "as a phone: {is_a_phone}");
+        }
         drop(sandbox);
     }
 }

@@ -137,9 +137,11 @@ class Field {
   private pointsOf(series: SVGElement): Point[] {
     const values = (series.dataset["points"] ?? "").split("|");
     const places = (series.querySelector("path")?.getAttribute("d") ?? "").split(/[ML]/).slice(1);
+    // Places are drawn to a tenth of a unit, and told no finer.
+    const digits = Math.max(Math.floor(-Math.log10((this.whole[1] - this.whole[0]) / this.width / 10)), 0);
     return places.map((place, index) => {
       const [x = 0, y = 0] = numbers(place);
-      return { x, y, at: this.valueAt(x), value: values[index] ?? "", series };
+      return { x, y, at: Number(this.valueAt(x).toFixed(digits)), value: values[index] ?? "", series };
     });
   }
 }

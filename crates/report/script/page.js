@@ -135,9 +135,10 @@ class Field {
     pointsOf(series) {
         const values = (series.dataset["points"] ?? "").split("|");
         const places = (series.querySelector("path")?.getAttribute("d") ?? "").split(/[ML]/).slice(1);
+        const digits = Math.max(Math.floor(-Math.log10((this.whole[1] - this.whole[0]) / this.width / 10)), 0);
         return places.map((place, index) => {
             const [x = 0, y = 0] = numbers(place);
-            return { x, y, at: this.valueAt(x), value: values[index] ?? "", series };
+            return { x, y, at: Number(this.valueAt(x).toFixed(digits)), value: values[index] ?? "", series };
         });
     }
 }

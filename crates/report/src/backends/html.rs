@@ -84,7 +84,9 @@ fn block(block: &Block, before: &mut Before) -> String {
         Block::Paragraph(text) => format!("<p>{}</p>\n", inline(text)),
         Block::Table(table) => self::table(table),
         Block::Chart(chart) => before.figures.figure(chart),
-        Block::Commands(commands) => format!("<pre><code>{}</code></pre>\n", html(&commands.join("\n"))),
+        Block::Commands(commands) => {
+            format!("<pre tabindex=\"0\"><code>{}</code></pre>\n", html(&commands.join("\n")))
+        }
         Block::Folded { title, blocks } => {
             let inner: String = blocks.iter().map(|block| self::block(block, before)).collect();
             format!("<details>\n<summary>{}</summary>\n{inner}</details>\n", inline(title))
