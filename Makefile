@@ -16,7 +16,7 @@ FUZZ_SECONDS := 15
 # COMMAND:PACKAGE or /FILE:PACKAGE; a package is installed when its command or file is missing.
 TO_BUILD := cc:gcc /usr/include/stdio.h:libc6-dev musl-gcc:musl-tools git:git clang:clang /usr/include/bpf/bpf_helpers.h:libbpf-dev
 GUESTS   := /usr/share/doc/busybox-static/copyright:busybox-static qemu-system-x86_64:qemu-system-x86 /var/lib/dpkg/info/linux-image-cloud-amd64.list:linux-image-cloud-amd64
-TO_TEST  := ip:iproute2 iperf3:iperf3 sockperf:sockperf ping:iputils-ping tcpdump:tcpdump ethtool:ethtool /bin/kill:procps strace:strace perf:linux-perf setpriv:util-linux unshare:util-linux sshd:openssh-server nft:nftables chromium:chromium npm:npm $(GUESTS)
+TO_TEST  := ip:iproute2 iperf3:iperf3 sockperf:sockperf ping:iputils-ping tcpdump:tcpdump ethtool:ethtool /bin/kill:procps strace:strace perf:linux-perf setpriv:util-linux unshare:util-linux sshd:openssh-server nft:nftables chromium:chromium npm:npm openssl:openssl curl:curl $(GUESTS)
 TO_BENCH := unshare:util-linux ip:iproute2 ping:iputils-ping iperf3:iperf3 sockperf:sockperf
 # Without these, rows are missing.
 MININET  := mn:mininet brctl:bridge-utils
@@ -53,6 +53,8 @@ stats: setup-build ## Hold every claim of the statistics on 1,000 synthetic data
 
 .PHONY: lint
 lint: setup-build ## Hold every house rule: fmt, clippy, edges, licences, generated files, ...
+	@xtask/setup.sh npm:npm
+	@npm ci --prefix tests/browser --silent --no-audit --no-fund
 	@$(XTASK) check
 
 .PHONY: soak
@@ -71,6 +73,11 @@ bench: setup-build ## Compare plumb with its peers, side by side (ARGS="--only N
 	@xtask/setup.sh $(TRACERS) >&2 || echo "bench: goes on without other tracers" >&2
 	@cargo build --release --quiet --bin plumb
 	@cargo run --release --quiet --bin plumb-benches -- $(ARGS)
+
+.PHONY: docs
+docs: setup ## Make every picture and capture of docs/ anew (5 minutes on a quiet machine; RUNS=no leaves out those of runs)
+	@$(XTASK) pictures $(if $(filter no,$(RUNS)),--no-runs)
+	@$(if $(filter no,$(RUNS)),,$(XTASK) captures)
 
 .PHONY: deb
 deb: setup-build ## Build a Debian package into out/

@@ -1,7 +1,8 @@
 //! The shape that every bench has, and the list of them.
 
 use crate::{
-    boot, comparison::Comparison, import, namespaces, pacing, ping_pong, rounds::Bounds, stream, tracers,
+    boot, comparison::Comparison, import, namespaces, pacing, ping_pong, report, rounds::Bounds, stream,
+    tracers, web_list,
 };
 
 /// A bench: contenders that do the same work in turn, compared pair by pair. An error means that nobody could
@@ -28,5 +29,7 @@ pub(crate) const BENCHES: &[Bench] = &[
     tracers::BENCH,
     namespaces::BENCH,
     import::BENCH,
+    report::BENCH,
+    web_list::BENCH,
     boot::BENCH,
 ];

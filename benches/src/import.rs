@@ -96,7 +96,8 @@ impl Drop for Log {
     }
 }
 
-fn write_test(file: &mut impl Write, port: u32, intervals: u32) -> std::io::Result<()> {
+/// A test as iperf3's client prints it, of so many seconds.
+pub(crate) fn write_test(file: &mut impl Write, port: u32, intervals: u32) -> std::io::Result<()> {
     writeln!(file, "Connecting to host 198.18.0.2, port 5201")?;
     writeln!(file, "[  5] local 198.18.0.1 port {port} connected to 198.18.0.2 port 5201")?;
     writeln!(file, "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd")?;

@@ -24,11 +24,14 @@ mod ping_pong;
 mod placement;
 mod private;
 mod process;
+mod report;
 mod rounds;
+mod scratch;
 mod stream;
 mod table;
 mod target;
 mod tracers;
+mod web_list;
 mod wire;
 
 use std::io::{Write, stdout};

@@ -1,8 +1,12 @@
 //! Who may read, and from where.
 
-use std::process::Command;
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    process::Command,
+};
 
-use plumb_tests::on_loopback;
+use plumb_tests::{Sandbox, on_loopback};
 
 use crate::{
     chrome::Chrome,
@@ -118,4 +122,84 @@ pub(crate) fn token_file() {
     let shown = format!("Host: {host}\r\nAuthorization: Bearer a-token-that-is-long-enough\r\n");
     assert!(server.answer("GET /", &shown, "").contains("egress-1"));
     server.end();
+}
+
+/// A certificate of its own for loopback, and its key.
+fn certificate(sandbox: &Sandbox, name: &str) -> [String; 2] {
+    let files =
+        ["cert", "key"].map(|part| sandbox.home().join(format!("{name}-{part}.pem")).display().to_string());
+    let mut openssl = Command::new("openssl");
+    openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
+    openssl.args(["-out", &files[0], "-keyout", &files[1], "-days", "2", "-subj", "/CN=plumb"]);
+    let made = openssl.args(["-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]).output();
+    assert!(made.as_ref().is_ok_and(|made| made.status.success()), "{made:?}");
+    files
+}
+
+pub(crate) fn encrypted() {
+    let sandbox = sandbox();
+    kept::keep(&sandbox, &PLAIN);
+    let [cert, key] = certificate(&sandbox, "own");
+    let [other, _] = certificate(&sandbox, "other");
+    let token = sandbox.file("token", "a-token-that-is-long-enough\n");
+    let server = Server::start(&sandbox, &["--tls-cert", &cert, "--tls-key", &key, "--token-file", &token]);
+    let place = server.origin.strip_prefix("https://").expect("it says that it is encrypted").to_owned();
+    let curl = |arguments: &[&str]| {
+        let shared = ["--silent", "--show-error", "--include", "--max-time", "600"];
+        let done = Command::new("curl").args(shared).args(arguments).output().expect("curl starts");
+        (done.status.code(), String::from_utf8_lossy(&done.stdout).into_owned())
+    };
+    let shown = "Authorization: Bearer a-token-that-is-long-enough";
+    let page = format!("{}/", server.origin);
+    let (status, answer) = curl(&["--cacert", &cert, "--header", shown, &page]);
+    assert!(status == Some(0) && answer.contains("200 OK") && answer.contains("egress-1"), "{answer}");
+    let (status, answer) = curl(&["--cacert", &cert, "--tls-max", "1.2", &page]);
+    assert!(status == Some(0) && answer.contains("401") && !answer.contains("egress-1"), "{answer}");
+    // 60: the certificate leads to none that the client knows.
+    assert_eq!(curl(&["--cacert", &other, "--header", shown, &page]).0, Some(60));
+    // In the clear nothing is said.
+    let mut plain = TcpStream::connect(&place).expect("it listens");
+    write!(plain, "GET / HTTP/1.1\r\nHost: {place}\r\n{shown}\r\n\r\n").expect("it reads");
+    let mut answer = Vec::new();
+    let _ = plain.read_to_end(&mut answer);
+    assert!(!String::from_utf8_lossy(&answer).contains("HTTP"), "{answer:?}");
+    let (_, signed_in) = curl(&[
+        "--cacert",
+        &cert,
+        "--header",
+        &format!("Origin: {}", server.origin),
+        "--data",
+        "token=a-token-that-is-long-enough&wanted=/",
+        &format!("{page}sign-in"),
+    ]);
+    let cookie =
+        signed_in.lines().find(|line| line.to_lowercase().starts_with("set-cookie")).expect("a cookie");
+    assert!(cookie.contains("; Secure") && cookie.contains("HttpOnly"), "{cookie}");
+    let mut chrome = Chrome::start();
+    chrome.call("Security.setIgnoreCertificateErrors", &serde_json::json!({"ignore": true}));
+    chrome.open(&format!("{}/runs/egress-1", server.origin));
+    chrome.evaluate("document.querySelector('#token').value = 'a-token-that-is-long-enough'");
+    chrome.follow("button");
+    assert!(chrome.text("main").contains("What each layer costs"), "{}", chrome.text("main"));
+    chrome.asked_nobody_but(&server.origin);
+    server.end();
+}
+
+pub(crate) fn unfit_certificates() {
+    let sandbox = sandbox();
+    let [cert, key] = certificate(&sandbox, "own");
+    let [_, foreign] = certificate(&sandbox, "other");
+    let nothing = sandbox.file("nothing", "nothing\n");
+    for (cert, key, status, said) in [
+        (&cert, &foreign, 64, "do not belong together"),
+        (&nothing, &key, 64, "no certificate"),
+        (&cert, &nothing, 64, "no private key"),
+        (&cert, &"nowhere".to_owned(), 1, "nowhere"),
+    ] {
+        let refused =
+            sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key]);
+        assert!(refused.status == Some(status) && refused.err.contains(said), "{cert} {key}: {refused:?}");
+    }
+    let alone = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--tls-cert", &cert]);
+    assert!(alone.status == Some(64) && alone.err.contains("--tls-key"), "{alone:?}");
 }

@@ -6,6 +6,7 @@ mod chrome;
 mod kept;
 mod live;
 mod pages;
+mod script;
 mod server;
 
 use std::process::ExitCode;
@@ -32,6 +33,44 @@ const CASES: &[Case] = &[
         test: pages::accessible,
     },
     Case { name: "a_report_opens_from_disk_with_scripts_off", needs: &[CHROMIUM], test: pages::from_disk },
+    Case { name: "every_mark_says_its_value_to_pointer_and_keys", needs: &[CHROMIUM], test: script::values },
+    Case {
+        name: "an_entry_of_a_legend_hides_what_it_stands_for",
+        needs: &[CHROMIUM],
+        test: script::series_by_legend,
+    },
+    Case {
+        name: "a_part_of_a_time_series_is_shown_and_the_whole_again",
+        needs: &[CHROMIUM],
+        test: script::zoom,
+    },
+    Case { name: "a_table_is_sorted_up_down_and_as_it_came", needs: &[CHROMIUM], test: script::sorted },
+    Case {
+        name: "cells_are_sorted_by_what_their_units_make_of_them",
+        needs: &[CHROMIUM],
+        test: script::units,
+    },
+    Case {
+        name: "a_report_with_its_script_has_no_serious_violation",
+        needs: &[CHROMIUM, AXE],
+        test: script::accessible,
+    },
+    Case { name: "the_script_shows_hostile_names_as_text", needs: &[CHROMIUM], test: script::hostile },
+    Case {
+        name: "a_served_report_runs_its_own_script_and_no_other",
+        needs: &[CHROMIUM],
+        test: script::served,
+    },
+    Case {
+        name: "with_a_certificate_pages_are_encrypted",
+        needs: &[CHROMIUM, Need::Program("openssl", "openssl"), Need::Program("curl", "curl")],
+        test: access::encrypted,
+    },
+    Case {
+        name: "a_certificate_without_its_key_is_refused",
+        needs: &[Need::Program("openssl", "openssl")],
+        test: access::unfit_certificates,
+    },
     Case { name: "a_run_is_followed_to_its_end", needs: &[CHROMIUM, Need::Root], test: live::followed },
     Case {
         name: "a_run_that_was_started_from_the_page_ends_with_it",

@@ -204,6 +204,45 @@ pub(super) fn files_are_harmless() {
     }
 }
 
+/// What a browser would obey, and what ends a part of XML.
+const MARKUP: &str = "</script><script>alert(1)</script>]]><img src=x onerror=alert(1)>";
+const FORMATS: [&str; 8] = ["terminal", "markdown", "html", "latex", "json", "csv", "csv-trials", "raw"];
+
+/// What a table says, in every format of its report and in every picture of it.
+pub(super) fn every_format_is_harmless() {
+    let long = "W".repeat(10_000);
+    for sequence in OBEYED.into_iter().chain([MARKUP, &long]) {
+        let sandbox = sandbox();
+        let rows = ["a", "b", "c"].map(|name| format!("| {name}{sequence} | {}.5 |\n", name.len() + 4));
+        // A line that ends within a name is none of the table's.
+        let table =
+            format!("# Of {sequence}\n\n| Setting | Rate (Gbit/s) |\n| --- | --- |\n{}", rows.concat());
+        let file = sandbox.file("table.md", &table.replace('\r', ""));
+        let _ = sandbox.succeed(&["import", &file, "--title", &format!("Of {sequence}")]);
+        for format in FORMATS {
+            let mut said = sandbox.succeed(&["report", "--format", format]);
+            // As the standard has it (RFC 4180).
+            said.out = said.out.replace("\r\n", "\n");
+            obeys_nothing(format, &said, sequence);
+            if format == "html" {
+                // Its own, and the record, which is none that is run.
+                assert_eq!(said.out.matches("<script").count(), 2, "{sequence:?}");
+                assert_eq!(said.out.matches("<img").count(), 0, "{sequence:?}");
+            }
+        }
+        let folder = sandbox.home().join("pictures");
+        let _ = sandbox.succeed(&["plot", "-o", &format!("{}/", folder.display())]);
+        let mut pictures = 0;
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let text = std::fs::read_to_string(entry.expect("a file").path()).expect("a picture");
+            assert!(!text.contains("<script") && !text.contains("<img"), "{sequence:?}: {text:.2000}");
+            obeys_nothing("a picture", &Output { status: Some(0), out: text, err: String::new() }, sequence);
+            pictures += 1;
+        }
+        assert!(pictures > 0, "{sequence:?}");
+    }
+}
+
 /// Serves a whole test of iperf3's whose server says this.
 fn say(listener: &TcpListener, said: &str) {
     let (mut control, _) = listener.accept().expect("the client");

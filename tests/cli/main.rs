@@ -210,6 +210,11 @@ const CASES: &[Case] = &[
         test: hostile::files_are_harmless,
     },
     Case {
+        name: "no_format_of_a_report_and_no_picture_obeys_what_a_name_holds",
+        needs: &[],
+        test: hostile::every_format_is_harmless,
+    },
+    Case {
         name: "a_terminal_obeys_nothing_that_a_server_says",
         needs: &[],
         test: hostile::servers_are_harmless,

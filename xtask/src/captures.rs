@@ -27,11 +27,13 @@ const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 const PAPER: u16 = 20_000;
 
 /// What is shown live, and the sizes of that.
-const LIVE: &[&str] = &["plumb run quick"];
+const LIVE: &[&str] = &["plumb run quick", "plumb client 127.0.0.1 -p 5299 -t 4"];
 const LIVE_SIZES: [(u16, u16); 2] = [(80, 24), (160, 50)];
 /// What a frame of it ends with, and what comes after the last one.
 const FRAME_ENDS: &[u8] = b"\x1b[39m\x1b[49m\x1b[59m\x1b[0m";
 const LEAVES: &[u8] = b"\x1b[?1049l";
+/// What ends a row that is written over, where there are no frames.
+const ROW_ENDS: &[u8] = b"\x1b[K";
 /// The part of its frames after which it is captured.
 const SHOWN: f64 = 0.7;
 
@@ -179,13 +181,18 @@ impl Drop for Stage<'_> {
     }
 }
 
-/// What was written until so many frames of a live view were shown.
+/// What was written until so many frames of a live view were shown, or rows that are written over.
 fn until_shown(written: &[u8]) -> Option<&[u8]> {
     let places = |of: &'static [u8]| (0..written.len()).filter(move |at| written[*at..].starts_with(of));
-    let leaves = places(LEAVES).next()?;
-    let frames: Vec<usize> = places(FRAME_ENDS).take_while(|at| *at < leaves).collect();
+    let (end, leaves) = match places(LEAVES).next() {
+        Some(leaves) => (FRAME_ENDS, leaves),
+        None => (ROW_ENDS, written.len()),
+    };
+    // Of a row that is written over and then taken away, what is left is no frame.
+    let shown = |at: &usize| *at < leaves && !written[..*at].ends_with(b"\r");
+    let frames: Vec<usize> = places(end).filter(shown).collect();
     let last = frames.get((frames.len() as f64 * SHOWN) as usize)?;
-    written.get(..last + FRAME_ENDS.len())
+    written.get(..last + end.len())
 }
 
 /// A screen in the page; only one stands open.
@@ -251,6 +258,9 @@ mod tests {
         let shown = until_shown(written.as_bytes()).expect("there are frames");
         assert!(shown.ends_with(format!("three{end}").as_bytes()), "{}", String::from_utf8_lossy(shown));
         assert_eq!(until_shown(b"plain"), None);
+        // The end of a row is written over.
+        let rows = b"\r1\x1b[K\r2\x1b[K\r\x1b[Kline\r\n\r3\x1b[K\r\x1b[Kline\r\n";
+        assert!(until_shown(rows).is_some_and(|shown| shown.ends_with(b"\r3\x1b[K")));
     }
 
     #[test]

@@ -116,8 +116,9 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "the door chooses a personality and does nothing else" },
 
     CrateRule { name: "plumb-benches", level: Outside,
-        may_use: &["units", "workload", "scenario", "samples", "stats", "sys", "import", "topology", "traffic"],
-        why: "a bench times the hands beside their peers and compares with our own statistics" },
+        may_use: &["units", "workload", "scenario", "samples", "stats", "store", "sys", "import", "topology", "traffic"],
+        why: "a bench times the crates beside their peers and compares with our own statistics; a store of many runs is filled by the \
+              store" },
     CrateRule { name: "xtask", level: Outside, may_use: &[],
         why: "the rules must build when the workspace does not" },
 ];
@@ -135,6 +136,8 @@ pub(crate) const RESTRICTED: &[Restricted] = &[
         why: "HTTP is spoken by the page over the store alone" },
     Restricted { krate: "hyper-util", crates: &["web"],
         why: "HTTP is spoken by the page over the store alone" },
+    Restricted { krate: "tokio-rustls", crates: &["web"],
+        why: "connections are encrypted where HTTP is spoken" },
     Restricted { krate: "maud", crates: &["web"],
         why: "pages that are no reports are made there; a report's HTML is the back end's of report" },
     Restricted { krate: "rusqlite", crates: &["store"],

@@ -1,4 +1,5 @@
-//! `cargo xtask generate`: writes the files that `plumb` prints. Owns their list; must not know their format.
+//! `cargo xtask generate`: writes the files that `plumb` prints, and the built script of report pages. Owns their list; must not
+//! know their format.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -6,6 +7,7 @@ use std::{fs, str};
 
 use anyhow::{Context, Result, bail};
 
+use crate::script;
 use crate::workspace::Workspace;
 
 /// A file that `plumb` prints, or a part of one.
@@ -31,8 +33,15 @@ pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/trace-contrast.schema.json", verb: "schema trace-contrast" },
 ];
 
-/// Writes all of them.
+/// Writes all of them; the script first, for plumb is built with it.
 pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
+    match script::built(&workspace.root)? {
+        Some(text) => {
+            fs::write(workspace.root.join(script::BUILT), text)?;
+            println!("wrote {}", script::BUILT);
+        }
+        None => println!("skip {}: no TypeScript compiler: {}", script::BUILT, script::INSTALL),
+    }
     let plumb = workspace.plumb()?;
     for file in GENERATED {
         let Some(text) = file.printed_by(&plumb)? else {

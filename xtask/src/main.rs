@@ -16,6 +16,7 @@ mod kinds;
 mod matches;
 mod pictures;
 mod rules;
+mod script;
 mod source;
 mod test;
 mod workspace;

@@ -16,10 +16,15 @@ pub(crate) struct Request {
     /// Draw only pictures whose name contains this; the others stay as they are
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
+    /// Leave out those of runs: they take minutes on a quiet machine
+    #[arg(long)]
+    no_runs: bool,
 }
 
 const FOLDER: &str = "docs/guide/pictures";
 const DATA: &str = "crates/import/tests/data";
+/// Heads of tables that were written in another language than the pages.
+const IN_ENGLISH: [(&str, &str); 2] = [("채널 수", "Streams"), ("대역폭", "Throughput")];
 
 /// Where a picture's numbers come from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,7 +61,9 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     let home = tempfile::tempdir()?;
     let stage = Stage { plumb: &plumb, home: home.path(), root: &workspace.root };
     let wanted = |name: &str| request.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
-    let chosen: Vec<_> = PICTURES.iter().filter(|(name, ..)| wanted(name)).collect();
+    let is_drawn = |source: &Source| !request.no_runs || matches!(source, Source::Import(_));
+    let chosen: Vec<_> =
+        PICTURES.iter().filter(|(name, source, _)| wanted(name) && is_drawn(source)).collect();
     let of = |source: Source| chosen.iter().any(|(_, of, _)| *of == source);
     let [mut first, mut second] = [String::new(), String::new()];
     if of(Source::Run) || of(Source::Again) {
@@ -71,7 +78,7 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
         let numbers = match source {
             Source::Run => vec![first.clone()],
             Source::Again => vec![second.clone(), "--against".to_owned(), first.clone()],
-            Source::Import(log) => vec![format!("{DATA}/{log}")],
+            Source::Import(log) => vec![stage.in_english(log)?],
         };
         let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
         stage.typed(&[&["plot"], numbers.as_slice(), asked, &["-o", &file]].concat())?;
@@ -88,6 +95,16 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
+    /// A log, the heads of its tables in the pages' language.
+    fn in_english(&self, log: &str) -> Result<String> {
+        let text =
+            fs::read_to_string(self.root.join(DATA).join(log)).with_context(|| format!("read {log}"))?;
+        let text = IN_ENGLISH.iter().fold(text, |text, (head, english)| text.replace(head, english));
+        let path = self.home.join(log);
+        fs::write(&path, text)?;
+        Ok(path.display().to_string())
+    }
+
     /// Measures, and names the run.
     fn measured(&self, command: &[&str]) -> Result<String> {
         self.typed(command)?;

@@ -10,6 +10,7 @@ mod lints;
 mod machine_paths;
 mod module_docs;
 mod phrases;
+mod script;
 mod shapes;
 mod unsafe_code;
 mod words;
@@ -35,6 +36,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "kinds", hold: kinds::hold },
     Rule { name: "shapes", hold: shapes::hold },
     Rule { name: "machine-paths", hold: machine_paths::hold },
+    Rule { name: "script", hold: script::hold },
     Rule { name: "fmt", hold: fmt::hold },
     Rule { name: "deny", hold: deny::hold },
     Rule { name: "clippy", hold: lints::hold },

@@ -32,6 +32,7 @@ mod remedy_results;
 mod run_reference;
 mod settings;
 mod source;
+mod sparkline;
 mod store_path;
 mod trial;
 mod value_parsers;

@@ -2,6 +2,7 @@
 
 pub(crate) mod connect;
 pub(crate) mod ping_pong;
+mod status;
 mod stream;
 
-pub(crate) use stream::StreamLines;
+pub(crate) use self::{status::StatusLine, stream::StreamLines};

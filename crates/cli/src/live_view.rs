@@ -51,11 +51,14 @@ pub(crate) struct LiveView {
 
 /// Whether there is a terminal to show it on.
 pub(crate) fn is_possible() -> bool {
-    let terminal = Term::stderr();
-    let is_large =
-        terminal.size_checked().is_some_and(|(rows, columns)| columns >= LEAST.0 && rows >= LEAST.1);
+    let size = Term::stderr().size_checked();
+    is_watched() && size.is_some_and(|(rows, columns)| columns >= LEAST.0 && rows >= LEAST.1)
+}
+
+/// Whether standard error is a terminal on which what was written can be written over, and this process may.
+pub(crate) fn is_watched() -> bool {
     let is_dumb = std::env::var("TERM").is_ok_and(|name| name == "dumb");
-    terminal.is_term() && is_large && !is_dumb && screen::is_in_foreground()
+    Term::stderr().is_term() && !is_dumb && screen::is_in_foreground()
 }
 
 impl LiveView {

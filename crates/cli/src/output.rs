@@ -66,6 +66,18 @@ pub(crate) fn coloured_aside(line: &str) {
     let _ = writeln!(io::stderr(), "{}", width::wrapped(&only_colours(line), width::of_notices()));
 }
 
+/// Says something in the terminal's last row, which the next of its kind, or `erase`, takes away.
+pub(crate) fn passing(line: &str) {
+    let room = width::of_notices().map_or(0, |width| width.saturating_sub(1));
+    let shown: String = harmless(line).chars().take(room).collect();
+    let _ = write!(io::stderr(), "\r{shown}\u{1b}[K");
+}
+
+/// Takes away what was said in passing.
+pub(crate) fn erase() {
+    let _ = write!(io::stderr(), "\r\u{1b}[K");
+}
+
 /// A text as it is but for what a terminal would obey beside colours.
 pub(crate) fn only_colours(text: &str) -> Cow<'_, str> {
     let mut pieces = text.split(COLOUR);

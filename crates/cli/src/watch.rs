@@ -4,14 +4,15 @@
 use std::{cell::RefCell, io};
 
 use ::workload::{Interval, PingPongInterval};
+use console::Term;
 use probe::CpuReading;
 use samples::MachineCpu;
 use traffic::{FlowId, Observer, Progress};
 use units::Nanos;
 
 use crate::{
-    live::{StreamLines, connect, ping_pong},
-    output, width,
+    live::{StatusLine, StreamLines, connect, ping_pong},
+    live_view, output, width,
 };
 
 /// Longer than any measurement: all of it on one line.
@@ -53,6 +54,10 @@ struct TrafficState {
     before: Option<CpuReading>,
     cpu: MachineCpu,
     broken: Option<io::Error>,
+    /// On a terminal alone.
+    status: Option<StatusLine>,
+    /// Whether something stands below the lines.
+    is_passing: bool,
 }
 
 impl Watch {
@@ -73,8 +78,18 @@ impl Watch {
             before: None,
             cpu: MachineCpu::default(),
             broken: None,
+            status: None,
+            is_passing: false,
         };
         Self { lines, prefix, heard: RefCell::new(heard) }
+    }
+
+    /// The same, on a terminal with what a stream of this length does now below the lines.
+    pub(crate) fn with_status(self, whole: Option<Nanos>) -> Self {
+        if self.lines != Lines::None && Term::stdout().is_term() && live_view::is_watched() {
+            self.heard.borrow_mut().status = Some(StatusLine::new(whole));
+        }
+        self
     }
 
     /// Prints the summary, which may be coloured, below the lines.
@@ -125,12 +140,16 @@ impl Watch {
         if matches!(self.lines, Lines::Connect { .. }) {
             rest.extend(self.heard.borrow_mut().connects.rest());
         }
+        self.heard.borrow_mut().status = None;
         self.show(rest);
         self.heard.borrow_mut().broken.take().map_or(Ok(()), Err)
     }
 
     fn show(&self, lines: Vec<String>) {
         let room = width::of_output().map(|width| width.saturating_sub(self.prefix.chars().count()));
+        if std::mem::take(&mut self.heard.borrow_mut().is_passing) {
+            output::erase();
+        }
         for line in lines {
             if let Err(error) = self.print(&width::fit(&line, room)) {
                 // Measuring goes on: what cannot be written is said at the end.
@@ -153,12 +172,20 @@ impl Observer for Watch {
     }
 
     fn interval(&self, flow: FlowId, interval: &Interval) {
-        let lines = {
+        let (lines, status) = {
             let mut heard = self.heard.borrow_mut();
             let _ = heard.totals.take(flow, interval);
-            heard.stream.take(flow, interval)
+            let room = width::of_notices().unwrap_or_default();
+            let status = heard.status.as_mut().and_then(|status| status.take(interval, room));
+            (heard.stream.take(flow, interval), status)
         };
-        self.show(lines);
+        if !lines.is_empty() {
+            self.show(lines);
+        }
+        if let Some(status) = status {
+            output::passing(&status);
+            self.heard.borrow_mut().is_passing = true;
+        }
     }
 
     fn ping_interval(&self, interval: &PingPongInterval) {

@@ -6,7 +6,7 @@ use report::Format;
 use samples::RunId;
 use store::Store;
 
-use crate::token::Token;
+use crate::{tls::Tls, token::Token};
 
 /// Where a page is served, of what, and to whom.
 #[derive(Debug)]
@@ -14,6 +14,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// The file that runs are kept in.
     pub store: PathBuf,
+    /// What encrypts; `None` is plain HTTP.
+    pub tls: Option<Tls>,
     /// What a reader has to show; `None` is for loopback alone.
     pub token: Option<Token>,
     /// Names that the page may be reached by, beside addresses and `localhost`.

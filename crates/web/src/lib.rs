@@ -16,8 +16,10 @@ mod serve;
 mod site;
 mod starts;
 mod time;
+mod tls;
 mod token;
 
 pub use config::{Config, Documents, Rendition};
 pub use serve::{ServeError, serve};
+pub use tls::{Tls, TlsError};
 pub use token::{Token, TokenError};

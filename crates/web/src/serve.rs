@@ -13,6 +13,7 @@ use hyper_util::{
 use store::{Store, StoreError};
 use thiserror::Error;
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     runtime,
     sync::{Semaphore, watch},
@@ -89,13 +90,13 @@ pub fn serve(
             config: Config { listen: bound, ..config },
             documents,
             results: ResultsCache::default(),
-            stop: ended.clone(),
+            stop: ended,
         });
         listening(bound);
         let (router, mut connections) = (pages::router(&site), JoinSet::new());
         tokio::select! {
             _ = stop.readable() => {}
-            () = accept(&listener, &router, &ended, &mut connections) => {}
+            () = accept(&listener, &site, &router, &mut connections) => {}
         }
         drop(listener);
         // Nobody is left to hear it where there is no connection.
@@ -108,21 +109,16 @@ pub fn serve(
     served
 }
 
-async fn accept(
-    listener: &TcpListener,
-    router: &Router,
-    stop: &watch::Receiver<bool>,
-    connections: &mut JoinSet<()>,
-) {
+async fn accept(listener: &TcpListener, site: &Arc<Site>, router: &Router, connections: &mut JoinSet<()>) {
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         while connections.try_join_next().is_some() {}
         let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, _)) => {
-                let connection = connection(stream, router.clone(), stop.clone());
+                let (site, router) = (Arc::clone(site), router.clone());
                 connections.spawn(async move {
-                    connection.await;
+                    encrypted_or_plain(stream, &site, router).await;
                     drop(place);
                 });
             }
@@ -131,9 +127,26 @@ async fn accept(
     }
 }
 
-/// Whatever a peer does to its connection is its own concern.
-async fn connection(stream: TcpStream, router: Router, mut stop: watch::Receiver<bool>) {
+async fn encrypted_or_plain(stream: TcpStream, site: &Site, router: Router) {
     let _ = stream.set_nodelay(true);
+    let stop = site.stop.clone();
+    match &site.config.tls {
+        None => connection(stream, router, stop).await,
+        // Who sends anything else is not answered: it could only be answered in the clear.
+        Some(tls) => {
+            if let Ok(stream) = tls.accept(stream, PATIENCE).await {
+                connection(stream, router, stop).await;
+            }
+        }
+    }
+}
+
+/// Whatever a peer does to its connection is its own concern.
+async fn connection(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    router: Router,
+    mut stop: watch::Receiver<bool>,
+) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_headers(64);
     let mut served = pin!(http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)));

@@ -5,7 +5,7 @@ mod flags;
 mod request;
 mod secret;
 
-use ::workload::{Measurement, StreamData, WorkloadSettings};
+use ::workload::{KindSettings, Measurement, StreamData, WorkloadSettings};
 use findings::SingleMeasurement;
 use server::iperf3::{self, ClientSpec, Credentials, Options, Report, ServerOutput};
 use traffic::Stop;
@@ -95,7 +95,10 @@ fn watch(args: &ClientArgs, spec: &ClientSpec) -> Watch {
     let silent = output.json || output.interval.0 == 0;
     let lines = if silent { Lines::None } else { Lines::Stream { every: output.interval, connections } };
     let prefix = output.title.as_ref().map(|title| format!("{title}:  ")).unwrap_or_default();
-    Watch::new(lines, prefix)
+    // One rate for both ways at once would be that of neither.
+    let is_both = spec.load.direction.flows().len() > 1;
+    let watch = Watch::new(lines, prefix);
+    if is_both { watch } else { watch.with_status(spec.load.flows_for()) }
 }
 
 fn finish(

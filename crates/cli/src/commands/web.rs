@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Read,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -11,7 +12,7 @@ use anyhow::Context;
 use clap::Args;
 use samples::RunId;
 use store::Store;
-use web::{Config, Documents, Rendition, Token};
+use web::{Config, Documents, Rendition, Tls, TlsError, Token};
 
 use super::report::FormatName;
 use crate::{
@@ -23,8 +24,11 @@ const ABOUT: &str = "Serves pages over the runs that are kept: a list with searc
 history over the runs of its scenario, and a run that is under way, live. Until Ctrl-C.
 
 It listens on loopback, where every user of this machine can read it. At any other address readers have to show a token: that of \
---token-file, or one that is printed. What is sent is not encrypted; over a network that others listen to, put a proxy with TLS in \
-front, and say by --name what the page is called there.";
+--token-file, or one that is printed. What is sent is encrypted only with --tls-cert and --tls-key; what the page is called besides \
+its addresses, by the certificate or by a proxy in front of it, has to be said by --name.";
+
+const SELF_SIGNED: &str = "a certificate for oneself: `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout \
+key.pem -out cert.pem -days 365 -subj /CN=HOST -addext subjectAltName=DNS:HOST`";
 
 /// Flags of `plumb web`.
 #[derive(Debug, Args)]
@@ -36,6 +40,12 @@ pub(crate) struct WebArgs {
     /// A file that holds the token that readers have to show, on loopback too
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// Serve HTTPS: a file with the certificate as PEM, and behind it those that lead to a known authority
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// A file with the certificate's private key as PEM, without a password
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// A name that the page is reached by, beside its addresses and localhost (may be repeated)
     #[arg(long = "name", value_name = "HOST")]
     names: Vec<String>,
@@ -49,27 +59,40 @@ pub(crate) fn run(args: &WebArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
     let config = Config {
         listen: args.listen,
         store: store_path::path(shared.db.as_deref())?,
+        tls: args.tls()?,
         token: args.token()?,
         names: args.names.clone(),
         program: args.allow_run.then(|| PROGRAM.into()),
     };
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
     let stop = interrupt::stream()?;
     let listening = |at: SocketAddr| {
         // Whoever reads this knows all there is to know: that nobody reads it does not end the server.
-        let _ = output::line(format_args!("plumb web: http://{at}/ (Ctrl-C ends it)"));
+        let _ = output::line(format_args!("plumb web: {scheme}://{at}/ (Ctrl-C ends it)"));
     };
     web::serve(config, Box::new(Reports), stop, listening)?;
     Ok(Exit::Success)
 }
 
 impl WebArgs {
+    /// What encrypts, where both files are given.
+    fn tls(&self) -> anyhow::Result<Option<Tls>> {
+        let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
+        let tls = Tls::new(&pem_in(certificate)?, &pem_in(key)?).map_err(|error| {
+            let file = if matches!(error, TlsError::Key(_)) { key } else { certificate };
+            let misuse = Misuse::new(format!("cannot serve HTTPS with {}: {error}", file.display()));
+            misuse.hint(SELF_SIGNED)
+        })?;
+        Ok(Some(tls))
+    }
+
     /// What readers have to show; a new one is printed.
     fn token(&self) -> anyhow::Result<Option<Token>> {
         let elsewhere = !self.listen.ip().is_loopback();
-        if elsewhere {
+        if elsewhere && self.tls_cert.is_none() {
             output::aside(format_args!(
-                "warning: what {} sends is not encrypted, the token included; over a network that others listen to, put a proxy \
-                 with TLS in front",
+                "warning: what {} sends is not encrypted, the token included; over a network that others listen to, use \
+                 --tls-cert and --tls-key",
                 self.listen
             ));
         }
@@ -83,6 +106,18 @@ impl WebArgs {
             None => Ok(None),
         }
     }
+}
+
+/// A key as PEM has a few kilobytes, a chain of certificates some more.
+const LONGEST_PEM: u64 = 1 << 20;
+
+fn pem_in(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let file = fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    file.take(LONGEST_PEM)
+        .read_to_end(&mut text)
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(text)
 }
 
 fn token_in(path: &Path) -> anyhow::Result<Token> {

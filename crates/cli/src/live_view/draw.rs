@@ -19,7 +19,7 @@ use super::{
     results::{self, padded},
     state::{Boot, Current, State, Tone, mark, one_line},
 };
-use crate::width;
+use crate::{sparkline::sparkline, width};
 
 /// Of the rows so many parts at most are the path's, and the findings' and log's.
 const PARTS: (usize, usize) = (5, 4);
@@ -33,7 +33,6 @@ const WIDE: usize = 130;
 const BAR: usize = 24;
 /// Rates that are drawn beside the trial's words, at most.
 const RATES: usize = 60;
-const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Draws all of it.
 pub(crate) fn draw(frame: &mut Frame<'_>, state: &mut State, colours: Colours, now: Instant) {
@@ -132,20 +131,10 @@ fn under_way(state: &State, trial: &Current, width: usize, colours: Colours) -> 
     let room = width.saturating_sub(columns(&text) + columns(&time) + 2).min(RATES);
     lines.push(Line::from(vec![
         Span::styled(text, colours.strong()),
-        Span::styled(padded(&sparkline(trial, room), room), colours.accent()),
+        Span::styled(padded(&sparkline(trial.rates.iter().copied(), room), room), colours.accent()),
         Span::styled(format!("  {time}"), colours.faint()),
     ]));
     lines
-}
-
-/// The last rates, from none to the highest of the trial.
-fn sparkline(trial: &Current, width: usize) -> String {
-    let highest = trial.rates.iter().copied().fold(0.0, f64::max);
-    let sign = |rate: &f64| {
-        let step = if highest > 0.0 { rate / highest * HEIGHTS.len() as f64 } else { 0.0 };
-        HEIGHTS[(step.ceil() as usize).clamp(1, HEIGHTS.len()) - 1]
-    };
-    trial.rates.iter().skip(trial.rates.len().saturating_sub(width)).map(sign).collect()
 }
 
 /// What is done between trials: a step, and the machines that boot.

@@ -1,8 +1,10 @@
-//! A page as one HTML file that needs no other, no script and no network: <https://html.spec.whatwg.org>.
+//! A page as one HTML file that needs no other and no network, and says everything without its script too:
+//! <https://html.spec.whatwg.org>.
 //! Must not know what the sections are about.
 
 mod anchors;
 mod figure;
+mod script;
 
 use self::{anchors::Anchors, figure::Figures};
 use super::escape::html;
@@ -13,8 +15,6 @@ use crate::{
 };
 
 const STYLE: &str = include_str!("html/page.css");
-/// Whatever a name holds, nothing is run and nothing is fetched.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 /// What parts of a page have to know of the parts before them.
 #[derive(Default)]
@@ -34,7 +34,8 @@ pub(crate) fn page(page: &Page) -> String {
     let mut text = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" \
-         content=\"{POLICY}\">\n<title>{title}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n",
+         content=\"{}\">\n<title>{title}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n",
+        policy(),
         chart::style(Theme::Auto)
     );
     text.push_str(&contents(&sections));
@@ -42,7 +43,12 @@ pub(crate) fn page(page: &Page) -> String {
     for (anchor, section) in &sections {
         text.push_str(&self::section(section, anchor, &mut before));
     }
-    text + "</main>\n</body>\n</html>\n"
+    text + &format!("</main>\n{}</body>\n</html>\n", script::element())
+}
+
+/// Whatever a name holds, nothing is run but the page's own script, and nothing is fetched.
+fn policy() -> String {
+    format!("default-src 'none'; style-src 'unsafe-inline'; script-src '{}'", script::digest())
 }
 
 fn contents(sections: &[(String, &Section)]) -> String {
@@ -78,7 +84,9 @@ fn block(block: &Block, before: &mut Before) -> String {
         Block::Paragraph(text) => format!("<p>{}</p>\n", inline(text)),
         Block::Table(table) => self::table(table),
         Block::Chart(chart) => before.figures.figure(chart),
-        Block::Commands(commands) => format!("<pre><code>{}</code></pre>\n", html(&commands.join("\n"))),
+        Block::Commands(commands) => {
+            format!("<pre tabindex=\"0\"><code>{}</code></pre>\n", html(&commands.join("\n")))
+        }
         Block::Folded { title, blocks } => {
             let inner: String = blocks.iter().map(|block| self::block(block, before)).collect();
             format!("<details>\n<summary>{}</summary>\n{inner}</details>\n", inline(title))
@@ -175,7 +183,8 @@ mod tests {
             Block::KeyValues(vec![(HOSTILE.to_owned(), text())]),
         ];
         let shown = page(&Page { title: HOSTILE.to_owned(), sections: vec![detail(HOSTILE, blocks)] });
-        assert!(!shown.contains("<script") && !shown.contains("onload=\""), "{shown}");
+        assert_eq!(shown.matches("<script").count(), 1, "the page's own");
+        assert!(!shown.contains("onload=\""), "{shown}");
         assert_eq!(shown.matches("<title>").count(), 1);
         // Each picture has one, for screens and for phones.
         assert_eq!(shown.matches("</title>").count(), 3, "{shown}");

@@ -74,6 +74,28 @@ impl Axis {
         }
     }
 
+    /// A value as it is read off: four digits, in what the title says.
+    pub(super) fn reading(&self, value: f64) -> String {
+        match &self.ticks {
+            Ticks::In(divisor) => quantity::with_minus(&units::significant(value / divisor, 4)),
+            Ticks::Quantity(metric) => quantity(*metric, value),
+            Ticks::Percent => format!("{} %", trimmed(value * 100.0)),
+            Ticks::Percentiles => format!("p{}", trimmed(value * 100.0)),
+            Ticks::Named(named) => {
+                let name = named.iter().find(|(at, _)| *at == value).map(|(_, name)| name.clone());
+                name.unwrap_or_else(|| trimmed(value))
+            }
+        }
+    }
+
+    /// Both ends of an axis of evenly spaced numbers, as they are read off.
+    pub(super) const fn ends(&self) -> Option<(f64, f64)> {
+        match (&self.ticks, self.scale) {
+            (Ticks::In(divisor), Scale::Linear { low, high }) => Some((low / *divisor, high / *divisor)),
+            _ => None,
+        }
+    }
+
     /// What the widest number of a vertical axis takes.
     pub(super) fn room(&self) -> f64 {
         let labels = self.labels(VERTICAL);
@@ -88,11 +110,13 @@ impl Axis {
         (top, bottom): (f64, f64),
     ) -> f64 {
         let about = ((right - left) / 75.0).max(2.0) as usize;
-        for (tick, label) in self.labels(about) {
-            let x = left + self.scale.place(tick) * (right - left);
-            canvas.path("grid", &format!("M{x:.1} {top:.1}V{bottom:.1}"));
-            canvas.text_if_free((x, bottom + 13.0), Anchor::Middle, Style::Tick, &label);
-        }
+        canvas.group(&[("ticks", String::new())], |canvas| {
+            for (tick, label) in self.labels(about) {
+                let x = left + self.scale.place(tick) * (right - left);
+                canvas.path("grid", &format!("M{x:.1} {top:.1}V{bottom:.1}"));
+                canvas.text_if_free((x, bottom + 13.0), Anchor::Middle, Style::Tick, &label);
+            }
+        });
         canvas.path("base", &format!("M{left:.1} {bottom:.1}H{right:.1}"));
         canvas.lines((left, bottom + 15.0), Style::Note, &self.title, right - left, 2)
     }

@@ -3,7 +3,7 @@
 use super::{
     lettering::{Style, fitted, plain, width},
     palette::heat,
-    svg::{Anchor, Canvas, MARGIN},
+    svg::{Anchor, Canvas, MARGIN, label},
 };
 
 /// A grid of values.
@@ -29,6 +29,17 @@ pub(crate) struct Tile {
     pub(crate) is_chosen: bool,
 }
 
+impl HeatMap {
+    /// What a script shows of a tile.
+    fn described(&self, tile: &Tile) -> [(&'static str, String); 3] {
+        let level = |(factor, levels): &(String, Vec<String>), at: usize| {
+            format!("{factor}={}", levels.get(at).map_or("", String::as_str))
+        };
+        let levels = [level(&self.across, tile.at.0), level(&self.up, tile.at.1)].join(", ");
+        [("label", label(&levels)), ("y", self.title.clone()), ("v", tile.text.clone())]
+    }
+}
+
 const HIGH: f64 = 34.0;
 const WIDEST: f64 = 96.0;
 
@@ -46,10 +57,12 @@ pub(super) fn draw(map: &HeatMap, canvas: &mut Canvas<'_>, y: f64) -> f64 {
         let corner =
             (left + tile.at.0 as f64 * wide, top + (rows - 1 - tile.at.1.min(rows - 1)) as f64 * HIGH);
         let (colour, dark) = heat((tile.value - low) / (high - low));
-        canvas.tile(&colour, corner, (wide - 1.5, HIGH - 1.5));
-        if width(&tile.text, Style::Tick) <= wide - 4.0 {
-            canvas.text_on((corner.0 + wide / 2.0, corner.1 + HIGH / 2.0 + 4.0), dark, &tile.text);
-        }
+        canvas.group(&map.described(tile), |canvas| {
+            canvas.tile(&colour, corner, (wide - 1.5, HIGH - 1.5));
+            if width(&tile.text, Style::Tick) <= wide - 4.0 {
+                canvas.text_on((corner.0 + wide / 2.0, corner.1 + HIGH / 2.0 + 4.0), dark, &tile.text);
+            }
+        });
         if tile.is_chosen {
             let (x, y) = (corner.0 + 1.5, corner.1 + 1.5);
             let (w, h) = (wide - 4.5, HIGH - 4.5);

@@ -37,8 +37,10 @@ pub(super) fn draw(keys: &[Key], canvas: &mut Canvas<'_>, y: f64) -> f64 {
         if x > MARGIN && x + wide > canvas.width - MARGIN + 14.0 {
             (x, top) = (MARGIN, top + ROW);
         }
-        sample(key, canvas, (x, top + 8.0));
-        canvas.text((x + SAMPLE, top + 12.0), Anchor::Start, Style::Note, &name);
+        canvas.group(&[("k", key.mark())], |canvas| {
+            sample(key, canvas, (x, top + 8.0));
+            canvas.text((x + SAMPLE, top + 12.0), Anchor::Start, Style::Note, &name);
+        });
         x += wide;
     }
     if let Some(more) = keys.len().checked_sub(MOST).filter(|more| *more > 0) {
@@ -59,6 +61,28 @@ impl Key {
             | Self::Band(name) => name,
         }
     }
+
+    /// What marks that it stands for are told by.
+    fn mark(&self) -> String {
+        match self {
+            Self::Surface(paint, _) => paint.key(),
+            Self::Hatched(_) => UNCLEAR.to_owned(),
+            Self::Line(number, _) => line_key(*number),
+            Self::Dot(_) => DOT.to_owned(),
+            Self::Interval(_) => INTERVAL.to_owned(),
+            Self::Band(_) => BAND.to_owned(),
+        }
+    }
+}
+
+/// What marks are told by that have no colour of their own.
+pub(super) const UNCLEAR: &str = "unclear";
+pub(super) const DOT: &str = "dot";
+pub(super) const INTERVAL: &str = "interval";
+pub(super) const BAND: &str = "band";
+
+pub(super) fn line_key(number: usize) -> String {
+    format!("line-{number}")
 }
 
 fn sample(key: &Key, canvas: &mut Canvas<'_>, (x, y): (f64, f64)) {

@@ -41,6 +41,14 @@ impl Paint {
         }
     }
 
+    /// What it is told by, beyond the colours too.
+    pub(super) fn key(self) -> String {
+        match self {
+            Self::Of(number) => format!("surface-{number}"),
+            other => other.class(),
+        }
+    }
+
     /// Told apart from the same colour by a pattern.
     pub(super) const fn is_patterned(self) -> bool {
         matches!(self, Self::Of(number) if (number / COLOURS) % 2 == 1)

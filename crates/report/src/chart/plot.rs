@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{
     axis::Axis,
-    legend::{self, Key, line_class},
+    legend::{self, Key, line_class, line_key},
     lettering::{Style, fitted, plain},
     palette::{COLOURS, Paint},
     svg::{Anchor, Canvas, MARGIN},
@@ -74,6 +74,8 @@ const HEIGHT: f64 = 230.0;
 const LOW: f64 = 190.0;
 /// Over the field, for what is written at marks.
 const HEAD: f64 = 16.0;
+/// Between the values of points, which may have spaces in them.
+const POINTS: &str = "|";
 /// A name beside its point takes so much at most.
 const MOST_NAME: f64 = 190.0;
 
@@ -96,15 +98,20 @@ fn draw(plot: &Plot, canvas: &mut Canvas<'_>, y: f64, left: f64) -> f64 {
         top,
         bottom: top + if canvas.is_narrow() { LOW } else { HEIGHT },
     };
-    for stretch in &plot.stretches {
-        let (from, to) = (field.x(stretch.from), field.x(stretch.to));
-        canvas.rect("band", (from, field.top), (to - from, field.bottom - field.top));
-    }
-    plot.y.up(canvas, (field.left, field.right), (field.top, field.bottom));
-    let end = plot.x.along(canvas, (field.left, field.right), (field.top, field.bottom));
-    plot.lines.iter().for_each(|line| field.line(line, canvas));
-    field.annotations(canvas);
+    let mut end = field.bottom;
+    canvas.group(&field.described(), |canvas| {
+        zoomed(canvas, |canvas| field.bands(canvas));
+        plot.y.up(canvas, (field.left, field.right), (field.top, field.bottom));
+        end = plot.x.along(canvas, (field.left, field.right), (field.top, field.bottom));
+        zoomed(canvas, |canvas| plot.lines.iter().for_each(|line| field.line(line, canvas)));
+        field.annotations(canvas);
+    });
     end + 6.0
+}
+
+/// What is drawn wider where a part of the axis is shown.
+fn zoomed(canvas: &mut Canvas<'_>, draw: impl FnOnce(&mut Canvas<'_>)) {
+    canvas.group(&[("zoomed", String::new())], draw);
 }
 
 struct Field<'a> {
@@ -124,14 +131,53 @@ impl Field<'_> {
         self.bottom - self.plot.y.scale.place(value) * (self.bottom - self.top)
     }
 
+    /// What a script has to know of it: where it lies and which values, if a part of it can be shown.
+    fn described(&self) -> Vec<(&'static str, String)> {
+        let Plot { x, y, lines, .. } = self.plot;
+        let mut said = vec![("x", x.title.clone()), ("y", y.title.clone())];
+        let is_curve = lines.iter().all(|line| line.kind == LineKind::Bare);
+        if let Some((low, high)) = x.ends().filter(|_| is_curve) {
+            let (width, height) = (self.right - self.left, self.bottom - self.top);
+            said.push(("box", format!("{:.1} {:.1} {width:.1} {height:.1}", self.left, self.top)));
+            said.push(("range", format!("{low} {high}")));
+        }
+        said
+    }
+
+    fn bands(&self, canvas: &mut Canvas<'_>) {
+        for stretch in &self.plot.stretches {
+            let (from, to) = (self.x(stretch.from), self.x(stretch.to));
+            canvas.rect("band", (from, self.top), (to - from, self.bottom - self.top));
+        }
+    }
+
+    /// A line, with what its marks and its points stand for.
     fn line(&self, line: &Line, canvas: &mut Canvas<'_>) {
+        let mut said = vec![("s", line_key(line.number))];
+        if line.kind == LineKind::Bare {
+            let values: Vec<String> = line.points.iter().map(|(_, y)| self.plot.y.reading(*y)).collect();
+            said.push(("points", values.join(POINTS)));
+        }
+        canvas.group(&said, |canvas| self.draw_line(line, canvas));
+    }
+
+    /// A mark at a point of a line.
+    fn mark(&self, (x, y): (String, f64), canvas: &mut Canvas<'_>, draw: impl FnOnce(&mut Canvas<'_>)) {
+        canvas.group(&[("u", x), ("v", self.plot.y.reading(y))], draw);
+    }
+
+    fn draw_line(&self, line: &Line, canvas: &mut Canvas<'_>) {
         let fill = Paint::Of(line.number).class();
         let stroke = format!("s{}", line.number % COLOURS);
         if line.kind == LineKind::Bars {
             for pair in line.points.windows(2) {
                 let (from, to, height) = (self.x(pair[0].0), self.x(pair[1].0), self.y(pair[0].1));
                 let gap = if to - from > 3.0 { 1.0 } else { 0.0 };
-                canvas.rect(&fill, (from, height), (to - from - gap, self.bottom - height));
+                let ends =
+                    format!("{} to {}", self.plot.x.reading(pair[0].0), self.plot.x.reading(pair[1].0));
+                self.mark((ends, pair[0].1), canvas, |canvas| {
+                    canvas.rect(&fill, (from, height), (to - from - gap, self.bottom - height));
+                });
             }
             return;
         }
@@ -160,7 +206,9 @@ impl Field<'_> {
         }
         if line.kind != LineKind::Bare {
             for (x, y) in &line.points {
-                canvas.circle(&fill, (self.x(*x), self.y(*y)), 3.0);
+                self.mark((self.plot.x.reading(*x), *y), canvas, |canvas| {
+                    canvas.circle(&fill, (self.x(*x), self.y(*y)), 3.0);
+                });
                 canvas.keep_free((self.x(*x), self.y(*y)), 3.0);
             }
         }
@@ -170,7 +218,9 @@ impl Field<'_> {
     fn annotations(&self, canvas: &mut Canvas<'_>) {
         for mark in &self.plot.marks {
             let x = self.x(mark.at);
-            canvas.path("mark", &format!("M{x:.1} {:.1}V{:.1}", self.top, self.bottom));
+            zoomed(canvas, |canvas| {
+                canvas.path("mark", &format!("M{x:.1} {:.1}V{:.1}", self.top, self.bottom));
+            });
             self.head(canvas, x, &mark.text);
         }
         for stretch in &self.plot.stretches {
@@ -186,7 +236,11 @@ impl Field<'_> {
     fn head(&self, canvas: &mut Canvas<'_>, x: f64, text: &str) {
         let text = fitted(&plain(text), self.right - self.left, Style::Tick);
         for y in [self.top - 4.0, self.top + 12.0, self.top + 26.0] {
-            if canvas.text_if_free((x, y), Anchor::Middle, Style::Tick, &text) {
+            let mut is_free = false;
+            canvas.group(&[("at", format!("{x:.1}"))], |canvas| {
+                is_free = canvas.text_if_free((x, y), Anchor::Middle, Style::Tick, &text);
+            });
+            if is_free {
                 return;
             }
         }

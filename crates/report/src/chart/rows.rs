@@ -3,10 +3,10 @@
 
 use super::{
     axis::Axis,
-    legend::{self, Key, interval},
+    legend::{self, BAND, DOT, INTERVAL, Key, UNCLEAR, interval},
     lettering::{Style, plain, width, wrapped},
     palette::Paint,
-    svg::{Anchor, Canvas, MARGIN, line_height},
+    svg::{Anchor, Canvas, MARGIN, label, line_height},
 };
 use crate::text::Text;
 
@@ -75,9 +75,9 @@ pub(super) fn draw(rows: &Rows, canvas: &mut Canvas<'_>, y: f64) -> f64 {
         let x = layout.x(reference);
         canvas.path("mark", &format!("M{x:.1} {top:.1}V{:.1}", places.last().map_or(top, |y| y + BAR + 4.0)));
     }
-    for (row, y) in shown.iter().zip(places) {
-        layout.row(row, canvas, y);
-    }
+    canvas.group(&[("y", rows.axis.title.clone())], |canvas| {
+        shown.iter().zip(places).for_each(|(row, y)| layout.row(row, canvas, y));
+    });
     match rows.rows.len() - shown.len() {
         0 => end,
         more => canvas.lines(
@@ -201,7 +201,7 @@ impl<'a> Layout<'a> {
             return;
         }
         let bar = y + self.above(row);
-        self.bar(row, canvas, bar);
+        canvas.group(&[("label", label(&row.label))], |canvas| self.bar(row, canvas, bar));
         self.text(row, canvas, bar);
         let mut base = bar + BAR + if row.points.is_empty() { 0.0 } else { LANE };
         for line in self.note(row) {
@@ -237,26 +237,46 @@ impl<'a> Layout<'a> {
 
     fn bar(&self, row: &Row, canvas: &mut Canvas<'_>, y: f64) {
         if let Some((low, high)) = row.band {
-            let (low, high) = (self.x(low), self.x(high));
-            canvas.rect("band", (low, y - 3.0), (high - low, BAR + 6.0));
+            self.mark(BAND, self.ends((low, high)), canvas, |canvas| {
+                let (low, high) = (self.x(low), self.x(high));
+                canvas.rect("band", (low, y - 3.0), (high - low, BAR + 6.0));
+            });
         }
         for piece in &row.pieces {
             let (from, to) = (self.x(piece.from.min(piece.to)), self.x(piece.from.max(piece.to)));
-            canvas.rect(&piece.paint.class(), (from, y), (to - from, BAR));
-            if piece.is_unclear || piece.paint.is_patterned() {
-                canvas.hatch((from, y), (to - from, BAR));
-            }
+            let key = if piece.is_unclear { UNCLEAR.to_owned() } else { piece.paint.key() };
+            self.mark(&key, self.axis.reading((piece.to - piece.from).abs()), canvas, |canvas| {
+                canvas.rect(&piece.paint.class(), (from, y), (to - from, BAR));
+                if piece.is_unclear || piece.paint.is_patterned() {
+                    canvas.hatch((from, y), (to - from, BAR));
+                }
+            });
         }
         let middle = y + BAR / 2.0;
         if let Some((low, high)) = row.interval {
-            canvas.path("iv", &interval((self.x(low), self.x(high)), middle, 4.0));
+            self.mark(INTERVAL, self.ends((low, high)), canvas, |canvas| {
+                canvas.path("iv", &interval((self.x(low), self.x(high)), middle, 4.0));
+            });
         }
         if let Some(value) = row.middle {
-            canvas.circle("mid", (self.x(value), middle), 3.0);
+            self.mark(INTERVAL, self.axis.reading(value), canvas, |canvas| {
+                canvas.circle("mid", (self.x(value), middle), 3.0);
+            });
         }
         for point in row.points.iter().filter(|point| point.is_finite()) {
-            canvas.circle("dot", (self.x(*point), y + BAR + LANE / 2.0), 2.5);
+            self.mark(DOT, self.axis.reading(*point), canvas, |canvas| {
+                canvas.circle("dot", (self.x(*point), y + BAR + LANE / 2.0), 2.5);
+            });
         }
+    }
+
+    /// A mark with its entry of the legend and its value.
+    fn mark(&self, key: &str, value: String, canvas: &mut Canvas<'_>, draw: impl FnOnce(&mut Canvas<'_>)) {
+        canvas.group(&[("s", key.to_owned()), ("v", value)], draw);
+    }
+
+    fn ends(&self, (low, high): (f64, f64)) -> String {
+        format!("{} to {}", self.axis.reading(low), self.axis.reading(high))
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) const NARROW: f64 = 336.0;
 pub(super) const MARGIN: f64 = 6.0;
 /// So much of a title or a sentence is kept for those who do not see the picture.
 const MOST_SPOKEN: usize = 2_000;
+/// And so much of a name beside its value.
+const MOST_LABEL: usize = 160;
 
 /// A file of its own, complete.
 pub(crate) fn file(chart: &Chart, theme: Theme) -> String {
@@ -36,7 +38,7 @@ pub(crate) fn inline(chart: &Chart, width: f64, prefix: &str) -> String {
 }
 
 fn draw(chart: &Chart, width: f64, prefix: &str, style: Option<&str>) -> String {
-    let mut canvas = Canvas::new(width, prefix);
+    let mut canvas = Canvas::new(width, prefix, style.is_none());
     let mut height = MARGIN;
     if style.is_some() {
         height = canvas.lines((MARGIN, height), Style::Strong, &chart.title, width - 2.0 * MARGIN, 2) + 6.0;
@@ -59,9 +61,16 @@ fn draw(chart: &Chart, width: f64, prefix: &str, style: Option<&str>) -> String 
 }
 
 fn spoken(text: &str) -> String {
-    let text = plain(text);
-    let end = text.char_indices().nth(MOST_SPOKEN).map_or(text.len(), |(end, _)| end);
-    escape_markup(&text[..end])
+    escape_markup(&shortened(&plain(text), MOST_SPOKEN))
+}
+
+/// A name as a script shows it.
+pub(super) fn label(text: &str) -> String {
+    shortened(text, MOST_LABEL)
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end]).to_owned()
 }
 
 /// To which side of its place a text lies.
@@ -86,14 +95,30 @@ impl Extent {
 pub(super) struct Canvas<'a> {
     pub(super) width: f64,
     prefix: &'a str,
+    /// Whether a script may find its marks.
+    is_live: bool,
     drawn: String,
     taken: Vec<Extent>,
     hatched: bool,
 }
 
 impl<'a> Canvas<'a> {
-    fn new(width: f64, prefix: &'a str) -> Self {
-        Self { width, prefix, drawn: String::new(), taken: Vec::new(), hatched: false }
+    fn new(width: f64, prefix: &'a str, is_live: bool) -> Self {
+        Self { width, prefix, is_live, drawn: String::new(), taken: Vec::new(), hatched: false }
+    }
+
+    /// What belongs together, with what the page's script knows of it, as `data-` attributes; nothing of that in a file.
+    pub(super) fn group(&mut self, attributes: &[(&str, String)], draw: impl FnOnce(&mut Self)) {
+        if !self.is_live {
+            return draw(self);
+        }
+        self.drawn.push_str("<g");
+        for (name, value) in attributes {
+            let _ = write!(self.drawn, " data-{name}=\"{}\"", escape_markup(&plain(value)));
+        }
+        self.drawn.push('>');
+        draw(self);
+        self.drawn.push_str("</g>\n");
     }
 
     pub(super) fn is_narrow(&self) -> bool {

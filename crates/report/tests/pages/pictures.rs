@@ -8,6 +8,8 @@ use findings::Findings;
 use report::{
     Format, Options, Picture, Theme, comparison_pictures, picture_kinds, pictures, render, render_contrast,
 };
+use samples::{Arm, RunRecord};
+use workload::{Measurement, StreamData};
 
 use crate::sample;
 
@@ -165,6 +167,18 @@ fn no_name_becomes_markup_and_none_is_too_long() {
     for (findings, name) in
         runs().iter().flat_map(|run| HOSTILE.into_iter().chain([long.as_str()]).map(move |name| (run, name)))
     {
+        let page = render(
+            &renamed(findings, name),
+            Some(&sample::record::record()),
+            Format::Html,
+            &Options::default(),
+        );
+        assert_eq!(page.matches("<script").count(), 1, "the page's own");
+        for svg in inline(&page) {
+            for obeyed in ["onload=\"", "\u{1b}", "\u{9b}", "\u{202e}", "\u{200b}"] {
+                assert!(!svg.contains(obeyed), "in a page, {obeyed:?}");
+            }
+        }
         for picture in drawn(&renamed(findings, name)) {
             let svg = picture.svg(Theme::Auto);
             for obeyed in ["<script", "onload=\"", "\u{1b}", "\u{9b}", "\u{202e}", "\u{200b}"] {
@@ -253,6 +267,34 @@ fn what_is_drawn_is_what_the_reports_tables_say() {
     );
 }
 
+/// The stream's trial that a time series is of.
+fn stream(record: &RunRecord) -> &StreamData {
+    let trial = record.trials.iter().find(|trial| trial.arm == Arm::Measure).expect("one is measured");
+    let Measurement::Stream(stream) = &trial.measurement else { panic!("it is a stream's") };
+    stream
+}
+
+#[test]
+fn a_time_series_is_what_the_record_says_of_each_interval() {
+    let record = sample::record::record();
+    let pictures = drawn(&sample::findings());
+    let series = pictures.iter().find(|picture| picture.kind() == "time-series").expect("there is one");
+    let rows = rows(&series.csv());
+    let flows = &stream(&record).flows;
+    assert_eq!(rows.len(), flows[0].receiver.intervals.len());
+    for (place, row) in rows.iter().enumerate() {
+        let intervals = || flows.iter().map(|flow| &flow.receiver.intervals[place]);
+        let rate: f64 = intervals().map(|it| it.bytes.0 as f64 * 8.0 / (it.end - it.start).seconds()).sum();
+        for column in ["least", "most"] {
+            let drawn: f64 = row[column].parse().expect("a number");
+            assert!((drawn / rate - 1.0).abs() < 1e-9, "{column} {drawn} of {rate}");
+        }
+        let first = intervals().next().expect("a flow");
+        assert_eq!(row["start_s"].parse::<f64>().ok(), Some(first.start.seconds()));
+        assert_eq!(row["warmup"], first.warmup.to_string());
+    }
+}
+
 /// The numbers of an attribute of the elements with a class, in their order.
 fn numbers(svg: &str, element: &str, attribute: &str) -> Vec<f64> {
     let elements = svg.split('<').filter(|part| part.starts_with(element));
@@ -287,6 +329,35 @@ fn each_bar_is_as_long_as_its_number_and_each_trial_is_a_dot_at_its_value() {
         !values.is_empty() && values.iter().all(|value| nearest(*value) < 0.02),
         "{values:?} at {dots:?}"
     );
+}
+
+/// What a page's script shows of a mark is a number of the picture's table, to four digits.
+#[test]
+fn what_a_mark_says_is_in_its_table() {
+    let findings = sample::findings();
+    let page = render(&findings, Some(&sample::record::record()), Format::Html, &Options::default());
+    let layers = page.split("<figure id=\"layers-").nth(1).and_then(|it| it.split("<figcaption").next());
+    let layers = layers.expect("it has layers");
+    let picture = drawn(&findings).into_iter().find(|it| it.kind() == "layers").expect("the same");
+    let values: Vec<f64> = rows(&picture.csv())
+        .iter()
+        .flat_map(|row| {
+            row["values"].split(' ').map(|it| it.parse().expect("a number")).collect::<Vec<f64>>()
+        })
+        .collect();
+    let mut said: Vec<f64> = layers
+        .split("data-s=\"dot\" data-v=\"")
+        .skip(1)
+        .map(|it| it.split('"').next().and_then(|it| it.parse().ok()).expect("a number"))
+        .collect();
+    // Once for screens and once for phones.
+    assert_eq!(said.len(), values.len() * 2);
+    said.truncate(values.len());
+    let unit = values[0] / said[0];
+    assert!([1.0, 1e3, 1e6, 1e9].iter().any(|it| (unit / it - 1.0).abs() < 1e-3), "{unit}");
+    for (said, value) in said.iter().zip(&values) {
+        assert!((said * unit / value - 1.0).abs() < 1e-3, "{said} of {value}");
+    }
 }
 
 #[test]

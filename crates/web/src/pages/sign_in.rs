@@ -51,7 +51,8 @@ pub(crate) async fn sign_in(State(site): State<Arc<Site>>, Form(shown): Form<Sig
         None => Redirect::to(wanted).into_response(),
         Some(token) if token.is(&shown.token) => {
             let name = guard::cookie_name(site.config.listen.port());
-            let cookie = format!("{name}={}; Path=/; HttpOnly; SameSite=Strict", token.cookie());
+            let secure = if site.config.tls.is_some() { "; Secure" } else { "" };
+            let cookie = format!("{name}={}; Path=/; HttpOnly; SameSite=Strict{secure}", token.cookie());
             ([(header::SET_COOKIE, cookie)], Redirect::to(wanted)).into_response()
         }
         Some(_) => (StatusCode::UNAUTHORIZED, form(wanted, true)).into_response(),

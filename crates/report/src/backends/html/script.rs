@@ -1,0 +1,34 @@
+//! The script of a page, as it was built from the typed one in the crate's folder `script` (`cargo xtask generate`), and what a
+//! policy knows it by. Must not know what it does.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use sha2::{Digest, Sha256};
+
+/// Alone in its names: nothing else of a page can reach them.
+const SCRIPT: &str =
+    concat!("\n(() => {\n\"use strict\";\n", include_str!("../../../script/page.js"), "})();\n");
+
+pub(super) fn element() -> String {
+    format!("<script>{SCRIPT}</script>\n")
+}
+
+/// As a content security policy names it: <https://www.w3.org/TR/CSP3/#grammardef-hash-source>.
+pub(super) fn digest() -> String {
+    format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(SCRIPT)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_script_is_short_and_ends_only_where_its_element_does() {
+        assert!(SCRIPT.len() <= 20 << 10, "{} bytes", SCRIPT.len());
+        let lower = SCRIPT.to_lowercase();
+        for markup in ["</script", "<!--", "innerhtml", "eval(", "http://", "https://"] {
+            let allowed = lower.matches("http://www.w3.org/2000/svg").count();
+            let found = lower.matches(markup).count() - if markup == "http://" { allowed } else { 0 };
+            assert_eq!(found, 0, "{markup}");
+        }
+    }
+}

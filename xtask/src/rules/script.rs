@@ -1,0 +1,40 @@
+//! Rule `script`: the script of report pages is what its typed source makes, and that has no fault of type. How it is built is in
+//! script.rs.
+
+use std::fs;
+
+use anyhow::Result;
+
+use super::Verdict;
+use crate::script::{BUILT, INSTALL, built};
+use crate::workspace::Workspace;
+
+pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
+    let stored = fs::read_to_string(workspace.root.join(BUILT)).ok();
+    Ok(judge(stored.as_deref(), built(&workspace.root)?.as_deref()))
+}
+
+fn judge(stored: Option<&str>, built: Option<&str>) -> Verdict {
+    match built {
+        None => Verdict::Skipped(format!("no TypeScript compiler: {INSTALL}")),
+        Some(built) if stored == Some(built) => Verdict::Held,
+        Some(_) => Verdict::broken(
+            "run `cargo xtask generate`",
+            vec![format!("{BUILT} is not what its source makes")],
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_that_its_source_does_not_make_is_broken() {
+        assert!(matches!(judge(Some("a"), Some("a")), Verdict::Held));
+        assert!(matches!(judge(Some("a"), None), Verdict::Skipped(_)));
+        for stored in [Some("b"), None] {
+            assert!(matches!(judge(stored, Some("a")), Verdict::Broken { .. }), "{stored:?}");
+        }
+    }
+}

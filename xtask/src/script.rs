@@ -1,0 +1,33 @@
+//! Builds the script of report pages from its typed source, with the compiler that `npm ci --prefix tests/browser` installs. Owns
+//! where both lie; must not know what it does.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+/// The built form, which is committed: plumb is built without Node.
+pub(crate) const BUILT: &str = "crates/report/script/page.js";
+const SOURCE: &str = "crates/report/script";
+const COMPILER: &str = "tests/browser/node_modules/.bin/tsc";
+/// What installs it.
+pub(crate) const INSTALL: &str = "npm ci --prefix tests/browser";
+
+/// The script as its source makes it today; `None` where the compiler is not installed.
+///
+/// # Errors
+/// When the source has a fault, which the compiler names.
+pub(crate) fn built(root: &Path) -> Result<Option<String>> {
+    let compiler = root.join(COMPILER);
+    if !compiler.exists() {
+        return Ok(None);
+    }
+    let folder = tempfile::tempdir()?;
+    let made = folder.path().join("page.js");
+    let mut tsc = Command::new(compiler);
+    tsc.arg("--project").arg(root.join(SOURCE)).arg("--outFile").arg(&made);
+    let done = tsc.output().context("start tsc, which needs Node")?;
+    ensure!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout).trim());
+    Ok(Some(fs::read_to_string(made).context("read what tsc wrote")?))
+}
