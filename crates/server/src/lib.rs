@@ -18,6 +18,7 @@ mod document;
 mod event;
 mod event_log;
 mod event_loop;
+mod holdings;
 pub mod iperf3;
 mod ledger;
 mod line_limiter;
