@@ -58,7 +58,7 @@ lint: setup-build ## Hold every house rule: fmt, clippy, edges, licences, genera
 	@$(XTASK) check
 
 .PHONY: soak
-soak: setup ## What takes an hour and more: how often plumb is right beside other work (ARGS="NAME", ROUNDS=n)
+soak: setup ## What takes an hour and more: how often plumb is right beside other work (ARGS="NAME", such as kills, ROUNDS=n)
 	@$(if $(ROUNDS),SOAK_ROUNDS=$(ROUNDS)) cargo test --release --quiet --workspace --test soak -- $(ARGS)
 
 .PHONY: fuzz

@@ -16,7 +16,8 @@ dpkg --root="$root" --force-not-root --force-script-chrootless --log=/dev/null -
 # A static program needs nothing of that root.
 chroot "$root" /usr/bin/plumb --version
 for file in usr/share/bash-completion/completions/plumb usr/share/zsh/vendor-completions/_plumb \
-    usr/share/fish/vendor_completions.d/plumb.fish usr/share/man/man1/plumb-run.1.gz usr/share/doc/plumb/copyright; do
+    usr/share/fish/vendor_completions.d/plumb.fish usr/share/man/man1/plumb-run.1.gz usr/share/doc/plumb/copyright \
+    usr/share/doc/plumb/plumb.cdx.json; do
     test -s "$root/$file" || { echo "the package has no $file" >&2; exit 1; }
 done
 dpkg --root="$root" --force-not-root --force-script-chrootless --log=/dev/null --remove plumb

@@ -34,6 +34,9 @@ fn compile(source: &Path, out: &Path) {
     let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
     let name = source.file_stem().expect("it ends with .bpf.c").to_string_lossy();
     let object = out.join(format!("{name}.o"));
+    // The object says where it was compiled; it is to be the same wherever that was.
+    let here = env::current_dir().expect("cargo starts it in the crate's folder");
+    let nameless = format!("-ffile-prefix-map={}=.", here.display());
     let status = Command::new(&clang)
         .args([
             "-target",
@@ -46,6 +49,7 @@ fn compile(source: &Path, out: &Path) {
             "-Wno-unused-parameter",
             "-Werror",
             "-Isrc/bpf",
+            &nameless,
         ])
         // Where Debian keeps asm/types.h, which clang does not look for when it builds for the kernel.
         .args(["-D__TARGET_ARCH_x86", "-idirafter", "/usr/include/x86_64-linux-gnu"])

@@ -2,15 +2,20 @@
 
 use std::{fs, process::Command, thread, time::Duration};
 
-use plumb_tests::{Leftovers, Sandbox, signal, wait_until, wire};
+use plumb_tests::{
+    Leftovers,
+    kills::{self, kept},
+    signal, wait_until, wire,
+};
 
 use crate::{PATIENCE, sandbox};
 
-/// How many trials of the only run are kept.
-fn kept(sandbox: &Sandbox) -> u64 {
-    let list = sandbox.plumb(&["runs"]).out;
-    let trials = list.lines().nth(1).and_then(|line| line.split_whitespace().find(|word| word.contains('/')));
-    trials.and_then(|word| word.split('/').next()?.parse().ok()).unwrap_or(0)
+/// What `make soak ARGS=kills` does hundreds of times.
+pub(crate) fn a_few_kills() {
+    let sandbox = sandbox();
+    let file = sandbox.file("wire.toml", &wire(30, "100ms"));
+    let _ = kills::runs_survive(&sandbox, &file, 6, Duration::from_secs(3));
+    let _ = kills::servers_survive(&sandbox, 3);
 }
 
 pub(crate) fn a_killed_controller_leaves_nothing() {

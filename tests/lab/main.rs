@@ -162,6 +162,11 @@ const CASES: &[Case] = &[
         test: ends::a_killed_controller_leaves_nothing,
     },
     Case {
+        name: "nothing_is_left_and_nothing_lost_after_a_few_kills_at_random",
+        needs: &[ROOT],
+        test: ends::a_few_kills,
+    },
+    Case {
         name: "ctrl_c_lowers_the_lab_and_keeps_the_trials",
         needs: &[ROOT],
         test: ends::ctrl_c_lowers_the_lab,

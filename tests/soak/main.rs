@@ -5,6 +5,7 @@
 
 mod cycles;
 mod equal;
+mod kills;
 mod neighbours;
 mod steps;
 mod stops;
@@ -38,6 +39,17 @@ const CASES: &[Case] = &[
             Need::File("/dev/net/tun", "a kernel with tap devices"),
         ],
         test: cycles::memory_is_intact_after_cycles,
+    },
+    Case {
+        name: "nothing_is_left_and_nothing_lost_after_hundreds_of_kills",
+        needs: &[
+            Need::Root,
+            Need::Program("kill", "procps"),
+            Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+            Need::GuestKernel,
+            Need::File("/dev/net/tun", "a kernel with tap devices"),
+        ],
+        test: kills::kills_at_random,
     },
     Case {
         name: "equal_runs_are_hardly_ever_called_different",

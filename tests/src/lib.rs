@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_macros, reason = "skipped tests say why")]
 
 mod command;
+pub mod kills;
 mod leftovers;
 mod loopback;
 mod need;

@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use crate::workspace::Workspace;
+use crate::{sbom, workspace::Workspace};
 
 /// What to pack.
 #[derive(Args)]
@@ -36,7 +36,7 @@ const RECOMMENDS: &str = "qemu-system-x86, linux-image-amd64 | linux-image-cloud
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
     let program = match &request.program {
         Some(program) => program.clone(),
-        None => workspace.executable(&["build", "--profile", "dist", "--bin", "plumb"])?,
+        None => workspace.packed_plumb()?,
     };
     let package = workspace.metadata.packages.iter().find(|package| package.name.as_str() == "plumb");
     let version = package.context("there is no package plumb")?.version.to_string();
@@ -91,6 +91,7 @@ fn stock(program: &Path, workspace: &Workspace, root: &Path) -> Result<()> {
     ended_well(gzip, "gzip")?;
     fs::copy(workspace.root.join("LICENSE"), place("usr/share/doc/plumb/copyright")?)?;
     fs::copy(workspace.root.join("CHANGELOG.md"), place("usr/share/doc/plumb/changelog")?)?;
+    fs::write(place("usr/share/doc/plumb/plumb.cdx.json")?, sbom::text(workspace)?)?;
     Ok(())
 }
 

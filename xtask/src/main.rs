@@ -15,7 +15,9 @@ mod generate;
 mod kinds;
 mod matches;
 mod pictures;
+mod reproduce;
 mod rules;
+mod sbom;
 mod script;
 mod source;
 mod test;
@@ -42,6 +44,10 @@ enum Verb {
     Generate,
     /// Draw the pictures of docs/guide/pictures.md
     Pictures(pictures::Request),
+    /// Build the packed program twice, in two folders, and compare both
+    Reproduce(reproduce::Request),
+    /// Write what the program is made of (CycloneDX)
+    Sbom(sbom::Request),
     /// Run every test and end with one line: passed, failed, skipped
     Test(test::Request),
 }
@@ -62,6 +68,8 @@ fn run(verb: Verb) -> Result<ExitCode> {
         Verb::Deb(request) => deb::run(&workspace, &request),
         Verb::Generate => generate::run(&workspace),
         Verb::Pictures(request) => pictures::run(&workspace, &request),
+        Verb::Reproduce(request) => reproduce::run(&workspace, &request),
+        Verb::Sbom(request) => sbom::run(&workspace, &request),
         Verb::Test(request) => test::run(&workspace, &request),
     }
 }

@@ -9,6 +9,9 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
 
+/// What the one binary is built for.
+pub(crate) const TARGET: &str = "x86_64-unknown-linux-musl";
+
 /// The workspace as it stands on disk.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
@@ -45,9 +48,7 @@ impl Workspace {
 
     /// `cargo` at the root. The verbs share the release profile, so that nothing is built twice.
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.args(args).current_dir(&self.root).stdin(Stdio::null());
-        cargo
+        cargo_in(&self.root, args)
     }
 
     /// Builds `plumb` and says where it lies.
@@ -55,20 +56,34 @@ impl Workspace {
     /// # Errors
     /// When it does not build.
     pub(crate) fn plumb(&self) -> Result<PathBuf> {
-        self.executable(&["build", "--release", "--bin", "plumb"])
+        executable(self.built_by(&["build", "--release", "--bin", "plumb"])?)
     }
 
-    /// The same, built by `cargo` with `args`.
+    /// Builds `plumb` as it is packed and says where it lies.
     ///
     /// # Errors
     /// When it does not build.
-    pub(crate) fn executable(&self, args: &[&str]) -> Result<PathBuf> {
-        let built = self.built_by(args)?;
-        let mut executables = built.into_iter().filter_map(|artifact| artifact.executable);
-        executables
-            .rfind(|path| path.file_name() == Some("plumb"))
-            .map(Into::into)
-            .context("cargo build named no executable called plumb")
+    pub(crate) fn packed_plumb(&self) -> Result<PathBuf> {
+        executable(built_by(Self::dist_build(&self.root)?)?)
+    }
+
+    /// What builds `plumb` as it is packed from the tree in this folder: the same program wherever that and cargo's own
+    /// folder lie.
+    ///
+    /// # Errors
+    /// When cargo's folder is not known.
+    pub(crate) fn dist_build(root: &Path) -> Result<Command> {
+        let home = match std::env::var_os("CARGO_HOME") {
+            Some(home) => home.into(),
+            None => std::env::home_dir().context("there is no home")?.join(".cargo"),
+        };
+        let maps =
+            [(root, "/plumb"), (&*home, "/cargo")].map(|(from, to)| format!("{}={to}", from.display()));
+        let of_rust = maps.each_ref().map(|map| format!("--remap-path-prefix={map}")).join("\x1f");
+        let of_c = maps.map(|map| format!("-ffile-prefix-map={map}")).join(" ");
+        let mut cargo = cargo_in(root, &["build", "--locked", "--profile", "dist", "--bin", "plumb"]);
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", of_rust).env("CFLAGS_x86_64_unknown_linux_musl", of_c);
+        Ok(cargo)
     }
 
     /// Runs `cargo` with `args`, which build something, and says what came of it.
@@ -76,19 +91,36 @@ impl Workspace {
     /// # Errors
     /// When it does not build.
     pub(crate) fn built_by(&self, args: &[&str]) -> Result<Vec<Artifact>> {
-        let mut cargo = self.cargo(args);
-        cargo.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
-        let mut child = cargo.spawn().context("start cargo")?;
-        let output = child.stdout.take().context("cargo has no output")?;
-        let mut built = Vec::new();
-        for message in Message::parse_stream(BufReader::new(output)) {
-            if let Message::CompilerArtifact(artifact) = message.context("read what cargo says")? {
-                built.push(artifact);
-            }
-        }
-        ensure!(child.wait()?.success(), "`cargo {}` failed", args.join(" "));
-        Ok(built)
+        built_by(self.cargo(args))
     }
+}
+
+fn cargo_in(root: &Path, args: &[&str]) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(args).current_dir(root).stdin(Stdio::null());
+    cargo
+}
+
+fn built_by(mut cargo: Command) -> Result<Vec<Artifact>> {
+    cargo.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
+    let mut child = cargo.spawn().context("start cargo")?;
+    let output = child.stdout.take().context("cargo has no output")?;
+    let mut built = Vec::new();
+    for message in Message::parse_stream(BufReader::new(output)) {
+        if let Message::CompilerArtifact(artifact) = message.context("read what cargo says")? {
+            built.push(artifact);
+        }
+    }
+    ensure!(child.wait()?.success(), "{cargo:?} failed");
+    Ok(built)
+}
+
+fn executable(built: Vec<Artifact>) -> Result<PathBuf> {
+    let mut executables = built.into_iter().filter_map(|artifact| artifact.executable);
+    executables
+        .rfind(|path| path.file_name() == Some("plumb"))
+        .map(Into::into)
+        .context("cargo build named no executable called plumb")
 }
 
 fn files_known_to_git(root: &Path) -> Result<Vec<String>> {

@@ -1,9 +1,6 @@
 //! From a peer that has said what it wants to a client that is served: checked, queued, on a thread of its own.
 
-use std::{
-    net::{IpAddr, SocketAddr, TcpStream, UdpSocket},
-    sync::Mutex,
-};
+use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
 
 use codecs::iperf3::{Cookie, ErrorCode, Params, server::Machine};
 use sys::{clock::monotonic, poller::Interest};
@@ -21,6 +18,7 @@ use super::{
     auth_worker::{CheckedLogin, Login},
     event::{Event, Refusal},
     event_loop::EventLoop,
+    holdings::Holdings,
     ledger::{Exhausted, FAILURE, Ledger, Share, Source},
     pending::{PendingConnection, dismiss},
     session::{self, ServerContext, SessionId},
@@ -123,6 +121,9 @@ impl<'scope> EventLoop<'scope, '_> {
         if self.poller.add(&test.socket, order, Interest::Read).is_err() {
             return self.log.refused(peer, Refusal::ConnectionLimit, now);
         }
+        if check_once(&self.sessions, &self.context).is_ok() && self.is_its_turn() {
+            self.make_place(test.source());
+        }
         self.queue.add(test);
         self.admit_waiting(now);
         if let Some(before) = self.queue.position(order).filter(|_| self.context.config.queue) {
@@ -147,9 +148,9 @@ impl<'scope> EventLoop<'scope, '_> {
         self.poller.remove(&test.socket)?;
         let QueuedTest { socket, peer, local, cookie, machine, params, .. } = test;
         let (source, count) = (Source::from(peer.ip()), params.streams().len());
-        let shares = self.shares_of_test(source, count);
-        let Ok((shares, [buffers, intervals])) =
-            shares.and_then(|shares| Ok((shares, self.memory(source, &params)?)))
+        let holdings = self.holdings_of_test(source, count);
+        let Ok((holdings, [buffers, intervals])) =
+            holdings.and_then(|holdings| Ok((holdings, self.memory(source, &params)?)))
         else {
             self.refuse(&socket, peer, machine, TOO_MANY, monotonic());
             return Ok(());
@@ -173,11 +174,16 @@ impl<'scope> EventLoop<'scope, '_> {
             patience: self.context.config.patience(),
             gathered,
         };
-        self.begin((peer, local), Some(Ingress::Streams(stream_ingress)), shares, move |context, session| {
-            session::iperf3(context, session, admitted);
-            // What came of the test is told by now, and gone.
-            drop((buffers, intervals));
-        })
+        self.begin(
+            (peer, local),
+            Some(Ingress::Streams(stream_ingress)),
+            holdings,
+            move |context, session| {
+                session::iperf3(context, session, admitted);
+                // What came of the test is told by now, and gone.
+                drop((buffers, intervals));
+            },
+        )
     }
 
     /// Memory for a test: what it asks for, or what is left of that.
@@ -190,8 +196,9 @@ impl<'scope> EventLoop<'scope, '_> {
         ])
     }
 
-    fn shares_of_test(&self, source: Source, streams: usize) -> std::result::Result<Vec<Share>, Exhausted> {
-        Ok(vec![self.ledger.places.take(source, 1)?, self.ledger.streams.take(source, streams as u64)?])
+    fn holdings_of_test(&self, source: Source, streams: usize) -> std::result::Result<Holdings, Exhausted> {
+        let Ledger { places, streams: budget, .. } = &self.ledger;
+        Ok(Holdings::new(Some(places.take(source, 1)?), Some(budget.take(source, streams as u64)?)))
     }
 
     pub(super) fn begin_native(&mut self, connection: PendingConnection, said: Handshake) {
@@ -246,7 +253,8 @@ impl<'scope> EventLoop<'scope, '_> {
         let rate = limited.map_or_else(Vec::new, Vec::from);
         let ingress = Some(Ingress::Datagrams(conversation.clone()));
         let begun = ready.and_then(|()| {
-            self.begin((conversation.peer, local), ingress, vec![share], move |context, session| {
+            let holdings = Holdings::new(Some(share), None);
+            self.begin((conversation.peer, local), ingress, holdings, move |context, session| {
                 session::datagrams(context, session, socket, &conversation, &rate);
             })
         });
@@ -261,7 +269,16 @@ impl<'scope> EventLoop<'scope, '_> {
     /// A place for one more client of this address.
     pub(super) fn place(&self, address: IpAddr) -> std::result::Result<Share, Exhausted> {
         check_once(&self.sessions, &self.context)?;
+        self.make_place(address.into());
         self.ledger.places.take(address.into(), 1)
+    }
+
+    /// When all places are taken, an address that has more than its share gives one up for one that has less: the
+    /// client that it was given last, which has least to lose.
+    fn make_place(&self, source: Source) {
+        if let Some(debtor) = self.ledger.places.debtor(source) {
+            self.sessions.displace_newest_of(debtor);
+        }
     }
 
     /// Serves a connection, if there is a place.
@@ -277,7 +294,7 @@ impl<'scope> EventLoop<'scope, '_> {
         };
         let PendingConnection { socket, peer, .. } = connection;
         let begun = self.prepare(&socket, peer).and_then(|local| {
-            self.begin((peer, local), ingress, vec![place], move |context, session| {
+            self.begin((peer, local), ingress, Holdings::new(Some(place), None), move |context, session| {
                 work(context, session, socket);
             })
         });
@@ -307,17 +324,23 @@ impl<'scope> EventLoop<'scope, '_> {
         &mut self,
         (peer, local): (SocketAddr, SocketAddr),
         ingress: Option<Ingress>,
-        shares: Vec<Share>,
+        holdings: Holdings,
         work: impl FnOnce(ServerContext<'_>, &SessionId) + Send + 'scope,
     ) -> Result<()> {
         let context = self.context;
         // A test of iperf3 is told why it ends; whoever has no way to hear so is ended from here.
         let limit = (!matches!(ingress, Some(Ingress::Streams(_)))).then_some(context.config.limits.duration);
+        let held = holdings.clone();
         let work = move |number, stop: &Stop| {
-            let session = SessionId { number, peer, local, shares: Mutex::new(shares) };
+            let session = SessionId { number, peer, local, holdings: held };
             work(ServerContext { stop, ..context }, &session);
         };
-        self.sessions.begin(self.scope, (peer, limit), ingress, &self.waker, work)
+        self.sessions.begin(self.scope, (peer, limit), (ingress, holdings), &self.waker, work)
+    }
+
+    /// Whether a test need not wait for another to end.
+    fn is_its_turn(&self) -> bool {
+        !(self.context.config.queue && self.sessions.has_test())
     }
 
     /// A client that could not be served is no reason to end.

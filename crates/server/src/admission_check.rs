@@ -43,6 +43,8 @@ impl LoginKeys {
         params: &Params,
         seen: &mut SeenTokens,
     ) -> std::result::Result<(), LoginDenial> {
+        #[cfg(test)]
+        assert_ne!(params.title.as_deref(), Some(DEFECT), "for a test");
         let token = params.authtoken.as_deref().ok_or(LoginDenial::Absent)?;
         let open = |padding| Claim::open(token, &self.key, padding, &mut random_bytes);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -55,6 +57,10 @@ impl LoginKeys {
         if seen.is_new(token, until, now) { Ok(()) } else { Err(LoginDenial::Replayed) }
     }
 }
+
+/// The title of a test at whose login the check finds a defect.
+#[cfg(test)]
+pub(super) const DEFECT: &str = "finds a defect";
 
 /// Why a test may not be served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,6 +18,8 @@ mod document;
 mod event;
 mod event_log;
 mod event_loop;
+pub mod exercise;
+mod holdings;
 pub mod iperf3;
 mod ledger;
 mod line_limiter;

@@ -3,7 +3,7 @@
 use std::{
     net::{SocketAddr, TcpStream, UdpSocket},
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, PoisonError, mpsc::Receiver},
+    sync::{Arc, mpsc::Receiver},
 };
 
 use sys::clock::monotonic;
@@ -19,7 +19,8 @@ use workload::{EndMeasurement, Interval, Transport};
 use super::{
     config::{Config, Limits},
     event::{Client, Event, Report, ServedProtocol, Watcher, Work},
-    ledger::{Meter, Share},
+    holdings::Holdings,
+    ledger::Meter,
     requests,
     sessions::{Conversation, DatagramProtocol},
 };
@@ -45,15 +46,7 @@ pub(super) struct SessionId {
     pub(super) number: u64,
     pub(super) peer: SocketAddr,
     pub(super) local: SocketAddr,
-    /// Its place, and what else it holds of the ledger while it is served.
-    pub(super) shares: Mutex<Vec<Share>>,
-}
-
-impl SessionId {
-    /// Its place is free.
-    fn release(&self) {
-        self.shares.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
+    pub(super) holdings: Holdings,
 }
 
 impl ServerContext<'_> {
@@ -78,9 +71,9 @@ impl ServerContext<'_> {
         report.lasted = Nanos(monotonic() - begun);
         // Its place is free before anybody hears that it is.
         self.stop.ask();
-        session.release();
+        let had_place = session.holdings.release();
         if matches!(report.failure, Some(Error::Stopped)) && !self.closing.is_asked() {
-            report.failure = Some(Error::Limit("duration"));
+            report.failure = Some(Error::Limit(if had_place { "duration" } else { "clients of an address" }));
         }
         self.watcher.event(Event::Ends { client: &client, report: &report });
     }
@@ -212,7 +205,7 @@ mod tests {
             (Config::new(Vec::new()), EventRecorder::default(), Stop::new(), Stop::new());
         let context = ServerContext { config: &config, closing: &closing, stop: &stop, watcher: &recorder };
         let [peer, local] = ["127.0.0.1:1", "127.0.0.1:2"].map(|text| text.parse().expect("an address"));
-        let session = SessionId { number: 7, peer, local, shares: Mutex::default() };
+        let session = SessionId { number: 7, peer, local, holdings: Holdings::new(None, None) };
         context.serve(&session, ServedProtocol::Native, Work::Connect, |_| panic!("a defect, for this test"));
         let heard = recorder.0.into_inner().expect("one thread");
         assert_eq!(heard.len(), 2);

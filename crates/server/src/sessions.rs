@@ -18,7 +18,7 @@ use traffic::{Error, Result, Stop, handshake::Handshake, ping_pong::Greeting};
 use units::Nanos;
 use workload::Transport;
 
-use super::{recently_closed::RecentlyClosed, waker::Waker};
+use super::{holdings::Holdings, ledger::Source, recently_closed::RecentlyClosed, waker::Waker};
 use crate::{iperf3::server::DataConnection, sockperf::SharedCounts};
 
 #[derive(Default)]
@@ -37,6 +37,8 @@ const BACKSTOP: Nanos = Nanos::from_secs(1);
 struct Session<'scope> {
     thread: ScopedJoinHandle<'scope, ()>,
     ingress: Option<Ingress>,
+    source: Source,
+    holdings: Holdings,
     stop: Stop,
     /// When it is ended from here.
     until: Option<u64>,
@@ -45,6 +47,11 @@ struct Session<'scope> {
 impl Session<'_> {
     fn is_alive(&self) -> bool {
         !self.stop.is_asked()
+    }
+
+    /// Whether it has one of the places of those who have shown who they are.
+    fn has_place(&self) -> bool {
+        !self.ingress.as_ref().is_some_and(Ingress::is_unproven)
     }
 }
 
@@ -157,7 +164,7 @@ impl<'scope> Sessions<'scope> {
         &mut self,
         scope: &'scope Scope<'scope, 'env>,
         (peer, limit): (SocketAddr, Option<Nanos>),
-        ingress: Option<Ingress>,
+        (ingress, holdings): (Option<Ingress>, Holdings),
         waker: &Waker,
         work: impl FnOnce(u64, &Stop) + Send + 'scope,
     ) -> Result<()> {
@@ -176,7 +183,8 @@ impl<'scope> Sessions<'scope> {
         self.numbers = number;
         self.begun += u64::from(!ingress.as_ref().is_some_and(Ingress::is_unproven));
         let until = limit.map(|limit| monotonic() + (limit + BACKSTOP).0);
-        self.running.push(Session { thread, ingress, stop, until });
+        let source = peer.ip().into();
+        self.running.push(Session { thread, ingress, source, holdings, stop, until });
         Ok(())
     }
 
@@ -184,6 +192,15 @@ impl<'scope> Sessions<'scope> {
     pub(super) fn end(&self, closing: bool, now: u64) {
         let over = |running: &&Session<'_>| closing || running.until.is_some_and(|until| now >= until);
         self.running.iter().filter(over).for_each(|running| running.stop.ask());
+    }
+
+    /// Asks the client of this address to end that has begun last; its place is free at once.
+    pub(super) fn displace_newest_of(&self, source: Source) {
+        let its = |running: &&Session<'_>| running.source == source && running.has_place();
+        if let Some(newest) = self.alive().filter(its).last() {
+            newest.stop.ask();
+            newest.holdings.give_up_place();
+        }
     }
 
     /// Forgets those that have ended. True when there were some.

@@ -47,7 +47,7 @@ pub enum RefusalCode {
     )]
     Rate,
     /// The server was ended.
-    #[error("it was told to end")]
+    #[error("it was told to end, or gave this client's place to another address (see its log)")]
     Ended,
     /// What it was asked for.
     #[error("it serves nothing of this kind; is it of the same version?")]

@@ -28,6 +28,10 @@ use crate::{
 pub(crate) struct SharedState<'a> {
     stop: &'a Stop,
     failed: AtomicBool,
+    /// When the threads were about to be started.
+    made: u64,
+    /// When the first connection's time began; 0 before.
+    begun: AtomicU64,
     received: AtomicU64,
     sent: AtomicU64,
     round_trips: AtomicU64,
@@ -62,6 +66,8 @@ impl<'a> SharedState<'a> {
         Self {
             stop,
             failed: AtomicBool::new(false),
+            made: monotonic(),
+            begun: AtomicU64::new(0),
             received: AtomicU64::new(0),
             sent: AtomicU64::new(0),
             round_trips: AtomicU64::new(0),
@@ -95,6 +101,20 @@ impl<'a> SharedState<'a> {
     pub(crate) fn wait_for_start(&self) -> Result<()> {
         self.gate.wait();
         self.check()
+    }
+
+    /// When the threads were about to be started: nothing has flowed before.
+    pub(crate) const fn made(&self) -> u64 {
+        self.made
+    }
+
+    /// When the time of all connections of this end began: when the first of them says that it begins. Of many on few
+    /// CPUs the last runs long after the first, and what all carried together was not carried in the time of one.
+    pub(crate) fn begin(&self, now: u64) -> u64 {
+        match self.begun.compare_exchange(0, now, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => now,
+            Err(first) => first,
+        }
     }
 
     pub(crate) fn add_received(&self, bytes: u64) {

@@ -140,8 +140,8 @@ pub(crate) const COLUMNS: &[Column<StreamData>] = &[
     Column::new("sent", "bytes", |data| data.known(|flow| &flow.sender, EndSeries::bytes)),
     Column::new("received", "bytes", |data| data.known(|flow| &flow.receiver, EndSeries::bytes)),
     Column::new("measured", "ns", |data| {
-        let longest = data.judged().map(EndSeries::elapsed).max().filter(|time| time.0 > 0)?;
-        Some(longest.0.to_string())
+        let time = EndSeries::time_together(data.judged());
+        (time.0 > 0).then(|| time.0.to_string())
     }),
     Column::new("retransmits", "", |data| {
         let senders = || data.flows.iter().map(|flow| &flow.sender);
@@ -165,7 +165,7 @@ impl StreamData {
     }
 
     /// The ends that it is judged by: the receivers, or the senders where no receiver told of any time.
-    fn judged(&self) -> impl Iterator<Item = &EndSeries> {
+    fn judged(&self) -> impl Iterator<Item = &EndSeries> + Clone {
         let received = self.flows.iter().any(|flow| flow.receiver.elapsed().0 > 0);
         self.flows.iter().map(move |flow| if received { &flow.receiver } else { &flow.sender })
     }

@@ -7,10 +7,7 @@ use cargo_metadata::{CargoOpt, MetadataCommand, Package};
 use spdx::{Expression, Licensee, ParseMode};
 
 use super::Verdict;
-use crate::workspace::Workspace;
-
-/// What the one binary is built for: crates for other systems are not looked at.
-const TARGET: &str = "x86_64-unknown-linux-musl";
+use crate::workspace::{TARGET, Workspace};
 
 /// Licences that let a static Apache-2.0 binary be handed on without further terms.
 const LICENCES: &[&str] = &[

@@ -130,8 +130,8 @@ pub(crate) fn lateness(trials: &[&[Flow]]) -> Option<Distribution> {
 fn received_per_second(flows: &[Flow]) -> Option<f64> {
     let counts = flows.iter().filter_map(|flow| flow.receiver.datagrams()).map(|sample| sample.count);
     let received = counts.fold(0, u64::saturating_add);
-    let longest = flows.iter().map(|flow| flow.receiver.elapsed()).max().filter(|time| time.0 > 0)?;
-    Some(received as f64 / longest.seconds())
+    let time = EndSeries::time_together(flows.iter().map(|flow| &flow.receiver));
+    (time.0 > 0).then(|| received as f64 / time.seconds())
 }
 
 fn flows_of<'a>(trials: &[&'a [Flow]]) -> impl Iterator<Item = &'a Flow> {

@@ -44,7 +44,7 @@ struct ReceivedRecord {
 }
 
 /// `None` where it would be longer than `limit`; what is too long is not built first.
-pub(super) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
+pub(crate) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
     let record = SentRecord { version: VERSION, flows: &outcome.measured.flows, threads: &outcome.threads };
     let mut text = Bounded { bytes: Vec::new(), limit };
     serde_json::to_writer(&mut text, &record).ok()?;
@@ -52,7 +52,7 @@ pub(super) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
 }
 
 /// `None` for anything that this version would not have told of a test with this plan.
-pub(super) fn decode(told: &Unread, plan: &[PlannedStream]) -> Option<StreamOutcome> {
+pub(crate) fn decode(told: &Unread, plan: &[PlannedStream]) -> Option<StreamOutcome> {
     // Ours has nothing to escape; what has may end on a terminal.
     if told.text().len() > LONGEST || told.text().contains(|sign: char| sign == '\\' || sign.is_control()) {
         return None;

@@ -5,7 +5,7 @@
 mod client;
 mod cpu;
 mod document;
-mod extension;
+pub(crate) mod extension;
 mod results;
 pub(crate) mod server;
 mod text;

@@ -81,6 +81,17 @@ impl Amounts {
         self.lock().by_source.values().copied().max().unwrap_or(0)
     }
 
+    /// Which address has to give one up for `source` when all are taken: the one that has most, where that is more than
+    /// its share and `source` has less. A share is what all may have together, divided by the addresses that have some.
+    pub(crate) fn debtor(&self, source: Source) -> Option<Source> {
+        let held = self.lock();
+        let of_it = held.by_source.get(&source).copied().unwrap_or(0);
+        let addresses = held.by_source.len() as u64 + u64::from(of_it == 0);
+        let share = (held.budget.server / addresses).max(1);
+        let (debtor, most) = held.by_source.iter().max_by_key(|(_, amount)| **amount)?;
+        (held.total >= held.budget.server && of_it < share && *most > share).then_some(*debtor)
+    }
+
     fn give(&self, source: Source, amount: u64) -> Share {
         let mut held = self.lock();
         held.total += amount;
@@ -145,6 +156,25 @@ mod tests {
         drop(others);
         assert_eq!(amounts.total(), 0);
         assert!(amounts.lock().by_source.is_empty(), "nobody is remembered who holds nothing");
+    }
+
+    #[test]
+    fn an_address_beyond_its_share_owes_one_to_an_address_below_its_own_when_all_are_taken() {
+        let check = |amounts: &[u64], asks: u32, expected: Option<u32>| {
+            let all = Amounts::new(Budget { address: 8, server: 8 });
+            let held: Vec<_> =
+                (1..).zip(amounts).map(|(who, &amount)| all.take(source(who), amount)).collect();
+            assert!(held.iter().all(Result::is_ok));
+            assert_eq!(all.debtor(source(asks)), expected.map(source), "{amounts:?}, {asks} asks");
+        };
+        check(&[5, 2], 3, None);
+        check(&[6, 2], 3, Some(1));
+        check(&[6, 2], 2, Some(1));
+        check(&[6, 2], 1, None);
+        check(&[4, 4], 1, None);
+        check(&[8], 2, Some(1));
+        check(&[2, 4, 2], 4, Some(2));
+        check(&[1, 1, 1, 1, 1, 1, 1, 1], 9, None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! honest clients of another.
 
 use std::{
-    io::{Read, Write},
+    io::{ErrorKind, Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpStream},
     sync::atomic::{AtomicU8, Ordering},
     time::Duration,
@@ -86,6 +86,45 @@ fn one_address_takes_its_own_places_and_no_other_s_whatever_it_speaks() {
             drop(held);
         });
     }
+}
+
+/// Whether nothing was said to it and it was not closed.
+fn stands(socket: &mut TcpStream) -> bool {
+    socket.set_nonblocking(true).expect("a socket");
+    matches!(socket.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
+}
+
+/// Whether it comes to its end.
+fn ends(socket: &mut TcpStream) -> bool {
+    !matches!(socket.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
+}
+
+#[test]
+fn addresses_that_hold_all_places_give_up_their_latest_for_others_and_each_keeps_its_first() {
+    let config = with(|limits| (limits.clients, limits.clients_of_address) = (8, Some(4)));
+    with_server(&config, |server| {
+        let mut held: Vec<_> = (0..8).map(|n: u8| pings(server, 66 + n / 4, n.into())).collect();
+        assert!(held.iter().all(|(_, began)| *began));
+        // Each of an address of its own: of all protocols, and of ours until everybody has one place.
+        let (mut honest, began) = pings(server, 1, 100);
+        assert!(began, "an address that has none gets one");
+        let failure = server.ended().1.failure.expect("it did not end by itself");
+        assert!(failure.contains("clients of an address"), "{failure}");
+        let params = Params { tcp: true, time: 60, parallel: Some(1), ..Params::default() };
+        let (iperf3, _, said) = asks_for(server, 2, &params);
+        assert_eq!(said, Some(10));
+        let mut sockperf = from(server, 3);
+        sockperf.write_all(&[0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0, 0, 0, 14]).expect("the server listens");
+        assert_eq!(sockperf.read(&mut [0; 14]).ok(), Some(14), "it is answered");
+        let others: Vec<_> = (4..=6).map(|last| pings(server, last, 100 + u64::from(last))).collect();
+        assert!(others.iter().all(|(_, began)| *began));
+        assert!(!pings(server, 7, 107).1, "nobody has more than one now");
+        for (n, (socket, _)) in held.iter_mut().enumerate() {
+            assert!(if n % 4 == 0 { stands(socket) } else { ends(socket) }, "client {n}");
+        }
+        assert!(stands(&mut honest));
+        drop((iperf3, others));
+    });
 }
 
 #[test]

@@ -17,6 +17,7 @@ use workload::{StreamSettings, Until};
 use super::{TestServer, config, with_server};
 use crate::{
     Auth, Config, Refusal,
+    admission_check::DEFECT,
     iperf3::{ClientSpec, Credentials, Options, run_client},
 };
 
@@ -67,9 +68,10 @@ fn who_guesses_is_refused_unjudged_after_a_while() {
     });
 }
 
-/// Says these parameters, and the first byte that is answered to them.
-fn first_byte(server: &TestServer, number: u8, token: &str) -> u8 {
-    let params = format!(r#"{{"tcp":true,"time":1,"parallel":1,"len":1000,"authtoken":"{token}"}}"#);
+/// Says parameters with this title and token, and the first byte that is answered to them.
+fn first_byte(server: &TestServer, number: u8, title: &str, token: &str) -> u8 {
+    let params =
+        format!(r#"{{"tcp":true,"time":1,"parallel":1,"len":1000,"title":"{title}","authtoken":"{token}"}}"#);
     let mut socket = TcpStream::connect(server.address).expect("the server stands");
     socket.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
     socket.write_all(Cookie::from_entropy([number; Cookie::SIZE - 1]).as_bytes()).expect("sent");
@@ -81,19 +83,37 @@ fn first_byte(server: &TestServer, number: u8, token: &str) -> u8 {
     byte[0]
 }
 
+/// A good login.
+fn token(padding: Padding) -> String {
+    let key = PublicKey::from_pem(PUBLIC).expect("a key");
+    let who = auth::Credentials { user: "mario".into(), password: "rossi".into() };
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+    let now = i64::try_from(now.as_secs()).expect("soon enough");
+    who.token(&key, padding, now, &mut traffic::random_bytes).expect("it fits the key")
+}
+
+#[test]
+fn a_defect_that_one_login_finds_ends_no_other() {
+    let auth = Auth { private_key: PRIVATE.into(), users: USERS.into(), skew: Nanos::from_secs(60) };
+    let config = Config { auth: Some(auth), ..config("127.0.0.1") };
+    with_server(&config, |server| {
+        for number in [1, 3] {
+            assert_eq!(first_byte(server, number, DEFECT, &token(Padding::Oaep)), 0xfe, "it is refused");
+            assert_eq!(server.refused(), Refusal::Unknown);
+            assert_eq!(first_byte(server, number + 1, "honest", &token(Padding::Oaep)), 10, "it is let in");
+        }
+    });
+}
+
 #[test]
 fn a_token_that_was_overheard_logs_nobody_in_however_it_is_padded() {
     let auth = Auth { private_key: PRIVATE.into(), users: USERS.into(), skew: Nanos::from_secs(60) };
     let config = Config { auth: Some(auth), ..config("127.0.0.1") };
     with_server(&config, |server| {
-        let key = PublicKey::from_pem(PUBLIC).expect("a key");
-        let who = auth::Credentials { user: "mario".into(), password: "rossi".into() };
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
-        let now = i64::try_from(now.as_secs()).expect("soon enough");
         for (number, padding) in [(1, Padding::Oaep), (3, Padding::Pkcs1v15)] {
-            let token = who.token(&key, padding, now, &mut traffic::random_bytes).expect("it fits the key");
-            assert_eq!(first_byte(server, number, &token), 10, "it asks for the streams");
-            assert_eq!(first_byte(server, number + 1, &token), 0xfe, "not a second time");
+            let token = token(padding);
+            assert_eq!(first_byte(server, number, "first", &token), 10, "it asks for the streams");
+            assert_eq!(first_byte(server, number + 1, "second", &token), 0xfe, "not a second time");
             assert_eq!(server.refused(), Refusal::Unknown);
         }
     });

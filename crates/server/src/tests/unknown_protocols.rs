@@ -3,9 +3,10 @@
 use std::{
     io::{Read, Write},
     net::{IpAddr, TcpStream, UdpSocket},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
+use plumb_tests::on_loopback;
 use traffic::{
     ClientSpec, Outcome, Result, Stop,
     connect::CONTROL,
@@ -19,9 +20,13 @@ use workload::{ConnectSettings, PingPongSettings, Transport, WorkloadSettings};
 use super::{
     TestEvent, TestServer,
     clients::{PRIVATE, start, succeeds, with},
-    config, with_server,
+    config, with_server, with_server_here,
 };
-use crate::{Auth, Config, Refusal, ServedProtocol, Work};
+use crate::{
+    Auth, Config, Refusal, ServedProtocol, Work,
+    ledger::{REPLIES, Rate},
+    sockperf::cost,
+};
 
 const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 const ASKS: Greeting = Greeting::asking(Handshake { token: 7, purpose: Purpose::PingPong, number: 0 });
@@ -150,6 +155,41 @@ fn datagrams_of_sockperf_take_no_place_of_others_and_end_no_server() {
         });
         assert_eq!(sockperf, 4, "those of one address");
     });
+}
+
+#[test]
+fn an_address_that_has_proved_nothing_is_echoed_at_a_bounded_rate() {
+    on_loopback(|| {
+        // Whoever sends from 127.0.0.0/8 is here.
+        let added =
+            std::process::Command::new("ip").args(["addr", "add", "198.18.0.1/32", "dev", "lo"]).status();
+        assert!(added.expect("iproute2").success());
+        with_server_here(&config("198.18.0.1"), echoes_are_bounded);
+    });
+}
+
+/// Some of its peers have a thread of their own, the others are answered by the one that all share.
+fn echoes_are_bounded(server: &TestServer) {
+    let peers: Vec<_> = (0..6)
+        .map(|_| {
+            let socket = UdpSocket::bind(("198.18.0.1", 0)).expect("an address of this namespace");
+            socket.connect(server.address).expect("loopback");
+            // Longer than a busy machine takes for an answer, mostly: one that comes later counts for the next message.
+            socket.set_read_timeout(Some(Duration::from_millis(5))).expect("a socket");
+            Peer(socket)
+        })
+        .collect();
+    let mut message = [0; 1400];
+    message[..14].copy_from_slice(&PING);
+    message[10..14].copy_from_slice(&1400_u32.to_be_bytes());
+    let begun = Instant::now();
+    // More than a burst and what may follow it in the time that this takes.
+    let answers = (0..480).filter(|n| peers[n % peers.len()].say(&message).is_some()).count();
+    let Rate { per_second, burst } = REPLIES;
+    let most = burst + per_second * (begun.elapsed().as_millis() as u64 + 1) / 1000;
+    assert!(answers as u64 * cost(message.len()) <= most, "{answers} answers, {most} bytes");
+    assert!(answers > 10, "what is within the rate is answered");
+    assert_eq!(server.refused(), Refusal::Rate);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sys::{affinity::current_cpu, clock::monotonic};
+use sys::affinity::current_cpu;
 use units::Nanos;
 use workload::{EndSeries, SocketFacts};
 
@@ -54,9 +54,9 @@ pub(super) struct IntervalSampler<'a, S> {
 }
 
 impl<'a, S: Sampled> IntervalSampler<'a, S> {
-    /// The time of the connection begins now.
-    pub(super) fn begin(flow: &'a Flow<'_>, shared: &'a SharedState<'a>, sampled: S) -> Self {
-        let mut sampler = Self {
+    /// Of a connection whose time has not begun.
+    pub(super) fn new(flow: &'a Flow<'_>, shared: &'a SharedState<'a>, sampled: S) -> Self {
+        Self {
             shared,
             name: &flow.name,
             id: flow.flow_id(),
@@ -72,22 +72,21 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
             moved: (0, 0),
             ran_on: Vec::with_capacity(CPUS),
             is_slow: Duration::from(flow.load.interval) >= TICK,
-        };
-        sampler.begin_again(monotonic());
-        sampler
+        }
     }
 
-    /// Its time begins only now; nothing has moved before.
-    pub(super) fn begin_again(&mut self, now: u64) {
+    /// The time of all connections of this end begins now, unless it has begun with another one's.
+    pub(super) fn begin(&mut self, now: u64) {
+        let begun = self.shared.begin(now);
         self.sampled.begin();
-        self.series.begin(now);
-        (self.begun, self.latest, self.moved) = (now, now, (now, 0));
+        self.series.begin(begun);
+        (self.begun, self.latest, self.moved) = (begun, begun, (now, 0));
         self.progress = now + TICK.as_nanos() as u64;
         self.wake = self.progress.min(self.series.boundary());
         self.look_where();
     }
 
-    /// When the connection's time began.
+    /// When the time of this end's connections began.
     pub(super) const fn begun(&self) -> u64 {
         self.begun
     }
@@ -202,5 +201,68 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         {
             self.ran_on.insert(place, cpu);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use units::{BitRate, Bytes};
+    use workload::{Direction, StreamSettings, Until};
+
+    use super::*;
+    use crate::{
+        stop::Stop,
+        stream::{
+            DatagramFormat,
+            flow::{Finish, FlowSocket, SERVER, Start},
+        },
+    };
+
+    const MS: u64 = 1_000_000;
+
+    struct Nothing;
+
+    impl Sampled for Nothing {
+        fn begin(&mut self) {}
+        fn sample(&mut self) -> Reading {
+            Reading::default()
+        }
+    }
+
+    fn flow(load: &StreamSettings, id: u32) -> Flow<'_> {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+        Flow {
+            id,
+            direction: Direction::Forward,
+            end: SERVER,
+            name: format!("connection {id}"),
+            socket: FlowSocket::Udp(socket, DatagramFormat::Counter64),
+            load,
+            cpu: None,
+            share: None,
+            start: Start::Now,
+            finish: Finish::HalfClose,
+        }
+    }
+
+    #[test]
+    fn a_connection_whose_thread_runs_late_has_the_time_of_the_others() {
+        let (stop, load) = (Stop::new(), StreamSettings::new(Until::Elapsed(Nanos::from_millis(300))));
+        let (shared, flows) = (SharedState::new(&stop), [flow(&load, 0), flow(&load, 1)]);
+        let series = [(&flows[0], 1000, 1300), (&flows[1], 1400, 1700)].map(|(flow, from, to)| {
+            let mut sampler = IntervalSampler::new(flow, &shared, Nothing);
+            sampler.begin(from * MS);
+            assert_eq!(sampler.begun(), 1000 * MS);
+            sampler.count(1050, to * MS).expect("counts");
+            sampler.finish(to * MS, SocketFacts::default())
+        });
+        assert_eq!(EndSeries::time_together(series.iter()), Nanos::from_millis(700));
+        let each = Bytes(1050);
+        assert_eq!(
+            EndSeries::rate_together(series.iter()),
+            BitRate::of(each + each, Nanos::from_millis(700))
+        );
     }
 }

@@ -135,14 +135,21 @@ impl EndSeries {
         BitRate::of(self.bytes(), self.elapsed())
     }
 
-    /// The rate of several ends together after the warm-up: all their bytes over the longest of their times, so
-    /// that a connection that ended early does not count as if it had gone on.
+    /// The time of several ends together after the warm-up: from when the first began to when the last ended.
     #[must_use]
-    pub fn rate_together<'a>(ends: impl Iterator<Item = &'a Self>) -> BitRate {
-        let (bytes, longest) = ends.fold((Bytes(0), Nanos(0)), |(bytes, longest), end| {
-            (bytes + end.bytes(), longest.max(end.elapsed()))
+    pub fn time_together<'a>(ends: impl Iterator<Item = &'a Self>) -> Nanos {
+        let span = ends.flat_map(Self::measured).fold(None, |span: Option<(Nanos, Nanos)>, interval| {
+            let (start, end) = span.unwrap_or((interval.start, interval.end));
+            Some((start.min(interval.start), end.max(interval.end)))
         });
-        BitRate::of(bytes, longest)
+        span.map_or(Nanos(0), |(start, end)| end - start)
+    }
+
+    /// The rate of several ends together after the warm-up: all their bytes over the time of all, so that a
+    /// connection that began late or ended early does not count as if it had gone on.
+    #[must_use]
+    pub fn rate_together<'a>(ends: impl Iterator<Item = &'a Self> + Clone) -> BitRate {
+        BitRate::of(ends.clone().map(Self::bytes).sum(), Self::time_together(ends))
     }
 
     /// Segments sent again after the warm-up.
@@ -161,7 +168,7 @@ impl EndSeries {
 /// A sample of one end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
-    /// From this time, since the connection's first byte at this end.
+    /// From this time, since the connections of this end began.
     pub start: Nanos,
     /// To this time.
     pub end: Nanos,
@@ -343,17 +350,20 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_ended_early_does_not_count_as_if_it_had_gone_on() {
-        let end = |millis: u64, bytes: u64| {
-            let (start, end) = (Nanos(0), Nanos::from_millis(millis));
+    fn a_connection_that_ran_for_less_does_not_count_as_if_it_had_run_for_all_of_the_time() {
+        let end = |start: u64, end: u64, bytes: u64| {
+            let (start, end) = (Nanos::from_millis(start), Nanos::from_millis(end));
             let interval =
                 Interval { start, end, bytes: Bytes(bytes), warmup: false, tcp: None, datagrams: None };
             EndSeries { intervals: vec![interval], ..EndSeries::default() }
         };
         for (ends, expected) in [
-            (vec![end(1000, 500), end(1000, 500)], 8000.0),
-            (vec![end(100, 500), end(1000, 500)], 8000.0),
-            (vec![EndSeries::default(), end(1000, 500)], 4000.0),
+            (vec![end(0, 1000, 500), end(0, 1000, 500)], 8000.0),
+            (vec![end(0, 100, 500), end(0, 1000, 500)], 8000.0),
+            (vec![EndSeries::default(), end(0, 1000, 500)], 4000.0),
+            // One after the other: what each got was not to be had at once.
+            (vec![end(0, 500, 500), end(500, 1000, 500)], 8000.0),
+            (vec![end(500, 1500, 500), end(1500, 2500, 500)], 4000.0),
         ] {
             assert_eq!(EndSeries::rate_together(ends.iter()), BitRate(expected));
         }

@@ -258,6 +258,29 @@ mod tests {
         assert_eq!(shares(params, &params.load()), expected, "{params:?}");
     }
 
+    /// The kernel looks for a module of a name that it does not have, and then says so: a name that was handed to it
+    /// would be refused here.
+    #[test]
+    fn a_congestion_control_that_the_kernel_does_not_list_is_never_handed_to_it() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let socket = std::net::TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
+        let before = sys::socket::congestion(&socket).expect("TCP");
+        let none =
+            ["nonesuch", "", " ", "RENO", " reno", "reno ", "reno\n", "reno\0", "reno cubic", "ren", "renoo"];
+        let paths = ["../reno", "tcp_reno", "net-pf-10", "a_name_of_more_than_sixteen_bytes"];
+        for name in none.into_iter().chain(paths) {
+            for (reverse, bidirectional) in [(true, false), (false, true)] {
+                let congestion = Some(name.to_owned());
+                let params = Params { tcp: true, reverse, bidirectional, congestion, ..Params::default() };
+                assert!(set_tcp(&socket, &params).is_ok(), "{name:?}");
+                assert_eq!(sys::socket::congestion(&socket).expect("TCP"), before, "{name:?}");
+            }
+        }
+        let params = Params { tcp: true, congestion: Some("reno".into()), ..Params::default() };
+        assert!(set_tcp(&socket, &params).is_ok());
+        assert_eq!(sys::socket::congestion(&socket).expect("TCP"), "reno", "every kernel has it");
+    }
+
     #[test]
     fn an_amount_is_sent_in_whole_messages_and_no_more_than_needed() {
         let params = Params { tcp: true, reverse: true, len: 1000, ..Params::default() };

@@ -25,7 +25,7 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// The receiver may begin this much after the sender, when its machine is busy.
+/// The sender may begin this much before the receiver's threads are started, when that machine is busy.
 const TOLERANCE: Nanos = Nanos::from_millis(500);
 /// Bytes: no less than what a socket's buffer grows to.
 const BUFFERFUL: u64 = 8 << 20;
@@ -68,14 +68,15 @@ impl<'a> Receiver<'a> {
     pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let flow = self.flow;
         let spent = CpuMeter::from_now();
-        let mut sampler = IntervalSampler::begin(flow, shared, Tcp::of(self.socket));
+        let mut sampler = IntervalSampler::new(flow, shared, Tcp::of(self.socket));
+        sampler.begin(monotonic());
         let found = self.receive_all(&mut sampler)?;
         let end = end_of_record(flow.load, sampler.begun(), sampler.latest(), found);
         let thread = spent.until_now(flow.end, ThreadRole::Receive);
         let total = sampler.total();
         let series = sampler.finish(end, flow.facts());
         if matches!(flow.finish, Finish::HalfClose) {
-            check_whole(flow, total, thread.elapsed)?;
+            check_whole(flow, total, Nanos(found - shared.made()))?;
         }
         Ok((series, thread))
     }
@@ -151,7 +152,8 @@ impl ReceiveMethod {
     }
 }
 
-/// A sender whose process was killed ends its stream as one that has finished does.
+/// A sender whose process was killed ends its stream as one that has finished does. `lasted` is the longest that it
+/// may have sent: this thread itself may have come to run only when everything was there.
 fn check_whole(flow: &Flow<'_>, total: u64, lasted: Nanos) -> Result<()> {
     let cut = |got: String, asked: String| Err(Error::CutShort { object: flow.name.clone(), got, asked });
     match flow.load.until {

@@ -57,7 +57,8 @@ impl<'a> Sender<'a> {
     pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let Self { flow, socket, .. } = self;
         let spent = CpuMeter::from_now();
-        let mut sampler = IntervalSampler::begin(flow, shared, Tcp::of(socket));
+        let mut sampler = IntervalSampler::new(flow, shared, Tcp::of(socket));
+        sampler.begin(monotonic());
         self.send_all(&mut sampler)?;
         let thread = spent.until_now(flow.end, ThreadRole::Send);
         let facts = SocketFacts { zero_copy: self.transmit_method.is_zero_copy(), ..flow.facts() };
@@ -73,8 +74,9 @@ impl<'a> Sender<'a> {
 
     fn send_all(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>) -> Result<()> {
         let message = self.flow.load.message.0;
+        // All were let go at once, and end at once, whenever their threads came to run.
         let goal = Goal::of(self.flow, sampler.begun());
-        let mut now = sampler.begun();
+        let mut now = monotonic();
         if let Some(pace) = &mut self.pace {
             pace.begin(now);
         }

@@ -86,7 +86,10 @@ impl<'a> Receiver<'a> {
     /// Receives until the end of the stream.
     pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let flow = self.flow;
-        let mut sampler = IntervalSampler::begin(flow, shared, Arrivals::new());
+        let mut sampler = IntervalSampler::new(flow, shared, Arrivals::new());
+        if self.headers.begun {
+            sampler.begin(monotonic());
+        }
         self.await_first(&mut sampler, shared)?;
         let spent = CpuMeter::from_now();
         let found = self.receive_all(&mut sampler)?;
@@ -274,7 +277,7 @@ impl StreamHeaders {
     fn begin(&mut self, now: u64, sampler: &mut IntervalSampler<'_, Arrivals>) {
         if !self.begun {
             self.begun = true;
-            sampler.begin_again(now);
+            sampler.begin(now);
         }
     }
 }

@@ -77,7 +77,8 @@ impl<'a> Sender<'a> {
             self.open(said, shared)?;
         }
         let spent = CpuMeter::from_now();
-        let mut sampler = IntervalSampler::begin(flow, shared, Departures::default());
+        let mut sampler = IntervalSampler::new(flow, shared, Departures::default());
+        sampler.begin(monotonic());
         self.send_all(&mut sampler)?;
         let thread = spent.until_now(flow.end, ThreadRole::Send);
         let segments = u32::try_from(self.transmit_method.per_message()).ok();
@@ -93,8 +94,9 @@ impl<'a> Sender<'a> {
     fn send_all(&mut self, sampler: &mut IntervalSampler<'_, Departures>) -> Result<()> {
         let length = self.flow.load.message.0;
         let most = self.transmit_method.capacity() as u64;
-        let goal = Goal::of(self.flow, sampler.begun());
-        let mut now = sampler.begun();
+        // Each is opened by itself, and sends for as long as was asked.
+        let mut now = monotonic();
+        let goal = Goal::of(self.flow, now);
         if let Some(pace) = &mut self.pace {
             pace.begin(now);
         }

@@ -1,0 +1,51 @@
+//! `cargo xtask reproduce`: builds the program as it is packed, twice, from copies of the tree in two folders, and compares both.
+//! Must not know what is built. It takes as long as two builds of everything.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::workspace::Workspace;
+
+/// Where to build.
+#[derive(Args)]
+pub(crate) struct Request {
+    /// Make both folders in this one, which is kept; a temporary one without it
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+}
+
+pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
+    let temporary = tempfile::tempdir()?;
+    let folder = request.folder.as_deref().unwrap_or(temporary.path());
+    // Paths of another length would shift what stands behind them.
+    let built = ["one", "and/another"].map(|name| build(workspace, &folder.join(name)));
+    let [one, other] = built;
+    let (one, other) = (one?, other?);
+    let (first, second) = (fs::read(&one)?, fs::read(&other)?);
+    let differ = first.iter().zip(&second).position(|(a, b)| a != b);
+    let differ = differ.or_else(|| (first.len() != second.len()).then(|| first.len().min(second.len())));
+    if let Some(place) = differ {
+        println!("{} and {} differ from byte {place} on", one.display(), other.display());
+        println!("keep them with --folder, and compare: diffoscope, or cmp and strings");
+        return Ok(ExitCode::FAILURE);
+    }
+    println!("both builds are the same {} bytes", first.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds a copy of all files that git knows, with nothing that was built before.
+fn build(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
+    for file in &workspace.files {
+        let to = folder.join(file);
+        fs::create_dir_all(to.parent().context("it is in a folder")?)?;
+        fs::copy(workspace.root.join(file), &to).with_context(|| format!("copy {file}"))?;
+    }
+    let mut cargo = Workspace::dist_build(folder)?;
+    cargo.env("CARGO_TARGET_DIR", folder.join("target"));
+    ensure!(cargo.status().context("start cargo")?.success(), "the build in {} failed", folder.display());
+    Ok(folder.join("target").join(crate::workspace::TARGET).join("dist/plumb"))
+}
