@@ -124,6 +124,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "longer than the kernel itself waits")]
     fn a_page_that_is_held_for_a_while_is_waited_for() {
         let mut file = create("plumb-test-held").expect("made");
         file.write_all(&[1; 4096]).expect("there is room");
@@ -132,7 +133,6 @@ mod tests {
         assert_eq!(held, Ok(4096));
         thread::scope(|scope| {
             scope.spawn(|| {
-                // Longer than the kernel itself waits.
                 thread::sleep(Duration::from_millis(400));
                 drop((reader, writer));
             });
