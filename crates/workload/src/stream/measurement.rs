@@ -135,14 +135,17 @@ impl EndSeries {
         BitRate::of(self.bytes(), self.elapsed())
     }
 
-    /// The time of several ends together after the warm-up: from when the first began to when the last ended.
+    /// The time of several ends together after the warm-up: in which there is an interval of any of them. Rows that
+    /// are missing from a log are no time.
     #[must_use]
     pub fn time_together<'a>(ends: impl Iterator<Item = &'a Self>) -> Nanos {
-        let span = ends.flat_map(Self::measured).fold(None, |span: Option<(Nanos, Nanos)>, interval| {
-            let (start, end) = span.unwrap_or((interval.start, interval.end));
-            Some((start.min(interval.start), end.max(interval.end)))
-        });
-        span.map_or(Nanos(0), |(start, end)| end - start)
+        let spans = ends.flat_map(Self::measured).map(|interval| (interval.start, interval.end));
+        let mut spans: Vec<_> = spans.collect();
+        spans.sort_unstable();
+        let covered = |(time, until): (Nanos, Nanos), (start, end): (Nanos, Nanos)| {
+            (time + (end.max(until) - start.max(until)), end.max(until))
+        };
+        spans.into_iter().fold((Nanos(0), Nanos(0)), covered).0
     }
 
     /// The rate of several ends together after the warm-up: all their bytes over the time of all, so that a
@@ -364,6 +367,8 @@ mod tests {
             // One after the other: what each got was not to be had at once.
             (vec![end(0, 500, 500), end(500, 1000, 500)], 8000.0),
             (vec![end(500, 1500, 500), end(1500, 2500, 500)], 4000.0),
+            // Nobody knows what was between them.
+            (vec![end(0, 500, 500), end(1500, 2000, 500)], 8000.0),
         ] {
             assert_eq!(EndSeries::rate_together(ends.iter()), BitRate(expected));
         }
