@@ -51,7 +51,8 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
         arguments = if is_over || kept.is_empty() { begin } else { resume };
     }
     if arguments == resume {
-        let _ = sandbox.succeed(&resume);
+        let resumed = sandbox.plumb(&resume);
+        assert!(matches!(resumed.status, Some(0 | 64)), "{resumed:?}");
         let now = kept_trials(sandbox);
         assert!(kept.iter().all(|trial| now.contains(trial)), "a resume changes what was kept");
         assert_eq!(sandbox.findings("latest")["run"]["state"], "complete");

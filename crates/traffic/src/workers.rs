@@ -215,6 +215,11 @@ impl CpuMeter {
         Self { cpu: thread_cpu(), at: monotonic() }
     }
 
+    /// The same of a thread whose time began with that of others, at `at`, though it runs only now.
+    pub(crate) fn since(at: u64) -> Self {
+        Self { cpu: thread_cpu(), at }
+    }
+
     pub fn until_now(&self, end: &str, role: ThreadRole) -> ThreadCpu {
         ThreadCpu {
             end: end.to_owned(),

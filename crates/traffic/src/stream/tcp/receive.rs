@@ -67,9 +67,9 @@ impl<'a> Receiver<'a> {
     /// Reads until the end of the stream.
     pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let flow = self.flow;
-        let spent = CpuMeter::from_now();
         let mut sampler = IntervalSampler::new(flow, shared, Tcp::of(self.socket));
         sampler.begin(monotonic());
+        let spent = CpuMeter::since(sampler.begun());
         let found = self.receive_all(&mut sampler)?;
         let end = end_of_record(flow.load, sampler.begun(), sampler.latest(), found);
         let thread = spent.until_now(flow.end, ThreadRole::Receive);

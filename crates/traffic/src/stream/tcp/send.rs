@@ -56,9 +56,9 @@ impl<'a> Sender<'a> {
     /// Sends until the end, then waits until the peer has read everything, unless that is the protocol's affair.
     pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let Self { flow, socket, .. } = self;
-        let spent = CpuMeter::from_now();
         let mut sampler = IntervalSampler::new(flow, shared, Tcp::of(socket));
         sampler.begin(monotonic());
+        let spent = CpuMeter::since(sampler.begun());
         self.send_all(&mut sampler)?;
         let thread = spent.until_now(flow.end, ThreadRole::Send);
         let facts = SocketFacts { zero_copy: self.transmit_method.is_zero_copy(), ..flow.facts() };
