@@ -257,6 +257,7 @@ fn series(rates: &[f64], tcp: Option<TcpSample>) -> EndSeries {
         socket: SocketFacts { congestion: Some("cubic".into()), mss: Some(1448), ..SocketFacts::default() },
         lateness: None,
         skipped: None,
+        has_common_start: true,
     }
 }
 

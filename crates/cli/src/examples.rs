@@ -309,6 +309,13 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "memory report",
+        &[
+            ("plumb memory report memory.jsonl", "what a record tells, on the terminal"),
+            ("plumb memory report memory.jsonl -o memory.html", "as a page with pictures"),
+        ],
+    ),
+    (
         "memory accuracy",
         &[
             ("plumb memory accuracy", "what tells of accesses here, and how well"),

@@ -177,7 +177,8 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         self.tell();
         let reading = self.sampled.sample();
         let (intervals, ran_on) = (self.series.finish(now, reading), self.ran_on);
-        EndSeries { intervals, socket: SocketFacts { ran_on, ..facts }, ..EndSeries::default() }
+        let socket = SocketFacts { ran_on, ..facts };
+        EndSeries { intervals, socket, has_common_start: true, ..EndSeries::default() }
     }
 
     /// Tells the watching thread, which wakes up for it: at most once a tick, however fine the intervals are.

@@ -102,6 +102,14 @@ pub struct EndSeries {
     /// How much of its schedule a sender with a rate gave up after the warm-up: after a stall it makes up for
     /// what fell due in the last second of it, and the time before that is skipped.
     pub skipped: Option<Nanos>,
+    /// Whether its times count from when the connections of its end began, and not from its own first byte.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_common_start: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// A list that takes no more memory than it needs: of many short ones the room to grow would be half of all.
@@ -135,17 +143,16 @@ impl EndSeries {
         BitRate::of(self.bytes(), self.elapsed())
     }
 
-    /// The time of several ends together after the warm-up: in which there is an interval of any of them. Rows that
-    /// are missing from a log are no time.
+    /// The time of several ends together after the warm-up: from when the first began to when the last ended, or where
+    /// nobody tells when each began, the longest of their times.
     #[must_use]
-    pub fn time_together<'a>(ends: impl Iterator<Item = &'a Self>) -> Nanos {
-        let spans = ends.flat_map(Self::measured).map(|interval| (interval.start, interval.end));
-        let mut spans: Vec<_> = spans.collect();
-        spans.sort_unstable();
-        let covered = |(time, until): (Nanos, Nanos), (start, end): (Nanos, Nanos)| {
-            (time + (end.max(until) - start.max(until)), end.max(until))
-        };
-        spans.into_iter().fold((Nanos(0), Nanos(0)), covered).0
+    pub fn time_together<'a>(ends: impl Iterator<Item = &'a Self> + Clone) -> Nanos {
+        if !ends.clone().all(|end| end.has_common_start) {
+            return ends.map(Self::elapsed).max().unwrap_or_default();
+        }
+        let start = ends.clone().flat_map(Self::measured).map(|interval| interval.start).min();
+        let end = ends.flat_map(Self::measured).map(|interval| interval.end).max();
+        start.zip(end).map_or(Nanos(0), |(start, end)| end - start)
     }
 
     /// The rate of several ends together after the warm-up: all their bytes over the time of all, so that a
@@ -171,7 +178,7 @@ impl EndSeries {
 /// A sample of one end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
-    /// From this time, since the connections of this end began.
+    /// From this time, since the connections of this end began ([`EndSeries::has_common_start`]).
     pub start: Nanos,
     /// To this time.
     pub end: Nanos,
@@ -358,17 +365,17 @@ mod tests {
             let (start, end) = (Nanos::from_millis(start), Nanos::from_millis(end));
             let interval =
                 Interval { start, end, bytes: Bytes(bytes), warmup: false, tcp: None, datagrams: None };
-            EndSeries { intervals: vec![interval], ..EndSeries::default() }
+            EndSeries { intervals: vec![interval], has_common_start: true, ..EndSeries::default() }
         };
         for (ends, expected) in [
             (vec![end(0, 1000, 500), end(0, 1000, 500)], 8000.0),
             (vec![end(0, 100, 500), end(0, 1000, 500)], 8000.0),
             (vec![EndSeries::default(), end(0, 1000, 500)], 4000.0),
+            // Nobody knows when each of them began.
+            (vec![EndSeries::default(), end(500, 1000, 500), end(1500, 2000, 500)], 16000.0),
             // One after the other: what each got was not to be had at once.
             (vec![end(0, 500, 500), end(500, 1000, 500)], 8000.0),
             (vec![end(500, 1500, 500), end(1500, 2500, 500)], 4000.0),
-            // Nobody knows what was between them.
-            (vec![end(0, 500, 500), end(1500, 2000, 500)], 8000.0),
         ] {
             assert_eq!(EndSeries::rate_together(ends.iter()), BitRate(expected));
         }
