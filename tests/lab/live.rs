@@ -1,7 +1,8 @@
 //! The live view on a terminal of the kernel's: it is given back whatever ends the run, and what was measured is kept.
 
 use std::{
-    io::{Read, Write},
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpListener,
     process::{Child, ChildStdin, Command, Stdio},
     sync::{Arc, Mutex},
     thread,
@@ -172,4 +173,31 @@ pub(super) fn plain_lines_where_they_are_asked_for() {
         assert_eq!(status, Some(0), "{text}");
         assert!(!text.contains("live view"), "{text}");
     }
+}
+
+/// What a client says meanwhile stands below its lines and goes; not where standard output goes elsewhere.
+pub(super) fn client_says_its_rate_below_its_lines() {
+    let sandbox = sandbox();
+    let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|socket| socket.local_addr()).expect("loopback");
+    let port = free.port().to_string();
+    let mut server = sandbox.command(&["server", "--port", &port, "--bind", "127.0.0.1"]);
+    let mut server = server.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("plumb was built");
+    let mut said = BufReader::new(server.stdout.take().expect("a pipe"));
+    let mut first = String::new();
+    said.read_line(&mut first).expect("text");
+    assert!(first.contains("serving"), "{first}");
+    let words = ["client", "127.0.0.1", "-p", &port, "-t", "3", "--no-keep"];
+    // So many rows that nothing scrolls away.
+    let shown = typed(&sandbox, &words, (60, 80));
+    let terminal = Arc::clone(&shown.terminal);
+    let (status, written) = shown.ended();
+    assert_eq!(status, Some(0), "{written}");
+    assert!(written.contains(" of 3 s") && written.contains('█'), "it is shown: {written:?}");
+    let left = terminal.lock().expect("nobody panics with it").parser.screen().contents();
+    assert!(left.contains("2.0-3.0 s") && left.contains("Received"), "{left}");
+    assert!(!left.contains('█') && !left.contains(" of 3 s"), "it is gone: {left}");
+    let plain = sandbox.succeed(&words);
+    assert!(!plain.err.contains('\u{1b}') && plain.out.contains("2.0-3.0 s"), "{plain:?}");
+    server.kill().expect("it runs");
+    let _ = server.wait();
 }

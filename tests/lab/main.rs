@@ -41,6 +41,11 @@ const CASES: &[Case] = &[
         test: live::the_terminal_is_given_back_whatever_ends_it,
     },
     Case {
+        name: "a_client_says_its_rate_below_its_lines_and_takes_it_away",
+        needs: &[SCRIPT],
+        test: live::client_says_its_rate_below_its_lines,
+    },
+    Case {
         name: "a_run_is_told_in_plain_lines_where_that_is_asked_for_or_the_terminal_is_small",
         needs: &[ROOT, SCRIPT],
         test: live::plain_lines_where_they_are_asked_for,
