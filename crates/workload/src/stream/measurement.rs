@@ -135,14 +135,16 @@ impl EndSeries {
         BitRate::of(self.bytes(), self.elapsed())
     }
 
-    /// The time of several ends together after the warm-up: from when the first began to when the last ended.
+    /// The time of several ends together after the warm-up: all in which at least one of them was measured.
     #[must_use]
     pub fn time_together<'a>(ends: impl Iterator<Item = &'a Self>) -> Nanos {
-        let span = ends.flat_map(Self::measured).fold(None, |span: Option<(Nanos, Nanos)>, interval| {
-            let (start, end) = span.unwrap_or((interval.start, interval.end));
-            Some((start.min(interval.start), end.max(interval.end)))
+        let measured = ends.flat_map(Self::measured);
+        let mut covered: Vec<_> = measured.map(|interval| (interval.start, interval.end)).collect();
+        covered.sort_unstable();
+        let all = covered.into_iter().fold((Nanos(0), Nanos(0)), |(time, until), (start, end)| {
+            (time + (end - until.max(start)), until.max(end))
         });
-        span.map_or(Nanos(0), |(start, end)| end - start)
+        all.0
     }
 
     /// The rate of several ends together after the warm-up: all their bytes over the time of all, so that a
@@ -364,6 +366,8 @@ mod tests {
             // One after the other: what each got was not to be had at once.
             (vec![end(0, 500, 500), end(500, 1000, 500)], 8000.0),
             (vec![end(500, 1500, 500), end(1500, 2500, 500)], 4000.0),
+            // Of a log with a gap nobody knows what came in it.
+            (vec![end(0, 500, 500), end(1000, 1500, 500)], 8000.0),
         ] {
             assert_eq!(EndSeries::rate_together(ends.iter()), BitRate(expected));
         }
