@@ -233,7 +233,7 @@ pub(crate) fn sorted() {
     );
     let cells = |chrome: &mut Chrome| {
         let cells = chrome.evaluate("cells()");
-        let number = |cell: &Value| cell.as_str()?.split(' ').next()?.parse::<f64>().ok();
+        let number = |cell: &Value| cell.as_str()?.split_whitespace().next()?.parse::<f64>().ok();
         cells.as_array().expect("a list").iter().map(|it| number(it).unwrap_or_else(|| panic!("{it}"))).collect::<Vec<_>>()
     };
     let came = cells(&mut chrome);

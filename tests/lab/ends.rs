@@ -93,7 +93,8 @@ pub(crate) fn a_killed_keeper() {
         .expect("it is named");
     signal(keeper, "KILL");
     before.are_gone_within(PATIENCE);
-    assert!(sandbox.succeed(&["lab", "list"]).out.contains("gone"));
+    // It has no memory and no files any more, and may still be on its way out.
+    assert!(wait_until(PATIENCE, || sandbox.succeed(&["lab", "list"]).out.contains("gone")));
     assert!(sandbox.succeed(&["lab", "gc"]).out.contains("swept away lab quick"));
     assert!(sandbox.succeed(&["lab", "list"]).out.contains("no lab is up"));
 }
