@@ -21,8 +21,6 @@ pub enum Need {
     File(&'static str, &'static str),
     /// An installed kernel with its modules, which a guest can boot.
     GuestKernel,
-    /// That a fault is mended which is known and is not yet; with `PLUMB_KNOWN_FAULTS` set it is tried all the same.
-    Mended(&'static str),
 }
 
 impl Need {
@@ -48,9 +46,6 @@ impl Need {
                 Some("needs a kernel for guests (apt-get install linux-image-cloud-amd64)".to_owned())
             }
             Self::Cpus(count) if cpus() < count => Some(format!("needs {count} CPUs, here are {}", cpus())),
-            Self::Mended(fault) if std::env::var_os("PLUMB_KNOWN_FAULTS").is_none() => {
-                Some(format!("known fault: {fault}"))
-            }
             _ => None,
         }
     }

@@ -8,6 +8,7 @@ use plumb_tests::{Case, Need, Sandbox, run};
 
 mod balloon;
 mod boots;
+mod by_hand;
 mod confined;
 mod ends;
 mod faults;
@@ -60,21 +61,11 @@ const WATCHED: &[Need] = &[
     Need::BTF,
 ];
 
-/// What a user's own guest needs, which has nothing of plumb in it.
+/// What a user's own guest needs, which plumb has not booted.
 const BY_HAND: &[Need] = &[
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),
     Need::GuestKernel,
     Need::File("/usr/share/doc/busybox-static", "busybox in one file (apt-get install busybox-static)"),
-];
-
-/// A guest that a user has started, with plumb's agent at a port of it.
-const OWN_GUEST: &[Need] = &[
-    Need::Mended("an agent at a virtio-serial port of a guest that plumb has not booted does not answer"),
-    Need::Root,
-    Need::Program("qemu-system-x86_64", "qemu-system-x86"),
-    Need::GuestKernel,
-    Need::File("/usr/share/doc/busybox-static", "busybox in one file (apt-get install busybox-static)"),
-    Need::File("/dev/net/tun", "a kernel with tap devices"),
 ];
 
 /// What it takes to run guests in a machine that has KVM.
@@ -104,7 +95,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves",
-        needs: OWN_GUEST,
+        needs: BY_HAND,
         test: telemetry::both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves,
     },
     Case {
@@ -114,7 +105,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "who_takes_a_guests_pages_may_be_killed_in_the_middle",
-        needs: OWN_GUEST,
+        needs: BY_HAND,
         test: telemetry::who_takes_pages_may_be_killed_in_the_middle,
     },
     Case {

@@ -8,15 +8,17 @@
 
 use std::{
     env,
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::Path,
     thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use protocol::guest::{FIRST_WORDS, MODULE_ORDER, MODULES, PORT, VSOCK};
+
+use crate::port;
 
 /// The kernel's file systems, and where they belong.
 const MOUNTS: [(&str, &str); 6] = [
@@ -27,8 +29,7 @@ const MOUNTS: [(&str, &str); 6] = [
     ("tmpfs", "/run"),
     ("tracefs", "/sys/kernel/tracing"),
 ];
-const PORTS: &str = "/sys/class/virtio-ports";
-/// Devices appear soon after their modules are loaded, even in an emulated machine.
+/// A monitor answers soon, even in an emulated machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 
@@ -46,7 +47,7 @@ pub fn run_as_first_process(serve: impl FnOnce(File, File) -> anyhow::Result<()>
     let vsock = env::var(VSOCK).ok();
     let channel = match &vsock {
         Some(port) => connect(port)?,
-        None => open_port(Path::new(PORTS))?,
+        None => port::open(PORT)?,
     };
     let input = channel.try_clone().context("cannot open the channel to the controller twice")?;
     serve(input, channel)?;
@@ -76,30 +77,4 @@ fn connect(port: &str) -> anyhow::Result<File> {
             Ok(channel) => return Ok(channel),
         }
     }
-}
-
-/// The port can be opened only once.
-fn open_port(ports: &Path) -> anyhow::Result<File> {
-    let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
-        if let Some(device) = find_port(ports) {
-            return OpenOptions::new()
-                .read(true)
-                .write(true)
-                .open(&device)
-                .with_context(|| format!("cannot open the port to the controller, {}", device.display()));
-        }
-        thread::sleep(GLANCE);
-    }
-    bail!("there is no virtio port `{PORT}` to the controller")
-}
-
-fn find_port(ports: &Path) -> Option<PathBuf> {
-    let mut entries = fs::read_dir(ports).ok()?.filter_map(Result::ok);
-    let is_ours = |entry: &fs::DirEntry| {
-        fs::read_to_string(entry.path().join("name")).is_ok_and(|name| name.trim_end() == PORT)
-    };
-    let device = Path::new("/dev").join(entries.find(is_ours)?.file_name());
-    // The device's node may come after its entry here.
-    device.exists().then_some(device)
 }

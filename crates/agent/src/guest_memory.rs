@@ -112,6 +112,15 @@ impl GuestMemory {
     }
 }
 
+/// A controller that is gone asks for its watch no more.
+impl Drop for GuestMemory {
+    fn drop(&mut self) {
+        if let Some(watch) = lock(&self.watch).take() {
+            watch.ended.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -45,12 +45,22 @@ fn source(asked: AccessSourceKind) -> Result<Box<dyn AccessSource>, MemoryError>
             Ok(damon) => Ok(Box::new(damon)),
             Err(no_damon) => match mglru::Generations::start(false) {
                 Ok(generations) => Ok(Box::new(generations)),
-                Err(nor) => Err(MemoryError::NoSource { because: format!("{no_damon}; {nor}") }),
+                Err(nor) => Err(MemoryError::NoSource {
+                    because: format!("{}; {}", because(&no_damon), because(&nor)),
+                }),
             },
         },
         Kind::Referenced | Kind::None => {
             Err(MemoryError::NoSource { because: "the guest was not asked for them".to_owned() })
         }
+    }
+}
+
+/// Why a source tells nothing.
+fn because(error: &MemoryError) -> String {
+    match error {
+        MemoryError::NoSource { because } => because.clone(),
+        other => other.to_string(),
     }
 }
 

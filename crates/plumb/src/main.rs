@@ -13,6 +13,10 @@ use std::{
 const INIT: &str = "/init";
 /// This program (proc_pid_exe(5)): an agent is another of its personalities.
 const PROGRAM: &str = "/proc/self/exe";
+const USAGE: &str = "\
+Obeys a controller at its standard input and output, or whoever connects to the virtio-serial port NAME of this virtual machine.";
+/// Exit status of wrong arguments (sysexits.h).
+const MISUSE: u8 = 64;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn main() -> ExitCode {
@@ -21,7 +25,8 @@ fn main() -> ExitCode {
     }
     match env::args_os().nth(1) {
         Some(first) if first == "agent" => {
-            run_agent(env::args_os().nth(2).is_some_and(|word| word == agent::PATTERN))
+            let words = env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned());
+            run_agent(&words.collect::<Vec<_>>())
         }
         _ => cli::main(),
     }
@@ -40,11 +45,20 @@ fn obey(input: File, output: File) -> anyhow::Result<()> {
     agent::run(input, output, VERSION)
 }
 
-fn run_agent(accesses_memory: bool) -> ExitCode {
-    if accesses_memory {
-        return ended(agent::run_pattern(stdin(), stdout()));
+fn run_agent(words: &[String]) -> ExitCode {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [] => ended(agent::run(stdin(), stdout(), VERSION)),
+        [agent::PATTERN] => ended(agent::run_pattern(stdin(), stdout())),
+        ["--port", port] => {
+            let mut tell = |error: &anyhow::Error| eprintln!("plumb agent: {error:#}");
+            ended(agent::serve_port(port, VERSION, &mut tell).map(|never| match never {}))
+        }
+        _ => {
+            eprintln!("usage: plumb agent [--port NAME]\n\n{USAGE}");
+            ExitCode::from(MISUSE)
+        }
     }
-    ended(agent::run(stdin(), stdout(), VERSION))
 }
 
 fn ended(result: Result<(), impl fmt::Display>) -> ExitCode {

@@ -7,7 +7,7 @@ use protocol::{AccessSourceKind, MemoryTelemetry, NodeTelemetry};
 use sys::clock::{monotonic, thread_cpu};
 use units::{Bytes, Nanos};
 
-use super::{AccessSource, Accesses, read, source};
+use super::{AccessSource, Accesses, because, read, source};
 use crate::error::MemoryError;
 
 const NODES: &str = "/sys/devices/system/node";
@@ -41,14 +41,14 @@ impl GuestTelemetry {
             // The one before lets go of what it has first.
             self.source = None;
             let found = source(asked);
-            self.asked = Some((asked, found.as_ref().err().map(ToString::to_string)));
+            self.asked = Some((asked, found.as_ref().err().map(because)));
             self.source = found.ok();
         }
         let mut accesses = match self.source.as_mut().map(|source| source.look()).transpose() {
             Ok(accesses) => accesses.unwrap_or_default(),
             Err(error) => {
                 self.source = None;
-                self.asked = Some((asked, Some(error.to_string())));
+                self.asked = Some((asked, Some(because(&error))));
                 Accesses::new()
             }
         };

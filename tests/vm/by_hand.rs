@@ -1,0 +1,212 @@
+//! Machines that a user starts by hand, as the guide says: a kernel, busybox, and the drivers that any distribution has.
+
+use std::{
+    fs,
+    os::unix::net::UnixStream,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use plumb_tests::{Sandbox, wait_until};
+use serde_json::Value;
+
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
+pub(crate) const MIB: f64 = 1024.0 * 1024.0;
+/// What users follow.
+const GUIDE: &str = include_str!("../../docs/guide/rebalance.md");
+/// The guide speaks of GiB; the machines here are this many times smaller, in MiB for each of them.
+const FOR_A_GIB: u64 = 96;
+/// In the order in which they can be loaded; what is built in is not there.
+const MODULES: [&str; 8] = [
+    "drivers/virtio/virtio_ring",
+    "drivers/virtio/virtio",
+    "drivers/virtio/virtio_pci_legacy_dev",
+    "drivers/virtio/virtio_pci_modern_dev",
+    "drivers/virtio/virtio_pci",
+    "drivers/virtio/virtio_balloon",
+    "drivers/virtio/virtio_mem",
+    "drivers/char/virtio_console",
+];
+const FOLDERS: [&str; 7] = ["bin", "dev", "lib", "proc", "sys", "run", "mnt"];
+/// What every guest begins with.
+const PREAMBLE: &str = "#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mount -t tmpfs run /run
+for module in /lib/*.ko; do insmod $module; done
+for word in $(cat /proc/cmdline); do
+  case $word in fills=*) fills=${word#fills=};; esac
+done
+mount -t tmpfs -o size=100% none /mnt
+";
+
+/// A kernel with its modules.
+#[derive(Debug, Clone)]
+pub(crate) struct GuestKernel {
+    image: PathBuf,
+    modules: PathBuf,
+}
+
+/// A QEMU that a user started by hand. Dropping it ends it.
+pub(crate) struct Machine {
+    pub(crate) qemu: Child,
+    console: PathBuf,
+}
+
+/// The block of the guide that has this text, with a machine's own name and folder in it, and sizes made small.
+pub(crate) fn guide(text: &str, folder: &Path) -> String {
+    let block = GUIDE.split("```").skip(1).step_by(2).find(|block| block.contains(text));
+    let block = block.unwrap_or_else(|| panic!("the guide has no block with `{text}`"));
+    // Without what stands behind the fence, and as if it stood at the margin.
+    let (_, block) = block.split_once('\n').expect("a fence ends its line");
+    let lines: Vec<&str> = block.lines().map(str::trim).collect();
+    let places = ["/run/", "/var/lib/node_exporter/", "/var/lib/plumb/"];
+    let block = places
+        .iter()
+        .fold(lines.join("\n"), |block, place| block.replace(place, &format!("{}/", folder.display())));
+    (1..=16).rev().fold(block, |block, gib: u64| {
+        block.replace(&format!("\"{gib}GiB\""), &format!("\"{}MiB\"", gib * FOR_A_GIB))
+    })
+}
+
+/// Words of a command or of flags in the guide.
+pub(crate) fn words(block: &str) -> Vec<String> {
+    block.replace("\\\n", " ").split_whitespace().map(str::to_owned).collect()
+}
+
+impl GuestKernel {
+    /// The newest one that is installed and whose configuration has this line.
+    pub(crate) fn with(line: &str) -> Option<Self> {
+        let kernels = fs::read_dir("/boot").into_iter().flatten().filter_map(Result::ok);
+        let names = kernels.filter_map(|entry| entry.file_name().into_string().ok());
+        let releases = names.filter_map(|name| name.strip_prefix("vmlinuz-").map(str::to_owned));
+        let has = |release: &String| {
+            let text = fs::read_to_string(format!("/boot/config-{release}")).unwrap_or_default();
+            modules(release).is_dir() && (line.is_empty() || text.lines().any(|its| its == line))
+        };
+        let release = releases.filter(has).max()?;
+        Some(Self { image: format!("/boot/vmlinuz-{release}").into(), modules: modules(&release) })
+    }
+
+    pub(crate) fn newest() -> Self {
+        Self::with("").expect("a kernel was installed")
+    }
+
+    /// The guest's file system, with what its first process does after the preamble; with `plumb` in it where that is given.
+    pub(crate) fn initrd(&self, folder: &Path, script: &str, plumb: Option<&str>) {
+        let root = folder.join("root");
+        for part in FOLDERS {
+            fs::create_dir_all(root.join(part)).expect("it is ours");
+        }
+        fs::copy("/bin/busybox", root.join("bin/busybox")).expect("it was installed");
+        if let Some(plumb) = plumb {
+            fs::create_dir_all(root.join("usr/local/bin")).expect("it is ours");
+            fs::copy(plumb, root.join("usr/local/bin/plumb")).expect("it was built");
+        }
+        for (place, module) in MODULES.iter().enumerate() {
+            // Read by the shell in the order of their names; busybox knows compressed ones by their content.
+            let file = self.modules.join("kernel").join(module);
+            let copy = root.join(format!("lib/{place}.ko"));
+            let _ = fs::copy(file.with_extension("ko"), &copy)
+                .or_else(|_| fs::copy(file.with_extension("ko.xz"), &copy));
+        }
+        fs::write(root.join("init"), PREAMBLE.to_owned() + script).expect("it is ours");
+        let pack = "chmod 755 init && find . | busybox cpio -o -H newc > ../initrd 2>/dev/null";
+        let made = Command::new("sh").args(["-c", pack]).current_dir(root).status().expect("a shell");
+        assert!(made.success());
+    }
+}
+
+fn modules(release: &str) -> PathBuf {
+    Path::new("/lib/modules").join(release)
+}
+
+impl Machine {
+    /// One of this name with the folder's initrd, `append` on the kernel's command line, and these flags.
+    pub(crate) fn start(
+        folder: &Path,
+        name: &str,
+        kernel: &GuestKernel,
+        append: &str,
+        flags: &[String],
+    ) -> Self {
+        let console = folder.join(format!("{name}.console"));
+        let mut command = Self::qemu();
+        command.arg("-kernel").arg(&kernel.image).arg("-initrd").arg(folder.join("initrd"));
+        command.args(["-append", &format!("console=ttyS0 quiet {append}")]);
+        command.args(["-serial", &format!("file:{}", console.display())]).args(flags);
+        Self::spawn(command, console, &folder.join(format!("{name}.qmp")))
+    }
+
+    /// One that never starts its guest, with its monitor here.
+    pub(crate) fn bare(qmp: &Path, devices: &[&str]) -> Self {
+        let mut command = Self::qemu();
+        command.args(["-S", "-m", "128M", "-qmp", &format!("unix:{},server,nowait", qmp.display())]);
+        command.args(devices);
+        Self::spawn(command, qmp.to_owned(), qmp)
+    }
+
+    fn qemu() -> Command {
+        let mut command = Command::new("qemu-system-x86_64");
+        command.args([
+            "-nodefaults",
+            "-no-user-config",
+            "-display",
+            "none",
+            "-M",
+            "q35",
+            "-accel",
+            "tcg",
+            "-cpu",
+            "EPYC",
+        ]);
+        command
+    }
+
+    fn spawn(mut command: Command, console: PathBuf, qmp: &Path) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let machine = Self { qemu: command.spawn().expect("QEMU is there"), console };
+        assert!(wait_until(PATIENCE, || UnixStream::connect(qmp).is_ok()), "QEMU opens its monitor");
+        machine
+    }
+
+    /// How often the guest has said so.
+    pub(crate) fn said(&self, word: &str) -> usize {
+        fs::read_to_string(&self.console).unwrap_or_default().matches(word).count()
+    }
+
+    /// What it has in RAM, in bytes.
+    pub(crate) fn resident(&self) -> f64 {
+        let text = fs::read_to_string(format!("/proc/{}/statm", self.qemu.id())).unwrap_or_default();
+        text.split_whitespace().nth(1).and_then(|pages| pages.parse::<f64>().ok()).unwrap_or(0.0) * 4096.0
+    }
+
+    pub(crate) fn end(&mut self) {
+        let _ = self.qemu.kill();
+        let _ = self.qemu.wait();
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What is told of the first machine of a file.
+pub(crate) fn top(sandbox: &Sandbox, config: &str) -> Value {
+    let out = sandbox.succeed(&["memory", "top", config, "--once", "--json"]).out;
+    let document: Value = serde_json::from_str(&out).expect("it is JSON");
+    document["vms"][0].clone()
+}
+
+/// The value of a gauge of a machine, as it was last written.
+pub(crate) fn gauge(metrics: &Path, name: &str, vm: &str) -> Option<f64> {
+    let text = fs::read_to_string(metrics).unwrap_or_default();
+    let line = format!("{name}{{vm=\"{vm}\"}} ");
+    text.lines().find_map(|found| found.strip_prefix(&line)?.parse().ok())
+}
