@@ -1,10 +1,12 @@
-//! Generations of pages: at each look the kernel goes through the page tables and begins a new generation; what was accessed since the
-//! look before is in the last one. It tells that a page was touched, not how often. Source: admin-guide/mm/multigen_lru.rst of Linux.
+//! Generations of pages: the kernel goes through the page tables and begins a new generation; what was accessed since it did so before is
+//! in the last one. It tells that a page was touched, not how often. So each look ends with two short windows, and how many pages are
+//! touched in both tells how many there are that are accessed all the time, as animals are counted that are caught, let go and caught
+//! again (Chapman, Univ. Calif. Publ. Statist. 1, 1951). Source: admin-guide/mm/multigen_lru.rst of Linux.
 
-use std::path::Path;
+use std::{path::Path, thread, time::Duration};
 
 use protocol::{AccessClass, AccessSourceKind};
-use sys::anonymous_memory::PAGE;
+use sys::{anonymous_memory::PAGE, clock::monotonic};
 use units::Bytes;
 
 use super::{AccessSource, Accesses, read, refused, write};
@@ -13,8 +15,13 @@ use crate::error::MemoryError;
 const SWITCH: &str = "/sys/kernel/mm/lru_gen/enabled";
 const DEBUG: &str = "/sys/kernel/debug";
 const GENERATIONS: &str = "/sys/kernel/debug/lru_gen";
-/// A page that was not touched since the look before, but between that and the one before it, counts for this part of one that was.
-const EARLIER: u64 = 4;
+/// Short enough that memory which is accessed now and then is seldom touched in it, and long enough for some thousand accesses.
+const WINDOW: Duration = Duration::from_millis(200);
+
+/// Where all pages are touched in a window, how often cannot be told: taken for four times.
+const MOST_TOUCHED: f64 = 0.98;
+/// More generations than the kernel has.
+const MOST: usize = 16;
 
 /// The generations of a control group's pages on a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +34,8 @@ struct Group {
 
 #[derive(Debug)]
 pub(super) struct Generations {
-    /// Looks so far, up to two: what was touched is known from the second on.
-    looks: u32,
+    /// When the look before ended; what was touched is known from the second look on.
+    before: Option<u64>,
 }
 
 impl Generations {
@@ -50,7 +57,7 @@ impl Generations {
             sys::boot::mount_kernel_files("debugfs", Path::new(DEBUG))?;
         }
         read(GENERATIONS)?;
-        Ok(Self { looks: 0 })
+        Ok(Self { before: None })
     }
 }
 
@@ -60,39 +67,80 @@ impl AccessSource for Generations {
     }
 
     fn look(&mut self) -> Result<Accesses, MemoryError> {
-        for group in parse(&read(GENERATIONS)?) {
-            let Some((last, _)) = group.generations.last() else { continue };
-            // With pages that could be swapped, and by the page tables, whatever filters say.
-            let order = format!("+ {} {} {last} 1 1", group.id, group.node);
-            match std::fs::write(GENERATIONS, order) {
-                // The kernel has begun one itself meanwhile, or the group is gone.
-                Err(error) if !matches!(error.raw_os_error(), Some(22 | 34)) => {
-                    return Err(refused("write", GENERATIONS, &error));
-                }
-                _ => {}
-            }
-        }
-        self.looks = (self.looks + 1).min(2);
-        Ok(if self.looks < 2 { Accesses::new() } else { accesses(&parse(&read(GENERATIONS)?)) })
+        begin_generation()?;
+        let Some(before) = self.before else {
+            self.before = Some(monotonic());
+            return Ok(Accesses::new());
+        };
+        let begun = monotonic();
+        let [first, second] = [window()?, window()?];
+        let now = monotonic();
+        self.before = Some(now);
+        let windows = 2.0 * (now - before) as f64 / (now - begun).max(1) as f64;
+        Ok(accesses(&first, &second, windows))
     }
 }
 
-fn accesses(groups: &[Group]) -> Accesses {
+/// Generations after a window, which is the last but one.
+fn window() -> Result<Vec<Group>, MemoryError> {
+    thread::sleep(WINDOW);
+    begin_generation()?;
+    Ok(parse(&read(GENERATIONS)?))
+}
+
+/// What was accessed since this was done before goes to the last generation, and a new one begins.
+fn begin_generation() -> Result<(), MemoryError> {
+    for group in parse(&read(GENERATIONS)?) {
+        let Some((last, _)) = group.generations.last() else { continue };
+        // With pages that could be swapped, and by the page tables, whatever filters say.
+        let order = format!("+ {} {} {last} 1 1", group.id, group.node);
+        match std::fs::write(GENERATIONS, order) {
+            // The kernel has begun one itself meanwhile, or the group is gone.
+            Err(error) if !matches!(error.raw_os_error(), Some(22 | 34)) => {
+                return Err(refused("write", GENERATIONS, &error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+impl Group {
+    /// Pages of these generations, from the last on.
+    fn pages(&self, ages: std::ops::Range<usize>) -> u64 {
+        self.generations.iter().rev().take(ages.end).skip(ages.start).map(|(_, pages)| pages).sum()
+    }
+}
+
+/// By what was touched up to and in the first window, and in the second: an interval has so many `windows`.
+fn accesses(first: &[Group], second: &[Group], windows: f64) -> Accesses {
     let mut accesses = Accesses::new();
-    for group in groups {
+    for group in second {
         let classes = accesses.entry(group.node).or_default();
-        // The last has only what came since the page tables were gone through.
-        let by_age = group.generations.iter().rev();
-        for (age, (_, pages)) in by_age.enumerate().filter(|(_, (_, pages))| *pages > 0) {
-            let touched = match age {
-                0 | 1 => pages * EARLIER,
-                2 => *pages,
-                _ => 0,
-            };
-            classes.push(AccessClass { bytes: Bytes(pages * PAGE as u64), accesses: touched });
+        let before = first.iter().find(|it| (it.id, it.node) == (group.id, group.node));
+        let known =
+            before.map_or_else(|| vec![(group.pages(0..MOST), 0)], |before| of_group(before, group, windows));
+        for (pages, accesses) in known.into_iter().filter(|(pages, _)| *pages > 0) {
+            classes.push(AccessClass { bytes: Bytes(pages * PAGE as u64), accesses });
         }
     }
     accesses
+}
+
+/// Pages and accesses: of those accessed all the time, those that were touched at all, and the rest.
+fn of_group(first: &Group, second: &Group, windows: f64) -> Vec<(u64, u64)> {
+    // The last generation has only what came since the page tables were gone through.
+    let [one, other] = [first.pages(0..2), second.pages(0..2)];
+    let in_both = one.saturating_sub(second.pages(2..3));
+    let touched = first.pages(0..3).max(other);
+    let all = second.pages(0..MOST);
+    let caught = one.max(other);
+    let hot = ((one + 1) * (other + 1) / (in_both + 1)).saturating_sub(1).clamp(caught, touched.max(caught));
+    // What is touched of them in a window follows from how often each is accessed in it (Poisson), and the reverse.
+    let share = ((one + other) as f64 / 2.0 / hot.max(1) as f64).min(MOST_TOUCHED);
+    let of_hot = (-(1.0 - share).ln() * hot as f64 * windows) as u64;
+    let seldom = touched.saturating_sub(hot);
+    vec![(hot, of_hot), (seldom, seldom), (all.saturating_sub(hot + seldom), 0)]
 }
 
 fn parse(text: &str) -> Vec<Group> {
@@ -145,11 +193,40 @@ memcg    77 /system.slice
         assert_eq!(parse("what is this\n 1 2 3 4\n"), []);
     }
 
+    fn told(first: &[u64], second: &[u64], windows: f64) -> Vec<(u64, u64)> {
+        let group =
+            |pages: &[u64]| Group { id: 1, node: 0, generations: (1..).zip(pages.iter().copied()).collect() };
+        let told = accesses(&[group(first)], &[group(second)], windows);
+        told[&0].iter().map(|class| (class.bytes.0 >> 12, class.accesses)).collect()
+    }
+
     #[test]
-    fn what_was_touched_last_counts_most_and_the_oldest_nothing() {
-        let told = accesses(&parse(TEXT));
-        let class = |pages: u64, accesses: u64| AccessClass { bytes: Bytes(pages * 4096), accesses };
-        assert_eq!(told[&0], [class(2, 8), class(348, 4 * 348), class(160, 160), class(8, 0), class(5, 20)]);
+    fn what_is_touched_in_both_windows_tells_how_much_is_accessed_all_the_time() {
+        // Of 8192 pages accessed alike, 3955 are touched in a window, and 1910 in both; all of them in the interval, as 2000
+        // others are now and then.
+        let told =
+            told(&[500, 8192 + 2000 - 3955, 3955, 0], &[500, 8192 + 2000 - 3955, 3955 - 1910, 3955, 0], 25.0);
+        let &[(hot, of_hot), (seldom, of_seldom), (idle, 0)] = told.as_slice() else { panic!("{told:?}") };
+        assert!(hot.abs_diff(8192) < 10 && seldom.abs_diff(2000) < 10 && of_seldom == seldom, "{told:?}");
+        // Each is accessed 0.66 times a window.
+        assert!((of_hot as f64 / (8192.0 * 0.66 * 25.0) - 1.0).abs() < 0.02, "{told:?}");
+        assert_eq!(idle, 500 + 8192 + 2000 + 3955 - 1910 - hot - seldom);
+    }
+
+    #[test]
+    fn bounds_hold_where_windows_tell_little_or_all() {
+        // Nothing in both: it may be all that was touched. All in both: it is that alone. Nothing at all: nothing is accessed.
+        assert_eq!(told(&[100, 50, 5, 0], &[100, 45, 5, 5, 0], 10.0)[0].0, 35);
+        assert_eq!(told(&[100, 50, 5, 0], &[100, 50, 0, 5, 0], 10.0)[0].0, 5);
+        assert_eq!(told(&[100, 0, 0, 0], &[100, 0, 0, 0, 0], 10.0), [(100, 0)]);
+    }
+
+    #[test]
+    fn groups_of_a_node_are_told_together() {
+        let groups = parse(TEXT);
+        let told = accesses(&groups, &groups, 10.0);
+        assert_eq!(told[&0].iter().map(|class| class.bytes.0).sum::<u64>(), (518 + 5) * 4096);
         assert_eq!(told[&1], []);
+        assert_eq!(accesses(&[], &groups, 10.0)[&0].iter().map(|class| class.accesses).sum::<u64>(), 0);
     }
 }
