@@ -115,6 +115,17 @@ impl Rebalancing {
         (!hits.is_empty()).then(|| Share(hits.iter().sum::<f64>() / hits.len() as f64))
     }
 
+    /// The same without the first half of each phase, in which memory is still on its way.
+    #[must_use]
+    pub fn settled(&self) -> Self {
+        let later = |looks: &[Look]| -> Vec<Look> {
+            let phases = looks.chunk_by(|one, next| one.phase == next.phase);
+            phases.flat_map(|looks| &looks[looks.len() / 2..]).cloned().collect()
+        };
+        let arms = self.arms.iter().map(|(arm, looks)| (*arm, later(looks))).collect();
+        Self { source: self.source, vms: self.vms.clone(), arms }
+    }
+
     /// How far of the way from equal parts to the optimum it came; `None` where there is next to no way.
     #[must_use]
     pub fn way(&self, arm: Arm) -> Option<Share> {
@@ -147,7 +158,7 @@ pub fn rebalancing(
     let source = sees(&mut vms, request)?;
     let mut arms = Vec::new();
     for arm in Arm::ALL {
-        let mut runner = Runner { request, arm, vms };
+        let mut runner = Runner { request, arm, vms, seen: BTreeMap::new() };
         let looks = runner.run(tell)?;
         vms = runner.vms;
         arms.push((arm, looks));
@@ -182,6 +193,8 @@ struct Runner<'a> {
     request: &'a RebalancingRequest,
     arm: Arm,
     vms: BTreeMap<String, AttachedVm>,
+    /// Each guest by the last look. One look an interval: what was accessed is told since the look before, whoever made that.
+    seen: BTreeMap<String, GuestMemory>,
 }
 
 impl Runner<'_> {
@@ -189,12 +202,13 @@ impl Runner<'_> {
         self.shift(0)?;
         let half = Bytes(self.request.capacity.0 / NAMES.len() as u64);
         self.resize(&[half; NAMES.len()], true)?;
+        self.see()?;
         let mut rebalancer = (self.arm == Arm::Rebalancer).then(|| self.rebalancer()).transpose()?;
         let mut looks = Vec::new();
         for phase in 0..self.request.phases {
             self.shift(phase)?;
             if self.arm == Arm::Optimum {
-                let best = self.best(phase)?;
+                let best = self.best(phase);
                 self.resize(&best, false)?;
             }
             for _ in 0..self.request.looks {
@@ -202,13 +216,16 @@ impl Runner<'_> {
                     return Err(RunError::Interrupted);
                 }
                 thread::sleep(self.request.interval);
-                let look = self.look(phase)?;
+                let truths = self.truths()?;
+                match &mut rebalancer {
+                    Some(rebalancer) => self.rebalance(rebalancer)?,
+                    None => self.see()?,
+                }
+                let look = self.look(phase, &truths);
                 tell(self.arm, &look);
                 looks.push(look);
-                match (self.arm, rebalancer.take()) {
-                    (Arm::Pressure, _) => self.share_by_use()?,
-                    (_, Some(own)) => rebalancer = Some(self.rebalance(own)),
-                    _ => {}
+                if self.arm == Arm::Pressure {
+                    self.share_by_use()?;
                 }
             }
         }
@@ -226,30 +243,38 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn look(&mut self, phase: u32) -> Result<Look, RunError> {
-        let mut told = Vec::new();
-        for (name, vm) in &mut self.vms {
+    /// Share of accesses that fast memory served, and what of it the program has, by guest.
+    fn truths(&mut self) -> Result<Vec<(Share, Bytes)>, RunError> {
+        let of_vm = |(name, vm): (&String, &mut AttachedVm)| -> Result<(Share, Bytes), RunError> {
             let truth = truth(vm).map_err(failed(name))?;
-            let hits = truth.hits.unwrap_or(Share(0.0));
-            told.push((vm.has().fast, hits, truth.on_fast));
+            Ok((truth.hits.unwrap_or(Share(0.0)), truth.on_fast))
+        };
+        self.vms.iter_mut().map(of_vm).collect()
+    }
+
+    fn see(&mut self) -> Result<(), RunError> {
+        for (name, vm) in &mut self.vms {
+            let seen = vm.look(self.request.interval).map_err(failed(name))?;
+            self.seen.insert(name.clone(), seen);
         }
-        let best = self.best(phase)?;
-        let vms = told.into_iter().enumerate().map(|(place, (fast, hits, on_fast))| {
+        Ok(())
+    }
+
+    fn look(&self, phase: u32, truths: &[(Share, Bytes)]) -> Look {
+        let best = self.best(phase);
+        let vms = self.seen.values().zip(truths).enumerate().map(|(place, (seen, (hits, on_fast)))| {
             // What the guest itself has of fast memory, and what it leaves free, the program cannot have.
-            let own = fast.0.saturating_sub(on_fast.0);
-            let room = best[place].0.saturating_sub(own.min(fast.0));
-            KnownVm { fast, hits, best: Share(hit_share(shape(phase, place), room as f64)) }
+            let own = seen.size.0.saturating_sub(on_fast.0);
+            let room = best[place].0.saturating_sub(own.min(seen.size.0));
+            let best = Share(hit_share(shape(phase, place), room as f64));
+            KnownVm { fast: seen.size, hits: *hits, best }
         });
-        Ok(Look { phase, vms: vms.collect() })
+        Look { phase, vms: vms.collect() }
     }
 
     /// The sizes by which most accesses are served, by the patterns and by what each guest needs for itself.
-    fn best(&mut self, phase: u32) -> Result<Vec<Bytes>, RunError> {
-        let mut own = Vec::new();
-        for (name, vm) in &mut self.vms {
-            let seen = vm.look(self.request.interval).map_err(failed(name))?;
-            own.push(overhead(&seen));
-        }
+    fn best(&self, phase: u32) -> Vec<Bytes> {
+        let own: Vec<u64> = self.seen.values().map(overhead).collect();
         let capacity = self.request.capacity.0;
         let sizes = (0..).map(|step| FLOOR.0 + step * STEP);
         let sizes = sizes.take_while(|size| *size <= FAST_MEMORY.0 && size + FLOOR.0 <= capacity);
@@ -262,7 +287,7 @@ impl Runner<'_> {
                 sum(one).total_cmp(&sum(other))
             })
             .unwrap_or((FLOOR.0, FLOOR.0));
-        Ok(vec![Bytes(best.0), Bytes(best.1)])
+        vec![Bytes(best.0), Bytes(best.1)]
     }
 
     /// Those that shrink first, so that there is never more than the capacity.
@@ -293,12 +318,11 @@ impl Runner<'_> {
     }
 
     fn share_by_use(&mut self) -> Result<(), RunError> {
-        let mut used = Vec::new();
-        for (name, vm) in &mut self.vms {
-            let seen = vm.look(self.request.interval).map_err(failed(name))?;
+        let used = self.seen.values().map(|seen| {
             let all = seen.size.0 + seen.slow.0;
-            used.push(all.saturating_sub(seen.available.unwrap_or_default().0) as f64);
-        }
+            all.saturating_sub(seen.available.unwrap_or_default().0) as f64
+        });
+        let used: Vec<f64> = used.collect();
         let all: f64 = used.iter().sum();
         let spare = self.request.capacity.0.saturating_sub(FLOOR.0 * NAMES.len() as u64) as f64;
         let part = |used: &f64| Bytes((FLOOR.0 + (spare * used / all.max(1.0)) as u64).min(FAST_MEMORY.0));
@@ -322,13 +346,17 @@ impl Runner<'_> {
         Rebalancer::new(settings).map_err(|error| RunError::Lacks { because: error.to_string() })
     }
 
-    fn rebalance(&mut self, rebalancer: Rebalancer) -> Rebalancer {
+    /// A round, whose look is that of this interval.
+    fn rebalance(&mut self, rebalancer: &mut Rebalancer) -> Result<(), RunError> {
         let vms = std::mem::take(&mut self.vms);
-        let mut rebalance = Rebalance::new(rebalancer, vms, self.request.interval);
-        rebalance.round(false);
-        let rebalancer = rebalance.rebalancer().clone();
+        let mut rebalance = Rebalance::new(rebalancer.clone(), vms, self.request.interval);
+        let round = rebalance.round(false);
+        *rebalancer = rebalance.rebalancer().clone();
         self.vms = rebalance.into_vms();
-        rebalancer
+        for (name, seen) in round.seen {
+            self.seen.insert(name.clone(), seen.map_err(failed(&name))?);
+        }
+        Ok(())
     }
 }
 
@@ -377,6 +405,20 @@ mod tests {
         assert!((way - 0.75).abs() < 1e-9, "{way}");
         assert_eq!(told.hits(Arm::Static, Some(1)), Some(Share(0.9)));
         assert_eq!(told.way(Arm::Pressure), None);
+    }
+
+    #[test]
+    fn once_it_is_settled_the_first_half_of_each_phase_does_not_count() {
+        let of_phase = |phase: u32, hits: f64| Look { phase, ..look([hits, hits]) };
+        let looks =
+            vec![of_phase(0, 0.1), of_phase(0, 0.9), of_phase(1, 0.2), of_phase(1, 0.3), of_phase(1, 0.9)];
+        let told = Rebalancing {
+            source: AccessSourceKind::Damon,
+            vms: Vec::new(),
+            arms: vec![(Arm::Rebalancer, looks)],
+        };
+        let settled = told.settled().hits(Arm::Rebalancer, None).expect("there are looks").0;
+        assert!((settled - (0.9 + 0.3 + 0.9) / 3.0).abs() < 1e-9, "{settled}");
     }
 
     #[test]
