@@ -28,6 +28,21 @@ pub(crate) struct AgentBalloon {
     wanted: u64,
 }
 
+/// Whether this kernel frees what is handed over, tried with a file of its own.
+///
+/// # Errors
+/// When it has no memory files, or does not free parts of them.
+pub fn frees_behind_guests() -> Result<(), MemoryError> {
+    let file = sys::memory_file::create("plumb-trial")?;
+    let written = std::io::Write::write_all(&mut &file, &vec![1; sys::anonymous_memory::HUGE_PAGE]);
+    written.map_err(|error| MemoryError::NotFreed { because: error.to_string() })?;
+    sys::memory_file::punch(&file, 0, BLOCK)?;
+    match sys::memory_file::allocated(&file)? {
+        0 => Ok(()),
+        left => Err(MemoryError::NotFreed { because: format!("{left} bytes are still there") }),
+    }
+}
+
 impl AgentBalloon {
     pub(crate) fn new(monitor: &mut Monitor, pid: u32) -> Result<Self, MemoryError> {
         let file = Resident::in_one_hand(pid)?;

@@ -45,6 +45,8 @@ pub enum MemoryError {
         "{moved} of {asked} have moved, and nothing more did for {seconds} s: the guest has no more to give, or hangs"
     )]
     Stuck { moved: Bytes, asked: Bytes, seconds: u64 },
+    #[error("this kernel does not free parts of a memory file: {because}")]
+    NotFreed { because: String },
     /// Nothing tells of accesses.
     #[error("accesses are not seen: {because}")]
     NoSource { because: String },

@@ -17,6 +17,7 @@ mod telemetry;
 mod virtio_balloon;
 mod virtio_mem;
 
+pub use agent::frees_behind_guests;
 pub use agent_link::AgentLink;
 pub use balloon::{Balloon, GuestAgent, Resize, resize};
 pub use error::MemoryError;

@@ -3,6 +3,7 @@
 mod check;
 mod guests;
 mod host;
+mod memory;
 mod table;
 mod verdict;
 
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
 fn checks(rights: &Result<Rights, impl Display>) -> Vec<Check> {
     let paths = topology::probe().into_iter().map(Check::of_path);
     let machine = probe::capabilities().into_iter().map(Check::of_machine);
-    let mut all: Vec<Check> = paths.chain(machine).chain(guests::checks()).collect();
+    let mut all: Vec<Check> = paths.chain(machine).chain(guests::checks()).chain(memory::checks()).collect();
     blame_rights(&mut all, rights);
     all
 }

@@ -10,16 +10,18 @@ pub(super) enum Group {
     Paths,
     Machine,
     VirtualMachines,
+    Memory,
 }
 
 impl Group {
-    pub(super) const ALL: [Self; 3] = [Self::Paths, Self::Machine, Self::VirtualMachines];
+    pub(super) const ALL: [Self; 4] = [Self::Paths, Self::Machine, Self::VirtualMachines, Self::Memory];
 
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Paths => "Paths",
             Self::Machine => "Machine",
             Self::VirtualMachines => "Virtual machines",
+            Self::Memory => "Memory of virtual machines",
         }
     }
 }

@@ -1,0 +1,189 @@
+//! By which methods memory of virtual machines can be moved here, and what tells which of it is accessed: what this kernel does, and what
+//! the kernel that guests boot was built with. Must not know how either is done.
+
+use std::{fs, path::Path};
+
+use machine::Kernel;
+
+use super::check::{Check, Group, Status};
+
+const MOVES: &str = "moving memory between virtual machines";
+const SEES: &str = "seeing which memory is accessed";
+const ACCESSED_BITS: &str = "/proc/self/clear_refs";
+/// Debian's with DAMON, and with page generations that are on.
+const NEWER: &str = "in the guest: apt-get install linux-image-6.12-cloud-amd64 (Debian 12), or Debian 13";
+
+/// What the kernel that guests boot was built with; others' guests may have another one.
+struct GuestKernel {
+    release: String,
+    config: String,
+}
+
+/// All of them.
+pub(super) fn checks() -> Vec<Check> {
+    let kernel =
+        Kernel::installed().map_err(|error| error.to_string()).and_then(|kernel| GuestKernel::of(&kernel));
+    let freed = ::memory::frees_behind_guests().map_err(|error| error.to_string());
+    let bits = fs::metadata(ACCESSED_BITS).map(drop).map_err(|error| error.to_string());
+    let mut checks = of_guests(&kernel);
+    checks.insert(2, agents_balloon(&kernel, freed));
+    checks.push(accessed_bits(bits));
+    checks
+}
+
+impl GuestKernel {
+    fn of(kernel: &Kernel) -> Result<Self, String> {
+        let name = kernel.image.file_name().unwrap_or_default().to_string_lossy();
+        let release = name.trim_start_matches("vmlinuz-").to_owned();
+        let path = kernel.image.with_file_name(format!("config-{release}"));
+        Self::read(&path, release)
+    }
+
+    fn read(path: &Path, release: String) -> Result<Self, String> {
+        let config = fs::read_to_string(path);
+        let config = config.map_err(|error| {
+            format!(
+                "nothing tells what the guests' kernel was built with: cannot read {}: {error}",
+                path.display()
+            )
+        })?;
+        Ok(Self { release, config })
+    }
+
+    fn has(&self, option: &str) -> bool {
+        let set = |line: &str| line.strip_prefix(option).is_some_and(|value| matches!(value, "=y" | "=m"));
+        self.config.lines().any(set)
+    }
+}
+
+/// What the kernel in the guest does.
+fn of_guests(kernel: &Result<GuestKernel, String>) -> Vec<Check> {
+    let driver = |id, title, option: &str| {
+        let found = kernel.as_ref().map(|kernel| (kernel.has(option), kernel.release.as_str()));
+        let (status, detail) = match found {
+            Ok((true, release)) => (Status::Works, format!("the guests' kernel {release} has the driver")),
+            Ok((false, release)) => (Status::Missing, format!("the guests' kernel {release} has no driver")),
+            Err(because) => (Status::Missing, because.clone()),
+        };
+        let remedy = (status == Status::Missing).then(|| format!("a kernel with {option}"));
+        check(id, title, (status, detail, remedy), MOVES)
+    };
+    vec![
+        driver("virtio-balloon", "virtio-balloon", "CONFIG_VIRTIO_BALLOON"),
+        driver("virtio-mem", "virtio-mem", "CONFIG_VIRTIO_MEM"),
+        check("damon", "DAMON", damon(kernel), SEES),
+        check("page-generations", "page generations", generations(kernel), SEES),
+    ]
+}
+
+type Found = (Status, String, Option<String>);
+
+fn damon(kernel: &Result<GuestKernel, String>) -> Found {
+    match kernel {
+        Ok(kernel)
+            if ["CONFIG_DAMON_PADDR", "CONFIG_DAMON_SYSFS"].iter().all(|option| kernel.has(option)) =>
+        {
+            (Status::Works, format!("the guests' kernel {} counts accesses", kernel.release), None)
+        }
+        Ok(kernel) => (
+            Status::Missing,
+            format!("the guests' kernel {} lacks CONFIG_DAMON_PADDR or CONFIG_DAMON_SYSFS", kernel.release),
+            Some(NEWER.to_owned()),
+        ),
+        Err(because) => (Status::Missing, because.clone(), Some(NEWER.to_owned())),
+    }
+}
+
+fn generations(kernel: &Result<GuestKernel, String>) -> Found {
+    match kernel {
+        Ok(kernel) if kernel.has("CONFIG_LRU_GEN_ENABLED") => {
+            (Status::Works, format!("on in the guests' kernel {} (MGLRU)", kernel.release), None)
+        }
+        Ok(kernel) if kernel.has("CONFIG_LRU_GEN") => (
+            Status::Limited,
+            format!("off in the guests' kernel {} (MGLRU)", kernel.release),
+            Some("in the guest: echo y > /sys/kernel/mm/lru_gen/enabled, or `source = \"mglru\"`".to_owned()),
+        ),
+        Ok(kernel) => (
+            Status::Missing,
+            format!("the guests' kernel {} lacks CONFIG_LRU_GEN", kernel.release),
+            Some(NEWER.to_owned()),
+        ),
+        Err(because) => (Status::Missing, because.clone(), Some(NEWER.to_owned())),
+    }
+}
+
+/// It takes a kernel on each side.
+fn agents_balloon(kernel: &Result<GuestKernel, String>, freed: Result<(), String>) -> Check {
+    let has_pages = kernel.as_ref().map(|kernel| kernel.has("CONFIG_HUGETLBFS"));
+    let found = match (freed, has_pages) {
+        (Err(because), _) => {
+            (Status::Missing, because, Some("a kernel with memfd (CONFIG_MEMFD_CREATE)".to_owned()))
+        }
+        (_, Err(because)) => (Status::Missing, because.clone(), None),
+        (Ok(()), Ok(false)) => {
+            let remedy = "a kernel with CONFIG_HUGETLBFS".to_owned();
+            (Status::Missing, "the guests' kernel has no huge pages".to_owned(), Some(remedy))
+        }
+        (Ok(()), Ok(true)) => {
+            let detail = "this kernel frees parts of a memfd; guests' memory must be in one, without VFIO";
+            (Status::Works, detail.to_owned(), None)
+        }
+    };
+    check("agent-balloon", "agent's balloon", found, MOVES)
+}
+
+fn accessed_bits(found: Result<(), String>) -> Check {
+    let found = match found {
+        Ok(()) => {
+            (Status::Works, "of QEMU's process; right for emulated guests, not for KVM".to_owned(), None)
+        }
+        Err(because) => (
+            Status::Missing,
+            format!("{ACCESSED_BITS}: {because}"),
+            Some("a kernel with CONFIG_PROC_PAGE_MONITOR".to_owned()),
+        ),
+    };
+    check("accessed-bits", "accessed bits", found, SEES)
+}
+
+fn check(
+    id: &'static str,
+    title: &'static str,
+    (status, detail, remedy): Found,
+    needed_for: &'static str,
+) -> Check {
+    Check { group: Group::Memory, id, title, status, detail, needed_for, remedy, required: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statuses(config: &str) -> Vec<Status> {
+        let kernel = Ok(GuestKernel { release: "6.1".to_owned(), config: config.to_owned() });
+        of_guests(&kernel).into_iter().map(|check| check.status).collect()
+    }
+
+    #[test]
+    fn what_a_kernel_was_built_with_decides_and_what_is_missing_has_a_remedy() {
+        use Status::{Limited, Missing, Works};
+        assert_eq!(statuses(""), [Missing; 4]);
+        let debian_12 = "CONFIG_VIRTIO_BALLOON=m\nCONFIG_VIRTIO_MEM=m\nCONFIG_LRU_GEN=y\n# CONFIG_LRU_GEN_ENABLED is not set\n";
+        assert_eq!(statuses(debian_12), [Works, Works, Missing, Limited]);
+        let debian_13 = "CONFIG_VIRTIO_BALLOON=m\nCONFIG_DAMON_PADDR=y\nCONFIG_DAMON_SYSFS=y\nCONFIG_LRU_GEN=y\nCONFIG_LRU_GEN_ENABLED=y\n";
+        assert_eq!(statuses(debian_13), [Works, Missing, Works, Works]);
+        for check in of_guests(&Err("no kernel".to_owned())) {
+            assert!(check.remedy.is_some() && check.detail == "no kernel", "{check:?}");
+        }
+    }
+
+    #[test]
+    fn the_agents_balloon_takes_both_kernels() {
+        let kernel = |config: &str| Ok(GuestKernel { release: "6.1".to_owned(), config: config.to_owned() });
+        let status = |kernel, freed| agents_balloon(&kernel, freed).status;
+        assert_eq!(status(kernel("CONFIG_HUGETLBFS=y"), Ok(())), Status::Works);
+        assert_eq!(status(kernel(""), Ok(())), Status::Missing);
+        assert_eq!(status(kernel("CONFIG_HUGETLBFS=y"), Err("ENOSYS".to_owned())), Status::Missing);
+    }
+}
