@@ -21,6 +21,8 @@ pub enum Need {
     File(&'static str, &'static str),
     /// An installed kernel with its modules, which a guest can boot.
     GuestKernel,
+    /// One of them that was built with this line in its configuration, and the Debian package that brings it.
+    GuestKernelWith(&'static str, &'static str),
 }
 
 impl Need {
@@ -42,8 +44,13 @@ impl Need {
                 Some(format!("needs {program} (a release of {place}, on the PATH)"))
             }
             Self::File(path, what) if !Path::new(path).exists() => Some(format!("needs {what} ({path})")),
-            Self::GuestKernel if !has_kernel() => {
+            Self::GuestKernel if kernels().next().is_none() => {
                 Some("needs a kernel for guests (apt-get install linux-image-cloud-amd64)".to_owned())
+            }
+            Self::GuestKernelWith(line, package)
+                if !kernels().any(|release| is_built_with(&release, line)) =>
+            {
+                Some(format!("needs a kernel for guests with {line} (apt-get install {package})"))
             }
             Self::Cpus(count) if cpus() < count => Some(format!("needs {count} CPUs, here are {}", cpus())),
             _ => None,
@@ -121,12 +128,18 @@ fn is_on_path(program: &str) -> bool {
     places.into_iter().any(|folder| folder.join(program).is_file())
 }
 
-fn has_kernel() -> bool {
+/// Releases of kernels that are installed with their modules.
+fn kernels() -> impl Iterator<Item = String> {
     let kernels = std::fs::read_dir("/boot").into_iter().flatten().filter_map(Result::ok);
     let names = kernels.filter_map(|entry| entry.file_name().into_string().ok());
     names
         .filter_map(|name| name.strip_prefix("vmlinuz-").map(str::to_owned))
-        .any(|release| Path::new("/lib/modules").join(release).join("modules.dep").is_file())
+        .filter(|release| Path::new("/lib/modules").join(release).join("modules.dep").is_file())
+}
+
+fn is_built_with(release: &str, line: &str) -> bool {
+    let config = std::fs::read_to_string(format!("/boot/config-{release}")).unwrap_or_default();
+    config.lines().any(|its| its == line)
 }
 
 fn cpus() -> usize {

@@ -99,6 +99,18 @@ const CASES: &[Case] = &[
         test: telemetry::both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves,
     },
     Case {
+        name: "accesses_are_counted_by_damon_where_the_guests_kernel_has_it",
+        needs: &[
+            Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+            Need::GuestKernelWith(telemetry::DAMON, "linux-image-6.12-cloud-amd64"),
+            Need::File(
+                "/usr/share/doc/busybox-static",
+                "busybox in one file (apt-get install busybox-static)",
+            ),
+        ],
+        test: telemetry::accesses_are_counted_by_damon,
+    },
+    Case {
         name: "a_machine_has_one_mover_of_its_memory_at_a_time",
         needs: BY_HAND,
         test: telemetry::a_machine_has_one_mover_at_a_time,

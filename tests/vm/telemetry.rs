@@ -20,6 +20,8 @@ while :; do
   sleep 1
 done
 ";
+/// In the configuration of a kernel that counts accesses.
+pub(crate) const DAMON: &str = "CONFIG_DAMON_PADDR=y";
 /// One node, all of whose memory is in a file that the host can free parts of.
 const ONE_NODE: &[&str] = &[
     "-m",
@@ -50,9 +52,8 @@ const TWO_NODES: &[&str] = &[
 ];
 
 /// A guest with an agent's port and two monitors, once it checks its memory.
-fn start(sandbox: &Sandbox, memory: &[&str]) -> Machine {
+fn start(sandbox: &Sandbox, kernel: &GuestKernel, memory: &[&str]) -> Machine {
     let folder = sandbox.home();
-    let kernel = GuestKernel::newest();
     let unit = guide("ExecStart=", folder);
     let agent = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("it starts something");
     kernel.initrd(folder, &SCRIPT.replace("AGENT", agent), Some(env!("CARGO_BIN_EXE_plumb")));
@@ -60,7 +61,7 @@ fn start(sandbox: &Sandbox, memory: &[&str]) -> Machine {
     let mut flags = words(&guide("virtserialport", folder).replace("/web.", "/vm."));
     flags.extend(["-qmp".to_owned(), monitor("vm.qmp"), "-qmp".to_owned(), monitor("vm.qmp2")]);
     flags.extend(memory.iter().map(|word| (*word).to_owned()));
-    let machine = Machine::start(folder, "vm", &kernel, "memhp_default_state=online_movable", &flags);
+    let machine = Machine::start(folder, "vm", kernel, "memhp_default_state=online_movable", &flags);
     assert!(wait_until(PATIENCE, || machine.said("INTACT") > 0), "the guest boots");
     machine
 }
@@ -83,7 +84,7 @@ fn config(sandbox: &Sandbox, file: &str, lines: &str) -> String {
 /// What an agent tells of both tiers, and memory of the fast one that goes to the floor and comes back by virtio-mem.
 pub(crate) fn both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves() {
     let sandbox = sandbox();
-    let machine = start(&sandbox, TWO_NODES);
+    let machine = start(&sandbox, &GuestKernel::newest(), TWO_NODES);
     // Debian 12's kernel has page generations only if they are asked for.
     let text = guide("slow-nodes", sandbox.home()).replace("/web.", "/vm.").replace("vms.web", "vms.vm");
     let text = text.replace("\"auto\"", "\"mglru\"");
@@ -120,10 +121,33 @@ pub(crate) fn both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves() {
     assert_intact(&machine);
 }
 
+/// Of a guest whose kernel has DAMON: both nodes, of whose memory some is accessed in some samples and most in none.
+pub(crate) fn accesses_are_counted_by_damon() {
+    let sandbox = sandbox();
+    let kernel = GuestKernel::with(DAMON).expect("it was installed");
+    let _machine = start(&sandbox, &kernel, TWO_NODES);
+    let file = config(&sandbox, "vms.toml", "slow-nodes = [1]\n");
+    let counted = || {
+        let told = top(&sandbox, &file);
+        assert_eq!(told["source"], "damon", "{told}");
+        let classes = |node: usize| told["nodes"][node]["accesses"].as_array().cloned().unwrap_or_default();
+        let of = |node: usize, accessed: bool| -> f64 {
+            let classes = classes(node).into_iter();
+            let classes = classes.filter(|class| (class["accesses"].as_u64() > Some(0)) == accessed);
+            classes.filter_map(|class| class["bytes"].as_f64()).sum::<f64>() / MIB
+        };
+        // The file whose sum the guest makes again and again has 24 MiB, wherever they are.
+        of(0, true) + of(1, true) > 8.0
+            && of(0, false) + of(1, false) > 200.0
+            && told["telemetry_cpu"].is_number()
+    };
+    assert!(wait_until(PATIENCE, counted), "{}", top(&sandbox, &file));
+}
+
 /// Two who would move the same machine's memory, by monitors of their own: the second is refused, until the first is gone.
 pub(crate) fn a_machine_has_one_mover_at_a_time() {
     let sandbox = sandbox();
-    let _machine = start(&sandbox, TWO_NODES);
+    let _machine = start(&sandbox, &GuestKernel::newest(), TWO_NODES);
     let [first, second] = ["qmp", "qmp2"].map(|qmp| {
         let at = sandbox.home().join(format!("vm.{qmp}")).display().to_string();
         sandbox.file(&format!("{qmp}.toml"), &format!("interval = \"2s\"\n[vms.vm]\nqmp = \"{at}\"\n"))
@@ -157,7 +181,7 @@ pub(crate) fn a_machine_has_one_mover_at_a_time() {
 /// The agent's pages, with whoever takes them killed in the middle, again and again: the guest has what it had, and gets all back.
 pub(crate) fn who_takes_pages_may_be_killed_in_the_middle() {
     let sandbox = sandbox();
-    let mut machine = start(&sandbox, ONE_NODE);
+    let mut machine = start(&sandbox, &GuestKernel::newest(), ONE_NODE);
     let lines = "method = \"agent\"\nsource = \"none\"\nfloor = \"200MiB\"\nceiling = \"240MiB\"\n";
     let file = config(&sandbox, "vms.toml", lines);
     for _ in 0..3 {
