@@ -16,6 +16,7 @@ mod ends;
 mod fallback;
 mod hostile;
 mod kept;
+mod memory;
 mod plot;
 mod shells;
 mod tables;
@@ -27,6 +28,12 @@ fn main() -> ExitCode {
 }
 
 const CASES: &[Case] = &[
+    Case {
+        name: "a_record_of_memory_is_replayed_by_the_rebalancer",
+        needs: &[],
+        test: memory::a_record_is_replayed,
+    },
+    Case { name: "a_record_of_memory_is_shown_as_a_page", needs: &[], test: memory::a_record_is_shown },
     Case { name: "help_names_every_subcommand", needs: &[], test: help_names_every_subcommand },
     Case { name: "a_misspelt_scenario_is_answered_by_the_one_meant", needs: &[], test: a_misspelt_scenario },
     Case {

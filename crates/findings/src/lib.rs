@@ -15,6 +15,7 @@ mod evidence;
 mod history;
 mod ladder;
 mod latency;
+mod memory;
 mod packets;
 mod pair_matrix;
 mod probed;
@@ -38,6 +39,7 @@ pub use evidence::{Evidence, Number, Unit};
 pub use history::{ResultHistory, RunLevel, RunResult, RunResults};
 pub use ladder::{CostStep, FactorEffect, Ladder};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
+pub use memory::{MEMORY_SCHEMA, MemoryArm, MemoryLook, MemoryMove, MemorySummary, VmMemory};
 pub use packets::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 pub use pair_matrix::{HostPair, PairMatrix};
 pub use probed::{

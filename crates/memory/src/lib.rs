@@ -21,7 +21,7 @@ pub use agent::frees_behind_guests;
 pub use agent_link::AgentLink;
 pub use balloon::{Balloon, GuestAgent, Resize, resize};
 pub use error::MemoryError;
-pub use rebalance::{AttachedVm, Rebalance, Round};
+pub use rebalance::{AttachedVm, Rebalance, Round, guest_report};
 pub use resident::Resident;
 pub use running::{GuestMemory, RunningVm, TierMemory, VmAccess};
 pub use telemetry::{AccessSource, Accesses, GuestTelemetry, ReferencedBits};

@@ -129,20 +129,21 @@ impl AttachedVm {
     pub fn resize(&mut self, fast: Bytes) -> Result<(), MemoryError> {
         self.vm.as_mut().map_or(Ok(()), |vm| vm.resize(fast))
     }
+}
 
-    /// What the policy goes by; `None` of a guest that tells nothing.
-    fn report(&self, memory: &GuestMemory) -> Option<GuestReport> {
-        let class = |class: &AccessClass| HeatClass { bytes: class.bytes, accesses: class.accesses as f64 };
-        let accesses: Vec<HeatClass> = memory.classes().map(class).collect();
-        let known = self.by_accesses && !accesses.is_empty();
-        Some(GuestReport {
-            available: Some(memory.available?),
-            psi: memory.psi,
-            refaults: memory.refaults,
-            accesses: known.then_some(accesses),
-            dram_hits: memory.dram_hits().filter(|_| known).map(|Share(hits)| Share(hits.clamp(0.0, 1.0))),
-        })
-    }
+/// What the policy goes by; `None` of a guest that tells nothing. `by_accesses`: what it needs is told by what it accesses.
+#[must_use]
+pub fn guest_report(memory: &GuestMemory, by_accesses: bool) -> Option<GuestReport> {
+    let class = |class: &AccessClass| HeatClass { bytes: class.bytes, accesses: class.accesses as f64 };
+    let accesses: Vec<HeatClass> = memory.classes().map(class).collect();
+    let known = by_accesses && !accesses.is_empty();
+    Some(GuestReport {
+        available: Some(memory.available?),
+        psi: memory.psi,
+        refaults: memory.refaults,
+        accesses: known.then_some(accesses),
+        dram_hits: memory.dram_hits().filter(|_| known).map(|Share(hits)| Share(hits.clamp(0.0, 1.0))),
+    })
 }
 
 fn tiers(seen: &GuestMemory) -> Tiers {
@@ -184,7 +185,7 @@ impl Rebalance {
             .map(|(name, vm)| Observation {
                 vm: name.clone(),
                 has: vm.has,
-                guest: seen[name].as_ref().ok().and_then(|seen| vm.report(seen)),
+                guest: seen[name].as_ref().ok().and_then(|seen| guest_report(seen, vm.by_accesses)),
             })
             .collect();
         let decision = self.rebalancer.decide(&observations);

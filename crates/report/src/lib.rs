@@ -10,6 +10,7 @@ mod harmless;
 mod kind;
 mod labels;
 mod live;
+mod memory;
 mod page;
 mod phrases;
 mod pictures;
@@ -25,10 +26,10 @@ pub use chart::Theme;
 pub use harmless::harmless;
 pub use labels::result_label;
 pub use live::{Judgement, LiveFinding, LiveResult, LiveStep, live_findings, live_results};
-pub use pictures::{Picture, comparison_pictures, picture_kinds, pictures};
+pub use pictures::{Picture, comparison_pictures, memory_pictures, picture_kinds, pictures};
 pub use quantity::Scale;
 pub use render::{
-    Format, Options, SingleFormat, Summary, UnknownFormat, View, render, render_contrast, render_solo,
-    render_trace, render_trace_contrast, render_vm, section_names,
+    Format, Options, SingleFormat, Summary, UnknownFormat, View, render, render_contrast, render_memory,
+    render_solo, render_trace, render_trace_contrast, render_vm, section_names,
 };
 pub use requirement::{Requirement, UnknownRequirement};

@@ -3,6 +3,7 @@
 mod columns;
 pub(crate) mod comparison;
 pub(crate) mod cpu;
+pub(crate) mod fast_memory;
 pub(crate) mod frontier;
 pub(crate) mod heat_map;
 pub(crate) mod histogram;
@@ -14,7 +15,7 @@ pub(crate) mod sweep;
 pub(crate) mod syscalls;
 pub(crate) mod time_series;
 
-use findings::{Findings, RunComparison};
+use findings::{Findings, MemorySummary, RunComparison};
 use samples::RunRecord;
 
 use crate::{
@@ -124,4 +125,10 @@ pub fn comparison_pictures(comparison: &RunComparison) -> Vec<Picture> {
         Build::Comparison(build) => build(comparison),
     };
     KINDS.iter().flat_map(of_kind).map(Picture).collect()
+}
+
+/// Those of memory that is shared out.
+#[must_use]
+pub fn memory_pictures(summary: &MemorySummary) -> Vec<Picture> {
+    fast_memory::build(summary).into_iter().map(Picture).collect()
 }

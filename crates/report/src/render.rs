@@ -3,12 +3,12 @@
 use std::{fmt, str::FromStr};
 
 use findings::{
-    CheckReport, Findings, Gate, Objective, RunComparison, SingleMeasurement, TraceComparison, TraceSummary,
-    VmSummary,
+    CheckReport, Findings, Gate, MemorySummary, Objective, RunComparison, SingleMeasurement, TraceComparison,
+    TraceSummary, VmSummary,
 };
 use samples::RunRecord;
 
-use crate::{backends, comparison, requirement::Requirement, sections, single, trace};
+use crate::{backends, comparison, memory, requirement::Requirement, sections, single, trace};
 
 /// What a report is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,6 +209,17 @@ pub fn render_vm(summary: &VmSummary, top: usize, format: SingleFormat, options:
         SingleFormat::Terminal => backends::terminal(&trace::vm_page(summary, top), options),
         SingleFormat::Markdown => backends::markdown(&trace::vm_page(summary, top)),
         SingleFormat::Html => backends::html(&trace::vm_page(summary, top)),
+        SingleFormat::Json => backends::json(summary),
+    }
+}
+
+/// Writes how fast memory was shared out, and what it served. Ends with a line feed.
+#[must_use]
+pub fn render_memory(summary: &MemorySummary, format: SingleFormat, options: &Options) -> String {
+    match format {
+        SingleFormat::Terminal => backends::terminal(&memory::page(summary), options),
+        SingleFormat::Markdown => backends::markdown(&memory::page(summary)),
+        SingleFormat::Html => backends::html(&memory::page(summary)),
         SingleFormat::Json => backends::json(summary),
     }
 }

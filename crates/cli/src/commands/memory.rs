@@ -2,8 +2,11 @@
 
 mod accuracy;
 mod compare;
-mod document;
+pub(crate) mod document;
 mod guests;
+pub(crate) mod record;
+mod report;
+mod summary;
 mod table;
 mod top;
 
@@ -16,6 +19,8 @@ use crate::exit::Exit;
 pub(crate) enum MemoryCommand {
     /// Show what each machine has, uses and accesses, by node, until it is interrupted
     Top(top::TopArgs),
+    /// Show a record of what machines had and accessed, or a comparison, as a page with pictures
+    Report(report::ReportArgs),
     /// Boot a guest and see how far each source of accesses is from the truth, and what it costs
     Accuracy(accuracy::AccuracyArgs),
     /// Boot guests whose working sets shift, and compare ways of sharing fast memory out among them
@@ -26,6 +31,7 @@ pub(crate) enum MemoryCommand {
 pub(crate) fn run(command: &MemoryCommand) -> anyhow::Result<Exit> {
     match command {
         MemoryCommand::Top(args) => top::run(args),
+        MemoryCommand::Report(args) => report::run(args),
         MemoryCommand::Accuracy(args) => accuracy::run(args),
         MemoryCommand::Compare(args) => compare::run(args),
     }

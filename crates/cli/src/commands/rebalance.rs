@@ -3,6 +3,7 @@
 
 pub(crate) mod config;
 pub(crate) mod metrics;
+mod replay;
 mod table;
 
 use std::{
@@ -21,6 +22,10 @@ use policy::{Rebalancer, State};
 use serde::{Deserialize, Serialize};
 
 use self::config::Config;
+use super::memory::{
+    document::{self, Document},
+    record::Recorder,
+};
 use crate::{exit::Exit, interrupt, output};
 
 /// How often a wait looks whether the user asked for the end.
@@ -44,6 +49,12 @@ pub(crate) struct RebalanceArgs {
     /// Keep in this file what is known of the machines, and go on from it
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
+    /// Add what is seen and moved in each round to this record, for `plumb memory report` and --replay
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Say what would have been moved by this record, as if the moves had been carried out; no machine is reached
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["dry_run", "metrics", "state", "record"])]
+    replay: Option<PathBuf>,
 }
 
 const AFTER_HELP: &str = "\
@@ -80,12 +91,17 @@ impl KeptState {
 /// Looks, decides and moves, round by round.
 pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
     let config = Config::read(&args.config)?;
+    if let Some(record) = &args.replay {
+        return replay::run(&config, record, args.rounds);
+    }
+    let mut recorder = args.record.as_deref().map(Recorder::open).transpose()?;
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
     let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let locks = machine::runtime_folder(named, &env::temp_dir()).join("plumb");
     let mut vms = config.attach((!args.dry_run).then_some(&*locks))?;
-    let settings = config.settings(&mut vms)?;
+    let settings = config.settings(&config.extents(&mut vms)?)?;
+    let facts = document::facts(&mut vms);
     let state = args.state.as_deref().map(read_state).transpose()?.unwrap_or_default();
     let rebalancer = Rebalancer::resume(settings, state).map_err(|error| config.misuse(&error))?;
     let mut rebalance = Rebalance::new(rebalancer, vms, config.interval());
@@ -93,7 +109,11 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
     while !stop.is_asked() {
         let next = Instant::now() + config.interval();
         let round = rebalance.round(args.dry_run);
-        tell(&round, args.dry_run, made == 0)?;
+        tell(&round, if args.dry_run { "would move " } else { "" }, made == 0, Timestamp::now())?;
+        if let Some(recorder) = &mut recorder {
+            let moves = if args.dry_run { &[][..] } else { &*round.decision.moves };
+            recorder.keep(&Document::of(&round.seen, &facts, config.interval(), moves))?;
+        }
         if let Some(file) = &args.metrics {
             replace(file, &metrics::text(&round.seen, Some(&round.decision)))?;
         }
@@ -135,13 +155,12 @@ fn read_state(file: &Path) -> anyhow::Result<State> {
 }
 
 /// Who has what, at first and whenever something is moved; each move with its reason.
-fn tell(round: &Round, dry: bool, first: bool) -> anyhow::Result<()> {
+fn tell(round: &Round, verb: &str, first: bool, at: Timestamp) -> anyhow::Result<()> {
     let moves = &round.decision.moves;
     if first || !moves.is_empty() {
         output::line(table::of(round))?;
     }
-    let now = Timestamp::now().strftime("%H:%M:%S");
-    let verb = if dry { "would move " } else { "" };
+    let now = at.strftime("%H:%M:%S");
     for made in moves {
         match round.failed.iter().find(|(failed, _)| failed.vm == made.vm) {
             Some((_, error)) => output::line(format_args!("{now} {made}; not done: {error}"))?,

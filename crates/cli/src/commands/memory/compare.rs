@@ -1,14 +1,16 @@
 //! `plumb memory compare`: ways of sharing fast memory out among guests whose working sets shift as it is known.
 
+use std::{path::PathBuf, time::Duration};
+
 use ::lab::{Arm, Look, Rebalancing, RebalancingRequest, Stop, rebalancing};
 use anyhow::Context;
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use protocol::AccessSourceKind;
-use serde::Serialize;
-use units::{Bytes, Share, significant};
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Nanos, Share, significant};
 
-use super::guests::GuestArgs;
+use super::{guests::GuestArgs, summary};
 use crate::{
     commands::{PROGRAM, TOOL},
     exit::Exit,
@@ -37,6 +39,9 @@ pub(crate) struct CompareArgs {
     /// Fast memory that the guests share
     #[arg(long, value_name = "SIZE", default_value = "352M", value_parser = capacity)]
     capacity: Bytes,
+    /// Write a page with pictures to this file besides: .html, .md, .txt or .json
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 const AFTER_HELP: &str = "\
@@ -56,28 +61,36 @@ fn capacity(text: &str) -> Result<Bytes, String> {
     if limits.contains(&size.0) { Ok(size) } else { Err("two guests share 256 to 512 MiB".to_owned()) }
 }
 
-#[derive(Debug, Serialize)]
-struct Document {
+/// What `--json` prints, from which `plumb memory report` makes a page.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Document {
     schema: u32,
     source: AccessSourceKind,
     /// How many times as long an access of slow memory is stated to take.
-    slow_cost: f64,
-    vms: Vec<String>,
-    arms: Vec<ArmDocument>,
+    pub(super) slow_cost: f64,
+    /// From one look to the next.
+    #[serde(default)]
+    pub(super) interval: Nanos,
+    pub(super) vms: Vec<String>,
+    pub(super) arms: Vec<ArmDocument>,
 }
 
-#[derive(Debug, Serialize)]
-struct ArmDocument {
-    arm: &'static str,
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ArmDocument {
+    pub(super) arm: String,
     hits: Option<Share>,
     /// From equal parts to the optimum.
-    way: Option<Share>,
+    pub(super) way: Option<Share>,
+    /// The same in the second half of each phase.
+    #[serde(default)]
+    settled_way: Option<Share>,
     /// By look and machine: phase, fast memory in bytes, share of accesses that it served, and the optimum's.
-    looks: Vec<Vec<(u32, u64, f64, f64)>>,
+    pub(super) looks: Vec<Vec<(u32, u64, f64, f64)>>,
 }
 
 /// Runs it.
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
+    let page = args.output.as_deref().map(summary::page).transpose()?;
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
     let request = RebalancingRequest {
@@ -96,40 +109,63 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         output::aside(format_args!("{}, phase {}: {vms}", arm.word(), look.phase + 1));
     });
     let result = result.context(NoGuest)?;
+    let document = document(&result, args.guests.interval());
+    if let Some((path, format)) = page {
+        summary::write(&summary::of_comparison(&document), &path, format)?;
+    }
     if args.guests.json {
-        output::line(serde_json::to_string(&document(&result))?)?;
+        output::line(serde_json::to_string(&document)?)?;
     } else {
         output::line(text(&result))?;
     }
     Ok(Exit::Success)
 }
 
-fn document(result: &Rebalancing) -> Document {
+fn document(result: &Rebalancing, interval: Duration) -> Document {
+    let settled = result.settled();
     let arm = |(arm, looks): &(Arm, Vec<Look>)| ArmDocument {
-        arm: arm.word(),
+        arm: arm.word().to_owned(),
         hits: result.hits(*arm, None),
         way: result.way(*arm),
+        settled_way: settled.way(*arm),
         looks: looks
             .iter()
             .map(|look| look.vms.iter().map(|vm| (look.phase, vm.fast.0, vm.hits.0, vm.best.0)).collect())
             .collect(),
     };
     let arms = result.arms.iter().map(arm).collect();
-    Document { schema: 1, source: result.source, slow_cost: COST, vms: result.vms.clone(), arms }
+    let (source, interval, vms) = (result.source, interval.into(), result.vms.clone());
+    Document { schema: 1, source, slow_cost: COST, interval, vms, arms }
+}
+
+/// The answer, and what it rests on.
+fn answer(way: Option<Share>, settled: Option<Share>, source: AccessSourceKind) -> [String; 2] {
+    let settled = settled.map(|way| format!(", {way} in the second half of each phase")).unwrap_or_default();
+    let first = way.map_or_else(
+        || "Equal parts are as good as the optimum here: nothing can be told.".to_owned(),
+        |way| format!("The rebalancer came {way} of the way from equal parts to the optimum{settled}."),
+    );
+    let source = match source {
+        AccessSourceKind::Damon => "accesses counted by DAMON",
+        _ => "memory touched, by page generations (MGLRU)",
+    };
+    [first, format!("It went by {source}. Slow memory is stated to take {COST}x as long, not measured.")]
+}
+
+impl Document {
+    /// As on a terminal.
+    pub(super) fn answer(&self) -> [String; 2] {
+        let rebalancer = self.arms.iter().find(|arm| arm.arm == Arm::Rebalancer.word());
+        let ways = rebalancer.map(|arm| (arm.way, arm.settled_way));
+        let (way, settled) = ways.unwrap_or_default();
+        answer(way, settled, self.source)
+    }
 }
 
 /// The answer, the table, and the curves.
 fn text(result: &Rebalancing) -> String {
-    let way = result.way(Arm::Rebalancer);
-    let first = way.map_or_else(
-        || "Equal parts are as good as the optimum here: nothing can be told.".to_owned(),
-        |way| format!("The rebalancer came {way} of the way from equal parts to the optimum."),
-    );
-    let source = match result.source {
-        AccessSourceKind::Damon => "accesses counted by DAMON",
-        _ => "memory touched, by page generations (MGLRU)",
-    };
-    let second = format!("It went by {source}. Slow memory is stated to take {COST}x as long, not measured.");
+    let [way, settled] = [result, &result.settled()].map(|result| result.way(Arm::Rebalancer));
+    let [first, second] = answer(way, settled, result.source);
     let curves = result.arms.iter().flat_map(|(arm, looks)| curves(*arm, looks, &result.vms));
     let mut lines = vec![first, second, String::new(), table(result), String::new()];
     lines.push("Share of accesses that fast memory served, a sign a look:".to_owned());

@@ -1,33 +1,40 @@
-//! What `plumb memory top --json` prints: a document a look.
+//! A look at virtual machines' memory as a line of JSON: what `plumb memory top --json` prints, and what a record is made of.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use jiff::Timestamp;
-use memory::{GuestMemory, MemoryError, TierMemory};
+use memory::{AttachedVm, GuestMemory, MemoryError, TierMemory};
+use policy::Move;
 use protocol::{AccessClass, AccessSourceKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos, Share};
 
 /// One look at all machines.
-#[derive(Debug, Serialize)]
-pub(super) struct Document {
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Document {
     /// The version of this form.
     schema: u32,
     at: String,
-    interval: Nanos,
-    vms: Vec<Machine>,
+    pub(crate) interval: Nanos,
+    pub(crate) vms: Vec<Machine>,
+    /// What a rebalancer has ordered by it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) moves: Vec<Move>,
 }
 
 /// A machine; what is not known is null.
-#[derive(Debug, Serialize)]
-struct Machine {
-    name: String,
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Machine {
+    pub(crate) name: String,
     /// Why it could not be seen.
     error: Option<String>,
     /// By which its memory can be moved.
-    method: Option<&'static str>,
-    fast: Option<Bytes>,
-    slow: Option<Bytes>,
+    method: Option<String>,
+    /// The most fast memory that it can have.
+    #[serde(default)]
+    pub(crate) whole: Option<Bytes>,
+    pub(crate) fast: Option<Bytes>,
+    pub(crate) slow: Option<Bytes>,
     resident: Option<Bytes>,
     free: Option<Bytes>,
     available: Option<Bytes>,
@@ -36,7 +43,7 @@ struct Machine {
     pressure: Option<Share>,
     source: Option<AccessSourceKind>,
     no_accesses_because: Option<String>,
-    dram_hits: Option<Share>,
+    pub(crate) dram_hits: Option<Share>,
     /// Of one CPU of the guest.
     telemetry_cpu: Option<Share>,
     /// Of the host, for this look.
@@ -44,7 +51,7 @@ struct Machine {
     nodes: Vec<Node>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Node {
     node: u32,
     slow: bool,
@@ -54,34 +61,65 @@ struct Node {
     accesses: Vec<AccessClass>,
 }
 
+/// What of a machine stays as it is from look to look.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct MachineFacts {
+    method: Option<&'static str>,
+    pub(crate) whole: Option<Bytes>,
+}
+
+/// By name; of one that cannot be reached nothing is known.
+pub(crate) type Facts = BTreeMap<String, MachineFacts>;
+
+/// Of those that are reached.
+pub(crate) fn facts(vms: &mut BTreeMap<String, AttachedVm>) -> Facts {
+    let of_vm = |vm: &mut AttachedVm| MachineFacts {
+        method: vm.method().map(|method| method.word()),
+        whole: vm.whole().ok(),
+    };
+    vms.iter_mut().map(|(name, vm)| (name.clone(), of_vm(vm))).collect()
+}
+
 impl Document {
     const SCHEMA: u32 = 1;
 
-    pub(super) fn of(
+    pub(crate) fn of(
         seen: &BTreeMap<String, Result<GuestMemory, MemoryError>>,
-        methods: &BTreeMap<String, Option<&'static str>>,
+        facts: &Facts,
         interval: Duration,
+        moves: &[Move],
     ) -> Self {
         let machine = |(name, seen): (&String, &Result<GuestMemory, MemoryError>)| {
-            let method = methods.get(name).copied().flatten();
-            Machine::of(name, method, seen.as_ref())
+            Machine::of(name, &facts.get(name).cloned().unwrap_or_default(), seen.as_ref())
         };
         Self {
             schema: Self::SCHEMA,
             at: Timestamp::now().to_string(),
             interval: interval.into(),
             vms: seen.iter().map(machine).collect(),
+            moves: moves.to_vec(),
         }
+    }
+
+    /// When it was made; the beginning of time of one that does not say.
+    pub(crate) fn moment(&self) -> Timestamp {
+        self.at.parse().unwrap_or_default()
+    }
+
+    /// Whether this version reads it.
+    pub(crate) const fn is_known(&self) -> bool {
+        self.schema == Self::SCHEMA
     }
 }
 
 impl Machine {
-    fn of(name: &str, method: Option<&'static str>, seen: Result<&GuestMemory, &MemoryError>) -> Self {
+    fn of(name: &str, facts: &MachineFacts, seen: Result<&GuestMemory, &MemoryError>) -> Self {
         let (memory, error) = (seen.ok(), seen.err().map(ToString::to_string));
         Self {
             name: name.to_owned(),
             error,
-            method,
+            method: facts.method.map(str::to_owned),
+            whole: facts.whole,
             fast: memory.map(|memory| memory.size),
             slow: memory.map(|memory| memory.slow),
             resident: memory.and_then(|memory| memory.resident),
@@ -97,6 +135,32 @@ impl Machine {
             telemetry_host_cpu: memory.and_then(|memory| memory.host_cost),
             nodes: memory.iter().flat_map(|memory| &memory.tiers).map(Node::of).collect(),
         }
+    }
+
+    /// What was seen of it; `None` of one that could not be.
+    pub(crate) fn memory(&self) -> Option<GuestMemory> {
+        let tier = |node: &Node| TierMemory {
+            node: node.node,
+            is_slow: node.slow,
+            size: node.size,
+            free: node.free,
+            accesses: node.accesses.clone(),
+        };
+        Some(GuestMemory {
+            size: self.fast?,
+            slow: self.slow.unwrap_or_default(),
+            resident: self.resident,
+            free: self.free,
+            available: self.available,
+            swap_used: self.swap_used,
+            refaults: self.refaults_per_second,
+            psi: self.pressure,
+            source: self.source.unwrap_or(AccessSourceKind::None),
+            no_accesses_because: self.no_accesses_because.clone(),
+            tiers: self.nodes.iter().map(tier).collect(),
+            cost: self.telemetry_cpu,
+            host_cost: self.telemetry_host_cpu,
+        })
     }
 }
 

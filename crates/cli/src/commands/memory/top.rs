@@ -12,7 +12,11 @@ use clap::Args;
 use lab::Stop;
 use memory::{GuestMemory, MemoryError};
 
-use super::{document::Document, table};
+use super::{
+    document::{self, Document},
+    record::Recorder,
+    table,
+};
 use crate::{
     commands::rebalance::{config::Config, metrics, replace},
     exit::Exit,
@@ -39,6 +43,9 @@ pub(crate) struct TopArgs {
     /// Write what is seen to this file each time, in the text format of Prometheus
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
+    /// Add each look to this record, for `plumb memory report` and `plumb rebalance --replay`
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
 }
 
 const AFTER_HELP: &str = "\
@@ -57,8 +64,8 @@ pub(crate) fn run(args: &TopArgs) -> anyhow::Result<Exit> {
     let interval = config.interval();
     // Opening them was the first look, from which accesses are counted.
     let mut vms = config.attach(None)?;
-    let methods: BTreeMap<String, Option<&'static str>> =
-        vms.iter().map(|(name, vm)| (name.clone(), vm.method().map(|method| method.word()))).collect();
+    let facts = document::facts(&mut vms);
+    let mut recorder = args.record.as_deref().map(Recorder::open).transpose()?;
     let live = !args.once && !args.json && stdout().is_terminal();
     while !stop.is_asked() {
         wait(&stop, interval);
@@ -67,11 +74,11 @@ pub(crate) fn run(args: &TopArgs) -> anyhow::Result<Exit> {
         if let Some(file) = &args.metrics {
             replace(file, &metrics::text(&seen, None))?;
         }
-        let shown = if args.json {
-            serde_json::to_string(&Document::of(&seen, &methods, interval))?
-        } else {
-            table::of(&seen)
-        };
+        let document = Document::of(&seen, &facts, interval, &[]);
+        if let Some(recorder) = &mut recorder {
+            recorder.keep(&document)?;
+        }
+        let shown = if args.json { serde_json::to_string(&document)? } else { table::of(&seen) };
         output::text(format_args!("{}{shown}\n", if live { ANEW } else { "" }))?;
         if args.once {
             break;

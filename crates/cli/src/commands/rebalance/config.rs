@@ -76,6 +76,14 @@ where
     String::deserialize(from)?.parse().map(Some).map_err(D::Error::custom)
 }
 
+/// What limits follow from where none are written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    /// The most fast memory that a machine can have.
+    pub(super) whole: Bytes,
+    pub(super) has: Tiers,
+}
+
 /// The file.
 #[derive(Debug)]
 pub(crate) struct Config {
@@ -132,21 +140,40 @@ impl Config {
         Ok(attached)
     }
 
+    /// Of the machines themselves.
+    pub(super) fn extents(
+        &self,
+        attached: &mut BTreeMap<String, AttachedVm>,
+    ) -> anyhow::Result<BTreeMap<String, Extent>> {
+        let extent = |(name, vm): (&String, &mut AttachedVm)| -> anyhow::Result<(String, Extent)> {
+            let whole = vm.whole().with_context(|| format!("virtual machine `{name}`"))?;
+            Ok((name.clone(), Extent { whole, has: vm.has() }))
+        };
+        attached.iter_mut().map(extent).collect()
+    }
+
     /// With what the machines themselves say where nothing is written.
-    pub(super) fn settings(&self, attached: &mut BTreeMap<String, AttachedVm>) -> anyhow::Result<Settings> {
+    pub(super) fn settings(&self, extents: &BTreeMap<String, Extent>) -> anyhow::Result<Settings> {
         let mut vms = Vec::new();
         let mut has = Tiers::default();
-        for (name, vm) in attached {
-            let whole = vm.whole().with_context(|| format!("virtual machine `{name}`"))?;
-            let its = vm.has();
+        for (name, Extent { whole, has: its }) in extents {
             has = Tiers { fast: has.fast + its.fast, slow: has.slow + its.slow };
-            vms.push(self.of_vm(name, Tiers { fast: whole, slow: its.slow })?);
+            vms.push(self.of_vm(name, Tiers { fast: *whole, slow: its.slow })?);
         }
         let capacity = Tiers { fast: self.written.capacity.unwrap_or(has.fast), slow: has.slow };
         let mut settings = Settings::new(capacity, vms);
         settings.reserve = self.written.reserve.unwrap_or(Bytes(0));
         settings.step = self.written.step.unwrap_or(settings.step);
         Ok(settings)
+    }
+
+    /// The machines.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.written.vms.keys().map(String::as_str)
+    }
+
+    pub(super) fn goes_by_accesses(&self, name: &str) -> bool {
+        self.written.vms.get(name).is_some_and(VmTable::goes_by_accesses)
     }
 
     /// `whole`: all that it was started with. Slow memory stays as it is.

@@ -1,0 +1,96 @@
+//! What a record of looks at memory, or a comparison of ways of sharing it out, comes to as a page. Must not know how a page is
+//! written.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use ::report::{SingleFormat, render_memory};
+use findings::{MEMORY_SCHEMA, MemoryArm, MemoryLook, MemoryMove, MemorySummary, VmMemory};
+use units::{Bytes, Nanos, Share};
+
+use super::{compare, document::Document};
+use crate::{destination, output};
+
+/// What a record is called beside other ways of sharing memory out.
+const RECORDED: &str = "as recorded";
+
+/// Where a page goes, and as what; a mistake is told before any work.
+pub(super) fn page(path: &Path) -> anyhow::Result<(PathBuf, SingleFormat)> {
+    Ok((path.to_owned(), destination::page_format_of(path)?))
+}
+
+pub(super) fn write(summary: &MemorySummary, path: &Path, format: SingleFormat) -> anyhow::Result<()> {
+    destination::write(path, &render_memory(summary, format, &destination::in_a_file()))?;
+    output::aside(format_args!("report written to {}", path.display()));
+    Ok(())
+}
+
+/// Of a comparison, each way of sharing memory out begins anew.
+pub(super) fn of_comparison(document: &compare::Document) -> MemorySummary {
+    let cost = Some(document.slow_cost);
+    let arm = |arm: &compare::ArmDocument| {
+        let vm = |(place, name): (usize, &String)| {
+            let look = |(number, look): (u64, &Vec<(u32, u64, f64, f64)>)| {
+                let &(_, fast, hits, _) = look.get(place)?;
+                let at = Nanos(document.interval.0 * number);
+                Some(MemoryLook { at, fast: Some(Bytes(fast)), hits: Some(Share(hits)) })
+            };
+            VmMemory::of(name.clone(), (1..).zip(&arm.looks).filter_map(look).collect(), cost)
+        };
+        let vms = document.vms.iter().enumerate().map(vm).collect();
+        MemoryArm { way: arm.way, ..MemoryArm::of(&arm.arm, vms) }
+    };
+    MemorySummary {
+        schema: MEMORY_SCHEMA,
+        title: "Ways of sharing fast memory out".to_owned(),
+        answer: document.answer().to_vec(),
+        slow_cost: cost,
+        arms: document.arms.iter().map(arm).collect(),
+        moves: Vec::new(),
+    }
+}
+
+/// Of a record, what was seen and moved; its looks are not empty.
+pub(super) fn of_record(looks: &[Document]) -> MemorySummary {
+    let begin = looks.first().map_or_else(Default::default, Document::moment);
+    let since = |look: &Document| {
+        let elapsed = look.moment().as_nanosecond() - begin.as_nanosecond();
+        Nanos(u64::try_from(elapsed).unwrap_or(0))
+    };
+    let mut vms: BTreeMap<&str, Vec<MemoryLook>> = BTreeMap::new();
+    let mut moves = Vec::new();
+    for look in looks {
+        let at = since(look);
+        for vm in &look.vms {
+            let told = MemoryLook { at, fast: vm.fast, hits: vm.dram_hits };
+            vms.entry(&vm.name).or_default().push(told);
+        }
+        moves.extend(look.moves.iter().map(|made| MemoryMove { at, what: made.to_string() }));
+    }
+    let arm = vms.into_iter().map(|(name, looks)| VmMemory::of(name.to_owned(), looks, None)).collect();
+    let arm = MemoryArm::of(RECORDED, arm);
+    let served = arm.hits.map_or_else(
+        || {
+            "Which accesses fast memory served is not known: no machine has slow nodes and an agent."
+                .to_owned()
+        },
+        |hits| format!("Fast memory served {hits} of the accesses, each machine alike."),
+    );
+    let counts = format!(
+        "{} looks at {} machines over {}; {} moves.",
+        looks.len(),
+        arm.vms.len(),
+        looks.last().map_or(Nanos(0), since),
+        moves.len()
+    );
+    MemorySummary {
+        schema: MEMORY_SCHEMA,
+        title: "Memory of virtual machines".to_owned(),
+        answer: vec![served, counts],
+        slow_cost: None,
+        arms: vec![arm],
+        moves,
+    }
+}

@@ -1,0 +1,146 @@
+//! The page of memory that is shared out among virtual machines, and the order of its sections. Must not know where its numbers come
+//! from.
+
+use findings::{MemorySummary, VmMemory};
+use units::{Share, significant};
+
+use crate::{
+    harmless::in_a_line,
+    page::{Block, Page, Section, Table, detail, left, right, section},
+    pictures::fast_memory,
+    text::{Text, Tone},
+};
+
+/// A section, or nothing where there is nothing to say on it.
+type Build = fn(&MemorySummary) -> Option<Section>;
+
+const ORDER: &[Build] = &[answer, arms, moves];
+
+pub(crate) fn page(summary: &MemorySummary) -> Page {
+    Page {
+        title: in_a_line(&summary.title),
+        sections: ORDER.iter().filter_map(|build| build(summary)).collect(),
+    }
+}
+
+fn answer(summary: &MemorySummary) -> Option<Section> {
+    let blocks: Vec<Block> =
+        summary.answer.iter().map(|line| Block::Paragraph(Text::from(line.as_str()))).collect();
+    (!blocks.is_empty()).then(|| Section { title: None, ..section("", blocks) })
+}
+
+/// What each way of sharing it out came to, over time where that can be shown.
+fn arms(summary: &MemorySummary) -> Option<Section> {
+    let mut columns = vec![left("Fast memory by"), left("Machine"), right("Served"), right("Fast memory")];
+    let (has_cost, has_way) = (summary.slow_cost.is_some(), summary.arms.iter().any(|arm| arm.way.is_some()));
+    columns.extend(has_cost.then(|| right("Slowdown")));
+    columns.extend(has_way.then(|| right("Way to the optimum")));
+    let share =
+        |share: Option<Share>| Text::from(share.map_or_else(|| "-".to_owned(), |share| share.to_string()));
+    let mut rows = Vec::new();
+    for arm in &summary.arms {
+        for (place, vm) in arm.vms.iter().enumerate() {
+            let name = if place == 0 { arm.name.as_str() } else { "" };
+            let mut row = vec![
+                Text::of(Tone::Strong, name),
+                Text::from(vm.name.as_str()),
+                share(vm.hits),
+                Text::from(sizes(vm)),
+            ];
+            let slowdown = vm.slowdown.map_or_else(|| "-".to_owned(), |times| significant(times, 3) + "x");
+            row.extend(has_cost.then(|| Text::from(slowdown)));
+            row.extend(has_way.then(|| if place == 0 { share(arm.way) } else { Text::default() }));
+            rows.push(row);
+        }
+    }
+    let caption = summary.slow_cost.map(|cost| {
+        let cost = significant(cost, 2);
+        Text::from(format!(
+            "Slowdown: how many times as long an access takes on average as with fast memory alone, where one of slow memory takes \
+             {cost} times as long. That is stated, not measured."
+        ))
+    });
+    let charts = fast_memory::build(summary).into_iter().map(|chart| Block::Chart(Box::new(chart)));
+    let table = Block::Table(Table { columns, rows, caption });
+    (!summary.arms.is_empty()).then(|| section("Machines", charts.chain([table]).collect()))
+}
+
+/// The least and the most that it had.
+fn sizes(vm: &VmMemory) -> String {
+    let sizes = || vm.looks.iter().filter_map(|look| look.fast);
+    match (sizes().min(), sizes().max()) {
+        (Some(least), Some(most)) if least == most => least.to_string(),
+        (Some(least), Some(most)) => format!("{least} to {most}"),
+        _ => "-".to_owned(),
+    }
+}
+
+fn moves(summary: &MemorySummary) -> Option<Section> {
+    let rows: Vec<Vec<Text>> = summary
+        .moves
+        .iter()
+        .map(|made| vec![Text::from(made.at.to_string()), Text::from(made.what.as_str())])
+        .collect();
+    let columns = vec![right("After"), left("Move")];
+    (!rows.is_empty()).then(|| detail("Moves", vec![Block::Table(Table { columns, rows, caption: None })]))
+}
+
+#[cfg(test)]
+mod tests {
+    use findings::{MEMORY_SCHEMA, MemoryArm, MemoryLook, MemoryMove};
+    use units::{Bytes, Nanos};
+
+    use super::*;
+    use crate::{Options, SingleFormat, memory_pictures, render_memory};
+
+    fn of(name: &str, hits: f64) -> MemoryArm {
+        let look = |second: u64| MemoryLook {
+            at: Nanos(second * 1_000_000_000),
+            fast: Some(Bytes((128 + second) << 20)),
+            hits: Some(Share(hits)),
+        };
+        MemoryArm::of(name, vec![VmMemory::of("web".to_owned(), vec![look(0), look(1), look(2)], Some(3.0))])
+    }
+
+    fn summary() -> MemorySummary {
+        MemorySummary {
+            schema: MEMORY_SCHEMA,
+            title: "Ways of sharing fast memory out".to_owned(),
+            answer: vec!["The rebalancer came 80 % of the way.".to_owned()],
+            slow_cost: Some(3.0),
+            arms: vec![of("static halves", 0.5), of("rebalancer", 0.9)],
+            moves: vec![MemoryMove {
+                at: Nanos(1_000_000_000),
+                what: "web: DRAM 1 GiB to <2> GiB".to_owned(),
+            }],
+        }
+    }
+
+    #[test]
+    fn every_form_has_the_answer_the_slowdown_and_the_moves() {
+        for format in [SingleFormat::Terminal, SingleFormat::Markdown, SingleFormat::Html] {
+            let text = render_memory(&summary(), format, &Options::default());
+            for said in ["80 % of the way", "static halves", "2.00x", "1.20x"] {
+                assert!(text.contains(said), "{format:?} lacks {said}: {text}");
+            }
+            assert_eq!(text.contains("DRAM 1"), format != SingleFormat::Terminal, "{text}");
+        }
+        let page = render_memory(&summary(), SingleFormat::Html, &Options::default());
+        assert!(page.contains("<svg") && page.contains("accesses served by fast memory"));
+    }
+
+    #[test]
+    fn pictures_have_every_look_in_their_numbers() {
+        let pictures = memory_pictures(&summary());
+        assert_eq!(
+            pictures.iter().map(crate::Picture::kind).collect::<Vec<_>>(),
+            ["fast-memory-hits", "fast-memory-sizes"]
+        );
+        assert_eq!(pictures[0].csv().lines().count(), 1 + 2 * 3);
+        let mut unknown = summary();
+        for vm in unknown.arms.iter_mut().flat_map(|arm| &mut arm.vms) {
+            vm.looks.iter_mut().for_each(|look| look.hits = None);
+        }
+        assert_eq!(memory_pictures(&unknown).len(), 1, "what is not known is not drawn");
+    }
+}

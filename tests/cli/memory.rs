@@ -1,0 +1,78 @@
+//! Records of looks at virtual machines' memory: replayed by the rebalancer, and shown as a page. No machine is needed.
+
+use std::fs;
+
+use plumb_tests::Sandbox;
+use serde_json::{Value, json};
+
+use super::sandbox;
+
+const MIB: u64 = 1 << 20;
+const CONFIG: &str = "capacity = \"2GiB\"\n\
+    [vms.busy]\nqmp = \"/nowhere/busy\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n\
+    [vms.idle]\nqmp = \"/nowhere/idle\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n";
+
+/// A machine that has 1 GiB of 1.5 GiB of fast memory and accesses so much all the time: half of it is on the slow node.
+fn machine(name: &str, accessed: u64) -> Value {
+    let node = |node: u64| {
+        let classes =
+            json!([{ "bytes": accessed / 2 * MIB, "accesses": 1000 }, { "bytes": 256 * MIB, "accesses": 0 }]);
+        json!({ "node": node, "slow": node == 1, "size": 1024 * MIB, "free": 0, "accesses": classes })
+    };
+    json!({
+        "name": name, "error": null, "method": "virtio-mem", "whole": 1536 * MIB, "fast": 1024 * MIB, "slow": 1024 * MIB,
+        "resident": null, "free": 0, "available": 100 * MIB, "swap_used": 0, "refaults_per_second": 0.0, "pressure": 0.0,
+        "source": "damon", "no_accesses_because": null, "dram_hits": 0.5, "telemetry_cpu": 0.01, "telemetry_host_cpu": null,
+        "nodes": [node(0), node(1)],
+    })
+}
+
+/// Thirty looks, and a line over which somebody was killed.
+fn record(sandbox: &Sandbox) -> String {
+    let look = |number: u64| {
+        json!({
+            "schema": 1, "at": format!("2026-11-25T01:00:{number:02}Z"), "interval": 1_000_000_000,
+            "vms": [machine("busy", 1400), machine("idle", 100)],
+        })
+    };
+    let lines: Vec<String> = (0..30).map(|number| look(number).to_string()).collect();
+    sandbox.file("record.jsonl", &(lines.join("\n") + "\n{\"schema\":1,\"at\":"))
+}
+
+/// The one that accesses more gets it from the other; the record is as it was, and says nothing of machines that it does not have.
+pub(crate) fn a_record_is_replayed() {
+    let sandbox = sandbox();
+    let (record, config) = (record(&sandbox), sandbox.file("vms.toml", CONFIG));
+    let output = sandbox.succeed(&["rebalance", &config, "--replay", &record]);
+    assert!(output.out.contains("01:00:0") && output.out.contains("would move idle:"), "{}", output.out);
+    let of = |vm: &str| {
+        output.out.lines().find(|line| line.starts_with(&format!("{vm}: "))).expect("a sum").to_owned()
+    };
+    assert!(of("busy").contains("where 1.00 GiB were recorded"), "{}", output.out);
+    assert!(of("busy").starts_with("busy: 1.") && !of("idle").starts_with("idle: 1."), "{}", output.out);
+    assert!(output.err.contains("line 31"), "what was cut off is told: {}", output.err);
+
+    let other = sandbox.file("others.toml", "[vms.web]\nqmp = \"/nowhere/web\"\n");
+    let refused = sandbox.plumb(&["rebalance", &other, "--replay", &record]);
+    assert!(refused.status == Some(64) && refused.err.contains("says nothing of `web`"), "{refused:?}");
+    let wrong = sandbox.file("wrong.jsonl", "{\"schema\": 1, \"vms\": 5}\n");
+    let refused = sandbox.plumb(&["rebalance", &config, "--replay", &wrong]);
+    assert!(refused.status == Some(1) && refused.err.contains("line 1 of"), "{refused:?}");
+}
+
+/// As text, and as a page with pictures.
+pub(crate) fn a_record_is_shown() {
+    let sandbox = sandbox();
+    let record = record(&sandbox);
+    let text = sandbox.succeed(&["memory", "report", &record]).out;
+    assert!(
+        text.contains("Fast memory served 50.0 % of the accesses") && text.contains("30 looks"),
+        "{text}"
+    );
+    let page = sandbox.home().join("page.html").display().to_string();
+    let _ = sandbox.succeed(&["memory", "report", &record, "-o", &page]);
+    let page = fs::read_to_string(page).expect("a page");
+    assert!(page.contains("<svg") && page.contains("busy: accesses served by fast memory"), "{page}");
+    let refused = sandbox.plumb(&["memory", "report", &sandbox.file("none", "")]);
+    assert!(refused.status == Some(1) && refused.err.contains("no look at memory"), "{refused:?}");
+}
