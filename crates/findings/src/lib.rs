@@ -39,7 +39,7 @@ pub use history::{ResultHistory, RunLevel, RunResult, RunResults};
 pub use ladder::{CostStep, FactorEffect, Ladder};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
 pub use packets::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
-pub use pair_matrix::{HostPair, PairMatrix};
+pub use pair_matrix::{Contamination, HostPair, PairMatrix};
 pub use probed::{
     CallRates, CpuAttribution, CpuProbeCost, EndCalls, GuestTime, LatencyBreakdown, Leg, LostProbe,
     MachineTimes, OwnerPart, OwnerTime, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind,
