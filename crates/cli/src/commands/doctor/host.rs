@@ -104,7 +104,13 @@ fn checks(environment: &Environment, interface: &Result<(PathEnd, u32), String>)
             "TCP workloads: they ask for cubic",
             congestion.2,
         ),
-        check("probes", Status::Limited, probes, "seeing where time goes on the host, beyond its own counts", None),
+        check(
+            "probes",
+            Status::Limited,
+            probes,
+            "seeing where time goes on the host, beyond its own counts",
+            None,
+        ),
     ]);
     checks
 }
