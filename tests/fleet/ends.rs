@@ -2,12 +2,7 @@
 
 use std::process::{Child, Stdio};
 
-use plumb_tests::{name, processes, signal, trials, wait_until};
-
-use crate::{
-    PATIENCE,
-    network::{Network, first_two},
-};
+use plumb_tests::{Network, PATIENCE, first_two, name, processes, signal, trials, wait_until};
 
 /// A long run of which some trials are made.
 fn under_way(network: &Network) -> Child {
@@ -27,7 +22,7 @@ fn kept(network: &Network) -> usize {
 }
 
 pub(crate) fn a_killed_controller() {
-    let network = Network::of(2);
+    let network = crate::network(2);
     let mut run = under_way(&network);
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");
@@ -40,7 +35,7 @@ pub(crate) fn a_killed_controller() {
 }
 
 pub(crate) fn a_killed_connection() {
-    let network = Network::of(2);
+    let network = crate::network(2);
     let run = under_way(&network);
     let to_second = processes(&network.sandbox).into_iter().filter(|pid| name(*pid) == "ssh").find(|pid| {
         let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

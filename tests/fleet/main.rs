@@ -1,13 +1,13 @@
 //! Hosts that SSH reaches: real sshds, each in a network namespace of its own, on a bridge of another.
 #![expect(clippy::disallowed_methods, reason = "tests read files and /proc")]
 
-use std::{process::ExitCode, time::Duration};
+use std::process::ExitCode;
 
-use plumb_tests::{Case, Need, in_one_of_three, run};
+use plumb_tests::{Case, Need, Network, in_one_of_three, run};
 
+mod capture;
 mod ends;
 mod measured;
-mod network;
 mod pairs;
 mod refused;
 mod shared;
@@ -15,13 +15,16 @@ mod shared;
 const ROOT: Need = Need::Root;
 const SSHD: Need = Need::Program("sshd", "openssh-server");
 const NFT: Need = Need::Program("nft", "nftables");
+const TCPDUMP: Need = Need::Program("tcpdump", "tcpdump");
 const IP: Need = Need::Program("ip", "iproute2");
-
-/// How long a machine with other work may take for what it usually does in less than a second.
-const PATIENCE: Duration = Duration::from_secs(180);
 
 fn main() -> ExitCode {
     run(CASES)
+}
+
+/// So many hosts, and `plumb`.
+fn network(hosts: usize) -> Network {
+    Network::of(env!("CARGO_BIN_EXE_plumb"), hosts)
 }
 
 const CASES: &[Case] = &[
@@ -68,6 +71,16 @@ const CASES: &[Case] = &[
     Case {
         name: "of_all_pairs_of_six_hosts_the_slow_host_and_the_lossy_way_are_named",
         needs: &[ROOT, SSHD, IP, NFT],
-        test: || in_one_of_three(pairs::a_slow_host_and_a_lossy_way_are_named),
+        test: pairs::a_slow_host_and_a_lossy_way_are_named,
+    },
+    Case {
+        name: "on_the_wire_no_host_is_in_two_measurements_at_once_and_pairs_without_a_common_host_are",
+        needs: &[ROOT, SSHD, IP, TCPDUMP],
+        test: capture::no_host_is_in_two_measurements,
+    },
+    Case {
+        name: "a_lab_and_a_run_over_hosts_are_told_of_each_other_and_both_measure",
+        needs: &[ROOT, SSHD, IP],
+        test: shared::a_lab_beside_a_run_is_told,
     },
 ];

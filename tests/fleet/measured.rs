@@ -1,8 +1,6 @@
 //! What a run over hosts that exist already measures, and what it leaves there.
 
-use plumb_tests::trials;
-
-use crate::network::{Network, first_two, pair};
+use plumb_tests::{Network, first_two, pair, trials};
 
 /// What a stream receives in the median, in Mbit/s.
 fn rate(network: &Network) -> f64 {
@@ -12,7 +10,7 @@ fn rate(network: &Network) -> f64 {
 }
 
 pub(crate) fn the_rate_of_their_link() {
-    let network = Network::of(2);
+    let network = crate::network(2);
     network.at(0, "tc qdisc add dev eth0 root tbf rate 100mbit burst 32kb latency 50ms");
     let file = network.sandbox.file("pair.toml", &first_two(2, "1s"));
     let run = network.succeed(&["run", &file]);
@@ -42,7 +40,7 @@ pub(crate) fn the_rate_of_their_link() {
 }
 
 pub(crate) fn this_machine_is_an_end() {
-    let network = Network::of(1);
+    let network = crate::network(1);
     let (here, there) = ("local = true\ninterface = \"br0\"", "ssh = \"h0\"\nport = 5999");
     let file = network.sandbox.file("pair.toml", &pair([here, there], 1, "500ms"));
     let _ = network.succeed(&["run", &file]);
@@ -54,7 +52,7 @@ pub(crate) fn this_machine_is_an_end() {
 }
 
 pub(crate) fn without_a_cache_no_file_is_left() {
-    let network = Network::of(2);
+    let network = crate::network(2);
     let file = network.sandbox.file("pair.toml", &first_two(1, "300ms"));
     let _ = network.succeed(&["run", &file, "--no-cache"]);
     let left: Vec<String> = [0, 1].into_iter().flat_map(|host| network.files(host)).collect();
@@ -62,7 +60,7 @@ pub(crate) fn without_a_cache_no_file_is_left() {
     let long = network.sandbox.file("long.toml", &first_two(20, "500ms"));
     let mut run = network.command(&["run", &long, "--no-cache", "--quiet"]).spawn().expect("plumb was built");
     let runs = || [0, 1].iter().all(|host| !network.agents(*host).is_empty());
-    assert!(plumb_tests::wait_until(crate::PATIENCE, runs), "no agents");
+    assert!(plumb_tests::wait_until(plumb_tests::PATIENCE, runs), "no agents");
     let left: Vec<String> = [0, 1].into_iter().flat_map(|host| network.files(host)).collect();
     run.kill().expect("it runs");
     run.wait().expect("it was started");

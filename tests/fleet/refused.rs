@@ -2,9 +2,7 @@
 
 use std::fs;
 
-use plumb_tests::Output;
-
-use crate::network::{Network, first_two, pair};
+use plumb_tests::{Network, Output, first_two, pair};
 
 #[track_caller]
 fn says(output: &Output, words: &[&str]) {
@@ -19,7 +17,7 @@ fn run(network: &Network, scenario: &str) -> Output {
 }
 
 pub(crate) fn what_keeps_ssh_from_a_host() {
-    let network = Network::of(1);
+    let network = crate::network(1);
     let to = |destination: &str| pair([&format!("ssh = \"{destination}\""), "ssh = \"h0\""], 1, "300ms");
     says(&run(&network, &to("h9.invalid")), &["host a (h9.invalid)", "no host of that name"]);
     says(
@@ -43,7 +41,7 @@ pub(crate) fn what_keeps_ssh_from_a_host() {
 }
 
 pub(crate) fn a_host_that_cannot_have_the_program() {
-    let network = Network::of(2);
+    let network = crate::network(2);
     let mounts = network.sandbox.home().join("h0/mounts");
     let uname = mounts.join("uname");
     fs::write(&uname, "#!/bin/sh\n[ \"$1\" = -m ] && echo aarch64 || echo Linux\n").expect("it is ours");

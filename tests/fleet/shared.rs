@@ -1,14 +1,9 @@
 //! Two runs that want one interface.
 
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 
-use plumb_tests::{trials, wait_until};
+use plumb_tests::{PATIENCE, first_two, trials, wait_until, wire};
 use serde_json::Value;
-
-use crate::{
-    PATIENCE,
-    network::{Network, first_two},
-};
 
 /// When the first trial of a run began and the last one ended, in milliseconds.
 fn span(record: &Value) -> (u64, u64) {
@@ -23,7 +18,7 @@ fn span(record: &Value) -> (u64, u64) {
 }
 
 pub(crate) fn two_runs_never_measure_at_once() {
-    let network = Network::of(2);
+    let network = crate::network(2);
     let file = network.sandbox.file("pair.toml", &first_two(3, "400ms"));
     let start = || {
         let mut command = network.command(&["run", &file, "--quiet"]);
@@ -52,4 +47,37 @@ pub(crate) fn two_runs_never_measure_at_once() {
     let [(one, one_end), (two, two_end)] = spans[..] else { panic!("two runs") };
     assert!(one_end <= two || two_end <= one, "{spans:?} overlap");
     network.agents_are_gone();
+}
+
+pub(crate) fn a_lab_beside_a_run_is_told() {
+    let network = crate::network(2);
+    let hosts = network.sandbox.file("pair.toml", &first_two(300, "500ms"));
+    let lab = network.sandbox.file("lab.toml", &wire(300, "500ms"));
+    let start = |mut run: Command| -> Child {
+        run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built")
+    };
+    let has_begun = |name: &str| {
+        let begun = || network.sandbox.plumb(&["runs", "list"]).out.contains(name);
+        assert!(wait_until(PATIENCE, begun), "{name} does not begin");
+    };
+    let said = |mut run: Child| {
+        run.kill().expect("it is ours");
+        let output = run.wait_with_output().expect("it was started");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let over_hosts = start(network.command(&["run", &hosts, "--plain"]));
+    has_begun("two-machines");
+    // In the network of a host, as somebody who works there would start it.
+    let in_lab = start(network.on_host(0, &["run", &lab, "--plain"]));
+    has_begun("two-hosts");
+    said(over_hosts);
+    let second = network.succeed(&["run", &hosts, "--plain", "--trials", "1"]);
+    assert!(
+        second.err.contains("on host a two-hosts-") && second.err.contains("shares its CPUs"),
+        "{}",
+        second.err
+    );
+    assert!(!second.err.contains("on host b"), "{}", second.err);
+    let said = said(in_lab);
+    assert!(said.contains("note: two-machines-") && said.contains("measures on this machine, too"), "{said}");
 }

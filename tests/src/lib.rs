@@ -12,6 +12,8 @@ mod loopback;
 mod need;
 mod other_work;
 mod scenario;
+mod ssh_network;
+mod ssh_scenario;
 
 pub use command::{Output, Sandbox, trials};
 pub use leftovers::{Leftovers, agents, cpu_time, name, processes, signal, wait_until};
@@ -19,3 +21,8 @@ pub use loopback::{dropped, in_one_of_five, on_loopback};
 pub use need::{Case, Need, in_one_of_three, run};
 pub use other_work::OtherWork;
 pub use scenario::{compaction_cycles, wire, wire_with_latency};
+pub use ssh_network::Network;
+pub use ssh_scenario::{first_two, pair, pairs};
+
+/// How long a machine with other work may take for what it usually does in less than a second.
+pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(180);

@@ -109,7 +109,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
               line's" },
     CrateRule { name: "cli", level: Interfaces,
         may_use: &["units", "workload", "scenario", "samples", "findings", "protocol", "stats", "import", "analysis", "report",
-            "topology", "machine", "memory", "policy", "traffic", "server", "probe", "store", "lab", "web"],
+            "topology", "machine", "memory", "policy", "traffic", "server", "probe", "store", "lab", "fleet", "web"],
         why: "the command line wires the crates; an agent is a process to it, and system calls are beneath it" },
 
     CrateRule { name: "plumb", level: Entry, may_use: &["cli", "agent", "lab", "protocol"],

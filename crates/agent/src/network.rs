@@ -3,12 +3,13 @@
 
 use std::{
     collections::BTreeMap,
+    io,
     net::Ipv4Addr,
     sync::{Mutex, MutexGuard, PoisonError},
     thread,
 };
 
-use fleet::{Occupied, Reservation};
+use fleet::{Occupied, Presence, Reservation};
 use protocol::Reply;
 use scenario::{DeviceName, DeviceRef, DeviceSettings, HostName, Lab};
 use topology::{ConfigureError, FoundInterface, ReadError, Topology};
@@ -23,7 +24,7 @@ const SSH_CONNECTION: &str = "SSH_CONNECTION";
 pub(crate) struct Network {
     known: Mutex<Option<Topology>>,
     interface: Mutex<Option<DeviceName>>,
-    reservation: Mutex<Option<Reservation>>,
+    reservation: Mutex<Option<(Reservation, io::Result<Presence>)>>,
 }
 
 impl Network {
@@ -60,8 +61,9 @@ impl Network {
         let interface = interface.ok_or_else(|| Refusal::new("no interface was found yet; find it first"))?;
         match Reservation::take(interface.as_str(), by).map_err(|error| Refusal::new(error.to_string()))? {
             Ok(reservation) => {
-                *lock(&self.reservation) = Some(reservation);
-                Ok(Reply::Done)
+                // Without it the run measures as well, and others are not told.
+                *lock(&self.reservation) = Some((reservation, Presence::announce(by)));
+                Ok(Reply::Reserved { beside: Presence::beside(by) })
             }
             Err(Occupied { by }) => Ok(Reply::Occupied { by }),
         }

@@ -36,7 +36,7 @@ pub fn analyse(record: &RunRecord) -> Findings {
         skipped: record.skipped.clone(),
         caveats: Vec::new(),
     };
-    findings.matrices = pair_matrix::matrices(&findings);
+    findings.matrices = pair_matrix::matrices(&findings, &measured, &noise);
     findings.rankings = ranking::rankings(&findings, &measured, &noise);
     findings.claims = rule::claims(
         rules::ALL,

@@ -43,19 +43,25 @@ pub(crate) fn compare(
         return single_trial::compare(this, that);
     }
     let pairs = observations::pairs(&that.points, &this.points);
+    let comparison = of_pairs(&pairs, floor)?;
+    Some(Comparison { ratio_of_medians: of_medians(this, that, comparison.ratio), ..comparison })
+}
+
+/// The second of each pair against the first.
+pub(crate) fn of_pairs(pairs: &[(f64, f64)], floor: Option<&stats::NoiseFloor>) -> Option<Comparison> {
     let (ratio, verdict) = match floor {
         Some(floor) => {
-            let (ratio, difference) = verdict::of_pairs(&pairs, floor, CONFIDENCE)?;
+            let (ratio, difference) = verdict::of_pairs(pairs, floor, CONFIDENCE)?;
             (ratio, said(difference))
         }
-        None => (ratio::paired_ratio(&pairs, CONFIDENCE)?, Difference::Unclear),
+        None => (ratio::paired_ratio(pairs, CONFIDENCE)?, Difference::Unclear),
     };
     let level = describe::median(&pairs.iter().map(|(that, _)| *that).collect::<Vec<_>>())?;
     let less = |ratio: f64| level * (ratio - 1.0);
     let interval = ratio.interval.map(named);
     Some(Comparison {
         ratio: ratio.value,
-        ratio_of_medians: of_medians(this, that, ratio.value),
+        ratio_of_medians: None,
         ratio_interval: interval,
         difference: less(ratio.value),
         difference_interval: interval.map(|it| Interval { low: less(it.low), high: less(it.high), ..it }),

@@ -148,6 +148,16 @@ impl Fixture {
         self
     }
 
+    /// Has every trial of a stream cell made beside one other, and once more in each block alone, at about that rate.
+    pub(crate) fn alone(&mut self, cell: &str, rate: f64) -> &mut Self {
+        self.each(cell, |trial| trial.beside = 1);
+        for block in 0..self.record.header.blocks {
+            let jitter = jitter(block, self.record.trials.len());
+            self.trial(cell, block, Arm::Alone, stream_of(rate * jitter));
+        }
+        self
+    }
+
     /// Changes what probes saw of every probed trial of a cell.
     pub(crate) fn seen(&mut self, cell: &str, change: impl Fn(u32, &mut ProbeResults)) -> &mut Self {
         self.each(cell, |trial| {
@@ -212,6 +222,7 @@ impl Fixture {
             observed: None,
             counters: None,
             doubts: Vec::new(),
+            beside: 0,
             discarded: Vec::new(),
         });
         self.record.header.planned += 1;
@@ -225,6 +236,14 @@ fn jitter(block: u32, salt: usize) -> f64 {
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     1.0 + ((mixed ^ (mixed >> 31)) % 401) as f64 / 1e5 - 0.002
+}
+
+/// Two pairs of hosts that get such a share of 10 Gbit/s beside each other, and all of it alone.
+pub(crate) fn contaminated(share: f64) -> Fixture {
+    let mut run = Fixture::new(6);
+    run.pair("a", "b", share * 10e9).pair("c", "d", share * 10e9);
+    run.alone("a-to-b/bulk", 10e9).alone("c-to-d/bulk", 10e9);
+    run
 }
 
 /// A trial of one connection that receives `rate` bits per second.

@@ -31,6 +31,8 @@ pub(crate) struct Observations<'a> {
     pub(crate) again: BTreeMap<u32, Point<'a>>,
     /// Of its trials with the probes on, by block: no number of the cell comes from these.
     pub(crate) probed: BTreeMap<u32, Point<'a>>,
+    /// Of its trials with none beside them, by block, where it is measured beside others: likewise.
+    pub(crate) alone: BTreeMap<u32, Point<'a>>,
     /// The probes that the run began with.
     pub(crate) probes: &'a [ProbeKind],
     /// Why it got no more trials, where that is settled.
@@ -84,6 +86,7 @@ fn of<'a>(cell: &'a CellRecord, trials: &[&'a Trial], record: &'a RunRecord) -> 
         points: BTreeMap::new(),
         again: BTreeMap::new(),
         probed: BTreeMap::new(),
+        alone: BTreeMap::new(),
         probes: &record.header.probes,
         ended: record.ends.iter().find(|end| end.cell == cell.id),
         left_out: Vec::new(),
@@ -99,7 +102,7 @@ fn of<'a>(cell: &'a CellRecord, trials: &[&'a Trial], record: &'a RunRecord) -> 
         let Some(value) = trial.measurement.value(measured.metric) else {
             match trial.arm {
                 Arm::Probed => measured.unusable_probed += 1,
-                Arm::Measure | Arm::Again => measured.unusable.push(trial),
+                Arm::Measure | Arm::Again | Arm::Alone => measured.unusable.push(trial),
             }
             continue;
         };
@@ -107,6 +110,7 @@ fn of<'a>(cell: &'a CellRecord, trials: &[&'a Trial], record: &'a RunRecord) -> 
             Arm::Measure => &mut measured.points,
             Arm::Again => &mut measured.again,
             Arm::Probed => &mut measured.probed,
+            Arm::Alone => &mut measured.alone,
         };
         arm.insert(trial.block, Point { trial, value });
     }

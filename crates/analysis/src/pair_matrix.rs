@@ -2,14 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use findings::{CellSummary, Findings, HostPair, PairMatrix};
+use findings::{CellSummary, Contamination, Findings, HostPair, PairMatrix};
 use samples::PathRecord;
+
+use crate::{
+    compare,
+    noise::Noise,
+    observations::{self, Observations, Point},
+};
 
 /// Two hosts are a path there and one back.
 const FEWEST: usize = 3;
 
 /// One matrix for each workload and setting of its factors at which enough hosts were measured.
-pub(crate) fn matrices(findings: &Findings) -> Vec<PairMatrix> {
+pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], noise: &Noise) -> Vec<PairMatrix> {
     let paths: BTreeMap<&str, &PathRecord> =
         findings.run.paths.iter().map(|path| (path.name.as_str(), path)).collect();
     let mut matrices: Vec<PairMatrix> = Vec::new();
@@ -26,6 +32,7 @@ pub(crate) fn matrices(findings: &Findings) -> Vec<PairMatrix> {
                 levels: cell.levels.clone(),
                 hosts: Vec::new(),
                 pairs: vec![pair],
+                contamination: None,
             }),
         }
     }
@@ -37,7 +44,33 @@ pub(crate) fn matrices(findings: &Findings) -> Vec<PairMatrix> {
         }
     }
     matrices.retain(|matrix| matrix.hosts.len() >= FEWEST);
+    for matrix in &mut matrices {
+        matrix.contamination = contamination(matrix, measured, noise);
+    }
     matrices
+}
+
+/// What its pairs differ by from themselves alone, in the same blocks.
+fn contamination(matrix: &PairMatrix, measured: &[Observations<'_>], noise: &Noise) -> Option<Contamination> {
+    let cells = measured.iter().filter(|cell| matrix.pairs.iter().any(|pair| pair.cell == cell.record.id));
+    let (mut pairs, mut beside) = (Vec::new(), 0);
+    for cell in cells {
+        let accompanied: BTreeMap<u32, Point<'_>> = cell
+            .points
+            .iter()
+            .filter(|(_, point)| point.trial.beside > 0)
+            .map(|(block, point)| (*block, *point))
+            .collect();
+        beside = accompanied.values().map(|point| point.trial.beside).fold(beside, u32::max);
+        pairs.extend(observations::pairs(&cell.alone, &accompanied));
+    }
+    // Where nothing came through there is no ratio.
+    pairs.retain(|(alone, accompanied)| *alone > 0.0 && *accompanied > 0.0);
+    Some(Contamination {
+        change: compare::of_pairs(&pairs, noise.floor(&matrix.workload))?,
+        trials: u32::try_from(pairs.len()).unwrap_or(u32::MAX),
+        at_once: beside + 1,
+    })
 }
 
 fn pair(path: &PathRecord, cell: &CellSummary) -> Option<HostPair> {
@@ -52,7 +85,12 @@ fn pair(path: &PathRecord, cell: &CellSummary) -> Option<HostPair> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{analyse, fixtures::Fixture};
+    use findings::Difference;
+
+    use crate::{
+        analyse,
+        fixtures::{Fixture, contaminated},
+    };
 
     #[test]
     fn three_hosts_are_a_matrix_and_two_are_not() {
@@ -66,5 +104,26 @@ mod tests {
         let ways: Vec<_> = matrix.pairs.iter().map(|pair| (pair.from.as_str(), pair.to.as_str())).collect();
         assert_eq!(ways, [("a", "b"), ("b", "a"), ("c", "a")]);
         assert_eq!(findings.rankings, [], "a matrix shows it already");
+    }
+
+    #[test]
+    fn pairs_beside_others_are_held_against_themselves_alone_in_the_same_blocks() {
+        let mut run = contaminated(0.7);
+        let findings = analyse(&run.record);
+        let contamination = findings.matrices[0].contamination.as_ref().expect("some were alone");
+        let change = &contamination.change;
+        assert!((0.69..0.71).contains(&change.ratio) && change.verdict == Difference::Lower, "{change:?}");
+        assert_eq!((contamination.trials, contamination.at_once), (12, 2));
+        let alone = |trial: &samples::Trial| trial.arm == samples::Arm::Alone;
+        assert!(findings.cells.iter().all(|cell| cell.value.median < 8e9), "no number of a cell is theirs");
+        run.record.trials.retain(|trial| !alone(trial));
+        assert_eq!(analyse(&run.record).matrices[0].contamination, None);
+    }
+
+    #[test]
+    fn what_was_not_beside_others_is_held_against_nothing() {
+        let mut run = contaminated(0.7);
+        run.record.trials.iter_mut().for_each(|trial| trial.beside = 0);
+        assert_eq!(analyse(&run.record).matrices[0].contamination, None);
     }
 }

@@ -23,6 +23,7 @@ use lab::{Event, Stop};
 use samples::{Disturber, RunRecord, Trial, ValidityWarning};
 use scenario::{Plan, Scenario};
 
+pub(crate) use self::state::mark;
 use self::{
     colours::Colours,
     screen::Screen,
@@ -138,7 +139,7 @@ impl LiveView {
         });
         let of_others = |because: &ValidityWarning| matches!(because, ValidityWarning::Disturbed { .. });
         let made_again = trial.discarded.iter().any(|attempt| of_others(&attempt.because));
-        self.tell(Message::Kept { disturbed, made_again });
+        self.tell(Message::Kept { index: trial.index, disturbed, made_again });
         if let Some(record) = &mut self.record {
             // Made again, it takes the place of the one before.
             record.trials.retain(|other| other.index != trial.index);

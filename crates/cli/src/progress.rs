@@ -4,22 +4,17 @@ use std::time::Duration;
 
 use lab::{DesignDecision, Event};
 
-use samples::{Arm, Trial, ValidityWarning};
+use samples::{Trial, ValidityWarning};
 use units::Nanos;
 
-use crate::output;
+use crate::{live_view::mark, output};
 
 /// Cells that are named where several are told of.
 const NAMED: usize = 3;
-/// What marks the baseline's repetitions, which show how much equal settings differ.
-const AGAIN: &str = " (baseline again)";
-/// What marks trials that are watched, whose numbers are not the cell's.
-const PROBED: &str = " (with probes)";
 
 /// The progress of one run. Writes to standard error only.
 pub(crate) struct Progress {
     planned: usize,
-    cell: String,
     /// Where trials are chosen as the run goes on.
     choosing: Option<Choosing>,
 }
@@ -41,7 +36,7 @@ impl Progress {
         let resumed =
             if there > 0 { format!("{there} of {planned} trials are there, ") } else { String::new() };
         output::aside(format_args!("{resumed}{trials} trials to make, about {:.0?}", Duration::from(left)));
-        Self { planned, cell: String::new(), choosing: None }
+        Self { planned, choosing: None }
     }
 
     /// For a run whose trials are chosen as it goes on, at most `planned` and for `estimate`.
@@ -50,13 +45,17 @@ impl Progress {
         let most = Duration::from(estimate);
         output::aside(format_args!("{resumed}at most {planned} trials in all, {most:.0?}"));
         let choosing = Some(Choosing { made: there, left: planned.saturating_sub(there) });
-        Self { planned, cell: String::new(), choosing }
+        Self { planned, choosing }
     }
 
     /// Shows an event.
     pub(crate) fn event(&mut self, event: &Event<'_>) {
         match event {
-            Event::Step(_) | Event::Boots { .. } | Event::Booted { .. } | Event::Rate { .. } => {}
+            Event::Step(_)
+            | Event::Boots { .. }
+            | Event::Booted { .. }
+            | Event::Trial { .. }
+            | Event::Rate { .. } => {}
             Event::Begun(header) => {
                 // Fewer than were planned where no probe can run here.
                 self.planned = header.planned as usize;
@@ -64,14 +63,6 @@ impl Progress {
                     "run {} (seed {}, {} trials)",
                     header.id, header.seed, header.planned
                 ));
-            }
-            Event::Trial { planned, cell } => {
-                let mark = match planned.arm {
-                    Arm::Measure => "",
-                    Arm::Again => AGAIN,
-                    Arm::Probed => PROBED,
-                };
-                self.cell = format!("{}{mark}", cell.id);
             }
             Event::Decided(decided) => self.decided(decided),
             Event::Kept(trial) => self.kept(trial),
@@ -101,7 +92,8 @@ impl Progress {
             Some(choosing) => choosing.made.to_string(),
             None => format!("{}/{}", trial.index + 1, self.planned),
         };
-        output::aside(format_args!("[{place}] {}  {}", self.cell, trial.measurement.kind().in_a_word()));
+        let (cell, mark) = (&trial.cell, mark(trial.arm));
+        output::aside(format_args!("[{place}] {cell}{mark}  {}", trial.measurement.kind().in_a_word()));
     }
 
     /// Says what the trials so far leave open.

@@ -107,6 +107,7 @@ impl Trial {
             observed: None,
             counters: None,
             doubts,
+            beside: 0,
             discarded: Vec::new(),
         }
     }

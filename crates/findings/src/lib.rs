@@ -41,7 +41,7 @@ pub use ladder::{CostStep, FactorEffect, Ladder};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
 pub use memory::{MEMORY_SCHEMA, MemoryArm, MemoryLook, MemoryMove, MemorySummary, VmMemory};
 pub use packets::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
-pub use pair_matrix::{HostPair, PairMatrix};
+pub use pair_matrix::{Contamination, HostPair, PairMatrix};
 pub use probed::{
     CallRates, CpuAttribution, CpuProbeCost, EndCalls, GuestTime, LatencyBreakdown, Leg, LostProbe,
     MachineTimes, OwnerPart, OwnerTime, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind,

@@ -1,23 +1,11 @@
-//! The reservation of a network device for one measurement, on the host that has it.
-//!
-//! It is a datagram socket with an abstract name (unix(7)): the kernel gives each name of a network namespace to one socket,
-//! whoever its user is, and takes it back when the last descriptor is closed, however the process ended. No file has to be
-//! removed, and a container's `eth0` is not the machine's. What it is for is not known here.
+//! The reservation of a network device for one measurement, on the host that has it. What it is for is not known here.
 
-use std::{
-    io,
-    os::{
-        linux::net::SocketAddrExt,
-        unix::net::{SocketAddr, UnixDatagram},
-    },
-};
+use std::{io, os::unix::net::UnixDatagram};
+
+use crate::abstract_name;
 
 /// Before the name of the device.
 const PREFIX: &str = "plumb/interface/";
-/// Where the kernel lists sockets with their names, abstract ones behind an `@` (proc_pid_net(5)).
-const SOCKETS: &str = "/proc/net/unix";
-/// The longest abstract name (sun_path of unix(7), less the zero before it).
-const LONGEST: usize = 107;
 
 /// A device that is reserved. Dropping it lets go.
 #[derive(Debug)]
@@ -41,33 +29,15 @@ impl Reservation {
     /// When the kernel refuses for another reason than that it is taken.
     pub fn take(device: &str, by: &str) -> io::Result<Result<Self, Occupied>> {
         let name = format!("{PREFIX}{device}");
-        match bind(&name) {
-            Ok(lock) => Ok(Ok(Self { _lock: lock, _holder: bind(&holder(&name, by)).ok() })),
+        match abstract_name::bind(&name) {
+            Ok(lock) => Ok(Ok(Self { _lock: lock, _holder: abstract_name::tell(&name, by).ok() })),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-                Ok(Err(Occupied { by: who_has(&name) }))
+                let by = abstract_name::told(&name).into_iter().next();
+                Ok(Err(Occupied { by: by.unwrap_or_else(|| "another process".to_owned()) }))
             }
             Err(error) => Err(error),
         }
     }
-}
-
-fn bind(name: &str) -> io::Result<UnixDatagram> {
-    UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(name)?)
-}
-
-/// The name of the socket that tells who has the lock of that name.
-fn holder(lock: &str, by: &str) -> String {
-    let by = format!("{by} (process {})", std::process::id());
-    let by = by.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '_' });
-    format!("{lock} ").chars().chain(by).take(LONGEST).collect()
-}
-
-fn who_has(lock: &str) -> String {
-    #[expect(clippy::disallowed_methods, reason = "the kernel's list of sockets is a file")]
-    let sockets = std::fs::read_to_string(SOCKETS).unwrap_or_default();
-    let before = format!(" @{lock} ");
-    let by = sockets.lines().find_map(|line| Some(line.split_once(&before)?.1.to_owned()));
-    by.unwrap_or_else(|| "another process".to_owned())
 }
 
 #[cfg(test)]

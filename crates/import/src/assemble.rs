@@ -345,6 +345,7 @@ impl Assembler {
             observed: None,
             counters: None,
             doubts: found.doubts,
+            beside: 0,
             discarded: Vec::new(),
         };
         let what = format!("{}{ends}", found.told.tool);

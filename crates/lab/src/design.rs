@@ -21,7 +21,7 @@ use scenario::{Plan, PlannedTrial};
 use stats::interval;
 use units::Nanos;
 
-use crate::trial::ATTEMPTS;
+use crate::measure::ATTEMPTS;
 
 use forecast::screening_blocks;
 pub use forecast::{Forecast, forecast, trials_lacking};
@@ -64,7 +64,7 @@ impl Round {
     fn wants(&self, trial: &PlannedTrial) -> bool {
         match trial.arm {
             // With the probes on only beside the same without them.
-            Arm::Measure | Arm::Probed => self.measure.contains(&trial.cell),
+            Arm::Measure | Arm::Probed | Arm::Alone => self.measure.contains(&trial.cell),
             Arm::Again => self.again.contains(&trial.cell),
         }
     }
@@ -124,6 +124,13 @@ impl<'p> Design<'p> {
             self.at += 1;
         }
         None
+    }
+
+    /// The next trials to be made, at the same time; none when the run has all that it needs or may have.
+    pub fn next_round(&mut self) -> Vec<&'p PlannedTrial> {
+        let Some(first) = self.next_trial() else { return Vec::new() };
+        let rest = self.plan.trials[self.at..].iter().skip(1).take_while(|trial| trial.is_beside(first));
+        [first].into_iter().chain(rest.filter(|trial| self.is_due(trial))).collect()
     }
 
     /// A trial that others disturbed and that has attempts left, with those that it had.
@@ -217,7 +224,7 @@ impl<'p> Design<'p> {
     /// The most time that they may take.
     #[must_use]
     pub fn most_left(&self) -> Nanos {
-        let rest: Nanos = self.rest().map(|trial| self.plan.trial_estimate(trial.cell)).sum();
+        let rest = self.plan.estimate_of(self.rest());
         match self.plan.design.budget {
             Some(budget) => rest.min(Nanos(budget.0.saturating_sub(self.seen.spent(self.plan).0))),
             None => rest,
@@ -245,7 +252,7 @@ impl<'p> Design<'p> {
         let all = || (0..self.plan.cells.len()).filter(|cell| !self.skipped.contains(cell));
         let baselines = || all().filter(|cell| self.plan.cells[*cell].baseline);
         if !self.plan.design.is_adaptive() || block < screening_blocks(self.plan) {
-            return Round { measure: all().collect(), again: baselines().collect(), ..Round::default() };
+            return Round { measure: all().collect(), again: all().collect(), ..Round::default() };
         }
         let standings = self.standings(block);
         let mut measure: BTreeSet<usize> = standings
@@ -267,6 +274,10 @@ impl<'p> Design<'p> {
             if open || self.seen.pairs(baseline, block) < NOISE_PAIRS {
                 again.insert(baseline);
             }
+        }
+        if !again.is_empty() {
+            // A baseline that is measured beside others is so again.
+            again.extend(&measure);
         }
         Round { block: None, measure, again, beside }
     }

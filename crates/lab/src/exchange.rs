@@ -1,5 +1,5 @@
 //! What goes on between the two ends of a path in one trial, or at a host where there is one end: serve, watch, run,
-//! collect. Must not know what is thought of it.
+//! collect; in several trials at the same time, where they share no host. Must not know what is thought of it.
 
 use std::{
     collections::hash_map::RandomState,
@@ -21,6 +21,7 @@ use crate::{
     trial::TrialRunner,
 };
 
+const OPEN: &str = "open the server";
 /// For orders that need no traffic.
 pub(crate) const SHORT: Duration = Duration::from_secs(10);
 /// What a trial may take beyond its traffic: connecting, draining, reporting.
@@ -48,72 +49,107 @@ pub(crate) struct Reports {
 }
 
 impl TrialRunner<'_> {
-    /// Lets both ends send and receive, and collects what they report.
+    /// Lets the ends of each send and receive, all at the same time, and collects what they report.
     pub(crate) fn exchange(
         &mut self,
-        exchange: &Exchange<'_>,
+        exchanges: &[Exchange<'_>],
         observer: &mut dyn Observer,
-    ) -> Result<Reports, RunError> {
-        if let Some(load) = BalloonSettings::of(&exchange.cell.load) {
-            let moved = self.move_memory(exchange, load, observer);
+    ) -> Result<Vec<Reports>, RunError> {
+        if let [only] = exchanges
+            && let Some(load) = BalloonSettings::of(&only.cell.load)
+        {
+            let moved = self.move_memory(only, load, observer);
             if moved.is_err() {
                 self.watcher.iter_mut().for_each(Watcher::give_up);
             }
-            return moved;
+            return moved.map(|reports| vec![reports]);
         }
-        let token = token();
-        let replies = self.between(token, exchange, observer);
+        let begun: Vec<(Token, &Exchange<'_>)> = exchanges.iter().map(|it| (token(), it)).collect();
+        let replies = self.between(&begun, observer);
         if replies.is_err() {
-            // The other end may still wait for its peer; that it could not be told changes nothing here.
-            let Exchange { path, .. } = exchange;
-            let _ = self.agents.request(&path.to.host, "end the server", Order::Abandon { token }, SHORT);
-            let _ = self.agents.request(&path.from.host, "end the client", Order::Abandon { token }, SHORT);
-            self.watcher.iter_mut().for_each(|watcher| watcher.abandon(token));
+            for (token, exchange) in &begun {
+                self.give_up(*token, exchange.path);
+            }
         }
-        let replies = replies?;
-        let seen = self.watcher.as_mut().map_or(Ok(None), Watcher::end)?;
-        let mut replies = replies.into_iter();
-        let mut report = |host| match replies.next() {
-            Some(Reply::Report(report)) => Ok(Some(report)),
-            Some(other) => Err(unexpected(host, &other)),
-            None => Ok(None),
-        };
-        let client = report(&exchange.path.from.host)?.expect("there is a reply for each request");
-        Ok(Reports { client, server: report(&exchange.path.to.host)?, seen })
+        let mut replies = replies?.into_iter();
+        let mut seen = self.watcher.as_mut().map_or(Ok(None), Watcher::end)?;
+        let mut reports = Vec::new();
+        for exchange in exchanges {
+            let Exchange { path, cell, .. } = *exchange;
+            let client = report(&path.from.host, replies.next())?;
+            let has_peer = cell.load.kind().has_peer();
+            let server = if has_peer { Some(report(&path.to.host, replies.next())?) } else { None };
+            // One at most of those that share no host is on this machine.
+            let seen = if self.ground.is_here(path) { seen.take() } else { None };
+            reports.push(Reports { client, server, seen });
+        }
+        Ok(reports)
     }
 
+    /// Ends what is left of a trial at its ends: one may still wait for the other. That an agent could not be told changes
+    /// nothing here.
+    fn give_up(&mut self, token: Token, path: &Path) {
+        let _ = self.agents.request(&path.to.host, "end the server", Order::Abandon { token }, SHORT);
+        let _ = self.agents.request(&path.from.host, "end the client", Order::Abandon { token }, SHORT);
+        self.watcher.iter_mut().for_each(|watcher| watcher.abandon(token));
+    }
+
+    /// The answers of each client, and behind it that of its server if there is one.
     fn between(
         &mut self,
-        token: Token,
-        exchange: &Exchange<'_>,
+        begun: &[(Token, &Exchange<'_>)],
         observer: &mut dyn Observer,
     ) -> Result<Vec<Reply>, RunError> {
-        let Exchange { path, cell, cpus, .. } = *exchange;
-        let has_peer = cell.load.kind().has_peer();
-        let port = match has_peer {
-            true => self.serve(path, token, cell.load.clone(), cpus.server.clone())?,
-            false => 0,
+        let ports = self.serve_all(begun)?;
+        for ((token, exchange), port) in begun.iter().zip(&ports) {
+            let ends = self.ends(exchange.path);
+            let is_here = self.ground.is_here(exchange.path);
+            if let Some(watcher) = self.watcher.as_mut().filter(|_| is_here) {
+                watcher.begin(*token, exchange, *port, ends)?;
+            }
+        }
+        let mut requests = Vec::new();
+        for ((token, exchange), port) in begun.iter().zip(ports) {
+            let (token, Exchange { path, cell, cpus, .. }) = (*token, **exchange);
+            let order = Order::Run(ClientOrder {
+                token,
+                bind: path.from.address,
+                server: path.to.address,
+                port,
+                load: cell.load.clone(),
+                cpus: cpus.client.clone(),
+            });
+            let deadline = deadline(&cell.load);
+            requests.push(self.agents.request(&path.from.host, "run the client", order, deadline)?);
+            if cell.load.kind().has_peer() {
+                let collect = Order::Collect { token };
+                requests.push(self.agents.request(&path.to.host, "run the server", collect, deadline)?);
+            }
+        }
+        // Of several the first one's rate is shown.
+        let [(token, first), ..] = begun else { return Ok(Vec::new()) };
+        self.agents.wait(&requests, |beat| {
+            if begun.len() == 1 || beat.token == *token {
+                show(beat, &first.cell.load, observer);
+            }
+        })
+    }
+
+    /// Opens the servers; their ports, 0 where there is none.
+    fn serve_all(&mut self, begun: &[(Token, &Exchange<'_>)]) -> Result<Vec<u16>, RunError> {
+        let mut requests = Vec::new();
+        for (token, Exchange { path, cell, cpus, .. }) in begun {
+            if cell.load.kind().has_peer() {
+                let order = self.server_order(path, *token, cell.load.clone(), cpus.server.clone());
+                requests.push(self.agents.request(&path.to.host, OPEN, order, SHORT)?);
+            }
+        }
+        let mut replies = self.agents.wait(&requests, |_| ())?.into_iter();
+        let port = |(_, Exchange { path, cell, .. }): &(Token, &Exchange<'_>)| {
+            let reply = cell.load.kind().has_peer().then(|| replies.next()).flatten();
+            reply.map_or(Ok(0), |reply| port_of(&path.to.host, &reply))
         };
-        let ends = self.ends(path);
-        let is_here = self.ground.is_here(path);
-        if let Some(watcher) = self.watcher.as_mut().filter(|_| is_here) {
-            watcher.begin(token, exchange, port, ends)?;
-        }
-        let order = Order::Run(ClientOrder {
-            token,
-            bind: path.from.address,
-            server: path.to.address,
-            port,
-            load: cell.load.clone(),
-            cpus: cpus.client.clone(),
-        });
-        let deadline = deadline(&cell.load);
-        let mut requests = vec![self.agents.request(&path.from.host, "run the client", order, deadline)?];
-        if has_peer {
-            let collect = Order::Collect { token };
-            requests.push(self.agents.request(&path.to.host, "run the server", collect, deadline)?);
-        }
-        self.agents.wait(&requests, |beat| show(beat, &cell.load, observer))
+        begun.iter().map(port).collect()
     }
 
     /// Who watches it with probes, if anybody does.
@@ -146,18 +182,37 @@ impl TrialRunner<'_> {
         path: &Path,
         token: Token,
         load: WorkloadSettings,
-        cpus: Option<Vec<u32>>,
     ) -> Result<u16, RunError> {
-        let mut load = load;
+        let order = self.server_order(path, token, load, None);
+        port_of(&path.to.host, &self.agents.ask(&path.to.host, OPEN, order, SHORT)?)
+    }
+
+    fn server_order(
+        &self,
+        path: &Path,
+        token: Token,
+        mut load: WorkloadSettings,
+        cpus: Option<Vec<u32>>,
+    ) -> Order {
         let port = self.ground.lab.existing(&path.to.host).and_then(|existing| existing.port);
         if let (Some(port), Some(socket)) = (port, load.kind_mut().socket_mut()) {
             socket.server_port = Some(port);
         }
-        let order = Order::Serve(ServerOrder { token, bind: path.to.address, load, cpus });
-        match self.agents.ask(&path.to.host, "open the server", order, SHORT)? {
-            Reply::Listening { port } => Ok(port),
-            other => Err(unexpected(&path.to.host, &other)),
-        }
+        Order::Serve(ServerOrder { token, bind: path.to.address, load, cpus })
+    }
+}
+
+fn port_of(host: &HostName, reply: &Reply) -> Result<u16, RunError> {
+    match reply {
+        Reply::Listening { port } => Ok(*port),
+        other => Err(unexpected(host, other)),
+    }
+}
+
+fn report(host: &HostName, reply: Option<Reply>) -> Result<EndReport, RunError> {
+    match reply.expect("there is a reply for each request") {
+        Reply::Report(report) => Ok(report),
+        other => Err(unexpected(host, &other)),
     }
 }
 

@@ -52,8 +52,8 @@ pub(crate) fn interface(
     }
 }
 
-/// Takes the interfaces of all existing hosts for the run `by`. Where another measurement has one, all are let go of and asked
-/// for again, or else, without `wait`, the run ends.
+/// Takes the interfaces of all existing hosts for the run `by`, and tells who else measures on them. Where another measurement
+/// has one, all are let go of and asked for again, or else, without `wait`, the run ends.
 pub(crate) fn reserve(
     scenario: &Scenario,
     agents: &mut Agents,
@@ -63,7 +63,14 @@ pub(crate) fn reserve(
     let exist = scenario.lab.hosts.iter().filter(|host| host.existing.is_some() && agents.has(&host.name));
     let hosts: Vec<&HostName> = exist.map(|host| &host.name).collect();
     let mut told = false;
-    while let Some((taken, host, holder)) = occupied(&hosts, agents, by)? {
+    loop {
+        let (taken, host, holder) = match take(&hosts, agents, by)? {
+            Taken::All { notices } => {
+                notices.iter().for_each(|text| observer.event(&Event::Notice(text)));
+                return Ok(());
+            }
+            Taken::Some { taken, not, by } => (taken, not, by),
+        };
         let interface = scenario.lab.existing(host).and_then(|existing| existing.interface.clone());
         let interface = interface.map(|name| name.to_string()).unwrap_or_default();
         if !wait {
@@ -83,21 +90,35 @@ pub(crate) fn reserve(
             return Err(RunError::Interrupted);
         }
     }
-    Ok(())
 }
 
-/// How many were taken until one was not, which, and who has it; `None` where all were.
-fn occupied<'a>(
-    hosts: &[&'a HostName],
-    agents: &mut Agents,
-    by: &str,
-) -> Result<Option<(usize, &'a HostName, String)>, RunError> {
+/// What came of taking the interfaces of hosts.
+enum Taken<'a> {
+    All {
+        /// Who else measures on which of them.
+        notices: Vec<String>,
+    },
+    Some {
+        /// How many were taken before one that was not.
+        taken: usize,
+        not: &'a HostName,
+        /// Who has it.
+        by: String,
+    },
+}
+
+fn take<'a>(hosts: &[&'a HostName], agents: &mut Agents, by: &str) -> Result<Taken<'a>, RunError> {
+    let mut notices = Vec::new();
     for (taken, host) in hosts.iter().enumerate() {
         match agents.ask(host, "reserve its interface", Order::Reserve { by: by.to_owned() }, SHORT)? {
-            Reply::Done => {}
-            Reply::Occupied { by } => return Ok(Some((taken, host, by))),
+            Reply::Reserved { beside } => notices.extend(
+                beside
+                    .into_iter()
+                    .map(|other| format!("on host {host} {other} measures, too, and shares its CPUs")),
+            ),
+            Reply::Occupied { by } => return Ok(Taken::Some { taken, not: host, by }),
             other => return Err(unexpected(host, &other)),
         }
     }
-    Ok(None)
+    Ok(Taken::All { notices })
 }

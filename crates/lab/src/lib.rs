@@ -22,6 +22,7 @@ mod known_patterns;
 mod lab_handle;
 mod machine_facts;
 mod machines;
+mod measure;
 mod nested;
 mod nested_run;
 mod observer;

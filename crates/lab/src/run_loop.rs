@@ -1,4 +1,4 @@
-//! The course of a run: its trials one after another, each kept as it ends. Must not know how one is made.
+//! The course of a run: its trials round by round, most of one trial, each kept as it ends. Must not know how one is made.
 
 use std::{
     thread,
@@ -14,7 +14,7 @@ use crate::{
     event::{Event, Observer},
     run::{Request, Skips, keep, path_of},
     stop::Stop,
-    trial::{TrialOutcome, TrialRunner},
+    trial::{TrialOrder, TrialOutcome, TrialRunner},
 };
 
 /// How long one looks whether others leave the CPUs alone.
@@ -47,14 +47,16 @@ impl<S: Sink> RunLoop<'_, S> {
         let mut design = Design::new(request.plan, request.resume.iter().flat_map(|record| &record.trials));
         self.skipped.keys().for_each(|cell| design.skip(cell));
         let (mut made, mut block) = (0, None);
-        while let Some(planned) = design.next_trial() {
+        loop {
+            let round = design.next_round();
+            let Some(planned) = round.first() else { break };
             if block.replace(planned.block) != Some(planned.block) {
                 self.decide(&mut design)?;
             }
             if stop.is_asked() {
                 return Err(RunError::Interrupted);
             }
-            made += self.trial(bench, &mut design, planned, Vec::new())?;
+            made += self.round(bench, &mut design, &round, &[])?;
         }
         self.remake(bench, &mut design, stop)?;
         self.decide(&mut design)?;
@@ -93,7 +95,7 @@ impl<S: Sink> RunLoop<'_, S> {
                 let text = format!("{cell} was disturbed by {}; once more", Disturber::all(by));
                 self.observer.event(&Event::Notice(&text));
             }
-            self.trial(bench, design, planned, attempts)?;
+            self.round(bench, design, &[planned], &attempts)?;
         }
         Ok(())
     }
@@ -120,37 +122,46 @@ impl<S: Sink> RunLoop<'_, S> {
         Ok(false)
     }
 
-    /// Makes one trial after these attempts; how many came of it.
-    fn trial(
+    /// Makes these trials at the same time, after these attempts; how many came of it.
+    fn round(
         &mut self,
         bench: &mut TrialRunner<'_>,
         design: &mut Design<'_>,
-        planned: &PlannedTrial,
-        attempts: Vec<DiscardedAttempt>,
+        round: &[&PlannedTrial],
+        attempts: &[DiscardedAttempt],
     ) -> Result<u32, RunError> {
-        let scenario = self.request.scenario;
-        let cell = &self.request.plan.cells[planned.cell];
-        let path = path_of(scenario, cell);
-        if planned.arm == Arm::Probed && !bench.sees(cell, path) {
-            design.leave_out(planned);
+        let (scenario, mut orders) = (self.request.scenario, Vec::new());
+        for planned in round {
+            let cell = &self.request.plan.cells[planned.cell];
+            let path = path_of(scenario, cell);
+            if planned.arm == Arm::Probed && !bench.sees(cell, path) {
+                design.leave_out(planned);
+                continue;
+            }
+            self.observer.event(&Event::Trial { planned, cell });
+            orders.push(TrialOrder { planned, cell, path, mtu: cell.path_mtu(scenario) });
+        }
+        if orders.is_empty() {
             return Ok(0);
         }
-        self.observer.event(&Event::Trial { planned, cell });
-        let mut made = 0;
-        let ground = bench.ground;
-        let came = bench.make(planned, cell, path, cell.path_mtu(scenario), self.observer);
-        match came.map_err(|error| ground.explain(bench.agents, path, error))? {
-            TrialOutcome::Trial(mut trial) => {
-                trial.discarded.splice(..0, attempts);
-                self.sink.trial(&self.request.id, &trial).map_err(keep)?;
-                self.observer.event(&Event::Kept(&trial));
-                design.saw(&trial);
-                made = 1;
-            }
-            TrialOutcome::Skipped(skip) => {
-                self.keep_skip(&skip)?;
-                design.skip(&skip.cell);
-                self.skipped.insert(skip.cell.clone(), skip);
+        let (ground, mut made) = (bench.ground, 0);
+        let came = bench.make(&orders, self.observer).map_err(|error| {
+            orders.iter().fold(error, |error, order| ground.explain(bench.agents, order.path, error))
+        })?;
+        for outcome in came {
+            match outcome {
+                TrialOutcome::Trial(mut trial) => {
+                    trial.discarded.splice(..0, attempts.iter().cloned());
+                    self.sink.trial(&self.request.id, &trial).map_err(keep)?;
+                    self.observer.event(&Event::Kept(&trial));
+                    design.saw(&trial);
+                    made += 1;
+                }
+                TrialOutcome::Skipped(skip) => {
+                    self.keep_skip(&skip)?;
+                    design.skip(&skip.cell);
+                    self.skipped.insert(skip.cell.clone(), skip);
+                }
             }
         }
         thread::sleep(scenario.schedule.pause.into());

@@ -1,4 +1,4 @@
-//! One trial: configure, check, measure, collect.
+//! A trial, or several at the same time: configure, check, measure, collect. How traffic is measured is in measure.rs.
 
 use std::{
     collections::BTreeMap,
@@ -6,29 +6,25 @@ use std::{
 };
 
 use protocol::{MtuProbe, Order, Reply};
-use samples::{
-    Arm, CpuUsage, DiscardedAttempt, Disturber, PathCheck, PathCounters, ProbeResults, SkippedCell, Trial,
-    UnixMillis, ValidityWarning,
-};
+use samples::{Arm, DeviceState, Disturber, PathCheck, SkippedCell, Trial, UnixMillis, ValidityWarning};
 use scenario::{Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use units::Nanos;
-use workload::{Measurement, PingPongSettings, WorkloadSettings};
+use workload::{PingPongSettings, WorkloadSettings};
 
 use crate::{
     agents::Agents,
     balloon::Balloons,
-    counters, cpu, disturbance,
+    disturbance,
     error::RunError,
-    event::{Event, Observer},
-    exchange::{Exchange, Reports, SHORT, token, unexpected},
+    event::Observer,
+    exchange::{Exchange, SHORT, token, unexpected},
     lab_handle::{LabHandle, Unset},
-    observer::{Verdict, Watcher},
+    measure::{Measurements, TrafficOutcome},
+    observer::Watcher,
     placement::{self, Cpus},
     warnings,
 };
 
-/// A trial that says nothing of its cell is made again; after so many it is kept with its doubts.
-pub(crate) const ATTEMPTS: usize = 3;
 /// A packet that every IPv4 path must carry (RFC 791).
 const SMALLEST_MTU: u32 = 576;
 
@@ -40,21 +36,21 @@ pub(crate) enum TrialOutcome {
     Skipped(SkippedCell),
 }
 
-/// What came of the traffic.
-enum TrafficOutcome {
-    Measured(Box<Measurements>),
-    /// This machine never can, because.
-    Never(String),
+/// A planned trial with what it is of.
+#[derive(Clone, Copy)]
+pub(crate) struct TrialOrder<'a> {
+    pub(crate) planned: &'a PlannedTrial,
+    pub(crate) cell: &'a Cell,
+    pub(crate) path: &'a Path,
+    /// What the path must carry unfragmented.
+    pub(crate) mtu: u32,
 }
 
-struct Measurements {
-    started: UnixMillis,
-    measurement: Measurement,
-    cpu: CpuUsage,
-    observed: Option<ProbeResults>,
-    counters: PathCounters,
-    stalled: Option<ValidityWarning>,
-    discarded: Vec<DiscardedAttempt>,
+/// What is known of a trial before its traffic.
+struct Prepared {
+    cpus: Cpus,
+    devices: Vec<DeviceState>,
+    path_check: PathCheck,
 }
 
 /// What of a run's machines is emulated.
@@ -105,42 +101,74 @@ impl TrialRunner<'_> {
         }
     }
 
-    /// Makes one trial of `cell`.
+    /// Makes these trials at the same time; what comes of each, in their order.
     pub(crate) fn make(
         &mut self,
-        planned: &PlannedTrial,
-        cell: &Cell,
-        path: &Path,
-        mtu: u32,
+        orders: &[TrialOrder<'_>],
         observer: &mut dyn Observer,
-    ) -> Result<TrialOutcome, RunError> {
-        let skip =
-            |because: String| Ok(TrialOutcome::Skipped(SkippedCell { cell: cell.id.to_string(), because }));
+    ) -> Result<Vec<TrialOutcome>, RunError> {
+        let prepared: Result<Vec<_>, RunError> = orders.iter().map(|order| self.prepare(order)).collect();
+        let prepared = prepared?;
+        let ready: Vec<(&TrialOrder<'_>, &Prepared)> =
+            orders.iter().zip(&prepared).filter_map(|(order, it)| Some((order, it.as_ref().ok()?))).collect();
+        let exchanges: Vec<Exchange<'_>> = ready
+            .iter()
+            .map(|(TrialOrder { planned, cell, path, .. }, Prepared { cpus, .. })| Exchange {
+                path,
+                cell,
+                cpus,
+                probed: planned.arm == Arm::Probed,
+            })
+            .collect();
+        let mut measured = self.measure(&exchanges, observer)?.into_iter();
+        let skip = |order: &TrialOrder<'_>, because: &str| {
+            TrialOutcome::Skipped(SkippedCell {
+                cell: order.cell.id.to_string(),
+                because: because.to_owned(),
+            })
+        };
+        let outcome = |(order, prepared): (&TrialOrder<'_>, &Result<Prepared, String>)| match prepared {
+            Err(because) => skip(order, because),
+            Ok(prepared) => match measured.next().expect("one for each exchange") {
+                TrafficOutcome::Never(because) => skip(order, &because),
+                TrafficOutcome::Measured(it) => {
+                    TrialOutcome::Trial(Box::new(self.trial(order, prepared, *it)))
+                }
+            },
+        };
+        Ok(orders.iter().zip(&prepared).map(outcome).collect())
+    }
+
+    /// Sets and reads its devices, and checks its path; why it cannot be made here, where it never can.
+    fn prepare(
+        &mut self,
+        TrialOrder { cell, path, mtu, .. }: &TrialOrder<'_>,
+    ) -> Result<Result<Prepared, String>, RunError> {
         match self.configure(cell) {
             Ok(()) => {}
-            Err(Unset::Never(because)) => return skip(because),
+            Err(Unset::Never(because)) => return Ok(Err(because)),
             Err(Unset::Error(error)) => return Err(error),
         }
         let cpus = match placement::cpus(&cell.placement, &cell.load, self.usable_cpus) {
             Ok(cpus) => cpus,
-            Err(because) => return skip(because),
+            Err(because) => return Ok(Err(because)),
         };
-        let probed = planned.arm == Arm::Probed;
-        let exchange = Exchange { path, cell, cpus: &cpus, probed };
         let devices = self.ground.states(self.agents, &path.devices)?;
-        let path_check = if path.is_host() { PathCheck::default() } else { self.check_mtu(path, mtu)? };
-        let measured = match self.measure(&exchange, observer)? {
-            TrafficOutcome::Measured(measured) => *measured,
-            TrafficOutcome::Never(because) => return skip(because),
-        };
-        let Measurements { started, measurement, cpu, observed, counters, stalled, discarded } = measured;
+        let path_check = if path.is_host() { PathCheck::default() } else { self.check_mtu(path, *mtu)? };
+        Ok(Ok(Prepared { cpus, devices, path_check }))
+    }
+
+    fn trial(&self, order: &TrialOrder<'_>, prepared: &Prepared, measured: Measurements) -> Trial {
+        let TrialOrder { planned, cell, path, .. } = order;
+        let Measurements { started, measurement, cpu, observed, counters, stalled, discarded, beside } =
+            measured;
         let mut doubts = warnings::warnings(&cell.load, &measurement, &cpu);
         doubts.extend(stalled);
-        doubts.extend(disturbance::of(&cpu, &cpus));
+        doubts.extend(disturbance::of(&cpu, &prepared.cpus));
         if self.is_emulated(path) {
             doubts.push(ValidityWarning::Emulated);
         }
-        Ok(TrialOutcome::Trial(Box::new(Trial {
+        Trial {
             index: planned.index,
             block: planned.block,
             cell: cell.id.to_string(),
@@ -148,75 +176,16 @@ impl TrialRunner<'_> {
             started,
             measurement,
             cpu,
-            devices,
-            path_check,
+            devices: prepared.devices.clone(),
+            path_check: prepared.path_check,
             syscalls: Vec::new(),
             observed,
             // A host alone has no device on its way.
             counters: (!path.is_host()).then_some(counters),
+            beside,
             doubts,
             discarded,
-        })))
-    }
-
-    /// Measures, once more where a process did not run or a probe failed.
-    fn measure(
-        &mut self,
-        exchange: &Exchange<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<TrafficOutcome, RunError> {
-        let Exchange { path, cell, .. } = *exchange;
-        self.watcher.iter_mut().for_each(Watcher::next_trial);
-        let mut discarded = Vec::new();
-        loop {
-            let started = now();
-            let before = self.ground.counters(self.agents, &path.devices)?;
-            let Reports { client, server, seen } = match self.exchange(exchange, observer) {
-                Ok(reports) => reports,
-                Err(RunError::Refused { because, unsupported: true, .. }) => {
-                    return Ok(TrafficOutcome::Never(because));
-                }
-                Err(error) => return Err(error),
-            };
-            let lab = self.ground.lab;
-            let guests = [&path.from, &path.to].map(|end| lab.vm(&end.host).is_some());
-            let apart = [&path.from, &path.to].map(|end| lab.has_own_kernel(&end.host));
-            let ends = [Some(&client), server.as_ref()].into_iter().zip(apart);
-            let softnet = ends.filter(|(_, is_apart)| !is_apart).find_map(|(end, _)| end?.softnet);
-            let after = self.ground.counters(self.agents, &path.devices)?;
-            let counters = counters::between(&before, &after, softnet);
-            let verdict = self.verdict(exchange, observer);
-            if verdict == Verdict::Again {
-                continue;
-            }
-            let (probed, host) = seen.map_or((None, None), |seen| (Some(seen.observed), seen.host));
-            let observed = self.watcher_of(exchange).map(|watcher| ProbeResults {
-                lost: watcher.gone().to_vec(),
-                ..probed.filter(|_| verdict == Verdict::Kept).unwrap_or_default()
-            });
-            let cpu = cpu::beside(cpu::together(&client, server.as_ref(), apart), host);
-            let stalled = warnings::stalled(&cell.load, [Some(&client), server.as_ref()], guests);
-            let together = match server {
-                Some(server) => client.measured.together(server.measured),
-                None => Ok(client.measured.alone()),
-            };
-            let measurement = together.map_err(|because| unreported(path, because))?;
-            let void = stalled.clone().or_else(|| warnings::void(&cell.load, &measurement));
-            let Some(because) = void.filter(|_| verdict != Verdict::Over && discarded.len() + 1 < ATTEMPTS)
-            else {
-                let measured =
-                    Measurements { started, measurement, cpu, observed, counters, stalled, discarded };
-                return Ok(TrafficOutcome::Measured(Box::new(measured)));
-            };
-            discarded.push(DiscardedAttempt { started, because });
-            let again = format!("{}: a process did not run for a part of the trial; once more", cell.id);
-            observer.event(&Event::Notice(&again));
         }
-    }
-
-    fn verdict(&mut self, exchange: &Exchange<'_>, observer: &mut dyn Observer) -> Verdict {
-        self.watcher_of(exchange)
-            .map_or(Verdict::Kept, |watcher| watcher.judge(&exchange.cell.load, observer))
     }
 
     /// Whether the path carries anything at all, before the first trial is made on it.
@@ -257,7 +226,7 @@ impl TrialRunner<'_> {
     fn carries(&mut self, path: &Path, mtu: u32) -> Result<protocol::MtuResult, RunError> {
         let token = token();
         let echo = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(2)));
-        let port = self.serve(path, token, echo, None)?;
+        let port = self.serve(path, token, echo)?;
         let probe = MtuProbe { token, bind: path.from.address, server: path.to.address, port, mtu };
         let reply = self.agents.ask(&path.from.host, "probe the MTU", Order::ProbeMtu(probe), SHORT)?;
         self.agents.ask(&path.to.host, "close the MTU probe's server", Order::Abandon { token }, SHORT)?;
@@ -265,15 +234,6 @@ impl TrialRunner<'_> {
             Reply::Mtu(result) => Ok(result),
             other => Err(unexpected(&path.from.host, &other)),
         }
-    }
-}
-
-fn unreported(path: &Path, because: String) -> RunError {
-    RunError::Refused {
-        host: path.to.host.to_string(),
-        what: "report the trial",
-        because,
-        unsupported: false,
     }
 }
 

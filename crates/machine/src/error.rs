@@ -38,7 +38,7 @@ pub enum MachineError {
         source: FirecrackerError,
     },
     /// The agent could not be started over SSH.
-    #[error("host {host} ({destination}): {source}")]
+    #[error("host {}: {source}", named(.host, .destination))]
     Ssh {
         host: String,
         /// As `ssh` was given it.
@@ -47,4 +47,9 @@ pub enum MachineError {
         #[source]
         source: SshError,
     },
+}
+
+/// A host with its destination, where that says more.
+fn named(host: &str, destination: &str) -> String {
+    if host == destination { host.to_owned() } else { format!("{host} ({destination})") }
 }

@@ -78,6 +78,12 @@ pub fn capabilities() -> Vec<Capability> {
     ]
 }
 
+/// What its description tells of a machine that is looked at from elsewhere.
+#[must_use]
+pub fn described(environment: &samples::Environment) -> Vec<Capability> {
+    vec![cpus::usable(environment), cpus::governor(environment), quiet::load(environment)]
+}
+
 /// A capability before it was tried.
 struct Subject {
     id: &'static str,

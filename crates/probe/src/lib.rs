@@ -21,7 +21,7 @@ mod syscalls;
 mod target;
 mod vm;
 
-pub use capability::{Area, Capability, State, capabilities};
+pub use capability::{Area, Capability, State, capabilities, described};
 pub use counters::SoftnetReading;
 pub use cpu::CpuReading;
 pub use cpu_owners::ProcessTimes;

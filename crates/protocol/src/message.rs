@@ -78,7 +78,7 @@ pub enum Order {
         address: Option<Ipv4Addr>,
         interface: Option<DeviceName>,
     },
-    /// Take that device for this session alone: answered by [`Reply::Done`], or [`Reply::Occupied`] where another has it.
+    /// Take that device for this session alone: answered by [`Reply::Reserved`], or [`Reply::Occupied`] where another has it.
     Reserve {
         /// Who wants it, for whoever has to wait.
         by: String,
@@ -221,6 +221,11 @@ pub enum Reply {
         end: PathEnd,
         mtu: u32,
     },
+    /// To `reserve`: the session has it.
+    Reserved {
+        /// Other measurements on that machine, which share its CPUs.
+        beside: Vec<String>,
+    },
     /// To `reserve`, where another session has it.
     Occupied {
         by: String,
@@ -247,7 +252,7 @@ pub enum Reply {
     Memory {
         done: MemoryReply,
     },
-    /// To `abandon`, `dress`, `configure`, `reserve` and `release`.
+    /// To `abandon`, `dress`, `configure` and `release`.
     Done,
 }
 

@@ -26,6 +26,9 @@ pub enum Arm {
     /// Its cell once more in the same block with the probes on: what they saw, and what they cost. No number of
     /// the cell comes from it.
     Probed,
+    /// Its cell, which is measured beside others, once more in the same block with none beside it: what measuring at the
+    /// same time changes. No number of the cell comes from it.
+    Alone,
 }
 
 /// A finished trial.
@@ -58,11 +61,18 @@ pub struct Trial {
     /// What devices and the machine counted from just before it to just after; `None` where nobody read them.
     #[serde(default)]
     pub counters: Option<PathCounters>,
+    /// How many others were made at the same time, between other hosts.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub beside: u32,
     /// Reasons to distrust it.
     pub doubts: Vec<ValidityWarning>,
     /// The attempts before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub discarded: Vec<DiscardedAttempt>,
+}
+
+const fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// What was checked about a path just before a trial.

@@ -26,6 +26,9 @@ pub struct ExistingHost {
     /// The MTU of the device; `None` until the host has told.
     #[serde(default)]
     pub mtu: Option<u32>,
+    /// The name of what it shares with other hosts on the way to all of them.
+    #[serde(default)]
+    pub uplink: Option<String>,
 }
 
 /// How an agent is started on it.
@@ -36,6 +39,16 @@ pub enum Access {
     Local,
     /// By the system's `ssh`, which knows the destination.
     Ssh { destination: String },
+}
+
+impl Access {
+    /// What tells one machine from another; that of this machine is no destination.
+    pub(crate) fn machine(&self) -> &str {
+        match self {
+            Self::Local => "",
+            Self::Ssh { destination } => destination,
+        }
+    }
 }
 
 impl fmt::Display for Access {

@@ -14,11 +14,11 @@ use crate::{
     names::{CellId, DeviceRef, PathName, WorkloadName},
     order,
     path::Path,
-    plan::{Cell, Plan},
+    plan::{Cell, Plan, PlannedTrial},
     ports,
     probes::Probes,
     scenario::{Ports, Scenario},
-    steps,
+    simultaneous, steps,
     workload::Workload,
 };
 
@@ -79,7 +79,8 @@ impl Plan {
         let cells = cells(scenario, options);
         let design = options.design(&scenario.schedule.design);
         let probes = options.probes(&scenario.probes);
-        let trials = order::trials(&cells, options.trials(scenario, &design), &probes, seed);
+        let rounds = simultaneous::rounds(scenario, &cells);
+        let trials = order::trials(&cells, &rounds, options.trials(scenario, &design), &probes, seed);
         let steps = if design.until_clear { steps::steps(&cells, &scenario.paths) } else { Vec::new() };
         Self { seed, cells, steps, trials, pause: scenario.schedule.pause, design, probes: probes.kinds }
     }
@@ -87,7 +88,7 @@ impl Plan {
     /// So many blocks of these cells: each once in a block, baselines twice.
     #[must_use]
     pub fn of(cells: Vec<Cell>, blocks: u32, seed: u64, pause: Nanos) -> Self {
-        let trials = order::trials(&cells, blocks, &Probes::default(), seed);
+        let trials = order::trials(&cells, &[], blocks, &Probes::default(), seed);
         let (design, probes, steps) = (Design::default(), Vec::new(), Vec::new());
         Self { seed, cells, steps, trials, pause, design, probes }
     }
@@ -95,7 +96,20 @@ impl Plan {
     /// How long the run will take, about: warm-up, traffic and pause of every trial, and what goes on around it.
     #[must_use]
     pub fn duration_estimate(&self) -> Nanos {
-        self.trials.iter().map(|trial| self.trial_estimate(trial.cell)).sum()
+        self.estimate_of(&self.trials)
+    }
+
+    /// How long these trials will take, about, in that order; those made at the same time as long as the longest of them.
+    pub fn estimate_of<'t>(&self, trials: impl IntoIterator<Item = &'t PlannedTrial>) -> Nanos {
+        let (mut sum, mut before): (Nanos, Option<(&PlannedTrial, Nanos)>) = (Nanos(0), None);
+        for trial in trials {
+            let estimate = self.trial_estimate(trial.cell);
+            let beside = before.filter(|(before, _)| before.is_beside(trial)).map(|(_, longest)| longest);
+            let longest = estimate.max(beside.unwrap_or_default());
+            sum = Nanos(sum.0 + longest.0 - beside.unwrap_or_default().0);
+            before = Some((trial, longest));
+        }
+        sum
     }
 
     /// How long one trial of the cell will take, about, with the pause after it.

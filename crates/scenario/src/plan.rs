@@ -43,6 +43,17 @@ pub struct PlannedTrial {
     pub cell: usize,
     /// Why.
     pub arm: Arm,
+    /// Those of a block that have the same number are made at the same time; `None` is made alone.
+    #[serde(default)]
+    pub round: Option<u32>,
+}
+
+impl PlannedTrial {
+    /// Whether both are made at the same time.
+    #[must_use]
+    pub fn is_beside(&self, other: &Self) -> bool {
+        self.block == other.block && self.round.is_some() && self.round == other.round
+    }
 }
 
 /// Every trial of a run, in order. With a budget or a precision, those that may be made.

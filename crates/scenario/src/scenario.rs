@@ -44,6 +44,9 @@ pub struct Schedule {
     pub design: Design,
     /// Where the client's ports come from.
     pub ports: Ports,
+    /// Whether paths between hosts that exist already are measured at the same time where they share nothing.
+    #[serde(default)]
+    pub at_once: bool,
 }
 
 /// Where the client's ports come from, of loads that name none.

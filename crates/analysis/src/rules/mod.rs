@@ -5,6 +5,7 @@ mod backlog_drops;
 mod below_expected;
 mod bimodal;
 pub(crate) mod buffer_limited;
+mod contamination;
 mod cpu_unexplained;
 mod cwnd_limited;
 mod datagram_loss;
@@ -121,6 +122,7 @@ pub(crate) const ALL: &[Rule] = &[
     noisy_host::RULE,
     too_noisy_to_say::RULE,
     emulated::RULE,
+    contamination::RULE,
     slow_host::RULE,
     slow_pair::RULE,
     direction_asymmetry::RULE,

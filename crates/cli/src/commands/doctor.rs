@@ -23,7 +23,7 @@ use verdict::Verdict;
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     /// Look at this host instead, by SSH: whether it can be an end of paths
-    #[arg(long, value_name = "USER@HOST")]
+    #[arg(long, value_name = "USER@HOST", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     host: Option<String>,
     /// Print a JSON document instead of a table
     #[arg(long)]

@@ -11,6 +11,7 @@ use std::{cell::RefCell, path::PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use fleet::Presence;
 use lab::{ExistingHostUse, Request, RunError, Stop};
 use machine::Rights;
 use samples::{Objective, SkippedCell};
@@ -176,6 +177,11 @@ fn measure(
     if rights == Some(Rights::UserNamespace) {
         progress
             .notice("not root: the lab lives in a user namespace; `plumb doctor` says what is missing there");
+    }
+    // Without it others are not told, and it measures as well.
+    let _presence = Presence::announce(&job.id.0);
+    for other in Presence::beside(&job.id.0) {
+        progress.notice(&format!("{other} measures on this machine, too, and shares its CPUs"));
     }
     if let Some(said) = super::scenario::too_few_trials(&job.plan) {
         progress.notice(&said);

@@ -114,7 +114,9 @@ fn progress(state: &State, width: usize, colours: Colours) -> Line<'static> {
 fn under_way(state: &State, trial: &Current, width: usize, colours: Colours) -> Vec<Line<'static>> {
     let cell = &state.plan.cells[trial.planned.cell];
     let levels: Vec<String> = cell.levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
-    let what = format!("{} {}{}", cell.workload, levels.join(","), mark(trial.planned.arm));
+    let beside =
+        if trial.beside > 0 { format!(", {} more at the same time", trial.beside) } else { String::new() };
+    let what = format!("{} {}{}{beside}", cell.workload, levels.join(","), mark(trial.planned.arm));
     let mut lines = vec![Line::from(vec![
         Span::styled("▸ ", colours.accent()),
         Span::styled(one_line(what.trim()), colours.strong()),

@@ -31,7 +31,8 @@ pub(super) struct Pace {
     skipped: BTreeSet<String>,
     /// What trials of each cell took, with the pause behind each.
     taken: BTreeMap<usize, (u32, Duration)>,
-    under_way: Option<(PlannedTrial, Instant)>,
+    /// Those made at the same time, and since when.
+    under_way: Vec<(PlannedTrial, Instant)>,
     decided: Option<Decided>,
     /// Trials that are to be made again, by their cells.
     again: Vec<usize>,
@@ -70,7 +71,7 @@ impl Pace {
             reached: 0,
             skipped: BTreeSet::new(),
             taken: BTreeMap::new(),
-            under_way: None,
+            under_way: Vec::new(),
             decided: None,
             again: Vec::new(),
             boots: Boots { guests: lab::guests(scenario, plan), ..Boots::default() },
@@ -103,15 +104,23 @@ impl Pace {
 
     pub(super) fn trial(&mut self, planned: &PlannedTrial, now: Instant) {
         self.reached = self.reached.max(planned.index);
-        self.under_way = Some((planned.clone(), now));
+        if self.under_way.last().is_none_or(|(last, _)| !last.is_beside(planned)) {
+            self.under_way.clear();
+        }
+        self.under_way.push((planned.clone(), now));
     }
 
-    /// The trial under way is kept; whether it is to be made again.
-    pub(super) fn kept(&mut self, disturbed: bool, now: Instant) {
-        let Some((planned, since)) = self.under_way.take() else { return };
+    /// The trial of that place in the plan is kept; whether it is to be made again.
+    pub(super) fn kept(&mut self, index: u32, disturbed: bool, now: Instant) {
+        let found = self.under_way.iter().find(|(planned, _)| planned.index == index);
+        let Some((planned, since)) = found.cloned() else { return };
         let (count, taken) = self.taken.entry(planned.cell).or_default();
         *count += 1;
-        *taken += now - since + Duration::from(self.plan.pause);
+        // Those made at the same time share it.
+        *taken += (now - since + Duration::from(self.plan.pause)) / self.under_way.len() as u32;
+        if self.under_way.last().is_some_and(|(last, _)| last.index == index) {
+            self.under_way.clear();
+        }
         if !self.done.insert(planned.index) {
             // Made again: whatever came of it stays.
             if let Some(place) = self.again.iter().position(|cell| *cell == planned.cell) {
@@ -194,7 +203,7 @@ impl Pace {
     }
 
     fn trials_time(&self, now: Instant) -> Duration {
-        let under_way = self.under_way.as_ref().map_or(Duration::ZERO, |(_, since)| now - *since);
+        let under_way = self.under_way.first().map_or(Duration::ZERO, |(_, since)| now - *since);
         let again: Duration = self.again.iter().map(|cell| self.expected(*cell)).sum();
         let first = match self.decided.as_ref().filter(|_| self.plan.design.is_adaptive()) {
             Some(decided) => self.chosen_time(decided),
@@ -261,7 +270,7 @@ mod tests {
         for planned in left {
             pace.trial(&planned, now);
             now += each - Duration::from(pace.plan.pause);
-            pace.kept(false, now);
+            pace.kept(planned.index, false, now);
             now += Duration::from(pace.plan.pause);
         }
         now
@@ -293,10 +302,10 @@ mod tests {
         let now = Instant::now();
         let first = pace.plan.trials[0].clone();
         pace.trial(&first, now);
-        pace.kept(true, now + Duration::from_secs(1));
+        pace.kept(first.index, true, now + Duration::from_secs(1));
         assert_eq!((pace.to_make_again(), pace.trials().0), (1, 1));
         pace.trial(&first, now);
-        pace.kept(true, now + Duration::from_secs(1));
+        pace.kept(first.index, true, now + Duration::from_secs(1));
         assert_eq!((pace.to_make_again(), pace.trials().0), (0, 1));
         let (_, before) = pace.trials();
         let id = pace.plan.cells[first.cell].id.to_string();

@@ -32,6 +32,8 @@ pub(crate) enum Message {
     Trial(PlannedTrial),
     Rate(Nanos, LiveRate),
     Kept {
+        /// Its place in the plan.
+        index: u32,
         disturbed: Option<String>,
         made_again: bool,
     },
@@ -80,6 +82,8 @@ pub(super) struct Boot {
 #[derive(Debug, Clone)]
 pub(super) struct Current {
     pub(super) planned: PlannedTrial,
+    /// How many others are made at the same time.
+    pub(super) beside: usize,
     /// Of its traffic.
     pub(super) elapsed: Nanos,
     pub(super) rates: VecDeque<f64>,
@@ -156,7 +160,7 @@ impl State {
             }
             Message::Trial(planned) => self.begin(planned, now),
             Message::Rate(elapsed, rate) => self.rate(elapsed, rate),
-            Message::Kept { disturbed, made_again } => self.kept(disturbed, made_again, now),
+            Message::Kept { index, disturbed, made_again } => self.kept(index, disturbed, made_again, now),
             Message::Results { results, findings } => {
                 self.results = results.into_iter().map(|result| (result.cell.clone(), result)).collect();
                 self.findings = findings;
@@ -197,8 +201,13 @@ impl State {
     fn begin(&mut self, planned: PlannedTrial, now: Instant) {
         self.pace.trial(&planned, now);
         self.block = Some(planned.block);
+        // Of those made at the same time the first one is shown.
+        if let Some(first) = self.trial.as_mut().filter(|first| first.planned.is_beside(&planned)) {
+            first.beside += 1;
+            return;
+        }
         let rates = VecDeque::with_capacity(RATES);
-        self.trial = Some(Current { planned, elapsed: Nanos(0), rates, now: None });
+        self.trial = Some(Current { planned, beside: 0, elapsed: Nanos(0), rates, now: None });
     }
 
     fn rate(&mut self, elapsed: Nanos, rate: LiveRate) {
@@ -210,10 +219,11 @@ impl State {
         (trial.elapsed, trial.now) = (elapsed, Some(rate.text));
     }
 
-    fn kept(&mut self, disturbed: Option<String>, made_again: bool, now: Instant) {
+    fn kept(&mut self, index: u32, disturbed: Option<String>, made_again: bool, now: Instant) {
         let to_make_again = disturbed.is_some() && !made_again && !self.keeps_disturbed;
-        self.pace.kept(to_make_again, now);
-        let cell = self.trial.as_ref().map(|trial| self.plan.cells[trial.planned.cell].id.to_string());
+        self.pace.kept(index, to_make_again, now);
+        let planned = self.plan.trials.iter().find(|planned| planned.index == index);
+        let cell = planned.map(|planned| self.plan.cells[planned.cell].id.to_string());
         if let (Some(by), Some(cell)) = (disturbed, cell) {
             let what = if to_make_again { "it is made again at the end" } else { "it is kept as it is" };
             self.say(Tone::Warning, &format!("{cell} was disturbed by {by}: {what}"), now);
@@ -259,11 +269,12 @@ impl State {
 }
 
 /// What marks a trial that is no plain one.
-pub(super) fn mark(arm: Arm) -> &'static str {
+pub(crate) fn mark(arm: Arm) -> &'static str {
     match arm {
         Arm::Measure => "",
         Arm::Again => " (baseline again)",
         Arm::Probed => " (with probes)",
+        Arm::Alone => " (alone)",
     }
 }
 

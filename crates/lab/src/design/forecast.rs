@@ -74,7 +74,7 @@ pub(super) fn screening_blocks(plan: &Plan) -> u32 {
 
 fn blocks_take(plan: &Plan, blocks: u32) -> Nanos {
     let in_them = plan.trials.iter().take_while(|trial| trial.block < blocks);
-    in_them.map(|trial| plan.trial_estimate(trial.cell)).sum()
+    plan.estimate_of(in_them)
 }
 
 #[cfg(test)]

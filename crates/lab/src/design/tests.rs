@@ -98,6 +98,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial, started: i64, gbits: f64, cpus: f6
         observed: None,
         counters: None,
         doubts: Vec::new(),
+        beside: 0,
         discarded: Vec::new(),
     }
 }

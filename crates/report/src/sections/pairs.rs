@@ -1,7 +1,7 @@
 //! What hosts measured against each other, as a matrix: a row for each that sends, a column for each that receives. Must not
 //! know what is slow.
 
-use findings::{HostPair, PairMatrix};
+use findings::{Contamination, Difference, HostPair, PairMatrix};
 
 use super::Source;
 use crate::{
@@ -28,8 +28,25 @@ fn matrix(matrix: &PairMatrix) -> Vec<Block> {
     let heading = Text::of(Tone::Strong, format!("{}{settings}", matrix.workload))
         .and(Tone::Faint, format!(" ({measured}, {}, medians)", scale.unit));
     let mut blocks = vec![Block::Heading(heading)];
-    blocks.extend(matrix.hosts.chunks(COLUMNS).map(|columns| Block::Table(table(matrix, columns, scale))));
+    let mut tables: Vec<Table> =
+        matrix.hosts.chunks(COLUMNS).map(|columns| table(matrix, columns, scale)).collect();
+    if let Some(last) = tables.last_mut() {
+        last.caption = matrix.contamination.as_ref().map(contamination);
+    }
+    blocks.extend(tables.into_iter().map(Block::Table));
     blocks
+}
+
+/// How far the numbers are those of pairs alone.
+fn contamination(it: &Contamination) -> Text {
+    let judged = match it.change.verdict {
+        Difference::Lower | Difference::Higher => "",
+        Difference::None | Difference::Unclear => ", not significant",
+    };
+    let (at_once, change, trials) = (it.at_once, it.change, it.trials);
+    Text::from(format!(
+        "Up to {at_once} pairs at the same time: {change} against the same pairs alone{judged} ({trials} pairs of trials)."
+    ))
 }
 
 fn table(matrix: &PairMatrix, to: &[String], scale: Scale) -> Table {

@@ -47,6 +47,7 @@ fn access(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
             table.address.as_ref().map(|key| ("address", key.span())),
             table.interface.as_ref().map(|key| ("interface", key.span())),
             table.port.as_ref().map(|key| ("port", key.span())),
+            table.uplink.as_ref().map(|key| ("uplink", key.span())),
         ];
         for (key, place) in places.into_iter().flatten() {
             let message =

@@ -29,8 +29,9 @@ pub(crate) fn schedule(document: &Document) -> Result<Schedule, Vec<Problem>> {
         problems.push(out_of_range(written.span(), message, format!("take {LONGEST_PAUSE} or less")));
     }
     let ports = table.ports.unwrap_or_default();
+    let at_once = table.at_once.unwrap_or(document.pairs.is_some());
     if problems.is_empty() {
-        Ok(Schedule { trials, pause, seed: table.seed, design, ports })
+        Ok(Schedule { trials, pause, seed: table.seed, design, ports, at_once })
     } else {
         Err(problems)
     }

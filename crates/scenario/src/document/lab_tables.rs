@@ -32,6 +32,10 @@ pub(crate) struct HostTable {
     /// The port that it listens on while it is the server. Default: the workload's.
     #[schemars(with = "Option<u16>", range(min = 1))]
     pub(crate) port: Option<Spanned<u16>>,
+    /// What it shares with other hosts that say the same, such as the uplink of their rack: no two pairs that use it are
+    /// measured at the same time. Default: nothing.
+    #[schemars(with = "Option<String>", example = &"rack-1")]
+    pub(crate) uplink: Option<Spanned<String>>,
 }
 
 /// A kind of virtual machine. Its guest boots from this program and a kernel that is installed on the host.

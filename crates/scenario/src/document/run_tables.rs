@@ -122,4 +122,7 @@ pub(crate) struct ScheduleTable {
     /// Where the client's ports come from, of workloads that name none. Default: fixed.
     #[schemars(with = "Option<Ports>")]
     pub(crate) ports: Option<Ports>,
+    /// Whether paths between hosts that exist already are measured at the same time where they share no machine and no
+    /// `uplink`. Default: true with `pairs`, else false.
+    pub(crate) at_once: Option<bool>,
 }

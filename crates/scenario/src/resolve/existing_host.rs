@@ -20,5 +20,6 @@ pub(super) fn of(table: &HostTable) -> Option<ExistingHost> {
         interface: table.interface.as_ref().map(|name| DeviceName::new(name.get_ref())),
         port: table.port.as_ref().map(|port| *port.get_ref()),
         mtu: None,
+        uplink: table.uplink.as_ref().map(|name| name.get_ref().clone()),
     })
 }

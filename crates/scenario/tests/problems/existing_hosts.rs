@@ -1,6 +1,9 @@
 //! Hosts that exist already: what may be said of one, and what cannot be made or planned there.
 
-use scenario::{Access, Layer, Plan, PlanOptions, Scenario};
+use std::collections::{BTreeMap, BTreeSet};
+
+use samples::Arm;
+use scenario::{Access, Layer, Plan, PlanOptions, PlannedTrial, Scenario};
 
 use super::check_text;
 
@@ -78,6 +81,13 @@ fn what_is_wrong_with_such_a_host_is_said_where_it_stands() {
         ("address = \"10.0.0.2\"\n", "", "local = true", "where its traffic goes", "interface"),
         ("\"10.0.0.2\"", "\"224.0.0.1\"", "224.0.0.1", "no address of one host", ""),
         ("\"eth1\"", "\"eth1@if3/x\"", "eth1@if3", "cannot be the name of a device", "ip link"),
+        (
+            "[hosts.made]",
+            "[hosts.made]\nuplink = \"rack\"",
+            "uplink",
+            "`uplink` has no effect",
+            "`ssh = \"user@host\"`",
+        ),
         ("port = 5201", "port = 0", "port = 0", "`port` is 0", ""),
         ("to = \"b\"", "to = \"made\"", "to = \"made\"", "nothing connects `made`", "local = true"),
         ("from = \"a\"", "from = \"a:eth2\"", "a:eth2", "named in its own table", "interface = \"eth2\""),
@@ -143,6 +153,67 @@ fn each_pair_is_two_paths_and_the_first_is_the_baseline() {
         assert!(baselines == 1 && scenario.paths[0].baseline, "{names:?}");
         assert_eq!(scenario.workloads[0].paths.len(), count, "each workload runs over all of them");
     }
+}
+
+/// The paths that are made at the same time in the first block, those of one trial left out.
+fn rounds(text: &str) -> Vec<BTreeSet<String>> {
+    let scenario = Scenario::parse("test", text).expect("nothing is wrong");
+    let plan = Plan::expand(&scenario, 7, &PlanOptions::default());
+    let measured =
+        |trial: &&PlannedTrial| trial.block == 0 && trial.arm == Arm::Measure && trial.round.is_some();
+    let mut rounds: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
+    for trial in plan.trials.iter().filter(measured) {
+        let path = plan.cells[trial.cell].path.to_string();
+        rounds.entry(trial.round.expect("it has one")).or_default().insert(path);
+    }
+    let mut rounds: Vec<_> = rounds.into_values().collect();
+    rounds.sort();
+    rounds
+}
+
+#[test]
+fn pairs_without_a_common_host_or_uplink_are_measured_at_the_same_time() {
+    let of = |pairs: &[&[&str]]| -> Vec<BTreeSet<String>> {
+        pairs.iter().map(|round| round.iter().map(|path| (*path).to_owned()).collect()).collect()
+    };
+    let all = of(&[
+        &["a-to-b", "c-to-d"],
+        &["a-to-c", "b-to-d"],
+        &["a-to-d", "b-to-c"],
+        &["b-to-a", "d-to-c"],
+        &["c-to-a", "d-to-b"],
+        &["c-to-b", "d-to-a"],
+    ]);
+    assert_eq!(rounds(FLEET), all);
+    let one_machine = FLEET.replace("ssh = \"b\"", "ssh = \"a\"\ninterface = \"eth1\"");
+    let rack = |host: &str| format!("ssh = \"{host}\"\nuplink = \"rack\"");
+    let one_rack = FLEET.replace("ssh = \"a\"", &rack("a")).replace("ssh = \"b\"", &rack("b"));
+    for shared in [one_machine, one_rack] {
+        assert_eq!(rounds(&shared), of(&[]), "of three resources two pairs always share one");
+    }
+    let one_by_one = format!("{FLEET}\n[schedule]\nat_once = false\n");
+    assert_eq!(rounds(&one_by_one), of(&[]));
+    assert_eq!(rounds(TWO), of(&[]), "paths that are written are measured one by one");
+}
+
+#[test]
+fn a_baseline_is_repeated_with_its_round_and_some_ways_are_measured_alone() {
+    let scenario = Scenario::parse("test", FLEET).expect("nothing is wrong");
+    let plan = Plan::expand(&scenario, 7, &PlanOptions::default());
+    for block in 0..5 {
+        let of = |arm: Arm| -> Vec<&PlannedTrial> {
+            plan.trials.iter().filter(|trial| trial.block == block && trial.arm == arm).collect()
+        };
+        let paths: BTreeSet<&str> =
+            of(Arm::Again).iter().map(|trial| plan.cells[trial.cell].path.as_str()).collect();
+        assert_eq!(paths, BTreeSet::from(["a-to-b", "c-to-d"]));
+        assert!(of(Arm::Again)[0].is_beside(of(Arm::Again)[1]));
+        assert_eq!(of(Arm::Alone).len(), 3);
+        assert!(of(Arm::Alone).iter().all(|trial| trial.round.is_none()));
+        assert_eq!(of(Arm::Measure).len(), 12);
+    }
+    let each = plan.trial_estimate(0);
+    assert_eq!(plan.duration_estimate().0, 5 * (6 + 1 + 3) * each.0, "a round takes as long as one trial");
 }
 
 #[test]

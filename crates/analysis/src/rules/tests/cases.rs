@@ -4,7 +4,7 @@ use findings::Severity::{self, Note, Serious, Warning};
 use samples::ValidityWarning;
 
 use super::{made, told, watched};
-use crate::fixtures::{Fixture, egress};
+use crate::fixtures::{Fixture, contaminated, egress};
 
 /// A rule's two runs.
 pub(super) struct Case {
@@ -68,6 +68,19 @@ pub(super) const CASES: &[Case] = &[
         spares: || made::fleet(|from, to| if (from, to) == ("c", "a") { 1e9 } else { 10e9 }),
         severity: Serious,
         says: &["Host c is slow to everybody sending and receiving", "10.0 % of", "# on c"],
+        change: None,
+    },
+    Case {
+        rule: "contamination",
+        triggers: || contaminated(0.7),
+        spares: || contaminated(1.0),
+        severity: Warning,
+        says: &[
+            "disturbed each other",
+            "throughput of bulk is −",
+            "12 pairs of trials, up to 2",
+            "uplink = ",
+        ],
         change: None,
     },
     Case {

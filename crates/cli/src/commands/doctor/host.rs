@@ -1,7 +1,7 @@
 //! `plumb doctor --host`: whether a host that SSH reaches can be an end of paths, and what is known of it. Must not know this
 //! machine.
 
-use std::{path::Path, sync::Arc};
+use std::{net::Ipv4Addr, path::Path, sync::Arc};
 
 use lab::Stop;
 use machine::{ProgramCopy, Ssh};
@@ -9,13 +9,17 @@ use samples::Environment;
 use scenario::{HostName, PathEnd};
 use serde::Serialize;
 
+use super::{
+    check::{Check, Group, Status},
+    table,
+};
 use crate::{
     commands::{PROGRAM, TOOL},
     exit::Exit,
     interrupt, output,
 };
 
-/// What is printed as JSON.
+/// What is printed: as a table, or as it is.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     /// The version of this form.
@@ -23,8 +27,19 @@ struct Document<'a> {
     tool: &'static str,
     /// As `ssh` was given it.
     host: &'a str,
+    checks: Vec<Check>,
     environment: &'a Environment,
-    interface: &'a Result<(PathEnd, u32), String>,
+    /// Where traffic goes unless a scenario says otherwise.
+    interface: Option<Interface>,
+    /// Whether traffic can go there without more settings.
+    able: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Interface {
+    device: String,
+    address: Ipv4Addr,
+    mtu: u32,
 }
 
 /// Starts an agent there, asks it and ends it; the exit status tells whether traffic can go to the host without more settings.
@@ -35,36 +50,129 @@ pub(super) fn run(destination: &str, json: bool) -> anyhow::Result<Exit> {
     let host = HostName::new(destination);
     let machine = Box::new(Ssh::new(host.clone(), destination.to_owned(), program));
     let known = lab::introduce_existing((host, machine), TOOL, &stop)?;
-    let (environment, interface) = (&known.environment, &known.interface);
-    let able = interface.is_ok();
-    if json {
-        let document = Document { schema: 1, tool: TOOL, host: destination, environment, interface };
-        output::line(serde_json::to_string_pretty(&document)?)?;
-    } else {
-        output::text(text(destination, environment, interface))?;
-    }
+    let environment = &known.environment;
+    let checks = checks(environment, &known.interface);
+    let interface = known.interface.ok().map(|(PathEnd { device, address, .. }, mtu)| Interface {
+        device: device.device.to_string(),
+        address,
+        mtu,
+    });
+    let able = interface.is_some();
+    let document =
+        Document { schema: 1, tool: TOOL, host: destination, checks, environment, interface, able };
+    let text = match json {
+        true => serde_json::to_string_pretty(&document)? + "\n",
+        false => text(&document, table::width()),
+    };
+    output::coloured(&text)?;
     Ok(if able { Exit::Success } else { Exit::Unable })
 }
 
-fn text(destination: &str, environment: &Environment, interface: &Result<(PathEnd, u32), String>) -> String {
-    let Environment { kernel, architecture, cpus, .. } = environment;
-    let mut text = format!("plumb {TOOL} on {destination}: Linux {kernel} ({architecture}), {cpus} CPUs\n\n");
-    let mut row = |mark: &str, what: &str, said: &str| {
-        text.push_str(&format!("{mark:<8}{what:<20}{said}\n"));
+fn checks(environment: &Environment, interface: &Result<(PathEnd, u32), String>) -> Vec<Check> {
+    let check = |title, status, detail, needed_for, remedy: Option<&str>| Check {
+        group: Group::Machine,
+        id: title,
+        title,
+        status,
+        detail,
+        needed_for,
+        remedy: remedy.map(str::to_owned),
+        required: false,
     };
-    match interface {
+    let traffic = match interface {
         Ok((PathEnd { device, address, .. }, mtu)) => {
-            let said =
-                format!("{address} on {}, MTU {mtu}; another: `address` or `interface`", device.device);
-            row("ok", "traffic", &said);
+            (Status::Works, format!("goes to {address} on {}, MTU {mtu}", device.device), None)
         }
-        Err(because) => row("missing", "traffic", because),
-    }
-    row("ok", "congestion control", &environment.congestion_available.join(", "));
-    row("ok", "CPU time", "of its kernel and of the traffic's threads");
-    row("missing", "probes", "run on the machine of `plumb run` alone, and not on hosts that SSH reaches");
-    text.push_str(
-        "\nOf plumb the host keeps one file, in ~/.cache/plumb; `plumb run --no-cache` removes it.\n",
+        Err(because) => (Status::Missing, because.clone(), Some("`address` or `interface` in [hosts.NAME]")),
+    };
+    let available = environment.congestion_available.join(", ");
+    let congestion = match environment.congestion_available.iter().any(|name| name == "cubic") {
+        true => (Status::Works, format!("cubic can be set (available: {available})"), None),
+        false => {
+            let detail = format!("no cubic (available: {available})");
+            (Status::Limited, detail, Some("modprobe tcp_cubic (CONFIG_TCP_CONG_CUBIC)"))
+        }
+    };
+    let probes = "run on the machine of `plumb run` alone, and not on hosts that SSH reaches".to_owned();
+    let mut checks = vec![check("traffic", traffic.0, traffic.1, "paths that end at this host", traffic.2)];
+    checks.extend(probe::described(environment).into_iter().map(Check::of_machine));
+    checks.extend([
+        check(
+            "congestion control",
+            congestion.0,
+            congestion.1,
+            "TCP workloads: they ask for cubic",
+            congestion.2,
+        ),
+        check(
+            "probes",
+            Status::Limited,
+            probes,
+            "seeing where time goes on the host, beyond its own counts",
+            None,
+        ),
+    ]);
+    checks
+}
+
+fn text(document: &Document<'_>, width: u16) -> String {
+    let Environment { kernel, architecture, .. } = document.environment;
+    let mut text = format!("plumb {TOOL} on {}: Linux {kernel} ({architecture})\n", document.host);
+    table::section(&mut text, "Host", document.checks.iter().flat_map(table::rows), width);
+    let said = match document.able {
+        true => "This host can be an end of paths",
+        false => "This host cannot be an end of paths yet",
+    };
+    let prose = format!(
+        "\n{said}. Of plumb it keeps one file, in ~/.cache/plumb; `plumb run --no-cache` removes it."
     );
+    text.push_str(&crate::width::wrapped(&prose, Some(usize::from(width))));
+    text.push('\n');
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use scenario::{DeviceName, DeviceRef};
+
+    use super::*;
+
+    fn shown(interface: &Result<(PathEnd, u32), String>, congestion: &[&str]) -> String {
+        let environment = Environment {
+            congestion_available: congestion.iter().map(|name| (*name).to_owned()).collect(),
+            ..::probe::environment()
+        };
+        let checks = checks(&environment, interface);
+        let (able, interface) = (interface.is_ok(), None);
+        let document = Document {
+            schema: 1,
+            tool: TOOL,
+            host: "root@h",
+            checks,
+            environment: &environment,
+            interface,
+            able,
+        };
+        console::strip_ansi_codes(&text(&document, 80)).into_owned()
+    }
+
+    #[test]
+    fn a_host_says_where_its_traffic_goes_or_what_to_write() {
+        let host = HostName::new("root@h");
+        let device = DeviceRef { host: host.clone(), device: DeviceName::new("eth0") };
+        let end = PathEnd { host, device, address: Ipv4Addr::new(198, 18, 0, 1) };
+        let text = shown(&Ok((end, 9000)), &["reno", "cubic"]);
+        assert!(
+            text.contains("goes to 198.18.0.1 on eth0, MTU 9000") && text.contains("other work"),
+            "{text}"
+        );
+        assert!(text.contains("This host can be an end of paths."), "{text}");
+        let text = shown(&Err("SSH did not arrive at an IPv4 address of it".to_owned()), &["reno"]);
+        assert!(
+            text.contains("→ `address` or `interface` in [hosts.NAME]") && text.contains("no cubic"),
+            "{text}"
+        );
+        assert!(text.contains("cannot be an end of paths yet"), "{text}");
+        assert!(text.lines().all(|line| console::measure_text_width(line) <= 80), "{text}");
+    }
 }

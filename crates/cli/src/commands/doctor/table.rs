@@ -40,9 +40,9 @@ pub(super) fn render(document: &Document, width: u16) -> String {
     text
 }
 
-type Row = [String; 3];
+pub(super) type Row = [String; 3];
 
-fn section(text: &mut String, title: &str, rows: impl Iterator<Item = Row>, width: u16) {
+pub(super) fn section(text: &mut String, title: &str, rows: impl Iterator<Item = Row>, width: u16) {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     table.add_rows(rows);
@@ -68,7 +68,7 @@ fn coloured(line: &str) -> String {
 }
 
 /// A check; where something is wrong, what for and what to do stand below.
-fn rows(check: &Check) -> Vec<Row> {
+pub(super) fn rows(check: &Check) -> Vec<Row> {
     let mark = match check.status {
         Status::Works => "✔",
         Status::Limited => "!",

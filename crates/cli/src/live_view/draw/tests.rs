@@ -158,7 +158,10 @@ fn what_is_to_be_made_again_is_counted_and_named() {
     let now = state.began + Duration::from_secs(9);
     let first = state.plan.trials[0].clone();
     state.take(Message::Trial(first), now);
-    state.take(Message::Kept { disturbed: Some("cc1 (0.42 CPUs)".to_owned()), made_again: false }, now);
+    state.take(
+        Message::Kept { index: 0, disturbed: Some("cc1 (0.42 CPUs)".to_owned()), made_again: false },
+        now,
+    );
     let rows = shown(&mut state, SIZES[0], now);
     let screen = rows.iter().flat_map(|row| row.split_whitespace()).collect::<Vec<_>>().join(" ");
     for said in ["1 to make again", "was disturbed by cc1 (0.42 CPUs): it is made again at the end"] {

@@ -121,5 +121,6 @@ const fn arm(arm: Arm) -> &'static str {
         Arm::Measure => "measure",
         Arm::Again => "again",
         Arm::Probed => "probed",
+        Arm::Alone => "alone",
     }
 }

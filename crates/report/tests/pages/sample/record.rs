@@ -77,6 +77,7 @@ fn trial(index: u32, arm: Arm, cell: &str, measurement: Measurement) -> Trial {
         observed: None,
         counters: None,
         doubts: vec![],
+        beside: 0,
         discarded: vec![],
     }
 }

@@ -146,6 +146,7 @@ fn reason(trial: &Trial) -> Markup {
         Arm::Measure => "to measure",
         Arm::Again => "baseline again",
         Arm::Probed => "with probes",
+        Arm::Alone => "alone",
     };
     html! { (text) @if !trial.discarded.is_empty() { ", again after a disturbed attempt" } }
 }

@@ -5,16 +5,15 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::{Child, Command, Output, Stdio},
+    process::{Child, Command, Stdio},
 };
 
-use plumb_tests::{Sandbox, name, wait_until};
-
-use crate::PATIENCE;
+use crate::{Output, PATIENCE, Sandbox, name, wait_until};
 
 /// Some hosts, `h0` and on, with the addresses 198.18.0.1 and on; and where `plumb` runs, with 198.18.0.254.
-pub(crate) struct Network {
-    pub(crate) sandbox: Sandbox,
+pub struct Network {
+    /// Where `plumb` keeps its runs.
+    pub sandbox: Sandbox,
     switch: Place,
     hosts: Vec<Place>,
 }
@@ -66,8 +65,10 @@ fn namespace_of(pid: u32) -> Option<PathBuf> {
 }
 
 impl Network {
-    pub(crate) fn of(hosts: usize) -> Self {
-        let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_plumb"));
+    /// So many hosts, and `plumb` at this place (`env!("CARGO_BIN_EXE_plumb")`).
+    #[must_use]
+    pub fn of(plumb: &str, hosts: usize) -> Self {
+        let sandbox = Sandbox::new(plumb);
         let switch = Place::start("exec sleep 1000000", "the switch");
         switch.shell("ip link set lo up; ip link add br0 type bridge; ip addr add 198.18.0.254/24 dev br0; ip link set br0 up");
         let mut network = Self { sandbox, switch, hosts: Vec::new() };
@@ -135,24 +136,32 @@ impl Network {
         let entry = format!("Host h{number}\n  HostName 198.18.0.{}\n", number + 1);
         fs::write(config, entry + &known).expect("it is ours");
         let answers = || {
+            let ssh = format!("exec {}/bin/ssh -oBatchMode=yes h{number} true", self.folder().display());
             self.switch
                 .command()
-                .args([
-                    "sh",
-                    "-c",
-                    &format!("exec {}/bin/ssh -oBatchMode=yes h{number} true", self.folder().display()),
-                ])
+                .args(["sh", "-c", &ssh])
                 .output()
-                .is_ok_and(|output: Output| output.status.success())
+                .is_ok_and(|output| output.status.success())
         };
         assert!(wait_until(PATIENCE, answers), "sshd of h{number} does not answer");
         self.hosts.push(host);
     }
 
+    /// `plumb` on a host, as its own user would start it, with the sandbox's runs; not yet started.
+    #[must_use]
+    pub fn on_host(&self, host: usize, arguments: &[&str]) -> Command {
+        self.started_in(&self.hosts[host], arguments)
+    }
+
     /// `plumb` where the bridge is, not yet started.
-    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+    #[must_use]
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        self.started_in(&self.switch, arguments)
+    }
+
+    fn started_in(&self, place: &Place, arguments: &[&str]) -> Command {
         let plumb = self.sandbox.command(arguments);
-        let mut command = self.switch.command();
+        let mut command = place.command();
         command.arg(plumb.get_program()).args(plumb.get_args()).stdin(Stdio::null());
         command.envs(plumb.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let path = std::env::var("PATH").unwrap_or_default();
@@ -161,24 +170,55 @@ impl Network {
     }
 
     /// Runs it to its end.
-    pub(crate) fn plumb(&self, arguments: &[&str]) -> plumb_tests::Output {
-        self.command(arguments).output().map(plumb_tests::Output::from).expect("plumb was built")
+    #[must_use]
+    pub fn plumb(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().map(Output::from).expect("plumb was built")
     }
 
     /// Runs it and insists on success.
-    pub(crate) fn succeed(&self, arguments: &[&str]) -> plumb_tests::Output {
+    #[must_use]
+    pub fn succeed(&self, arguments: &[&str]) -> Output {
         let output = self.plumb(arguments);
         assert_eq!(output.status, Some(0), "plumb {arguments:?}: {output:?}");
         output
     }
 
+    /// Limits what a host sends and what it receives, as `1gbit`.
+    pub fn limit(&self, host: usize, rate: &str) {
+        let shape = |device: &str| {
+            format!("tc qdisc replace dev {device} root tbf rate {rate} burst 256kb latency 50ms")
+        };
+        self.at(host, &shape("eth0"));
+        self.switch.shell(&shape(&format!("p{host}")));
+    }
+
+    /// Loses so many percent of what one host sends to another, those of SSH apart.
+    pub fn lose(&self, percent: u32, [from, to]: [usize; 2]) {
+        self.at(
+            to,
+            &format!(
+                "nft 'add table ip lossy; add chain ip lossy in {{ type filter hook input priority 0; }}; \
+                 add rule ip lossy in ip saddr 198.18.0.{} tcp dport != 22 numgen random mod 100 < {percent} drop'",
+                from + 1
+            ),
+        );
+    }
+
+    /// A command where the bridge is, not yet started.
+    #[must_use]
+    pub fn at_switch(&self, words: &[&str]) -> Command {
+        let mut command = self.switch.command();
+        command.args(words);
+        command
+    }
+
     /// Runs a script in a host's network.
-    pub(crate) fn at(&self, host: usize, script: &str) {
+    pub fn at(&self, host: usize, script: &str) {
         self.hosts[host].shell(script);
     }
 
     /// Runs a script in a host's network and mounts, as its own processes would.
-    pub(crate) fn on(&self, host: usize, script: &str) {
+    pub fn on(&self, host: usize, script: &str) {
         let mut command = Command::new("nsenter");
         let target = self.hosts[host].pid().to_string();
         let output = command.args(["-t", &target, "--net", "--mount", "--", "sh", "-ec", script]).output();
@@ -187,7 +227,8 @@ impl Network {
     }
 
     /// Agents that run on a host.
-    pub(crate) fn agents(&self, host: usize) -> Vec<u32> {
+    #[must_use]
+    pub fn agents(&self, host: usize) -> Vec<u32> {
         let there = namespace_of(self.hosts[host].pid());
         let all = fs::read_dir("/proc").expect("Linux").filter_map(Result::ok);
         let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -195,13 +236,14 @@ impl Network {
     }
 
     /// Waits until no agent runs on any host.
-    pub(crate) fn agents_are_gone(&self) {
+    pub fn agents_are_gone(&self) {
         let count = || (0..self.hosts.len()).map(|host| self.agents(host).len()).sum::<usize>();
         assert!(wait_until(PATIENCE, || count() == 0), "{} agents are left", count());
     }
 
     /// The files that a host's user has, without those of /run.
-    pub(crate) fn files(&self, host: usize) -> Vec<String> {
+    #[must_use]
+    pub fn files(&self, host: usize) -> Vec<String> {
         let home = self.folder().join(format!("h{host}/home"));
         let mut found = Vec::new();
         let mut folders = vec![home.clone()];
@@ -217,38 +259,4 @@ impl Network {
         }
         found
     }
-}
-
-/// A scenario between two hosts, with so many trials of such a length.
-pub(crate) fn pair([from, to]: [&str; 2], trials: u32, duration: &str) -> String {
-    format!(
-        r#"schema = 1
-name = "two-machines"
-title = "Two machines"
-
-[hosts.a]
-{from}
-[hosts.b]
-{to}
-
-[paths.there]
-from = "a"
-to = "b"
-baseline = true
-
-[workloads.throughput]
-kind = "stream"
-duration = "{duration}"
-warmup = "300ms"
-
-[schedule]
-trials = {trials}
-pause = "1ms"
-"#
-    )
-}
-
-/// The same between `h0` and `h1`.
-pub(crate) fn first_two(trials: u32, duration: &str) -> String {
-    pair(["ssh = \"h0\"", "ssh = \"h1\""], trials, duration)
 }

@@ -1,0 +1,54 @@
+//! `contamination`: pairs of hosts that were measured at the same time got something else than the same pairs alone.
+
+use findings::{Contamination, Evidence, Finding, PairMatrix, Remedy, Severity};
+
+use super::{
+    Context, Rule,
+    significance::{self, Side, WeighedDifference},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "contamination", look };
+
+/// One claim for each matrix whose pairs got less beside others.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    context.findings.matrices.iter().filter_map(finding).collect()
+}
+
+fn finding(matrix: &PairMatrix) -> Option<Finding> {
+    let contamination = matrix.contamination.as_ref()?;
+    let Contamination { change, trials, at_once } = contamination;
+    let weighed = significance::weigh(change).filter(|weighed| is_worse(matrix, weighed))?;
+    let what = matrix.metric.name();
+    Some(Finding {
+        id: String::new(),
+        severity: if weighed.sure { Severity::Warning } else { Severity::Note },
+        claim: format!(
+            "Pairs that were measured at the same time disturbed each other: {what} of {} is {change} against the same pairs \
+             alone.",
+            matrix.workload
+        ),
+        cells: matrix.pairs.iter().map(|pair| pair.cell.clone()).collect(),
+        evidence: vec![
+            Evidence::new(format!("{trials} pairs of trials, up to {at_once} pairs of hosts at a time"))
+                .ratio(change),
+        ],
+        caveats: weighed.caveat.map(str::to_owned).into_iter().collect(),
+        remedy: Some(Remedy::manual(
+            "They share something between the hosts: a switch, an uplink, a hypervisor's CPUs. Name it, so that no two pairs \
+             that use it are measured at the same time, or measure one pair at a time."
+                .to_owned(),
+            vec![
+                "uplink = \"NAME\"  # in [hosts.NAME] of each host behind it".to_owned(),
+                "at_once = false  # in [schedule]".to_owned(),
+            ],
+        )),
+    })
+}
+
+fn is_worse(matrix: &PairMatrix, weighed: &WeighedDifference) -> bool {
+    match matrix.metric.more_is_better() {
+        Some(true) => weighed.side == Side::Lower,
+        Some(false) => weighed.side == Side::Higher,
+        None => true,
+    }
+}

@@ -1,0 +1,186 @@
+//! The traffic of trials, measured: counters read on both sides of it, and made once more where a process did not run or a
+//! probe failed. Must not know what is set and checked before.
+
+use samples::{CpuUsage, DiscardedAttempt, PathCounters, ProbeResults, UnixMillis, ValidityWarning};
+use scenario::Path;
+use workload::Measurement;
+
+use crate::{
+    counters, cpu,
+    error::RunError,
+    event::{Event, Observer},
+    exchange::{Exchange, Reports},
+    observer::{Verdict, Watcher},
+    trial::{TrialRunner, now},
+    warnings,
+};
+
+/// A trial that says nothing of its cell is made again; after so many it is kept with its doubts.
+pub(crate) const ATTEMPTS: usize = 3;
+
+/// What came of the traffic.
+pub(crate) enum TrafficOutcome {
+    Measured(Box<Measurements>),
+    /// This machine never can, because.
+    Never(String),
+}
+
+pub(crate) struct Measurements {
+    pub(crate) started: UnixMillis,
+    pub(crate) measurement: Measurement,
+    pub(crate) cpu: CpuUsage,
+    pub(crate) observed: Option<ProbeResults>,
+    pub(crate) counters: PathCounters,
+    pub(crate) stalled: Option<ValidityWarning>,
+    pub(crate) discarded: Vec<DiscardedAttempt>,
+    /// How many others were measured at the same time.
+    pub(crate) beside: u32,
+}
+
+/// What came of one attempt.
+struct Attempt {
+    measured: Box<Measurements>,
+    verdict: Verdict,
+    /// Why it says nothing of its cell.
+    void: Option<ValidityWarning>,
+}
+
+impl TrialRunner<'_> {
+    /// Measures all of these at the same time; those in which a process did not run or a probe failed once more, together.
+    pub(crate) fn measure(
+        &mut self,
+        exchanges: &[Exchange<'_>],
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<TrafficOutcome>, RunError> {
+        self.watcher.iter_mut().for_each(Watcher::next_trial);
+        let mut outcomes: Vec<Option<TrafficOutcome>> = exchanges.iter().map(|_| None).collect();
+        let mut discarded: Vec<Vec<DiscardedAttempt>> = vec![Vec::new(); exchanges.len()];
+        loop {
+            let open: Vec<usize> = (0..exchanges.len()).filter(|place| outcomes[*place].is_none()).collect();
+            if open.is_empty() {
+                return Ok(outcomes.into_iter().flatten().collect());
+            }
+            let under_way: Vec<Exchange<'_>> = open.iter().map(|place| exchanges[*place]).collect();
+            let attempts = match self.attempt(&under_way, observer) {
+                Ok(attempts) => attempts,
+                Err(RunError::Refused { because, unsupported: true, .. }) => {
+                    match open[..] {
+                        [only] => outcomes[only] = Some(TrafficOutcome::Never(because)),
+                        // Which of them cannot be measured shows when each is alone.
+                        _ => {
+                            for &place in &open {
+                                let alone = self.measure(&exchanges[place..=place], observer)?;
+                                outcomes[place] = alone.into_iter().next();
+                            }
+                        }
+                    }
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            for (place, attempt) in open.into_iter().zip(attempts) {
+                let discarded = &mut discarded[place];
+                outcomes[place] = kept(&exchanges[place], attempt, discarded, observer);
+            }
+        }
+    }
+
+    /// One attempt of all of these.
+    fn attempt(
+        &mut self,
+        exchanges: &[Exchange<'_>],
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Attempt>, RunError> {
+        let mut before = Vec::new();
+        for exchange in exchanges {
+            before.push((now(), self.ground.counters(self.agents, &exchange.path.devices)?));
+        }
+        let reports = self.exchange(exchanges, observer)?;
+        let mut attempts = Vec::new();
+        for ((exchange, (started, before)), reports) in exchanges.iter().zip(before).zip(reports) {
+            let after = self.ground.counters(self.agents, &exchange.path.devices)?;
+            let softnet = self.softnet(exchange.path, &reports);
+            let counters = counters::between(&before, &after, softnet);
+            let beside = u32::try_from(exchanges.len() - 1).unwrap_or(u32::MAX);
+            attempts.push(self.judge(exchange, reports, (started, counters, beside), observer)?);
+        }
+        Ok(attempts)
+    }
+
+    fn judge(
+        &mut self,
+        exchange: &Exchange<'_>,
+        Reports { client, server, seen }: Reports,
+        (started, counters, beside): (UnixMillis, PathCounters, u32),
+        observer: &mut dyn Observer,
+    ) -> Result<Attempt, RunError> {
+        let Exchange { path, cell, .. } = *exchange;
+        let verdict = self.verdict(exchange, observer);
+        let (probed, host) = seen.map_or((None, None), |seen| (Some(seen.observed), seen.host));
+        let observed = self.watcher_of(exchange).map(|watcher| ProbeResults {
+            lost: watcher.gone().to_vec(),
+            ..probed.filter(|_| verdict == Verdict::Kept).unwrap_or_default()
+        });
+        let lab = self.ground.lab;
+        let apart = [&path.from, &path.to].map(|end| lab.has_own_kernel(&end.host));
+        let guests = [&path.from, &path.to].map(|end| lab.vm(&end.host).is_some());
+        let cpu = cpu::beside(cpu::together(&client, server.as_ref(), apart), host);
+        let stalled = warnings::stalled(&cell.load, [Some(&client), server.as_ref()], guests);
+        let together = match server {
+            Some(server) => client.measured.together(server.measured),
+            None => Ok(client.measured.alone()),
+        };
+        let measurement = together.map_err(|because| unreported(path, because))?;
+        let void = stalled.clone().or_else(|| warnings::void(&cell.load, &measurement));
+        let discarded = Vec::new();
+        let measured =
+            Measurements { started, measurement, cpu, observed, counters, stalled, discarded, beside };
+        Ok(Attempt { measured: Box::new(measured), verdict, void })
+    }
+
+    /// What the kernel of this machine counted, if an end of the path is in it.
+    fn softnet(&self, path: &Path, reports: &Reports) -> Option<samples::SoftnetCounters> {
+        let ends = [(&path.from, Some(&reports.client)), (&path.to, reports.server.as_ref())];
+        let is_here = |(end, _): &(&scenario::PathEnd, _)| !self.ground.lab.has_own_kernel(&end.host);
+        ends.into_iter().filter(is_here).find_map(|(_, report)| report?.softnet)
+    }
+
+    fn verdict(&mut self, exchange: &Exchange<'_>, observer: &mut dyn Observer) -> Verdict {
+        self.watcher_of(exchange)
+            .map_or(Verdict::Kept, |watcher| watcher.judge(&exchange.cell.load, observer))
+    }
+}
+
+/// What came of it, unless it is to be made once more.
+fn kept(
+    exchange: &Exchange<'_>,
+    Attempt { mut measured, verdict, void }: Attempt,
+    discarded: &mut Vec<DiscardedAttempt>,
+    observer: &mut dyn Observer,
+) -> Option<TrafficOutcome> {
+    if verdict == Verdict::Again {
+        return None;
+    }
+    match void.filter(|_| verdict != Verdict::Over && discarded.len() + 1 < ATTEMPTS) {
+        Some(because) => {
+            discarded.push(DiscardedAttempt { started: measured.started, because });
+            let again =
+                format!("{}: a process did not run for a part of the trial; once more", exchange.cell.id);
+            observer.event(&Event::Notice(&again));
+            None
+        }
+        None => {
+            measured.discarded.append(discarded);
+            Some(TrafficOutcome::Measured(measured))
+        }
+    }
+}
+
+fn unreported(path: &Path, because: String) -> RunError {
+    RunError::Refused {
+        host: path.to.host.to_string(),
+        what: "report the trial",
+        because,
+        unsupported: false,
+    }
+}

@@ -1,0 +1,47 @@
+//! What it takes to put all pairs of many hosts into rounds, and to expand a scenario of them to a plan:
+//! `cargo run --release --example rounds`. The figures in docs/methods/rounds.md come from it.
+#![expect(clippy::disallowed_macros, reason = "it prints a table")]
+#![expect(clippy::disallowed_methods, reason = "it measures itself: the clock, and its own memory in /proc")]
+
+use std::time::Instant;
+
+use scenario::{Plan, PlanOptions, Scenario, rounds};
+
+fn main() {
+    println!("hosts   pairs    rounds  scheduling");
+    for hosts in [6_usize, 25, 100, 301, 1000] {
+        let pairs = (0..hosts).flat_map(|one| (one + 1..hosts).map(move |other| [one, other]));
+        let ways: Vec<[usize; 2]> = pairs.flat_map(|[one, other]| [[one, other], [other, one]]).collect();
+        let begun = Instant::now();
+        let rounds = rounds(&ways);
+        println!("{hosts:<7} {:<8} {:<7} {:.0?}", ways.len() / 2, rounds.len(), begun.elapsed());
+    }
+    println!("\nring of 1000 hosts, and each with ten others");
+    for apart in [1..2, 1..6] {
+        let ways: Vec<[usize; 2]> =
+            (0..1000).flat_map(|one| apart.clone().map(move |step| [one, (one + step) % 1000])).collect();
+        let begun = Instant::now();
+        let rounds = rounds(&ways);
+        println!("{:<7} {:<8} {:<7} {:.0?}", 1000, ways.len(), rounds.len(), begun.elapsed());
+    }
+    println!("\nhosts   trials   plan    memory");
+    for hosts in [6, 25, 100] {
+        let begun = Instant::now();
+        let scenario = Scenario::parse("rounds", &text(hosts)).expect("it is right");
+        let plan = Plan::expand(&scenario, 1, &PlanOptions::default());
+        println!("{hosts:<7} {:<8} {:<7.0?} {}", plan.trials.len(), begun.elapsed(), memory());
+    }
+}
+
+fn text(hosts: usize) -> String {
+    let tables: String = (0..hosts).map(|host| format!("[hosts.h{host}]\nssh = \"h{host}\"\n")).collect();
+    format!(
+        "schema = 1\nname = \"rounds\"\ntitle = \"Many hosts\"\npairs = \"all\"\n{tables}\n[workloads.bulk]\nkind = \"stream\"\n"
+    )
+}
+
+/// The most that this process had.
+fn memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default().trim().to_owned()
+}

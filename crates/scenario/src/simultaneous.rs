@@ -1,0 +1,46 @@
+//! Which cells of a plan are measured at the same time: ways between hosts that exist already which share no machine and no
+//! uplink. Must not know how pairs are put into rounds.
+
+use std::collections::BTreeMap;
+
+use crate::{existing_host::ExistingHost, names::HostName, path::Path, plan::Cell, scenario::Scenario};
+
+/// The rounds of a plan's cells, by their places, where the schedule asks for any. Cells of one round send the same.
+pub(crate) fn rounds(scenario: &Scenario, cells: &[Cell]) -> Vec<Vec<usize>> {
+    if !scenario.schedule.at_once {
+        return Vec::new();
+    }
+    let ways: BTreeMap<&str, [&str; 2]> =
+        scenario.paths.iter().filter_map(|path| way(scenario, path)).collect();
+    let mut alike: BTreeMap<_, Vec<(usize, [&str; 2])>> = BTreeMap::new();
+    for (place, cell) in cells.iter().enumerate() {
+        if let Some(way) = ways.get(cell.path.as_str()) {
+            alike.entry((&cell.workload, &cell.levels)).or_default().push((place, *way));
+        }
+    }
+    alike.into_values().flat_map(|cells| of_alike(&cells)).collect()
+}
+
+/// A path between two such hosts, and the resource of each.
+fn way<'s>(scenario: &'s Scenario, path: &'s Path) -> Option<(&'s str, [&'s str; 2])> {
+    let of = |host: &HostName| Some(scenario.lab.existing(host)?.resource());
+    (!path.is_host()).then_some((path.name.as_str(), [of(&path.from.host)?, of(&path.to.host)?]))
+}
+
+fn of_alike(cells: &[(usize, [&str; 2])]) -> Vec<Vec<usize>> {
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut number = |resource| {
+        let next = numbers.len();
+        *numbers.entry(resource).or_insert(next)
+    };
+    let ways: Vec<[usize; 2]> = cells.iter().map(|(_, way)| way.map(&mut number)).collect();
+    let rounds = crate::rounds::rounds(&ways).into_iter();
+    rounds.map(|round| round.into_iter().map(|place| cells[place].0).collect()).collect()
+}
+
+impl ExistingHost {
+    /// What carries one measurement at a time: the uplink that it shares, or else the machine that it is.
+    fn resource(&self) -> &str {
+        self.uplink.as_deref().unwrap_or_else(|| self.access.machine())
+    }
+}

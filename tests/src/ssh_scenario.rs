@@ -1,0 +1,43 @@
+//! Scenarios between hosts that SSH reaches.
+
+/// Between two hosts that exist already, with so many trials of such a length.
+#[must_use]
+pub fn pair([from, to]: [&str; 2], trials: u32, duration: &str) -> String {
+    let hosts = format!(
+        "[hosts.a]\n{from}\n[hosts.b]\n{to}\n\n[paths.there]\nfrom = \"a\"\nto = \"b\"\nbaseline = true\n"
+    );
+    scenario("two-machines", &hosts, trials, duration)
+}
+
+/// The same between `h0` and `h1`.
+#[must_use]
+pub fn first_two(trials: u32, duration: &str) -> String {
+    pair(["ssh = \"h0\"", "ssh = \"h1\""], trials, duration)
+}
+
+/// Each of these hosts with each; what is said of pairs (`pairs = "all"`) comes first.
+#[must_use]
+pub fn pairs(pairs: &str, hosts: std::ops::Range<usize>, trials: u32, duration: &str) -> String {
+    let letters = ('a'..='z').zip(hosts);
+    let hosts: String =
+        letters.map(|(name, number)| format!("[hosts.{name}]\nssh = \"h{number}\"\n")).collect();
+    scenario("all-pairs", &format!("{pairs}\n\n{hosts}"), trials, duration)
+}
+
+fn scenario(name: &str, hosts: &str, trials: u32, duration: &str) -> String {
+    format!(
+        r#"schema = 1
+name = "{name}"
+title = "Machines that exist already"
+{hosts}
+[workloads.throughput]
+kind = "stream"
+duration = "{duration}"
+warmup = "200ms"
+
+[schedule]
+trials = {trials}
+pause = "1ms"
+"#
+    )
+}
