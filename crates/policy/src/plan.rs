@@ -150,7 +150,9 @@ impl<'a> Candidate<'a> {
             (need, TO_ASK)
         };
         self.goal = goal.ceil() as u64;
-        self.keeps = (goal * (1.0 + kept + turn(Direction::Grows))).ceil() as u64;
+        // What is above its ceiling goes, however little is known of it.
+        let keeps = (goal * (1.0 + kept + turn(Direction::Grows))).ceil() as u64;
+        self.keeps = keeps.min(self.vm.most_fast());
         self.below = (self.has.fast.0 as f64) < low * (1.0 - asked * error - turn(Direction::Shrinks));
         self.growing = self.below || state.is_some_and(|state| state.growing);
     }

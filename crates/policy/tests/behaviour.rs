@@ -266,3 +266,15 @@ fn what_all_have_beyond_the_capacity_is_given_by_those_that_have_most_to_spare()
     assert!(a.fast.0 + b.fast.0 <= 4096 * MIB, "{a:?} {b:?}");
     assert!(a.fast.0 >= 2048 * MIB && b.fast.0 >= 512 * MIB, "{a:?} {b:?}");
 }
+
+/// An estimate of one histogram may be wrong by more than that; a ceiling holds all the same.
+#[test]
+fn what_is_above_a_ceiling_goes_with_the_first_histogram() {
+    let mut settings =
+        Settings::new(mib(4096, 16 * 1024), vec![VmSettings { ceiling: mib(1024, 8192), ..vm("a") }]);
+    settings.reserve = Bytes(0);
+    let mut rebalancer = Rebalancer::new(settings).expect("it fits");
+    let decision = rebalancer.decide(&[seen("a", mib(1200, 6992), 1100)]);
+    let squeeze = of(&decision, "a").expect("it is above its ceiling");
+    assert_eq!(squeeze.to.fast, Bytes(1024 * MIB), "{squeeze}");
+}
