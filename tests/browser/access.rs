@@ -159,7 +159,8 @@ pub(crate) fn encrypted() {
     assert_eq!(curl(&["--cacert", &other, "--header", shown, &page]).0, Some(60));
     // In the clear nothing is said.
     let mut plain = TcpStream::connect(&place).expect("it listens");
-    write!(plain, "GET / HTTP/1.1\r\nHost: {place}\r\n{shown}\r\n\r\n").expect("it reads");
+    // It may have hung up at the first byte.
+    let _ = write!(plain, "GET / HTTP/1.1\r\nHost: {place}\r\n{shown}\r\n\r\n");
     let mut answer = Vec::new();
     let _ = plain.read_to_end(&mut answer);
     assert!(!String::from_utf8_lossy(&answer).contains("HTTP"), "{answer:?}");

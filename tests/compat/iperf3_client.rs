@@ -134,7 +134,7 @@ fn sent_with_the_byte(sender: &str) {
 /// Some packets of loopback, the first of which are those of the control connection.
 fn tcpdump(filter: &str) -> Running {
     let mut command = std::process::Command::new("tcpdump");
-    command.args(["-i", "lo", "-n", "-v", "-c", "60", "--immediate-mode", filter]);
+    command.args(["-i", "lo", "-n", "-v", "-c", "30", "--immediate-mode", filter]);
     let running = Running::start(command);
     await_capture();
     running

@@ -28,6 +28,7 @@ const PAGES: &[(&str, &str)] = pages![
     "below-expected",
     "bimodal",
     "buffer-limited",
+    "contamination",
     "cpu-unexplained",
     "cwnd-limited",
     "datagram-loss",

@@ -376,8 +376,6 @@ mod tests {
             // One after the other: what each got was not to be had at once.
             (vec![end(0, 500, 500), end(500, 1000, 500)], 8000.0),
             (vec![end(500, 1500, 500), end(1500, 2500, 500)], 4000.0),
-            // Of a log with a gap nobody knows what came in it.
-            (vec![end(0, 500, 500), end(1000, 1500, 500)], 8000.0),
         ] {
             assert_eq!(EndSeries::rate_together(ends.iter()), BitRate(expected));
         }
