@@ -15,7 +15,7 @@ const OPTIONS: libc::c_int = libc::PTRACE_O_TRACESYSGOOD
     | libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEEXEC;
 /// Of linux/ptrace.h.
-const PTRACE_GET_SYSCALL_INFO: libc::c_int = 0x420e;
+const PTRACE_GET_SYSCALL_INFO: Request = 0x420e;
 const ENTRY: u8 = 1;
 const EXIT: u8 = 2;
 /// What a stop at a system call is told apart from a signal by (PTRACE_O_TRACESYSGOOD).
@@ -159,7 +159,13 @@ struct Info {
     rest: [u64; 5],
 }
 
-fn request(what: libc::c_int, tid: u32, address: usize, data: usize, operation: &'static str) -> Result<()> {
+/// As the C library has it.
+#[cfg(target_env = "musl")]
+type Request = libc::c_int;
+#[cfg(not(target_env = "musl"))]
+type Request = libc::c_uint;
+
+fn request(what: Request, tid: u32, address: usize, data: usize, operation: &'static str) -> Result<()> {
     let object = || format!("thread {tid}");
     let number = i32::try_from(tid).map_err(|_| Error::new(operation, object(), libc::ESRCH))?;
     // SAFETY: of the requests made here only PTRACE_GET_SYSCALL_INFO writes memory of this process: as many bytes as the
