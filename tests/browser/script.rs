@@ -234,7 +234,12 @@ pub(crate) fn sorted() {
     let cells = |chrome: &mut Chrome| {
         let cells = chrome.evaluate("cells()");
         let number = |cell: &Value| cell.as_str()?.split_whitespace().next()?.parse::<f64>().ok();
-        cells.as_array().expect("a list").iter().map(|it| number(it).unwrap_or_else(|| panic!("{it}"))).collect::<Vec<_>>()
+        cells
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|it| number(it).unwrap_or_else(|| panic!("{it}")))
+            .collect::<Vec<_>>()
     };
     let came = cells(&mut chrome);
     assert!(came.len() > 2, "{came:?}");
