@@ -22,9 +22,9 @@ fn main() -> ExitCode {
         eprintln!("demo-fleet {unmet}");
         return ExitCode::from(3);
     }
-    eprintln!("six hosts with an sshd each, h0 to h5, in network namespaces on a bridge");
+    eprintln!("six hosts, a to f, with an sshd each, in network namespaces on a bridge");
     let network = Network::of(&plumb, 6);
-    eprintln!("h2 is limited to 1 Gbit/s both ways (tc tbf); of what h1 sends to h4 a fifth is lost (nft)");
+    eprintln!("c is limited to 1 Gbit/s both ways (tc tbf); of what b sends to e a fifth is lost (nft)");
     network.limit(2, "1gbit");
     network.lose(20, [1, 4]);
     let file = network.sandbox.file("all-pairs.toml", &pairs("pairs = \"all\"", 0..6, 5, "500ms"));
