@@ -178,7 +178,7 @@ impl EndSeries {
 /// A sample of one end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
-    /// From this time, since the connections of this end began ([`EndSeries::has_common_start`]).
+    /// From this time, since the connections of this end began (see `has_common_start`).
     pub start: Nanos,
     /// To this time.
     pub end: Nanos,
