@@ -26,6 +26,9 @@ use crate::{
 const HANDSHAKE: Nanos = Nanos::from_secs(2);
 /// How long no further connection of the trial may come while some are missing.
 const PATIENCE: Nanos = Nanos::from_secs(10);
+/// How long a server waits for its client, which whoever runs both may first have probes loaded for. If the client fails,
+/// the server is stopped.
+pub(crate) const FIRST: Nanos = Nanos::from_secs(60);
 /// How often new connections are looked for.
 const GLANCE: Duration = Duration::from_millis(1);
 /// Connections that may be undecided at once; further ones wait in the kernel.
@@ -86,8 +89,9 @@ pub(crate) fn gather(
         if stop.is_asked() {
             return Err(Error::Stopped);
         }
-        if monotonic() - latest > PATIENCE.0 {
-            return Err(missing(listener, &gathered, expected));
+        let waited = patience(gathered.is_empty());
+        if monotonic() - latest > waited.0 {
+            return Err(missing(listener, &gathered, expected, waited));
         }
         thread::sleep(GLANCE);
     }
@@ -97,10 +101,20 @@ pub(crate) fn gather(
     Ok(gathered)
 }
 
-fn missing(listener: &TcpListener, gathered: &TrialConnections, expected: &[(Purpose, u32)]) -> Error {
+/// How long a server waits for the next of a trial's connections or flows.
+pub(crate) fn patience(is_first: bool) -> Nanos {
+    if is_first { FIRST } else { PATIENCE }
+}
+
+fn missing(
+    listener: &TcpListener,
+    gathered: &TrialConnections,
+    expected: &[(Purpose, u32)],
+    waited: Nanos,
+) -> Error {
     let object = listener.local_addr().map_or_else(|_| "the server".into(), |address| address.to_string());
     let missing = format!("connections: {} of {} came", gathered.len(), expected.len());
-    Error::Silent { object, missing, waited: PATIENCE }
+    Error::Silent { object, missing, waited }
 }
 
 fn accept(listener: &TcpListener, undecided: &mut Vec<PartialHandshake>) -> Result<()> {

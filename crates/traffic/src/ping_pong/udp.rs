@@ -20,6 +20,7 @@ use super::{
 use crate::{
     dial::between,
     error::{Error, Result},
+    gather::FIRST,
     handshake::{Handshake, Purpose},
     refused::RefusalCode,
     socket::{TICK, apply, domain, is_wait, limit_waits, source},
@@ -31,8 +32,6 @@ use crate::{
 const GREETINGS: u32 = 15;
 /// How often the end is told to the server, which may have heard it the first time.
 const FAREWELLS: u32 = 3;
-/// How long a server awaits its client.
-const PATIENCE: Nanos = Nanos::from_secs(10);
 
 /// Exchanges the handshake with the server.
 pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<MessageSocket> {
@@ -158,8 +157,8 @@ pub(super) fn meet(
         if stop.is_asked() {
             return Err(Error::Stopped);
         }
-        if monotonic() - begun > PATIENCE.0 {
-            return Err(Error::Silent { object: name(), missing: "a handshake".into(), waited: PATIENCE });
+        if monotonic() - begun > FIRST.0 {
+            return Err(Error::Silent { object: name(), missing: "a handshake".into(), waited: FIRST });
         }
     }
 }

@@ -14,19 +14,17 @@ use std::{
 
 use socket2::{Protocol, Socket, Type};
 use sys::clock::monotonic;
-use units::Nanos;
 use workload::SocketSettings;
 
 use super::opening::{LENGTH, Opening};
 use crate::{
     error::{Error, Result},
+    gather::patience,
     handshake::Purpose,
     socket::{apply, domain, is_wait},
     stop::Stop,
 };
 
-/// How long no further client may come while some are missing.
-const PATIENCE: Nanos = Nanos::from_secs(10);
 /// How often new ones are looked for.
 const GLANCE: Duration = Duration::from_millis(1);
 /// Datagrams that are looked at before anything else is.
@@ -72,9 +70,10 @@ pub(in crate::stream) fn gather(
         if stop.is_asked() {
             return Err(Error::Stopped);
         }
-        if monotonic() - latest > PATIENCE.0 {
+        let waited = patience(gathered.is_empty());
+        if monotonic() - latest > waited.0 {
             let missing = format!("streams of datagrams: {} of {} came", gathered.len(), expected.len());
-            return Err(Error::Silent { object: format!("{here} for UDP"), missing, waited: PATIENCE });
+            return Err(Error::Silent { object: format!("{here} for UDP"), missing, waited });
         }
         thread::sleep(GLANCE);
     }
