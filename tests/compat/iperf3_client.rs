@@ -131,10 +131,19 @@ fn sent_with_the_byte(sender: &str) {
     assert!(said.contains("tos 0x20"), "from plumb {sender}: {said}");
 }
 
-/// Some packets of loopback, the first of which are those of the control connection.
+/// A packet of loopback that has the byte: those of the control connection may not have it.
 fn tcpdump(filter: &str) -> Running {
     let mut command = std::process::Command::new("tcpdump");
-    command.args(["-i", "lo", "-n", "-v", "-c", "30", "--immediate-mode", filter]);
+    command.args([
+        "-i",
+        "lo",
+        "-n",
+        "-v",
+        "-c",
+        "1",
+        "--immediate-mode",
+        &format!("{filter} and ip[1] = 0x20"),
+    ]);
     let running = Running::start(command);
     await_capture();
     running

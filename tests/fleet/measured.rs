@@ -11,11 +11,11 @@ fn rate(network: &Network) -> f64 {
 
 pub(crate) fn the_rate_of_their_link() {
     let network = crate::network(2);
-    network.at(0, "tc qdisc add dev eth0 root tbf rate 100mbit burst 32kb latency 50ms");
+    network.at(0, "tc qdisc add dev eth0 root tbf rate 20mbit burst 32kb latency 50ms");
     let file = network.sandbox.file("pair.toml", &first_two(2, "1s"));
     let run = network.succeed(&["run", &file]);
     let rate = rate(&network);
-    assert!((85.0..100.0).contains(&rate), "{rate} Mbit/s over a link of 100");
+    assert!((15.0..20.0).contains(&rate), "{rate} Mbit/s over a link of 20");
     let record = network.sandbox.record();
     let path = &record["header"]["paths"][0];
     assert_eq!((path["from"].as_str(), path["to"].as_str()), (Some("a:eth0"), Some("b:eth0")), "{path}");
@@ -24,7 +24,7 @@ pub(crate) fn the_rate_of_their_link() {
     assert_eq!(trial["path_check"]["mtu"], 1500, "the MTU is checked end to end");
     let counters = &trial["counters"]["devices"];
     let sent = counters[0]["tx_bytes"].as_u64().expect("a count");
-    assert!(sent > 10_000_000 && counters[1]["rx_bytes"].as_u64() > Some(sent / 2), "{counters}");
+    assert!(sent > 2_000_000 && counters[1]["rx_bytes"].as_u64() > Some(sent / 2), "{counters}");
     let ends: Vec<_> =
         trial["cpu"]["guests"].as_array().into_iter().flatten().map(|end| &end["end"]).collect();
     assert_eq!(ends, ["client", "server"], "each host's own CPU time");

@@ -59,7 +59,7 @@ pub(crate) fn a_host_that_cannot_have_the_program() {
     let output = run(&network, &pair([wrong, "ssh = \"h1\""], 1, "300ms"));
     says(&output, &["has not the address 198.18.0.9", "198.18.0.1 (eth0)"]);
     // A file that another wrote under the program's name is none of ours.
-    network.on(0, "for file in ~root/.cache/plumb/plumb-*; do echo changed > \"$file\"; done");
+    network.on(0, "for file in ~root/.cache/plumb/plumb-*; do rm \"$file\"; echo changed > \"$file\"; done");
     let file = network.sandbox.file("pair.toml", &first_two(1, "300ms"));
     let _ = network.succeed(&["run", &file]);
 }

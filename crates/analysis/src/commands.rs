@@ -1,6 +1,6 @@
 //! Commands that remedies give: with the run's own names, and so that they still work when its lab is gone.
 
-use samples::RunHeader;
+use samples::{PathRecord, RunHeader};
 
 /// The commands of one run.
 pub(crate) struct Commands<'a> {
@@ -24,13 +24,16 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// The lab once more, and these commands at the end of a path that sends; as they are where plumb built no lab, or the
-    /// end is a virtual machine, which no lab by itself has.
+    /// The lab once more, and these commands at the end of a path that sends; where plumb built no lab, with the host that
+    /// they are for, if it is known; as they are where the end is a virtual machine, which no lab by itself has.
     pub(crate) fn at_sender(&self, path: &str, commands: &[&str]) -> Vec<String> {
         let own = self.header.origin.imported().is_none() && self.header.scenario.command().is_none();
         let path = self.header.paths.iter().find(|measured| own && measured.name == path);
         let host = path.and_then(|path| path.from.split(':').next());
         let bare = || commands.iter().map(|&command| command.to_owned()).collect();
+        if let (Some(host), Some(true)) = (host, path.map(|path| PathRecord::exists(&path.layers))) {
+            return commands.iter().map(|command| format!("{command}  # on {host}")).collect();
+        }
         let booted = |host: &&str| self.header.machines.iter().any(|machine| machine.host == **host);
         host.filter(|host| !booted(host)).map_or_else(bare, |host| {
             let inside = commands.iter().map(|command| format!("plumb lab shell {host} -- {command}"));
@@ -61,6 +64,9 @@ mod tests {
             Commands::of(&header).at_sender(&path.name, &["ip -s link"]),
             [lab, format!("plumb lab shell {host} -- ip -s link")]
         );
+        header.paths[0].layers = vec!["network".into()];
+        let there = format!("ip -s link  # on {host}");
+        assert_eq!(Commands::of(&header).at_sender(&path.name, &["ip -s link"]), [there], "no lab was made");
         header.machines = vec![BootedMachine { host, booted: None, ready: Nanos(1), resident: None }];
         assert_eq!(Commands::of(&header).at_sender(&path.name, &["ip -s link"]), ["ip -s link"]);
     }

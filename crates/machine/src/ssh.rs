@@ -30,7 +30,7 @@ pub use program_copy::ProgramCopy;
 const OPTIONS: &[&str] = &[
     "-T",
     "-oBatchMode=yes",
-    "-oConnectTimeout=10",
+    "-oConnectTimeout=30",
     "-oServerAliveInterval=5",
     "-oServerAliveCountMax=3",
     "-oEscapeChar=none",

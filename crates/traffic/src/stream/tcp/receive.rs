@@ -100,6 +100,9 @@ impl<'a> Receiver<'a> {
                 Arrival::End => return Ok(now),
                 Arrival::Nothing => {
                     sampler.count(0, now)?;
+                    if matches!(self.flow.finish, Finish::HalfClose) && patience.is_over(sampler, now) {
+                        return Ok(now);
+                    }
                     patience.check(self.flow, sampler, now)?;
                 }
             }
