@@ -64,11 +64,11 @@ mod tests {
             Commands::of(&header).at_sender(&path.name, &["ip -s link"]),
             [lab, format!("plumb lab shell {host} -- ip -s link")]
         );
-        header.paths[0].layers = vec!["network".into()];
         let there = format!("ip -s link  # on {host}");
-        assert_eq!(Commands::of(&header).at_sender(&path.name, &["ip -s link"]), [there], "no lab was made");
         header.machines = vec![BootedMachine { host, booted: None, ready: Nanos(1), resident: None }];
         assert_eq!(Commands::of(&header).at_sender(&path.name, &["ip -s link"]), ["ip -s link"]);
+        header.paths[0].layers = vec!["network".into()];
+        assert_eq!(Commands::of(&header).at_sender(&path.name, &["ip -s link"]), [there], "no lab was made");
     }
 
     #[test]
