@@ -24,7 +24,7 @@ use crate::{
 const OPEN: &str = "open the server";
 /// For orders that need no traffic.
 pub(crate) const SHORT: Duration = Duration::from_secs(10);
-/// What a trial may take beyond its traffic: connecting (10 s where much is lost), draining (5 s at either end), reporting.
+/// What a trial may take beyond its traffic: connecting (10 s over a lossy path), draining (5 s at either end), reporting.
 const SLACK: Duration = Duration::from_secs(30);
 /// What a trial that sends a number of bytes may take.
 const LONG: Duration = Duration::from_secs(600);

@@ -29,6 +29,7 @@ use crate::{
 /// The longest bound of any wait, several times over.
 const WATCHED: Duration = Duration::from_secs(120);
 const SHORT: Nanos = Nanos::from_millis(300);
+const LONG: Nanos = Nanos::from_secs(8);
 /// So often a byte comes.
 const DRIP: Duration = Duration::from_millis(10);
 
@@ -79,6 +80,13 @@ fn go(mut socket: &TcpStream) {
 
 fn go_and_keep(socket: TcpStream) {
     go(&socket);
+    keep(socket);
+}
+
+/// Sends for a moment, and loses the end of it.
+fn go_and_stop(mut socket: TcpStream) {
+    go(&socket);
+    socket.write_all(&[0; 1 << 16]).expect("the client reads");
     keep(socket);
 }
 
@@ -181,6 +189,9 @@ fn cases() -> Vec<Case> {
     };
     let deaf = || over_udp(|_, _, _| {});
     let (go_on, last) = ("the end of the exchange", "the last answers");
+    // Longer than what is waited for the end of a stream.
+    let long = StreamSettings { direction: Direction::Reverse, ..StreamSettings::new(Until::Elapsed(LONG)) };
+    let stalled = WorkloadSettings::Stream(long);
     let cases = [
         (tcp(64, Schedule::Closed), over_tcp(keep), "the server's word to start"),
         (tcp(64, Schedule::Closed), over_tcp(go_and_keep), go_on),
@@ -192,6 +203,8 @@ fn cases() -> Vec<Case> {
         (connect(), over_tcp(keep), "the server's word to start"),
         (connect(), over_tcp(connections), "cannot make connections to 127.0.0.1:"),
         (stream(Transport::Tcp, Direction::Reverse), over_tcp(go_and_keep), "the end of the stream"),
+        (stream(Transport::Tcp, Direction::Reverse), over_tcp(go_and_stop), ""),
+        (stalled, over_tcp(go_and_stop), "the end of the stream"),
         (stream(Transport::Tcp, Direction::Reverse), over_tcp(go_and_drip), "does not end"),
         (stream(Transport::Tcp, Direction::Forward), over_tcp(go_and_read), "to read everything"),
         (WorkloadSettings::Stream(StreamSettings::new(Until::Elapsed(SHORT))), over_tcp(go_and_sip), ""),

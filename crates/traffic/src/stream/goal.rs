@@ -88,10 +88,12 @@ impl Patience {
         self.0.is_some_and(|limit| now + GRACE.0 >= limit)
     }
 
-    /// Whether the stream ended for all that can be heard: the last of it, or the word that its sender gave up, was lost
-    /// on a way that loses much. What the sender did is for its own report to say.
-    pub(super) fn is_over<S: Sampled>(&self, sampler: &IntervalSampler<'_, S>, now: u64) -> bool {
-        self.0.is_some_and(|limit| now >= limit) && sampler.total() > 0 && !sampler.is_moving(now)
+    /// Whether the end of a stream that flowed until its time was over was lost, as a lossy path may lose the last
+    /// segments and the reset of a sender that gave up. One that stalled for long within its time is none such.
+    pub(super) fn has_lost_its_end<S: Sampled>(&self, sampler: &IntervalSampler<'_, S>, now: u64) -> bool {
+        let Some(limit) = self.0 else { return false };
+        let flowed = sampler.total() > 0 && sampler.latest() + 2 * GRACE.0 >= limit;
+        now >= limit && flowed && !sampler.is_moving(now)
     }
 
     /// To be asked when nothing has come for a while.

@@ -100,7 +100,9 @@ impl<'a> Receiver<'a> {
                 Arrival::End => return Ok(now),
                 Arrival::Nothing => {
                     sampler.count(0, now)?;
-                    if matches!(self.flow.finish, Finish::HalfClose) && patience.is_over(sampler, now) {
+                    if matches!(self.flow.finish, Finish::HalfClose)
+                        && patience.has_lost_its_end(sampler, now)
+                    {
                         return Ok(now);
                     }
                     patience.check(self.flow, sampler, now)?;
