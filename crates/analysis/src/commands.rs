@@ -30,15 +30,18 @@ impl<'a> Commands<'a> {
         let own = self.header.origin.imported().is_none() && self.header.scenario.command().is_none();
         let path = self.header.paths.iter().find(|measured| own && measured.name == path);
         let host = path.and_then(|path| path.from.split(':').next());
-        let bare = || commands.iter().map(|&command| command.to_owned()).collect();
-        if let (Some(host), Some(true)) = (host, path.map(|path| PathRecord::exists(&path.layers))) {
-            return commands.iter().map(|command| format!("{command}  # on {host}")).collect();
-        }
         let booted = |host: &&str| self.header.machines.iter().any(|machine| machine.host == **host);
-        host.filter(|host| !booted(host)).map_or_else(bare, |host| {
-            let inside = commands.iter().map(|command| format!("plumb lab shell {host} -- {command}"));
-            std::iter::once(format!("plumb lab up {}", self.header.id)).chain(inside).collect()
-        })
+        let no_lab = path.is_some_and(|path| PathRecord::exists(&path.layers));
+        match host {
+            Some(host) if no_lab => {
+                commands.iter().map(|command| format!("{command}  # on {host}")).collect()
+            }
+            Some(host) if !booted(&host) => {
+                let inside = commands.iter().map(|command| format!("plumb lab shell {host} -- {command}"));
+                std::iter::once(format!("plumb lab up {}", self.header.id)).chain(inside).collect()
+            }
+            _ => commands.iter().map(|&command| command.to_owned()).collect(),
+        }
     }
 }
 
