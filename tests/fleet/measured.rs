@@ -15,7 +15,7 @@ pub(crate) fn the_rate_of_their_link() {
     let file = network.sandbox.file("pair.toml", &first_two(2, "1s"));
     let run = network.succeed(&["run", &file]);
     let rate = rate(&network);
-    assert!((15.0..20.0).contains(&rate), "{rate} Mbit/s over a link of 20");
+    assert!((17.0..20.0).contains(&rate), "{rate} Mbit/s over a link of 20");
     let record = network.sandbox.record();
     let path = &record["header"]["paths"][0];
     assert_eq!((path["from"].as_str(), path["to"].as_str()), (Some("a:eth0"), Some("b:eth0")), "{path}");
