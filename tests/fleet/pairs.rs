@@ -48,10 +48,7 @@ fn the_trials_of_a_round_were_made_at_the_same_time(record: &serde_json::Value) 
     let beside = |trial: &&serde_json::Value| trial["beside"].as_u64().unwrap_or(0);
     let measured: Vec<_> = all.iter().filter(|trial| trial["arm"] == "measure").collect();
     assert_eq!(measured.len(), 60, "30 ways in two blocks");
-    // What other work disturbed is made again beside those of its round that were disturbed too.
-    let is_again = |trial: &serde_json::Value| trial["discarded"].is_array();
-    assert!(measured.iter().all(|trial| beside(trial) == 2 || is_again(trial)), "{measured:?}");
-    assert!(measured.iter().any(|trial| beside(trial) == 2), "{measured:?}");
+    assert!(measured.iter().all(|trial| beside(trial) == 2), "{measured:?}");
     let alone: Vec<_> = all.iter().filter(|trial| trial["arm"] == "alone").collect();
     assert!(alone.len() == 6 && alone.iter().all(|trial| beside(trial) == 0), "{alone:?}");
 }

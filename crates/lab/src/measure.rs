@@ -46,7 +46,8 @@ struct Attempt {
 }
 
 impl TrialRunner<'_> {
-    /// Measures all of these at the same time; those in which a process did not run or a probe failed once more, together.
+    /// Measures all of these at the same time; once more where a process did not run in one or a probe failed: all of them,
+    /// since one that is alone is another measurement. What the others measured the first time stays.
     pub(crate) fn measure(
         &mut self,
         exchanges: &[Exchange<'_>],
@@ -60,12 +61,11 @@ impl TrialRunner<'_> {
             if open.is_empty() {
                 return Ok(outcomes.into_iter().flatten().collect());
             }
-            let under_way: Vec<Exchange<'_>> = open.iter().map(|place| exchanges[*place]).collect();
-            let attempts = match self.attempt(&under_way, observer) {
+            let attempts = match self.attempt(exchanges, observer) {
                 Ok(attempts) => attempts,
                 Err(RunError::Refused { because, unsupported: true, .. }) => {
-                    match open[..] {
-                        [only] => outcomes[only] = Some(TrafficOutcome::Never(because)),
+                    match exchanges {
+                        [_] => outcomes[0] = Some(TrafficOutcome::Never(because)),
                         // Which of them cannot be measured shows when each is alone.
                         _ => {
                             for &place in &open {
@@ -78,7 +78,8 @@ impl TrialRunner<'_> {
                 }
                 Err(error) => return Err(error),
             };
-            for (place, attempt) in open.into_iter().zip(attempts) {
+            for (place, attempt) in attempts.into_iter().enumerate().filter(|(place, _)| open.contains(place))
+            {
                 let discarded = &mut discarded[place];
                 outcomes[place] = kept(&exchanges[place], attempt, discarded, observer);
             }
