@@ -105,6 +105,12 @@ impl Curve {
         if let Some(last) = points.last_mut() {
             last.1 = 1.0;
         }
+        // The end was raised, and may be steeper now than what leads to it.
+        while let [.., one, two, end] = points[..]
+            && slope(two, end) > slope(one, two)
+        {
+            points.remove(points.len() - 2);
+        }
         let mut tolerance = TOLERANCE;
         while points.len() > MOST_POINTS {
             points = without_straight(&points, tolerance);
@@ -132,6 +138,10 @@ fn without_straight(points: &[(f64, f64)], tolerance: f64) -> Vec<(f64, f64)> {
 /// On the line through two points.
 fn between(x: f64, from: (f64, f64), to: (f64, f64)) -> f64 {
     from.1 + (to.1 - from.1) * (x - from.0) / (to.0 - from.0)
+}
+
+fn slope(from: (f64, f64), to: (f64, f64)) -> f64 {
+    (to.1 - from.1) / (to.0 - from.0)
 }
 
 impl TryFrom<Vec<(f64, f64)>> for Curve {
@@ -179,6 +189,12 @@ mod tests {
     }
 
     #[test]
+    fn the_end_is_no_steeper_than_what_leads_to_it_though_the_tail_is_not_asked_for() {
+        let curve = Curve::of(&[class(1000, 500.0), class(1000, 499.95), class(9000, 0.09)]).unwrap();
+        assert_eq!(curve.points, [(0.0, 0.0), (2000.0, 1.0)]);
+    }
+
+    #[test]
     fn placement_is_found_from_what_is_served() {
         let curve = Curve::of(&[class(100, 90.0), class(900, 10.0)]).unwrap();
         for placement in [0.0, 0.3, 1.0] {
@@ -206,8 +222,7 @@ mod tests {
         fn curves_are_concave_short_and_never_promise_more_than_the_histogram(classes in classes()) {
             let curve = Curve::of(&classes).unwrap();
             prop_assert!(curve.points.len() <= MOST_POINTS);
-            let slopes: Vec<f64> = curve.points.windows(2)
-                .map(|pair| (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0)).collect();
+            let slopes: Vec<f64> = curve.points.windows(2).map(|pair| slope(pair[0], pair[1])).collect();
             prop_assert!(slopes.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-6)));
             let total: f64 = classes.iter().map(|class| class.accesses).sum();
             let mut sorted = classes.clone();
