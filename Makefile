@@ -12,6 +12,8 @@ PLUMB  := $(or $(CARGO_TARGET_DIR),target)/$(TARGET)/release/plumb
 XTASK  := cargo run --release --quiet --bin xtask --
 
 FUZZ_SECONDS := 15
+# What npm writes last.
+NODE := tests/browser/node_modules/.package-lock.json
 
 # COMMAND:PACKAGE or /FILE:PACKAGE; a package is installed when its command or file is missing.
 TO_BUILD := cc:gcc /usr/include/stdio.h:libc6-dev musl-gcc:musl-tools git:git clang:clang /usr/include/bpf/bpf_helpers.h:libbpf-dev
@@ -31,7 +33,7 @@ help: ## Show this list
 .PHONY: setup
 setup: toolchain ## Install what building and testing need and this machine lacks
 	@xtask/setup.sh $(TO_BUILD) $(TO_TEST)
-	@npm ci --prefix tests/browser --silent --no-audit --no-fund
+	@$(MAKE) --no-print-directory --silent $(NODE)
 
 .PHONY: build
 build: setup-build ## Build the release binary
@@ -59,9 +61,7 @@ stats: setup-build ## Hold every claim of the statistics on 1,000 synthetic data
 	@cargo run --release --quiet --example simulations -- $(if $(SEED),seed=$(SEED))
 
 .PHONY: lint
-lint: setup-build ## Hold every house rule: fmt, clippy, edges, licences, generated files, ...
-	@xtask/setup.sh npm:npm
-	@npm ci --prefix tests/browser --silent --no-audit --no-fund
+lint: setup-build $(NODE) ## Hold every house rule: fmt, clippy, edges, licences, generated files, ...
 	@$(XTASK) check
 
 .PHONY: soak
@@ -89,6 +89,10 @@ docs: setup ## Make every picture and capture of docs/ anew (5 minutes on a quie
 .PHONY: deb
 deb: setup-build ## Build a Debian package into out/
 	@$(XTASK) deb
+
+$(NODE): tests/browser/package-lock.json
+	@xtask/setup.sh npm:npm
+	@npm ci --prefix tests/browser --silent --no-audit --no-fund
 
 .PHONY: setup-build
 setup-build: toolchain
