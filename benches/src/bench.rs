@@ -1,8 +1,8 @@
 //! The shape that every bench has, and the list of them.
 
 use crate::{
-    boot, comparison::Comparison, import, namespaces, pacing, ping_pong, report, rounds::Bounds, stream,
-    tracers, web_list,
+    attacked, boot, comparison::Comparison, import, namespaces, pacing, ping_pong, report, rounds::Bounds,
+    stream, tracers, web_list,
 };
 
 /// A bench: contenders that do the same work in turn, compared pair by pair. An error means that nobody could
@@ -31,5 +31,6 @@ pub(crate) const BENCHES: &[Bench] = &[
     import::BENCH,
     report::BENCH,
     web_list::BENCH,
+    attacked::BENCH,
     boot::BENCH,
 ];

@@ -4,7 +4,7 @@
 use std::{
     env,
     io::{Write, stdout},
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, SocketAddr, SocketAddrV4},
     path::PathBuf,
     process::Command,
     time::Duration,
@@ -17,7 +17,7 @@ use units::Nanos;
 use workload::{EndMeasurement, LatencyHistogram, MessagesEnd, PingPongEnd, WorkloadSettings};
 
 use crate::{
-    import, pacing,
+    attack, import, pacing,
     process::{Running, Said},
     wire::{End, Wire},
 };
@@ -37,7 +37,14 @@ pub(crate) enum Order {
     Sleep { period: Nanos, warmup: Nanos, duration: Nanos, cpus: Option<Vec<u32>> },
     /// Who reads a log and sends nothing.
     Import { log: PathBuf },
+    /// So many hostile connections a second.
+    Attack { server: SocketAddrV4, rate: u32, seconds: u64 },
+    /// A listener that closes every connection; it says that it listens.
+    Listen { at: SocketAddrV4 },
 }
+
+/// What it says.
+pub(crate) const LISTENS: &str = "listens";
 
 /// What an end measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -56,6 +63,8 @@ pub(crate) struct Account {
     pub(crate) lateness: Option<Quantiles>,
     /// Of a log.
     pub(crate) import: Option<import::Reading>,
+    /// Hostile ones.
+    pub(crate) connections: u64,
 }
 
 /// Times in microseconds that half of all, 99 % and 99.9 % did not exceed.
@@ -133,6 +142,11 @@ pub(crate) fn obey(order: &str) -> anyhow::Result<()> {
             Account { lateness: quantiles(&lateness), ..Account::default() }
         }
         Order::Import { log } => Account { import: Some(import::read(&log)?), ..Account::default() },
+        Order::Attack { server, rate, seconds } => {
+            let connections = attack::attack(server, rate, Duration::from_secs(seconds))?;
+            Account { connections, ..Account::default() }
+        }
+        Order::Listen { at } => return attack::listen(at, || say(LISTENS)),
     };
     say(&serde_json::to_string(&account)?)
 }
@@ -156,6 +170,7 @@ impl Account {
             round_trips: ping_pong.and_then(|ping| quantiles(&ping.round_trips)),
             lateness: open_loop.map(|it| &it.lateness).or(of_stream).and_then(quantiles),
             import: None,
+            connections: 0,
         }
     }
 

@@ -20,7 +20,7 @@ use crate::{
     bench::Bench,
     comparison::{Comparison, Pairing, Subject, compare},
     ends::{self, Order},
-    process::Running,
+    process::{Running, most_resident},
     rounds::{self, Bounds, Contender, Measured},
     target::Target,
 };
@@ -200,16 +200,7 @@ pub(crate) fn read(log: &Path) -> anyhow::Result<Reading> {
     for done in assembler.finish().rest {
         keep(&done)?;
     }
-    Ok(Reading { trials, seconds: begin.elapsed().as_secs_f64(), megabytes: most_resident()? })
-}
-
-/// The peak of this process's resident memory (proc_pid_status(5)).
-fn most_resident() -> anyhow::Result<f64> {
-    let status = fs::read_to_string("/proc/self/status").context("read /proc/self/status")?;
-    let line =
-        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("the kernel tells VmHWM")?;
-    let kibibytes: f64 = line.split_whitespace().next().context("VmHWM is a number")?.parse()?;
-    Ok(kibibytes * 1024.0 / 1e6)
+    Ok(Reading { trials, seconds: begin.elapsed().as_secs_f64(), megabytes: most_resident(process::id())? })
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@
 )]
 
 mod args;
+mod attack;
+mod attacked;
 mod bench;
 mod boot;
 mod comparison;

@@ -3,7 +3,7 @@
 //! What it writes has to fit into a pipe (64 KiB, pipe(7)) unless it is read meanwhile: contenders say little.
 
 use std::{
-    env,
+    env, fs,
     io::{BufRead, BufReader, Read},
     path::PathBuf,
     process::{Child, ChildStdout, Command, Stdio},
@@ -25,6 +25,16 @@ pub(crate) fn plumb() -> anyhow::Result<PathBuf> {
     let path = env::current_exe().context("find this program")?.with_file_name("plumb");
     ensure!(path.is_file(), "{} is not built: cargo build --release --bin plumb", path.display());
     Ok(path)
+}
+
+/// The peak of a process's resident memory in MB (proc_pid_status(5)).
+pub(crate) fn most_resident(pid: u32) -> anyhow::Result<f64> {
+    let path = format!("/proc/{pid}/status");
+    let status = fs::read_to_string(&path).with_context(|| format!("read {path}"))?;
+    let line =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("the kernel tells VmHWM")?;
+    let kibibytes: f64 = line.split_whitespace().next().context("VmHWM is a number")?.parse()?;
+    Ok(kibibytes * 1024.0 / 1e6)
 }
 
 /// A running process; ended when dropped.

@@ -1,0 +1,116 @@
+//! Hostile clients: connections of ten kinds at a steady rate from fifty addresses, and a listener for comparison that is not
+//! plumb's. It must not know who else uses the path.
+
+use std::{
+    collections::VecDeque,
+    net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, UdpSocket},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::Context;
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// Addresses that they come from.
+pub(crate) const SOURCES: u8 = 50;
+
+/// Connections that are held open at once: the oldest is closed for the next.
+const HELD: usize = 4000;
+
+/// One of them.
+pub(crate) const fn source(number: u8) -> Ipv4Addr {
+    Ipv4Addr::new(198, 18, 1, number + 1)
+}
+
+/// What one connection is to do.
+struct Kind {
+    says: &'static [u8],
+    end: End,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Closed,
+    Reset,
+    Held,
+    /// A datagram instead of a connection.
+    Datagram,
+}
+
+const GARBAGE: &[u8] = &[0xa5; 64];
+/// As iperf3's.
+const COOKIE: &[u8] = b"abcdefghijklmnopqrstuvwxyz234567abcd\0";
+/// A number, the flag of a client, and a length that nobody has.
+const SOCKPERF: &[u8] = &[0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x7f, 0xff, 0xff, 0xff];
+
+const KINDS: [Kind; 10] = [
+    Kind { says: b"", end: End::Closed },
+    Kind { says: b"", end: End::Reset },
+    Kind { says: b"", end: End::Held },
+    Kind { says: b"a", end: End::Held },
+    Kind { says: GARBAGE, end: End::Reset },
+    Kind { says: b"GET / HTTP/1.1\r\nHost: plumb\r\n\r\n", end: End::Held },
+    Kind { says: COOKIE, end: End::Held },
+    Kind { says: b"plumbtrf", end: End::Held },
+    Kind { says: SOCKPERF, end: End::Closed },
+    Kind { says: GARBAGE, end: End::Datagram },
+];
+
+/// Attacks `server` with `rate` connections a second for so long, and tells how many there were.
+pub(crate) fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> anyhow::Result<u64> {
+    sys::limits::raise_open_files().context("have many sockets")?;
+    let mut held = VecDeque::with_capacity(HELD);
+    let (begin, mut made) = (Instant::now(), 0);
+    while begin.elapsed() < lasts {
+        let due = (begin.elapsed().as_secs_f64() * f64::from(rate)) as u64;
+        for number in made..due {
+            let kind = &KINDS[(number % KINDS.len() as u64) as usize];
+            // Every source has every kind.
+            let from = source((number / KINDS.len() as u64 % u64::from(SOURCES)) as u8);
+            if let Some(socket) = kind.connect(from, server)? {
+                if held.len() == HELD {
+                    held.pop_front();
+                }
+                held.push_back(socket);
+            }
+        }
+        made = made.max(due);
+        thread::sleep(Duration::from_millis(1));
+    }
+    Ok(made)
+}
+
+impl Kind {
+    /// Does it; the socket, where that stays open.
+    fn connect(&self, from: Ipv4Addr, server: SocketAddrV4) -> anyhow::Result<Option<Socket>> {
+        let (kind, protocol) = match self.end {
+            End::Datagram => (Type::DGRAM, Protocol::UDP),
+            _ => (Type::STREAM, Protocol::TCP),
+        };
+        let socket = Socket::new(Domain::IPV4, kind, Some(protocol)).context("make a socket")?;
+        socket.set_nonblocking(true).context("make a socket that does not wait")?;
+        socket.set_reuse_address(true).context("use a port again")?;
+        if self.end == End::Reset {
+            socket.set_linger(Some(Duration::ZERO)).context("end by a reset")?;
+        }
+        socket.bind(&SocketAddr::from((from, 0)).into()).with_context(|| format!("come from {from}"))?;
+        // On a veth pair the handshake is over when this returns, unless the server has no room; then it is refused what
+        // follows, which is an attack as well.
+        let _ = socket.connect(&server.into());
+        if !self.says.is_empty() {
+            let _ = socket.send(self.says);
+        }
+        Ok((self.end == End::Held).then_some(socket))
+    }
+}
+
+/// Takes connections and closes them, as cheaply as a listener can, for ever; datagrams are left to the kernel.
+pub(crate) fn listen(at: SocketAddrV4, ready: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let listener = TcpListener::bind(at).with_context(|| format!("listen on {at}"))?;
+    let _datagrams = UdpSocket::bind(at).with_context(|| format!("bind {at}"))?;
+    ready()?;
+    loop {
+        // A client that is gone already is no reason to end.
+        drop(listener.accept());
+    }
+}

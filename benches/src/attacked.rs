@@ -1,0 +1,181 @@
+//! Bench `attacked`: what honest clients get of `plumb server` while others attack its port, against what they get while the same
+//! attack hits another listener of the same host.
+//!
+//! The attack costs both hosts CPU time whoever is hit: only what it costs beyond that is the server's. Must not know what an
+//! attack consists of.
+
+use std::{cell::RefCell, net::SocketAddrV4, process::Command, time::Duration};
+
+use anyhow::{Context, ensure};
+use serde_json::Value;
+use workload::Transport;
+
+use crate::{
+    attack::{SOURCES, source},
+    bench::Bench,
+    comparison::{Comparison, Pairing, Subject, compare},
+    ends::{self, Order},
+    process::{self, Running},
+    rounds::{self, Bounds, Contender, Measured},
+    target::Target,
+    wire::{End, Wire},
+};
+
+/// This bench.
+pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
+
+const SUBJECT: Subject = Subject {
+    name: "attacked",
+    what: "honest clients of plumb server, beside 8,000 hostile connections a second from 50 addresses",
+    units: &["Gbit/s, iperf3", "round trips/s, sockperf", "Gbit/s, plumb client"],
+};
+
+const ENOUGH: Target = Target::at_least(0.8);
+const PAIRINGS: &[Pairing] = &[
+    Pairing { ours: OURS, peer: OTHER, targets: &[ENOUGH; 3] },
+    Pairing { ours: OURS, peer: NOBODY, targets: &[] },
+];
+
+const OURS: &str = "plumb's port attacked";
+const OTHER: &str = "another port attacked";
+const NOBODY: &str = "no attack";
+
+const PORT: u16 = 5201;
+const OTHER_PORT: u16 = 5999;
+const RATE: u32 = 8000;
+/// Longer than the honest clients take one after the other; in seven rounds and the warm-up a million connections.
+const ATTACK: Duration = Duration::from_secs(8);
+const REST: Duration = Duration::from_secs(1);
+/// For rounds that take three times eight seconds.
+const LONGER: Duration = Duration::from_secs(240);
+
+fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
+    let wire = Wire::raise()?;
+    route(&wire)?;
+    let address = End::Server.address();
+    // Every refusal is a line of it.
+    let script = format!("exec \"$0\" server --bind {address} --port {PORT} >/dev/null 2>&1");
+    let mut server = Command::new("sh");
+    let mut server = wire.start(End::Server, server.args(["-c", &script]).arg(process::plumb()?))?;
+    wire.await_listener(Transport::Tcp, PORT, &mut server)?;
+    let order = Order::Listen { at: SocketAddrV4::new(address, OTHER_PORT) };
+    let mut listener = wire.start(End::Server, &mut ends::process(&order)?)?;
+    ensure!(listener.line()? == ends::LISTENS, "the other listener says that it listens");
+    let server = RefCell::new(server);
+    let clients = |name, attacked| Clients { name, wire: &wire, server: &server, attacked };
+    let mut contenders: Vec<Box<dyn Contender + '_>> = vec![
+        Box::new(clients(OURS, Some(PORT))),
+        Box::new(clients(OTHER, Some(OTHER_PORT))),
+        Box::new(clients(NOBODY, None)),
+    ];
+    let bounds = bounds.for_longer(LONGER);
+    Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, &bounds, REST)))
+}
+
+/// Gives the client's host the addresses that the attack comes from, and the server's a way back to them.
+fn route(wire: &Wire) -> anyhow::Result<()> {
+    let ip = |end: End, words: &str| {
+        let mut command = Command::new("ip");
+        wire.start(end, command.args(words.split(' ')))?.finish(Duration::ZERO).map(drop)
+    };
+    (0..SOURCES)
+        .try_for_each(|number| ip(End::Client, &format!("address add {}/32 dev eth0", source(number))))?;
+    ip(End::Server, "route add 198.18.1.0/24 dev eth0")
+}
+
+/// Honest clients, one after the other, and what is attacked meanwhile.
+struct Clients<'a> {
+    name: &'static str,
+    wire: &'a Wire,
+    server: &'a RefCell<Running>,
+    attacked: Option<u16>,
+}
+
+impl Contender for Clients<'_> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn measure(&mut self) -> anyhow::Result<Measured> {
+        let mut attack = self.attacked.map(|port| self.attack(port)).transpose()?;
+        let values = vec![
+            rate(&self.client("iperf3", "--json --time 1 --client")?)?,
+            round_trips(&self.client("sockperf", "ping-pong --tcp --full-rtt --time 1 --ip")?)?,
+            rate(&self.plumb()?)?,
+        ];
+        if let Some(attack) = &mut attack {
+            ensure!(attack.is_running(), "the attack ended before the honest clients did");
+        }
+        let made = match attack {
+            Some(attack) => ends::account(&attack.finish(ATTACK)?)?.connections,
+            None => 0,
+        };
+        let server = &mut self.server.borrow_mut();
+        ensure!(server.is_running(), "the server has ended");
+        let beside = vec![
+            ("connections", made as f64),
+            ("MB of the server at most", process::most_resident(server.pid())?),
+        ];
+        Ok(Measured { values, beside })
+    }
+}
+
+impl Clients<'_> {
+    fn attack(&self, port: u16) -> anyhow::Result<Running> {
+        let server = SocketAddrV4::new(End::Server.address(), port);
+        let order = Order::Attack { server, rate: RATE, seconds: ATTACK.as_secs() };
+        self.wire.start(End::Client, &mut ends::process(&order)?)
+    }
+
+    /// A client whose last flag takes the address.
+    fn client(&self, program: &str, flags: &str) -> anyhow::Result<String> {
+        self.finish(Command::new(program).args(flags.split(' ')))
+    }
+
+    fn plumb(&self) -> anyhow::Result<String> {
+        self.finish(Command::new(process::plumb()?).args(["client", "--json", "--no-keep", "--time", "1"]))
+    }
+
+    fn finish(&self, command: &mut Command) -> anyhow::Result<String> {
+        command.arg(End::Server.address().to_string()).args(["--port", &PORT.to_string()]);
+        Ok(self.wire.start(End::Client, command)?.finish(Duration::ZERO)?.output)
+    }
+}
+
+/// What arrived, by the document that iperf3 and plumb's client print.
+fn rate(document: &str) -> anyhow::Result<f64> {
+    let document: Value = serde_json::from_str(document).context("read a client's document")?;
+    let rate = document["end"]["sum_received"]["bits_per_second"].as_f64();
+    Ok(rate.with_context(|| format!("a client has a rate: {}", document["error"]))? / 1e9)
+}
+
+/// From a line like `sockperf: [Valid Duration] RunTime=0.550 sec; SentMessages=24568; ReceivedMessages=24567`.
+fn round_trips(text: &str) -> anyhow::Result<f64> {
+    let line =
+        text.lines().find_map(|line| line.split_once("[Valid Duration] RunTime=")).map(|(_, rest)| rest);
+    let read = line.and_then(|line| {
+        let (seconds, rest) = line.split_once(" sec;")?;
+        let received = rest.split_once("ReceivedMessages=")?.1;
+        Some(received.trim().parse::<f64>().ok()? / seconds.parse::<f64>().ok()?)
+    });
+    read.with_context(|| format!("sockperf says no duration: {text}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_counted_over_the_time_that_counts() {
+        let text = "sockperf: [Total Run] RunTime=1.0 sec; SentMessages=9; ReceivedMessages=9\n\
+            sockperf: [Valid Duration] RunTime=0.500 sec; SentMessages=1001; ReceivedMessages=1000\n";
+        assert!((round_trips(text).unwrap() - 2000.0).abs() < 1e-9);
+        assert!(round_trips("sockperf: ERROR").is_err());
+    }
+
+    #[test]
+    fn a_client_that_failed_has_no_rate() {
+        let said = r#"{"end": {}, "error": "the server is busy"}"#;
+        assert!(rate(said).unwrap_err().to_string().contains("the server is busy"));
+    }
+}
