@@ -56,8 +56,18 @@ impl Block {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Block {
     Heading(Text),
+    /// The heading of a finding of the rule `id`.
+    Claim {
+        id: String,
+        text: Text,
+    },
     Paragraph(Text),
     Table(Table),
+    /// A table with the cell of this id in each row.
+    Results {
+        table: Table,
+        ids: Vec<String>,
+    },
     /// A picture, for formats that can show one; others draw its bars, if it has any.
     Chart(Box<Chart>),
     /// Lines to type, each a command.

@@ -77,12 +77,15 @@ fn section(section: &Section, anchor: &str, before: &mut Before) -> String {
 
 fn block(block: &Block, before: &mut Before) -> String {
     match block {
-        Block::Heading(text) => {
-            let anchor = before.anchors.of(&text.characters());
-            format!("<h3 id=\"{anchor}\"><a href=\"#{anchor}\">{}</a></h3>\n", inline(text))
-        }
+        Block::Heading(text) => heading(text, &before.anchors.of(&text.characters())),
+        Block::Claim { id, text } => heading(text, &before.anchors.of(&format!("finding {id}"))),
         Block::Paragraph(text) => format!("<p>{}</p>\n", inline(text)),
-        Block::Table(table) => self::table(table),
+        Block::Table(table) => self::table(table, &[]),
+        Block::Results { table, ids } => {
+            let anchors: Vec<String> =
+                ids.iter().map(|id| before.anchors.of(&format!("result {id}"))).collect();
+            self::table(table, &anchors)
+        }
         Block::Chart(chart) => before.figures.figure(chart),
         Block::Commands(commands) => {
             format!("<pre tabindex=\"0\"><code>{}</code></pre>\n", html(&commands.join("\n")))
@@ -104,20 +107,32 @@ fn block(block: &Block, before: &mut Before) -> String {
     }
 }
 
-fn table(table: &Table) -> String {
+fn heading(text: &Text, anchor: &str) -> String {
+    format!("<h3 id=\"{anchor}\"><a href=\"#{anchor}\">{}</a></h3>\n", inline(text))
+}
+
+/// With anchors, each row has one, and its first cell leads to it.
+fn table(table: &Table, anchors: &[String]) -> String {
     let class = |align: Align| if align == Align::Right { " class=\"number\"" } else { "" };
     let heads: String = table
         .columns
         .iter()
         .map(|column| format!("<th scope=\"col\"{}>{}</th>", class(column.align), html(&column.title)))
         .collect();
-    let row = |row: &Vec<Text>| {
-        let cells = row.iter().zip(&table.columns);
-        let cells: String =
-            cells.map(|(cell, column)| format!("<td{}>{}</td>", class(column.align), inline(cell))).collect();
-        format!("<tr>{cells}</tr>\n")
+    let row = |(number, row): (usize, &Vec<Text>)| {
+        let anchor = anchors.get(number);
+        let said = |place: usize, cell: &Text| match anchor.filter(|_| place == 0) {
+            Some(anchor) => format!("<a href=\"#{anchor}\">{}</a>", inline(cell)),
+            None => inline(cell),
+        };
+        let cells: String = (0..)
+            .zip(row.iter().zip(&table.columns))
+            .map(|(place, (cell, column))| format!("<td{}>{}</td>", class(column.align), said(place, cell)))
+            .collect();
+        let id = anchor.map(|anchor| format!(" id=\"{anchor}\"")).unwrap_or_default();
+        format!("<tr{id}>{cells}</tr>\n")
     };
-    let rows: String = table.rows.iter().map(row).collect();
+    let rows: String = table.rows.iter().enumerate().map(row).collect();
     let caption =
         table.caption.as_ref().map(|caption| format!("<p class=\"caption\">{}</p>\n", inline(caption)));
     // What is wider than the page scrolls by itself, by the keyboard too.
@@ -188,6 +203,29 @@ mod tests {
         assert_eq!(shown.matches("<title>").count(), 1);
         // Each picture has one, for screens and for phones.
         assert_eq!(shown.matches("</title>").count(), 3, "{shown}");
+    }
+
+    #[test]
+    fn findings_and_results_have_anchors_that_tell_which_they_are() {
+        let table = Table {
+            columns: vec![left("Path"), right("n")],
+            rows: vec![vec!["a".into(), "1".into()], vec!["b".into(), "2".into()]],
+            caption: None,
+        };
+        let blocks = vec![
+            Block::Claim { id: "offload-off".to_owned(), text: "Warning: off".into() },
+            Block::Claim { id: "offload-off".to_owned(), text: "Note: off".into() },
+            Block::Results { table, ids: vec!["a/tcp".to_owned(), "b/tcp/mtu=1500".to_owned()] },
+        ];
+        let shown = page(&Page { title: "t".into(), sections: vec![crate::page::section("s", blocks)] });
+        for anchor in [
+            "<h3 id=\"finding-offload-off\"><a href=\"#finding-offload-off\">Warning: off",
+            "id=\"finding-offload-off-2\"",
+            "<tr id=\"result-a-tcp\"><td><a href=\"#result-a-tcp\">a</a></td><td class=\"number\">1</td></tr>",
+            "<tr id=\"result-b-tcp-mtu-1500\">",
+        ] {
+            assert!(shown.contains(anchor), "no {anchor} in {shown}");
+        }
     }
 
     #[test]

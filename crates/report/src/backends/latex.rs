@@ -24,8 +24,8 @@ pub(crate) fn latex(page: &Page) -> String {
 
 fn block(block: &Block) -> String {
     match block {
-        Block::Heading(text) => comment(&text.characters()),
-        Block::Table(table) => self::table(table),
+        Block::Heading(text) | Block::Claim { text, .. } => comment(&text.characters()),
+        Block::Table(table) | Block::Results { table, .. } => self::table(table),
         Block::Folded { title: of, blocks } => {
             let inner: String = blocks.iter().map(self::block).collect();
             format!("{}{inner}", comment(&of.characters()))

@@ -26,9 +26,11 @@ pub(crate) fn markdown(page: &Page) -> String {
 
 fn block(block: &Block) -> String {
     match block {
-        Block::Heading(text) => format!("### {}", inline(&Text::from(text.characters()))),
+        Block::Heading(text) | Block::Claim { text, .. } => {
+            format!("### {}", inline(&Text::from(text.characters())))
+        }
         Block::Paragraph(text) => inline(text),
-        Block::Table(table) => self::table(table),
+        Block::Table(table) | Block::Results { table, .. } => self::table(table),
         Block::Chart(chart) => chart.plain.as_ref().map(self::bars).unwrap_or_default(),
         Block::Commands(commands) => fence("sh", commands),
         Block::Folded { title, blocks } => {

@@ -41,7 +41,7 @@ fn section(section: &Section, width: usize) -> Vec<Line> {
     }
     let indent = if section.title.is_some() { INDENT } else { 0 };
     for (index, block) in section.blocks.iter().filter(|block| !is_only_seen(block)).enumerate() {
-        if index > 0 && matches!(block, Block::Heading(_)) {
+        if index > 0 && matches!(block, Block::Heading(_) | Block::Claim { .. }) {
             lines.push(Line::new());
         }
         lines.extend(indented(self::block(block, width - indent), indent));
@@ -56,8 +56,8 @@ fn is_only_seen(block: &Block) -> bool {
 
 fn block(block: &Block, width: usize) -> Vec<Line> {
     match block {
-        Block::Heading(text) | Block::Paragraph(text) => wrap(text, width),
-        Block::Table(table) => table::lay_out(table, width),
+        Block::Heading(text) | Block::Claim { text, .. } | Block::Paragraph(text) => wrap(text, width),
+        Block::Table(table) | Block::Results { table, .. } => table::lay_out(table, width),
         Block::Chart(chart) => {
             let hang = |line: &Text| wrap::hanging(line, width);
             let bars = chart.plain.iter().flat_map(|bars| bars::draw(bars, width));

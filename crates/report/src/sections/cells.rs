@@ -44,7 +44,8 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
         ladders.chain(findings.answers.iter().map(|answer| &answer.workload)).any(|it| it == workload);
     let chart = (!is_drawn).then(|| results::chart(findings, workload)).flatten();
     let chart = chart.map(|chart| Block::Chart(Box::new(chart)));
-    [Block::Heading(heading)].into_iter().chain(chart).chain([Block::Table(table)]).collect()
+    let results = Block::Results { table, ids: cells.iter().map(|cell| cell.id.clone()).collect() };
+    [Block::Heading(heading)].into_iter().chain(chart).chain([results]).collect()
 }
 
 fn caption(cells: &[&CellSummary]) -> Option<Text> {

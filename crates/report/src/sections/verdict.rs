@@ -65,7 +65,8 @@ pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
         Severity::Warning => ("Warning: ", Tone::Doubtful, 0),
         Severity::Note => ("Note: ", Tone::Good, 0),
     };
-    let headline = Block::Heading(Text::of(tone, word).and(Tone::Strong, &finding.claim));
+    let headline =
+        Block::Claim { id: finding.id.clone(), text: Text::of(tone, word).and(Tone::Strong, &finding.claim) };
     let (shown, folded) = finding.evidence.split_at(numbers.min(finding.evidence.len()));
     let remedy: Vec<Block> = finding.remedy.iter().flat_map(remedy).collect();
     let (remedy, folded_remedy) =
