@@ -181,7 +181,8 @@ pub(super) fn client_says_its_rate_below_its_lines() {
     let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|socket| socket.local_addr()).expect("loopback");
     let port = free.port().to_string();
     let mut server = sandbox.command(&["server", "--port", &port, "--bind", "127.0.0.1"]);
-    let mut server = server.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("plumb was built");
+    server.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut server = sys::child::spawn_in(&mut server, None, "the server").expect("plumb was built");
     let mut said = BufReader::new(server.stdout.take().expect("a pipe"));
     let mut first = String::new();
     said.read_line(&mut first).expect("text");

@@ -64,12 +64,12 @@ pub(crate) fn reserve(
     let hosts: Vec<&HostName> = exist.map(|host| &host.name).collect();
     let mut told = false;
     loop {
-        let (taken, host, holder) = match take(&hosts, agents, by)? {
-            Taken::All { notices } => {
+        let (taken, host, holder) = match reserve_each(&hosts, agents, by)? {
+            Reservation::Granted { notices } => {
                 notices.iter().for_each(|text| observer.event(&Event::Notice(text)));
                 return Ok(());
             }
-            Taken::Some { taken, not, by } => (taken, not, by),
+            Reservation::Refused { taken, host, by } => (taken, host, by),
         };
         let interface = scenario.lab.existing(host).and_then(|existing| existing.interface.clone());
         let interface = interface.map(|name| name.to_string()).unwrap_or_default();
@@ -92,22 +92,26 @@ pub(crate) fn reserve(
     }
 }
 
-/// What came of taking the interfaces of hosts.
-enum Taken<'a> {
-    All {
+/// What came of reserving the interfaces of all hosts.
+enum Reservation<'a> {
+    Granted {
         /// Who else measures on which of them.
         notices: Vec<String>,
     },
-    Some {
-        /// How many were taken before one that was not.
+    Refused {
+        /// How many were taken before this host's.
         taken: usize,
-        not: &'a HostName,
+        host: &'a HostName,
         /// Who has it.
         by: String,
     },
 }
 
-fn take<'a>(hosts: &[&'a HostName], agents: &mut Agents, by: &str) -> Result<Taken<'a>, RunError> {
+fn reserve_each<'a>(
+    hosts: &[&'a HostName],
+    agents: &mut Agents,
+    by: &str,
+) -> Result<Reservation<'a>, RunError> {
     let mut notices = Vec::new();
     for (taken, host) in hosts.iter().enumerate() {
         match agents.ask(host, "reserve its interface", Order::Reserve { by: by.to_owned() }, SHORT)? {
@@ -116,9 +120,9 @@ fn take<'a>(hosts: &[&'a HostName], agents: &mut Agents, by: &str) -> Result<Tak
                     .into_iter()
                     .map(|other| format!("on host {host} {other} measures, too, and shares its CPUs")),
             ),
-            Reply::Occupied { by } => return Ok(Taken::Some { taken, not: host, by }),
+            Reply::Occupied { by } => return Ok(Reservation::Refused { taken, host, by }),
             other => return Err(unexpected(host, &other)),
         }
     }
-    Ok(Taken::All { notices })
+    Ok(Reservation::Granted { notices })
 }
