@@ -10,6 +10,7 @@ use std::{
 use protocol::{ClientOrder, EndReport, Observation, Order, Progress, Reply, ServerOrder, Subject, Token};
 use samples::CpuOwner;
 use scenario::{Cell, HostName, Path};
+use units::Nanos;
 use workload::{BalloonSettings, WorkloadSettings};
 
 use crate::{
@@ -22,6 +23,8 @@ use crate::{
 };
 
 const OPEN: &str = "open the server";
+/// Messages are counted in batches of up to this time: what covers less, as the last one may, would show a whole batch in it.
+const LEAST: Nanos = Nanos::from_millis(50);
 /// For orders that need no traffic.
 pub(crate) const SHORT: Duration = Duration::from_secs(10);
 /// What a trial may take beyond its traffic: connecting (10 s over a lossy path), draining (5 s at either end), reporting.
@@ -228,8 +231,8 @@ fn deadline(load: &WorkloadSettings) -> Duration {
 }
 
 fn show(beat: &Progress, load: &WorkloadSettings, observer: &mut dyn Observer) {
-    let live =
-        (beat.covers.0 > 0).then(|| load.kind().live(beat.received, beat.round_trips, beat.covers)).flatten();
+    let long = beat.covers >= LEAST;
+    let live = long.then(|| load.kind().live(beat.received, beat.round_trips, beat.covers)).flatten();
     if let Some(rate) = live {
         observer.event(&Event::Rate { elapsed: beat.elapsed, rate: &rate });
     }
