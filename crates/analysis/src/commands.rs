@@ -45,6 +45,12 @@ impl<'a> Commands<'a> {
     }
 }
 
+/// Gives the first network device of a guest of Proxmox so many queues; `--net0` alone would take away all else that the device has.
+pub(crate) fn proxmox_queues(id: &str, queues: u32) -> String {
+    let device = format!("$(qm config {id} | sed -n -e 's/,queues=[0-9]*//' -e 's/^net0:.//p')");
+    format!("qm set {id} --net0 \"{device},queues={queues}\"")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

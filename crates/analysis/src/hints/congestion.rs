@@ -22,8 +22,11 @@ fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
     let finding = Finding::new(Severity::Warning, claim)
         .with_limits(["On long paths that lose packets bbr may carry more; measure both."])
         .with_remedy(
-            "Measure with cubic beside it: `plumb client HOST -C cubic`. To make it the default:",
-            vec!["sysctl -w net.ipv4.tcp_congestion_control=cubic".into()],
+            "Measure once with cubic; then make it the default where it carries more.",
+            vec![
+                "plumb client HOST -C cubic".into(),
+                "sysctl -w net.ipv4.tcp_congestion_control=cubic".into(),
+            ],
         );
     Some(finding)
 }

@@ -45,7 +45,7 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
             "Measure it with plumb where you can. Else keep both ends' logs, several repetitions, and the \
              environment beside them."
                 .into(),
-            vec!["plumb client HOST:5201  # against the same iperf3 server".into()],
+            vec!["plumb client HOST -p 5201  # against the same iperf3 server".into()],
         )),
     }
 }

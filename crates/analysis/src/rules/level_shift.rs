@@ -122,7 +122,7 @@ fn remedy(free: bool) -> Remedy {
              apart, with their times, and look for what happened then: a thread that moved to another CPU or NUMA \
              node, a frequency, a neighbour."
                 .into(),
-            vec!["taskset -cp THREAD".into(), "perf sched timehist".into()],
+            vec!["taskset -cp THREAD".into(), "perf sched record -- sleep 10 && perf sched timehist".into()],
         )
     }
 }

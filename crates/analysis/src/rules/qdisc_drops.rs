@@ -105,11 +105,18 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
         .text(format!(" out dropped{qdisc}"))
 }
 
+/// Queueing disciplines that are there to limit a rate.
+const SHAPERS: [&str; 5] = ["cake", "hfsc", "htb", "netem", "tbf"];
+
 fn remedy(device: &DeviceCounters) -> Remedy {
     let show = typed_at(&device.device, |device| format!("tc -s qdisc show dev {device}"));
     if by_qdisc(device) > 0 {
-        let action = "Give the queueing discipline the rate and the length that the path needs, or one that shares fairly and \
-                      drops early.";
+        if device.qdisc.as_ref().is_some_and(|qdisc| SHAPERS.contains(&qdisc.kind.as_str())) {
+            let action =
+                "It limits the rate: where that is not wanted raise its rate, or the length of its queue.";
+            return Remedy::manual(action.into(), vec![show]);
+        }
+        let action = "Give the queueing discipline the length that the path needs, or take one that shares fairly and drops early.";
         let replace =
             typed_at(&device.device, |device| format!("tc qdisc replace dev {device} root fq_codel"));
         return Remedy::manual(action.into(), vec![show, replace]);

@@ -7,7 +7,7 @@ use super::{
     queues::{self, Point, Sweep},
     significance::{self, LEAST_RATIO, Side},
 };
-use crate::words::value;
+use crate::{commands::proxmox_queues, words::value};
 
 pub(crate) const RULE: Rule = Rule { id: "single-queue-bound", look };
 
@@ -160,7 +160,7 @@ fn remedy() -> Remedy {
          where it saturates (`too-many-queues`)."
             .into(),
         vec![
-            "qm set VMID --net0 virtio=MAC,bridge=BRIDGE,queues=8".into(),
+            proxmox_queues("VMID", 8),
             "ethtool -L DEVICE combined 8  # in the guest".into(),
         ],
     )

@@ -118,8 +118,10 @@ fn remedy() -> Remedy {
     Remedy {
         change: Some(Change::Congestion { name: "cubic".into() }),
         ..Remedy::manual(
-            "Measure with cubic beside it. To make it the default, or that of one route:".into(),
+            "Measure once with cubic; then make it the default, or that of one route, where it carries more."
+                .into(),
             vec![
+                "plumb client HOST -C cubic".into(),
                 "sysctl -w net.ipv4.tcp_congestion_control=cubic".into(),
                 "ip route change PREFIX via GATEWAY congctl cubic".into(),
             ],

@@ -139,7 +139,7 @@ fn evidence(bound: &SaturatedCpu<'_>) -> Evidence {
 fn remedy(worst: &SaturatedCpu<'_>) -> Remedy {
     let last = worst.cell.devices.last().map_or("DEVICE", |device| device.device.as_str());
     Remedy::manual(
-        "Spread the receiving: more queues where the device has them, else RPS over the CPUs that idle. Keep receive \
+        "Spread the receiving: more queues where the device has them, else RPS over the CPUs that idle (ff are CPUs 0 to 7). Keep receive \
          offload on, so that there are fewer packets; use more connections, since one stays on one CPU."
             .into(),
         vec![

@@ -217,7 +217,10 @@ fn caveats(worst: &Tail<'_>) -> Vec<String> {
 
 fn remedy(commands: &Commands<'_>) -> Remedy {
     let mut look = commands.again("--probe all", "");
-    look.extend(["perf sched timehist".into(), "cat /proc/interrupts".into()]);
+    look.extend([
+        "perf sched record -- sleep 10 && perf sched timehist".into(),
+        "cat /proc/interrupts".into(),
+    ]);
     Remedy::manual(
         "Look for what stalls the path for that long. A full queue beside a stream (look at the same without it), a \
          CPU in a deep idle state, interrupts or other work on the CPUs of the ends, retransmission timers."

@@ -7,6 +7,7 @@ use super::{
     queues::{self, Point, Sweep},
 };
 use crate::{
+    commands::proxmox_queues,
     compare::CONFIDENCE,
     words::{count, list},
 };
@@ -146,9 +147,6 @@ fn remedy(sweep: &Sweep<'_>, reference: &Point<'_>) -> Remedy {
              others.",
             sweep.factor, reference.cell.id
         ),
-        vec![
-            format!("qm set VMID --net0 virtio=MAC,bridge=BRIDGE,queues={queues}"),
-            format!("ethtool -L DEVICE combined {queues}  # in the guest"),
-        ],
+        vec![proxmox_queues("VMID", queues), format!("ethtool -L DEVICE combined {queues}  # in the guest")],
     )
 }

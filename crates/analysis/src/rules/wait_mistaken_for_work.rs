@@ -135,7 +135,7 @@ fn remedy() -> Remedy {
         vec![
             "perf stat -e task-clock,context-switches -p PID --per-thread".into(),
             "perf kvm stat live -p PID".into(),
-            "perf sched timehist -p PID".into(),
+            "perf sched record -- sleep 10 && perf sched timehist -p PID".into(),
         ],
     )
 }

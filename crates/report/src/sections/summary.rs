@@ -45,7 +45,7 @@ const SCOPES: [Scope; 5] = [
 ];
 
 /// What sections below say as well, in the order in which it goes where names leave no room.
-const DISPENSABLE: [&str; 4] = ["Set", "Why", "Each layer", "Largest"];
+const DISPENSABLE: [&str; 5] = ["Set", "Next", "Why", "Each layer", "Largest"];
 
 /// A line: what it tells, and what.
 type Row = (String, Text);
@@ -238,7 +238,7 @@ fn steps_in_words(steps: &[(&CostStep, &Comparison)], left_out: usize) -> String
     let mut said: Vec<String> =
         groups.into_iter().map(|(judgement, steps)| format!("{judgement}{}", steps.join(", "))).collect();
     if left_out > 0 {
-        said.push(format!("{left_out} smaller"));
+        said.push(format!("{left_out} more"));
     }
     said.join("; ")
 }
@@ -275,13 +275,16 @@ fn set(source: &Source<'_>, told: Option<&Finding>) -> Option<Row> {
         };
         return Some(row("Set", said));
     }
-    let remedy = told?.remedy.as_ref()?;
+    let told = told?;
+    let remedy = told.remedy.as_ref()?;
     let said = Text::of(Tone::Good, labels::named(source.findings, remedy.lead()));
     let command = remedy.commands.first().filter(|command| {
         remedy.lead().chars().count() + command.chars().count() + 2 <= TWO_LINES && !has_placeholder(command)
     });
+    // Of no known cause there is something to look at, and nothing to set.
+    let label = if told.restates() { "Next" } else { "Set" };
     Some(row(
-        "Set",
+        label,
         match command {
             Some(command) => said.and(Tone::Plain, ": ").and(Tone::Code, command.clone()),
             None => said,

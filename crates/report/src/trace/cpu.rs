@@ -21,9 +21,13 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let all = cpu.busy.unwrap_or(cpu.explained);
     let mut rows = of_owners(source, cpu, all);
     let unexplained = cpu.busy.map(|busy| ("unexplained", busy - cpu.explained));
-    let stolen = Some(("stolen", cpu.steal)).filter(|(_, steal)| *steal > WORTH_SAYING);
-    for (name, cpus) in unexplained.into_iter().chain([("all", all)]).chain(stolen) {
+    for (name, cpus) in unexplained.into_iter().chain([("all", all)]) {
         rows.push(row(Text::of(Tone::Faint, name), String::new(), cpus, all));
+    }
+    if cpu.steal > WORTH_SAYING {
+        // Beside the busy time, not of it.
+        let stolen = "stolen by the hypervisor, beside that";
+        rows.push(row(Text::of(Tone::Faint, stolen), String::new(), cpu.steal, 0.0));
     }
     let columns = vec![left("Owner"), left("Which"), right("CPUs"), right("Of the busy time")];
     let table = Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption(cpu))) };
@@ -106,7 +110,10 @@ const fn is_traced(owner: CpuOwner) -> bool {
 /// `iperf3, CPU 0/KVM, on CPU 1`.
 fn whose(share: &TracedShare) -> String {
     let thread = share.thread.as_ref().filter(|thread| Some(*thread) != share.process.as_ref());
-    let names = share.process.iter().chain(thread).cloned();
+    // Not idling: what comes between an interrupt and the first task.
+    let said =
+        |name: &String| if name == "swapper" { "swapper (waking from idle)".into() } else { name.clone() };
+    let names = share.process.iter().chain(thread).map(said);
     names.chain(share.cpu.map(|cpu| format!("on CPU {cpu}"))).collect::<Vec<_>>().join(", ")
 }
 

@@ -419,7 +419,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || watched::dropping(0, 20),
         spares: || watched::dropping(20, 0),
         severity: Warning,
-        says: &["queueing discipline of a:eth0 (tbf) dropped 120 packets", "fq_codel  # in a"],
+        says: &["queueing discipline of a:eth0 (tbf) dropped 120 packets", "It limits the rate"],
         change: None,
     },
     Case {

@@ -9,6 +9,7 @@ use super::{
     devices::{UNMEASURED, is_virtio, name, of_each, packets},
     of_a_cpu,
 };
+use crate::commands::proxmox_queues;
 
 pub(super) const SINGLE: Rule = Rule { id: "single-queue-bound", look: |vm| of_each(vm, single) };
 pub(super) const TOO_MANY: Rule = Rule { id: "too-many-queues", look: |vm| of_each(vm, too_many) };
@@ -76,7 +77,7 @@ fn commands(summary: &VmSummary, device: &VmDevice, given: u32, wanted: u32) -> 
         return vec![inside(given)];
     }
     let set = match Manager::of(summary) {
-        Manager::Proxmox(id) => format!("qm set {id} --net0 virtio=MAC,bridge=BRIDGE,queues={wanted}"),
+        Manager::Proxmox(id) => proxmox_queues(id, wanted),
         Manager::Libvirt(guest) => format!("virsh edit {guest}  # <interface> <driver queues='{wanted}'/>"),
         Manager::Nobody => format!(
             "qemu-system-x86_64 ... -netdev tap,id={0},queues={wanted} -device virtio-net-pci,netdev={0},mq=on,vectors={1}",
