@@ -27,10 +27,10 @@ mkdir -p "$found" "artifacts/$target"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
+# An input has 25 s, since targets may run beside other work.
 cargo run --release --quiet --target "$host" --bin "$target" -- "$found" "corpus/$target" \
     -artifact_prefix="artifacts/$target/" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=512 -timeout=25 \
     >"$log" 2>&1 || status=1
-# An input has 25 s, since targets may run beside other work.
 # The last lines: runs made and the memory that they took; of a failure, what led to it.
 echo "fuzz: $target for $seconds s
 $(if [ $status -eq 0 ]; then grep -E '^(Done|stat::|#[0-9]+.*DONE)' "$log" | tail -n 2; else tail -n 60 "$log"; fi)"

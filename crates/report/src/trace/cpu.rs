@@ -25,9 +25,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         rows.push(row(Text::of(Tone::Faint, name), String::new(), cpus, all));
     }
     if cpu.steal > WORTH_SAYING {
-        // Beside the busy time, not of it.
-        let stolen = "stolen by the hypervisor, beside that";
-        rows.push(row(Text::of(Tone::Faint, stolen), String::new(), cpu.steal, 0.0));
+        let of_no_share = Text::of(Tone::Faint, "-");
+        let stolen = Text::of(Tone::Faint, "stolen by the hypervisor, beside that");
+        rows.push(vec![stolen, Text::default(), number(cpu.steal).into(), of_no_share]);
     }
     let columns = vec![left("Owner"), left("Which"), right("CPUs"), right("Of the busy time")];
     let table = Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption(cpu))) };

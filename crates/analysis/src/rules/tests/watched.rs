@@ -134,6 +134,22 @@ pub(super) fn dropping(by_backlog: u64, by_qdisc: u64) -> Fixture {
 }
 
 #[test]
+fn a_queueing_discipline_that_limits_a_rate_is_not_replaced_and_another_one_is() {
+    for (kind, replaced) in [("tbf", false), ("htb", false), ("pfifo_fast", true), ("fq_codel", true)] {
+        let mut run = dropping(0, 20);
+        run.each(super::made::UPPER, |trial| {
+            let devices = trial.counters.iter_mut().flat_map(|counters| &mut counters.devices);
+            devices.filter_map(|device| device.qdisc.as_mut()).for_each(|qdisc| qdisc.kind = kind.into());
+        });
+        let said = super::claims(&run, "qdisc-drops");
+        let commands = &said[0].remedy.as_ref().expect("there is one").commands;
+        let replaces =
+            |command: &String| command.starts_with("tc qdisc replace dev eth0 root fq_codel  # in a");
+        assert_eq!(commands.iter().any(replaces), replaced, "{kind}: {commands:?}");
+    }
+}
+
+#[test]
 fn an_offload_that_is_off_tells_where_it_cut_packets() {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
