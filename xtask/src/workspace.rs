@@ -98,6 +98,12 @@ impl Workspace {
 fn cargo_in(root: &Path, args: &[&str]) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(args).current_dir(root).stdin(Stdio::null());
+    // What `cargo run` has told this program of itself: build scripts that ask for it (ring's) would run again, and all that stands
+    // on them be built anew, whenever cargo is called by somebody else.
+    let told = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(told)) {
+        cargo.env_remove(name);
+    }
     cargo
 }
 
