@@ -3,7 +3,7 @@
 
 use std::{
     collections::VecDeque,
-    net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, UdpSocket},
+    net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket},
     thread,
     time::{Duration, Instant},
 };
@@ -17,7 +17,13 @@ pub(crate) const SOURCES: u8 = 50;
 /// Connections that are held open at once: the oldest is closed for the next.
 const HELD: usize = 4000;
 
-/// One of them.
+/// Connections that the listener's kernel keeps for it: as many as it may without a setting (net.core.somaxconn).
+const BACKLOG: i32 = 4096;
+
+/// EINPROGRESS: a connection that is not waited for (connect(2)).
+const IN_PROGRESS: i32 = 115;
+
+/// One of the addresses.
 pub(crate) const fn source(number: u8) -> Ipv4Addr {
     Ipv4Addr::new(198, 18, 1, number + 1)
 }
@@ -56,7 +62,7 @@ const KINDS: [Kind; 10] = [
     Kind { says: GARBAGE, end: End::Datagram },
 ];
 
-/// Attacks `server` with `rate` connections a second for so long, and tells how many of them came about; datagrams count.
+/// Attacks `server` with `rate` connections a second for so long, and tells how many of them were begun; datagrams count.
 pub(crate) fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> anyhow::Result<u64> {
     sys::limits::raise_open_files().context("have many sockets")?;
     let mut held = VecDeque::with_capacity(HELD);
@@ -67,9 +73,8 @@ pub(crate) fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> anyhow
             let kind = &KINDS[(number % KINDS.len() as u64) as usize];
             // Every source has every kind.
             let from = source((number / KINDS.len() as u64 % u64::from(SOURCES)) as u8);
-            let socket = kind.connect(from, server)?;
-            // On a veth pair the handshake is over by now, unless the server has no room.
-            made += u64::from(socket.peer_addr().is_ok());
+            let (socket, begun) = kind.connect(from, server)?;
+            made += u64::from(begun);
             if kind.end == End::Held {
                 if held.len() == HELD {
                     held.pop_front();
@@ -84,8 +89,8 @@ pub(crate) fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> anyhow
 }
 
 impl Kind {
-    /// Connects and says its words; it ends with the socket.
-    fn connect(&self, from: Ipv4Addr, server: SocketAddrV4) -> anyhow::Result<Socket> {
+    /// Connects and says its words; it ends with the socket. Whether it was begun: what the server makes of it is told too late.
+    fn connect(&self, from: Ipv4Addr, server: SocketAddrV4) -> anyhow::Result<(Socket, bool)> {
         let (kind, protocol) = match self.end {
             End::Datagram => (Type::DGRAM, Protocol::UDP),
             _ => (Type::STREAM, Protocol::TCP),
@@ -97,18 +102,23 @@ impl Kind {
             socket.set_linger(Some(Duration::ZERO)).context("end by a reset")?;
         }
         socket.bind(&SocketAddr::from((from, 0)).into()).with_context(|| format!("come from {from}"))?;
+        let begun = match socket.connect(&server.into()) {
+            Ok(()) => true,
+            Err(error) => error.raw_os_error() == Some(IN_PROGRESS),
+        };
         // What a server refuses is an attack as well.
-        let _ = socket.connect(&server.into());
         if !self.says.is_empty() {
             let _ = socket.send(self.says);
         }
-        Ok(socket)
+        Ok((socket, begun))
     }
 }
 
 /// Takes connections and closes them, as cheaply as a listener can, for ever; datagrams are left to the kernel.
 pub(crate) fn listen(at: SocketAddrV4, ready: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let listener = TcpListener::bind(at).with_context(|| format!("listen on {at}"))?;
+    let listener = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).context("make a socket")?;
+    listener.bind(&at.into()).with_context(|| format!("bind {at}"))?;
+    listener.listen(BACKLOG).with_context(|| format!("listen on {at}"))?;
     let _datagrams = UdpSocket::bind(at).with_context(|| format!("bind {at}"))?;
     ready()?;
     loop {

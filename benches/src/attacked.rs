@@ -113,7 +113,7 @@ impl Contender for Clients<'_> {
         let server = &mut self.server.borrow_mut();
         ensure!(server.is_running(), "the server has ended");
         let beside = vec![
-            ("connections", made as f64),
+            ("connections begun", made as f64),
             ("MB of the server at most", process::most_resident(server.pid())?),
         ];
         Ok(Measured { values, beside })
