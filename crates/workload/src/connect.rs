@@ -10,7 +10,7 @@ use units::{Bytes, Nanos};
 
 use crate::{
     column::Column,
-    kind::{KindMeasurement, KindSettings, LiveRate, Measurement, Transport},
+    kind::{KindMeasurement, KindSettings, LiveRate, Measurement, Transport, WorkloadSettings},
     metric::Metric,
     socket::{SocketFacts, SocketSettings},
     work::Work,
@@ -84,6 +84,12 @@ impl ConnectData {
     pub const fn of(measurement: &Measurement) -> Option<&Self> {
         if let Measurement::Connect(data) = measurement { Some(data) } else { None }
     }
+
+    /// Those that were used and closed, the warm-up's included.
+    fn connections(&self) -> u64 {
+        let all: u64 = self.intervals.iter().map(|interval| interval.done).sum();
+        all.max(self.exchanges.count())
+    }
 }
 
 impl KindMeasurement for ConnectData {
@@ -96,9 +102,13 @@ impl KindMeasurement for ConnectData {
     }
 
     fn work(&self) -> Option<(Work, f64)> {
-        let all: u64 = self.intervals.iter().map(|interval| interval.done).sum();
-        let connections = all.max(self.exchanges.count());
+        let connections = self.connections();
         (connections > 0).then_some((Work::Connections, connections as f64))
+    }
+
+    fn sent(&self, settings: &WorkloadSettings) -> Bytes {
+        let WorkloadSettings::Connect(settings) = settings else { return Bytes(0) };
+        Bytes(self.connections().saturating_mul((settings.request + settings.response).0))
     }
 
     fn lasted(&self, _: Nanos) -> Option<Nanos> {

@@ -362,6 +362,11 @@ pub trait KindMeasurement {
     /// What it carried from its first message to its last, the warm-up included; `None` where nothing, or two kinds of
     /// things.
     fn work(&self) -> Option<(Work, f64)>;
+    /// Payload that both ends sent with these settings, the warm-up included; of what stays in its machine nothing.
+    fn sent(&self, settings: &WorkloadSettings) -> Bytes {
+        let _ = settings;
+        Bytes(0)
+    }
     /// For how long it was measured, at the end where that is furthest from what was asked; `None` where no end tells.
     fn lasted(&self, asked: Nanos) -> Option<Nanos>;
     /// Whether nothing came through.
@@ -384,6 +389,49 @@ pub trait KindMeasurement {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        connect::ConnectInterval,
+        ping_pong::PingPongInterval,
+        stream::{Direction, EndSeries, Flow, Interval},
+    };
+
+    fn end(bytes: &[u64]) -> EndSeries {
+        let interval = |(at, bytes): (usize, &u64)| Interval {
+            start: Nanos::from_secs(at as u64),
+            end: Nanos::from_secs(at as u64 + 1),
+            bytes: Bytes(*bytes),
+            warmup: at == 0,
+            tcp: None,
+            datagrams: None,
+        };
+        EndSeries { intervals: bytes.iter().enumerate().map(interval).collect(), ..EndSeries::default() }
+    }
+
+    #[test]
+    fn what_both_ends_sent_is_counted_with_the_warm_up() {
+        let second = Nanos::from_secs(1);
+        let flow = |sender, receiver| Flow { id: 0, direction: Direction::Forward, sender, receiver };
+        let stream = StreamData { flows: vec![flow(end(&[10, 20]), end(&[9, 20])), flow(end(&[]), end(&[5]))] };
+        let settings = PingPongSettings { message: Bytes(100), ..PingPongSettings::new(second) };
+        let settings = WorkloadSettings::PingPong(settings);
+        assert_eq!(stream.sent(&settings), Bytes(35), "of a sender that tells nothing, what came");
+
+        let mut interval = PingPongInterval { warmup: true, ..PingPongInterval::default() };
+        (0..3).for_each(|_| interval.round_trips.record(Nanos(1000)));
+        let ping = PingPongData {
+            intervals: vec![interval],
+            lost: Some(2),
+            under: Some(stream),
+            ..PingPongData::default()
+        };
+        assert_eq!(ping.sent(&settings), Bytes(100 * (2 * 3 + 2) + 35), "a lost message went one way");
+
+        let settings =
+            ConnectSettings { request: Bytes(10), response: Bytes(90), ..ConnectSettings::new(second) };
+        let done = |done| ConnectInterval { done, ..ConnectInterval::default() };
+        let connect = ConnectData { intervals: vec![done(3), done(4)], ..ConnectData::default() };
+        assert_eq!(connect.sent(&WorkloadSettings::Connect(settings)), Bytes(700));
+    }
 
     #[test]
     fn every_kind_is_in_the_list_and_has_the_word_that_scenarios_write() {

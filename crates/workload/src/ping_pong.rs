@@ -147,6 +147,13 @@ impl PingPongData {
     pub fn judged(&self) -> &LatencyHistogram {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
     }
+
+    /// Those that came back, the warm-up's included. Of a record without intervals those after the warm-up are all that is
+    /// known.
+    fn messages(&self) -> u64 {
+        let all: u64 = self.intervals.iter().map(|interval| interval.round_trips.count()).sum();
+        all.max(self.round_trips.count())
+    }
 }
 
 impl KindMeasurement for PingPongData {
@@ -158,11 +165,16 @@ impl KindMeasurement for PingPongData {
         self.judged().quantile(0.5).map(|time| time.0 as f64)
     }
 
-    /// Of a record without intervals those after the warm-up are all that is known.
     fn work(&self) -> Option<(Work, f64)> {
-        let all: u64 = self.intervals.iter().map(|interval| interval.round_trips.count()).sum();
-        let messages = all.max(self.round_trips.count());
+        let messages = self.messages();
         (self.under.is_none() && messages > 0).then_some((Work::Messages, messages as f64))
+    }
+
+    fn sent(&self, settings: &WorkloadSettings) -> Bytes {
+        let size = PingPongSettings::of(settings).map_or(0, |settings| settings.message.0);
+        let sent = self.messages().saturating_mul(2).saturating_add(self.lost.unwrap_or(0));
+        let beside = self.under.as_ref().map_or(Bytes(0), |under| under.sent(settings));
+        Bytes(sent.saturating_mul(size)) + beside
     }
 
     fn lasted(&self, _: Nanos) -> Option<Nanos> {

@@ -200,6 +200,12 @@ impl KindMeasurement for StreamData {
         (bytes > 0.0).then_some((Work::Bytes, bytes))
     }
 
+    /// Of a sender that tells nothing, what its receiver got.
+    fn sent(&self, _: &WorkloadSettings) -> Bytes {
+        let all = |end: &EndSeries| end.intervals.iter().map(|interval| interval.bytes).sum::<Bytes>();
+        self.flows.iter().map(|flow| all(&flow.sender).max(all(&flow.receiver))).sum()
+    }
+
     fn lasted(&self, asked: Nanos) -> Option<Nanos> {
         let ends = self.flows.iter().flat_map(|flow| [&flow.sender, &flow.receiver]);
         let known = ends.filter(|end| !end.intervals.is_empty()).map(EndSeries::elapsed);
