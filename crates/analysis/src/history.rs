@@ -1,6 +1,6 @@
 //! A result over the runs of its scenario: each run's value, and where it changed for good. Must not know which runs there are.
 
-use findings::{ResultHistory, RunLevel, RunResult, RunResults};
+use findings::{ResultHistory, RunLevel, RunLevelShift, RunResult, RunResults};
 use samples::RunRecord;
 use stats::levels;
 
@@ -54,6 +54,38 @@ fn of_result<R: AsRef<RunResults>>(newest: &RunResult, runs: &[R]) -> ResultHist
     ResultHistory { newest: newest.clone(), levels: levels.collect(), points }
 }
 
+/// Level shifts for the worse that the last of these runs established: without it none was seen there. They are in the order
+/// in which they were made.
+#[must_use]
+pub fn newly_worse<R: AsRef<RunResults>>(runs: &[R]) -> Vec<RunLevelShift> {
+    let Some((newest, earlier)) = runs.split_last() else { return Vec::new() };
+    let same = |one: &RunResult, other: &RunResult| one.cell == other.cell && one.metric == other.metric;
+    let before: Vec<ResultHistory> =
+        newest.as_ref().results.iter().map(|result| of_result(result, earlier)).collect();
+    let now = history(runs);
+    let shifts = now.iter().filter_map(|it| {
+        let (place, levels) = worse(it)?;
+        let known = before.iter().find(|known| same(&known.newest, &it.newest)).and_then(worse);
+        // Where a shift is placed moves by some runs as further ones come.
+        let is_new = known.is_none_or(|(known, _)| known.abs_diff(place) >= levels::FEWEST);
+        is_new.then(|| RunLevelShift {
+            cell: it.newest.cell.clone(),
+            metric: it.newest.metric,
+            before: levels[0].median,
+            after: levels[1].median,
+            since: runs[place].as_ref().run.clone(),
+        })
+    });
+    shifts.collect()
+}
+
+/// The last level shift of a result, if that was for the worse: the place of its first run, and both levels.
+fn worse(history: &ResultHistory) -> Option<(usize, [RunLevel; 2])> {
+    let [.., before, after] = history.levels[..] else { return None };
+    let more = history.newest.metric.more_is_better()?;
+    ((after.median < before.median) == more).then_some((after.first, [before, after]))
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -92,6 +124,23 @@ mod tests {
             assert_eq!(edges, [(0, 5), (6, 11)], "{}", history.newest.cell);
             assert!((history.levels[1].median / history.levels[0].median - 0.7).abs() < 0.02);
         }
+    }
+
+    #[test]
+    fn a_shift_for_the_worse_is_new_with_one_run_and_no_other() {
+        let shares: Vec<f64> = (0..24).map(|run| if run < 12 { 1.0 } else { 0.7 }).collect();
+        let all = runs(&shares.iter().enumerate().map(|(at, share)| jittered(at, *share)).collect::<Vec<_>>());
+        let new: Vec<usize> = (1..=all.len()).filter(|so_far| !newly_worse(&all[..*so_far]).is_empty()).collect();
+        assert!(new.len() == 1 && (13..=20).contains(&new[0]), "{new:?}");
+        let shifts = newly_worse(&all[..new[0]]);
+        // Throughput went down, which is bad; round trips did too, which is not.
+        assert!(shifts.iter().all(|shift| shift.metric.more_is_better() == Some(true)), "{shifts:?}");
+        assert!(shifts.iter().all(|shift| (shift.after / shift.before - 0.7).abs() < 0.02), "{shifts:?}");
+        assert!(newly_worse::<Arc<RunResults>>(&[]).is_empty());
+    }
+
+    fn jittered(at: usize, share: f64) -> f64 {
+        share * [1.0, 1.01, 0.99, 1.0, 1.02, 0.98][at % 6]
     }
 
     #[test]

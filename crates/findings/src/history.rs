@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use samples::{RunId, UnixMillis};
+use serde::Serialize;
 use workload::Metric;
 
 use crate::estimate::Estimate;
@@ -52,4 +53,17 @@ pub struct RunLevel {
     pub last: usize,
     /// The median of the runs' values, in the metric's unit.
     pub median: f64,
+}
+
+/// A result that went from one level to another, and stayed there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunLevelShift {
+    pub cell: String,
+    pub metric: Metric,
+    /// The level before, in the metric's unit.
+    pub before: f64,
+    /// The level since.
+    pub after: f64,
+    /// The run that began it.
+    pub since: RunId,
 }

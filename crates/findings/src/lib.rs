@@ -36,7 +36,7 @@ pub use distribution::{Bucket, Distribution};
 pub use document::{Findings, RunSummary, SCHEMA};
 pub use estimate::{Basis, Comparison, Difference, Estimate, Interval, NoiseFloor, SEVERAL, change};
 pub use evidence::{Evidence, Number, Unit};
-pub use history::{ResultHistory, RunLevel, RunResult, RunResults};
+pub use history::{ResultHistory, RunLevel, RunLevelShift, RunResult, RunResults};
 pub use ladder::{CostStep, FactorEffect, Ladder};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
 pub use memory::{MEMORY_SCHEMA, MemoryArm, MemoryLook, MemoryMove, MemorySummary, VmMemory};
