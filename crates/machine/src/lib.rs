@@ -19,6 +19,7 @@ mod rights;
 mod runtime_folder;
 mod ssh;
 mod starvation;
+mod subprocess;
 
 pub use channel::Channel;
 pub use error::MachineError;
@@ -34,6 +35,7 @@ pub use rights::Rights;
 pub use runtime_folder::runtime_folder;
 pub use ssh::{ProgramCopy, Ssh, SshError};
 pub use starvation::longest_wait;
+pub use subprocess::Subprocess;
 /// What can go wrong with a process: the kernel's refusal, naming operation and object.
 pub use sys::Error as ProcessError;
 /// A folder that nobody but this user can write.

@@ -11,6 +11,7 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 use rustix::thread::LinkNameSpaceType;
 
@@ -95,6 +96,15 @@ pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     // SAFETY: `prepare` only makes system calls: it takes no lock and allocates nothing.
     unsafe { command.pre_exec(prepare) };
     command.spawn().named("start detached", || label)
+}
+
+/// Ends what [`spawn_in`] started, with all of its group (SIGKILL). It must not have been waited for: its number could be
+/// another's by now. That it is gone already is no error.
+pub fn kill_group(child: &Child) -> Result<()> {
+    match rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL) {
+        Err(Errno::SRCH) => Ok(()),
+        sent => sent.named("kill", || format!("the group of process {}", child.id())),
+    }
 }
 
 /// When process `pid` started, in clock ticks (1/100 s) since boot; with the pid it identifies a process.
@@ -197,6 +207,21 @@ mod tests {
         assert!(ends_within(child.id(), time, Duration::from_secs(5)));
         let status = child.wait().expect("own child");
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(libc::SIGKILL));
+    }
+
+    #[test]
+    fn a_group_ends_with_all_that_its_child_has_started() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 60 & echo $!; wait"]).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = spawn_in(&mut command, None, "sh").expect("every system has sh");
+        let mut line = String::new();
+        let mut output = std::io::BufReader::new(child.stdout.take().expect("piped"));
+        std::io::BufRead::read_line(&mut output, &mut line).expect("it is text");
+        let below: u32 = line.trim().parse().expect("a number");
+        let start = start_time(below).expect("it runs");
+        kill_group(&child).expect("it is our own");
+        child.wait().expect("own child");
+        assert!(ends_within(below, start, Duration::from_secs(5)));
     }
 
     #[test]
