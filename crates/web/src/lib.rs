@@ -10,6 +10,7 @@ mod guard;
 mod host;
 mod layout;
 mod links;
+mod metrics;
 mod pages;
 mod results_cache;
 mod serve;
@@ -20,6 +21,7 @@ mod tls;
 mod token;
 
 pub use config::{Config, Documents, Rendition};
+pub use metrics::MetricsEndpoint;
 pub use serve::{ServeError, serve};
 pub use tls::{Tls, TlsError};
 pub use token::{Token, TokenError};

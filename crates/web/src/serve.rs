@@ -96,7 +96,9 @@ pub fn serve(
         let (router, mut connections) = (pages::router(&site), JoinSet::new());
         tokio::select! {
             _ = stop.readable() => {}
-            () = accept(&listener, &site, &router, &mut connections) => {}
+            () = accept(&listener, &mut connections, |stream| {
+                encrypted_or_plain(stream, Arc::clone(&site), router.clone())
+            }) => {}
         }
         drop(listener);
         // Nobody is left to hear it where there is no connection.
@@ -109,16 +111,22 @@ pub fn serve(
     served
 }
 
-async fn accept(listener: &TcpListener, site: &Arc<Site>, router: &Router, connections: &mut JoinSet<()>) {
+/// Takes connections, so many at once, until it is dropped.
+pub(crate) async fn accept<Served: Future<Output = ()> + Send + 'static>(
+    listener: &TcpListener,
+    connections: &mut JoinSet<()>,
+    serve: impl Fn(TcpStream) -> Served,
+) {
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         while connections.try_join_next().is_some() {}
         let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, _)) => {
-                let (site, router) = (Arc::clone(site), router.clone());
+                let _ = stream.set_nodelay(true);
+                let served = serve(stream);
                 connections.spawn(async move {
-                    encrypted_or_plain(stream, &site, router).await;
+                    served.await;
                     drop(place);
                 });
             }
@@ -127,8 +135,7 @@ async fn accept(listener: &TcpListener, site: &Arc<Site>, router: &Router, conne
     }
 }
 
-async fn encrypted_or_plain(stream: TcpStream, site: &Site, router: Router) {
-    let _ = stream.set_nodelay(true);
+async fn encrypted_or_plain(stream: TcpStream, site: Arc<Site>, router: Router) {
     let stop = site.stop.clone();
     match &site.config.tls {
         None => connection(stream, router, stop).await,
@@ -142,7 +149,7 @@ async fn encrypted_or_plain(stream: TcpStream, site: &Site, router: Router) {
 }
 
 /// Whatever a peer does to its connection is its own concern.
-async fn connection(
+pub(crate) async fn connection(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     router: Router,
     mut stop: watch::Receiver<bool>,

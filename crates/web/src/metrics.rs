@@ -1,0 +1,132 @@
+//! Numbers for Prometheus over plain HTTP, at `/metrics`, for a command that goes on. Must not know what they count.
+
+use std::{
+    io,
+    net::{self, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+    thread::{self, JoinHandle},
+};
+
+use axum::{Router, http::header, routing::get};
+use tokio::{
+    net::TcpListener,
+    runtime::{self, Runtime},
+    sync::watch,
+    task::JoinSet,
+};
+
+use crate::serve::{ServeError, accept, connection};
+
+/// The text format (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
+const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Answers until it is dropped.
+#[derive(Debug)]
+pub struct MetricsEndpoint {
+    address: SocketAddr,
+    text: Arc<Mutex<String>>,
+    ends: watch::Sender<bool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl MetricsEndpoint {
+    /// Listens, and serves on a thread of its own. Whoever reaches the address can read it.
+    ///
+    /// # Errors
+    /// When the address cannot be listened at.
+    pub fn listen(address: SocketAddr) -> Result<Self, ServeError> {
+        let failed = |source| ServeError::Listen { address, source };
+        let listener = net::TcpListener::bind(address).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let bound = listener.local_addr().map_err(failed)?;
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let (text, (ends, ended)) = (Arc::new(Mutex::default()), watch::channel(false));
+        let router = router(&text);
+        let thread = thread::spawn(move || drop(serve(&runtime, listener, &router, &ended)));
+        Ok(Self { address: bound, text, ends, thread: Some(thread) })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What is answered from now on, in the text format.
+    pub fn publish(&self, text: String) {
+        *self.text.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    }
+}
+
+impl Drop for MetricsEndpoint {
+    fn drop(&mut self) {
+        // Nobody is left to hear it where the thread has ended.
+        let _ = self.ends.send(true);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn router(text: &Arc<Mutex<String>>) -> Router {
+    let text = Arc::clone(text);
+    let answer = move || {
+        let now = text.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        async move { ([(header::CONTENT_TYPE, FORMAT)], now) }
+    };
+    Router::new().route("/metrics", get(answer))
+}
+
+fn serve(
+    runtime: &Runtime,
+    listener: net::TcpListener,
+    router: &Router,
+    ended: &watch::Receiver<bool>,
+) -> io::Result<()> {
+    runtime.block_on(async {
+        let listener = TcpListener::from_std(listener)?;
+        let (mut connections, mut stop) = (JoinSet::new(), ended.clone());
+        tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => {}
+            () = accept(&listener, &mut connections, |stream| {
+                connection(stream, router.clone(), ended.clone())
+            }) => {}
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    fn get_from(address: SocketAddr, path: &str) -> String {
+        let mut stream = net::TcpStream::connect(address).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("text");
+        answer
+    }
+
+    #[test]
+    fn the_latest_numbers_are_answered_in_the_text_format_and_nothing_else_is() {
+        let endpoint = MetricsEndpoint::listen(SocketAddr::from(([127, 0, 0, 1], 0))).expect("loopback");
+        for text in ["plumb_a 1\n", "plumb_a 2\n"] {
+            endpoint.publish(text.to_owned());
+            let answer = get_from(endpoint.address(), "/metrics");
+            assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with(text), "{answer}");
+            assert!(answer.contains("content-type: text/plain; version=0.0.4"), "{answer}");
+        }
+        assert!(get_from(endpoint.address(), "/").starts_with("HTTP/1.1 404"));
+        let address = endpoint.address();
+        let taken = MetricsEndpoint::listen(address).expect_err("it is taken").to_string();
+        assert!(taken.contains(&format!("cannot listen at {address}")), "{taken}");
+        // A connection that stays open does not hold the end up.
+        let open = net::TcpStream::connect(address).expect("it listens");
+        drop(endpoint);
+        drop(open);
+        assert!(net::TcpStream::connect(address).is_err());
+    }
+}
