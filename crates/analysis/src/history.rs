@@ -129,8 +129,10 @@ mod tests {
     #[test]
     fn a_shift_for_the_worse_is_new_with_one_run_and_no_other() {
         let shares: Vec<f64> = (0..24).map(|run| if run < 12 { 1.0 } else { 0.7 }).collect();
-        let all = runs(&shares.iter().enumerate().map(|(at, share)| jittered(at, *share)).collect::<Vec<_>>());
-        let new: Vec<usize> = (1..=all.len()).filter(|so_far| !newly_worse(&all[..*so_far]).is_empty()).collect();
+        let all =
+            runs(&shares.iter().enumerate().map(|(at, share)| jittered(at, *share)).collect::<Vec<_>>());
+        let new: Vec<usize> =
+            (1..=all.len()).filter(|so_far| !newly_worse(&all[..*so_far]).is_empty()).collect();
         assert!(new.len() == 1 && (13..=20).contains(&new[0]), "{new:?}");
         let shifts = newly_worse(&all[..new[0]]);
         // Throughput went down, which is bad; round trips did too, which is not.

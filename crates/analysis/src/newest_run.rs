@@ -104,7 +104,8 @@ mod tests {
         let all = runs(&[1.0, 1.0, 0.5, 0.5]);
         let of = |count: usize| newest_run(&all[..count], Reference::Earlier(1), 0.05).expect("there is one");
         assert!(of(1).compared.is_none() && newest_run(&[], Reference::Earlier(1), 0.05).is_none());
-        let against = |newest: &NewestRun| newest.compared.as_ref().map(|(contrast, _)| contrast.a.id.0.clone());
+        let against =
+            |newest: &NewestRun| newest.compared.as_ref().map(|(contrast, _)| contrast.a.id.0.clone());
         for (count, was, is) in [(2, false, false), (3, false, true), (4, true, true)] {
             let newest = of(count);
             assert_eq!((newest.was_lost, newest.is_lost), (was, is), "{count}");

@@ -5,7 +5,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, parse
 use crate::{
     commands::{
         baseline, check, client, compare, completions, config, doctor, explain, import, lab, man, measure,
-        memory, ping, plot, rebalance, report, run, runs, scenario, schema, server, trace, vm, web,
+        memory, ping, plot, rebalance, report, run, runs, scenario, schema, server, trace, vm, watch, web,
     },
     examples,
     global_flags::{GlobalFlags, Origin},
@@ -66,9 +66,9 @@ fn numeric(subcommand: clap::Command) -> clap::Command {
     })
 }
 
-const EXIT_STATUS: &str = "Exit status: 0 done; 1 tried and failed (of `check`: a loss is established); \
-2 of `check` alone: it cannot be told; 3 nothing can be measured here; 64 usage error; \
-65 of `check` alone: it could not be checked; 130 interrupted (finished trials are kept).";
+const EXIT_STATUS: &str = "Exit status: 0 done; 1 tried and failed (of `check` and `watch --once`: a loss is established); \
+2 of these alone: it cannot be told; 3 nothing can be measured here; 64 usage error; \
+65 of these alone: it could not be checked; 130 interrupted (finished trials are kept).";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -87,6 +87,8 @@ pub(crate) enum Command {
     Compare(compare::CompareArgs),
     /// Exit non-zero on a regression against a baseline
     Check(check::CheckArgs),
+    /// Measure again and again under a budget, and tell of losses and level shifts
+    Watch(watch::WatchArgs),
     /// Name runs that others are compared with
     #[command(subcommand)]
     Baseline(baseline::BaselineCommand),

@@ -25,6 +25,7 @@ pub(crate) mod schema;
 pub(crate) mod server;
 pub(crate) mod trace;
 pub(crate) mod vm;
+pub(crate) mod watch;
 pub(crate) mod web;
 
 use crate::{
@@ -48,6 +49,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Runs(args) => runs::run(args, shared),
         Command::Compare(args) => compare::run(args, shared),
         Command::Check(args) => check::run(args, shared),
+        Command::Watch(args) => watch::run(args, shared),
         Command::Baseline(command) => baseline::run(command, shared),
         Command::Import(args) => import::run(args, shared),
         Command::Client(args) => client::run(args, shared),

@@ -111,6 +111,14 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "watch",
+        &[
+            ("plumb watch nightly.toml --dry-run", "what the next day would send"),
+            ("plumb watch nightly.toml", "until Ctrl-C: a line a measurement"),
+            ("plumb watch nightly.toml --once --json", "what is due now, for cron"),
+        ],
+    ),
+    (
         "baseline",
         &[
             ("plumb baseline set main latest", "the last run is called main"),

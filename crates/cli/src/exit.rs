@@ -9,16 +9,16 @@ pub enum Exit {
     Success,
     /// 1: it was tried and failed; the message says what, where and what to do.
     Failure,
-    /// 1, of `plumb check` alone: a loss beyond the threshold is established.
+    /// 1, of `plumb check` and `plumb watch --once` alone: a loss beyond the threshold is established.
     Lost,
-    /// 2, of `plumb check` alone: neither a loss nor that there is none is established.
+    /// 2, of these alone: neither a loss nor that there is none is established.
     CannotTell,
     /// 3: nothing could be measured here: every cell was skipped, or this machine lacks what is needed.
     Unable,
     /// 64: a usage error: a flag, a scenario, a name. Not the usual 2, which is a verdict here; the
     /// number is EX_USAGE of sysexits.h.
     Misuse,
-    /// 65, of `plumb check` alone: it could not be checked, such as a run that cannot be read; never taken for a loss.
+    /// 65, of these alone: it could not be checked, such as a run that cannot be read; never taken for a loss.
     NotChecked,
     /// 130: interrupted; finished trials are kept.
     Interrupted,

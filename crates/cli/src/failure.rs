@@ -8,7 +8,7 @@ use machine::{FirecrackerError, GuestError, MachineError, QemuError};
 use probe::ProbeError;
 use scenario::Diagnosis;
 
-use crate::{commands::iperf3_flags, exit::Exit, output, settings::Misread};
+use crate::{commands::iperf3_flags, exit::Exit, misread::Misread, output};
 
 /// A usage error.
 #[derive(Debug)]

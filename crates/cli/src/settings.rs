@@ -1,18 +1,12 @@
 //! Defaults that a user keeps in a file ($XDG_CONFIG_HOME/plumb/config.toml), below flags and environment. Must not know what is
 //! done with them.
 
-use std::{
-    env, fmt, fs,
-    io::ErrorKind,
-    ops::Range,
-    path::{Path, PathBuf},
-};
+use std::{env, fs, io::ErrorKind, path::PathBuf};
 
 use anyhow::Context;
-use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::commands::run::probe;
+use crate::{commands::run::probe, misread};
 
 /// What may stand in the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -55,42 +49,15 @@ fn probes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<probe::Chosen>, D
     probe::chosen(&String::deserialize(from)?).map(Some).map_err(D::Error::custom)
 }
 
-/// A file that cannot be understood, and where.
-#[derive(Debug)]
-pub(crate) struct Misread {
-    text: NamedSource<String>,
-    at: Range<usize>,
-    message: String,
-}
-
-impl fmt::Display for Misread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Misread {}
-
-impl Diagnostic for Misread {
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.text)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new([LabeledSpan::at(self.at.clone(), "here")].into_iter()))
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new("`plumb config --help` names what can stand in this file"))
-    }
-}
+/// Where it is explained.
+const HELP: &str = "`plumb config --help` names what can stand in this file";
 
 impl Settings {
     /// Those of this user; none where there is no file.
     pub(crate) fn read() -> anyhow::Result<Self> {
         let Some(file) = file() else { return Ok(Self::default()) };
         match fs::read_to_string(&file) {
-            Ok(text) => Ok(Self::parse(&file, text)?),
+            Ok(text) => Ok(misread::parse(&file, &text, HELP)?),
             // `su` and `sudo -u` may leave HOME that of another user, whose file is not meant.
             Err(error)
                 if matches!(
@@ -102,14 +69,6 @@ impl Settings {
             }
             Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
         }
-    }
-
-    fn parse(file: &Path, text: String) -> Result<Self, Misread> {
-        toml::from_str(&text).map_err(|error| Misread {
-            at: error.span().unwrap_or(0..text.len().min(1)),
-            message: error.message().to_owned(),
-            text: NamedSource::new(file.display().to_string(), text).with_language("TOML"),
-        })
     }
 }
 
@@ -124,11 +83,15 @@ pub(crate) fn file() -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::path::Path;
+
     use samples::ProbeKind;
 
+    use super::*;
+    use crate::misread::Misread;
+
     fn parsed(text: &str) -> Result<Settings, Misread> {
-        Settings::parse(Path::new("config.toml"), text.to_owned())
+        misread::parse(Path::new("config.toml"), text, HELP)
     }
 
     #[test]

@@ -40,7 +40,8 @@ impl Subprocess {
         errors.keep(child.stderr.take().expect(piped), |_| true);
         // Not waited for yet, so its number is its own.
         let start_time = sys::child::start_time(child.id());
-        let process = start_time.and_then(|start_time| Process::own(child.id(), start_time)).unwrap_or_default();
+        let process =
+            start_time.and_then(|start_time| Process::own(child.id(), start_time)).unwrap_or_default();
         Ok(Self { child, process, ended: None, output, errors })
     }
 

@@ -411,7 +411,8 @@ mod tests {
     fn what_both_ends_sent_is_counted_with_the_warm_up() {
         let second = Nanos::from_secs(1);
         let flow = |sender, receiver| Flow { id: 0, direction: Direction::Forward, sender, receiver };
-        let stream = StreamData { flows: vec![flow(end(&[10, 20]), end(&[9, 20])), flow(end(&[]), end(&[5]))] };
+        let stream =
+            StreamData { flows: vec![flow(end(&[10, 20]), end(&[9, 20])), flow(end(&[]), end(&[5]))] };
         let settings = PingPongSettings { message: Bytes(100), ..PingPongSettings::new(second) };
         let settings = WorkloadSettings::PingPong(settings);
         assert_eq!(stream.sent(&settings), Bytes(35), "of a sender that tells nothing, what came");

@@ -50,7 +50,7 @@ fn checked(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
 }
 
 /// A share as it is typed: `5%`, or `0.05`.
-fn loss(text: &str) -> Result<Share, String> {
+pub(super) fn loss(text: &str) -> Result<Share, String> {
     let bare = || text.parse().ok().filter(|share: &f64| share.is_finite()).map(Share);
     text.parse()
         .ok()

@@ -1,10 +1,11 @@
-//! What a round of `plumb rebalance` saw and decided, in the text format of Prometheus. Source:
-//! <https://prometheus.io/docs/instrumenting/exposition_formats/>.
+//! What a round of `plumb rebalance` saw and decided, in the text format of Prometheus.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::collections::BTreeMap;
 
 use memory::{GuestMemory, MemoryError, TierMemory};
 use policy::Decision;
+
+use crate::exposition::{Exposition, labels};
 
 /// A gauge of each machine: its name, what it is, and its value where it is known.
 type Gauge = (&'static str, &'static str, fn(&GuestMemory) -> Option<f64>);
@@ -57,10 +58,10 @@ pub(crate) fn text(
     seen: &BTreeMap<String, Result<GuestMemory, MemoryError>>,
     decision: Option<&Decision>,
 ) -> String {
-    let mut text = String::new();
+    let mut text = Exposition::default();
     for (name, help, value) in GAUGES {
         let values = seen.iter().filter_map(|(vm, seen)| Some((label(vm), value(seen.as_ref().ok()?)?)));
-        gauge(&mut text, (name, help), values);
+        text.gauge(name, help, values);
     }
     for (name, help, value) in NODE_GAUGES {
         let of_vm = seen.iter().filter_map(|(vm, seen)| Some((vm, seen.as_ref().ok()?)));
@@ -68,27 +69,16 @@ pub(crate) fn text(
             let vm = label(vm);
             seen.tiers.iter().map(move |tier| (format!("{vm},node=\"{}\"", tier.node), value(tier)))
         });
-        gauge(&mut text, (name, help), values);
+        text.gauge(name, help, values);
     }
     let outlooks = decision.iter().flat_map(|decision| &decision.outlooks);
     let needs = outlooks.filter_map(|outlook| Some((label(&outlook.vm), outlook.needs?.0 as f64)));
-    gauge(&mut text, ("plumb_vm_needed_bytes", "What it needs, as the rebalancer believes."), needs);
+    text.gauge("plumb_vm_needed_bytes", "What it needs, as the rebalancer believes.", needs);
     let answers = seen.iter().map(|(vm, seen)| (label(vm), f64::from(u8::from(seen.is_ok()))));
-    gauge(&mut text, ("plumb_vm_up", "Whether its monitor answers."), answers);
-    text
+    text.gauge("plumb_vm_up", "Whether its monitor answers.", answers);
+    text.into_text()
 }
 
 fn label(vm: &str) -> String {
-    format!("vm=\"{}\"", vm.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
-}
-
-/// A gauge without values is left out.
-fn gauge(text: &mut String, (name, help): (&str, &str), values: impl Iterator<Item = (String, f64)>) {
-    let mut values = values.peekable();
-    if values.peek().is_some() {
-        let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n");
-    }
-    for (labels, value) in values {
-        let _ = writeln!(text, "{name}{{{labels}}} {value}");
-    }
+    labels(&[("vm", vm)])
 }

@@ -1,0 +1,65 @@
+//! What runs have sent, and whether another one fits into the day. Must not know when one is due.
+
+use std::collections::BTreeMap;
+
+use ::workload::WorkloadSettings;
+use samples::{RunRecord, Trial};
+use units::Bytes;
+
+/// Whether a measurement may be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Admission {
+    /// It fits.
+    Fits,
+    /// Nothing tells yet what it sends, and half of the day's budget is left to find out.
+    Unknown,
+    /// It would send more than is left.
+    LeftOut,
+}
+
+/// Whether it fits beside what the day has used; what it will send is taken to be `expected`.
+pub(super) fn admission(budget: Option<Bytes>, used: Bytes, expected: Option<Bytes>) -> Admission {
+    match (budget, expected) {
+        (None, _) => Admission::Fits,
+        (Some(budget), Some(expected)) if used + expected <= budget => Admission::Fits,
+        (Some(budget), None) if used.0 <= budget.0 / 2 => Admission::Unknown,
+        (Some(_), _) => Admission::LeftOut,
+    }
+}
+
+/// The payload that both ends of all trials sent. An attempt that was thrown away is taken to have sent what the one that was
+/// kept did.
+pub(super) fn bytes_sent(record: &RunRecord) -> Bytes {
+    let cells = record.header.cells.iter();
+    let settings: BTreeMap<&str, &WorkloadSettings> =
+        cells.filter_map(|cell| Some((cell.id.as_str(), cell.sent.load()?))).collect();
+    let of_trial = |trial: &Trial| {
+        let load = settings.get(trial.cell.as_str());
+        let sent = load.map_or(0, |load| trial.measurement.kind().sent(load).0);
+        Bytes(sent.saturating_mul(1 + trial.discarded.len() as u64))
+    };
+    record.trials.iter().map(of_trial).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_made_and_what_is_not_known_only_while_there_is_room() {
+        let gb = |count: u64| Bytes(count * 1_000_000_000);
+        for (budget, used, expected, admitted) in [
+            (None, 1000, Some(1000), Admission::Fits),
+            (None, 1000, None, Admission::Fits),
+            (Some(50), 40, Some(10), Admission::Fits),
+            (Some(50), 41, Some(10), Admission::LeftOut),
+            (Some(50), 0, Some(51), Admission::LeftOut),
+            (Some(50), 0, None, Admission::Unknown),
+            (Some(50), 25, None, Admission::Unknown),
+            (Some(50), 26, None, Admission::LeftOut),
+        ] {
+            let asked = (budget, used, expected);
+            assert_eq!(admission(budget.map(gb), gb(used), expected.map(gb)), admitted, "{asked:?}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What the next day would measure and send, by the runs that are kept: `plumb watch --dry-run`. Must not measure.
+
+use comfy_table::{Table, presets};
+use jiff::{Timestamp, tz::TimeZone};
+use samples::UnixMillis;
+use serde::Serialize;
+use units::{Bytes, Nanos};
+
+use super::{
+    Watched,
+    archive::Archive,
+    budget::{Admission, admission},
+    schedule::{self, Timing},
+};
+use crate::{list_format, output};
+
+/// What is known of a measurement before it is made.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    timing: Timing,
+    last: Option<UnixMillis>,
+    /// What each is expected to send.
+    bytes: Option<Bytes>,
+}
+
+/// What a day comes to for one of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Day {
+    next: Option<UnixMillis>,
+    made: usize,
+    left_out: usize,
+}
+
+/// A row, as programs read it.
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    scenario: &'a str,
+    every: Nanos,
+    jitter: Nanos,
+    /// When the next one is due, up to the jitter earlier or later (RFC 3339).
+    next: Option<String>,
+    /// Measurements in the next 24 hours.
+    measurements: usize,
+    /// Those that find no room in the budget.
+    left_out: usize,
+    /// What each is expected to send; null where no run is kept.
+    bytes: Option<Bytes>,
+}
+
+/// Prints it.
+pub(super) fn print(
+    watched: &[Watched],
+    budget: Option<Bytes>,
+    mut archive: Archive,
+    now: UnixMillis,
+    is_json: bool,
+) -> anyhow::Result<()> {
+    let names: Vec<&str> = watched.iter().map(|watched| watched.name.as_str()).collect();
+    let used = archive.sent_today(&names, now)?;
+    let mut known = Vec::new();
+    for watched in watched {
+        let last = archive.last(&watched.digest, now)?;
+        let bytes = archive.expected(&watched.digest)?;
+        known.push(Known { timing: watched.measure.timing, last, bytes });
+    }
+    let days = days(&known, budget, used, now);
+    let rows: Vec<Row<'_>> = names
+        .iter()
+        .zip(known.iter().zip(&days))
+        .map(|(name, (known, day))| row(name, known, *day))
+        .collect();
+    if is_json {
+        for row in &rows {
+            output::line(serde_json::to_string(row)?)?;
+        }
+        return Ok(());
+    }
+    output::line(table(&rows, &days))?;
+    Ok(output::line(summary(&known, &days, budget, used))?)
+}
+
+fn row<'a>(scenario: &'a str, known: &Known, day: Day) -> Row<'a> {
+    Row {
+        scenario,
+        every: known.timing.every,
+        jitter: known.timing.jitter,
+        next: day.next.and_then(list_format::moment),
+        measurements: day.made,
+        left_out: day.left_out,
+        bytes: known.bytes,
+    }
+}
+
+/// The measurements of the 24 hours from `now` on, one after another, as far as the budget of each day of UTC goes. What a run
+/// sends that is not known counts as nothing.
+fn days(known: &[Known], budget: Option<Bytes>, used: Bytes, now: UnixMillis) -> Vec<Day> {
+    let due = known
+        .iter()
+        .enumerate()
+        .flat_map(|(place, it)| it.timing.day(it.last, now).map(move |at| (at, place)));
+    let mut due: Vec<(UnixMillis, usize)> = due.collect();
+    due.sort_unstable();
+    let mut days = vec![Day::default(); known.len()];
+    let (mut used, mut today) = (used, schedule::day_of(now));
+    for (at, place) in due {
+        if schedule::day_of(at) != today {
+            (used, today) = (Bytes(0), schedule::day_of(at));
+        }
+        let day = &mut days[place];
+        day.next = day.next.or(Some(at));
+        if admission(budget, used, known[place].bytes) == Admission::LeftOut {
+            day.left_out += 1;
+        } else {
+            day.made += 1;
+            used = used + known[place].bytes.unwrap_or_default();
+        }
+    }
+    days
+}
+
+fn table(rows: &[Row<'_>], days: &[Day]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["SCENARIO", "EVERY", "NEXT (UTC)", "IN 24 H", "EACH SENDS", "TOGETHER", "LEFT OUT"]);
+    for (row, day) in rows.iter().zip(days) {
+        let size =
+            |bytes: Option<Bytes>| bytes.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
+        table.add_row([
+            row.scenario.to_owned(),
+            format!("{} ± {}", span(row.every), span(row.jitter)),
+            day.next.map(time).unwrap_or_default(),
+            row.measurements.to_string(),
+            size(row.bytes),
+            size(row.bytes.map(|bytes| times(bytes, row.measurements))),
+            row.left_out.to_string(),
+        ]);
+    }
+    table
+}
+
+fn summary(known: &[Known], days: &[Day], budget: Option<Bytes>, used: Bytes) -> String {
+    let all = known.iter().zip(days).filter_map(|(known, day)| Some(times(known.bytes?, day.made)));
+    let together: Bytes = all.sum();
+    let budget =
+        budget.map_or_else(|| "no budget".to_owned(), |budget| format!("a budget of {budget} a day"));
+    format!("{together} in the next 24 hours, as far as kept runs tell; {used} today so far; {budget}")
+}
+
+fn times(bytes: Bytes, count: usize) -> Bytes {
+    Bytes(bytes.0.saturating_mul(count as u64))
+}
+
+fn time(at: UnixMillis) -> String {
+    Timestamp::from_millisecond(at.0)
+        .map(|time| time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M").to_string())
+        .unwrap_or_default()
+}
+
+/// `1 h`, `15 min`, `90 s`.
+fn span(time: Nanos) -> String {
+    let seconds = time.0 / 1_000_000_000;
+    match seconds {
+        0 => time.to_string(),
+        _ if seconds.is_multiple_of(3600) => format!("{} h", seconds / 3600),
+        _ if seconds.is_multiple_of(60) => format!("{} min", seconds / 60),
+        _ => format!("{seconds} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GB: u64 = 1_000_000_000;
+
+    fn every(hours: u64, bytes: Option<u64>) -> Known {
+        let timing = Timing { every: Nanos::from_secs(hours * 3600), jitter: Nanos(0) };
+        Known { timing, last: None, bytes: bytes.map(|bytes| Bytes(bytes * GB)) }
+    }
+
+    #[test]
+    fn a_day_sends_what_fits_and_the_next_one_begins_anew() {
+        let noon = UnixMillis(100 * schedule::DAY + schedule::DAY / 2);
+        let made = |known: &[Known], budget: Option<u64>, used: u64| -> Vec<(usize, usize)> {
+            let days = days(known, budget.map(|budget| Bytes(budget * GB)), Bytes(used * GB), noon);
+            days.iter().map(|day| (day.made, day.left_out)).collect()
+        };
+        assert_eq!(made(&[every(1, Some(2))], None, 0), [(24, 0)]);
+        // Five before midnight beside the ten that are used, and ten after it.
+        assert_eq!(made(&[every(1, Some(2))], Some(20), 10), [(15, 9)]);
+        assert_eq!(made(&[every(1, Some(30))], Some(20), 0), [(0, 24)]);
+        assert_eq!(made(&[every(12, Some(20)), every(12, Some(1))], Some(20), 0), [(2, 0), (0, 2)]);
+        assert_eq!(made(&[every(6, None)], Some(20), 15), [(2, 2)], "unknown ones while half is left");
+    }
+
+    #[test]
+    fn times_are_told_in_the_unit_that_they_were_written_in() {
+        for (seconds, text) in [(3600, "1 h"), (900, "15 min"), (90, "90 s"), (7200, "2 h")] {
+            assert_eq!(span(Nanos::from_secs(seconds)), text);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What the measurements have come to, for Prometheus. Must not know how it is served.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use ::workload::Quantity;
+use findings::RunResults;
+use samples::UnixMillis;
+use units::Bytes;
+
+use super::{archive::Standing, report::Verdict};
+use crate::exposition::{Exposition, labels};
+
+/// Medians by their unit: the end of the name, what is in it, and what one of the metric's unit is in that.
+const UNITS: [(Quantity, &str, f64); 4] = [
+    (Quantity::BitRate, "bits_per_second", 1.0),
+    (Quantity::ByteRate, "bytes_per_second", 1.0),
+    (Quantity::Time, "seconds", 1e-9),
+    (Quantity::PerSecond, "per_second", 1.0),
+];
+
+/// What there is to tell.
+#[derive(Debug, Default)]
+pub(super) struct Metrics {
+    measurements: BTreeMap<(String, &'static str), u64>,
+    latest: BTreeMap<String, Latest>,
+    budget: Option<Bytes>,
+    /// What the day has used.
+    pub(super) used: Bytes,
+}
+
+/// The latest run of a scenario.
+#[derive(Debug)]
+struct Latest {
+    began: UnixMillis,
+    is_lost: bool,
+    results: Arc<RunResults>,
+}
+
+impl Metrics {
+    pub(super) fn new(budget: Option<Bytes>) -> Self {
+        Self { budget, ..Self::default() }
+    }
+
+    /// Counts a measurement.
+    pub(super) fn count(&mut self, scenario: &str, verdict: Verdict) {
+        *self.measurements.entry((scenario.to_owned(), verdict.word())).or_default() += 1;
+    }
+
+    /// Takes the numbers of a scenario's newest run.
+    pub(super) fn take(&mut self, scenario: &str, standing: &Standing) {
+        let (began, results) = (standing.began, Arc::clone(&standing.results));
+        self.latest.insert(scenario.to_owned(), Latest { began, is_lost: standing.newest.is_lost, results });
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut text = Exposition::default();
+        let counts = self.measurements.iter().map(|((scenario, verdict), count)| {
+            (labels(&[("scenario", scenario), ("verdict", verdict)]), *count as f64)
+        });
+        text.counter(
+            "plumb_watch_runs_total",
+            "Measurements since the watch began, by what they came to.",
+            counts,
+        );
+        let of_latest = |value: fn(&Latest) -> f64| {
+            self.latest.iter().map(move |(scenario, it)| (labels(&[("scenario", scenario)]), value(it)))
+        };
+        text.gauge(
+            "plumb_watch_last_run_timestamp_seconds",
+            "When the latest kept run began.",
+            of_latest(|it| it.began.0 as f64 / 1e3),
+        );
+        text.gauge(
+            "plumb_watch_lost",
+            "Whether a loss stands: 1 until a run passes again.",
+            of_latest(|it| f64::from(u8::from(it.is_lost))),
+        );
+        for (quantity, unit, factor) in UNITS {
+            let name = format!("plumb_watch_cell_median_{unit}");
+            text.gauge(&name, "Median of a result in the latest run.", self.medians(quantity, factor));
+        }
+        let budget = self.budget.map(|budget| (String::new(), budget.0 as f64));
+        text.gauge("plumb_watch_budget_bytes", "What a day may send.", budget.into_iter());
+        let used = [(String::new(), self.used.0 as f64)].into_iter();
+        text.gauge("plumb_watch_bytes_used", "Payload sent on this day of UTC.", used);
+        text.into_text()
+    }
+
+    fn medians(&self, quantity: Quantity, factor: f64) -> impl Iterator<Item = (String, f64)> {
+        let results = self.latest.iter().flat_map(|(scenario, latest)| {
+            latest.results.results.iter().map(move |result| (scenario.as_str(), result))
+        });
+        results.filter(move |(_, result)| result.metric.quantity() == quantity).map(
+            move |(scenario, result)| {
+                let metric = result.metric.name().replace(' ', "_");
+                let all =
+                    [("scenario", scenario), ("cell", result.cell.as_str()), ("metric", metric.as_str())];
+                (labels(&all), result.value.median * factor)
+            },
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::NewestRun;
+    use findings::{Basis, Estimate, RunResult};
+    use samples::RunId;
+    use workload::Metric;
+
+    use super::*;
+
+    fn result(cell: &str, metric: Metric, median: f64) -> RunResult {
+        RunResult {
+            cell: cell.into(),
+            path: "wire".into(),
+            workload: "any".into(),
+            levels: BTreeMap::new(),
+            metric,
+            value: Estimate {
+                median,
+                mean: median,
+                deviation: None,
+                interval: None,
+                trials: 1,
+                basis: Basis::Trials,
+            },
+        }
+    }
+
+    #[test]
+    fn numbers_are_in_base_units_under_the_names_of_the_field() {
+        let began = UnixMillis(1_795_600_800_500);
+        let results = RunResults {
+            run: RunId("small-1".into()),
+            started: began,
+            tool: String::new(),
+            kernel: None,
+            results: vec![
+                result("wire/bulk", Metric::Throughput, 9.4e9),
+                result("wire/ping", Metric::RoundTrip, 20_000.0),
+                result("wire/connect", Metric::ConnectionRate, 512.0),
+            ],
+        };
+        let newest = NewestRun { compared: None, was_lost: false, is_lost: true };
+        let (bytes, results) = (Bytes(7), Arc::new(results));
+        let mut metrics = Metrics { used: Bytes(7), ..Metrics::new(Some(Bytes(50))) };
+        metrics.take("small", &Standing { began, bytes, results, newest, shifts: Vec::new() });
+        metrics.count("small", Verdict::Lost);
+        metrics.count("small", Verdict::LeftOut);
+        metrics.count("small", Verdict::Lost);
+        let text = metrics.text();
+        for line in [
+            "plumb_watch_runs_total{scenario=\"small\",verdict=\"left-out\"} 1",
+            "plumb_watch_runs_total{scenario=\"small\",verdict=\"lost\"} 2",
+            "plumb_watch_last_run_timestamp_seconds{scenario=\"small\"} 1795600800.5",
+            "plumb_watch_lost{scenario=\"small\"} 1",
+            "plumb_watch_cell_median_bits_per_second{scenario=\"small\",cell=\"wire/bulk\",metric=\"throughput\"} 9400000000",
+            "plumb_watch_cell_median_seconds{scenario=\"small\",cell=\"wire/ping\",metric=\"round_trip\"} 0.00002",
+            "plumb_watch_cell_median_per_second{scenario=\"small\",cell=\"wire/connect\",metric=\"connection_rate\"} 512",
+            "plumb_watch_budget_bytes 50",
+            "plumb_watch_bytes_used 7",
+            "# TYPE plumb_watch_runs_total counter",
+        ] {
+            assert!(text.lines().any(|other| other == line), "no `{line}` in\n{text}");
+        }
+        assert!(!Metrics::default().text().contains("budget"), "there is none");
+    }
+}

@@ -1,0 +1,280 @@
+//! The file that `plumb watch` goes by: what is measured how often, how much a day may send, who is told. Must not know how
+//! any of it is done.
+
+use std::{
+    fmt,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use serde::{Deserialize, Deserializer, de::Error};
+use toml::Spanned;
+use units::{Bytes, Nanos, Share};
+
+use super::schedule::Timing;
+use crate::{bounded_file, commands::check, failure::Misuse, misread, misread::Misread};
+
+/// How often something may be measured: once a minute to once a month.
+const EVERY: (Nanos, Nanos) = (Nanos::from_secs(60), Nanos::from_secs(31 * 24 * 3600));
+/// The part of the time between two that the moment varies by where nothing else is written.
+const JITTER: u64 = 10;
+/// A loss beyond it is told where nothing else is written.
+const MOST_LOSS: Share = Share(0.05);
+/// A plan has so many measurements at most: each reads its kept runs.
+const MOST_MEASURES: usize = 100;
+/// A run is compared with one that is so far back at most.
+const FARTHEST: usize = 10;
+
+const HELP: &str = "`plumb watch --help` shows what can stand in this file";
+
+/// As it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    measure: Vec<MeasureTable>,
+    budget: Option<BudgetTable>,
+    alert: Option<AlertTable>,
+    metrics: Option<MetricsTable>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MeasureTable {
+    scenario: Spanned<String>,
+    #[serde(deserialize_with = "every")]
+    every: Nanos,
+    #[serde(default, deserialize_with = "quantity")]
+    jitter: Option<Nanos>,
+    #[serde(default, deserialize_with = "against")]
+    baseline: Against,
+    #[serde(default, deserialize_with = "loss")]
+    max_loss: Option<Share>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BudgetTable {
+    #[serde(deserialize_with = "bytes_per_day")]
+    bytes_per_day: Bytes,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AlertTable {
+    #[serde(deserialize_with = "hook")]
+    hook: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MetricsTable {
+    listen: SocketAddr,
+}
+
+/// As it is meant.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) measures: Vec<Measure>,
+    /// What all of them together may send in a day.
+    pub(super) budget: Option<Bytes>,
+    /// The program that is told of an alert, with its arguments.
+    pub(super) hook: Option<Vec<String>>,
+    /// Where numbers are served.
+    pub(super) listen: Option<SocketAddr>,
+}
+
+/// What is measured again and again.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Measure {
+    /// A built-in's name, or a file as it is found from here.
+    pub(super) scenario: String,
+    pub(super) timing: Timing,
+    pub(super) against: Against,
+    /// A loss beyond this share is told.
+    pub(super) max_loss: Share,
+}
+
+/// What a run is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Against {
+    /// The run so many back, of those that had not lost.
+    Previous(usize),
+    /// A run that was given this name.
+    Baseline(String),
+}
+
+impl Default for Against {
+    fn default() -> Self {
+        Self::Previous(1)
+    }
+}
+
+impl Plan {
+    pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
+        let text = bounded_file::read(file)
+            .map_err(|error| Misuse::new(format!("cannot read the plan {}: {error}", file.display())))?;
+        Ok(Self::parse(file, &text)?)
+    }
+
+    fn parse(file: &Path, text: &str) -> Result<Self, Misread> {
+        let document: Document = misread::parse(file, text, HELP)?;
+        let wrong = |at, message: String| Misread::new(file, text, at, message, HELP);
+        if !(1..=MOST_MEASURES).contains(&document.measure.len()) {
+            return Err(wrong(0..text.len().min(1), format!("take 1 to {MOST_MEASURES} tables [[measure]]")));
+        }
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let mut measures: Vec<Measure> = Vec::new();
+        for table in document.measure {
+            let (at, name) = (table.scenario.span(), table.scenario.into_inner());
+            let jitter = table.jitter.unwrap_or(Nanos(table.every.0 / JITTER));
+            if jitter >= table.every {
+                let message = format!("`jitter` of {name} is not shorter than its `every`");
+                return Err(wrong(at, message));
+            }
+            let scenario = found(folder, &name).map_err(|message| wrong(at.clone(), message))?;
+            if measures.iter().any(|known| known.scenario == scenario) {
+                return Err(wrong(at, format!("the scenario {name} is in the plan twice")));
+            }
+            let timing = Timing { every: table.every, jitter };
+            let max_loss = table.max_loss.unwrap_or(MOST_LOSS);
+            measures.push(Measure { scenario, timing, against: table.baseline, max_loss });
+        }
+        Ok(Self {
+            measures,
+            budget: document.budget.map(|budget| budget.bytes_per_day),
+            hook: document.alert.map(|alert| alert.hook),
+            listen: document.metrics.map(|metrics| metrics.listen),
+        })
+    }
+}
+
+/// A built-in's name as it is; a file from where the plan is.
+fn found(folder: &Path, name: &str) -> Result<String, String> {
+    let is_file = name.contains('/') || Path::new(name).extension().is_some();
+    let path = if is_file { folder.join(name) } else { PathBuf::from(name) };
+    path.to_str().filter(|path| !path.is_empty()).map(str::to_owned).ok_or_else(|| {
+        format!("`{name}` is no scenario: write a built-in's name, or a file with its path, as ./mine.toml")
+    })
+}
+
+fn written<'de, T: FromStr, D: Deserializer<'de>>(from: D) -> Result<T, D::Error>
+where
+    T::Err: fmt::Display,
+{
+    String::deserialize(from)?.parse().map_err(D::Error::custom)
+}
+
+fn quantity<'de, T: FromStr, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error>
+where
+    T::Err: fmt::Display,
+{
+    written(from).map(Some)
+}
+
+fn every<'de, D: Deserializer<'de>>(from: D) -> Result<Nanos, D::Error> {
+    let (least, most) = EVERY;
+    let every: Nanos = written(from)?;
+    if (least..=most).contains(&every) {
+        return Ok(every);
+    }
+    Err(D::Error::custom("take 1min to 744h, as in \"1h\""))
+}
+
+fn bytes_per_day<'de, D: Deserializer<'de>>(from: D) -> Result<Bytes, D::Error> {
+    let bytes: Bytes = written(from)?;
+    if bytes > Bytes(0) { Ok(bytes) } else { Err(D::Error::custom("nothing could be sent: take \"50GB\"")) }
+}
+
+fn loss<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Share>, D::Error> {
+    check::loss(&String::deserialize(from)?).map(Some).map_err(D::Error::custom)
+}
+
+fn against<'de, D: Deserializer<'de>>(from: D) -> Result<Against, D::Error> {
+    let text = String::deserialize(from)?;
+    let back = match text.strip_prefix("previous") {
+        Some("") => return Ok(Against::Previous(1)),
+        Some(back) if back.starts_with(' ') => back.trim(),
+        _ if text.is_empty() => {
+            return Err(D::Error::custom("an empty name: leave it out for the run before"));
+        }
+        _ => return Ok(Against::Baseline(text)),
+    };
+    let back = back.parse().ok().filter(|back| (1..=FARTHEST).contains(back));
+    back.map(Against::Previous)
+        .ok_or_else(|| D::Error::custom(format!("take \"previous 1\" to \"previous {FARTHEST}\"")))
+}
+
+fn hook<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let words = Vec::<String>::deserialize(from)?;
+    match words.first() {
+        Some(program) if !program.is_empty() => Ok(words),
+        _ => Err(D::Error::custom(
+            "write a program and its arguments, as [\"/usr/local/bin/notify\", \"ops\"]",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Plan, Misread> {
+        Plan::parse(Path::new("plans/nightly.toml"), text)
+    }
+
+    #[test]
+    fn a_plan_says_what_is_measured_how_often_and_who_is_told() {
+        let text = "[[measure]]\nscenario = \"quick\"\nevery = \"1h\"\n\n[[measure]]\nscenario = \"./mine.toml\"\n\
+                    every = \"15min\"\njitter = \"10s\"\nbaseline = \"main\"\nmax_loss = \"10%\"\n\n[budget]\n\
+                    bytes_per_day = \"50GB\"\n\n[alert]\nhook = [\"notify\", \"ops\"]\n\n[metrics]\n\
+                    listen = \"127.0.0.1:9817\"\n";
+        let plan = parsed(text).expect("a plan");
+        let [quick, mine] = &plan.measures[..] else { panic!("{plan:?}") };
+        assert_eq!((quick.scenario.as_str(), mine.scenario.as_str()), ("quick", "plans/./mine.toml"));
+        assert_eq!(quick.timing, Timing { every: Nanos::from_secs(3600), jitter: Nanos::from_secs(360) });
+        assert_eq!((&quick.against, quick.max_loss), (&Against::Previous(1), Share(0.05)));
+        assert_eq!((&mine.against, mine.max_loss), (&Against::Baseline("main".into()), Share(0.1)));
+        assert_eq!(mine.timing.jitter, Nanos::from_secs(10));
+        assert_eq!((plan.budget, plan.hook.map(|hook| hook.len())), (Some(Bytes(50_000_000_000)), Some(2)));
+        assert_eq!(plan.listen.map(|at| at.port()), Some(9817));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        const QUICK: &str = "[[measure]]\nscenario = \"quick\"\nevery = \"1h\"\n";
+        let beside = |more: &str| format!("{QUICK}{more}");
+        for (text, said, place) in [
+            (String::new(), "missing field `measure`", ""),
+            ("measure = []".to_owned(), "take 1 to 100 tables", ""),
+            (beside("evry = \"1h\""), "unknown field `evry`", "evry"),
+            (QUICK.replace("1h", "1s"), "take 1min to 744h", "\"1s\""),
+            (QUICK.replace("1h", "often"), "does not begin with a number", "\"often\""),
+            (beside("jitter = \"1h\""), "is not shorter than its `every`", "\"quick\""),
+            (beside("max_loss = \"5\""), "is no share", "\"5\""),
+            (beside("baseline = \"previous 0\""), "take \"previous 1\" to", "\"previous 0\""),
+            (beside("baseline = \"\""), "an empty name", "\"\""),
+            (beside("[budget]\nbytes_per_day = \"0\""), "nothing could be sent", "\"0\""),
+            (beside("[budget]\nshare_of_link = \"5%\""), "unknown field `share_of_link`", "share_of_link"),
+            (beside("[alert]\nhook = []"), "write a program", "[]"),
+            (beside("[metrics]\nlisten = \"9817\""), "invalid socket address", "\"9817\""),
+            (beside(QUICK), "in the plan twice", "\"quick\""),
+        ] {
+            let error = parsed(&text).expect_err(said);
+            assert!(error.message.contains(said), "{text:?}: {}", error.message);
+            assert!(text[error.at.clone()].starts_with(place), "{text:?}: {:?}", &text[error.at.clone()]);
+        }
+    }
+
+    #[test]
+    fn a_run_some_back_is_told_from_a_baseline_of_such_a_name() {
+        for (text, against) in [
+            ("previous", Against::Previous(1)),
+            ("previous 3", Against::Previous(3)),
+            ("previous-week", Against::Baseline("previous-week".into())),
+        ] {
+            let plan = format!("[[measure]]\nscenario = \"quick\"\nevery = \"1h\"\nbaseline = \"{text}\"");
+            assert_eq!(parsed(&plan).expect(text).measures[0].against, against, "{text}");
+        }
+    }
+}

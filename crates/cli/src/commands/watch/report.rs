@@ -1,0 +1,299 @@
+//! What is said of a measurement: a line to read, and a document for programs. Must not know how it came about.
+
+use ::report::{Scale, result_label};
+use ::workload::Metric;
+use findings::{CellComparison, Estimate, GateOutcome, OpenQuestion, RunLevelShift, RunResult};
+use jiff::Timestamp;
+use samples::RunId;
+use serde::Serialize;
+use units::Bytes;
+
+use super::{alert::Alert, archive::Standing};
+use crate::exit::Exit;
+
+/// What a measurement came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Verdict {
+    /// There is nothing to compare it with yet.
+    First,
+    /// No result lost more than it may.
+    Passed,
+    /// It was not made: the day's budget has no room.
+    LeftOut,
+    CannotTell,
+    /// No run came of it.
+    Failed,
+    Lost,
+}
+
+impl Verdict {
+    /// As programs read it.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Passed => "passed",
+            Self::LeftOut => "left-out",
+            Self::CannotTell => "cannot-tell",
+            Self::Failed => "failed",
+            Self::Lost => "lost",
+        }
+    }
+
+    /// The exit status of `plumb check` where that says the same.
+    pub(super) const fn exit(self) -> Exit {
+        match self {
+            Self::First | Self::Passed | Self::LeftOut => Exit::Success,
+            Self::CannotTell => Exit::CannotTell,
+            Self::Failed => Exit::NotChecked,
+            Self::Lost => Exit::Lost,
+        }
+    }
+}
+
+/// A measurement.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct MeasurementReport {
+    /// When it began (RFC 3339).
+    pub(super) at: String,
+    pub(super) scenario: String,
+    pub(super) verdict: Verdict,
+    /// What whoever waits for bad or good news is told.
+    pub(super) alert: Option<Alert>,
+    pub(super) run: Option<RunId>,
+    /// The run that it is compared with.
+    pub(super) against: Option<RunId>,
+    pub(super) results: Vec<MeasuredResult>,
+    /// Results whose loss is established.
+    pub(super) lost: Vec<String>,
+    /// Results of which it cannot be told, and why.
+    pub(super) unknown: Vec<OpenQuestion>,
+    /// Level shifts for the worse that it established.
+    pub(super) level_shifts: Vec<RunLevelShift>,
+    /// Payload that it sent.
+    pub(super) bytes: Option<Bytes>,
+    /// That all runs of the plan's scenarios sent on this day of UTC.
+    pub(super) bytes_today: Bytes,
+    pub(super) budget: Option<Bytes>,
+    /// Why it failed or was left out.
+    pub(super) why: Option<String>,
+}
+
+/// A result of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct MeasuredResult {
+    pub(super) cell: String,
+    /// What it is called in reports.
+    pub(super) label: String,
+    pub(super) metric: Metric,
+    pub(super) value: Estimate,
+    /// Its median over that of the run that it is compared with.
+    pub(super) ratio: Option<f64>,
+}
+
+impl MeasurementReport {
+    /// One of which nothing is known yet.
+    pub(super) fn new(at: Timestamp, scenario: &str, budget: Option<Bytes>) -> Self {
+        Self {
+            at: at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            scenario: scenario.to_owned(),
+            verdict: Verdict::Failed,
+            alert: None,
+            run: None,
+            against: None,
+            results: Vec::new(),
+            lost: Vec::new(),
+            unknown: Vec::new(),
+            level_shifts: Vec::new(),
+            bytes: None,
+            bytes_today: Bytes(0),
+            budget,
+            why: None,
+        }
+    }
+
+    /// The same of a run that is kept.
+    pub(super) fn of_run(self, run: RunId, standing: &Standing) -> Self {
+        let newest = &standing.newest;
+        let compared = newest.compared.as_ref();
+        let cells = compared.map_or(&[][..], |(contrast, _)| &contrast.cells);
+        let gate = compared.map(|(_, gate)| gate);
+        Self {
+            verdict: gate.map_or(Verdict::First, |gate| match gate.outcome {
+                GateOutcome::Passed => Verdict::Passed,
+                GateOutcome::Lost => Verdict::Lost,
+                GateOutcome::CannotTell => Verdict::CannotTell,
+            }),
+            alert: Alert::of(newest, &standing.shifts),
+            run: Some(run),
+            against: compared.map(|(contrast, _)| contrast.a.id.clone()),
+            results: standing.results.results.iter().map(|result| measured(result, cells)).collect(),
+            lost: gate.map(|gate| gate.lost.clone()).unwrap_or_default(),
+            unknown: gate.map(|gate| gate.unknown.clone()).unwrap_or_default(),
+            level_shifts: standing.shifts.clone(),
+            bytes: Some(standing.bytes),
+            ..self
+        }
+    }
+
+    /// The same of what did not become a run.
+    pub(super) fn without_run(self, verdict: Verdict, why: String) -> Self {
+        Self { verdict, why: Some(why), ..self }
+    }
+
+    /// The line, and one for what is told beside it.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let head = format!("{}  {}", self.at.replace('T', " ").trim_end_matches('Z'), self.scenario);
+        let shown = self.headline().map(MeasuredResult::text).into_iter();
+        let against = self.against.iter().map(|run| format!("against {run}"));
+        let line = shown.chain(against).collect::<Vec<_>>().join(" ");
+        let line = if line.is_empty() { self.outcome() } else { format!("{line}: {}", self.outcome()) };
+        let alert = self.alert.map(|alert| format!("{head}  {}", self.alerted(alert)));
+        [format!("{head}  {line}")].into_iter().chain(alert).collect()
+    }
+
+    /// The result that a line shows: the first that lost, else the first.
+    fn headline(&self) -> Option<&MeasuredResult> {
+        let lost = self.results.iter().find(|result| self.lost.contains(&result.cell));
+        lost.or(self.results.first())
+    }
+
+    fn outcome(&self) -> String {
+        let why = self.why.as_deref().unwrap_or_default();
+        let others = self.lost.len().saturating_sub(1);
+        match self.verdict {
+            Verdict::First => "the first run, with nothing to compare it with".to_owned(),
+            Verdict::Passed => "passed".to_owned(),
+            Verdict::LeftOut => format!("left out: {why}"),
+            Verdict::CannotTell => match self.unknown.first() {
+                Some(open) => format!("cannot tell of {}: {}", open.cell, open.why),
+                None => "cannot tell".to_owned(),
+            },
+            Verdict::Failed => format!("failed: {why}"),
+            Verdict::Lost if others > 0 => format!("lost, and so have {others} more"),
+            Verdict::Lost => "lost".to_owned(),
+        }
+    }
+
+    fn alerted(&self, alert: Alert) -> String {
+        match (alert, &self.level_shifts[..]) {
+            (Alert::Lost, _) => format!("alert: a loss in {}", self.lost.join(", ")),
+            (Alert::Recovered, _) => "recovered: no loss is left".to_owned(),
+            (Alert::LevelShift, shifts) => {
+                let told: Vec<String> = shifts.iter().map(shift).collect();
+                format!("alert: level shift of {}", told.join("; "))
+            }
+        }
+    }
+}
+
+fn measured(result: &RunResult, cells: &[CellComparison]) -> MeasuredResult {
+    let is_it = |cell: &&CellComparison| cell.cell_b.as_ref().unwrap_or(&cell.cell) == &result.cell;
+    let comparison = cells.iter().find(is_it).and_then(|cell| cell.comparison.as_ref());
+    MeasuredResult {
+        cell: result.cell.clone(),
+        label: result_label(&result.path, &result.levels, &result.workload),
+        metric: result.metric,
+        value: result.value,
+        ratio: comparison.map(|comparison| comparison.ratio),
+    }
+}
+
+impl MeasuredResult {
+    /// `node-to-node, throughput 25.6 Gbit/s (24.9 to 26.1), +1.20 %`.
+    fn text(&self) -> String {
+        let scale = Scale::of(self.metric, self.value.median);
+        let interval = self.value.interval.as_ref().map(|it| format!(" ({})", scale.range(it)));
+        let change = self.ratio.map(|ratio| format!(", {}", findings::change(ratio)));
+        let value = scale.quantity(self.value.median);
+        format!("{} {value}{}{}", self.label, interval.unwrap_or_default(), change.unwrap_or_default())
+    }
+}
+
+/// `a/b/bulk: 12.4 to 10.1 Gbit/s since quick-20261125-010003`.
+fn shift(shift: &RunLevelShift) -> String {
+    let scale = Scale::of(shift.metric, shift.before);
+    let (before, after) = (scale.number(shift.before), scale.quantity(shift.after));
+    format!("{}: {before} to {after} since {}", shift.cell, shift.since)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use findings::Interval;
+
+    use super::*;
+
+    fn report(verdict: Verdict) -> MeasurementReport {
+        let at = Timestamp::from_second(1_795_600_800).expect("a time");
+        let result = RunResult {
+            cell: "wire/bulk".into(),
+            path: "wire".into(),
+            workload: "bulk".into(),
+            levels: BTreeMap::new(),
+            metric: Metric::Throughput,
+            value: Estimate {
+                median: 9.4e9,
+                mean: 9.4e9,
+                deviation: None,
+                interval: Some(Interval { low: 9.2e9, high: 9.6e9, confidence: 0.95 }),
+                trials: 8,
+                basis: findings::Basis::Trials,
+            },
+        };
+        let result = MeasuredResult { ratio: Some(0.97), ..measured(&result, &[]) };
+        let against = Some(RunId("small-1".into()));
+        let report = MeasurementReport::new(at, "small", None);
+        MeasurementReport { verdict, against, results: vec![result], ..report }
+    }
+
+    fn check(report: &MeasurementReport, ends: &[&str]) {
+        let lines = report.lines();
+        assert_eq!(lines.len(), ends.len(), "{lines:?}");
+        for (line, end) in lines.iter().zip(ends) {
+            assert!(line.starts_with("2026-11-25 10:00:00  small  ") && line.ends_with(end), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_has_the_number_its_interval_and_what_it_comes_to() {
+        check(&report(Verdict::Passed), &["9.40 Gbit/s (9.20 to 9.60), −3.00 % against small-1: passed"]);
+        let lost = vec!["wire/bulk".to_owned(), "wire/ping".to_owned()];
+        let lost = MeasurementReport { lost, alert: Some(Alert::Lost), ..report(Verdict::Lost) };
+        check(&lost, &["small-1: lost, and so have 1 more", "alert: a loss in wire/bulk, wire/ping"]);
+        let shift = RunLevelShift {
+            cell: "wire/bulk".into(),
+            metric: Metric::Throughput,
+            before: 9.4e9,
+            after: 8.1e9,
+            since: RunId("small-1".into()),
+        };
+        let alert = Some(Alert::LevelShift);
+        let shifted = MeasurementReport { level_shifts: vec![shift], alert, ..report(Verdict::CannotTell) };
+        check(&shifted, &["cannot tell", "level shift of wire/bulk: 9.40 to 8.10 Gbit/s since small-1"]);
+    }
+
+    #[test]
+    fn what_did_not_become_a_run_says_why() {
+        let none = MeasurementReport { results: Vec::new(), against: None, ..report(Verdict::Failed) };
+        let left_out = none.clone().without_run(Verdict::LeftOut, "no room".into());
+        check(&left_out, &["small  left out: no room"]);
+        check(&none.without_run(Verdict::Failed, "no route".into()), &["small  failed: no route"]);
+    }
+
+    #[test]
+    fn the_document_says_the_words_that_metrics_have() {
+        for verdict in [
+            Verdict::First,
+            Verdict::Passed,
+            Verdict::LeftOut,
+            Verdict::CannotTell,
+            Verdict::Failed,
+            Verdict::Lost,
+        ] {
+            let document = serde_json::to_value(report(verdict)).expect("it can be written");
+            assert_eq!(document["verdict"], verdict.word());
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! A measurement: `plumb run` as a process of its own, so that whatever ends it ends no watch. Must not know why it is made.
+
+use std::{path::Path, process::Command, thread, time::Duration};
+
+use anyhow::Context;
+use lab::Stop;
+use machine::Subprocess;
+use samples::RunId;
+
+use crate::{commands::PROGRAM, exit::Exit};
+
+/// How often a wait looks whether something has happened.
+pub(super) const GLANCE: Duration = Duration::from_millis(50);
+/// What an error begins with where it is printed.
+const ERROR: &str = "error: ";
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) enum Made {
+    /// It is kept, complete.
+    Run(RunId),
+    /// Why it was not.
+    Failed(String),
+    /// The user asked for the end; finished trials are kept.
+    Interrupted,
+}
+
+/// Measures a scenario, and keeps the run in this file. Asked to stop, it ends the run as Ctrl-C does.
+pub(super) fn measure(scenario: &str, db: &Path, stop: &Stop) -> anyhow::Result<Made> {
+    let mut command = Command::new(PROGRAM);
+    command.args(["run", "--quiet", "--plain", "--db"]).arg(db).args(["--", scenario]);
+    let label = format!("the run of {scenario}");
+    let mut run = Subprocess::start(&mut command, &label, Vec::new())?;
+    let mut asked = false;
+    let status = loop {
+        if let Some(status) = run.ended().with_context(|| format!("cannot wait for {label}"))? {
+            break status;
+        }
+        if stop.is_asked() && !asked {
+            run.terminate();
+            asked = true;
+        }
+        thread::sleep(GLANCE);
+    };
+    if asked || status.code() == Some(i32::from(Exit::Interrupted.code())) {
+        return Ok(Made::Interrupted);
+    }
+    if status.success() {
+        return Ok(Made::Run(RunId(run.output().trim().to_owned())));
+    }
+    let said = run.errors();
+    let why = said.lines().rfind(|line| line.starts_with(ERROR)).or_else(|| said.lines().next_back());
+    let why = why.map(|why| why.strip_prefix(ERROR).unwrap_or(why).to_owned());
+    Ok(Made::Failed(why.unwrap_or_else(|| format!("{status}, without a word"))))
+}

@@ -1,0 +1,67 @@
+//! Numbers in the text format of Prometheus. Must not know what they count. Source:
+//! <https://prometheus.io/docs/instrumenting/exposition_formats/>.
+
+use std::fmt::Write as _;
+
+/// A text in the making.
+#[derive(Debug, Default)]
+pub(crate) struct Exposition(String);
+
+impl Exposition {
+    /// Adds a number that goes up and down: what it is, and its values by their labels. One without values is left out.
+    pub(crate) fn gauge(&mut self, name: &str, help: &str, values: impl Iterator<Item = (String, f64)>) {
+        self.family(name, help, "gauge", values);
+    }
+
+    /// Adds a number that only goes up; its name ends in `_total`.
+    pub(crate) fn counter(&mut self, name: &str, help: &str, values: impl Iterator<Item = (String, f64)>) {
+        self.family(name, help, "counter", values);
+    }
+
+    fn family(&mut self, name: &str, help: &str, kind: &str, values: impl Iterator<Item = (String, f64)>) {
+        let mut values = values.peekable();
+        if values.peek().is_some() {
+            let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+        }
+        for (labels, value) in values {
+            let labels = if labels.is_empty() { labels } else { format!("{{{labels}}}") };
+            let _ = writeln!(self.0, "{name}{labels} {value}");
+        }
+    }
+
+    pub(crate) fn into_text(self) -> String {
+        self.0
+    }
+}
+
+/// Labels as they stand between braces.
+pub(crate) fn labels(all: &[(&str, &str)]) -> String {
+    let one = |(name, value): &(&str, &str)| {
+        format!("{name}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+    };
+    all.iter().map(one).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_has_its_help_once_and_nothing_without_values() {
+        let mut text = Exposition::default();
+        text.gauge("a_bytes", "How much.", [(String::new(), 1.5)].into_iter());
+        text.gauge("b", "Nothing.", std::iter::empty());
+        let values = [("x", 1.0), ("y", 2.0)].map(|(of, value)| (labels(&[("of", of)]), value));
+        text.counter("c_total", "How many.", values.into_iter());
+        assert_eq!(
+            text.into_text(),
+            "# HELP a_bytes How much.\n# TYPE a_bytes gauge\na_bytes 1.5\n\
+             # HELP c_total How many.\n# TYPE c_total counter\nc_total{of=\"x\"} 1\nc_total{of=\"y\"} 2\n"
+        );
+    }
+
+    #[test]
+    fn what_would_end_a_label_is_escaped() {
+        assert_eq!(labels(&[("a", "x\"\\\n"), ("b", "y")]), r#"a="x\"\\\n",b="y""#);
+    }
+}

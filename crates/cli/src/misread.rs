@@ -1,0 +1,59 @@
+//! A file of TOML that cannot be understood, and where. Must not know what it is for.
+
+use std::{fmt, ops::Range, path::Path};
+
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use serde::de::DeserializeOwned;
+
+/// What is wrong with it.
+#[derive(Debug)]
+pub(crate) struct Misread {
+    text: NamedSource<String>,
+    pub(crate) at: Range<usize>,
+    pub(crate) message: String,
+    help: &'static str,
+}
+
+impl Misread {
+    /// Something is wrong at this place of the text.
+    pub(crate) fn new(
+        file: &Path,
+        text: &str,
+        at: Range<usize>,
+        message: impl Into<String>,
+        help: &'static str,
+    ) -> Self {
+        let text = NamedSource::new(file.display().to_string(), text.to_owned()).with_language("TOML");
+        Self { text, at, message: message.into(), help }
+    }
+}
+
+/// What the text of a file says; `help` names where it is explained.
+pub(crate) fn parse<T: DeserializeOwned>(file: &Path, text: &str, help: &'static str) -> Result<T, Misread> {
+    toml::from_str(text).map_err(|error| {
+        let at = error.span().unwrap_or(0..text.len().min(1));
+        Misread::new(file, text, at, error.message(), help)
+    })
+}
+
+impl fmt::Display for Misread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Misread {}
+
+impl Diagnostic for Misread {
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.text)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new([LabeledSpan::at(self.at.clone(), "here")].into_iter()))
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(self.help))
+    }
+}
