@@ -22,6 +22,7 @@ mod shells;
 mod tables;
 mod trace;
 mod variants;
+mod watch;
 
 fn main() -> ExitCode {
     run(CASES)
@@ -274,6 +275,17 @@ const CASES: &[Case] = &[
         needs: &[],
         test: fallback::only_processes_by_number_can_be_stopped,
     },
+    Case { name: "a_plan_that_is_wrong_is_refused", needs: &[], test: watch::a_wrong_plan_is_refused },
+    Case {
+        name: "a_dry_run_of_a_watch_shows_what_the_next_day_would_send",
+        needs: &[],
+        test: watch::a_dry_run_shows_the_next_day,
+    },
+    Case {
+        name: "a_measurement_that_the_budget_has_no_room_for_is_left_out",
+        needs: &[],
+        test: watch::what_the_budget_has_no_room_for_is_left_out,
+    },
     Case {
         name: "a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is",
         needs: &[],
@@ -312,6 +324,7 @@ fn help_names_every_subcommand() {
         "explain",
         "rebalance",
         "memory",
+        "watch",
     ] {
         assert!(help.contains(&format!("\n  {subcommand} ")), "{subcommand} is not in:\n{help}");
     }

@@ -15,6 +15,7 @@ mod measured;
 mod other_users;
 mod packets;
 mod probed;
+mod watch;
 
 const ROOT: Need = Need::Root;
 const USERS: Need = Need::OtherUsers;
@@ -231,6 +232,16 @@ const CASES: &[Case] = &[
         name: "a_user_without_rights_raises_a_lab_enters_it_and_takes_it_down",
         needs: &[USERS],
         test: other_users::a_user_without_rights,
+    },
+    Case {
+        name: "a_watch_compares_each_run_tells_a_loss_once_and_keeps_to_its_budget",
+        needs: &[ROOT],
+        test: watch::a_loss_is_told_and_the_budget_kept_to,
+    },
+    Case {
+        name: "nothing_is_left_of_a_watch_that_ends_in_a_run",
+        needs: &[ROOT],
+        test: watch::nothing_is_left_of_a_watch_that_ends_in_a_run,
     },
     Case { name: "a_full_disk_is_an_error_and_loses_no_trial", needs: &[ROOT], test: ends::a_full_disk },
 ];

@@ -241,6 +241,13 @@ mod tests {
     }
 
     #[test]
+    fn the_plan_in_the_guide_is_one() {
+        let text = include_str!("../../../../../docs/guide/watch-plan.toml");
+        let plan = parsed(text).expect("a plan");
+        assert_eq!((plan.measures.len(), plan.measures[1].against.clone()), (2, Against::Previous(3)));
+    }
+
+    #[test]
     fn what_is_wrong_is_told_with_its_place() {
         const QUICK: &str = "[[measure]]\nscenario = \"quick\"\nevery = \"1h\"\n";
         let beside = |more: &str| format!("{QUICK}{more}");

@@ -153,7 +153,10 @@ impl<'a> Session<'a> {
         let made = self.made(place, now, blank.clone());
         let report = match made {
             Ok(Some(report)) => report,
-            Ok(None) => return Ok(None),
+            Ok(None) => {
+                output::aside("interrupted: finished trials are kept, and `plumb run --resume` goes on with them");
+                return Ok(None);
+            }
             // It is tried again when it is due.
             Err(error) => blank.without_run(Verdict::Failed, failure::causes(&error)),
         };

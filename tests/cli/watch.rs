@@ -1,0 +1,93 @@
+//! Plans that are wrong, and what a watch does without measuring: nothing is sent.
+
+use plumb_tests::Sandbox;
+use serde_json::Value;
+
+use crate::{earlier, sandbox};
+
+const HOURLY: &str = "[[measure]]\nscenario = \"quick\"\nevery = \"1h\"\n";
+
+pub(crate) fn a_wrong_plan_is_refused() {
+    let sandbox = sandbox();
+    let other = sandbox.succeed(&["scenario", "show", "quick"]).out;
+    let _ = sandbox.file("other.toml", &other);
+    for (plan, said) in [
+        (HOURLY.replace("every", "evry"), &["unknown field `evry`", "plan.toml:3"][..]),
+        (HOURLY.replace("1h", "1s"), &["take 1min to 744h", "plan.toml:3"]),
+        (HOURLY.replace("quick", "quikc"), &["no built-in scenario `quikc`", "did you mean `quick`"]),
+        (HOURLY.replace("quick", "./none.toml"), &["cannot read scenario file", "none.toml"]),
+        (HOURLY.replace("quick", "other.toml") + HOURLY, &["two scenarios of the plan are called `quick`"]),
+        (
+            format!("{HOURLY}baseline = \"main\"\n"),
+            &["no baseline is called `main`", "plumb baseline set main"],
+        ),
+        ("x".repeat(2 << 20), &["longer than"]),
+    ] {
+        let file = sandbox.file("plan.toml", &plan);
+        let output = sandbox.plumb(&["watch", &file, "--once"]);
+        assert_eq!(output.status, Some(64), "{output:?}");
+        for part in said {
+            assert!(output.err.contains(part) && output.out.is_empty(), "no `{part}`: {output:?}");
+        }
+    }
+    for words in [&["watch"][..], &["watch", "no.toml"], &["watch", "no.toml", "--once", "--for", "1h"]] {
+        assert_eq!(sandbox.plumb(words).status, Some(64), "{words:?}");
+    }
+    assert!(!sandbox.database().exists(), "nothing was kept");
+}
+
+/// A home with a run of an earlier version and a plan that has its scenario once an hour.
+fn with_a_run(budget: &str) -> (Sandbox, String) {
+    let sandbox = earlier::with_runs("runs.db.gz");
+    let record = sandbox.succeed(&["report", "latest:kinds", "--format", "raw"]).out;
+    let record: Value = serde_json::from_str(&record).expect("a record is JSON");
+    let _ = sandbox.file("kinds.toml", record["header"]["scenario"]["text"].as_str().expect("a text"));
+    let plan = HOURLY.replace("quick", "kinds.toml") + &format!("[budget]\nbytes_per_day = \"{budget}\"\n");
+    let plan = sandbox.file("plan.toml", &plan);
+    (sandbox, plan)
+}
+
+fn rows(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("a document a line")).collect()
+}
+
+pub(crate) fn a_dry_run_shows_the_next_day() {
+    let (sandbox, plan) = with_a_run("1000GB");
+    let shown = rows(&sandbox.succeed(&["watch", &plan, "--dry-run", "--json"]).out);
+    let bytes = shown[0]["bytes"].as_u64().expect("a run is kept");
+    assert!(bytes > 1_000_000, "streams were sent: {shown:?}");
+    assert_eq!(
+        (&shown[0]["scenario"], &shown[0]["measurements"], &shown[0]["left_out"]),
+        (&"kinds".into(), &24.into(), &0.into())
+    );
+    let page = sandbox.succeed(&["watch", &plan, "--dry-run"]).out;
+    for part in ["1 h ± 6 min", "kinds", "in the next 24 hours", "a budget of"] {
+        assert!(page.contains(part), "no `{part}` in\n{page}");
+    }
+    let before = sandbox.succeed(&["runs", "--json"]).out;
+    // Ten a day at most: what is left of this day, and some of the next.
+    let (tight, plan) = with_a_run(&(10 * bytes).to_string());
+    let shown = rows(&tight.succeed(&["watch", &plan, "--dry-run", "--json"]).out);
+    let of = |key: &str| shown[0][key].as_u64().expect("a count");
+    assert!(of("left_out") > 0 && of("measurements") + of("left_out") == 24, "{shown:?}");
+    assert_eq!(sandbox.succeed(&["runs", "--json"]).out, before, "nothing was measured");
+
+    let empty = crate::sandbox();
+    let plan = empty.file("plan.toml", HOURLY);
+    let shown = rows(&empty.succeed(&["watch", &plan, "--dry-run", "--json"]).out);
+    assert!(shown[0]["bytes"].is_null() && shown[0]["measurements"] == 24, "{shown:?}");
+    assert!(!empty.database().exists(), "no file is made");
+}
+
+pub(crate) fn what_the_budget_has_no_room_for_is_left_out() {
+    let (sandbox, plan) = with_a_run("1kB");
+    let before = sandbox.succeed(&["runs", "--json"]).out;
+    let output = sandbox.succeed(&["watch", &plan, "--once", "--json"]);
+    let document = &rows(&output.out)[0];
+    assert_eq!((&document["verdict"], &document["run"]), (&"left-out".into(), &Value::Null), "{document}");
+    let why = document["why"].as_str().expect("a reason");
+    assert!(why.contains("it may send") && why.contains("0 B of the day's 1000 B are used"), "{why}");
+    let line = sandbox.succeed(&["watch", &plan, "--once"]).out;
+    assert!(line.contains("  kinds  left out: it may send"), "{line}");
+    assert_eq!(sandbox.succeed(&["runs", "--json"]).out, before, "nothing was measured");
+}

@@ -1,0 +1,153 @@
+//! Watches of a real scenario: each run compared with a reference, the hook told, numbers served, the budget kept to.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::Stdio,
+    time::Duration,
+};
+
+use plumb_tests::{Leftovers, Output, Sandbox, in_one_of_three, kills::kept, signal, wait_until, wire};
+use serde_json::Value;
+
+use crate::{PATIENCE, sandbox};
+
+/// Due again a second after it began; `more` are further lines of the measurement, and tables.
+fn plan(sandbox: &Sandbox, more: &str) -> String {
+    let every = "every = \"1min\"\njitter = \"59s\"\n";
+    sandbox.file("plan.toml", &format!("[[measure]]\nscenario = \"./wire.toml\"\n{every}{more}"))
+}
+
+fn once(sandbox: &Sandbox, plan: &str) -> (Output, Value) {
+    let output = sandbox.plumb(&["watch", plan, "--once", "--json"]);
+    let document = serde_json::from_str(&output.out).unwrap_or_else(|_| panic!("one document: {output:?}"));
+    (output, document)
+}
+
+pub(crate) fn a_loss_is_told_and_the_budget_kept_to() {
+    in_one_of_three(watched);
+}
+
+fn watched() {
+    let sandbox = sandbox();
+    let _ = sandbox.file("wire.toml", &wire(6, "300ms"));
+    let file = plan(&sandbox, "");
+    let (output, first) = once(&sandbox, &file);
+    assert_eq!((output.status, &first["verdict"]), (Some(0), &"first".into()), "{output:?}");
+    let bytes = first["bytes"].as_u64().expect("it was counted");
+    let median = first["results"][0]["value"]["median"].as_f64().expect("a rate");
+    // 12 trials of 400 ms, the warm-up with them.
+    let sent = bytes as f64 * 8.0 / (12.0 * 0.4);
+    assert!((0.5..2.0).contains(&(sent / median)), "{sent} of {median}");
+    assert_eq!(first["bytes_today"], first["bytes"]);
+
+    let (_, second) = once(&sandbox, &file);
+    assert_eq!(second["against"], first["run"], "the second is compared with the first: {second}");
+    assert!(second["results"][0]["ratio"].as_f64().is_some(), "{second}");
+    assert!(second["bytes_today"].as_u64() > Some(bytes), "a new process knows of the first");
+
+    three_times_as_fast(&sandbox);
+    let home = sandbox.home().display();
+    let hook = format!(
+        "baseline = \"main\"\n[alert]\nhook = [\"sh\", \"-c\", \"cat > {home}/told; echo $PLUMB_VERDICT $PLUMB_RUN > {home}/names\"]\n"
+    );
+    let (output, third) = once(&sandbox, &plan(&sandbox, &hook));
+    assert_eq!(
+        (output.status, &third["verdict"], &third["alert"]),
+        (Some(1), &"lost".into(), &"lost".into()),
+        "{output:?}"
+    );
+    let told: Value =
+        serde_json::from_str(&fs::read_to_string(sandbox.home().join("told")).expect("it was told"))
+            .expect("a document");
+    assert_eq!(told, third);
+    let names = fs::read_to_string(sandbox.home().join("names")).expect("it was told");
+    assert_eq!(names.trim(), format!("lost {}", third["run"].as_str().expect("a run")));
+    fs::remove_file(sandbox.home().join("told")).expect("ours");
+    let (output, fourth) = once(&sandbox, &plan(&sandbox, &hook));
+    assert_eq!((output.status, &fourth["alert"]), (Some(1), &Value::Null), "it is told once: {output:?}");
+    assert!(!sandbox.home().join("told").exists());
+
+    let used = fourth["bytes_today"].as_u64().expect("they were counted");
+    let more = format!("baseline = \"main\"\n[budget]\nbytes_per_day = \"{}\"\n", used + bytes / 4);
+    let tight = plan(&sandbox, &more);
+    let (output, fifth) = once(&sandbox, &tight);
+    assert_eq!((output.status, &fifth["verdict"]), (Some(0), &"left-out".into()), "{output:?}");
+    numbers_are_served(&sandbox, &tight, &fourth, used);
+}
+
+/// Keeps a run with all the rates of the first one three times as high, called `main`.
+fn three_times_as_fast(sandbox: &Sandbox) {
+    let mut record = sandbox.record();
+    let started = record["header"]["started"].as_i64().expect("a time");
+    record["header"]["started"] = (started - 3_600_000).into();
+    record["header"]["id"] = "two-hosts-before".into();
+    for trial in record["trials"].as_array_mut().expect("a list") {
+        for flow in trial["measurement"]["flows"].as_array_mut().expect("a list") {
+            for end in ["sender", "receiver"] {
+                for interval in flow[end]["intervals"].as_array_mut().expect("a list") {
+                    interval["bytes"] = (3 * interval["bytes"].as_u64().expect("a count")).into();
+                }
+            }
+        }
+    }
+    let file = sandbox.file("before.json", &record.to_string());
+    let _ = sandbox.succeed(&["runs", "import", &file]);
+    let _ = sandbox.succeed(&["baseline", "set", "main", "two-hosts-before"]);
+}
+
+fn numbers_are_served(sandbox: &Sandbox, plan: &str, latest: &Value, used: u64) {
+    let mut command = sandbox.command(&["watch", plan, "--metrics", "127.0.0.1:0"]);
+    let mut watch = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
+    let mut said = BufReader::new(watch.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("it is text");
+    let at = line.trim().strip_prefix("metrics at http://").and_then(|rest| rest.strip_suffix("/metrics"));
+    let at = at.unwrap_or_else(|| panic!("{line}"));
+    let text = std::cell::RefCell::new(String::new());
+    let is_there = || {
+        let answer = get(at);
+        let there = answer.contains("plumb_watch_lost");
+        text.replace(answer);
+        there
+    };
+    assert!(wait_until(PATIENCE, is_there), "{text:?}");
+    let text = text.into_inner();
+    let value = |name: &str| {
+        let found =
+            text.lines().find_map(|line| line.strip_prefix(name)?.rsplit(' ').next()?.parse::<f64>().ok());
+        found.unwrap_or_else(|| panic!("no {name} in\n{text}"))
+    };
+    let median = latest["results"][0]["value"]["median"].as_f64().expect("a rate");
+    assert!((value("plumb_watch_cell_median_bits_per_second{") / median - 1.0).abs() < 1e-9, "{text}");
+    assert_eq!(value("plumb_watch_lost{scenario=\"two-hosts\"}"), 1.0);
+    assert_eq!(value("plumb_watch_bytes_used"), used as f64);
+    signal(watch.id(), "TERM");
+    assert_eq!(watch.wait().expect("a child").code(), Some(0), "no run was under way");
+}
+
+fn get(at: &str) -> String {
+    let mut stream = TcpStream::connect(at).expect("it listens");
+    write!(stream, "GET /metrics HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n\r\n").expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("text");
+    answer
+}
+
+/// Asked to end, it ends the run under way as Ctrl-C does; killed, it takes the run with it.
+pub(crate) fn nothing_is_left_of_a_watch_that_ends_in_a_run() {
+    let sandbox = sandbox();
+    let before = Leftovers::of(&sandbox);
+    let _ = sandbox.file("wire.toml", &wire(50, "400ms"));
+    let file = plan(&sandbox, "");
+    for (name, status) in [("TERM", Some(130)), ("INT", Some(130)), ("KILL", None)] {
+        let mut watch = sandbox.start(&["watch", &file]);
+        assert!(wait_until(PATIENCE, || kept(&sandbox) >= 1), "no trial was kept");
+        signal(watch.id(), name);
+        assert_eq!(watch.wait().expect("it was started").code(), status, "{name}");
+        before.are_gone_within(Duration::from_secs(10));
+        assert!(kept(&sandbox) >= 1, "{name}");
+        let _ = sandbox.succeed(&["runs", "remove", "latest"]);
+    }
+}
