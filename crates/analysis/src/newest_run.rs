@@ -11,7 +11,7 @@ use crate::comparison::{comparison_beside, gate};
 pub enum Reference<'a> {
     /// So many runs back among those that had not lost, from 1; the first of them where there are fewer.
     Earlier(usize),
-    /// One that was chosen.
+    /// One that was chosen. Runs that began before it, the newest left aside, are not compared with it.
     Run(&'a RunRecord),
 }
 
@@ -35,10 +35,13 @@ pub struct NewestRun {
 pub fn newest_run(records: &[RunRecord], reference: Reference<'_>, most_loss: f64) -> Option<NewestRun> {
     let (mut passed, mut usual): (Vec<&RunRecord>, Vec<&RunRecord>) = (Vec::new(), Vec::new());
     let mut newest: Option<NewestRun> = None;
-    for record in records {
+    for (place, record) in records.iter().enumerate() {
         let against = match reference {
             Reference::Earlier(back) => passed.get(passed.len().saturating_sub(back.max(1))).copied(),
-            Reference::Run(chosen) => Some(chosen).filter(|chosen| chosen.header.id != record.header.id),
+            Reference::Run(chosen) => {
+                let is_meant = record.header.started > chosen.header.started || place + 1 == records.len();
+                Some(chosen).filter(|chosen| is_meant && chosen.header.id != record.header.id)
+            }
         };
         let compared = against.map(|against| {
             let contrast = comparison_beside(against, record, &usual);
@@ -119,5 +122,16 @@ mod tests {
         let shares = [1.0, 0.98, 0.96, 0.9, 0.88];
         let chosen = runs(&shares).remove(0);
         assert_eq!(lost(&shares, Reference::Run(&chosen)), [false, false, false, true, true]);
+    }
+
+    #[test]
+    fn what_was_slower_before_a_run_was_chosen_is_no_loss_that_stands() {
+        let all = runs(&[0.5, 0.5, 1.0, 0.5, 0.5]);
+        let of =
+            |count: usize| newest_run(&all[..count], Reference::Run(&all[2]), 0.05).expect("there is one");
+        let told: Vec<(bool, bool)> =
+            (3..=5).map(of).map(|newest| (newest.was_lost, newest.is_lost)).collect();
+        assert_eq!(told, [(false, false), (false, true), (true, true)]);
+        assert!(of(1).is_lost, "the newest is compared whenever it began");
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
-use workload::{Direction, Transport, WorkloadSettings};
+use workload::{Direction, Measurement, Transport, WorkloadSettings};
 
 /// What the trials of a cell sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,6 +23,12 @@ impl WorkloadSource {
             Self::Load(load) => Some(load),
             Self::Told(_) => None,
         }
+    }
+
+    /// Payload that both ends sent, the warm-up included; nothing when another tool did.
+    #[must_use]
+    pub fn payload(&self, measured: &Measurement) -> Bytes {
+        self.load().map_or(Bytes(0), |load| measured.kind().sent(load))
     }
 }
 

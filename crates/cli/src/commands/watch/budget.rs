@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ::workload::WorkloadSettings;
-use samples::{RunRecord, Trial};
+use samples::{RunRecord, Trial, WorkloadSource};
 use units::Bytes;
 
 /// Whether a measurement may be made.
@@ -31,12 +30,11 @@ pub(super) fn admission(budget: Option<Bytes>, used: Bytes, expected: Option<Byt
 /// kept did.
 pub(super) fn bytes_sent(record: &RunRecord) -> Bytes {
     let cells = record.header.cells.iter();
-    let settings: BTreeMap<&str, &WorkloadSettings> =
-        cells.filter_map(|cell| Some((cell.id.as_str(), cell.sent.load()?))).collect();
+    let sources: BTreeMap<&str, &WorkloadSource> = cells.map(|cell| (cell.id.as_str(), &cell.sent)).collect();
     let of_trial = |trial: &Trial| {
-        let load = settings.get(trial.cell.as_str());
-        let sent = load.map_or(0, |load| trial.measurement.kind().sent(load).0);
-        Bytes(sent.saturating_mul(1 + trial.discarded.len() as u64))
+        let source = sources.get(trial.cell.as_str());
+        let sent = source.map_or(Bytes(0), |source| source.payload(&trial.measurement));
+        Bytes(sent.0.saturating_mul(1 + trial.discarded.len() as u64))
     };
     record.trials.iter().map(of_trial).sum()
 }

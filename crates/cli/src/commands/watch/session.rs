@@ -154,7 +154,9 @@ impl<'a> Session<'a> {
         let report = match made {
             Ok(Some(report)) => report,
             Ok(None) => {
-                output::aside("interrupted: finished trials are kept, and `plumb run --resume` goes on with them");
+                output::aside(
+                    "interrupted: finished trials are kept, and `plumb run --resume` goes on with them",
+                );
                 return Ok(None);
             }
             // It is tried again when it is due.
