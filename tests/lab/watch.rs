@@ -53,6 +53,11 @@ fn watched() {
         "baseline = \"main\"\n[alert]\nhook = [\"sh\", \"-c\", \"cat > {home}/told; echo $PLUMB_VERDICT $PLUMB_RUN > {home}/names\"]\n"
     );
     let (output, third) = once(&sandbox, &plan(&sandbox, &hook));
+    if output.status == Some(2) {
+        // Beside too much other work nothing can be told, and nobody is.
+        assert!(third["alert"].is_null() && !sandbox.home().join("told").exists(), "{output:?}");
+        return;
+    }
     assert_eq!(
         (output.status, &third["verdict"], &third["alert"]),
         (Some(1), &"lost".into(), &"lost".into()),
