@@ -9,7 +9,8 @@ use crate::comparison::{comparison_beside, gate};
 /// What each run is compared with.
 #[derive(Debug, Clone, Copy)]
 pub enum Reference<'a> {
-    /// So many runs back among those that had not lost, from 1; the first of them where there are fewer.
+    /// So many runs back among those that passed, from 1; the first of them where there are fewer. Until one has passed, among all
+    /// that had not lost: a first run that is noisy says nothing of any other.
     Earlier(usize),
     /// One that was chosen. Runs that began before it, the newest left aside, are not compared with it.
     Run(&'a RunRecord),
@@ -28,16 +29,16 @@ pub struct NewestRun {
 
 /// Compares each of these runs, the oldest first, with its reference; what the last one comes to.
 ///
-/// The first of all, and each that passes, may be a reference: a loss that stays is no new level until the runs before it are
-/// left out of `records`. Nor is it noise between runs: that is learned from those at which no loss stood. A run of which nothing
-/// can be told changes nothing.
+/// A loss that stays is no new level until the runs before it are left out of `records`. Nor is it noise between runs: that is
+/// learned from those at which no loss stood.
 #[must_use]
 pub fn newest_run(records: &[RunRecord], reference: Reference<'_>, most_loss: f64) -> Option<NewestRun> {
-    let (mut passed, mut usual): (Vec<&RunRecord>, Vec<&RunRecord>) = (Vec::new(), Vec::new());
-    let mut newest: Option<NewestRun> = None;
+    // What may be a reference, and what noise is learned from.
+    let (mut references, mut usual): (Vec<&RunRecord>, Vec<&RunRecord>) = (Vec::new(), Vec::new());
+    let (mut has_passed, mut newest) = (false, None::<NewestRun>);
     for (place, record) in records.iter().enumerate() {
         let against = match reference {
-            Reference::Earlier(back) => passed.get(passed.len().saturating_sub(back.max(1))).copied(),
+            Reference::Earlier(back) => references.get(references.len().saturating_sub(back.max(1))).copied(),
             Reference::Run(chosen) => {
                 let is_meant = record.header.started > chosen.header.started || place + 1 == records.len();
                 Some(chosen).filter(|chosen| is_meant && chosen.header.id != record.header.id)
@@ -55,11 +56,12 @@ pub fn newest_run(records: &[RunRecord], reference: Reference<'_>, most_loss: f6
             Some(GateOutcome::CannotTell) => was_lost,
             Some(GateOutcome::Passed) | None => false,
         };
-        if matches!(outcome, Some(GateOutcome::Passed) | None) {
-            passed.push(record);
-        }
+        has_passed |= outcome == Some(GateOutcome::Passed);
         if !is_lost {
             usual.push(record);
+            if !has_passed || outcome == Some(GateOutcome::Passed) {
+                references.push(record);
+            }
         }
         newest = Some(NewestRun { compared, was_lost, is_lost });
     }
@@ -75,8 +77,12 @@ mod tests {
 
     /// Runs of one scenario, each at this share of 10 Gbit/s.
     fn runs(shares: &[f64]) -> Vec<RunRecord> {
+        runs_of(8, shares)
+    }
+
+    fn runs_of(blocks: u32, shares: &[f64]) -> Vec<RunRecord> {
         let run = |(at, share): (usize, &f64)| {
-            let mut fixture = Fixture::new(8);
+            let mut fixture = Fixture::new(blocks);
             fixture.path("wire", &["wire"]).stream("wire", &[], share * 10e9);
             let mut record = fixture.record;
             record.header.id = RunId(format!("small-{at}"));
@@ -114,6 +120,23 @@ mod tests {
             assert_eq!((newest.was_lost, newest.is_lost), (was, is), "{count}");
             let reference = if count == 2 { "small-0" } else { "small-1" };
             assert_eq!(against(&newest).as_deref(), Some(reference), "{count}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_tells_nothing_is_a_reference_only_until_one_has_passed() {
+        let (few, enough) = (runs_of(1, &[1.0; 4]), runs(&[1.0; 4]));
+        for (all, reference) in
+            [([&few[0], &enough[1], &enough[2]], "small-1"), ([&enough[0], &enough[1], &few[2]], "small-1")]
+        {
+            let mut records: Vec<RunRecord> = all.into_iter().cloned().collect();
+            records.push(enough[3].clone());
+            let newest = newest_run(&records[..3], Reference::Earlier(1), 0.05).expect("there is one");
+            assert_eq!(newest.compared.expect("it has a reference").0.a.id.0, reference);
+            let newest = newest_run(&records, Reference::Earlier(1), 0.05).expect("there is one");
+            let (contrast, gate) = newest.compared.expect("it has a reference");
+            let expected = if all[2].header.blocks == 1 { "small-1" } else { "small-2" };
+            assert_eq!((contrast.a.id.0.as_str(), gate.outcome), (expected, GateOutcome::Passed));
         }
     }
 

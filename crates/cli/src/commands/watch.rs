@@ -65,7 +65,7 @@ The plan is a file of TOML:
   scenario = \"quick\"        # a built-in, or a file as seen from the plan's folder, as ./mine.toml
   every = \"1h\"
   jitter = \"5min\"           # up to so much earlier or later; default: a tenth
-  baseline = \"previous 3\"   # the run so many back, or a baseline's name; default: the run before
+  baseline = \"previous 3\"   # of those that passed, or a baseline's name; default: the last of these
   max_loss = \"5%\"
 
   [budget]

@@ -98,7 +98,7 @@ pub(super) struct Measure {
 /// What a run is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Against {
-    /// The run so many back, of those that had not lost.
+    /// The run so many back, of those that passed.
     Previous(usize),
     /// A run that was given this name.
     Baseline(String),
