@@ -37,8 +37,11 @@ fn watched() {
     assert_eq!((output.status, &first["verdict"]), (Some(0), &"first".into()), "{output:?}");
     let bytes = first["bytes"].as_u64().expect("it was counted");
     let median = first["results"][0]["value"]["median"].as_f64().expect("a rate");
-    // 12 trials of 400 ms, the warm-up with them.
-    let sent = bytes as f64 * 8.0 / (12.0 * 0.4);
+    // Trials of 400 ms, the warm-up with them; those that were made again beside other work count too.
+    let record = sandbox.record();
+    let trials = record["trials"].as_array().expect("a list");
+    let made: usize = trials.iter().map(|trial| 1 + trial["discarded"].as_array().map_or(0, Vec::len)).sum();
+    let sent = bytes as f64 * 8.0 / (made as f64 * 0.4);
     assert!((0.5..2.0).contains(&(sent / median)), "{sent} of {median}");
     assert_eq!(first["bytes_today"], first["bytes"]);
 
@@ -71,7 +74,9 @@ fn watched() {
     assert_eq!(names.trim(), format!("lost {}", third["run"].as_str().expect("a run")));
     fs::remove_file(sandbox.home().join("told")).expect("ours");
     let (output, fourth) = once(&sandbox, &plan(&sandbox, &hook));
-    assert_eq!((output.status, &fourth["alert"]), (Some(1), &Value::Null), "it is told once: {output:?}");
+    // The loss stands where nothing can be told, too.
+    assert!(matches!(output.status, Some(1 | 2)), "{output:?}");
+    assert_eq!(fourth["alert"], Value::Null, "it is told once: {output:?}");
     assert!(!sandbox.home().join("told").exists());
 
     let used = fourth["bytes_today"].as_u64().expect("they were counted");
