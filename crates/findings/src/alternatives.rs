@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use workload::Metric;
 
 use crate::estimate::Comparison;
 
 /// Paths of which none adds layers to another, from the best to the worst.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Ranking {
     pub workload: String,
     /// What it is measured in.
@@ -21,7 +21,7 @@ pub struct Ranking {
 }
 
 /// The place of one path.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Rank {
     /// From 1; paths that the numbers do not tell apart share one.
     pub place: u32,
@@ -34,7 +34,7 @@ pub struct Rank {
 }
 
 /// What one word in their names brings: cells that differ in it alone, in pairs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MatchedPairs {
     /// The word: `vhost`.
     pub word: String,
@@ -46,7 +46,7 @@ pub struct MatchedPairs {
 }
 
 /// A cell with the word and the same without it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MatchedPair {
     /// The cell without it.
     pub without: String,

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use samples::Objective;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use workload::Metric;
 
 use crate::{cell::OwnerCost, estimate::Interval};
 
 /// The answer to a sweep of one workload on one path.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
     pub workload: String,
     pub path: String,
@@ -27,7 +27,7 @@ pub struct Answer {
 }
 
 /// From which level of a factor on the metric grows no more.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Knee {
     pub factor: String,
     /// The first level at which the metric has reached its plateau.
@@ -44,7 +44,7 @@ pub struct Knee {
 }
 
 /// A setting on the frontier.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FrontierPoint {
     pub cell: String,
     pub levels: BTreeMap<String, String>,
@@ -59,7 +59,7 @@ pub struct FrontierPoint {
 }
 
 /// What to set for an objective.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Recommendation {
     pub objective: Objective,
     pub cell: String,

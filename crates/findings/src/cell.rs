@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use samples::{CellEnd, DeviceState, PathCounters, SyscallCount, ValidityWarning};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use workload::{BalloonMethod, BalloonMove, Metric, ReportedValue, SocketFacts, Work};
 
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// A cell in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CellSummary {
     /// Its identity.
     pub id: String,
@@ -80,7 +80,7 @@ impl CellSummary {
 }
 
 /// What one owner of CPU time spent on a cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OwnerCost {
     /// Who: `client threads`, `machine`, `Server VM`.
     pub owner: String,
@@ -90,7 +90,7 @@ pub struct OwnerCost {
 }
 
 /// What an owner's CPU time is told in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OwnerUnit {
     /// CPUs busy on average.
@@ -100,7 +100,7 @@ pub enum OwnerUnit {
 }
 
 /// A jump of the rate within a trial of a cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CellShift {
     /// The trial's place in the run.
     pub trial: u32,
@@ -110,7 +110,7 @@ pub struct CellShift {
 }
 
 /// What the kernel really gave the sockets of one end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct EndSocket {
     /// Which: `sender`, `receiver`, `client`, `server`.
     pub end: String,
@@ -119,7 +119,7 @@ pub struct EndSocket {
 }
 
 /// CPU time of a cell's trials (median over the trials).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CpuCost {
     /// CPUs of the machine.
     pub cpus: u32,
@@ -150,7 +150,7 @@ fn is_zero(value: &f64) -> bool {
 }
 
 /// CPU time for a unit of work.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct WorkCost {
     /// What was done.
     pub work: Work,
@@ -159,7 +159,7 @@ pub struct WorkCost {
 }
 
 /// First touches of memory, all trials added up.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct FirstTouchSummary {
     /// Page faults for a GiB: 262144 are one for each page of 4 KiB, 512 one for each huge page of 2 MiB.
     pub faults_per_gib: f64,
@@ -170,7 +170,7 @@ pub struct FirstTouchSummary {
 }
 
 /// What memory that moved says beside its rate: medians over the trials, but for the stall.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BalloonSummary {
     pub method: BalloonMethod,
     #[serde(rename = "move")]
@@ -197,7 +197,7 @@ impl BalloonSummary {
 }
 
 /// What the trials of a cell say together beside their value, by the kind of its workload.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WorkloadSummary {
     Stream(StreamSummary),

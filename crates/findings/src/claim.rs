@@ -1,13 +1,13 @@
 //! A claim: what analysis believes, on what evidence, how sure it is, and what to do.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use workload::Metric;
 
 use crate::{estimate::Comparison, evidence::Evidence};
 
 /// How much it matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// Good to know.
@@ -19,7 +19,7 @@ pub enum Severity {
 }
 
 /// A claim.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The rule that made it, such as `offload-off`; its page is docs/findings/ID.md.
     pub id: String,
@@ -129,7 +129,7 @@ impl Finding {
 }
 
 /// What to do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Remedy {
     /// In words.
     pub action: String,
@@ -168,7 +168,7 @@ fn first_sentence(text: &str) -> &str {
 }
 
 /// A change of a scenario that the lab can apply to a cell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Change {
     /// Segmentation, checksum and receive offloads of devices on, `host:device` each.
@@ -198,7 +198,7 @@ pub enum Change {
 }
 
 /// What a change brought in a cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Brought {
     pub cell: String,
     /// What is compared.

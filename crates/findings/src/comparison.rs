@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use samples::RunId;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use workload::Metric;
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 pub const CONTRAST_SCHEMA: u32 = 2;
 
 /// Run B against run A: A is the reference.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunComparison {
     /// [`CONTRAST_SCHEMA`] when it was written.
     pub schema: u32,
@@ -40,7 +40,7 @@ pub struct RunComparison {
 }
 
 /// Something around the runs that differs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SurroundingChange {
     /// What: `kernel`, `congestion control`, `scenario`, `offload tx-tcp-segmentation of client:eth0`.
     pub what: String,
@@ -51,7 +51,7 @@ pub struct SurroundingChange {
 }
 
 /// One cell in both runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CellComparison {
     /// Its identity in A.
     pub cell: String,
@@ -88,7 +88,7 @@ pub struct CellComparison {
 }
 
 /// What runs of one scenario differ by in a cell, as several of them show.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BetweenRuns {
     /// How far two runs may lie apart (0.02 is 2 %), at a confidence of 95 %.
     pub floor: f64,
@@ -97,7 +97,7 @@ pub struct BetweenRuns {
 }
 
 /// What a comparison of two runs comes to, as a user would say it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Established.
@@ -111,7 +111,7 @@ pub enum Verdict {
 }
 
 /// What a gate says of a contrast.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Gate {
     /// Losses beyond this share fail (0.05 is 5 %).
     pub most_loss: f64,
@@ -124,7 +124,7 @@ pub struct Gate {
 }
 
 /// A cell of which a gate cannot tell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OpenQuestion {
     /// Its identity in A.
     pub cell: String,
@@ -133,7 +133,7 @@ pub struct OpenQuestion {
 }
 
 /// What a gate comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateOutcome {
     /// No cell lost more than the threshold, and that is established.
@@ -145,7 +145,7 @@ pub enum GateOutcome {
 }
 
 /// A contrast and what a gate says of it: what `plumb check --json` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CheckReport {
     /// What the gate says.
     pub gate: Gate,

@@ -1,11 +1,11 @@
 //! Times as a distribution: its percentiles, and its shape for drawing.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use units::Nanos;
 
 /// A distribution of times. Those of several trials are merged, never averaged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Distribution {
     /// Shortest.
     pub min: Nanos,
@@ -33,7 +33,7 @@ impl Distribution {
 }
 
 /// The times from one to another.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Bucket {
     /// From this time.
     pub from: Nanos,

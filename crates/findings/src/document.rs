@@ -1,7 +1,7 @@
 //! The findings of one run, as one document.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::{
     alternatives::{MatchedPairs, Ranking},
@@ -22,7 +22,7 @@ use samples::{
 pub const SCHEMA: u32 = 7;
 
 /// Everything that analysis says of one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Findings {
     /// [`SCHEMA`] when it was written.
     pub schema: u32,
@@ -57,7 +57,7 @@ pub struct Findings {
 }
 
 /// The head of a report.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunSummary {
     /// Its identity.
     pub id: RunId,

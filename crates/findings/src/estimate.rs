@@ -3,11 +3,11 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use units::{Confidence, significant};
 
 /// An interval for an unknown value.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
     /// Lower end.
     pub low: f64,
@@ -18,7 +18,7 @@ pub struct Interval {
 }
 
 /// What an interval was computed from, and so what it can and cannot know.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
     /// From the trials: it knows what changes from one to the next.
@@ -29,7 +29,7 @@ pub enum Basis {
 }
 
 /// A value estimated from trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
     /// The median over the trials.
     pub median: f64,
@@ -55,7 +55,7 @@ impl Estimate {
 }
 
 /// What a comparison comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
     /// Established: lower.
@@ -69,7 +69,7 @@ pub enum Difference {
 }
 
 /// One thing against another: measured in the same blocks, or else a trial's intervals against another's.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// This over that: 0.9 is a tenth less. Where trials are paired by blocks it comes from the pairs' ratios.
     pub ratio: f64,
@@ -119,7 +119,7 @@ impl fmt::Display for Comparison {
 }
 
 /// What the baseline differs from itself by.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct NoiseFloor {
     pub workload: String,
     /// The baseline's cell.

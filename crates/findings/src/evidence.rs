@@ -3,14 +3,14 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use units::{BitRate, Bytes, Confidence, Nanos, Share, significant};
 use workload::{Metric, Quantity};
 
 use crate::estimate::{Comparison, Interval, change};
 
 /// What was looked at, and what it said.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
     /// What was looked at: `vxlan-offload=off against on`.
     pub what: String,
@@ -22,7 +22,7 @@ pub struct Evidence {
 }
 
 /// A number of evidence.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Number {
     pub value: f64,
     pub unit: Unit,
@@ -32,7 +32,7 @@ pub struct Number {
 }
 
 /// What a number of evidence is measured in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// One thing over another: 0.9 is a tenth less.

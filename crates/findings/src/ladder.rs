@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use workload::Metric;
 
 use crate::estimate::Comparison;
 
 /// What each layer of nested paths takes, at one workload and one setting of the factors.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Ladder {
     pub workload: String,
     /// What its paths are measured in.
@@ -21,7 +21,7 @@ pub struct Ladder {
 }
 
 /// One path of a ladder.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CostStep {
     pub cell: String,
     pub path: String,
@@ -36,7 +36,7 @@ pub struct CostStep {
 }
 
 /// What a factor's level changes against its first level, all else equal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FactorEffect {
     pub factor: String,
     /// The level it had first: the reference.

@@ -1,7 +1,7 @@
 //! What ping-pongs and connections say: distributions of times, and what was measured beside them.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use workload::LatencyHistogram;
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The round trips of a cell, all trials' merged. Round trip, never half of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LatencySummary {
     /// From when each message was sent.
     pub round_trips: Distribution,
@@ -46,7 +46,7 @@ impl LatencySummary {
 }
 
 /// The same messages, seen from when they should have been sent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OpenLoopSummary {
     /// From each message's intended time to its return: a stall of sender, path or peer is not hidden.
     pub since_intended: Distribution,
@@ -55,7 +55,7 @@ pub struct OpenLoopSummary {
 }
 
 /// The connections of a cell, all trials' merged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ConnectSummary {
     /// From the call that connects to its return.
     pub connects: Distribution,

@@ -2,14 +2,14 @@
 //! guests whose accesses are known, by each way of sharing it out.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use units::{Bytes, Nanos, Share};
 
 /// The version of [`MemorySummary`]'s shape. A reader refuses another one.
 pub const MEMORY_SCHEMA: u32 = 1;
 
 /// What a page of it shows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MemorySummary {
     /// [`MEMORY_SCHEMA`] when it was written.
     pub schema: u32,
@@ -25,7 +25,7 @@ pub struct MemorySummary {
 }
 
 /// A way of sharing fast memory out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryArm {
     pub name: String,
     /// Share of all accesses that fast memory served, each machine alike.
@@ -36,7 +36,7 @@ pub struct MemoryArm {
 }
 
 /// A machine under it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct VmMemory {
     pub name: String,
     pub hits: Option<Share>,
@@ -46,7 +46,7 @@ pub struct VmMemory {
 }
 
 /// A machine at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryLook {
     /// Since the first look.
     pub at: Nanos,
@@ -56,7 +56,7 @@ pub struct MemoryLook {
 }
 
 /// A move.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryMove {
     /// Since the first look.
     pub at: Nanos,

@@ -2,11 +2,11 @@
 //! segmentation and receive offload really did.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use units::Bytes;
 
 /// The packets of a cell, all trials added up.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PacketSummary {
     /// The devices of its path, in its order.
     pub devices: Vec<DevicePackets>,
@@ -14,7 +14,7 @@ pub struct PacketSummary {
     pub data: Option<DataPackets>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DevicePackets {
     /// `host:device`.
     pub device: String,
@@ -25,7 +25,7 @@ pub struct DevicePackets {
 }
 
 /// Packets of one device in one direction.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct PacketSize {
     /// How many.
     pub packets: u64,
@@ -37,7 +37,7 @@ pub struct PacketSize {
 }
 
 /// The packets that carried a cell's data from its sender to its receiver.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DataPackets {
     /// Segments a packet at the first device of their way.
     pub first: f64,
@@ -48,7 +48,7 @@ pub struct DataPackets {
 }
 
 /// Where packets were cut into smaller ones.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PacketCut {
     /// The device, `host:device`.
     pub device: String,

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use workload::Metric;
 
 use crate::estimate::Comparison;
 
 /// The pairs of one workload at one setting of the factors.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PairMatrix {
     pub workload: String,
     /// What it is measured in.
@@ -26,7 +26,7 @@ pub struct PairMatrix {
 }
 
 /// Pairs that were measured beside others, against the same ones alone in the same blocks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Contamination {
     /// Beside others over alone.
     pub change: Comparison,
@@ -37,7 +37,7 @@ pub struct Contamination {
 }
 
 /// One way between two hosts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct HostPair {
     /// The client's host.
     pub from: String,

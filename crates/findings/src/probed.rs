@@ -2,13 +2,13 @@
 
 use samples::{AttributionSource, CpuOwner, HopPoint, MissingProbe, Overflow, ProbeKind, SyscallCount};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use units::Nanos;
 use workload::{Metric, Work};
 
 use crate::{distribution::Distribution, estimate::Interval};
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RunProbes {
     /// Those that watched its probed trials.
     pub ran: Vec<ProbeKind>,
@@ -21,7 +21,7 @@ pub struct RunProbes {
 }
 
 /// A probe that failed on the way: some trials were watched without it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LostProbe {
     pub probe: ProbeKind,
     /// Why, the first time.
@@ -35,7 +35,7 @@ pub struct LostProbe {
 }
 
 /// What all probes of a run together cost a workload.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ProbeCost {
     pub workload: String,
     /// What it is measured in.
@@ -53,7 +53,7 @@ pub struct ProbeCost {
 }
 
 /// What probes cost in CPU time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct CpuProbeCost {
     /// The share that is added.
     pub cost: f64,
@@ -61,7 +61,7 @@ pub struct CpuProbeCost {
 }
 
 /// What probes saw of a cell. Everything is of whole trials, the warm-up and the connecting included.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ProbedSummary {
     /// Trials that they watched.
     pub trials: u32,
@@ -79,7 +79,7 @@ pub struct ProbedSummary {
 }
 
 /// CPU time of the machine by owner: the time of all probed trials over their length, so that owners add up.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CpuAttribution {
     /// How it was told apart.
     pub source: AttributionSource,
@@ -111,7 +111,7 @@ pub struct CpuAttribution {
 
 /// CPUs busy on average in virtual machines and in what carries them. Plumb, other processes and an end that is in none
 /// have no part in it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct MachineTimes {
     /// The vCPU threads of the server's; `None` where it is in none.
     pub server: Option<f64>,
@@ -122,7 +122,7 @@ pub struct MachineTimes {
 }
 
 /// CPU time of a guest by its own kernel's count: what its host takes from it, or does for it, is not in it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GuestTime {
     /// Which end: `client` or `server`.
     pub end: String,
@@ -136,7 +136,7 @@ pub struct GuestTime {
 }
 
 /// What one owner had.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OwnerTime {
     pub owner: CpuOwner,
     pub cpus: f64,
@@ -149,7 +149,7 @@ pub struct OwnerTime {
 }
 
 /// A process, thread or CPU of an owner.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OwnerPart {
     /// The process, where it matters.
     pub process: Option<String>,
@@ -161,7 +161,7 @@ pub struct OwnerPart {
 }
 
 /// How often system calls were made for what was carried meanwhile.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CallRates {
     /// What is counted: megabytes, messages or connections.
     pub work: Work,
@@ -178,7 +178,7 @@ pub struct CallRates {
 }
 
 /// One kind of call of one process, whichever of its threads made it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ProcessCalls {
     /// How often and how long; with the thread where only one made it.
     pub count: SyscallCount,
@@ -190,7 +190,7 @@ pub struct ProcessCalls {
     pub rate: f64,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EndCalls {
     /// `client`, `server`, or what carries them; `None` where it is not known.
     pub end: Option<String>,
@@ -203,7 +203,7 @@ pub struct EndCalls {
 }
 
 /// The way of a cell's messages through the layers: the one that most took, equal steps of all trials merged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LatencyBreakdown {
     /// Every so many-th message was followed.
     pub every: u32,
@@ -227,7 +227,7 @@ pub struct LatencyBreakdown {
 }
 
 /// From one point of the way to the next.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct StepSummary {
     /// Where it begins.
     pub from: HopPoint,
@@ -252,7 +252,7 @@ pub struct StepSummary {
 }
 
 /// A part of a round trip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Leg {
     /// From the client to the server.
@@ -264,7 +264,7 @@ pub enum Leg {
 }
 
 /// What happens in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
     /// A system call sends: socket, protocol, routing.

@@ -2,7 +2,7 @@
 
 use samples::{Environment, UnixMillis, ValidityWarning};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use units::{Bytes, Nanos};
 use workload::{Direction, WorkloadSettings};
 
@@ -19,7 +19,7 @@ use crate::{
 pub const SOLO_SCHEMA: u32 = 2;
 
 /// Everything that analysis says of one trial alone.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleMeasurement {
     /// [`SOLO_SCHEMA`] when it was written.
     pub schema: u32,
@@ -52,7 +52,7 @@ pub struct SingleMeasurement {
 }
 
 /// What was measured, by kind of load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum SingleOutcome {
     Stream(SingleStream),
@@ -62,7 +62,7 @@ pub enum SingleOutcome {
 }
 
 /// A stream on its own. Rates in bits per second, the warm-up left out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleStream {
     /// What the receivers got, all connections together. This is the rate that counts.
     pub received: SingleRate,
@@ -97,7 +97,7 @@ impl SingleStream {
 }
 
 /// One connection.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleFlow {
     /// Its number among those of its direction.
     pub id: u32,
@@ -112,7 +112,7 @@ pub struct SingleFlow {
 }
 
 /// A rate of one trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleRate {
     /// All that was counted over all its time, in the unit of the outcome.
     pub rate: f64,
@@ -123,7 +123,7 @@ pub struct SingleRate {
 
 /// How sure a rate is, from the trial's own intervals. What changes from one trial to the next (placement, other
 /// tenants, the order of connections) is not in it: only a run of several trials shows that.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     /// An interval for the mean rate that heeds that neighbouring intervals are alike.
     pub interval: Interval,
@@ -137,7 +137,7 @@ pub struct Spread {
 }
 
 /// A time at which the rate jumped and stayed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct LevelShift {
     /// Since the warm-up's end.
     pub at: Nanos,
@@ -147,7 +147,7 @@ pub struct LevelShift {
 }
 
 /// Connections on their own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleConnect {
     /// Connections made, used and closed per second.
     pub rate: SingleRate,
@@ -155,7 +155,7 @@ pub struct SingleConnect {
 }
 
 /// Two levels that the numbers of a trial gather at.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleLevels {
     /// What gathers: `intervals`, `round trips`.
     pub of: String,

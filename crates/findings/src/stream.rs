@@ -1,7 +1,7 @@
 //! What a stream says beside its receiver's rate.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use units::{Bytes, Nanos};
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The streams of a cell. Rates in bits per second.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct StreamSummary {
     /// What the senders' sockets took: average TX; `None` when no sender told.
     pub sent: Option<Estimate>,
@@ -40,7 +40,7 @@ impl StreamSummary {
 }
 
 /// What TCP_INFO said, all trials and connections together, the warm-up left out.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct TcpSummary {
     /// Segments sent again.
     pub retransmits: u64,
@@ -59,7 +59,7 @@ pub struct TcpSummary {
 }
 
 /// The datagrams of UDP streams, all trials and flows together, the warm-up left out.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct DatagramSummary {
     pub sent: u64,
     /// Received, duplicates not counted.

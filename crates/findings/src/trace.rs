@@ -6,7 +6,7 @@ use samples::{
     TraceEnd, TraceTarget, UnixMillis,
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use units::Nanos;
 
 use crate::{comparison::SurroundingChange, estimate::Interval};
@@ -15,7 +15,7 @@ use crate::{comparison::SurroundingChange, estimate::Interval};
 pub const TRACE_CONTRAST_SCHEMA: u32 = 1;
 
 /// What one trace says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TraceSummary {
     /// What was traced.
     pub target: TraceTarget,
@@ -53,7 +53,7 @@ pub struct TraceSummary {
 }
 
 /// Calls that were counted together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TracedCall {
     /// What was counted; of several kinds, `call` is the one that took most time.
     pub count: SyscallCount,
@@ -70,7 +70,7 @@ pub struct TracedCall {
 }
 
 /// System calls that were counted by stopping whoever made them: in slices, with rests between.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PtraceCost {
     /// How long calls were counted: rates and counts are of this time only.
     pub looked: Nanos,
@@ -86,7 +86,7 @@ pub struct PtraceCost {
 }
 
 /// Something while calls were counted, against the rest after it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct TracedPace {
     /// How much of it was left: 0.1 is a tenth.
     pub ratio: f64,
@@ -95,7 +95,7 @@ pub struct TracedPace {
 }
 
 /// CPU time by owner.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TracedCpu {
     /// How it was told apart.
     pub source: AttributionSource,
@@ -112,7 +112,7 @@ pub struct TracedCpu {
 }
 
 /// One owner's CPU time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TracedShare {
     /// Whose.
     pub owner: CpuOwner,
@@ -129,7 +129,7 @@ pub struct TracedShare {
 }
 
 /// One trace against another: A is the reference.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TraceComparison {
     /// [`TRACE_CONTRAST_SCHEMA`] when it was written.
     pub schema: u32,
@@ -146,7 +146,7 @@ pub struct TraceComparison {
 }
 
 /// One kind of call in both traces.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CallComparison {
     pub call: String,
     /// In A; `None` when there was none.
@@ -161,7 +161,7 @@ pub struct CallComparison {
 }
 
 /// One owner in both traces.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OwnerComparison {
     /// Whose.
     pub owner: CpuOwner,

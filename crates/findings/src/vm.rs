@@ -3,7 +3,7 @@
 
 use samples::{VmFacts, VmRole};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::{claim::Finding, trace::TraceSummary};
 
@@ -11,7 +11,7 @@ use crate::{claim::Finding, trace::TraceSummary};
 pub const VM_SCHEMA: u32 = 1;
 
 /// What one virtual machine says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct VmSummary {
     /// [`VM_SCHEMA`] when it was written.
     pub schema: u32,
@@ -28,7 +28,7 @@ pub struct VmSummary {
 }
 
 /// CPU time of the threads of one role.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct VmRoleCpu {
     pub role: VmRole,
     /// How many they are.

@@ -18,6 +18,7 @@ mod origin;
 mod remedy_trials;
 mod run;
 mod syscalls;
+mod text;
 mod time;
 mod trace;
 mod trial;

@@ -1,20 +1,18 @@
 //! Records as the text that is kept, and back. What could not be read again is not kept.
 //! Must not know where the text lies.
 
+use std::fmt;
+
 use samples::{CellEnd, MachineChange, RunHeader, RunId, Trial};
 
 use crate::error::StoreError;
 
 pub(crate) fn header_text(header: &RunHeader) -> Result<String, StoreError> {
-    serde_json::to_string(header)
-        .and_then(|text| serde_json::from_str::<RunHeader>(&text).map(|_| text))
-        .map_err(|error| unkeepable(&header.id, "the header".to_owned(), &error))
+    header.text().map_err(|error| unkeepable(&header.id, "the header".to_owned(), &error))
 }
 
 pub(crate) fn trial_text(run: &RunId, trial: &Trial) -> Result<String, StoreError> {
-    serde_json::to_string(trial)
-        .and_then(|text| serde_json::from_str::<Trial>(&text).map(|_| text))
-        .map_err(|error| unkeepable(run, format!("trial {}", trial.index), &error))
+    trial.text().map_err(|error| unkeepable(run, format!("trial {}", trial.index), &error))
 }
 
 /// The text of an imported trial, in a buffer that is used again. It is not read once more as that of a measured one, whose
@@ -25,15 +23,12 @@ pub(crate) fn trial_text_into<'a>(
     trial: &Trial,
 ) -> Result<&'a str, StoreError> {
     buffer.clear();
-    serde_json::to_writer(&mut *buffer, trial)
-        .map_err(|error| unkeepable(run, format!("trial {}", trial.index), &error))?;
+    trial.append_to(buffer).map_err(|error| unkeepable(run, format!("trial {}", trial.index), &error))?;
     Ok(std::str::from_utf8(buffer).expect("JSON is written as UTF-8"))
 }
 
 pub(crate) fn end_text(run: &RunId, end: &CellEnd) -> Result<String, StoreError> {
-    serde_json::to_string(end)
-        .and_then(|text| serde_json::from_str::<CellEnd>(&text).map(|_| text))
-        .map_err(|error| unkeepable(run, format!("the end of cell {}", end.cell), &error))
+    end.text().map_err(|error| unkeepable(run, format!("the end of cell {}", end.cell), &error))
 }
 
 /// What is kept beside a text, so that a digit of it that changed later is noticed (CRC-32, which finds every change
@@ -56,18 +51,17 @@ pub(crate) fn trial_of(written: u32, text: &str, kept: Option<u32>) -> Result<Tr
 }
 
 pub(crate) fn change_text(run: &RunId, change: &MachineChange) -> Result<String, StoreError> {
-    serde_json::to_string(change)
-        .map_err(|error| unkeepable(run, "a change of the machine".to_owned(), &error))
+    change.text().map_err(|error| unkeepable(run, "a change of the machine".to_owned(), &error))
 }
 
 pub(crate) fn change_of(text: &str) -> Result<MachineChange, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    MachineChange::read(text).map_err(|error| error.to_string())
 }
 
 pub(crate) fn end_of(text: &str) -> Result<CellEnd, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    CellEnd::read(text).map_err(|error| error.to_string())
 }
 
-fn unkeepable(run: &RunId, what: String, error: &serde_json::Error) -> StoreError {
+fn unkeepable(run: &RunId, what: String, error: &dyn fmt::Display) -> StoreError {
     StoreError::Unkeepable { run: run.clone(), what, reason: error.to_string() }
 }

@@ -39,8 +39,7 @@ fn a_run_comes_back_byte_for_byte() {
     drop(store);
     kept.header.state = RunState::Complete;
     let again = Store::open(&path).expect("opens again").load(&run).expect("loads again");
-    let text = |record: &RunRecord| serde_json::to_string(record).expect("serialises");
-    assert_eq!(text(&again), text(&kept));
+    assert_eq!(again.text().expect("serialises"), kept.text().expect("serialises"));
 }
 
 #[test]

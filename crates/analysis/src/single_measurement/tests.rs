@@ -2,7 +2,7 @@
 
 use findings::{SingleOutcome, SingleStream};
 use units::Nanos;
-use workload::{PingPongSettings, StreamSettings, Until};
+use workload::PingPongSettings;
 
 use super::*;
 use crate::fixtures::{connections, cpu, open_loop_of, ping_of, stream_at, stream_settings};
@@ -111,12 +111,4 @@ fn an_open_loop_and_connections_have_their_distributions() {
     };
     let spread = connect.rate.spread.expect("twenty samples");
     assert!(spread.interval.low < 500.0 && spread.interval.high > 500.0, "{spread:?}");
-}
-
-#[test]
-fn a_solo_document_can_be_read_again() {
-    let load = WorkloadSettings::Stream(StreamSettings::new(Until::Elapsed(Nanos::from_secs(5))));
-    let said = of(&load, &stream_at(&steady(8e9, 20)));
-    let text = serde_json::to_string(&said).expect("it serialises");
-    assert_eq!(serde_json::from_str::<SingleMeasurement>(&text).expect("it can be read"), said);
 }

@@ -190,7 +190,7 @@ impl FormatName {
                 }
                 return Ok(page);
             }
-            Self::Raw => return Ok(serde_json::to_string_pretty(record)? + "\n"),
+            Self::Raw => return Ok(record.document()?),
         };
         Ok(::report::render(findings, Some(record), format, options))
     }

@@ -132,5 +132,5 @@ fn a_machine_without_fault_is_told_so_and_its_json_is_the_document() {
     let fine = VmSummary { claims: Vec::new(), ..summary() };
     assert!(shown(&fine).contains("Nothing to act on"));
     let json = render_vm(&fine, 10, SingleFormat::Json, &Options::default());
-    assert_eq!(serde_json::from_str::<VmSummary>(&json).ok(), Some(fine));
+    assert_eq!(serde_json::from_str(&json).ok(), serde_json::to_value(fine).ok());
 }
