@@ -188,13 +188,14 @@ pub(crate) fn read(log: &Path) -> anyhow::Result<Reading> {
     let mut assembler = Assembler::new(meta);
     let file = fs::File::open(log).with_context(|| format!("open {}", log.display()))?;
     let mut input = std::io::BufReader::with_capacity(64 << 10, file);
-    let mut trials = 0;
+    let (mut trials, mut text) = (0, Vec::new());
     let mut keep = |done: &import::Done| {
         trials += 1;
-        serde_json::to_string(&done.trial).map(|text| text.len())
+        text.clear();
+        done.trial.append_to(&mut text)
     };
     let report = import::read::<serde_json::Error>("log", &mut input, &Options::default(), &mut |found| {
-        assembler.take(found).iter().try_for_each(|done| keep(done).map(|_| ()))
+        assembler.take(found).iter().try_for_each(&mut keep)
     })?;
     assembler.read(report);
     for done in assembler.finish().rest {

@@ -152,6 +152,7 @@ impl Assembler {
             return self.calls(found);
         }
         self.has_logs = true;
+        self.bound(&mut found);
         let complete = self.pool.offer(found);
         complete.into_iter().flat_map(|found| self.complete(found)).collect()
     }
@@ -313,8 +314,7 @@ impl Assembler {
         self.latest.replace(found).and_then(|before| self.trial(before)).into_iter().collect()
     }
 
-    fn trial(&mut self, mut found: ImportedTest) -> Option<Done> {
-        self.bound(&mut found);
+    fn trial(&mut self, found: ImportedTest) -> Option<Done> {
         let Some((cell, block)) = self.cells.place(&found) else {
             self.left_out_of_cells += 1;
             return None;

@@ -38,6 +38,20 @@ pub(crate) struct Cells {
     first_in: HashMap<String, Context>,
     /// The headings of the last test and what they say: the rows of a table have the same.
     latest: (Vec<String>, Settings),
+    /// What tells the cell of the last test, and which it is: the tests of a log mostly have the same.
+    latest_cell: Option<(Identity, usize)>,
+}
+
+/// All of a test that tells its cell.
+#[derive(Debug, PartialEq)]
+struct Identity {
+    file: String,
+    title: Vec<String>,
+    told: ImportedSettings,
+    /// Client and server, as far as they are told.
+    hosts: Option<(String, String)>,
+    levels: BTreeMap<String, String>,
+    counted: Option<RateBasis>,
 }
 
 #[derive(Debug)]
@@ -64,23 +78,38 @@ impl Cells {
 
     /// The cell of a test, and the number of its trials before this one; `None` where there are too many cells.
     pub(crate) fn place(&mut self, found: &ImportedTest) -> Option<(String, u32)> {
-        let title = self.settings_of(&found.title);
-        let (from, to) = title.path.or_else(|| hosts(found)).unwrap_or_default();
+        let test = Identity::of(found);
+        let at = match &self.latest_cell {
+            Some((latest, at)) if *latest == test => *at,
+            _ => {
+                let at = self.cell(&test)?;
+                self.latest_cell = Some((test, at));
+                at
+            }
+        };
+        let cell = &mut self.cells[at];
+        cell.trials += 1;
+        Some((cell.record.id.clone(), cell.trials - 1))
+    }
+
+    /// Which cell it is, a new one where none has its name; `None` where there are too many.
+    fn cell(&mut self, test: &Identity) -> Option<usize> {
+        let title = self.settings_of(&test.title);
+        let (from, to) = title.path.or_else(|| test.hosts.clone()).unwrap_or_default();
         let path = self.path(&from, &to);
         let mut levels = title.levels;
-        levels.extend(found.levels.clone());
-        let counted = RateBasis::of(&found.measurement);
-        if let Some(unusual) = counted.filter(|counted| *counted != RateBasis::Received) {
+        levels.extend(test.levels.clone());
+        if let Some(unusual) = test.counted.filter(|counted| *counted != RateBasis::Received) {
             levels.insert(COUNTED.to_owned(), unusual.word().to_owned());
         }
-        let workload = title.workload.unwrap_or_else(|| usual_workload(&found.told).to_owned());
-        let mut settings = settings(&found.told);
+        let workload = title.workload.unwrap_or_else(|| usual_workload(&test.told).to_owned());
+        let mut settings = settings(&test.told);
         let mut words: Vec<String> =
             levels.iter().map(|(factor, level)| slug(&format!("{factor}={level}"))).collect();
-        words.extend(telling(&found.told, &settings));
-        settings.extend(counted.map(|counted| (COUNTED, counted.word().to_owned())));
-        self.context(&format!("{path}/{workload}"), found, &title.section, &mut words, &mut settings);
-        let name = self.free_name(&format!("{path}/{}", slug(&workload)), words, &found.told);
+        words.extend(telling(&test.told, &settings));
+        settings.extend(test.counted.map(|counted| (COUNTED, counted.word().to_owned())));
+        self.context(&format!("{path}/{workload}"), test, &title.section, &mut words, &mut settings);
+        let name = self.free_name(&format!("{path}/{}", slug(&workload)), words, &test.told);
         if self.cells.len() >= MOST_CELLS && !self.by_name.contains_key(&name) {
             return None;
         }
@@ -90,16 +119,14 @@ impl Cells {
                 path,
                 workload,
                 levels,
-                sent: WorkloadSource::Told(found.told.clone()),
+                sent: WorkloadSource::Told(test.told.clone()),
                 placement: UNKNOWN.to_owned(),
                 baseline: false,
             };
             self.cells.push(Cell { record, settings, trials: 0 });
             self.cells.len() - 1
         });
-        let cell = &mut self.cells[at];
-        cell.trials += 1;
-        Some((cell.record.id.clone(), cell.trials - 1))
+        Some(at)
     }
 
     pub(crate) fn most_trials(&self) -> u32 {
@@ -160,13 +187,13 @@ impl Cells {
     fn context(
         &mut self,
         stem: &str,
-        found: &ImportedTest,
+        test: &Identity,
         section: &str,
         words: &mut Vec<String>,
         settings: &mut BTreeMap<&'static str, String>,
     ) {
-        let congestion = found.told.congestion.clone();
-        let here = Context { file: stem_of(&found.file).to_owned(), section: section.to_owned(), congestion };
+        let congestion = test.told.congestion.clone();
+        let here = Context { file: stem_of(&test.file).to_owned(), section: section.to_owned(), congestion };
         let base = format!("{stem}/{}", words.join(","));
         let first = self.first_in.entry(base).or_insert_with(|| here.clone());
         if first.file != here.file && !self.together {
@@ -219,6 +246,19 @@ impl Cells {
             }
         }
         values.into_iter().filter(|(_, values)| values.len() > 1).map(|(setting, _)| setting).collect()
+    }
+}
+
+impl Identity {
+    fn of(found: &ImportedTest) -> Self {
+        Self {
+            file: found.file.clone(),
+            title: found.title.clone(),
+            told: found.told.clone(),
+            hosts: hosts(found),
+            levels: found.levels.clone(),
+            counted: RateBasis::of(&found.measurement),
+        }
     }
 }
 

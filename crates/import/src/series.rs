@@ -32,12 +32,12 @@ impl Series {
         Self { kept: intervals, pending: None, stride: 1 }
     }
 
-    /// Makes one of every two until so many are left, or none follow one another any more.
+    /// Adds up intervals until at most so many are left, or none follow one another any more.
     pub(crate) fn into_at_most(mut self, most: usize) -> Vec<Interval> {
         let mut before = usize::MAX;
         while self.len() > most && self.len() < before {
             before = self.len();
-            self.halve();
+            self.add_up(before.div_ceil(most) as u32);
         }
         self.kept.extend(self.pending.take().map(|(interval, _)| interval));
         self.kept.shrink_to_fit();
@@ -49,21 +49,29 @@ impl Series {
         self.kept.len() + usize::from(self.pending.is_some())
     }
 
-    /// When the last interval ended.
-    pub(crate) fn end(&self) -> Option<Nanos> {
-        self.pending.map(|(interval, _)| interval).or(self.kept.last().copied()).map(|interval| interval.end)
+    /// All of them, in order.
+    pub(crate) fn intervals(&self) -> impl Iterator<Item = &Interval> {
+        self.kept.iter().chain(self.pending.iter().map(|(interval, _)| interval))
+    }
+
+    /// Those after the warm-up.
+    pub(crate) fn measured(&self) -> impl Iterator<Item = &Interval> {
+        self.intervals().filter(|interval| !interval.warmup)
     }
 
     /// What the intervals after the warm-up carried.
     pub(crate) fn bytes(&self) -> f64 {
-        let last = self.pending.iter().map(|(interval, _)| interval);
-        self.kept.iter().chain(last).filter(|it| !it.warmup).map(|it| it.bytes.0 as f64).sum()
+        self.measured().map(|interval| interval.bytes.0 as f64).sum()
+    }
+
+    /// When the last interval ended.
+    pub(crate) fn end(&self) -> Option<Nanos> {
+        self.last().map(|interval| interval.end)
     }
 
     /// How long the last interval is; 0 without one.
     pub(crate) fn last_length(&self) -> Nanos {
-        let last = self.pending.map(|(interval, _)| interval).or(self.kept.last().copied());
-        last.map(|interval| interval.end - interval.start).unwrap_or_default()
+        self.last().map(|interval| interval.end - interval.start).unwrap_or_default()
     }
 
     /// How many intervals of the log make one of these.
@@ -73,53 +81,38 @@ impl Series {
 
     /// Adds the one that follows.
     pub(crate) fn push(&mut self, interval: Interval) {
+        self.add(interval, 1);
+    }
+
+    /// Makes one of every two.
+    pub(crate) fn halve(&mut self) {
+        self.add_up(2);
+    }
+
+    /// Makes one of so many.
+    fn add_up(&mut self, each: u32) {
+        let Self { kept, pending, stride } = std::mem::take(self);
+        self.stride = stride.saturating_mul(each);
+        self.kept.reserve(kept.len() / each as usize + 1);
+        kept.into_iter().for_each(|interval| self.add(interval, stride));
+        pending.into_iter().for_each(|(interval, count)| self.add(interval, count));
+    }
+
+    /// Adds the sum of so many.
+    fn add(&mut self, interval: Interval, count: u32) {
         let pending = match self.pending.take() {
-            Some((before, count)) if follows(&before, &interval) => (before.and(&interval), count + 1),
+            Some((before, sum)) if follows(&before, &interval) => (before.and(&interval), sum + count),
             before => {
                 self.kept.extend(before.map(|(interval, _)| interval));
-                (interval, 1)
+                (interval, count)
             }
         };
         if pending.1 >= self.stride { self.kept.push(pending.0) } else { self.pending = Some(pending) }
     }
 
-    /// Makes one of every two.
-    pub(crate) fn halve(&mut self) {
-        let before = std::mem::take(self);
-        self.stride = before.stride.saturating_mul(2);
-        self.kept.reserve(before.kept.len() / 2 + 1);
-        let mut first: Option<Interval> = None;
-        for interval in before.kept {
-            first = match first {
-                Some(earlier) if follows(&earlier, &interval) => {
-                    self.kept.push(earlier.and(&interval));
-                    None
-                }
-                Some(earlier) => {
-                    self.kept.push(earlier);
-                    Some(interval)
-                }
-                None => Some(interval),
-            };
-        }
-        self.pending = first.map(|interval| (interval, before.stride));
-        if let Some((interval, count)) = before.pending {
-            match &mut self.pending {
-                Some((earlier, sum)) if follows(earlier, &interval) => {
-                    *earlier = earlier.and(&interval);
-                    *sum += count;
-                }
-                other => {
-                    self.kept.extend(other.take().map(|(interval, _)| interval));
-                    *other = Some((interval, count));
-                }
-            }
-        }
-    }
-
     /// Whether the last one lies in the warm-up.
     pub(crate) fn ends_in_warmup(&self) -> bool {
-        self.pending.map(|(interval, _)| interval).or(self.kept.last().copied()).is_some_and(|it| it.warmup)
+        self.last().is_some_and(|interval| interval.warmup)
     }
 
     /// Leaves out those that end later than this.
@@ -134,6 +127,10 @@ impl Series {
     pub(crate) fn into_intervals(mut self) -> Vec<Interval> {
         self.kept.extend(self.pending.map(|(interval, _)| interval));
         self.kept
+    }
+
+    fn last(&self) -> Option<&Interval> {
+        self.pending.as_ref().map(|(interval, _)| interval).or(self.kept.last())
     }
 }
 

@@ -4,6 +4,8 @@
 use units::{Bytes, Nanos};
 use workload::Interval;
 
+use crate::series::Series;
+
 /// Intervals and summary of a test may differ by this share: both are rounded, and the summary's time is exact.
 const DIFFER: f64 = 0.03;
 
@@ -26,10 +28,10 @@ pub(super) struct Agreement {
 }
 
 impl Agreement {
-    /// `stride` intervals of the log are one of these; `None` without any.
-    pub(super) fn of(own: &[Interval], stride: u32, summary: &Interval) -> Option<Self> {
-        let usual = usual(own, stride)?;
-        let intervals: Span = (measured(own).map(|it| it.bytes.0 as f64).sum(), covered(own));
+    /// `None` without intervals.
+    pub(super) fn of(own: &Series, summary: &Interval) -> Option<Self> {
+        let usual = usual(own)?;
+        let intervals: Span = (own.bytes(), lengths(own).sum());
         let summary: Span = (summary.bytes.0 as f64, (summary.end - summary.start).seconds());
         let lacks_rows = (summary.1 - intervals.1).abs() > PART * usual + 2.0 * ROUNDED;
         Some(Self { intervals, summary, lacks_rows })
@@ -83,25 +85,22 @@ pub(super) fn add_what_the_summary_counts_alone(own: &mut [Interval], summary: &
 }
 
 /// The time between intervals, and before the first, of which none tells, where it comes to at least one.
-pub(super) fn gaps(own: &[Interval], stride: u32) -> Nanos {
-    let Some(usual) = usual(own, stride) else { return Nanos(0) };
-    let starts = own.iter().map(|interval| interval.start.seconds());
-    let ends = [0.0].into_iter().chain(own.iter().map(|interval| interval.end.seconds()));
+pub(super) fn gaps(own: &Series) -> Nanos {
+    let Some(usual) = usual(own) else { return Nanos(0) };
+    let starts = own.intervals().map(|interval| interval.start.seconds());
+    let ends = [0.0].into_iter().chain(own.intervals().map(|interval| interval.end.seconds()));
     let gaps: f64 = starts.zip(ends).map(|(start, end)| start - end).filter(|gap| *gap > PART * usual).sum();
     Nanos((gaps * 1e9) as u64)
 }
 
 /// How long an interval of the log mostly is.
-fn usual(own: &[Interval], stride: u32) -> Option<f64> {
-    let mut lengths: Vec<f64> = measured(own).map(|it| (it.end - it.start).seconds()).collect();
+fn usual(own: &Series) -> Option<f64> {
+    let mut lengths: Vec<f64> = lengths(own).collect();
     lengths.sort_by(f64::total_cmp);
-    Some(lengths.get(lengths.len() / 2)? / f64::from(stride.max(1)))
+    Some(lengths.get(lengths.len() / 2)? / f64::from(own.stride()))
 }
 
-fn covered(own: &[Interval]) -> f64 {
-    measured(own).map(|it| (it.end - it.start).seconds()).sum()
-}
-
-fn measured(own: &[Interval]) -> impl Iterator<Item = &Interval> {
-    own.iter().filter(|interval| !interval.warmup)
+/// Of the intervals after the warm-up, in seconds.
+fn lengths(own: &Series) -> impl Iterator<Item = f64> {
+    own.measured().map(|interval| (interval.end - interval.start).seconds())
 }

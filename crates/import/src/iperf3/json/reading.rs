@@ -219,9 +219,8 @@ impl Reading {
     fn streams(&mut self, ends: &[EndStream], summary: &Summary) -> (Vec<Stream>, Vec<Agreement>) {
         let seen = std::mem::take(&mut self.streams);
         let told: Vec<Summaries> = seen.iter().map(|seen| self.summaries(seen, ends)).collect();
-        let agreement = |(seen, told): (&ConnectionState, &Summaries)| {
-            Agreement::of(&seen.series.clone().into_intervals(), seen.series.stride(), told.own.as_ref()?)
-        };
+        let agreement =
+            |(seen, told): (&ConnectionState, &Summaries)| Agreement::of(&seen.series, told.own.as_ref()?);
         let agreements: Vec<Agreement> = seen.iter().zip(&told).filter_map(agreement).collect();
         let by_summary = agreements.iter().any(Agreement::is_broken);
         let streams =

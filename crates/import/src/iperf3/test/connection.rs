@@ -60,14 +60,12 @@ impl Connection {
     /// How this end's intervals agree with its summary, of a test that has intervals; `None` without a summary.
     pub(super) fn agreement(&self, sends: bool) -> Option<Agreement> {
         let summary = self.summaries(sends).0?;
-        let own = self.series.clone().into_intervals();
-        Agreement::of(&own, self.series.stride(), &summary)
-            .or_else(|| Some(Agreement::of_summary_alone(&summary)))
+        Agreement::of(&self.series, &summary).or_else(|| Some(Agreement::of_summary_alone(&summary)))
     }
 
     /// The time within the series of which no interval tells.
     pub(super) fn gaps(&self) -> Nanos {
-        agreement::gaps(&self.series.clone().into_intervals(), self.series.stride())
+        agreement::gaps(&self.series)
     }
 
     /// The stream; with `by_summary` its intervals give way to the summary.
