@@ -1,4 +1,4 @@
-//! `cargo xtask test`: builds every test program, runs one more at a time than there are CPUs, the long ones first, shows what
+//! `cargo xtask test`: builds every test program, runs two a CPU at a time, the long ones first, shows what
 //! they print, and ends with one line that counts the tests. Must not know any test.
 
 mod beside;
@@ -51,7 +51,8 @@ fn run_all(mut programs: Vec<Program>, arguments: &[String], tally: &mut Tally) 
     }
     programs.sort_by_key(|program| !program.long);
     // A long one waits for much of its time: for guests to boot, for trials to end.
-    let at_once = std::thread::available_parallelism().map_or(1, NonZero::get) + 1;
+    // They wait for much of their time: trials last as long whoever else has the CPUs.
+    let at_once = 2 * std::thread::available_parallelism().map_or(1, NonZero::get);
     let run = |program: &Program, lines: &mut dyn FnMut(&str)| {
         // What it prints comes when it has ended.
         eprintln!("begins: {}", program.name);

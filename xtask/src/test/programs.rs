@@ -34,7 +34,7 @@ pub(crate) fn build(workspace: &Workspace, packages: &[String]) -> Result<Vec<Pr
 }
 
 impl Program {
-    /// One, or the two parts of one.
+    /// One, or the parts of one.
     fn of(workspace: &Workspace, artifact: &Artifact) -> Vec<Self> {
         let is_its = |package: &&Package| package.id == artifact.package_id;
         let path = artifact.executable.clone().filter(|_| artifact.profile.test);
@@ -50,11 +50,13 @@ impl Program {
             long: is_long(package, &target.name),
             part: part.iter().map(|&word| word.to_owned()).collect(),
         };
-        // `apart = { PROGRAM = "WORD" }`: its tests with this in their names run beside its others.
-        match package.metadata["tests"]["apart"][&target.name].as_str() {
-            Some(word) => vec![program(&[word]), program(&["--skip", word])],
-            None => vec![program(&[])],
-        }
+        // `apart = { PROGRAM = ["WORD", ...] }`: its tests with one of these in their names run beside its others.
+        let words = package.metadata["tests"]["apart"][&target.name].as_array();
+        let words: Vec<&str> = words.into_iter().flatten().filter_map(|word| word.as_str()).collect();
+        let others: Vec<&str> = words.iter().flat_map(|word| ["--skip", *word]).collect();
+        let mut parts: Vec<Self> = words.iter().map(|word| program(&[*word])).collect();
+        parts.push(program(&others));
+        parts
     }
 
     /// Each program once and whole: what is asked for by name is in one of its parts.
