@@ -12,6 +12,7 @@ use procfs::process::{self, Process};
 use samples::TracedProcess;
 use thiserror::Error;
 
+pub(crate) use control_group::mounted as control_groups;
 pub use control_group::{control_group, in_control_group};
 pub use machine::{is_machine, machine};
 pub(crate) use machine::{is_vcpu, is_vhost, vhost_workers};

@@ -141,16 +141,16 @@ fn fitting(rows: &[[String; 6]], width: Option<usize>) -> ([bool; 6], usize) {
 }
 
 fn row(run: &RunListing, all: &[RunListing], baselines: &[Baseline]) -> [String; 6] {
-    let state = match run.state {
-        RunState::Complete => "complete",
-        RunState::Unfinished => "unfinished",
+    // What is planned is the most that there can be: a complete run needs no more.
+    let (trials, state) = match run.state {
+        RunState::Complete => (run.made.to_string(), "complete"),
+        RunState::Unfinished => (format!("{}/{}", run.made, run.planned), "unfinished"),
     };
     let parent = remedy_results::parent(&run.id, all.iter().map(|other| &other.id));
     let state = parent.map_or_else(|| state.to_owned(), |of| format!("{state}, remedies of {of}"));
     let state = if run.imported { format!("{state}, imported") } else { state };
     let names: Vec<&str> =
         baselines.iter().filter(|named| named.run == run.id).map(|named| named.name.as_str()).collect();
-    let trials = format!("{}/{}", run.made, run.planned);
     [run.id.to_string(), time(run.started), trials, state, names.join(", "), run.title.clone()]
 }
 

@@ -146,7 +146,7 @@ impl Layout {
             "n",
             "median",
             padded("interval", RANGE),
-            "step"
+            "change"
         );
         if self.has_change_range {
             text.push_str(&format!("  {}", padded("interval", CHANGE_RANGE)));

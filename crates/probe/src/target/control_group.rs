@@ -49,7 +49,7 @@ fn is_below(folder: &Path, root: &Path) -> bool {
 }
 
 /// Where the groups of version 2 are mounted.
-fn mounted() -> Option<PathBuf> {
+pub(crate) fn mounted() -> Option<PathBuf> {
     let mounts = procfs::process::Process::myself().ok()?.mountinfo().ok()?;
     mounts.into_iter().find(|mount| mount.fs_type == "cgroup2").map(|mount| mount.mount_point)
 }

@@ -125,7 +125,11 @@ fn row(row: &Row, baselines: &[Baseline]) -> Markup {
             }
             td.scenario { a href=(links::with_query(links::RUNS, &[("scenario", &run.scenario)])) { bdi { (short(&run.scenario)) } } }
             td.begun { (time::minute(run.started)) }
-            td.number { (run.made) span.faint { "/" (run.planned) } }
+            td.number {
+                (run.made)
+                // What is planned is the most that there can be.
+                @if run.state == RunState::Unfinished { span.faint { "/" (run.planned) } }
+            }
             td.state {
                 (state(row))
                 @for baseline in named { " " span.badge { "baseline " bdi { (short(&baseline.name)) } } }

@@ -84,10 +84,10 @@ pub(super) fn rows(check: &Check) -> Vec<Row> {
 }
 
 /// What is said once of scenarios whose guests have no KVM.
-const EMULATED: &str = "Where guests are emulated counts and ratios hold; times and rates do not.";
+const EMULATED: &str = "Where guests, or the hypervisor they run in, are emulated counts and ratios hold; times and rates do not.";
 
 fn scenario_row(verdict: &Verdict, checks: &[Check]) -> Row {
-    let Verdict { name, cells, able, lacks, lost_paths, emulated, takes } = verdict;
+    let Verdict { name, cells, able, lacks, lost_paths, emulated, in_hypervisor, takes } = verdict;
     let title =
         |id: &&'static str| checks.iter().find(|check| check.id == *id).map_or(*id, |check| check.title);
     let without = lacks.iter().map(title).collect::<Vec<_>>().join(", ");
@@ -102,7 +102,11 @@ fn scenario_row(verdict: &Verdict, checks: &[Check]) -> Row {
             ("!", format!("{some} of {cells} results; missing: {without}{lost}"))
         }
     };
-    let how = if *emulated { ", emulated" } else { "" };
+    let how = match (*in_hypervisor, *emulated) {
+        (true, _) => ", in a virtual hypervisor",
+        (false, true) => ", emulated",
+        (false, false) => "",
+    };
     let takes = takes.map(|takes| format!(", about {}", minutes(takes.seconds()))).unwrap_or_default();
     let cost = if *able > 0 { how.to_owned() + &takes } else { String::new() };
     [mark.to_owned(), name.clone(), detail + &cost]
@@ -150,7 +154,16 @@ mod tests {
 
     fn verdict(name: &str, able: usize) -> Verdict {
         let (lacks, lost_paths) = (BTreeSet::from(["vxlan"]), BTreeSet::from(["overlay".to_owned()]));
-        Verdict { name: name.into(), cells: 4, able, lacks, lost_paths, emulated: false, takes: None }
+        Verdict {
+            name: name.into(),
+            cells: 4,
+            able,
+            lacks,
+            lost_paths,
+            emulated: false,
+            in_hypervisor: false,
+            takes: None,
+        }
     }
 
     fn rendered(checks: Vec<Check>, scenarios: Vec<Verdict>) -> String {

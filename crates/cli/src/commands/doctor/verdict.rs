@@ -32,6 +32,8 @@ pub(super) struct Verdict {
     pub(super) lost_paths: BTreeSet<String>,
     /// Whether its virtual machines are emulated here, so that their times and rates say nothing of real ones.
     pub(super) emulated: bool,
+    /// Whether a run of it goes into a virtual hypervisor, since this machine lacks what its guests need.
+    pub(super) in_hypervisor: bool,
     /// What a run of it takes at most, about, in nanoseconds; unknown where guests must boot and none did.
     pub(super) takes: Option<Nanos>,
 }
@@ -53,6 +55,7 @@ impl Verdict {
             lacks: BTreeSet::new(),
             lost_paths: scenario.paths.iter().map(|path| path.name.to_string()).collect(),
             emulated,
+            in_hypervisor: inside,
             takes: boot.map(|boot| ::lab::run_time(scenario, plan, boot, inside)),
         };
         for cell in cells {
