@@ -287,6 +287,11 @@ const CASES: &[Case] = &[
         test: watch::what_the_budget_has_no_room_for_is_left_out,
     },
     Case {
+        name: "a_watch_of_a_store_that_cannot_be_read_tells_no_loss",
+        needs: &[],
+        test: watch::a_store_that_cannot_be_read_is_no_loss,
+    },
+    Case {
         name: "a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is",
         needs: &[],
         test: a_reader_that_leaves_early,

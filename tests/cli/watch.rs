@@ -87,7 +87,18 @@ pub(crate) fn what_the_budget_has_no_room_for_is_left_out() {
     assert_eq!((&document["verdict"], &document["run"]), (&"left-out".into(), &Value::Null), "{document}");
     let why = document["why"].as_str().expect("a reason");
     assert!(why.contains("it may send") && why.contains("0 B of the day's 1000 B are used"), "{why}");
+    let again = sandbox.succeed(&["watch", &plan, "--once"]);
+    assert!(again.out.is_empty() && again.err.contains("nothing is due"), "{again:?}");
+    assert_eq!(sandbox.succeed(&["runs", "--json"]).out, before, "nothing was measured");
+    let (sandbox, plan) = with_a_run("1kB");
     let line = sandbox.succeed(&["watch", &plan, "--once"]).out;
     assert!(line.contains("  kinds  left out: it may send"), "{line}");
-    assert_eq!(sandbox.succeed(&["runs", "--json"]).out, before, "nothing was measured");
+}
+
+pub(crate) fn a_store_that_cannot_be_read_is_no_loss() {
+    let sandbox = sandbox();
+    let plan = sandbox.file("plan.toml", HOURLY);
+    std::fs::write(sandbox.database(), "no database").expect("ours");
+    let output = sandbox.plumb(&["watch", &plan, "--once"]);
+    assert_eq!(output.status, Some(65), "{output:?}");
 }

@@ -29,11 +29,6 @@ use history::History;
 /// Never fails: of what the trials do not suffice for, the verdict is unknown and says why.
 #[must_use]
 pub fn comparison(a: &RunRecord, b: &RunRecord, others: &[RunRecord]) -> RunComparison {
-    comparison_beside(a, b, &others.iter().collect::<Vec<_>>())
-}
-
-/// The same for who has the other runs elsewhere.
-pub(crate) fn comparison_beside(a: &RunRecord, b: &RunRecord, others: &[&RunRecord]) -> RunComparison {
     let (cells_a, cells_b) = (observations::gather(a), observations::gather(b));
     let matched = matching::matched(&cells_a, &cells_b);
     let floors = [Noise::of(&cells_a), Noise::of(&cells_b)];

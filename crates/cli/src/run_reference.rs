@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, anyhow};
 use samples::{ReadError, RunRecord};
 use serde::{Deserialize, de::IgnoredAny};
-use store::{Store, StoreError};
+use store::{RunListing, Store, StoreError};
 
 use crate::{commands::import, evidence, failure::Misuse, global_flags::GlobalFlags, store_path};
 
@@ -66,7 +66,7 @@ impl<'a> References<'a> {
     ///
     /// What cannot be read is left out: to learn less of the noise is no failure.
     pub(crate) fn others(&self, a: &RunRecord, b: &RunRecord) -> anyhow::Result<Vec<RunRecord>> {
-        self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| others(store, a, b))
+        self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| others(store, a, b, |_| true))
     }
 
     fn store(&mut self) -> anyhow::Result<&mut Store> {
@@ -77,14 +77,19 @@ impl<'a> References<'a> {
     }
 }
 
-/// The same from a store, in which both runs need not be.
-pub(crate) fn others(store: &Store, a: &RunRecord, b: &RunRecord) -> anyhow::Result<Vec<RunRecord>> {
+/// The same from a store, in which both runs need not be, of the runs that count.
+pub(crate) fn others(
+    store: &Store,
+    a: &RunRecord,
+    b: &RunRecord,
+    counts: impl Fn(&RunListing) -> bool,
+) -> anyhow::Result<Vec<RunRecord>> {
     let digest = &a.header.scenario.digest;
     if digest.is_empty() || a.header.origin.imported().is_some() {
         return Ok(Vec::new());
     }
     let listed = store.runs_of(digest)?;
-    let others = listed.iter().filter(|run| ![&a.header.id, &b.header.id].contains(&&run.id));
+    let others = listed.iter().filter(|run| ![&a.header.id, &b.header.id].contains(&&run.id) && counts(run));
     Ok(others.filter_map(|run| store.load(&run.id).ok()).take(MOST_OTHERS).collect())
 }
 

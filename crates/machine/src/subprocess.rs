@@ -22,11 +22,17 @@ pub struct Subprocess {
 }
 
 impl Subprocess {
-    /// Starts it, with `input` on its standard input. The kernel kills it when the calling thread ends.
+    /// Starts it, with `input` on its standard input; `heard` gets each line of its standard error as it comes. The kernel kills
+    /// it when the calling thread ends.
     ///
     /// # Errors
     /// When it cannot be started; `label` names it then.
-    pub fn start(command: &mut Command, label: &str, input: Vec<u8>) -> Result<Self, sys::Error> {
+    pub fn start(
+        command: &mut Command,
+        label: &str,
+        input: Vec<u8>,
+        heard: fn(&str),
+    ) -> Result<Self, sys::Error> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = sys::child::spawn_in(command, None, label)?;
@@ -37,7 +43,10 @@ impl Subprocess {
         let (output, errors) = (LastLines::default(), LastLines::default());
         let piped = "its streams were asked for as pipes";
         output.keep(child.stdout.take().expect(piped), |_| true);
-        errors.keep(child.stderr.take().expect(piped), |_| true);
+        errors.keep(child.stderr.take().expect(piped), move |line| {
+            heard(line);
+            true
+        });
         // Not waited for yet, so its number is its own.
         let start_time = sys::child::start_time(child.id());
         let process =
@@ -103,7 +112,8 @@ mod tests {
 
     fn shell(script: &str, input: &str) -> Subprocess {
         let mut command = Command::new("sh");
-        Subprocess::start(command.args(["-c", script]), "sh", input.into()).expect("every system has sh")
+        Subprocess::start(command.args(["-c", script]), "sh", input.into(), |_| ())
+            .expect("every system has sh")
     }
 
     fn status(program: &mut Subprocess) -> ExitStatus {

@@ -30,14 +30,9 @@ pub(super) struct History {
 impl History {
     /// Of the other runs those count that were made as A was: of its scenario, by plumb, in its surroundings. B is none:
     /// it is what is judged.
-    pub(super) fn of(
-        a: &RunRecord,
-        b: &RunRecord,
-        cells: &[Observations<'_>],
-        others: &[&RunRecord],
-    ) -> Self {
+    pub(super) fn of(a: &RunRecord, b: &RunRecord, cells: &[Observations<'_>], others: &[RunRecord]) -> Self {
         let fitting = |other| Some((other, fitting(a, b, other, cells)?));
-        let mut known: Vec<(&RunRecord, Medians)> = others.iter().copied().filter_map(fitting).collect();
+        let mut known: Vec<(&RunRecord, Medians)> = others.iter().filter_map(fitting).collect();
         known.sort_by_key(|(run, _)| (run.header.started, &run.header.id));
         known.dedup_by_key(|(run, _)| &run.header.id);
         if known.is_empty() {

@@ -5,6 +5,7 @@ mod alert;
 mod archive;
 mod budget;
 mod forecast;
+mod memory;
 mod metrics;
 mod plan;
 mod report;
@@ -18,6 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use anyhow::{Context, bail};
 use clap::Args;
 use jiff::Timestamp;
 use lab::Stop;
@@ -28,11 +30,16 @@ use web::MetricsEndpoint;
 
 use self::{
     archive::Archive,
+    memory::Memory,
     plan::{Against, Measure, Plan},
     session::Session,
 };
 use crate::{
-    amount, exit::Exit, failure::Misuse, global_flags::GlobalFlags, interrupt, output, source, store_path,
+    amount,
+    exit::Exit,
+    failure::{CheckFailure, Misuse},
+    global_flags::GlobalFlags,
+    interrupt, output, source, store_path,
 };
 
 /// Flags of `plumb watch`.
@@ -63,8 +70,9 @@ The plan is a file of TOML:
 
   [[measure]]
   scenario = \"quick\"        # a built-in, or a file as seen from the plan's folder, as ./mine.toml
-  every = \"1h\"
-  jitter = \"5min\"           # up to so much earlier or later; default: a tenth
+  every = \"24h\"
+  at = \"02:30\"             # of UTC, where it is of whole days
+  jitter = \"5min\"          # up to so much later, without \"at\" earlier or later (default then: a tenth)
   baseline = \"previous 3\"   # of those that passed, or a baseline's name; default: the last of these
   max_loss = \"5%\"
 
@@ -80,7 +88,7 @@ The plan is a file of TOML:
 Each measurement is a run that is kept as by `plumb run`. Ctrl-C ends a run that is under way, and the watch with it.
 
 Exit status: 0 it ended as asked; with --once that of the worst verdict, as of `plumb check`: 1 a loss is established, 65 a run \
-failed, 2 it cannot be told; 64 usage error; 130 interrupted in a run (finished trials are kept).";
+failed or the store cannot be read, 2 it cannot be told; 64 usage error; 130 interrupted in a run (finished trials are kept).";
 
 /// A measurement of the plan with its scenario as it is now.
 #[derive(Debug)]
@@ -90,11 +98,9 @@ struct Watched {
     name: String,
     /// Of its text.
     digest: String,
-    /// When it was last tried, whatever came of it.
-    tried: Option<UnixMillis>,
 }
 
-/// Measures until it is to end.
+/// Reads the plan, and shows or does what it says.
 pub(crate) fn run(args: &WatchArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let plan = Plan::read(&args.plan)?;
     let watched = watched(&plan.measures, shared)?;
@@ -106,15 +112,36 @@ pub(crate) fn run(args: &WatchArgs, shared: &GlobalFlags) -> anyhow::Result<Exit
         forecast::print(&watched, plan.budget, archive, now(), args.json)?;
         return Ok(Exit::Success);
     }
+    let measured = measured(args, shared, &plan, watched, archive);
+    // A failure must not look like a loss, nor like one that cannot be told.
+    if args.once { measured.context(CheckFailure) } else { measured }
+}
+
+/// Measures until it is to end.
+fn measured(
+    args: &WatchArgs,
+    shared: &GlobalFlags,
+    plan: &Plan,
+    watched: Vec<Watched>,
+    archive: Archive,
+) -> anyhow::Result<Exit> {
+    let Some(memory) = Memory::open(archive.path(), &args.plan)? else {
+        let name = args.plan.display();
+        if args.once {
+            output::aside(format_args!("another watch of {name} is under way"));
+            return Ok(Exit::Success);
+        }
+        bail!("another watch of {name} is under way with these runs");
+    };
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
     let listen = args.metrics.or(plan.listen.filter(|_| !args.once));
-    let endpoint = listen.map(MetricsEndpoint::listen).transpose()?;
-    if let Some(endpoint) = &endpoint {
+    let mut session = Session::new(plan, watched, archive, memory, shared, &stop, args.json);
+    if let Some(endpoint) = listen.map(MetricsEndpoint::listen).transpose()? {
         output::aside(format_args!("metrics at http://{}/metrics", endpoint.address()));
+        session.serve_at(endpoint);
     }
     let until = args.length.map(|length| Instant::now() + Duration::from(length));
-    let mut session = Session::new(&plan, watched, archive, endpoint, shared, &stop, args.json);
     if args.once { session.once() } else { session.go_on(until) }
 }
 
@@ -130,7 +157,7 @@ fn watched(measures: &[Measure], shared: &GlobalFlags) -> anyhow::Result<Vec<Wat
                 .into());
         }
         let (name, digest) = (scenario.name, scenario.digest);
-        watched.push(Watched { measure: measure.clone(), name, digest, tried: None });
+        watched.push(Watched { measure: measure.clone(), name, digest });
     }
     Ok(watched)
 }

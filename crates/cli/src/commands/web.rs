@@ -138,7 +138,7 @@ impl Documents for Reports {
         let options = destination::in_a_file();
         let format = match rendition {
             // As it is kept, whose-ever remedies it tried.
-            Rendition::Raw => return Ok(serde_json::to_string_pretty(&record)? + "\n"),
+            Rendition::Raw => return Ok(record.document()?),
             Rendition::Shown => {
                 let (record, findings) = remedy_results::findings(store, record)?;
                 return Ok(render(&findings, Some(&record), Format::Html, &options));
@@ -155,7 +155,7 @@ impl Documents for Reports {
 
     fn comparison(&self, store: &Store, a: &RunId, b: &RunId, format: Format) -> anyhow::Result<String> {
         let (a, b) = (store.load(a)?, store.load(b)?);
-        let others = run_reference::others(store, &a, &b)?;
+        let others = run_reference::others(store, &a, &b, |_| true)?;
         let comparison = analysis::comparison(&a, &b, &others);
         Ok(render_contrast(&comparison, None, format, &destination::in_a_file()))
     }

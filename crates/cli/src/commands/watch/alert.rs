@@ -6,9 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use analysis::NewestRun;
 use anyhow::{Context, bail};
-use findings::RunLevelShift;
 use machine::Subprocess;
 use serde::Serialize;
 
@@ -27,25 +25,18 @@ pub(super) enum Alert {
     LevelShift,
     /// A loss that was established is none any more.
     Recovered,
+    /// No run came of a measurement, while one had come of that before.
+    Failed,
 }
 
 impl Alert {
-    /// What there is to tell of a run. A loss that stands already is told no more by where its level shift is found later.
-    pub(super) fn of(newest: &NewestRun, shifts: &[RunLevelShift]) -> Option<Self> {
-        match (newest.was_lost, newest.is_lost) {
-            (false, true) => Some(Self::Lost),
-            (true, false) => Some(Self::Recovered),
-            (false, false) if !shifts.is_empty() => Some(Self::LevelShift),
-            _ => None,
-        }
-    }
-
     /// As programs read it.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Lost => "lost",
             Self::LevelShift => "level-shift",
             Self::Recovered => "recovered",
+            Self::Failed => "failed",
         }
     }
 }
@@ -65,9 +56,9 @@ fn tell_within(
     let mut command = Command::new(program);
     command.args(arguments);
     command.env("PLUMB_RUN", report.run.as_ref().map_or("", |run| run.0.as_str()));
-    command.env("PLUMB_SCENARIO", &report.scenario).env("PLUMB_VERDICT", alert.word());
+    command.env("PLUMB_SCENARIO", &report.scenario).env("PLUMB_ALERT", alert.word());
     let input = serde_json::to_string(report)? + "\n";
-    let mut hook = Subprocess::start(&mut command, program, input.into())?;
+    let mut hook = Subprocess::start(&mut command, program, input.into(), |_| ())?;
     let begun = Instant::now();
     let status = loop {
         match hook.ended().with_context(|| format!("cannot wait for {program}"))? {
@@ -93,53 +84,25 @@ mod tests {
 
     use super::*;
 
-    fn newest(was_lost: bool, is_lost: bool) -> NewestRun {
-        NewestRun { compared: None, was_lost, is_lost }
-    }
-
-    #[test]
-    fn each_change_is_told_once() {
-        let shift = RunLevelShift {
-            cell: "wire/bulk".into(),
-            metric: workload::Metric::Throughput,
-            before: 2.0,
-            after: 1.0,
-            since: samples::RunId("small-1".into()),
-        };
-        let shifts = &[shift][..];
-        for (was, is, shifts, told) in [
-            (false, false, &[][..], None),
-            (false, true, &[], Some(Alert::Lost)),
-            (false, true, shifts, Some(Alert::Lost)),
-            (true, true, shifts, None),
-            (true, true, &[], None),
-            (true, false, &[], Some(Alert::Recovered)),
-            (false, false, shifts, Some(Alert::LevelShift)),
-        ] {
-            assert_eq!(Alert::of(&newest(was, is), shifts), told, "{was} {is} {shifts:?}");
-        }
-    }
-
-    fn told(script: &str) -> Result<(), String> {
+    fn told(script: &str, patience: Duration) -> Result<(), String> {
         let hook = ["sh", "-c", script].map(str::to_owned);
         let at = Timestamp::from_second(1_795_600_800).expect("a time");
         let report = MeasurementReport::new(at, "small", None);
-        tell_within(Duration::from_millis(500), &hook, Alert::Lost, &report)
-            .map_err(|error| error.to_string())
+        tell_within(patience, &hook, Alert::Lost, &report).map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_program_that_is_told_has_the_document_and_the_names() {
         let script = "read -r line; case \"$line\" in *'\"scenario\":\"small\"'*) ;; *) exit 4;; esac; \
-                      test \"$PLUMB_SCENARIO $PLUMB_VERDICT $PLUMB_RUN\" = 'small lost '";
-        assert_eq!(told(script), Ok(()));
+                      test \"$PLUMB_SCENARIO $PLUMB_ALERT $PLUMB_RUN\" = 'small lost '";
+        assert_eq!(told(script, PATIENCE), Ok(()));
     }
 
     #[test]
     fn one_that_fails_or_does_not_end_is_told() {
-        let failed = told("echo no mail >&2; exit 3").expect_err("it fails");
+        let failed = told("echo no mail >&2; exit 3", PATIENCE).expect_err("it fails");
         assert!(failed.contains("sh ended with exit status: 3: no mail"), "{failed}");
-        let endless = told("sleep 60; true").expect_err("it does not end");
+        let endless = told("sleep 60; true", Duration::from_millis(500)).expect_err("it does not end");
         assert!(endless.contains("was killed"), "{endless}");
         let missing = ["/no/such/program".to_owned()];
         let at = Timestamp::from_second(0).expect("a time");

@@ -1,58 +1,56 @@
-//! What the kept runs of a scenario tell of it: when the last one began, what they sent, what the newest comes to. The store is
-//! the only memory: whoever looks anew, in another process too, sees the same. Must not know who is told.
+//! What the kept runs of a scenario tell of it: when the last one began, what they sent, what the newest comes to. Must not know
+//! who is told.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use analysis::{NewestRun, Reference};
-use findings::{RunLevelShift, RunResults};
-use samples::{RunId, RunRecord, RunState, UnixMillis};
+use findings::{Gate, RunComparison, RunLevelShift, RunResults};
+use samples::{RunId, RunState, UnixMillis};
 use store::{RunListing, Store};
 use units::Bytes;
 
 use super::{
     budget,
+    memory::Remembered,
     plan::{Against, Measure},
     schedule,
 };
-use crate::remedy_results;
+use crate::{remedy_results, run_reference};
 
-/// So many runs tell whether a loss stands: one that stays for longer is what runs are like.
-const JUDGED: usize = 12;
 /// Level shifts are sought in so many.
 const SEARCHED: usize = 40;
 /// What a run will send is taken from so many.
 const EXPECTED: usize = 10;
-/// So many runs are remembered; then all are forgotten.
-const MOST: usize = 1000;
+/// So many runs are known, the newest of them: more than a day has.
+const MOST: usize = 4000;
 
-/// A run with what changes when it has other trials.
-type Key = (RunId, i64, u32);
+/// When a run began, and what changes when it has other trials.
+type Key = (i64, RunId, u32);
 
 /// What is needed of many runs, each of which is read once.
 #[derive(Debug)]
-struct KeptRun {
-    bytes: Bytes,
-    results: Arc<RunResults>,
+pub(super) struct KeptRun {
+    /// Payload that both ends sent.
+    pub(super) bytes: Bytes,
+    pub(super) results: Arc<RunResults>,
 }
 
 /// The kept runs.
 #[derive(Debug)]
 pub(super) struct Archive {
     path: PathBuf,
-    known: HashMap<Key, Arc<KeptRun>>,
+    known: BTreeMap<Key, Arc<KeptRun>>,
 }
 
-/// What the newest complete run of a scenario comes to.
+/// What a run comes to.
 #[derive(Debug)]
 pub(super) struct Standing {
-    pub(super) began: UnixMillis,
-    pub(super) bytes: Bytes,
-    pub(super) results: Arc<RunResults>,
-    pub(super) newest: NewestRun,
+    pub(super) kept: Arc<KeptRun>,
+    /// Against its reference, and what the gate says of it; `None` where there is none.
+    pub(super) compared: Option<(RunComparison, Gate)>,
     /// Level shifts for the worse that were not seen before it.
     pub(super) shifts: Vec<RunLevelShift>,
 }
@@ -60,7 +58,7 @@ pub(super) struct Standing {
 impl Archive {
     /// Those in this file, which need not be there yet.
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, known: HashMap::new() }
+        Self { path, known: BTreeMap::new() }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -94,68 +92,61 @@ impl Archive {
         Ok(runs.iter().filter_map(|run| self.known(&store, run)).map(|run| run.bytes).sum())
     }
 
-    /// What a run of a scenario is expected to send: as much as the largest of the last ones; `None` without any.
+    /// What a run of a scenario is expected to send: the median of the last ones, since one of many trials says nothing of the next;
+    /// `None` without any.
     pub(super) fn expected(&mut self, digest: &str) -> anyhow::Result<Option<Bytes>> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = complete(&store, digest)?;
-        Ok(runs.iter().take(EXPECTED).filter_map(|run| self.known(&store, run)).map(|run| run.bytes).max())
+        let last = runs.iter().take(EXPECTED).filter_map(|run| self.known(&store, run));
+        let mut sent: Vec<Bytes> = last.map(|run| run.bytes).collect();
+        sent.sort_unstable();
+        Ok(sent.get(sent.len() / 2).copied())
     }
 
-    /// What a run comes to against those before it, or where none is named, the newest; `None` where there is no such run.
+    /// When the newest run of a scenario began, and its results; `None` without any.
+    pub(super) fn latest(&mut self, digest: &str) -> anyhow::Result<Option<Arc<KeptRun>>> {
+        let Some(store) = self.store()? else { return Ok(None) };
+        Ok(complete(&store, digest)?.first().and_then(|newest| self.known(&store, newest)))
+    }
+
+    /// What a run comes to against its reference; `None` where it is not kept as a complete one.
     pub(super) fn standing(
         &mut self,
         digest: &str,
-        run: Option<&RunId>,
+        run: &RunId,
         measure: &Measure,
+        remembered: &Remembered,
     ) -> anyhow::Result<Option<Standing>> {
         let Some(store) = self.store()? else { return Ok(None) };
         let mut runs = complete(&store, digest)?;
-        if let Some(run) = run {
-            runs.drain(..runs.iter().position(|listed| listed.id == *run).unwrap_or(runs.len()));
-        }
-        runs.truncate(SEARCHED);
-        let Some(newest) = runs.first().and_then(|newest| self.known(&store, newest)) else {
+        runs.drain(..runs.iter().position(|listed| listed.id == *run).unwrap_or(runs.len()));
+        let Some(kept) = runs.first().and_then(|newest| self.known(&store, newest)) else {
             return Ok(None);
         };
+        let compared = match reference(&store, &runs, measure, remembered)? {
+            Some(against) if against != *run => Some(compared(&store, &against, run, measure, remembered)?),
+            _ => None,
+        };
+        runs.truncate(SEARCHED);
         runs.reverse();
         let known: Vec<Arc<KeptRun>> = runs.iter().filter_map(|run| self.known(&store, run)).collect();
         let results: Vec<Arc<RunResults>> = known.iter().map(|run| Arc::clone(&run.results)).collect();
-        let judged = known[known.len().saturating_sub(JUDGED)..].iter();
-        let records =
-            judged.map(|run| store.load(&run.results.run)).collect::<Result<Vec<RunRecord>, _>>()?;
-        let chosen;
-        let reference = match &measure.against {
-            Against::Previous(back) => Reference::Earlier(*back),
-            Against::Baseline(name) => {
-                chosen = store.load(&store.baseline(name)?)?;
-                Reference::Run(&chosen)
-            }
-        };
-        let judged = analysis::newest_run(&records, reference, measure.max_loss.0);
-        Ok(judged.map(|judged| Standing {
-            began: newest.results.started,
-            bytes: newest.bytes,
-            results: Arc::clone(&newest.results),
-            newest: judged,
-            shifts: analysis::newly_worse(&results),
-        }))
+        Ok(Some(Standing { kept, compared, shifts: analysis::newly_worse(&results) }))
     }
 
     /// What is needed of a run, read where it is not known; `None` where it cannot be.
     fn known(&mut self, store: &Store, run: &RunListing) -> Option<Arc<KeptRun>> {
-        let key = (run.id.clone(), run.started.0, run.made);
+        let key = (run.started.0, run.id.clone(), run.made);
         if let Some(known) = self.known.get(&key) {
             return Some(Arc::clone(known));
         }
         let record = store.load(&run.id).ok()?;
-        let read = Arc::new(KeptRun {
-            bytes: budget::bytes_sent(&record),
-            results: Arc::new(analysis::run_results(&record)),
-        });
-        if self.known.len() >= MOST {
-            self.known.clear();
-        }
+        let results = Arc::new(analysis::run_results(&record));
+        let read = Arc::new(KeptRun { bytes: budget::bytes_sent(&record), results });
         self.known.insert(key, Arc::clone(&read));
+        if self.known.len() > MOST {
+            self.known.pop_first();
+        }
         Some(read)
     }
 }
@@ -168,4 +159,37 @@ fn complete(store: &Store, digest: &str) -> anyhow::Result<Vec<RunListing>> {
         run.state == RunState::Complete && !run.imported && !of_remedies
     };
     Ok(all.iter().filter(measured).cloned().collect())
+}
+
+/// The run that the first of these, the newest, is compared with: of those that passed, or until one has, the one before it.
+fn reference(
+    store: &Store,
+    runs: &[RunListing],
+    measure: &Measure,
+    remembered: &Remembered,
+) -> anyhow::Result<Option<RunId>> {
+    let back = match &measure.against {
+        Against::Baseline(name) => return Ok(Some(store.baseline(name)?)),
+        Against::Previous(back) => *back,
+    };
+    let is_kept = |passed: &&RunId| runs.iter().any(|run| run.id == **passed);
+    let passed: Vec<&RunId> = remembered.passed.iter().filter(is_kept).collect();
+    let chosen = passed.get(passed.len().saturating_sub(back)).copied();
+    Ok(chosen.or(runs.get(1).map(|run| &run.id)).cloned())
+}
+
+fn compared(
+    store: &Store,
+    against: &RunId,
+    run: &RunId,
+    measure: &Measure,
+    remembered: &Remembered,
+) -> anyhow::Result<(RunComparison, Gate)> {
+    let (a, b) = (store.load(against)?, store.load(run)?);
+    // While a loss stands it is no noise between runs.
+    let is_usual = |other: &RunListing| remembered.lost_since.is_none_or(|(since, _)| other.started < since);
+    let others = run_reference::others(store, &a, &b, is_usual)?;
+    let contrast = analysis::comparison(&a, &b, &others);
+    let gate = analysis::gate(&contrast, measure.max_loss.0);
+    Ok((contrast, gate))
 }

@@ -37,6 +37,8 @@ struct Row<'a> {
     scenario: &'a str,
     every: Nanos,
     jitter: Nanos,
+    #[serde(skip)]
+    timing: String,
     /// When the next one is due, up to the jitter earlier or later (RFC 3339).
     next: Option<String>,
     /// Measurements in the next 24 hours.
@@ -84,6 +86,7 @@ fn row<'a>(scenario: &'a str, known: &Known, day: Day) -> Row<'a> {
         scenario,
         every: known.timing.every,
         jitter: known.timing.jitter,
+        timing: known.timing.to_string(),
         next: day.next.and_then(list_format::moment),
         measurements: day.made,
         left_out: day.left_out,
@@ -127,7 +130,7 @@ fn table(rows: &[Row<'_>], days: &[Day]) -> Table {
             |bytes: Option<Bytes>| bytes.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
         table.add_row([
             row.scenario.to_owned(),
-            format!("{} ± {}", span(row.every), span(row.jitter)),
+            row.timing.clone(),
             day.next.map(time).unwrap_or_default(),
             row.measurements.to_string(),
             size(row.bytes),
@@ -156,17 +159,6 @@ fn time(at: UnixMillis) -> String {
         .unwrap_or_default()
 }
 
-/// `1 h`, `15 min`, `90 s`.
-fn span(time: Nanos) -> String {
-    let seconds = time.0 / 1_000_000_000;
-    match seconds {
-        0 => time.to_string(),
-        _ if seconds.is_multiple_of(3600) => format!("{} h", seconds / 3600),
-        _ if seconds.is_multiple_of(60) => format!("{} min", seconds / 60),
-        _ => format!("{seconds} s"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,7 +166,7 @@ mod tests {
     const GB: u64 = 1_000_000_000;
 
     fn every(hours: u64, bytes: Option<u64>) -> Known {
-        let timing = Timing { every: Nanos::from_secs(hours * 3600), jitter: Nanos(0) };
+        let timing = Timing { every: Nanos::from_secs(hours * 3600), jitter: Nanos(0), at: None };
         Known { timing, last: None, bytes: bytes.map(|bytes| Bytes(bytes * GB)) }
     }
 
@@ -191,12 +183,5 @@ mod tests {
         assert_eq!(made(&[every(1, Some(30))], Some(20), 0), [(0, 24)]);
         assert_eq!(made(&[every(12, Some(20)), every(12, Some(1))], Some(20), 0), [(2, 0), (0, 2)]);
         assert_eq!(made(&[every(6, None)], Some(20), 15), [(2, 2)], "unknown ones while half is left");
-    }
-
-    #[test]
-    fn times_are_told_in_the_unit_that_they_were_written_in() {
-        for (seconds, text) in [(3600, "1 h"), (900, "15 min"), (90, "90 s"), (7200, "2 h")] {
-            assert_eq!(span(Nanos::from_secs(seconds)), text);
-        }
     }
 }

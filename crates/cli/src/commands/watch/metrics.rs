@@ -4,10 +4,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use ::workload::Quantity;
 use findings::RunResults;
-use samples::UnixMillis;
 use units::Bytes;
 
-use super::{archive::Standing, report::Verdict};
+use super::{archive::KeptRun, report::Verdict};
 use crate::exposition::{Exposition, labels};
 
 /// Medians by their unit: the end of the name, what is in it, and what one of the metric's unit is in that.
@@ -31,14 +30,15 @@ pub(super) struct Metrics {
 /// The latest run of a scenario.
 #[derive(Debug)]
 struct Latest {
-    began: UnixMillis,
     is_lost: bool,
     results: Arc<RunResults>,
 }
 
 impl Metrics {
-    pub(super) fn new(budget: Option<Bytes>) -> Self {
-        Self { budget, ..Self::default() }
+    /// Nothing is counted yet, and told to be: a rate needs a number before the first event.
+    pub(super) fn new<'a>(scenarios: impl Iterator<Item = &'a str>, budget: Option<Bytes>) -> Self {
+        let counts = |scenario: &str| Verdict::ALL.map(|verdict| ((scenario.to_owned(), verdict.word()), 0));
+        Self { budget, measurements: scenarios.flat_map(counts).collect(), ..Self::default() }
     }
 
     /// Counts a measurement.
@@ -46,10 +46,10 @@ impl Metrics {
         *self.measurements.entry((scenario.to_owned(), verdict.word())).or_default() += 1;
     }
 
-    /// Takes the numbers of a scenario's newest run.
-    pub(super) fn take(&mut self, scenario: &str, standing: &Standing) {
-        let (began, results) = (standing.began, Arc::clone(&standing.results));
-        self.latest.insert(scenario.to_owned(), Latest { began, is_lost: standing.newest.is_lost, results });
+    /// Takes the numbers of a scenario's newest run, and whether a loss stands with it.
+    pub(super) fn take(&mut self, scenario: &str, newest: &KeptRun, is_lost: bool) {
+        let results = Arc::clone(&newest.results);
+        self.latest.insert(scenario.to_owned(), Latest { is_lost, results });
     }
 
     pub(super) fn text(&self) -> String {
@@ -68,11 +68,11 @@ impl Metrics {
         text.gauge(
             "plumb_watch_last_run_timestamp_seconds",
             "When the latest kept run began.",
-            of_latest(|it| it.began.0 as f64 / 1e3),
+            of_latest(|it| it.results.started.0 as f64 / 1e3),
         );
         text.gauge(
-            "plumb_watch_lost",
-            "Whether a loss stands: 1 until a run passes again.",
+            "plumb_watch_regression",
+            "Whether a loss against its reference stands: 1 until it has recovered.",
             of_latest(|it| f64::from(u8::from(it.is_lost))),
         );
         for (quantity, unit, factor) in UNITS {
@@ -103,9 +103,8 @@ impl Metrics {
 
 #[cfg(test)]
 mod tests {
-    use analysis::NewestRun;
     use findings::{Basis, Estimate, RunResult};
-    use samples::RunId;
+    use samples::{RunId, UnixMillis};
     use workload::Metric;
 
     use super::*;
@@ -142,10 +141,9 @@ mod tests {
                 result("wire/connect", Metric::ConnectionRate, 512.0),
             ],
         };
-        let newest = NewestRun { compared: None, was_lost: false, is_lost: true };
-        let (bytes, results) = (Bytes(7), Arc::new(results));
-        let mut metrics = Metrics { used: Bytes(7), ..Metrics::new(Some(Bytes(50))) };
-        metrics.take("small", &Standing { began, bytes, results, newest, shifts: Vec::new() });
+        let newest = KeptRun { bytes: Bytes(7), results: Arc::new(results) };
+        let mut metrics = Metrics { used: Bytes(7), ..Metrics::new(["small"].into_iter(), Some(Bytes(50))) };
+        metrics.take("small", &newest, true);
         metrics.count("small", Verdict::Lost);
         metrics.count("small", Verdict::LeftOut);
         metrics.count("small", Verdict::Lost);
@@ -153,8 +151,9 @@ mod tests {
         for line in [
             "plumb_watch_runs_total{scenario=\"small\",verdict=\"left-out\"} 1",
             "plumb_watch_runs_total{scenario=\"small\",verdict=\"lost\"} 2",
+            "plumb_watch_runs_total{scenario=\"small\",verdict=\"failed\"} 0",
             "plumb_watch_last_run_timestamp_seconds{scenario=\"small\"} 1795600800.5",
-            "plumb_watch_lost{scenario=\"small\"} 1",
+            "plumb_watch_regression{scenario=\"small\"} 1",
             "plumb_watch_cell_median_bits_per_second{scenario=\"small\",cell=\"wire/bulk\",metric=\"throughput\"} 9400000000",
             "plumb_watch_cell_median_seconds{scenario=\"small\",cell=\"wire/ping\",metric=\"round_trip\"} 0.00002",
             "plumb_watch_cell_median_per_second{scenario=\"small\",cell=\"wire/connect\",metric=\"connection_rate\"} 512",

@@ -12,11 +12,12 @@ use serde::{Deserialize, Deserializer, de::Error};
 use toml::Spanned;
 use units::{Bytes, Nanos, Share};
 
-use super::schedule::Timing;
+use super::schedule::{TimeOfDay, Timing};
 use crate::{bounded_file, commands::check, failure::Misuse, misread, misread::Misread};
 
 /// How often something may be measured: once a minute to once a month.
 const EVERY: (Nanos, Nanos) = (Nanos::from_secs(60), Nanos::from_secs(31 * 24 * 3600));
+const DAY: Nanos = Nanos::from_secs(24 * 3600);
 /// The part of the time between two that the moment varies by where nothing else is written.
 const JITTER: u64 = 10;
 /// A loss beyond it is told where nothing else is written.
@@ -24,7 +25,7 @@ const MOST_LOSS: Share = Share(0.05);
 /// A plan has so many measurements at most: each reads its kept runs.
 const MOST_MEASURES: usize = 100;
 /// A run is compared with one that is so far back at most.
-const FARTHEST: usize = 10;
+pub(super) const FARTHEST: usize = 10;
 
 const HELP: &str = "`plumb watch --help` shows what can stand in this file";
 
@@ -44,6 +45,8 @@ struct MeasureTable {
     scenario: Spanned<String>,
     #[serde(deserialize_with = "every")]
     every: Nanos,
+    #[serde(default, deserialize_with = "quantity")]
+    at: Option<TimeOfDay>,
     #[serde(default, deserialize_with = "quantity")]
     jitter: Option<Nanos>,
     #[serde(default, deserialize_with = "against")]
@@ -127,7 +130,13 @@ impl Plan {
         let mut measures: Vec<Measure> = Vec::new();
         for table in document.measure {
             let (at, name) = (table.scenario.span(), table.scenario.into_inner());
-            let jitter = table.jitter.unwrap_or(Nanos(table.every.0 / JITTER));
+            if table.at.is_some() && !table.every.0.is_multiple_of(DAY.0) {
+                let message = format!("`at` of {name} takes an `every` of whole days, as \"24h\"");
+                return Err(wrong(at, message));
+            }
+            // Whoever says when, means it.
+            let usual = if table.at.is_some() { Nanos(0) } else { Nanos(table.every.0 / JITTER) };
+            let jitter = table.jitter.unwrap_or(usual);
             if jitter >= table.every {
                 let message = format!("`jitter` of {name} is not shorter than its `every`");
                 return Err(wrong(at, message));
@@ -136,7 +145,7 @@ impl Plan {
             if measures.iter().any(|known| known.scenario == scenario) {
                 return Err(wrong(at, format!("the scenario {name} is in the plan twice")));
             }
-            let timing = Timing { every: table.every, jitter };
+            let timing = Timing { every: table.every, jitter, at: table.at };
             let max_loss = table.max_loss.unwrap_or(MOST_LOSS);
             measures.push(Measure { scenario, timing, against: table.baseline, max_loss });
         }
@@ -232,12 +241,29 @@ mod tests {
         let plan = parsed(text).expect("a plan");
         let [quick, mine] = &plan.measures[..] else { panic!("{plan:?}") };
         assert_eq!((quick.scenario.as_str(), mine.scenario.as_str()), ("quick", "plans/./mine.toml"));
-        assert_eq!(quick.timing, Timing { every: Nanos::from_secs(3600), jitter: Nanos::from_secs(360) });
+        let timing = Timing { every: Nanos::from_secs(3600), jitter: Nanos::from_secs(360), at: None };
+        assert_eq!(quick.timing, timing);
         assert_eq!((&quick.against, quick.max_loss), (&Against::Previous(1), Share(0.05)));
         assert_eq!((&mine.against, mine.max_loss), (&Against::Baseline("main".into()), Share(0.1)));
         assert_eq!(mine.timing.jitter, Nanos::from_secs(10));
         assert_eq!((plan.budget, plan.hook.map(|hook| hook.len())), (Some(Bytes(50_000_000_000)), Some(2)));
         assert_eq!(plan.listen.map(|at| at.port()), Some(9817));
+    }
+
+    #[test]
+    fn plans_on_pages_of_the_guide_are_some() {
+        let pages = [
+            include_str!("../../../../../docs/guide/watch.md"),
+            include_str!("../../../../../docs/guide/operators.md"),
+        ];
+        let blocks = pages.iter().flat_map(|page| page.split("```toml\n").skip(1));
+        let plans: Vec<&str> = blocks
+            .filter_map(|rest| rest.split_once("```"))
+            .map(|(block, _)| block)
+            .filter(|block| block.contains("[[measure]]"))
+            .collect();
+        assert_eq!(plans.len(), pages.len());
+        plans.iter().for_each(|plan| drop(parsed(plan).expect(plan)));
     }
 
     #[test]
@@ -257,6 +283,8 @@ mod tests {
             (beside("evry = \"1h\""), "unknown field `evry`", "evry"),
             (QUICK.replace("1h", "1s"), "take 1min to 744h", "\"1s\""),
             (QUICK.replace("1h", "often"), "does not begin with a number", "\"often\""),
+            (beside("at = \"02:30\""), "takes an `every` of whole days", "\"quick\""),
+            (beside("at = \"25:00\""), "take a time of day in UTC", "\"25:00\""),
             (beside("jitter = \"1h\""), "is not shorter than its `every`", "\"quick\""),
             (beside("max_loss = \"5\""), "is no share", "\"5\""),
             (beside("baseline = \"previous 0\""), "take \"previous 1\" to", "\"previous 0\""),

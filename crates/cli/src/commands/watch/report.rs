@@ -28,6 +28,9 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
+    pub(super) const ALL: [Self; 6] =
+        [Self::First, Self::Passed, Self::LeftOut, Self::CannotTell, Self::Failed, Self::Lost];
+
     /// As programs read it.
     pub(super) const fn word(self) -> &'static str {
         match self {
@@ -113,9 +116,8 @@ impl MeasurementReport {
     }
 
     /// The same of a run that is kept.
-    pub(super) fn of_run(self, run: RunId, standing: &Standing) -> Self {
-        let newest = &standing.newest;
-        let compared = newest.compared.as_ref();
+    pub(super) fn of_run(self, run: RunId, standing: &Standing, alert: Option<Alert>) -> Self {
+        let compared = standing.compared.as_ref();
         let cells = compared.map_or(&[][..], |(contrast, _)| &contrast.cells);
         let gate = compared.map(|(_, gate)| gate);
         Self {
@@ -124,14 +126,14 @@ impl MeasurementReport {
                 GateOutcome::Lost => Verdict::Lost,
                 GateOutcome::CannotTell => Verdict::CannotTell,
             }),
-            alert: Alert::of(newest, &standing.shifts),
+            alert,
             run: Some(run),
             against: compared.map(|(contrast, _)| contrast.a.id.clone()),
-            results: standing.results.results.iter().map(|result| measured(result, cells)).collect(),
+            results: standing.kept.results.results.iter().map(|result| measured(result, cells)).collect(),
             lost: gate.map(|gate| gate.lost.clone()).unwrap_or_default(),
             unknown: gate.map(|gate| gate.unknown.clone()).unwrap_or_default(),
             level_shifts: standing.shifts.clone(),
-            bytes: Some(standing.bytes),
+            bytes: Some(standing.kept.bytes),
             ..self
         }
     }
@@ -179,6 +181,7 @@ impl MeasurementReport {
         match (alert, &self.level_shifts[..]) {
             (Alert::Lost, _) => format!("alert: a loss in {}", self.lost.join(", ")),
             (Alert::Recovered, _) => "recovered: no loss is left".to_owned(),
+            (Alert::Failed, _) => "alert: it is not measured".to_owned(),
             (Alert::LevelShift, shifts) => {
                 let told: Vec<String> = shifts.iter().map(shift).collect();
                 format!("alert: level shift of {}", told.join("; "))
@@ -284,14 +287,7 @@ mod tests {
 
     #[test]
     fn the_document_says_the_words_that_metrics_have() {
-        for verdict in [
-            Verdict::First,
-            Verdict::Passed,
-            Verdict::LeftOut,
-            Verdict::CannotTell,
-            Verdict::Failed,
-            Verdict::Lost,
-        ] {
+        for verdict in Verdict::ALL {
             let document = serde_json::to_value(report(verdict)).expect("it can be written");
             assert_eq!(document["verdict"], verdict.word());
         }

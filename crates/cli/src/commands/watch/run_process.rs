@@ -7,18 +7,20 @@ use lab::Stop;
 use machine::Subprocess;
 use samples::RunId;
 
-use crate::{commands::PROGRAM, exit::Exit};
+use crate::{commands::PROGRAM, exit::Exit, output};
 
 /// How often a wait looks whether something has happened.
 pub(super) const GLANCE: Duration = Duration::from_millis(50);
+/// What a run says that waits for others.
+const WAITS: &str = "note: waiting for ";
 /// What an error begins with where it is printed.
 const ERROR: &str = "error: ";
 
 /// What came of it.
 #[derive(Debug)]
-pub(super) enum Made {
+pub(super) enum RunEnd {
     /// It is kept, complete.
-    Run(RunId),
+    Kept(RunId),
     /// Why it was not.
     Failed(String),
     /// The user asked for the end; finished trials are kept.
@@ -26,11 +28,11 @@ pub(super) enum Made {
 }
 
 /// Measures a scenario, and keeps the run in this file. Asked to stop, it ends the run as Ctrl-C does.
-pub(super) fn measure(scenario: &str, db: &Path, stop: &Stop) -> anyhow::Result<Made> {
+pub(super) fn measure(scenario: &str, db: &Path, stop: &Stop) -> anyhow::Result<RunEnd> {
     let mut command = Command::new(PROGRAM);
     command.args(["run", "--quiet", "--plain", "--db"]).arg(db).args(["--", scenario]);
     let label = format!("the run of {scenario}");
-    let mut run = Subprocess::start(&mut command, &label, Vec::new())?;
+    let mut run = Subprocess::start(&mut command, &label, Vec::new(), heard)?;
     let mut asked = false;
     let status = loop {
         if let Some(status) = run.ended().with_context(|| format!("cannot wait for {label}"))? {
@@ -42,14 +44,23 @@ pub(super) fn measure(scenario: &str, db: &Path, stop: &Stop) -> anyhow::Result<
         }
         thread::sleep(GLANCE);
     };
-    if asked || status.code() == Some(i32::from(Exit::Interrupted.code())) {
-        return Ok(Made::Interrupted);
-    }
     if status.success() {
-        return Ok(Made::Run(RunId(run.output().trim().to_owned())));
+        return Ok(RunEnd::Kept(RunId(run.output().trim().to_owned())));
+    }
+    if asked {
+        return Ok(RunEnd::Interrupted);
+    }
+    if status.code() == Some(i32::from(Exit::Interrupted.code())) {
+        return Ok(RunEnd::Failed("somebody else ended it".to_owned()));
     }
     let said = run.errors();
     let why = said.lines().rfind(|line| line.starts_with(ERROR)).or_else(|| said.lines().next_back());
     let why = why.map(|why| why.strip_prefix(ERROR).unwrap_or(why).to_owned());
-    Ok(Made::Failed(why.unwrap_or_else(|| format!("{status}, without a word"))))
+    Ok(RunEnd::Failed(why.unwrap_or_else(|| format!("{status}, without a word"))))
+}
+
+fn heard(line: &str) {
+    if line.starts_with(WAITS) {
+        output::aside(line);
+    }
 }

@@ -1,5 +1,7 @@
 //! When measurements are due. The clock is handed in; must not know what is measured.
 
+use std::{fmt, str::FromStr};
+
 use samples::UnixMillis;
 use units::Nanos;
 
@@ -11,8 +13,25 @@ pub(super) const DAY: i64 = 24 * 3600 * 1000;
 pub(super) struct Timing {
     /// From the beginning of one to that of the next, on average.
     pub(super) every: Nanos,
-    /// How far the moment varies, earlier or later: watches of many hosts do not begin at once.
+    /// How far the moment varies, earlier or later, or later than `at`: watches of many hosts do not begin at once.
     pub(super) jitter: Nanos,
+    /// The time of day, in UTC, where it is of whole days.
+    pub(super) at: Option<TimeOfDay>,
+}
+
+/// In milliseconds since midnight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TimeOfDay(i64);
+
+impl FromStr for TimeOfDay {
+    type Err = String;
+
+    /// `02:30`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let time = jiff::civil::Time::strptime("%H:%M", text)
+            .map_err(|_| "take a time of day in UTC, as \"02:30\"".to_owned())?;
+        Ok(Self((i64::from(time.hour()) * 60 + i64::from(time.minute())) * 60_000))
+    }
 }
 
 impl Timing {
@@ -20,19 +39,63 @@ impl Timing {
     pub(super) fn due(self, last: Option<UnixMillis>, seed: u64) -> UnixMillis {
         let Some(last) = last else { return UnixMillis(i64::MIN) };
         let drawn = share(seed ^ last.0.unsigned_abs());
-        UnixMillis(self.earliest(Some(last)).0 + (2.0 * drawn * millis(self.jitter) as f64) as i64)
+        let either_way = if self.at.is_some() { 1.0 } else { 2.0 };
+        UnixMillis(self.earliest(Some(last)).0 + (either_way * drawn * millis(self.jitter) as f64) as i64)
     }
 
     /// The first moment at which it can be.
     pub(super) fn earliest(self, last: Option<UnixMillis>) -> UnixMillis {
-        UnixMillis(last.map_or(i64::MIN, |last| last.0 + millis(self.every) - millis(self.jitter)))
+        let Some(UnixMillis(last)) = last else { return UnixMillis(i64::MIN) };
+        UnixMillis(match self.at {
+            Some(at) => at.after(last + millis(self.every) - DAY),
+            None => last + millis(self.every) - millis(self.jitter),
+        })
     }
 
     /// When it is due in the day from `now` on, the jitter left aside.
     pub(super) fn day(self, last: Option<UnixMillis>, now: UnixMillis) -> impl Iterator<Item = UnixMillis> {
         let every = millis(self.every).max(1);
-        let first = last.map_or(now.0, |last| (last.0 + every).max(now.0));
+        let usual = match (self.at, last) {
+            (Some(at), last) => at.after(last.map_or(now.0, |last| last.0 + every - DAY)),
+            (None, Some(last)) => last.0 + every,
+            (None, None) => now.0,
+        };
+        let first = usual.max(now.0);
         (0..).map(move |number| UnixMillis(first + number * every)).take_while(move |at| at.0 < now.0 + DAY)
+    }
+}
+
+/// `1 h ± 6 min`, `24 h at 02:30`, `24 h at 02:30 + 10 min`.
+impl fmt::Display for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&span(self.every))?;
+        if let Some(TimeOfDay(at)) = self.at {
+            write!(f, " at {:02}:{:02}", at / 3_600_000, at / 60_000 % 60)?;
+        }
+        match (self.jitter, self.at) {
+            (Nanos(0), _) => Ok(()),
+            (jitter, Some(_)) => write!(f, " + {}", span(jitter)),
+            (jitter, None) => write!(f, " ± {}", span(jitter)),
+        }
+    }
+}
+
+/// `1 h`, `15 min`, `90 s`.
+fn span(time: Nanos) -> String {
+    let seconds = time.0 / 1_000_000_000;
+    match seconds {
+        0 => time.to_string(),
+        _ if seconds.is_multiple_of(3600) => format!("{} h", seconds / 3600),
+        _ if seconds.is_multiple_of(60) => format!("{} min", seconds / 60),
+        _ => format!("{seconds} s"),
+    }
+}
+
+impl TimeOfDay {
+    /// When it is next after a moment.
+    fn after(self, moment: i64) -> i64 {
+        let of_day = (moment.div_euclid(DAY)) * DAY + self.0;
+        if of_day > moment { of_day } else { of_day + DAY }
     }
 }
 
@@ -57,7 +120,7 @@ fn share(seed: u64) -> f64 {
 mod tests {
     use super::*;
 
-    const HOURLY: Timing = Timing { every: Nanos::from_secs(3600), jitter: Nanos::from_secs(360) };
+    const HOURLY: Timing = Timing { every: Nanos::from_secs(3600), jitter: Nanos::from_secs(360), at: None };
 
     #[test]
     fn what_was_never_measured_is_due_at_once() {
@@ -92,9 +155,54 @@ mod tests {
     }
 
     #[test]
+    fn a_time_of_day_is_kept_to_whenever_the_last_one_was() {
+        let hours = |count: i64| count * 3_600_000;
+        let at = Some("02:30".parse::<TimeOfDay>().expect("a time"));
+        let (jitter, nightly) = (Nanos::from_secs(600), Nanos::from_secs(24 * 3600));
+        let timing = |nights: u64| Timing { every: Nanos(nights * nightly.0), jitter, at };
+        let night = hours(2) + 1_800_000;
+        for (nights, last, due) in [
+            (1, night, DAY + night),
+            (1, night - 1, night),
+            (1, hours(14), DAY + night),
+            (2, hours(14), 2 * DAY + night),
+            (7, night + 5, 7 * DAY + night),
+        ] {
+            let first = timing(nights).earliest(Some(UnixMillis(last)));
+            assert_eq!(first, UnixMillis(due), "{nights} {last}");
+            let drawn = timing(nights).due(Some(UnixMillis(last)), 3).0 - due;
+            assert!((0..600_000).contains(&drawn), "it is not earlier: {drawn}");
+        }
+        let day = |last: Option<i64>| {
+            timing(1).day(last.map(UnixMillis), UnixMillis(hours(14))).collect::<Vec<_>>()
+        };
+        assert_eq!(day(Some(night)), [UnixMillis(DAY + night)]);
+        assert_eq!(day(None), [UnixMillis(DAY + night)]);
+        for wrong in ["2", "25:00", "02:30:00", "", "noon"] {
+            assert!(wrong.parse::<TimeOfDay>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn a_day_is_that_of_utc() {
         for (at, day) in [(0, 0), (DAY - 1, 0), (DAY, 1), (-1, -1)] {
             assert_eq!(day_of(UnixMillis(at)), day, "{at}");
+        }
+    }
+
+    #[test]
+    fn times_are_told_in_the_unit_that_they_were_written_in() {
+        let timing = |every: u64, jitter: u64, at: Option<&str>| {
+            let at = at.map(|at| at.parse().expect("a time"));
+            Timing { every: Nanos::from_secs(every), jitter: Nanos::from_secs(jitter), at }.to_string()
+        };
+        for (every, jitter, at, text) in [
+            (3600, 360, None, "1 h ± 6 min"),
+            (90, 0, None, "90 s"),
+            (86_400, 0, Some("02:05"), "24 h at 02:05"),
+            (86_400, 600, Some("14:30"), "24 h at 14:30 + 10 min"),
+        ] {
+            assert_eq!(timing(every, jitter, at), text);
         }
     }
 }

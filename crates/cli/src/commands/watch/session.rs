@@ -10,35 +10,49 @@ use anyhow::Context;
 use jiff::Timestamp;
 use lab::Stop;
 use samples::UnixMillis;
-use units::Bytes;
+use units::{Bytes, Nanos};
 use web::MetricsEndpoint;
 
 use super::{
-    Watched, alert,
+    Watched,
+    alert::{self, Alert},
     archive::Archive,
     budget::{Admission, admission},
+    memory::{JudgedRun, Memory, Remembered},
     metrics::Metrics,
     now,
-    plan::Plan,
+    plan::{Against, Plan},
     report::{MeasurementReport, Verdict},
-    run_process::{self, GLANCE, Made},
+    run_process::{self, GLANCE, RunEnd},
     schedule,
 };
 use crate::{exit::Exit, failure, global_flags::GlobalFlags, live_view, output, source};
 
+/// What failed is tried again after this part of the time between two, and so long at most.
+const AGAIN: (u64, Nanos) = (10, Nanos::from_secs(3600));
 /// How long it waits where the store cannot be read.
 const PAUSE: Duration = Duration::from_secs(10);
+
+/// When one is due.
+struct Due {
+    /// At the earliest.
+    earliest: UnixMillis,
+    /// As the jitter has it.
+    drawn: UnixMillis,
+}
 
 /// A watch under way.
 pub(super) struct Session<'a> {
     plan: &'a Plan,
     watched: Vec<Watched>,
     archive: Archive,
+    memory: Memory,
     metrics: Metrics,
     endpoint: Option<MetricsEndpoint>,
     shared: &'a GlobalFlags,
     stop: &'a Stop,
     is_json: bool,
+    began: UnixMillis,
     /// Of the moments' jitter.
     seed: u64,
 }
@@ -48,16 +62,21 @@ impl<'a> Session<'a> {
         plan: &'a Plan,
         watched: Vec<Watched>,
         archive: Archive,
-        endpoint: Option<MetricsEndpoint>,
+        memory: Memory,
         shared: &'a GlobalFlags,
         stop: &'a Stop,
         is_json: bool,
     ) -> Self {
         let seed = Timestamp::now().as_nanosecond() as u64 ^ u64::from(process::id());
-        let metrics = Metrics::new(plan.budget);
-        let mut session = Self { plan, watched, archive, metrics, endpoint, shared, stop, is_json, seed };
-        session.take_kept_runs();
-        session
+        let metrics = Metrics::new(watched.iter().map(|watched| watched.name.as_str()), plan.budget);
+        let (began, endpoint) = (now(), None);
+        Self { plan, watched, archive, memory, metrics, endpoint, shared, stop, is_json, began, seed }
+    }
+
+    /// Serves its numbers there from now on, at first those of runs that were kept before.
+    pub(super) fn serve_at(&mut self, endpoint: MetricsEndpoint) {
+        self.endpoint = Some(endpoint);
+        self.take_kept_runs();
     }
 
     /// Measures what is due, each once.
@@ -65,8 +84,7 @@ impl<'a> Session<'a> {
         let now = now();
         let mut worst = None;
         for place in 0..self.watched.len() {
-            let watched = &self.watched[place];
-            if watched.measure.timing.earliest(self.archive.last(&watched.digest, now)?) > now {
+            if self.due(place, now)?.earliest > now {
                 continue;
             }
             let Some(verdict) = self.measure(place)? else { return Ok(Exit::Interrupted) };
@@ -108,16 +126,26 @@ impl<'a> Session<'a> {
     /// Which one is due first, and when.
     fn next(&self) -> anyhow::Result<(usize, UnixMillis)> {
         let now = now();
-        let mut next: Option<(usize, UnixMillis)> = None;
-        for (place, watched) in self.watched.iter().enumerate() {
-            let kept = self.archive.last(&watched.digest, now)?;
-            let last = kept.max(watched.tried.filter(|tried| *tried <= now));
-            let due = watched.measure.timing.due(last, self.seed);
-            if next.is_none_or(|(_, first)| due < first) {
-                next = Some((place, due));
-            }
+        let due = (0..self.watched.len()).map(|place| self.due(place, now).map(|due| (due.drawn, place)));
+        let due = due.collect::<anyhow::Result<Vec<_>>>()?;
+        let (at, place) = due.into_iter().min().context("the plan has no measurement")?;
+        Ok((place, at))
+    }
+
+    /// When one is due after it was tried last, be it by somebody else.
+    fn due(&self, place: usize, now: UnixMillis) -> anyhow::Result<Due> {
+        let watched = &self.watched[place];
+        let timing = watched.measure.timing;
+        let remembered = self.memory.of(&watched.name, &watched.digest);
+        let tried = remembered.tried.filter(|tried| *tried <= now);
+        if let Some(failed) = tried.filter(|_| remembered.has_failed) {
+            let again = UnixMillis(failed.0 + again(timing.every));
+            return Ok(Due { earliest: again, drawn: again });
         }
-        next.context("the plan has no measurement")
+        let last = self.archive.last(&watched.digest, now)?.max(tried);
+        // What was never measured waits for its time of day, if it has one.
+        let began = timing.at.map(|_| self.began);
+        Ok(Due { earliest: timing.earliest(last), drawn: timing.due(last.or(began), self.seed) })
     }
 
     fn is_over(&self, until: Option<Instant>) -> bool {
@@ -148,33 +176,43 @@ impl<'a> Session<'a> {
     fn measure(&mut self, place: usize) -> anyhow::Result<Option<Verdict>> {
         let at = Timestamp::now();
         let now = UnixMillis(at.as_millisecond());
-        self.watched[place].tried = Some(now);
         let blank = MeasurementReport::new(at, &self.watched[place].name, self.plan.budget);
-        let made = self.made(place, now, blank.clone());
-        let report = match made {
-            Ok(Some(report)) => report,
+        let made = self.made(place, now, &blank);
+        let Watched { name, digest, .. } = &self.watched[place];
+        let before = Remembered { tried: Some(now), ..self.memory.of(name, digest) };
+        let (report, after) = match made {
+            Ok(Some((report, after))) => (report, after.unwrap_or_else(|| before.clone())),
             Ok(None) => {
                 output::aside(
                     "interrupted: finished trials are kept, and `plumb run --resume` goes on with them",
                 );
                 return Ok(None);
             }
-            // It is tried again when it is due.
-            Err(error) => blank.without_run(Verdict::Failed, failure::causes(&error)),
+            Err(error) => (blank.without_run(Verdict::Failed, failure::causes(&error)), before.clone()),
         };
-        self.metrics.count(&self.watched[place].name, report.verdict);
+        let failed = report.verdict == Verdict::Failed;
+        let alert = if failed && !before.has_failed { Some(Alert::Failed) } else { report.alert };
+        let after = Remembered { tried: Some(now), has_failed: failed, ..after };
+        self.metrics.count(name, report.verdict);
         self.publish();
-        let report = MeasurementReport { bytes_today: self.metrics.used, ..report };
-        self.tell(&report)?;
+        let report = MeasurementReport { alert, bytes_today: self.metrics.used, ..report };
+        // What nobody could be told is told next time.
+        let after = if self.tell(&report) { after } else { Remembered { has_failed: failed, ..before } };
+        if let Err(error) = self.memory.keep(&report.scenario, after) {
+            output::aside(format_args!("warning: {}", failure::causes(&error)));
+        }
+        self.print(&report)?;
         Ok(Some(report.verdict))
     }
 
+    /// What came of it, and of a run what is to be remembered; `None` where it was interrupted.
     fn made(
         &mut self,
         place: usize,
         now: UnixMillis,
-        blank: MeasurementReport,
-    ) -> anyhow::Result<Option<MeasurementReport>> {
+        blank: &MeasurementReport,
+    ) -> anyhow::Result<Option<(MeasurementReport, Option<Remembered>)>> {
+        let without_run = |verdict, why| Ok(Some((blank.clone().without_run(verdict, why), None)));
         let watched = &mut self.watched[place];
         // Its file may say something else by now.
         watched.digest = source::load(&watched.measure.scenario, self.shared)?.scenario.digest;
@@ -187,28 +225,34 @@ impl<'a> Session<'a> {
                 "note: no run of {} is kept, so what it will send is not known",
                 self.watched[place].name
             )),
-            Admission::LeftOut => {
-                return Ok(Some(blank.without_run(Verdict::LeftOut, self.no_room(used, expected))));
-            }
+            Admission::LeftOut => return without_run(Verdict::LeftOut, self.no_room(used, expected)),
         }
         let is_shown = live_view::is_watched();
         if is_shown {
             output::passing(&format!("measuring {}", self.watched[place].name));
         }
-        let made = run_process::measure(&scenario, self.archive.path(), self.stop);
+        let ended = run_process::measure(&scenario, self.archive.path(), self.stop);
         if is_shown {
             output::erase();
         }
-        let run = match made? {
-            Made::Run(run) => run,
-            Made::Failed(why) => return Ok(Some(blank.without_run(Verdict::Failed, why))),
-            Made::Interrupted => return Ok(None),
+        let run = match ended? {
+            RunEnd::Kept(run) => run,
+            RunEnd::Failed(why) => return without_run(Verdict::Failed, why),
+            RunEnd::Interrupted => return Ok(None),
         };
         let watched = &self.watched[place];
-        let standing = self.archive.standing(&digest, Some(&run), &watched.measure)?;
+        let remembered = self.memory.of(&watched.name, &digest);
+        let standing = self.archive.standing(&digest, &run, &watched.measure, &remembered)?;
         let standing = standing.with_context(|| format!("run {run} is not kept as a complete one"))?;
-        self.metrics.take(&watched.name, &standing);
-        Ok(Some(blank.of_run(run, &standing)))
+        let (alert, after) = remembered.after(JudgedRun {
+            run: &run,
+            began: standing.kept.results.started,
+            gate: standing.compared.as_ref().map(|(contrast, gate)| (&contrast.a.id, gate)),
+            has_baseline: matches!(watched.measure.against, Against::Baseline(_)),
+            shifts: &standing.shifts,
+        });
+        self.metrics.take(&watched.name, &standing.kept, !after.lost.is_empty());
+        Ok(Some((blank.clone().of_run(run, &standing, alert), Some(after))))
     }
 
     fn no_room(&self, used: Bytes, expected: Option<Bytes>) -> String {
@@ -220,18 +264,23 @@ impl<'a> Session<'a> {
         format!("{wants}, and {used} of the day's {budget} are used")
     }
 
-    fn tell(&self, report: &MeasurementReport) -> anyhow::Result<()> {
+    fn print(&self, report: &MeasurementReport) -> anyhow::Result<()> {
         if self.is_json {
             output::line(serde_json::to_string(report)?)?;
         } else {
             report.lines().iter().try_for_each(|line| output::prose(line))?;
         }
-        if let (Some(alert), Some(hook)) = (report.alert, &self.plan.hook)
-            && let Err(error) = alert::tell(hook, alert, report)
-        {
-            output::aside(format_args!("warning: nobody was told: {}", failure::causes(&error)));
-        }
         Ok(())
+    }
+
+    /// Tells whoever is to be told; whether that was done, or is needless.
+    fn tell(&self, report: &MeasurementReport) -> bool {
+        let (Some(alert), Some(hook)) = (report.alert, &self.plan.hook) else { return true };
+        let told = alert::tell(hook, alert, report);
+        if let Err(error) = &told {
+            output::aside(format_args!("warning: nobody was told: {}", failure::causes(error)));
+        }
+        told.is_ok()
     }
 
     fn sent_today(&mut self, now: UnixMillis) -> anyhow::Result<Bytes> {
@@ -241,13 +290,11 @@ impl<'a> Session<'a> {
 
     /// The numbers of runs that were kept before: they need not wait for the next ones.
     fn take_kept_runs(&mut self) {
-        if self.endpoint.is_none() {
-            return;
-        }
         for watched in &self.watched {
             // What cannot be read is told where it is needed.
-            if let Ok(Some(standing)) = self.archive.standing(&watched.digest, None, &watched.measure) {
-                self.metrics.take(&watched.name, &standing);
+            if let Ok(Some(newest)) = self.archive.latest(&watched.digest) {
+                let is_lost = !self.memory.of(&watched.name, &watched.digest).lost.is_empty();
+                self.metrics.take(&watched.name, &newest, is_lost);
             }
         }
         self.publish();
@@ -261,4 +308,9 @@ impl<'a> Session<'a> {
             endpoint.publish(self.metrics.text());
         }
     }
+}
+
+fn again(every: Nanos) -> i64 {
+    let (part, most) = AGAIN;
+    ((every.0 / part).min(most.0) / 1_000_000) as i64
 }

@@ -1,0 +1,279 @@
+//! What a watch knows from one measurement to the next beside the runs that are kept: of what somebody was told, and which runs
+//! passed. A file beside the store, locked while the watch lasts: a plan has one at a time. Must not know how runs are compared.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{Read, Seek, Write},
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use findings::{Gate, GateOutcome, RunLevelShift};
+use samples::{RunId, UnixMillis};
+use serde::{Deserialize, Serialize};
+
+use super::{alert::Alert, plan::FARTHEST};
+use crate::output;
+
+/// A loss that has stood for so many runs is what runs are like, unless a baseline is named.
+const USUAL: u32 = 12;
+
+/// The file, and what is in it.
+#[derive(Debug)]
+pub(super) struct Memory {
+    file: File,
+    path: PathBuf,
+    /// By the scenario's name.
+    scenarios: BTreeMap<String, Remembered>,
+}
+
+/// What is remembered of a scenario.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Remembered {
+    /// Of the scenario's text.
+    pub(super) digest: String,
+    /// When it was last tried, whatever came of it.
+    pub(super) tried: Option<UnixMillis>,
+    /// Whether no run came of it then.
+    pub(super) has_failed: bool,
+    /// Runs that passed, the newest last.
+    pub(super) passed: Vec<RunId>,
+    /// Results whose loss stands.
+    pub(super) lost: BTreeSet<String>,
+    /// When the first run began at which a loss stood, and how many have been made with it.
+    pub(super) lost_since: Option<(UnixMillis, u32)>,
+}
+
+/// A run that was judged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct JudgedRun<'a> {
+    pub(super) run: &'a RunId,
+    pub(super) began: UnixMillis,
+    /// The run that it was compared with, and what came of that; `None` where there was none.
+    pub(super) gate: Option<(&'a RunId, &'a Gate)>,
+    /// Whether its reference was named.
+    pub(super) has_baseline: bool,
+    /// Level shifts for the worse that it established.
+    pub(super) shifts: &'a [RunLevelShift],
+}
+
+impl Memory {
+    /// That of a plan beside a store; `None` where another watch has it.
+    pub(super) fn open(store: &Path, plan: &Path) -> anyhow::Result<Option<Self>> {
+        let path = beside(store, plan);
+        let cannot = || format!("cannot open {}, in which a watch keeps what it has told", path.display());
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).with_context(cannot)?;
+        }
+        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = opened.with_context(cannot)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error).with_context(cannot),
+        }
+        let mut text = String::new();
+        let is_read = file.read_to_string(&mut text).is_ok();
+        let scenarios =
+            if text.is_empty() && is_read { Some(BTreeMap::new()) } else { serde_json::from_str(&text).ok() };
+        if scenarios.is_none() {
+            output::aside(format_args!(
+                "note: {} is damaged; what stood in it may be told again",
+                path.display()
+            ));
+        }
+        Ok(Some(Self { file, path, scenarios: scenarios.unwrap_or_default() }))
+    }
+
+    /// What is remembered of a scenario with this text; of another text only when it was tried.
+    pub(super) fn of(&self, scenario: &str, digest: &str) -> Remembered {
+        let known = self.scenarios.get(scenario).cloned().unwrap_or_default();
+        if known.digest == digest {
+            return known;
+        }
+        let Remembered { tried, has_failed, .. } = known;
+        Remembered { digest: digest.to_owned(), tried, has_failed, ..Remembered::default() }
+    }
+
+    pub(super) fn keep(&mut self, scenario: &str, remembered: Remembered) -> anyhow::Result<()> {
+        self.scenarios.insert(scenario.to_owned(), remembered);
+        let text = serde_json::to_string(&self.scenarios)?;
+        let written = self.file.rewind().and_then(|()| self.file.set_len(0));
+        let written = written.and_then(|()| self.file.write_all(text.as_bytes()));
+        written.with_context(|| format!("cannot write {}", self.path.display()))
+    }
+}
+
+/// `runs.db.nightly.watch`.
+fn beside(store: &Path, plan: &Path) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(".");
+    name.push(plan.file_stem().unwrap_or_default());
+    name.push(".watch");
+    name.into()
+}
+
+impl Remembered {
+    /// What there is to tell of a run, and what is remembered once somebody was told.
+    pub(super) fn after(&self, judged: JudgedRun<'_>) -> (Option<Alert>, Self) {
+        let mut next = Self { has_failed: false, ..self.clone() };
+        if let Some((against, gate)) = judged.gate {
+            let is_open = |cell: &String| gate.unknown.iter().any(|open| open.cell == *cell);
+            next.lost.retain(|cell| gate.lost.contains(cell) || is_open(cell));
+            next.lost.extend(gate.lost.iter().cloned());
+            next.remember(judged, against, gate.outcome);
+        }
+        let lost = judged.gate.map_or(&[][..], |(_, gate)| gate.lost.as_slice());
+        let is_known = |cell: &String| self.lost.contains(cell);
+        let alert = if !lost.iter().all(is_known) {
+            Some(Alert::Lost)
+        } else if next.lost.is_empty() && lost.is_empty() && !self.lost.is_empty() {
+            Some(Alert::Recovered)
+        } else {
+            judged.shifts.iter().any(|shift| !is_known(&shift.cell)).then_some(Alert::LevelShift)
+        };
+        (alert, next)
+    }
+
+    fn remember(&mut self, judged: JudgedRun<'_>, against: &RunId, outcome: GateOutcome) {
+        if self.lost.is_empty() {
+            self.lost_since = None;
+            if outcome == GateOutcome::Passed {
+                self.passed.push(judged.run.clone());
+                let old = self.passed.len().saturating_sub(FARTHEST);
+                self.passed.drain(..old);
+            }
+            return;
+        }
+        // What it lost against stays the reference.
+        if self.passed.is_empty() {
+            self.passed.push(against.clone());
+        }
+        let (since, runs) = self.lost_since.unwrap_or((judged.began, 0));
+        self.lost_since = Some((since, runs + 1));
+        if runs + 1 >= USUAL && !judged.has_baseline {
+            (self.lost, self.lost_since, self.passed) = (BTreeSet::new(), None, vec![judged.run.clone()]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use findings::OpenQuestion;
+    use workload::Metric;
+
+    use super::*;
+
+    /// What is told of runs in a row, each of which lost these results; `?` before one of which it cannot be told.
+    fn told(has_baseline: bool, runs: &[&[&str]]) -> Vec<Option<Alert>> {
+        let mut known = Remembered { passed: vec![RunId("first".into())], ..Remembered::default() };
+        let mut all = Vec::new();
+        for (number, results) in runs.iter().enumerate() {
+            let (open, lost): (Vec<&str>, Vec<&str>) = results.iter().partition(|cell| cell.starts_with('?'));
+            let question = |cell: &&str| OpenQuestion { cell: cell[1..].to_owned(), why: String::new() };
+            let outcome = match (lost.is_empty(), open.is_empty()) {
+                (false, _) => GateOutcome::Lost,
+                (true, false) => GateOutcome::CannotTell,
+                (true, true) => GateOutcome::Passed,
+            };
+            let gate = Gate {
+                most_loss: 0.05,
+                outcome,
+                lost: lost.iter().map(|&cell| cell.to_owned()).collect(),
+                unknown: open.iter().map(question).collect(),
+            };
+            let (run, against) = (RunId(format!("run-{number}")), RunId("first".into()));
+            let began = UnixMillis(number as i64);
+            let gate = Some((&against, &gate));
+            let (alert, next) = known.after(JudgedRun { run: &run, began, gate, has_baseline, shifts: &[] });
+            known = next;
+            all.push(alert);
+        }
+        all
+    }
+
+    #[test]
+    fn each_loss_is_told_once_and_its_end_too() {
+        const LOST: Option<Alert> = Some(Alert::Lost);
+        const RECOVERED: Option<Alert> = Some(Alert::Recovered);
+        for has_baseline in [false, true] {
+            for (runs, expected) in [
+                (&[&[][..], &["a"], &["a"], &[], &[]][..], &[None, LOST, None, RECOVERED, None][..]),
+                (&[&["a"], &["a", "b"], &["b"], &[]], &[LOST, LOST, None, RECOVERED]),
+                (&[&["a"], &["?a"], &["a"], &["?a", "b"]], &[LOST, None, None, LOST]),
+                (&[&["?a"], &["a"], &["?b"]], &[None, LOST, RECOVERED]),
+                (&[&["a"], &[], &["a"]], &[LOST, RECOVERED, LOST]),
+            ] {
+                assert_eq!(told(has_baseline, runs), expected, "{runs:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_loss_that_stays_is_what_runs_are_like_unless_a_baseline_is_named() {
+        let long = vec![&["a"][..]; USUAL as usize + 3];
+        let again = |alerts: &[Option<Alert>]| alerts.iter().filter(|alert| alert.is_some()).count();
+        // The thirteenth is compared with the twelfth by whoever asks; here it loses against the same one again.
+        assert_eq!(again(&told(false, &long)), 2);
+        assert_eq!(again(&told(true, &long)), 1);
+    }
+
+    #[test]
+    fn what_runs_are_compared_with_stays_what_it_was_while_a_loss_stands() {
+        let (run, against) = (RunId("second".into()), RunId("first".into()));
+        let gate =
+            Gate { most_loss: 0.05, outcome: GateOutcome::Lost, lost: vec!["a".into()], unknown: Vec::new() };
+        let judged = JudgedRun {
+            run: &run,
+            began: UnixMillis(7),
+            gate: Some((&against, &gate)),
+            has_baseline: false,
+            shifts: &[],
+        };
+        let (_, next) = Remembered::default().after(judged);
+        assert_eq!((next.passed, next.lost_since), (vec![against], Some((UnixMillis(7), 1))));
+    }
+
+    #[test]
+    fn level_shifts_of_other_results_are_told_while_a_loss_stands() {
+        let shift = |cell: &str| RunLevelShift {
+            cell: cell.to_owned(),
+            metric: Metric::Throughput,
+            before: 2.0,
+            after: 1.0,
+            since: RunId("first".into()),
+        };
+        let run = RunId("second".into());
+        let known = Remembered { lost: ["a".to_owned()].into(), ..Remembered::default() };
+        for (cell, told) in [("a", None), ("b", Some(Alert::LevelShift))] {
+            let shifts = &[shift(cell)];
+            let judged =
+                JudgedRun { run: &run, began: UnixMillis(0), gate: None, has_baseline: false, shifts };
+            assert_eq!(known.after(judged).0, told, "{cell}");
+        }
+    }
+
+    #[test]
+    fn a_plan_has_one_watch_at_a_time_and_what_was_kept_is_known_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (store, plan) = (folder.path().join("runs.db"), Path::new("/etc/plumb/nightly.toml"));
+        let mut memory = Memory::open(&store, plan).expect("it opens").expect("nobody has it");
+        assert!(Memory::open(&store, plan).expect("it opens").is_none(), "one has it");
+        assert!(Memory::open(&store, Path::new("other.toml")).expect("it opens").is_some());
+        let known = Remembered { tried: Some(UnixMillis(7)), has_failed: true, ..memory.of("quick", "text") };
+        memory
+            .keep("quick", Remembered { lost: ["a".to_owned()].into(), ..known.clone() })
+            .expect("is written");
+        memory.keep("quick", known.clone()).expect("a shorter one is written");
+        drop(memory);
+        let memory = Memory::open(&store, plan).expect("it opens").expect("nobody has it");
+        assert_eq!(memory.of("quick", "text"), known);
+        let changed = memory.of("quick", "another text");
+        assert_eq!((changed.tried, changed.has_failed), (Some(UnixMillis(7)), true));
+        drop(memory);
+        fs::write(beside(&store, plan), "{").expect("ours");
+        let memory = Memory::open(&store, plan).expect("damage is no end").expect("nobody has it");
+        assert_eq!(memory.of("quick", "text").tried, None);
+    }
+}
