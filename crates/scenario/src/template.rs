@@ -32,6 +32,11 @@ pub const ALL: &[Template] = &[
         about: "Two virtual machines on one bridge, with one queue and two",
         text: include_str!("../templates/vms.toml"),
     },
+    Template {
+        name: "machines",
+        about: "Three machines that SSH reaches, each to each other",
+        text: include_str!("../templates/machines.toml"),
+    },
 ];
 
 /// What the templates call themselves.

@@ -18,9 +18,11 @@ const UNITS: UnitTable = &[
     ("kB", 1e3),
     ("MB", 1e6),
     ("GB", 1e9),
+    ("TB", 1e12),
     ("KiB", KIB),
     ("MiB", KIB * KIB),
     ("GiB", KIB * KIB * KIB),
+    ("TiB", KIB * KIB * KIB * KIB),
     ("K", KIB),
     ("M", KIB * KIB),
     ("G", KIB * KIB * KIB),
@@ -48,7 +50,8 @@ impl fmt::Display for Bytes {
             v if v < KIB => return write!(f, "{} B", self.0),
             v if v < KIB * KIB => (v / KIB, "KiB"),
             v if v < KIB * KIB * KIB => (v / KIB / KIB, "MiB"),
-            v => (v / KIB / KIB / KIB, "GiB"),
+            v if v < KIB * KIB * KIB * KIB => (v / KIB / KIB / KIB, "GiB"),
+            v => (v / KIB / KIB / KIB / KIB, "TiB"),
         };
         write!(f, "{} {unit}", significant(scaled, 3))
     }
