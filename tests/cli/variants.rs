@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plumb_tests::{Sandbox, wait_until};
+use plumb_tests::{kills::kept, wait_until};
 
 use super::sandbox;
 
@@ -80,14 +80,6 @@ pub(super) fn not_there() {
     assert_eq!(output.status, Some(64), "{output:?}");
     assert!(output.out.contains("wrong.toml as variant twice:"), "{}", output.out);
     assert!(output.out.contains("unknown key `trails`"), "{}", output.out);
-}
-
-/// What is kept of the runs of `wire-twice`: how many trials of 8.
-fn kept(sandbox: &Sandbox) -> usize {
-    let list = sandbox.plumb(&["runs"]).out;
-    let run = list.lines().find(|line| line.contains("wire-twice"));
-    let trials = run.and_then(|line| line.split_whitespace().find(|word| word.ends_with("/8")));
-    trials.and_then(|word| word.strip_suffix("/8")?.parse().ok()).unwrap_or(0)
 }
 
 /// From what is kept alone, or asked for by the same flags; never as a run of the plain scenario.

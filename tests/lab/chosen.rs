@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, thread, time::Duration};
 
-use plumb_tests::{in_one_of_three, trials, wait_until, wire};
+use plumb_tests::{in_one_of_three, kills::kept, trials, wait_until, wire};
 use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
@@ -50,8 +50,7 @@ pub(crate) fn a_killed_run_with_a_budget() {
     let sandbox = sandbox();
     let file = sandbox.file("sweep.toml", &sweep(""));
     let mut run = sandbox.start(&["run", &file, "--budget", "12s", "--objective", "max"]);
-    let kept = || sandbox.plumb(&["runs"]).out.lines().nth(1).is_some_and(|line| !line.contains(" 0/"));
-    assert!(wait_until(PATIENCE, kept), "no trial was kept");
+    assert!(wait_until(PATIENCE, || kept(&sandbox) > 0), "no trial was kept");
     thread::sleep(Duration::from_secs(3));
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, fs, process::Stdio};
 
-use plumb_tests::{Leftovers, Sandbox, signal, trials, wait_until, wire, wire_with_latency};
+use plumb_tests::{Leftovers, kills::kept, signal, trials, wait_until, wire, wire_with_latency};
 use serde_json::Value;
 
 use crate::{PATIENCE, measured::unprivileged, sandbox};
@@ -88,7 +88,7 @@ pub(crate) fn a_killed_observer_ends_no_run() {
         let now = Leftovers::of(&sandbox).processes;
         now.difference(&before.processes).copied().find(|pid| *pid != run.id() && is_outside(*pid))
     };
-    let watched = || observer().is_some() && kept(&sandbox);
+    let watched = || observer().is_some() && kept(&sandbox) > 0;
     assert!(wait_until(PATIENCE, watched), "no observer, or no trial");
     signal(observer().expect("it was there"), "KILL");
     let output = run.wait_with_output().expect("it was started");
@@ -105,11 +105,6 @@ pub(crate) fn a_killed_observer_ends_no_run() {
     before.are_gone_within(PATIENCE);
 }
 
-/// Whether a trial of the only run is kept.
-fn kept(sandbox: &Sandbox) -> bool {
-    sandbox.plumb(&["runs"]).out.lines().nth(1).is_some_and(|line| !line.contains(" 0/"))
-}
-
 /// Whether a process is in the namespace that the tests run in: hosts of labs are not.
 fn is_outside(pid: u32) -> bool {
     let namespace = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
@@ -123,7 +118,7 @@ pub(crate) fn a_killed_controller_takes_its_probes_away() {
     let mut run = sandbox.start(&["run", &file, "--probe", "cpu,syscalls"]);
     let loaded =
         || Leftovers::of(&sandbox).processes.difference(&before.processes).any(|pid| holds_programs(*pid));
-    let begun = || loaded() && kept(&sandbox);
+    let begun = || loaded() && kept(&sandbox) > 0;
     assert!(wait_until(PATIENCE, begun), "no program was loaded, or no trial kept");
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");

@@ -59,7 +59,8 @@ fn watched() {
     if output.status == Some(2) {
         // Beside too much other work nothing can be told, and nobody is.
         let why = third["unknown"][0]["why"].as_str().unwrap_or_default();
-        assert!(why.starts_with("Others used the CPUs"), "{output:?}");
+        let causes = ["Others used the CPUs", "The noise of two runs"];
+        assert!(causes.iter().any(|cause| why.starts_with(cause)), "{output:?}");
         assert!(third["alert"].is_null() && !sandbox.home().join("told").exists(), "{output:?}");
         return;
     }

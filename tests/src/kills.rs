@@ -104,9 +104,9 @@ pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
 /// How many trials of the latest run are kept.
 #[must_use]
 pub fn kept(sandbox: &Sandbox) -> u64 {
-    let list = sandbox.plumb(&["runs"]).out;
-    let trials = list.lines().nth(1).and_then(|line| line.split_whitespace().find(|word| word.contains('/')));
-    trials.and_then(|word| word.split('/').next()?.parse().ok()).unwrap_or(0)
+    let listed = sandbox.plumb(&["runs", "--json"]).out;
+    let listed: Value = serde_json::from_str(&listed).unwrap_or_default();
+    listed[0]["trials"].as_u64().unwrap_or(0)
 }
 
 /// The trials of the latest run; none when there is no run yet.
