@@ -5,13 +5,13 @@ mod alert;
 mod archive;
 mod budget;
 mod forecast;
-mod memory;
 mod metrics;
 mod plan;
 mod report;
 mod run_process;
 mod schedule;
 mod session;
+mod state;
 
 use std::{
     net::SocketAddr,
@@ -30,9 +30,9 @@ use web::MetricsEndpoint;
 
 use self::{
     archive::Archive,
-    memory::Memory,
     plan::{Against, Measure, Plan},
     session::Session,
+    state::WatchState,
 };
 use crate::{
     amount,
@@ -125,7 +125,7 @@ fn measured(
     watched: Vec<Watched>,
     archive: Archive,
 ) -> anyhow::Result<Exit> {
-    let Some(memory) = Memory::open(archive.path(), &args.plan)? else {
+    let Some(state) = WatchState::open(archive.path(), &args.plan)? else {
         let name = args.plan.display();
         if args.once {
             output::aside(format_args!("another watch of {name} is under way"));
@@ -136,7 +136,7 @@ fn measured(
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
     let listen = args.metrics.or(plan.listen.filter(|_| !args.once));
-    let mut session = Session::new(plan, watched, archive, memory, shared, &stop, args.json);
+    let mut session = Session::new(plan, watched, archive, state, shared, &stop, args.json);
     if let Some(endpoint) = listen.map(MetricsEndpoint::listen).transpose()? {
         output::aside(format_args!("metrics at http://{}/metrics", endpoint.address()));
         session.serve_at(endpoint);

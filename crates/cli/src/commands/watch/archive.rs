@@ -14,9 +14,9 @@ use units::Bytes;
 
 use super::{
     budget,
-    memory::Remembered,
     plan::{Against, Measure},
     schedule,
+    state::ScenarioState,
 };
 use crate::{remedy_results, run_reference};
 
@@ -115,7 +115,7 @@ impl Archive {
         digest: &str,
         run: &RunId,
         measure: &Measure,
-        remembered: &Remembered,
+        remembered: &ScenarioState,
     ) -> anyhow::Result<Option<Standing>> {
         let Some(store) = self.store()? else { return Ok(None) };
         let mut runs = complete(&store, digest)?;
@@ -166,7 +166,7 @@ fn reference(
     store: &Store,
     runs: &[RunListing],
     measure: &Measure,
-    remembered: &Remembered,
+    remembered: &ScenarioState,
 ) -> anyhow::Result<Option<RunId>> {
     let back = match &measure.against {
         Against::Baseline(name) => return Ok(Some(store.baseline(name)?)),
@@ -183,7 +183,7 @@ fn compared(
     against: &RunId,
     run: &RunId,
     measure: &Measure,
-    remembered: &Remembered,
+    remembered: &ScenarioState,
 ) -> anyhow::Result<(RunComparison, Gate)> {
     let (a, b) = (store.load(against)?, store.load(run)?);
     // While a loss stands it is no noise between runs.

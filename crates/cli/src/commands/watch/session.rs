@@ -18,13 +18,13 @@ use super::{
     alert::{self, Alert},
     archive::Archive,
     budget::{Admission, admission},
-    memory::{JudgedRun, Memory, Remembered},
     metrics::Metrics,
     now,
     plan::{Against, Plan},
     report::{MeasurementReport, Verdict},
     run_process::{self, GLANCE, RunEnd},
     schedule,
+    state::{JudgedRun, ScenarioState, WatchState},
 };
 use crate::{exit::Exit, failure, global_flags::GlobalFlags, live_view, output, source};
 
@@ -46,7 +46,7 @@ pub(super) struct Session<'a> {
     plan: &'a Plan,
     watched: Vec<Watched>,
     archive: Archive,
-    memory: Memory,
+    state: WatchState,
     metrics: Metrics,
     endpoint: Option<MetricsEndpoint>,
     shared: &'a GlobalFlags,
@@ -62,7 +62,7 @@ impl<'a> Session<'a> {
         plan: &'a Plan,
         watched: Vec<Watched>,
         archive: Archive,
-        memory: Memory,
+        state: WatchState,
         shared: &'a GlobalFlags,
         stop: &'a Stop,
         is_json: bool,
@@ -70,7 +70,7 @@ impl<'a> Session<'a> {
         let seed = Timestamp::now().as_nanosecond() as u64 ^ u64::from(process::id());
         let metrics = Metrics::new(watched.iter().map(|watched| watched.name.as_str()), plan.budget);
         let (began, endpoint) = (now(), None);
-        Self { plan, watched, archive, memory, metrics, endpoint, shared, stop, is_json, began, seed }
+        Self { plan, watched, archive, state, metrics, endpoint, shared, stop, is_json, began, seed }
     }
 
     /// Serves its numbers there from now on, at first those of runs that were kept before.
@@ -136,7 +136,7 @@ impl<'a> Session<'a> {
     fn due(&self, place: usize, now: UnixMillis) -> anyhow::Result<Due> {
         let watched = &self.watched[place];
         let timing = watched.measure.timing;
-        let remembered = self.memory.of(&watched.name, &watched.digest);
+        let remembered = self.state.of(&watched.name, &watched.digest);
         let tried = remembered.tried.filter(|tried| *tried <= now);
         if let Some(failed) = tried.filter(|_| remembered.has_failed) {
             let again = UnixMillis(failed.0 + again(timing.every));
@@ -179,7 +179,7 @@ impl<'a> Session<'a> {
         let blank = MeasurementReport::new(at, &self.watched[place].name, self.plan.budget);
         let made = self.made(place, now, &blank);
         let Watched { name, digest, .. } = &self.watched[place];
-        let before = Remembered { tried: Some(now), ..self.memory.of(name, digest) };
+        let before = ScenarioState { tried: Some(now), ..self.state.of(name, digest) };
         let (report, after) = match made {
             Ok(Some((report, after))) => (report, after.unwrap_or_else(|| before.clone())),
             Ok(None) => {
@@ -192,13 +192,13 @@ impl<'a> Session<'a> {
         };
         let failed = report.verdict == Verdict::Failed;
         let alert = if failed && !before.has_failed { Some(Alert::Failed) } else { report.alert };
-        let after = Remembered { tried: Some(now), has_failed: failed, ..after };
+        let after = ScenarioState { tried: Some(now), has_failed: failed, ..after };
         self.metrics.count(name, report.verdict);
         self.publish();
         let report = MeasurementReport { alert, bytes_today: self.metrics.used, ..report };
         // What nobody could be told is told next time.
-        let after = if self.tell(&report) { after } else { Remembered { has_failed: failed, ..before } };
-        if let Err(error) = self.memory.keep(&report.scenario, after) {
+        let after = if self.tell(&report) { after } else { ScenarioState { has_failed: failed, ..before } };
+        if let Err(error) = self.state.keep(&report.scenario, after) {
             output::aside(format_args!("warning: {}", failure::causes(&error)));
         }
         self.print(&report)?;
@@ -211,7 +211,7 @@ impl<'a> Session<'a> {
         place: usize,
         now: UnixMillis,
         blank: &MeasurementReport,
-    ) -> anyhow::Result<Option<(MeasurementReport, Option<Remembered>)>> {
+    ) -> anyhow::Result<Option<(MeasurementReport, Option<ScenarioState>)>> {
         let without_run = |verdict, why| Ok(Some((blank.clone().without_run(verdict, why), None)));
         let watched = &mut self.watched[place];
         // Its file may say something else by now.
@@ -241,7 +241,7 @@ impl<'a> Session<'a> {
             RunEnd::Interrupted => return Ok(None),
         };
         let watched = &self.watched[place];
-        let remembered = self.memory.of(&watched.name, &digest);
+        let remembered = self.state.of(&watched.name, &digest);
         let standing = self.archive.standing(&digest, &run, &watched.measure, &remembered)?;
         let standing = standing.with_context(|| format!("run {run} is not kept as a complete one"))?;
         let (alert, after) = remembered.after(JudgedRun {
@@ -293,7 +293,7 @@ impl<'a> Session<'a> {
         for watched in &self.watched {
             // What cannot be read is told where it is needed.
             if let Ok(Some(newest)) = self.archive.latest(&watched.digest) {
-                let is_lost = !self.memory.of(&watched.name, &watched.digest).lost.is_empty();
+                let is_lost = !self.state.of(&watched.name, &watched.digest).lost.is_empty();
                 self.metrics.take(&watched.name, &newest, is_lost);
             }
         }

@@ -21,16 +21,16 @@ const USUAL: u32 = 12;
 
 /// The file, and what is in it.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct WatchState {
     file: File,
     path: PathBuf,
     /// By the scenario's name.
-    scenarios: BTreeMap<String, Remembered>,
+    scenarios: BTreeMap<String, ScenarioState>,
 }
 
 /// What is remembered of a scenario.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Remembered {
+pub(super) struct ScenarioState {
     /// Of the scenario's text.
     pub(super) digest: String,
     /// When it was last tried, whatever came of it.
@@ -58,7 +58,7 @@ pub(super) struct JudgedRun<'a> {
     pub(super) shifts: &'a [RunLevelShift],
 }
 
-impl Memory {
+impl WatchState {
     /// That of a plan beside a store; `None` where another watch has it.
     pub(super) fn open(store: &Path, plan: &Path) -> anyhow::Result<Option<Self>> {
         let path = beside(store, plan);
@@ -87,16 +87,16 @@ impl Memory {
     }
 
     /// What is remembered of a scenario with this text; of another text only when it was tried.
-    pub(super) fn of(&self, scenario: &str, digest: &str) -> Remembered {
+    pub(super) fn of(&self, scenario: &str, digest: &str) -> ScenarioState {
         let known = self.scenarios.get(scenario).cloned().unwrap_or_default();
         if known.digest == digest {
             return known;
         }
-        let Remembered { tried, has_failed, .. } = known;
-        Remembered { digest: digest.to_owned(), tried, has_failed, ..Remembered::default() }
+        let ScenarioState { tried, has_failed, .. } = known;
+        ScenarioState { digest: digest.to_owned(), tried, has_failed, ..ScenarioState::default() }
     }
 
-    pub(super) fn keep(&mut self, scenario: &str, remembered: Remembered) -> anyhow::Result<()> {
+    pub(super) fn keep(&mut self, scenario: &str, remembered: ScenarioState) -> anyhow::Result<()> {
         self.scenarios.insert(scenario.to_owned(), remembered);
         let text = serde_json::to_string(&self.scenarios)?;
         let written = self.file.rewind().and_then(|()| self.file.set_len(0));
@@ -114,7 +114,7 @@ fn beside(store: &Path, plan: &Path) -> PathBuf {
     name.into()
 }
 
-impl Remembered {
+impl ScenarioState {
     /// What there is to tell of a run, and what is remembered once somebody was told.
     pub(super) fn after(&self, judged: JudgedRun<'_>) -> (Option<Alert>, Self) {
         let mut next = Self { has_failed: false, ..self.clone() };
@@ -167,7 +167,7 @@ mod tests {
 
     /// What is told of runs in a row, each of which lost these results; `?` before one of which it cannot be told.
     fn told(has_baseline: bool, runs: &[&[&str]]) -> Vec<Option<Alert>> {
-        let mut known = Remembered { passed: vec![RunId("first".into())], ..Remembered::default() };
+        let mut known = ScenarioState { passed: vec![RunId("first".into())], ..ScenarioState::default() };
         let mut all = Vec::new();
         for (number, results) in runs.iter().enumerate() {
             let (open, lost): (Vec<&str>, Vec<&str>) = results.iter().partition(|cell| cell.starts_with('?'));
@@ -231,7 +231,7 @@ mod tests {
             has_baseline: false,
             shifts: &[],
         };
-        let (_, next) = Remembered::default().after(judged);
+        let (_, next) = ScenarioState::default().after(judged);
         assert_eq!((next.passed, next.lost_since), (vec![against], Some((UnixMillis(7), 1))));
     }
 
@@ -245,7 +245,7 @@ mod tests {
             since: RunId("first".into()),
         };
         let run = RunId("second".into());
-        let known = Remembered { lost: ["a".to_owned()].into(), ..Remembered::default() };
+        let known = ScenarioState { lost: ["a".to_owned()].into(), ..ScenarioState::default() };
         for (cell, told) in [("a", None), ("b", Some(Alert::LevelShift))] {
             let shifts = &[shift(cell)];
             let judged =
@@ -258,22 +258,23 @@ mod tests {
     fn a_plan_has_one_watch_at_a_time_and_what_was_kept_is_known_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let (store, plan) = (folder.path().join("runs.db"), Path::new("/etc/plumb/nightly.toml"));
-        let mut memory = Memory::open(&store, plan).expect("it opens").expect("nobody has it");
-        assert!(Memory::open(&store, plan).expect("it opens").is_none(), "one has it");
-        assert!(Memory::open(&store, Path::new("other.toml")).expect("it opens").is_some());
-        let known = Remembered { tried: Some(UnixMillis(7)), has_failed: true, ..memory.of("quick", "text") };
-        memory
-            .keep("quick", Remembered { lost: ["a".to_owned()].into(), ..known.clone() })
+        let mut state = WatchState::open(&store, plan).expect("it opens").expect("nobody has it");
+        assert!(WatchState::open(&store, plan).expect("it opens").is_none(), "one has it");
+        assert!(WatchState::open(&store, Path::new("other.toml")).expect("it opens").is_some());
+        let known =
+            ScenarioState { tried: Some(UnixMillis(7)), has_failed: true, ..state.of("quick", "text") };
+        state
+            .keep("quick", ScenarioState { lost: ["a".to_owned()].into(), ..known.clone() })
             .expect("is written");
-        memory.keep("quick", known.clone()).expect("a shorter one is written");
-        drop(memory);
-        let memory = Memory::open(&store, plan).expect("it opens").expect("nobody has it");
-        assert_eq!(memory.of("quick", "text"), known);
-        let changed = memory.of("quick", "another text");
+        state.keep("quick", known.clone()).expect("a shorter one is written");
+        drop(state);
+        let state = WatchState::open(&store, plan).expect("it opens").expect("nobody has it");
+        assert_eq!(state.of("quick", "text"), known);
+        let changed = state.of("quick", "another text");
         assert_eq!((changed.tried, changed.has_failed), (Some(UnixMillis(7)), true));
-        drop(memory);
+        drop(state);
         fs::write(beside(&store, plan), "{").expect("ours");
-        let memory = Memory::open(&store, plan).expect("damage is no end").expect("nobody has it");
-        assert_eq!(memory.of("quick", "text").tried, None);
+        let state = WatchState::open(&store, plan).expect("damage is no end").expect("nobody has it");
+        assert_eq!(state.of("quick", "text").tried, None);
     }
 }
