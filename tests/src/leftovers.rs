@@ -100,15 +100,23 @@ pub fn processes(sandbox: &Sandbox) -> Vec<u32> {
     started_from(sandbox.home()).collect()
 }
 
-/// A zombie has no environment: it is gone for this purpose.
+/// Whether a process was started from a sandbox.
+#[must_use]
+pub fn belongs_to(pid: u32, sandbox: &Sandbox) -> bool {
+    has_home(pid, sandbox.home())
+}
+
 fn started_from(home: &Path) -> impl Iterator<Item = u32> {
-    let mark = [b"HOME=", home.as_os_str().as_bytes()].concat();
-    let is_marked = move |pid: &u32| {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable == mark)
-    };
     let entries = fs::read_dir("/proc").expect("Linux").filter_map(Result::ok);
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_marked)
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(move |pid| has_home(*pid, home))
+}
+
+/// A zombie has no environment: it is gone for this purpose.
+fn has_home(pid: u32, home: &Path) -> bool {
+    let mark = [b"HOME=", home.as_os_str().as_bytes()].concat();
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|variable| variable == mark)
 }
 
 fn held_by(pid: u32) -> impl Iterator<Item = String> {
