@@ -1,0 +1,81 @@
+//! How connections to a server are encrypted, and what is asked of its certificate. Must not know what is sent.
+
+use std::{fs, path::Path, sync::Arc};
+
+use rustls::{
+    ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
+    pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::location::Certificate;
+
+/// What encrypts connections to a server.
+pub(crate) fn encryption(asked: &Certificate) -> Result<MakeRustlsConnect, String> {
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?;
+    let builder = match asked {
+        Certificate::Checked { authorities } => builder.with_root_certificates(roots(authorities)?),
+        Certificate::Unchecked => {
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
+        }
+    };
+    Ok(MakeRustlsConnect::new(builder.with_no_client_auth()))
+}
+
+fn roots(file: &Path) -> Result<RootCertStore, String> {
+    let cannot = |error: &dyn std::fmt::Display| format!("sslrootcert {}: {error}", file.display());
+    let text = fs::read(file).map_err(|error| cannot(&error))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&text) {
+        let certificate = certificate.map_err(|error| cannot(&error))?;
+        roots.add(certificate).map_err(|error| cannot(&error))?;
+    }
+    if roots.is_empty() {
+        return Err(cannot(&"it holds no certificate as PEM, which begins with -----BEGIN CERTIFICATE-----"));
+    }
+    Ok(roots)
+}
+
+/// Takes any certificate, as libpq does where it is not told to check: what is sent is encrypted, to whomever.
+#[derive(Debug)]
+struct AnyCertificate(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,289 @@
+//! Where runs are kept: a file, or a database of a PostgreSQL server. Must not know what is kept there, and shows no password.
+
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+    process,
+    time::Duration,
+};
+
+use percent_encoding::percent_decode_str;
+use postgres::{Config, config::SslMode};
+
+use crate::{database::told, error::StoreError};
+
+const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+/// Where Debian's server has its socket.
+const SOCKETS: &str = "/var/run/postgresql";
+const PORT: u16 = 5432;
+/// From then on a peer that does not answer is taken for gone; the system's own times are hours.
+const SILENCE: Duration = Duration::from_secs(30);
+const PROBES: (Duration, u32) = (Duration::from_secs(10), 3);
+
+/// Where runs are kept. What is displayed of it has no password.
+#[derive(Debug, Clone)]
+pub enum Location {
+    /// An SQLite file.
+    File(PathBuf),
+    /// A database that others share.
+    Server(Box<ServerAddress>),
+}
+
+/// A database of a PostgreSQL server: how it is reached, and by whom.
+#[derive(Debug, Clone)]
+pub struct ServerAddress {
+    /// All but the hosts.
+    pub(crate) settings: Config,
+    /// In the order in which they are tried, with their ports; a folder is that of a socket.
+    pub(crate) hosts: Vec<(String, u16)>,
+    pub(crate) certificate: Certificate,
+    shown: String,
+}
+
+/// What is asked of a server's certificate.
+#[derive(Debug, Clone)]
+pub(crate) enum Certificate {
+    Unchecked,
+    /// It has to lead to one of those in this file, and to name the host.
+    Checked {
+        authorities: PathBuf,
+    },
+}
+
+impl Location {
+    /// A file, or what begins with `postgres://` or `postgresql://`.
+    ///
+    /// # Errors
+    /// When an address is not understood.
+    pub fn parse(place: &Path) -> Result<Self, StoreError> {
+        let strip = |text: &str| {
+            SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)).map(str::to_owned)
+        };
+        let Some(address) = place.to_str().and_then(strip) else { return Ok(Self::File(place.to_owned())) };
+        ServerAddress::parse(&address)
+            .map(|address| Self::Server(Box::new(address)))
+            .map_err(|reason| StoreError::Address { reason })
+    }
+
+    /// What another one of its kind is.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::File(_) => "file",
+            Self::Server(_) => "database",
+        }
+    }
+
+    /// Why it may be that nothing can be written, and what to do.
+    pub(crate) const fn when_read_only(&self) -> &'static str {
+        match self {
+            Self::File(_) => "it, or its folder, is read-only; make it writable or choose another file",
+            Self::Server(_) => {
+                "the server takes no writes from this user, as a standby does; name the primary or choose another database"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Server(address) => f.write_str(&address.shown),
+        }
+    }
+}
+
+/// The parameters of an address.
+struct Parameters<'a> {
+    sslmode: &'a str,
+    sslrootcert: Option<PathBuf>,
+    hosts: Vec<&'a str>,
+    port: u16,
+    /// Those that the client understands.
+    others: Vec<&'a str>,
+}
+
+impl ServerAddress {
+    /// `USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?KEY=VALUE&KEY=VALUE`, each part but the slash optional, as libpq has it
+    /// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS>).
+    fn parse(address: &str) -> Result<Self, String> {
+        let (head, query) = address.split_once('?').unwrap_or((address, ""));
+        let (authority, database) = head.split_once('/').unwrap_or((head, ""));
+        let (user, hosts) =
+            authority.split_once('@').map_or((None, authority), |(user, hosts)| (Some(user), hosts));
+        // Behind a second one there is the end of a password, which must not be taken for a host and shown.
+        if [hosts, database, query].iter().any(|part| part.contains('@')) {
+            return Err("write @, :, / and ? of a name or a password as %40, %3A, %2F and %3F".to_owned());
+        }
+        let parameters = Parameters::parse(query)?;
+        let (mode, certificate) = parameters.encryption()?;
+        let mut settings = settings(user, database, &parameters.others)?;
+        settings.ssl_mode(mode);
+        let shown_user = user.map(|user| user.split(':').next().unwrap_or_default());
+        let shown = format!(
+            "postgres://{}{}/{database}",
+            shown_user.map(|user| format!("{user}@")).unwrap_or_default(),
+            [&[hosts], &parameters.hosts[..]].concat().join(",").trim_matches(','),
+        );
+        Ok(Self { settings, hosts: parameters.hosts(hosts)?, certificate, shown })
+    }
+}
+
+impl<'a> Parameters<'a> {
+    fn parse(query: &'a str) -> Result<Self, String> {
+        let mut parameters =
+            Self { sslmode: "prefer", sslrootcert: None, hosts: Vec::new(), port: PORT, others: Vec::new() };
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').ok_or("a parameter has no value")?;
+            match key {
+                "sslmode" => parameters.sslmode = value,
+                "sslrootcert" => parameters.sslrootcert = Some(decoded(value)?.into()),
+                "host" => parameters.hosts.extend(value.split(',')),
+                "port" => parameters.port = port(value)?,
+                "hostaddr" => return Err("name an address as the host, in place of `hostaddr`".to_owned()),
+                _ => parameters.others.push(pair),
+            }
+        }
+        Ok(parameters)
+    }
+
+    /// The hosts of an address, and those of its parameters.
+    fn hosts(&self, written: &str) -> Result<Vec<(String, u16)>, String> {
+        let written = written.split(',').filter(|host| !host.is_empty()).map(|host| self.host(host));
+        let named = self.hosts.iter().map(|host| Ok((decoded(host)?, self.port)));
+        let mut hosts = written.chain(named).collect::<Result<Vec<_>, String>>()?;
+        if hosts.is_empty() {
+            hosts.push((SOCKETS.to_owned(), self.port));
+        }
+        Ok(hosts)
+    }
+
+    /// `HOST`, `HOST:PORT`, or with an IPv6 address `[HOST]:PORT`.
+    fn host(&self, written: &str) -> Result<(String, u16), String> {
+        let (host, behind) = match written.strip_prefix('[') {
+            Some(rest) => rest.split_once(']').ok_or("a host's address has no closing bracket")?,
+            None => written.split_at(written.find(':').unwrap_or(written.len())),
+        };
+        let given = behind.strip_prefix(':').filter(|port| !port.is_empty());
+        Ok((decoded(host)?, given.map_or(Ok(self.port), port)?))
+    }
+
+    fn encryption(&self) -> Result<(SslMode, Certificate), String> {
+        match (self.sslmode, &self.sslrootcert) {
+            ("verify-full", Some(file)) => {
+                Ok((SslMode::Require, Certificate::Checked { authorities: file.clone() }))
+            }
+            ("verify-full", None) => Err("sslmode=verify-full needs sslrootcert=FILE, as PEM the certificate of \
+                                          the authority that signed the server's"
+                .to_owned()),
+            (_, Some(_)) => Err("sslrootcert is for sslmode=verify-full".to_owned()),
+            ("disable", None) => Ok((SslMode::Disable, Certificate::Unchecked)),
+            ("prefer", None) => Ok((SslMode::Prefer, Certificate::Unchecked)),
+            ("require", None) => Ok((SslMode::Require, Certificate::Unchecked)),
+            _ => Err("sslmode is disable, prefer, require or verify-full".to_owned()),
+        }
+    }
+}
+
+/// All but the hosts, which are connected to one by one.
+fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Config, String> {
+    let user = user.map(|user| format!("{user}@")).unwrap_or_default();
+    let address = format!("postgresql://{user}/{database}?{}", others.join("&"));
+    let mut settings: Config = address.parse().map_err(|error| told(&error))?;
+    if settings.get_application_name().is_none() {
+        settings.application_name(&own_name());
+    }
+    if settings.get_tcp_user_timeout().is_none() {
+        settings.tcp_user_timeout(SILENCE);
+    }
+    if !others.iter().any(|pair| pair.starts_with("keepalives")) {
+        settings.keepalives_idle(SILENCE).keepalives_interval(PROBES.0).keepalives_retries(PROBES.1);
+    }
+    Ok(settings)
+}
+
+/// By which others know whose a connection is: `plumb 4711 on h1`.
+fn own_name() -> String {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match host.trim() {
+        "" => format!("plumb {}", process::id()),
+        host => format!("plumb {} on {host}", process::id()),
+    }
+}
+
+fn decoded(text: &str) -> Result<String, String> {
+    let text = percent_decode_str(text).decode_utf8();
+    text.map(String::from).map_err(|_| "what is written with % is no UTF-8".to_owned())
+}
+
+/// It is not repeated in the message: without an @ behind it, it may be a password.
+fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| "a port is no number below 65536, or an @ is missing before the host".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(address: &str) -> ServerAddress {
+        match Location::parse(Path::new(address)) {
+            Ok(Location::Server(server)) => *server,
+            other => panic!("{address}: {other:?}"),
+        }
+    }
+
+    fn check(address: &str, shown: &str, hosts: &[(&str, u16)]) {
+        let server = server(address);
+        let found: Vec<_> = server.hosts.iter().map(|(host, port)| (host.as_str(), *port)).collect();
+        assert_eq!(found, hosts, "{address}");
+        assert_eq!(Location::Server(Box::new(server)).to_string(), shown);
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        check("postgres://u:secret@db.lab/runs", "postgres://u@db.lab/runs", &[("db.lab", 5432)]);
+        check(
+            "postgresql://u:se%2Fcret@a:1,[fd00::1]:2,[fd00::2]/runs",
+            "postgres://u@a:1,[fd00::1]:2,[fd00::2]/runs",
+            &[("a", 1), ("fd00::1", 2), ("fd00::2", 5432)],
+        );
+        check("postgres://%2Frun%2Fpg/runs", "postgres://%2Frun%2Fpg/runs", &[("/run/pg", 5432)]);
+        check("postgres:///runs?host=/run/pg&port=7&user=u&password=secret", "postgres:///run/pg/runs", &[(
+            "/run/pg", 7,
+        )]);
+        check("postgres:///runs", "postgres:///runs", &[(SOCKETS, 5432)]);
+        let server = server("postgres://u:se%40cret@h/runs?application_name=mine");
+        assert_eq!(server.settings.get_password(), Some(&b"se@cret"[..]));
+        assert_eq!(server.settings.get_application_name(), Some("mine"));
+        assert!(!format!("{server:?}").contains("cret"), "{server:?}");
+    }
+
+    #[test]
+    fn what_is_no_address_is_answered_without_a_password() {
+        for (address, part) in [
+            ("postgres://u:se@cret@h/runs", "%40"),
+            ("postgres://u:sec/ret@h/runs", "%2F"),
+            ("postgres://u:sec?ret@h/runs", "%3F"),
+            ("postgres://u:secret", "an @ is missing"),
+            ("postgres://h/runs?password=sec@ret", "%40"),
+            ("postgres://h:65536/runs", "65536"),
+            ("postgres://[fd00::1/runs", "bracket"),
+            ("postgres://h/runs?sslmode=verify-ca", "verify-full"),
+            ("postgres://h/runs?sslmode=verify-full", "sslrootcert=FILE"),
+            ("postgres://h/runs?sslmode=require&sslrootcert=ca.pem", "is for sslmode=verify-full"),
+            ("postgres://h/runs?colour=red", "colour"),
+            ("postgres://h/runs?sslmode", "no value"),
+        ] {
+            let message = Location::parse(Path::new(address)).expect_err(address).to_string();
+            assert!(message.contains(part), "{address}: {message}");
+            assert!(!message.contains("sec") && !message.contains("cret"), "{address}: {message}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_a_file() {
+        for file in ["runs.db", "./postgres:", "/srv/postgres:/runs.db", "postgres:runs", ""] {
+            assert!(matches!(Location::parse(Path::new(file)), Ok(Location::File(_))), "{file}");
+        }
+    }
+}

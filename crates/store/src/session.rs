@@ -1,0 +1,215 @@
+//! A connection to a server, which is made anew after it broke. Must not know what is asked over it.
+
+use std::{
+    cell::{Cell, RefCell},
+    error::Error,
+    fmt, io,
+    net::ToSocketAddrs,
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use postgres::{Client, Config, NoTls, config::SslMode, fallible_iterator::FallibleIterator};
+
+use crate::{
+    certificates,
+    claim::ServerClaim,
+    database::{DatabaseError, Row, Value, told},
+    location::{Certificate, ServerAddress},
+};
+
+/// A connection takes so long at least.
+const LEAST_PATIENCE: Duration = Duration::from_secs(1);
+
+/// A connection to a server. Outside of a transaction one that broke is made anew, with the claims that were made over it.
+pub(crate) struct Session {
+    pub(crate) address: ServerAddress,
+    pub(crate) patience: Duration,
+    client: RefCell<Option<Client>>,
+    is_in_transaction: Cell<bool>,
+    claims: RefCell<Vec<Weak<ServerClaim>>>,
+}
+
+impl Session {
+    pub(crate) fn open(address: &ServerAddress, patience: Duration) -> Result<Self, DatabaseError> {
+        let client = connected(address, patience)?;
+        Ok(Self {
+            address: address.clone(),
+            patience,
+            client: RefCell::new(Some(client)),
+            is_in_transaction: Cell::new(false),
+            claims: RefCell::default(),
+        })
+    }
+
+    pub(crate) fn ask(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        read: &mut dyn FnMut(&Row<'_>) -> Result<(), DatabaseError>,
+    ) -> Result<u64, DatabaseError> {
+        self.with_client(|client| ask(client, sql, values, read))
+    }
+
+    pub(crate) fn batch(&self, sql: &str) -> Result<(), DatabaseError> {
+        self.with_client(|client| Ok(client.batch_execute(sql)?))
+    }
+
+    pub(crate) fn begin(&self, sql: &str) -> Result<(), DatabaseError> {
+        self.once_more(|| self.batch(sql))?;
+        self.is_in_transaction.set(true);
+        Ok(())
+    }
+
+    pub(crate) fn end(&self, sql: &str) -> Result<(), DatabaseError> {
+        let ended = self.batch(sql);
+        self.is_in_transaction.set(false);
+        ended
+    }
+
+    /// Does what changes nothing a second time where it turned out that the connection had broken before.
+    pub(crate) fn once_more<T>(
+        &self,
+        work: impl Fn() -> Result<T, DatabaseError>,
+    ) -> Result<T, DatabaseError> {
+        let was_connected = self.client.borrow().is_some() && !self.is_in_transaction.get();
+        match work() {
+            Err(error) if was_connected && error.is_away() => work(),
+            done => done,
+        }
+    }
+
+    /// Has the claim made again wherever the connection is.
+    pub(crate) fn remember(&self, claim: &Arc<ServerClaim>) {
+        self.claims.borrow_mut().push(Arc::downgrade(claim));
+    }
+
+    fn with_client<T>(
+        &self,
+        work: impl FnOnce(&mut Client) -> Result<T, DatabaseError>,
+    ) -> Result<T, DatabaseError> {
+        let mut place = self.client.borrow_mut();
+        let client = match &mut *place {
+            Some(client) => client,
+            none if self.is_in_transaction.get() => {
+                debug_assert!(none.is_none());
+                return Err(DatabaseError::Away("the connection broke in a transaction".to_owned()));
+            }
+            none => none.insert(self.reconnected()?),
+        };
+        let done = work(client);
+        if done.as_ref().is_err_and(DatabaseError::is_away) {
+            *place = None;
+        }
+        done
+    }
+
+    fn reconnected(&self) -> Result<Client, DatabaseError> {
+        let client = connected(&self.address, self.patience)?;
+        let mut claims = self.claims.borrow_mut();
+        claims.retain(|claim| claim.strong_count() > 0);
+        // Whoever lost a run to another process meanwhile must not go on with it.
+        claims.iter().filter_map(Weak::upgrade).try_for_each(|claim| claim.renew())?;
+        Ok(client)
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+/// Connects to the first host that answers.
+pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<Client, DatabaseError> {
+    let mut settings = address.settings.clone();
+    if settings.get_connect_timeout().is_none() {
+        settings.connect_timeout(patience.max(LEAST_PATIENCE));
+    }
+    let attempts = address.hosts.iter().map(|(host, port)| {
+        let mut settings = settings.clone();
+        settings.port(*port);
+        match host.starts_with('/') {
+            true => explained(settings.host_path(host).ssl_mode(SslMode::Disable).connect(NoTls)),
+            false => connected_to(&settings, host, *port, &address.certificate),
+        }
+    });
+    let mut client = first(attempts)?;
+    client.batch_execute(&session_settings(patience)).map_err(DatabaseError::from)?;
+    Ok(client)
+}
+
+/// Names are resolved here: the client would start a thread for it, and a process with threads may enter no user namespace.
+fn connected_to(
+    settings: &Config,
+    host: &str,
+    port: u16,
+    certificate: &Certificate,
+) -> Result<Client, DatabaseError> {
+    let addresses = (host, port).to_socket_addrs().map_err(|error| DatabaseError::Away(error.to_string()))?;
+    let encryption = certificates::encryption(certificate).map_err(DatabaseError::Denied)?;
+    first(addresses.map(|address| {
+        let mut settings = settings.clone();
+        settings.host(host).hostaddr(address.ip());
+        match settings.get_ssl_mode() {
+            SslMode::Disable => explained(settings.connect(NoTls)),
+            _ => explained(settings.connect(encryption.clone())),
+        }
+    }))
+}
+
+/// The first that does not fail for want of an answer.
+fn first(attempts: impl Iterator<Item = Result<Client, DatabaseError>>) -> Result<Client, DatabaseError> {
+    let mut last = DatabaseError::Away("it has no address".to_owned());
+    for attempt in attempts {
+        match attempt {
+            Err(error) if error.is_away() => last = error,
+            done => return done,
+        }
+    }
+    Err(last)
+}
+
+fn explained(connected: Result<Client, postgres::Error>) -> Result<Client, DatabaseError> {
+    connected.map_err(|error| match is_away(&error) {
+        true => DatabaseError::Away(told(&error)),
+        false => DatabaseError::Denied(told(&error)),
+    })
+}
+
+/// A lock is waited for no longer than one of a file, a client that is gone is noticed within a minute, and one that is there may be
+/// silent: it measures. What an older server does not know is left out.
+fn session_settings(patience: Duration) -> String {
+    let patience = patience.as_millis().clamp(1, i32::MAX as u128);
+    format!(
+        "SELECT set_config(name, value, false) FROM (VALUES ('lock_timeout', '{patience}'), ('idle_session_timeout', '0'), \
+         ('idle_in_transaction_session_timeout', '0'), ('tcp_keepalives_idle', '30'), ('tcp_keepalives_interval', '10'), \
+         ('tcp_keepalives_count', '3')) AS wanted (name, value) WHERE name IN (SELECT name FROM pg_settings)"
+    )
+}
+
+/// In one exchange: the types of what is asked with are said, and nothing is prepared.
+pub(crate) fn ask(
+    client: &mut Client,
+    sql: &str,
+    values: &[Value<'_>],
+    read: &mut dyn FnMut(&Row<'_>) -> Result<(), DatabaseError>,
+) -> Result<u64, DatabaseError> {
+    let sql = sql.replace('?', "$");
+    let mut rows = client.query_typed_raw(&sql, values.iter().map(Value::typed))?;
+    while let Some(row) = rows.next()? {
+        read(&Row::Server(&row))?;
+    }
+    Ok(rows.rows_affected().unwrap_or(0))
+}
+
+/// Whether the server, or the way to it, is away and may come back.
+pub(crate) fn is_away(error: &postgres::Error) -> bool {
+    if let Some(code) = error.code().map(|code| code.code()) {
+        return code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "57P05" | "53300");
+    }
+    let reason = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    // A certificate that is refused is told as a failure to read, too.
+    let is_refused = |error: &io::Error| error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
+    error.is_closed() || reason.is_some_and(|error| !is_refused(error))
+}
