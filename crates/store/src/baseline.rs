@@ -1,10 +1,10 @@
 //! Runs that others are compared with, by names that users gave them.
 //! Must not know what such a run holds, nor what a comparison comes to.
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
 use samples::RunId;
 
 use crate::{
+    database::{Database, DatabaseError, Transaction, values},
     error::StoreError,
     store::{Store, WriteError, number_of},
 };
@@ -22,13 +22,10 @@ impl Store {
     /// # Errors
     /// When the file cannot be read.
     pub fn baselines(&self) -> Result<Vec<Baseline>, StoreError> {
-        let read = |connection: &Connection| -> rusqlite::Result<Vec<Baseline>> {
-            let sql = "SELECT name, id FROM baseline JOIN run ON run.number = baseline.run ORDER BY name";
-            let mut statement = connection.prepare(sql)?;
-            let row = |row: &rusqlite::Row<'_>| Ok(Baseline { name: row.get(0)?, run: RunId(row.get(1)?) });
-            statement.query_map([], row)?.collect()
-        };
-        read(&self.connection).map_err(self.place.explain("list the baselines of"))
+        let sql = "SELECT name, id FROM baseline JOIN run ON run.number = baseline.run ORDER BY name";
+        self.database
+            .query(sql, &[], |row| Ok(Baseline { name: row.get(0)?, run: RunId(row.get(1)?) }))
+            .map_err(self.place.explain("list the baselines of"))
     }
 
     /// The run that a baseline's name stands for.
@@ -52,8 +49,9 @@ impl Store {
         self.write("keep a baseline in", |transaction| {
             let number = number_of(transaction, run)?;
             let before = run_of(transaction, name)?;
-            let sql = "INSERT OR REPLACE INTO baseline (name, run) VALUES (?1, ?2)";
-            transaction.execute(sql, (name, number))?;
+            let sql = "INSERT INTO baseline (name, run) VALUES (?1, ?2)
+                       ON CONFLICT (name) DO UPDATE SET run = excluded.run";
+            transaction.execute(sql, &values![name, number])?;
             Ok(before)
         })
     }
@@ -65,7 +63,7 @@ impl Store {
     pub fn remove_baseline(&mut self, name: &str) -> Result<RunId, StoreError> {
         let run = self.baseline(name)?;
         self.write("remove a baseline from", |transaction| {
-            transaction.execute("DELETE FROM baseline WHERE name = ?1", [name])?;
+            transaction.execute("DELETE FROM baseline WHERE name = ?1", &values![name])?;
             Ok(())
         })?;
         Ok(run)
@@ -78,8 +76,8 @@ pub(crate) fn refuse_removal(
     number: i64,
     run: &RunId,
 ) -> Result<(), WriteError> {
-    let mut statement = transaction.prepare("SELECT name FROM baseline WHERE run = ?1 ORDER BY name")?;
-    let names = statement.query_map([number], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    let sql = "SELECT name FROM baseline WHERE run = ?1 ORDER BY name";
+    let names: Vec<String> = transaction.query(sql, &values![number], |row| row.get(0))?;
     if names.is_empty() {
         return Ok(());
     }
@@ -87,9 +85,9 @@ pub(crate) fn refuse_removal(
     Err(WriteError::Refused(StoreError::IsBaseline { run: run.clone(), names }))
 }
 
-fn run_of(transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<Option<RunId>> {
+fn run_of(database: &Database, name: &str) -> Result<Option<RunId>, DatabaseError> {
     let sql = "SELECT id FROM baseline JOIN run ON run.number = baseline.run WHERE name = ?1";
-    transaction.query_row(sql, [name], |row| row.get(0).map(RunId)).optional()
+    database.query_row(sql, &values![name], |row| row.get(0).map(RunId))
 }
 
 fn hint(known: &[Baseline]) -> String {

@@ -1,12 +1,10 @@
 //! The list of runs in parts, for who leafs through many of them; how far one has got; a single result of one.
 //! Must not know how they are shown.
 
-use std::fs::{File, TryLockError};
-
-use rusqlite::{OptionalExtension, params_from_iter, types::Value};
 use samples::{RunId, RunState, SCHEMA, Trial};
 
 use crate::{
+    database::{Database, Value, values},
     error::StoreError,
     listing::{LISTED, NUMBER, RunListing, listing},
     record,
@@ -59,15 +57,13 @@ impl Store {
         after: Option<RunPosition>,
         most: usize,
     ) -> Result<RunPart, StoreError> {
-        let (conditions, mut values) = filter.conditions(after);
+        let (conditions, mut values) = filter.conditions(&self.database, after);
         // One more tells whether there is a next part.
         values.push(Value::from(i64::try_from(most + 1).unwrap_or(i64::MAX)));
-        let sql = browse_sql(&conditions);
-        let explain = self.place.explain("list the runs of");
-        let mut statement = self.connection.prepare(&sql).map_err(&explain)?;
-        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(NUMBER)?, listing(row)?));
-        let rows = statement.query_map(params_from_iter(values), row).map_err(&explain)?;
-        let mut found = rows.collect::<rusqlite::Result<Vec<_>>>().map_err(&explain)?;
+        let mut found = self
+            .database
+            .query(&browse_sql(&conditions), &values, |row| Ok((row.get::<i64>(NUMBER)?, listing(row)?)))
+            .map_err(self.place.explain("list the runs of"))?;
         let has_more = found.len() > most;
         found.truncate(most);
         let next = found.last().filter(|_| has_more).map(|(number, _)| RunPosition(*number));
@@ -82,22 +78,11 @@ impl Store {
         let sql = "SELECT (SELECT count(*) FROM trial WHERE trial.run = run.number), planned, complete,
                        (SELECT coalesce(max(number), 0) FROM trial WHERE trial.run = run.number)
                    FROM run WHERE id = ?1";
-        let row = |row: &rusqlite::Row<'_>| {
+        let found = self.database.query_row(sql, &values![&run.0], |row| {
             let state = if row.get(2)? { RunState::Complete } else { RunState::Unfinished };
-            Ok(RunProgress { made: row.get(0)?, planned: row.get(1)?, state, newest: row.get(3)? })
-        };
-        let found = self.connection.query_row(sql, [&run.0], row).optional();
+            Ok(RunProgress { made: row.count(0)?, planned: row.count(1)?, state, newest: row.get(3)? })
+        });
         found.map_err(self.place.explain("read a run from"))?.ok_or_else(|| StoreError::no_such_run(run))
-    }
-
-    /// Whether a process of this machine is making the run just now.
-    ///
-    /// It looks at the lock by taking a share of it for an instant: a process that claims the run in that very instant is told
-    /// that it is under way.
-    #[must_use]
-    pub fn is_under_way(&self, run: &RunId) -> bool {
-        let Ok(lock) = File::open(self.lock_path(&run.0)) else { return false };
-        matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
 
     /// The trials of a run that were kept after the one with this number ([`RunProgress::newest`]; 0 before the first), in the
@@ -108,16 +93,17 @@ impl Store {
     pub fn trials_after(&self, run: &RunId, newest: i64) -> Result<Vec<Trial>, StoreError> {
         let sql = "SELECT place, record, checksum FROM trial
                    WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";
-        let explain = self.place.explain("read trials from");
-        let mut statement = self.connection.prepare_cached(sql).map_err(&explain)?;
-        let row =
-            |row: &rusqlite::Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?, row.get(2)?));
-        let rows = statement.query_map((&run.0, newest), row).map_err(&explain)?;
-        let texts = rows.collect::<rusqlite::Result<Vec<_>>>().map_err(&explain)?;
+        let row = |row: &crate::database::Row<'_>| {
+            Ok((row.count(0)?, row.get::<String>(1)?, row.optional_count(2)?))
+        };
+        let texts = self
+            .database
+            .query(sql, &values![&run.0, newest], row)
+            .map_err(self.place.explain("read trials from"))?;
         // Whoever makes trials now writes them as they are read here.
         let read = |(place, text, checksum): &(u32, String, Option<u32>)| {
             record::trial_of(SCHEMA, text, *checksum).map_err(|reason| StoreError::Unreadable {
-                path: self.place.path.clone(),
+                place: self.place.location.clone(),
                 run: run.clone(),
                 what: format!("trial {place}"),
                 reason,
@@ -128,19 +114,21 @@ impl Store {
 }
 
 impl RunFilter {
-    /// What rows have to fulfil, and the values of its parameters in their order.
-    fn conditions(&self, after: Option<RunPosition>) -> (Vec<&'static str>, Vec<Value>) {
+    /// What rows have to fulfil, a `?` for a value in each, and the values.
+    fn conditions(
+        &self,
+        database: &Database,
+        after: Option<RunPosition>,
+    ) -> (Vec<String>, Vec<Value<'_>>) {
         let text = Some(self.text.trim()).filter(|text| !text.is_empty());
+        let names = "id || '\n' || scenario || '\n' || title";
         let conditions = [
-            ("number < ?", after.map(|RunPosition(number)| Value::from(number))),
+            ("number < ?".to_owned(), after.map(|RunPosition(number)| Value::from(number))),
+            (database.contains(names, "?"), text.map(Value::from)),
+            ("scenario = ?".to_owned(), self.scenario.as_ref().map(Value::from)),
+            ("complete = ?".to_owned(), self.state.map(|state| Value::from(state == RunState::Complete))),
             (
-                "instr(lower(id || char(10) || scenario || char(10) || title), lower(?)) > 0",
-                text.map(|text| Value::from(text.to_owned())),
-            ),
-            ("scenario = ?", self.scenario.clone().map(Value::from)),
-            ("complete = ?", self.state.map(|state| Value::from(state == RunState::Complete))),
-            (
-                "EXISTS (SELECT 1 FROM imported WHERE imported.run = run.number) = ?",
+                "EXISTS (SELECT 1 FROM imported WHERE imported.run = run.number) = ?".to_owned(),
                 self.imported.map(Value::from),
             ),
         ];
@@ -148,17 +136,21 @@ impl RunFilter {
     }
 }
 
-fn browse_sql(conditions: &[&str]) -> String {
-    let all = conditions.join(" AND ");
-    let conditions = if conditions.is_empty() { "TRUE" } else { &all };
-    format!("{LISTED} WHERE {conditions} ORDER BY number DESC LIMIT ?")
+fn browse_sql(conditions: &[String]) -> String {
+    let numbered = (1..).zip(conditions).map(|(number, sql)| sql.replace('?', &format!("?{number}")));
+    let all = numbered.collect::<Vec<_>>().join(" AND ");
+    let all = if conditions.is_empty() { "TRUE" } else { &all };
+    format!("{LISTED} WHERE {all} ORDER BY number DESC LIMIT ?{}", conditions.len() + 1)
 }
 
 #[cfg(test)]
 mod tests {
-    use rusqlite::StatementStatus;
+    use std::fs::File;
+
+    use rusqlite::{StatementStatus, params_from_iter};
 
     use super::*;
+    use crate::{claim, database::Row};
 
     /// A store with so many runs, called `many-0` and so on; of every third the title has `Bridge` in it.
     fn store_of(runs: i64) -> (tempfile::TempDir, Store) {
@@ -171,7 +163,7 @@ mod tests {
                 let title = if number % 3 == 0 { "What a Bridge costs: 100 %_" } else { "Other" };
                 let scenario = if number % 5 == 0 { "quick" } else { "sweep" };
                 // As long as a header is: what is not asked for is not read.
-                transaction.execute(sql, (number, scenario, title, "x".repeat(3_000)))?;
+                transaction.execute(sql, &values![number, scenario, title, &"x".repeat(3_000)])?;
             }
             Ok(())
         });
@@ -220,11 +212,19 @@ mod tests {
         let steps = |runs: i64| {
             let (_folder, store) = store_of(runs);
             let after = Some(RunPosition(runs / 2 + 20));
-            let (conditions, mut values) = RunFilter::default().conditions(after);
+            let filter = RunFilter::default();
+            let (conditions, mut values) = filter.conditions(&store.database, after);
             values.push(Value::from(20_i64));
-            let mut statement = store.connection.prepare(&browse_sql(&conditions)).expect("SQL");
-            let rows = statement.query_map(params_from_iter(values), listing).expect("rows").count();
-            assert_eq!(rows, 20);
+            let connection = store.database.file().expect("a file");
+            let mut statement = connection.prepare(&browse_sql(&conditions)).expect("SQL");
+            let mut rows = statement.query(params_from_iter(&values)).expect("rows");
+            let mut count = 0;
+            while let Some(row) = rows.next().expect("a row") {
+                drop(listing(&Row::File(row)).expect("a run"));
+                count += 1;
+            }
+            assert_eq!(count, 20);
+            drop(rows);
             statement.get_status(StatementStatus::VmStep)
         };
         let (few, many) = (steps(40), steps(10_000));
@@ -240,8 +240,8 @@ mod tests {
         assert!(store.is_under_way(&run));
         drop(claim);
         assert!(!store.is_under_way(&run));
-        let left = store.lock_path(&run.0);
-        File::create(left).expect("as a process leaves it that was killed");
+        let Database::File { path, .. } = &store.database else { panic!("a file") };
+        File::create(claim::lock_path(path, &run.0)).expect("as a process leaves it that was killed");
         assert!(!store.is_under_way(&run) && store.claim(&run).is_ok());
     }
 }

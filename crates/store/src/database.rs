@@ -223,9 +223,9 @@ impl Value<'_> {
 impl rusqlite::ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         match self {
-            Self::Integer(number) => number.to_sql(),
-            Self::Text(text) => text.to_sql(),
-            Self::Flag(flag) => flag.to_sql(),
+            Self::Integer(number) => rusqlite::ToSql::to_sql(number),
+            Self::Text(text) => rusqlite::ToSql::to_sql(text),
+            Self::Flag(flag) => rusqlite::ToSql::to_sql(flag),
         }
     }
 }
@@ -312,7 +312,7 @@ pub(crate) fn told(error: &postgres::Error) -> String {
         let detail = said.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
         return format!("{}{detail}", said.message());
     }
-    let reasons = iter::successors(error.source(), |reason| reason.source());
+    let reasons = iter::successors(error.source(), |&reason| reason.source());
     iter::once(error.to_string()).chain(reasons.map(ToString::to_string)).collect::<Vec<_>>().join(": ")
 }
 

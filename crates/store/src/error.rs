@@ -1,5 +1,5 @@
-//! What can go wrong with the file that runs are kept in, and what to do about it.
-//! Owns the translation of SQLite's codes; must not know SQL.
+//! What can go wrong with the file or the server that runs are kept in, and what to do about it.
+//! Owns the translation of SQLite's codes and PostgreSQL's; must not know SQL.
 
 use std::{io, path::PathBuf, time::Duration};
 
@@ -7,7 +7,12 @@ use rusqlite::{ErrorCode, ffi::SQLITE_READONLY_DBMOVED};
 use samples::RunId;
 use thiserror::Error;
 
-/// Why runs could not be kept or read. Every message names the file or the run, and what to do.
+use crate::{
+    database::{DatabaseError, told},
+    location::Location,
+};
+
+/// Why runs could not be kept or read. Every message names the place or the run, and what to do.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// The folder of the file could not be created.
@@ -29,21 +34,15 @@ pub enum StoreError {
         reason: String,
     },
     /// It can be read but not written.
-    #[error(
-        "cannot write to {path}: it, or its folder, is read-only; make it writable or choose another file"
-    )]
-    ReadOnly {
-        /// Which file.
-        path: PathBuf,
-    },
+    #[error("cannot write to {place}: {}", place.when_read_only())]
+    ReadOnly { place: Location },
     /// Another process held it for longer than we waited.
     #[error(
-        "{path} is locked by another process (waited {} s); end that process or try again when it is done",
+        "{place} is locked by another process (waited {} s); end that process or try again when it is done",
         waited.as_secs_f64()
     )]
     Locked {
-        /// Which file.
-        path: PathBuf,
+        place: Location,
         /// For how long we waited.
         waited: Duration,
     },
@@ -64,12 +63,9 @@ pub enum StoreError {
     },
     /// There is no space left.
     #[error(
-        "no space left to write {path}; what was kept before is whole: free some space, then resume the run"
+        "no space left to write {place}; what was kept before is whole: free some space, then resume the run"
     )]
-    Full {
-        /// Which file.
-        path: PathBuf,
-    },
+    Full { place: Location },
     /// It is damaged, or not a database at all.
     #[error(
         "{path} cannot be used as a database of runs: {reason}; nothing was changed in it. `plumb runs repair` keeps \
@@ -83,19 +79,18 @@ pub enum StoreError {
         reason: String,
     },
     /// It is a database, but another program's.
-    #[error("{path} is a database of another program; nothing was changed in it, choose another file")]
-    Foreign {
-        /// Which file.
-        path: PathBuf,
-    },
+    #[error(
+        "{place} is a database of another program; nothing was changed in it, choose another {}", place.kind()
+    )]
+    Foreign { place: Location },
     /// It was written by a later plumb.
     #[error(
-        "{path} was written by {writer} (format {found}, this plumb reads up to {known}); use that plumb or a \
-         later one, or keep the runs of this one in another file"
+        "{place} was written by {writer} (format {found}, this plumb reads up to {known}); use that plumb or a \
+         later one, or keep the runs of this one in another {}",
+        place.kind()
     )]
     Newer {
-        /// Which file.
-        path: PathBuf,
+        place: Location,
         /// Its format.
         found: u32,
         /// The newest format that we know.
@@ -105,11 +100,10 @@ pub enum StoreError {
     },
     /// A record in it is not what we write.
     #[error(
-        "cannot read {what} of run {run} in {path}: {reason}; `plumb runs remove {run}` goes on without it"
+        "cannot read {what} of run {run} in {place}: {reason}; `plumb runs remove {run}` goes on without it"
     )]
     Unreadable {
-        /// Which file.
-        path: PathBuf,
+        place: Location,
         run: RunId,
         /// Which record.
         what: String,
@@ -160,15 +154,43 @@ pub enum StoreError {
          (plumb baseline remove NAME), or give it to another run (plumb baseline set NAME RUN)"
     )]
     IsBaseline { run: RunId, names: String },
-    /// Anything else that SQLite says.
-    #[error("cannot {doing} {path}: {source}")]
-    Sqlite {
+    /// An address of a server is not understood.
+    #[error(
+        "cannot understand the address of the runs: {reason}; it is as in \
+         postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE"
+    )]
+    Address { reason: String },
+    /// The server, or the way to it, is away.
+    #[error("cannot reach {place} ({reason}); is the server running, and may this machine connect to it?")]
+    Away {
+        place: Location,
+        /// In its words, or the system's.
+        reason: String,
+    },
+    /// The server is there, and does not let us in or at what we need.
+    #[error(
+        "{place} is not open to this user ({reason}); look at user, password, database and sslmode of the address. The \
+         database has to exist, and to belong to the user who is the first to keep a run in it"
+    )]
+    Denied {
+        place: Location,
+        /// In its words, or the client's.
+        reason: String,
+    },
+    /// It is not a file, which could be made anew.
+    #[error(
+        "{place} is a server's database: it is repaired by restoring a backup of it. `plumb runs export` keeps single \
+         runs in files, and `plumb runs remove` goes on without those that are damaged"
+    )]
+    NotAFile { place: Location },
+    /// Anything else that SQLite or the server says.
+    #[error("cannot {doing} {place}: {reason}")]
+    Failed {
         /// What was tried.
         doing: &'static str,
-        /// Which file.
-        path: PathBuf,
-        /// In SQLite's words.
-        source: rusqlite::Error,
+        place: Location,
+        /// In its words.
+        reason: String,
     },
 }
 
@@ -176,39 +198,76 @@ impl StoreError {
     /// Whether it may pass by itself, so that whoever has something to keep had better wait.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
-        matches!(self, Self::Locked { .. } | Self::Moved { .. } | Self::CannotOpen { .. })
+        matches!(
+            self,
+            Self::Locked { .. } | Self::Moved { .. } | Self::CannotOpen { .. } | Self::Away { .. }
+        )
     }
 }
 
-/// Where and for how long: what a message needs beside SQLite's code.
+/// Where and for how long: what a message needs beside a code.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
-    pub(crate) path: PathBuf,
+    pub(crate) location: Location,
     pub(crate) patience: Duration,
 }
 
 impl Place {
-    /// Says what SQLite's code means for this file.
-    pub(crate) fn explain(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
-        move |source| {
-            let path = self.path.clone();
-            if source.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_READONLY_DBMOVED) {
-                return StoreError::Moved { path };
+    /// Says what a code means for this place.
+    pub(crate) fn explain(&self, doing: &'static str) -> impl Fn(DatabaseError) -> StoreError + '_ {
+        move |error| {
+            let place = self.location.clone();
+            match error {
+                DatabaseError::File(error) => self.of_file(doing, &error),
+                DatabaseError::Server(ref code) if error.is_away() => {
+                    StoreError::Away { place, reason: told(code) }
+                }
+                DatabaseError::Server(error) => self.of_server(doing, &error),
+                DatabaseError::Away(reason) => StoreError::Away { place, reason },
+                DatabaseError::Denied(reason) => StoreError::Denied { place, reason },
+                DatabaseError::OutOfRange(_) => {
+                    StoreError::Failed { doing, place, reason: error.to_string() }
+                }
+                DatabaseError::Refused(error) => *error,
             }
-            match source.sqlite_error_code() {
-                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                    StoreError::Locked { path, waited: self.patience }
-                }
-                Some(ErrorCode::DiskFull) => StoreError::Full { path },
-                Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path },
-                Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-                    StoreError::CannotOpen { path, reason: source.to_string() }
-                }
-                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                    StoreError::Corrupt { path, reason: source.to_string() }
-                }
-                _ => StoreError::Sqlite { doing, path, source },
+        }
+    }
+
+    fn of_file(&self, doing: &'static str, error: &rusqlite::Error) -> StoreError {
+        let (place, reason) = (self.location.clone(), error.to_string());
+        let path = || match &self.location {
+            Location::File(path) => path.clone(),
+            Location::Server(_) => PathBuf::new(),
+        };
+        if error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_READONLY_DBMOVED) {
+            return StoreError::Moved { path: path() };
+        }
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                StoreError::Locked { place, waited: self.patience }
             }
+            Some(ErrorCode::DiskFull) => StoreError::Full { place },
+            Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { place },
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                StoreError::CannotOpen { path: path(), reason }
+            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                StoreError::Corrupt { path: path(), reason }
+            }
+            _ => StoreError::Failed { doing, place, reason },
+        }
+    }
+
+    /// By its codes (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+    fn of_server(&self, doing: &'static str, error: &postgres::Error) -> StoreError {
+        let (place, reason) = (self.location.clone(), told(error));
+        match error.code().map(|code| code.code()) {
+            // A lock, a deadlock, and what was decided against us.
+            Some("55P03" | "40P01" | "40001") => StoreError::Locked { place, waited: self.patience },
+            Some("53100") => StoreError::Full { place },
+            Some("25006") => StoreError::ReadOnly { place },
+            Some("28000" | "28P01" | "3D000" | "3F000" | "42501") => StoreError::Denied { place, reason },
+            _ => StoreError::Failed { doing, place, reason },
         }
     }
 }

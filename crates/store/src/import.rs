@@ -1,24 +1,27 @@
 //! A run of other tools' logs: kept whole or not at all, however long it is.
 //! Must not know what a log looks like.
 
-use rusqlite::Transaction;
 use samples::{RunHeader, RunId, RunState, Trial};
 
 use crate::{
+    database::{Access, Transaction, values},
     error::{Place, StoreError},
     record,
     store::{Store, WriteError, insert, insert_run},
 };
 
-/// Where trials wait: a table of this connection alone, in a file of its own, which no other process has to wait for.
-const SPOOL: &str = "
-    CREATE TEMP TABLE spool (
-        place    INTEGER PRIMARY KEY,
-        cell     TEXT    NOT NULL,
-        block    INTEGER NOT NULL,
-        record   TEXT    NOT NULL,
-        checksum INTEGER NOT NULL
-    ) STRICT;";
+/// Where trials wait: a table of this connection alone, which no other process has to wait for. Of a file it is one of its own.
+fn spool_sql(integer: &str) -> String {
+    format!(
+        "CREATE TEMP TABLE spool (
+            place    {integer} PRIMARY KEY,
+            cell     TEXT      NOT NULL,
+            block    {integer} NOT NULL,
+            record   TEXT      NOT NULL,
+            checksum {integer} NOT NULL
+        )"
+    )
+}
 
 /// A run that is being imported.
 #[derive(Debug)]
@@ -44,9 +47,10 @@ impl Store {
     ) -> Result<RunId, E> {
         let header = self.spool(run, work)?;
         let kept = self.keep_spool(header);
-        let explain = self.place.explain("import into");
-        self.connection.execute_batch("DROP TABLE temp.spool").map_err(explain)?;
-        Ok(kept?)
+        let dropped = self.database.batch("DROP TABLE spool").map_err(self.place.explain("import into"));
+        let id = kept?;
+        dropped?;
+        Ok(id)
     }
 
     fn spool<E: From<StoreError>>(
@@ -55,8 +59,8 @@ impl Store {
         work: impl FnOnce(&mut Importing<'_>) -> Result<RunHeader, E>,
     ) -> Result<RunHeader, E> {
         let explain = self.place.explain("prepare an import into");
-        let spool = self.connection.transaction().map_err(&explain)?;
-        spool.execute_batch(SPOOL).map_err(&explain)?;
+        let spool = self.database.transaction(Access::Private).map_err(&explain)?;
+        spool.batch(&spool_sql(spool.integer())).map_err(&explain)?;
         let mut importing = Importing { spool, place: &self.place, run: run.clone(), text: Vec::new() };
         let header = work(&mut importing)?;
         importing.spool.commit().map_err(&explain)?;
@@ -64,13 +68,14 @@ impl Store {
     }
 
     fn keep_spool(&mut self, mut header: RunHeader) -> Result<RunId, StoreError> {
-        let sql = "INSERT INTO main.trial (run, place, cell, block, record, checksum)
-                   SELECT ?1, place, cell, block, record, checksum FROM temp.spool ORDER BY place";
+        let sql = "INSERT INTO trial (run, place, cell, block, record, checksum)
+                   SELECT ?1, place, cell, block, record, checksum FROM spool ORDER BY place";
         let complete = header.state == RunState::Complete;
         self.write("import into", |transaction| {
             let number = insert_under_free_name(transaction, &mut header)?;
-            transaction.execute("UPDATE run SET complete = ?2 WHERE number = ?1", (number, complete))?;
-            transaction.execute(sql, [number])?;
+            let completed = "UPDATE run SET complete = ?2 WHERE number = ?1";
+            transaction.execute(completed, &values![number, complete])?;
+            transaction.execute(sql, &values![number])?;
             Ok(())
         })?;
         Ok(header.id)
@@ -103,19 +108,11 @@ impl Importing<'_> {
     /// When it cannot be kept: then `work` has to give up.
     pub fn trial(&mut self, trial: &Trial) -> Result<(), StoreError> {
         let text = record::trial_text_into(&mut self.text, &self.run, trial)?;
-        let sql = "INSERT INTO temp.spool (place, cell, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let sql = "INSERT INTO spool (place, cell, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5)
+                   ON CONFLICT DO NOTHING";
         let exists = || StoreError::TrialExists { run: self.run.clone(), index: trial.index };
-        let columns = (trial.index, &trial.cell, trial.block, text, record::checksum(text));
-        insert(&self.spool, sql, columns, exists)
+        let columns = values![trial.index, &trial.cell, trial.block, text, record::checksum(text)];
+        insert(&self.spool, sql, &columns, exists)
             .map_err(|error| error.explained(self.place.explain("keep a trial in")))
-    }
-}
-
-impl WriteError {
-    fn explained(self, explain: impl Fn(rusqlite::Error) -> StoreError) -> StoreError {
-        match self {
-            Self::Sqlite(error) => explain(error),
-            Self::Refused(error) => error,
-        }
     }
 }

@@ -1,19 +1,23 @@
-//! Runs kept in SQLite, each trial in one transaction.
+//! Runs kept in an SQLite file, or in a PostgreSQL database that others share, each trial in one transaction.
 //!
-//! Owns the file, its schema and its migrations. Must not know what a number means, nor how it is printed.
+//! Owns both, their schemas and their migrations. Must not know what a number means, nor how it is printed.
 #![expect(clippy::disallowed_methods, reason = "the folder of the runs and their locks are made here")]
 
 mod baseline;
 mod browse;
+mod certificates;
 mod claim;
+mod database;
 mod error;
 mod import;
 mod listing;
+mod location;
 mod patience;
 mod record;
 mod repair;
 mod resolve;
 mod schema;
+mod session;
 mod store;
 
 pub use baseline::Baseline;
@@ -22,6 +26,7 @@ pub use claim::Claim;
 pub use error::StoreError;
 pub use import::Importing;
 pub use listing::RunListing;
+pub use location::{Location, ServerAddress};
 pub use patience::PatientStore;
 pub use repair::{Repair, RepairedRun};
 pub use store::Store;

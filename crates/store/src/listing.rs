@@ -1,7 +1,6 @@
 //! What is kept: the list of runs, a whole run again, and its removal.
 //! Must not know how a run is found by a part of its name.
 
-use rusqlite::{Connection, OptionalExtension, Row};
 use samples::{
     CellEnd, MachineChange, ReadError, RunHeader, RunId, RunRecord, RunState, SCHEMA, SkippedCell, Trial,
     UnixMillis, UnreadablePart,
@@ -9,6 +8,7 @@ use samples::{
 
 use crate::{
     baseline,
+    database::{Access, Database, DatabaseError, Row, Value, values},
     error::StoreError,
     record,
     store::{Store, number_of},
@@ -50,7 +50,7 @@ impl Store {
     /// When the file cannot be read.
     pub fn runs(&self) -> Result<Vec<RunListing>, StoreError> {
         let sql = format!("{LISTED} {NEWEST_FIRST}");
-        list(&self.connection, &sql, []).map_err(self.place.explain("list the runs of"))
+        list(&self.database, &sql, &[]).map_err(self.place.explain("list the runs of"))
     }
 
     /// The runs of a scenario (by the digest of its text) that were begun and not completed, newest first:
@@ -59,8 +59,8 @@ impl Store {
     /// # Errors
     /// When the file cannot be read.
     pub fn unfinished(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
-        let sql = format!("{LISTED} WHERE digest = ?1 AND complete = 0 {NEWEST_FIRST}");
-        list(&self.connection, &sql, [scenario_digest])
+        let sql = format!("{LISTED} WHERE digest = ?1 AND complete = FALSE {NEWEST_FIRST}");
+        list(&self.database, &sql, &values![scenario_digest])
             .map_err(self.place.explain("list the unfinished runs of"))
     }
 
@@ -71,7 +71,7 @@ impl Store {
     pub fn runs_of(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
         let made = "EXISTS (SELECT 1 FROM trial WHERE trial.run = run.number)";
         let sql = format!("{LISTED} WHERE digest = ?1 AND {made} {NEWEST_FIRST}");
-        list(&self.connection, &sql, [scenario_digest])
+        list(&self.database, &sql, &values![scenario_digest])
             .map_err(self.place.explain("list the runs of a scenario in"))
     }
 
@@ -83,7 +83,7 @@ impl Store {
     pub fn load(&self, run: &RunId) -> Result<RunRecord, StoreError> {
         let explain = self.place.explain("read a run from");
         // One snapshot, so that a run that is being made is read as of one moment.
-        let snapshot = self.connection.unchecked_transaction().map_err(&explain)?;
+        let snapshot = self.database.transaction(Access::Read).map_err(&explain)?;
         let found = header(&snapshot, run).map_err(&explain)?;
         let row = found.ok_or_else(|| StoreError::no_such_run(run))?;
         let mut unreadable = Vec::new();
@@ -103,15 +103,15 @@ impl Store {
         self.write("remove a run from", |transaction| {
             let number = number_of(transaction, run)?;
             baseline::refuse_removal(transaction, number, run)?;
-            transaction.execute("DELETE FROM run WHERE number = ?1", [number])?;
+            transaction.execute("DELETE FROM run WHERE number = ?1", &values![number])?;
             Ok(())
         })
     }
 
     pub(crate) fn header(&self, run: &RunId, row: &HeaderRow) -> Result<(RunHeader, u32), StoreError> {
-        let path = || self.place.path.clone();
+        let place = || self.place.location.clone();
         let unreadable = |reason| StoreError::Unreadable {
-            path: path(),
+            place: place(),
             run: run.clone(),
             what: "the header".to_owned(),
             reason,
@@ -119,7 +119,7 @@ impl Store {
         let text = record::intact(&row.text, row.checksum).map_err(unreadable)?;
         let (header, written) = RunHeader::read(text).map_err(|error| match error {
             ReadError::Newer { found, tool } => {
-                StoreError::Newer { path: path(), found, known: SCHEMA, writer: format!("plumb {tool}") }
+                StoreError::Newer { place: place(), found, known: SCHEMA, writer: format!("plumb {tool}") }
             }
             ReadError::Malformed(error) => unreadable(error.to_string()),
         })?;
@@ -137,29 +137,25 @@ pub(crate) struct HeaderRow {
 
 impl HeaderRow {
     /// From number, complete, header and checksum, in columns from `first` on.
-    pub(crate) fn of(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+    pub(crate) fn of(row: &Row<'_>, first: usize) -> Result<Self, DatabaseError> {
         let (number, complete) = (row.get(first)?, row.get(first + 1)?);
-        Ok(Self { number, complete, text: row.get(first + 2)?, checksum: row.get(first + 3)? })
+        Ok(Self { number, complete, text: row.get(first + 2)?, checksum: row.optional_count(first + 3)? })
     }
 }
 
-fn list(
-    connection: &Connection,
-    sql: &str,
-    parameters: impl rusqlite::Params,
-) -> rusqlite::Result<Vec<RunListing>> {
-    connection.prepare(sql)?.query_map(parameters, listing)?.collect()
+fn list(database: &Database, sql: &str, values: &[Value<'_>]) -> Result<Vec<RunListing>, DatabaseError> {
+    database.query(sql, values, listing)
 }
 
-pub(crate) fn listing(row: &Row<'_>) -> rusqlite::Result<RunListing> {
+pub(crate) fn listing(row: &Row<'_>) -> Result<RunListing, DatabaseError> {
     Ok(RunListing {
         id: RunId(row.get(0)?),
         scenario: row.get(1)?,
         title: row.get(2)?,
         started: UnixMillis(row.get(3)?),
         state: state(row.get(4)?),
-        made: row.get(5)?,
-        planned: row.get(6)?,
+        made: row.count(5)?,
+        planned: row.count(6)?,
         imported: row.get(7)?,
     })
 }
@@ -168,79 +164,73 @@ fn state(complete: bool) -> RunState {
     if complete { RunState::Complete } else { RunState::Unfinished }
 }
 
-fn header(connection: &Connection, run: &RunId) -> rusqlite::Result<Option<HeaderRow>> {
+fn header(database: &Database, run: &RunId) -> Result<Option<HeaderRow>, DatabaseError> {
     let sql = "SELECT number, complete, header, checksum FROM run WHERE id = ?1";
-    connection.query_row(sql, [&run.0], |row| HeaderRow::of(row, 0)).optional()
+    database.query_row(sql, &values![&run.0], |row| HeaderRow::of(row, 0))
 }
 
 /// Each is read where it stands: the texts of thousands together would be more than what is read of them.
 fn trials(
-    snapshot: &Connection,
+    snapshot: &Database,
     number: i64,
     written: u32,
     unreadable: &mut Vec<UnreadablePart>,
-) -> rusqlite::Result<Vec<Trial>> {
+) -> Result<Vec<Trial>, DatabaseError> {
     let sql = "SELECT place, record, checksum FROM trial WHERE run = ?1 ORDER BY number";
-    let mut statement = snapshot.prepare_cached(sql)?;
-    let mut rows = statement.query([number])?;
     let mut trials = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (place, checksum): (u32, Option<u32>) = (row.get(0)?, row.get(2)?);
-        let text = row.get_ref(1)?.as_str().map_err(|error| error.to_string());
+    snapshot.ask(sql, &values![number], &mut |row| {
+        let (place, checksum) = (row.count(0)?, row.optional_count(2)?);
+        let text = row.text(1).map_err(|error| error.to_string());
         match text.and_then(|text| record::trial_of(written, text, checksum)) {
             Ok(trial) => trials.push(trial),
             Err(because) => unreadable.push(UnreadablePart { what: format!("trial {place}"), because }),
         }
-    }
+        Ok(())
+    })?;
     trials.shrink_to_fit();
     Ok(trials)
 }
 
-pub(crate) fn skipped(connection: &Connection, number: i64) -> rusqlite::Result<Vec<SkippedCell>> {
-    let mut statement =
-        connection.prepare("SELECT cell, because FROM skipped WHERE run = ?1 ORDER BY number")?;
-    statement
-        .query_map([number], |row| Ok(SkippedCell { cell: row.get(0)?, because: row.get(1)? }))?
-        .collect()
+pub(crate) fn skipped(database: &Database, number: i64) -> Result<Vec<SkippedCell>, DatabaseError> {
+    let sql = "SELECT cell, because FROM skipped WHERE run = ?1 ORDER BY number";
+    database.query(sql, &values![number], |row| Ok(SkippedCell { cell: row.get(0)?, because: row.get(1)? }))
 }
 
 pub(crate) fn ends(
-    connection: &Connection,
+    database: &Database,
     number: i64,
     unreadable: &mut Vec<UnreadablePart>,
-) -> rusqlite::Result<Vec<CellEnd>> {
+) -> Result<Vec<CellEnd>, DatabaseError> {
     let sql = "SELECT cell, record FROM ended WHERE run = ?1 ORDER BY number";
     let what = |cell: String| format!("the end of cell {cell}");
-    parts(connection, sql, number, what, record::end_of, unreadable)
+    parts(database, sql, number, what, record::end_of, unreadable)
 }
 
 pub(crate) fn changes(
-    connection: &Connection,
+    database: &Database,
     number: i64,
     unreadable: &mut Vec<UnreadablePart>,
-) -> rusqlite::Result<Vec<MachineChange>> {
+) -> Result<Vec<MachineChange>, DatabaseError> {
     let sql = "SELECT 'a change of the machine', record FROM machine_change WHERE run = ?1 ORDER BY number";
-    parts(connection, sql, number, |what| what, record::change_of, unreadable)
+    parts(database, sql, number, |what| what, record::change_of, unreadable)
 }
 
 /// What can be read of the rows of a query that returns a name and a text.
 fn parts<T>(
-    connection: &Connection,
+    database: &Database,
     sql: &str,
     number: i64,
     what: impl Fn(String) -> String,
     read: fn(&str) -> Result<T, String>,
     unreadable: &mut Vec<UnreadablePart>,
-) -> rusqlite::Result<Vec<T>> {
-    let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([number])?;
+) -> Result<Vec<T>, DatabaseError> {
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (name, text): (String, String) = (row.get(0)?, row.get(1)?);
-        match read(&text) {
+    database.ask(sql, &values![number], &mut |row| {
+        match read(row.text(1)?) {
             Ok(part) => found.push(part),
-            Err(because) => unreadable.push(UnreadablePart { what: what(name), because }),
+            Err(because) => unreadable.push(UnreadablePart { what: what(row.get(0)?), because }),
         }
-    }
+        Ok(())
+    })?;
     Ok(found)
 }

@@ -32,24 +32,28 @@ impl<'a> PatientStore<'a> {
         keep: impl Fn(&mut Store) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let store = &mut **self.store.borrow_mut();
-        let mut told = false;
+        let (mut told, mut is_unanswered) = (false, false);
         loop {
             let error = match keep(store) {
                 Err(error) if error.may_pass() => error,
                 other => {
+                    // What a server kept before it could say so.
+                    let is_kept = is_unanswered && matches!(other, Err(StoreError::RunExists { .. }));
+                    let other = if is_kept { Ok(()) } else { other };
                     if told && other.is_ok() {
                         (self.tell)(&format!("{what} is kept now, and the run goes on"));
                     }
                     return other;
                 }
             };
-            let path = store.path().display().to_string();
+            let place = store.location().to_string();
             if matches!(error, StoreError::Moved { .. }) && store.follow_path(run).is_ok() {
                 (self.tell)(&format!(
-                    "{path} was deleted or moved: the run goes on in a new file there, with all that it had"
+                    "{place} was deleted or moved: the run goes on in a new file there, with all that it had"
                 ));
                 continue;
             }
+            is_unanswered |= matches!(error, StoreError::Away { .. });
             if (self.is_stopped)() {
                 return Err(error);
             }

@@ -8,10 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rusqlite::{Connection, OptionalExtension, Row};
 use samples::{RunId, RunRecord, RunState, Trial, UnreadablePart};
 
 use crate::{
+    database::{Database, Row, values},
     error::StoreError,
     listing::{self, HeaderRow},
     record,
@@ -43,7 +43,7 @@ pub struct RepairedRun {
 }
 
 impl Store {
-    /// What SQLite finds wrong with the file as a database; nothing of one that is whole.
+    /// What SQLite finds wrong with the file as a database; nothing of one that is whole. A server looks after its files itself.
     ///
     /// # Errors
     /// When it is locked, or cannot be read for another reason than damage.
@@ -55,11 +55,14 @@ impl Store {
     }
 
     fn complaints(&self) -> Result<Vec<String>, StoreError> {
-        let explain = self.place.explain("check");
+        if self.database.file().is_none() {
+            return Ok(Vec::new());
+        }
         let sql = format!("PRAGMA integrity_check({TOLD})");
-        let mut statement = self.connection.prepare(&sql).map_err(&explain)?;
-        let rows = statement.query_map([], |row| row.get::<_, String>(0)).map_err(&explain)?;
-        let said: Vec<String> = rows.collect::<Result<_, _>>().map_err(&explain)?;
+        let said: Vec<String> = self
+            .database
+            .query(&sql, &[], |row| row.get(0))
+            .map_err(self.place.explain("check"))?;
         Ok(said
             .iter()
             .flat_map(|text| text.lines())
@@ -72,10 +75,13 @@ impl Store {
     /// trials is unfinished then, so that they can be made again.
     ///
     /// # Errors
-    /// When a run is under way, nothing can be read, or the new file cannot be written; nothing was changed then.
+    /// When a run is under way, nothing can be read, the new file cannot be written, or it is no file; nothing was changed then.
     pub fn repair(self) -> Result<Repair, StoreError> {
+        let Database::File { path, .. } = &self.database else {
+            return Err(StoreError::NotAFile { place: self.place.location });
+        };
+        let path = path.clone();
         self.refuse_under_way()?;
-        let path = self.place.path.clone();
         let new_path = beside(&path, "repaired");
         // One of a repair that was interrupted.
         let _ = fs::remove_file(&new_path);
@@ -143,21 +149,14 @@ impl Store {
     /// The numbers of a table's rows; where they cannot all be listed, those that there may be.
     fn numbers(&self, table: &str) -> Vec<i64> {
         let mut numbers: Vec<i64> = Vec::new();
-        let listed = self
-            .connection
-            .prepare(&format!("SELECT number FROM {table} NOT INDEXED ORDER BY number"))
-            .and_then(|mut statement| {
-                let mut rows = statement.query([])?;
-                while let Some(row) = rows.next()? {
-                    numbers.push(row.get(0)?);
-                }
-                Ok(())
-            });
+        let sql = format!("SELECT number FROM {table} NOT INDEXED ORDER BY number");
+        let listed =
+            self.database.ask(&sql, &[], &mut |row| row.get(0).map(|number| numbers.push(number)));
         if listed.is_err() {
             let last = numbers.last().copied().unwrap_or(0);
             let highest = format!("SELECT number FROM {table} NOT INDEXED ORDER BY number DESC LIMIT 1");
-            let highest = self.connection.query_row(&highest, [], |row| row.get(0));
-            numbers.extend(last + 1..=highest.unwrap_or(last + FURTHER));
+            let highest = self.database.query_row(&highest, &[], |row| row.get(0));
+            numbers.extend(last + 1..=highest.ok().flatten().unwrap_or(last + FURTHER));
         }
         numbers
     }
@@ -166,7 +165,7 @@ impl Store {
         let sql = "SELECT id, number, complete, header, checksum FROM run WHERE number = ?1";
         let row = |row: &Row<'_>| Ok((RunId(row.get(0)?), HeaderRow::of(row, 1)?));
         let found =
-            self.connection.query_row(sql, [number], row).optional().map_err(|error| error.to_string())?;
+            self.database.query_row(sql, &values![number], row).map_err(|error| error.to_string())?;
         let Some((id, row)) = found else { return Ok(None) };
         self.header(&id, &row).map(Some).map_err(|error| error.to_string())
     }
@@ -182,11 +181,11 @@ impl Store {
         headers: &BTreeMap<i64, (samples::RunHeader, u32)>,
     ) -> Result<Option<(i64, Result<Trial, UnreadablePart>)>, String> {
         let sql = "SELECT run, place, record, checksum FROM trial WHERE number = ?1";
-        let row = |row: &Row<'_>| -> rusqlite::Result<(i64, u32, String, Option<u32>)> {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        let row = |row: &Row<'_>| {
+            Ok((row.get::<i64>(0)?, row.count(1)?, row.get::<String>(2)?, row.optional_count(3)?))
         };
         let found =
-            self.connection.query_row(sql, [number], row).optional().map_err(|error| error.to_string())?;
+            self.database.query_row(sql, &values![number], row).map_err(|error| error.to_string())?;
         let Some((run, place, text, checksum)) = found else { return Ok(None) };
         let Some((_, written)) = headers.get(&run) else { return Ok(None) };
         let trial = record::trial_of(*written, &text, checksum);
@@ -195,11 +194,11 @@ impl Store {
 
     /// What belongs to a run beside its trials, as far as it can be read.
     fn take_the_rest(&self, number: i64, record: &mut RunRecord) {
-        let connection: &Connection = &self.connection;
+        let database = &self.database;
         let mut unreadable = Vec::new();
-        record.skipped = listing::skipped(connection, number).unwrap_or_default();
-        record.ends = listing::ends(connection, number, &mut unreadable).unwrap_or_default();
-        record.machine_changes = listing::changes(connection, number, &mut unreadable).unwrap_or_default();
+        record.skipped = listing::skipped(database, number).unwrap_or_default();
+        record.ends = listing::ends(database, number, &mut unreadable).unwrap_or_default();
+        record.machine_changes = listing::changes(database, number, &mut unreadable).unwrap_or_default();
     }
 }
 

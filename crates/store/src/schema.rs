@@ -1,103 +1,152 @@
-//! The tables and how an older file becomes a current one.
-//! Owns `user_version`, `application_id` and the list of migrations; must not know what the tables hold.
+//! The tables and how an older format becomes the current one.
+//! Owns `user_version`, `application_id`, the comment that is a server's `application_id`, and the lists of migrations; must not
+//! know what the tables hold.
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
-
-use crate::error::{Place, StoreError};
+use crate::{
+    database::{Access, Database, DatabaseError, values},
+    error::{Place, StoreError},
+};
 
 /// `Plmb`: tells our files from other programs' databases.
 const APPLICATION: i32 = 0x506c_6d62;
 
+/// What a server tells our tables from other programs' by, as the comment of the table of migrations.
+const COMMENT: &str = "runs of plumb";
+
 /// Step `n` makes format `n + 1` of format `n`. Steps that were released are never edited.
-const MIGRATIONS: &[&str] = &[
+const OF_FILES: &[&str] = &[
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
 ];
 
-/// The format that this plumb writes.
-pub(crate) const CURRENT: u32 = MIGRATIONS.len() as u32;
+/// The same for servers, whose formats are counted apart.
+const OF_SERVERS: &[&str] = &[include_str!("schema/postgres/1.sql")];
 
-/// Makes the tables of a new file, brings an older file up to date, and refuses what is not ours or newer.
-pub(crate) fn prepare(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
-    let found = format(connection, place)?;
-    if found > CURRENT {
-        let writer = writer(connection).unwrap_or_else(|| "a later plumb".to_owned());
-        return Err(StoreError::Newer { path: place.path.clone(), found, known: CURRENT, writer });
+/// Makes the tables of a new place, brings an older one up to date, and refuses what is not ours or newer.
+pub(crate) fn prepare(database: &Database, place: &Place) -> Result<(), StoreError> {
+    let known = steps(database).len() as u32;
+    let found = format(database, place)?;
+    if found > known {
+        let writer = writer(database).unwrap_or_else(|| "a later plumb".to_owned());
+        return Err(StoreError::Newer { place: place.location.clone(), found, known, writer });
     }
-    if found < CURRENT {
-        migrate(connection).map_err(place.explain("bring up to date"))?;
+    if found < known {
+        migrate(database).map_err(place.explain("bring up to date"))?;
     }
     Ok(())
 }
 
-/// The format: what the table of migrations says, which has been there since format 1. `user_version` is anybody's to
-/// alter; it counts where that table is not there.
-fn version(connection: &Connection) -> rusqlite::Result<u32> {
-    let table = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration')";
-    let newest = "SELECT max(version) FROM migration";
-    let migrated: Option<i64> = match connection.query_row(table, [], |row| row.get(0))? {
-        true => connection.query_row(newest, [], |row| row.get(0))?,
-        false => None,
-    };
-    let found = match migrated {
-        Some(version) => version,
-        None => connection.pragma_query_value(None, "user_version", |row| row.get(0))?,
-    };
-    Ok(u32::try_from(found).unwrap_or(0))
-}
-
-/// The format of a file of ours, or of a new one: 0.
-fn format(connection: &mut Connection, place: &Place) -> Result<u32, StoreError> {
-    let explain = place.explain("read the format of");
-    // One look: another process that makes the tables meanwhile has made all of them or none.
-    let look = connection.transaction().map_err(&explain)?;
-    let found = version(&look).map_err(&explain)?;
-    let application: i32 =
-        look.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(&explain)?;
-    let path = place.path.clone();
-    match (has_tables(&look).map_err(&explain)?, application) {
-        (false, 0) if found == 0 => Ok(0),
-        (true, APPLICATION) if found == 0 => {
-            let reason =
-                "its tables are of no known format (user_version and the table `migration`)".to_owned();
-            Err(StoreError::Corrupt { path, reason })
-        }
-        (_, APPLICATION) => Ok(found),
-        _ => Err(StoreError::Foreign { path }),
+const fn steps(database: &Database) -> &'static [&'static str] {
+    match database {
+        Database::File { .. } => OF_FILES,
+        Database::Server(_) => OF_SERVERS,
     }
 }
 
-fn has_tables(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.query_row("SELECT count(*) > 0 FROM sqlite_schema", [], |row| row.get(0))
+/// The format: what the table of migrations says, which has been there since format 1. `user_version` of a file is anybody's to
+/// alter; it counts where that table is not there.
+fn version(database: &Database) -> Result<u32, DatabaseError> {
+    let newest = "SELECT max(version) FROM migration";
+    let found: Option<i64> = match has_migrations(database)? {
+        true => database.query_row(newest, &[], |row| row.get(0))?.flatten(),
+        false => None,
+    };
+    let found = match (found, database) {
+        (None, Database::File { .. }) => database.query_row("PRAGMA user_version", &[], |row| row.get(0))?,
+        (found, _) => found,
+    };
+    Ok(u32::try_from(found.unwrap_or(0)).unwrap_or(0))
 }
 
-/// Who brought the file to its format; the table has been there since format 1.
-fn writer(connection: &Connection) -> Option<String> {
+fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
+    let found = match database {
+        Database::File { .. } => {
+            let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration')";
+            database.query_row(sql, &[], |row| row.get(0))?
+        }
+        Database::Server(_) => {
+            let sql = "SELECT coalesce(obj_description(to_regclass('migration'), 'pg_class') = ?1, FALSE)";
+            database.query_row(sql, &values![COMMENT], |row| row.get(0))?
+        }
+    };
+    Ok(found.unwrap_or(false))
+}
+
+/// The format of a place of ours, or of a new one: 0.
+fn format(database: &Database, place: &Place) -> Result<u32, StoreError> {
+    let explain = place.explain("read the format of");
+    // One look: another process that makes the tables meanwhile has made all of them or none.
+    let look = database.transaction(Access::Read).map_err(&explain)?;
+    let found = version(&look).map_err(&explain)?;
+    let is_ours = is_ours(&look).map_err(&explain)?;
+    match (has_tables(&look).map_err(&explain)?, is_ours) {
+        (false, None) if found == 0 => Ok(0),
+        (true, Some(true)) if found == 0 => {
+            let reason =
+                "its tables are of no known format (user_version and the table `migration`)".to_owned();
+            Err(StoreError::Corrupt { path: place.location.to_string().into(), reason })
+        }
+        (_, Some(true)) => Ok(found),
+        _ => Err(StoreError::Foreign { place: place.location.clone() }),
+    }
+}
+
+/// Whether it is marked as ours; `None` where nobody has marked it.
+fn is_ours(database: &Database) -> Result<Option<bool>, DatabaseError> {
+    if database.file().is_none() {
+        return Ok(has_migrations(database)?.then_some(true));
+    }
+    let mark: Option<i64> = database.query_row("PRAGMA application_id", &[], |row| row.get(0))?;
+    Ok(mark.filter(|mark| *mark != 0).map(|mark| mark == i64::from(APPLICATION)))
+}
+
+/// Those of extensions are nobody's.
+fn has_tables(database: &Database) -> Result<bool, DatabaseError> {
+    let sql = match database {
+        Database::File { .. } => "SELECT count(*) > 0 FROM sqlite_schema",
+        Database::Server(_) => {
+            "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(current_schema()::text)
+             AND relkind IN ('r', 'p', 'f')
+             AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e'))"
+        }
+    };
+    Ok(database.query_row(sql, &[], |row| row.get(0))?.unwrap_or(false))
+}
+
+/// Who brought it to its format; the table has been there since format 1.
+fn writer(database: &Database) -> Option<String> {
     let newest = "SELECT tool FROM migration ORDER BY version DESC LIMIT 1";
-    let tool: String = connection.query_row(newest, [], |row| row.get(0)).ok()?;
+    let tool: String = database.query_row(newest, &[], |row| row.get(0)).ok()??;
     Some(format!("plumb {tool}"))
 }
 
-fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
-    // Only heeded while the file has no tables: what a removed run occupied goes back to the file system.
-    connection.pragma_update(None, "auto_vacuum", "FULL")?;
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+fn migrate(database: &Database) -> Result<(), DatabaseError> {
+    if let Some(file) = database.file() {
+        // Only heeded while the file has no tables: what a removed run occupied goes back to the file system.
+        file.pragma_update(None, "auto_vacuum", "FULL")?;
+    }
+    let transaction = database.transaction(Access::Write)?;
+    if database.file().is_none() {
+        transaction.execute("SELECT pg_advisory_xact_lock(?1)", &values![i64::from(APPLICATION)])?;
+    }
     // Another process may have been first.
     let found = version(&transaction)?;
-    for (step, sql) in MIGRATIONS.iter().enumerate().skip(found as usize) {
+    for (step, sql) in steps(database).iter().enumerate().skip(found as usize) {
         take_step(&transaction, step as u32 + 1, sql)?;
     }
     transaction.commit()
 }
 
-fn take_step(transaction: &Transaction<'_>, version: u32, sql: &str) -> rusqlite::Result<()> {
-    transaction.execute_batch(sql)?;
-    transaction.execute(
-        "INSERT INTO migration (version, tool) VALUES (?1, ?2)",
-        (version, env!("CARGO_PKG_VERSION")),
-    )?;
-    transaction.pragma_update(None, "application_id", APPLICATION)?;
-    transaction.pragma_update(None, "user_version", version)
+fn take_step(database: &Database, version: u32, sql: &str) -> Result<(), DatabaseError> {
+    database.batch(sql)?;
+    let tool = env!("CARGO_PKG_VERSION");
+    database
+        .execute("INSERT INTO migration (version, tool) VALUES (?1, ?2)", &values![version, tool])?;
+    if let Some(file) = database.file() {
+        file.pragma_update(None, "application_id", APPLICATION)?;
+        file.pragma_update(None, "user_version", version)?;
+    }
+    Ok(())
 }

@@ -3,53 +3,63 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags};
 use samples::{CellEnd, MachineChange, RunHeader, RunId, RunRecord, RunState, Sink, SkippedCell, Trial};
 
 use crate::{
+    database::{Access, Database, DatabaseError, Transaction, Value, values},
     error::{Place, StoreError},
-    import, record, schema,
+    import,
+    location::Location,
+    record, schema,
+    session::Session,
 };
 
 /// For how long a lock of another process is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs, in one SQLite file. Several processes may have it open at once.
+/// Runs, in one SQLite file or in a database of a PostgreSQL server. Several processes may have it open at once.
 ///
-/// A rollback journal rather than a write-ahead log: the file is complete in itself whenever nobody writes,
+/// A file has a rollback journal rather than a write-ahead log: it is complete in itself whenever nobody writes,
 /// so that it can be copied, sent and read from a read-only place, and a commit between two trials need not
 /// be fast.
 #[derive(Debug)]
 pub struct Store {
-    pub(crate) connection: Connection,
+    pub(crate) database: Database,
     pub(crate) place: Place,
 }
 
 impl Store {
-    /// Opens the file, creating it and its folder where they are missing, and brings it up to date.
+    /// Opens the file, creating it and its folder where they are missing, or the database that an address names
+    /// (`postgres://...`), and brings it up to date.
     ///
     /// # Errors
     /// When it cannot be created or opened, is locked for 5 s, damaged, another program's, or of a later plumb.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        Self::open_with_patience(path, PATIENCE)
+    pub fn open(place: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::open_with_patience(place, PATIENCE)
     }
 
     /// As [`Store::open`], but waits this long for locks of other processes.
     ///
     /// # Errors
     /// As [`Store::open`].
-    pub fn open_with_patience(path: impl AsRef<Path>, patience: Duration) -> Result<Self, StoreError> {
-        let place = Place { path: path.as_ref().to_owned(), patience };
-        create_folder(&place.path)?;
-        let mut connection = connect(&place).map_err(place.explain("open"))?;
-        schema::prepare(&mut connection, &place)?;
-        Ok(Self { connection, place })
+    pub fn open_with_patience(place: impl AsRef<Path>, patience: Duration) -> Result<Self, StoreError> {
+        Self::open_at(Place { location: Location::parse(place.as_ref())?, patience })
     }
 
-    /// The file.
+    fn open_at(place: Place) -> Result<Self, StoreError> {
+        if let Location::File(path) = &place.location {
+            create_folder(path)?;
+        }
+        let database = connect(&place).map_err(place.explain("open"))?;
+        schema::prepare(&database, &place)?;
+        Ok(Self { database, place })
+    }
+
+    /// The file, or the database of a server.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.place.path
+    pub const fn location(&self) -> &Location {
+        &self.place.location
     }
 
     /// Keeps a whole run that comes from elsewhere, under its own identity or, where another run has that, one with a number
@@ -74,7 +84,7 @@ impl Store {
     pub fn follow_path(&mut self, run: &RunId) -> Result<(), StoreError> {
         let begun = self.runs()?.iter().any(|listed| listed.id == *run);
         let record = if begun { Some(self.load(run)?) } else { None };
-        let mut new = Self::open_with_patience(&self.place.path, self.place.patience)?;
+        let mut new = Self::open_at(self.place.clone())?;
         let is_there = new.runs()?.iter().any(|listed| listed.id == *run);
         if let Some(record) = record.filter(|_| !is_there) {
             new.keep(&record)?;
@@ -90,26 +100,31 @@ impl Store {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
         let explain = self.place.explain(doing);
-        let transaction =
-            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&explain)?;
-        let done = work(&transaction).map_err(|error| match error {
-            WriteError::Sqlite(error) => explain(error),
-            WriteError::Refused(error) => error,
-        })?;
+        let transaction = self.database.transaction(Access::Write).map_err(&explain)?;
+        let done = work(&transaction).map_err(|error| error.explained(&explain))?;
         transaction.commit().map_err(&explain)?;
         Ok(done)
     }
 }
 
-/// Why a transaction was given up: SQLite could not, or the record is invalid here.
+/// Why a transaction was given up: it could not be done, or the record is invalid here.
 pub(crate) enum WriteError {
-    Sqlite(rusqlite::Error),
+    Database(DatabaseError),
     Refused(StoreError),
 }
 
-impl From<rusqlite::Error> for WriteError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
+impl WriteError {
+    pub(crate) fn explained(self, explain: impl Fn(DatabaseError) -> StoreError) -> StoreError {
+        match self {
+            Self::Database(error) => explain(error),
+            Self::Refused(error) => error,
+        }
+    }
+}
+
+impl From<DatabaseError> for WriteError {
+    fn from(error: DatabaseError) -> Self {
+        Self::Database(error)
     }
 }
 
@@ -127,9 +142,9 @@ impl Sink for Store {
             let number = number_of(transaction, run)?;
             if !trial.discarded.is_empty() {
                 let sql = "DELETE FROM trial WHERE run = ?1 AND place = ?2";
-                transaction.execute(sql, (number, trial.index))?;
+                transaction.execute(sql, &values![number, trial.index])?;
             }
-            insert_trial(transaction, run, number, trial, &text)
+            keep_trial(transaction, run, number, trial, &text)
         })
     }
 
@@ -159,18 +174,17 @@ impl Sink for Store {
     fn complete(&mut self, run: &RunId) -> Result<(), StoreError> {
         self.write("complete a run in", |transaction| {
             let number = number_of(transaction, run)?;
-            transaction.execute("UPDATE run SET complete = 1 WHERE number = ?1", [number])?;
+            transaction.execute("UPDATE run SET complete = TRUE WHERE number = ?1", &values![number])?;
             Ok(())
         })
     }
 }
 
 /// The row of a run.
-pub(crate) fn number_of(connection: &Connection, run: &RunId) -> Result<i64, WriteError> {
+pub(crate) fn number_of(database: &Database, run: &RunId) -> Result<i64, WriteError> {
     let sql = "SELECT number FROM run WHERE id = ?1";
-    connection
-        .query_row(sql, [&run.0], |row| row.get(0))
-        .optional()?
+    database
+        .query_row(sql, &values![&run.0], |row| row.get(0))?
         .ok_or_else(|| WriteError::Refused(StoreError::no_such_run(run)))
 }
 
@@ -181,9 +195,9 @@ pub(crate) fn insert_run(
     text: &str,
 ) -> Result<i64, WriteError> {
     let sql = "INSERT INTO run (id, scenario, title, digest, started, planned, header, checksum)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING RETURNING number";
     let scenario = &header.scenario;
-    let columns = (
+    let columns = values![
         &header.id.0,
         &scenario.name,
         &scenario.title,
@@ -192,13 +206,32 @@ pub(crate) fn insert_run(
         header.planned,
         text,
         record::checksum(text),
-    );
-    insert(transaction, sql, columns, || StoreError::RunExists { run: header.id.clone() })?;
-    let number = transaction.last_insert_rowid();
+    ];
+    let exists = || WriteError::Refused(StoreError::RunExists { run: header.id.clone() });
+    let number: i64 = transaction.query_row(sql, &columns, |row| row.get(0))?.ok_or_else(exists)?;
     if header.origin.imported().is_some() {
-        transaction.execute("INSERT INTO imported (run) VALUES (?1)", [number])?;
+        transaction.execute("INSERT INTO imported (run) VALUES (?1)", &values![number])?;
     }
     Ok(number)
+}
+
+/// Adds the row of a trial; one that is there with the same record was kept before, and its answer lost on the way.
+fn keep_trial(
+    transaction: &Transaction<'_>,
+    run: &RunId,
+    number: i64,
+    trial: &Trial,
+    text: &str,
+) -> Result<(), WriteError> {
+    let kept = insert_trial(transaction, run, number, trial, text);
+    if matches!(kept, Err(WriteError::Refused(StoreError::TrialExists { .. }))) {
+        let sql = "SELECT record FROM trial WHERE run = ?1 AND place = ?2";
+        let there = transaction.query_row(sql, &values![number, trial.index], |row| {
+            Ok(row.text(0)? == text)
+        })?;
+        return if there == Some(true) { Ok(()) } else { kept };
+    }
+    kept
 }
 
 /// Adds the row of a trial to the run of this number.
@@ -209,9 +242,10 @@ fn insert_trial(
     trial: &Trial,
     text: &str,
 ) -> Result<(), WriteError> {
-    let sql = "INSERT INTO trial (run, place, cell, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let columns = (number, trial.index, &trial.cell, trial.block, text, record::checksum(text));
-    insert(transaction, sql, columns, || StoreError::TrialExists { run: run.clone(), index: trial.index })
+    let sql = "INSERT INTO trial (run, place, cell, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+               ON CONFLICT DO NOTHING";
+    let columns = values![number, trial.index, &trial.cell, trial.block, text, record::checksum(text)];
+    insert(transaction, sql, &columns, || StoreError::TrialExists { run: run.clone(), index: trial.index })
 }
 
 fn insert_skipped(
@@ -219,8 +253,8 @@ fn insert_skipped(
     number: i64,
     skipped: &SkippedCell,
 ) -> Result<(), WriteError> {
-    let sql = "INSERT OR IGNORE INTO skipped (run, cell, because) VALUES (?1, ?2, ?3)";
-    transaction.execute(sql, (number, &skipped.cell, &skipped.because))?;
+    let sql = "INSERT INTO skipped (run, cell, because) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+    transaction.execute(sql, &values![number, &skipped.cell, &skipped.because])?;
     Ok(())
 }
 
@@ -230,13 +264,18 @@ fn insert_end(
     end: &CellEnd,
     text: &str,
 ) -> Result<(), WriteError> {
-    let sql = "INSERT OR REPLACE INTO ended (run, cell, record) VALUES (?1, ?2, ?3)";
-    transaction.execute(sql, (number, &end.cell, text))?;
+    // The later one is also the last in order.
+    transaction.execute("DELETE FROM ended WHERE run = ?1 AND cell = ?2", &values![number, &end.cell])?;
+    let sql = "INSERT INTO ended (run, cell, record) VALUES (?1, ?2, ?3)";
+    transaction.execute(sql, &values![number, &end.cell, text])?;
     Ok(())
 }
 
+/// The same change is kept once, however often it is sent.
 fn insert_change(transaction: &Transaction<'_>, number: i64, text: &str) -> Result<(), WriteError> {
-    transaction.execute("INSERT INTO machine_change (run, record) VALUES (?1, ?2)", (number, text))?;
+    let sql = "INSERT INTO machine_change (run, record) SELECT ?1, ?2
+               WHERE NOT EXISTS (SELECT 1 FROM machine_change WHERE run = ?1 AND record = ?2)";
+    transaction.execute(sql, &values![number, text])?;
     Ok(())
 }
 
@@ -258,23 +297,20 @@ fn insert_parts(transaction: &Transaction<'_>, number: i64, record: &RunRecord) 
         insert_change(transaction, number, &record::change_text(run, change).map_err(refused)?)?;
     }
     let complete = record.header.state == RunState::Complete;
-    transaction.execute("UPDATE run SET complete = ?2 WHERE number = ?1", (number, complete))?;
+    transaction.execute("UPDATE run SET complete = ?2 WHERE number = ?1", &values![number, complete])?;
     Ok(())
 }
 
-/// Adds a row; where one with its key is there, that is the error.
+/// Adds a row; where one with its key is there, that is the error. The SQL does nothing then.
 pub(crate) fn insert(
     transaction: &Transaction<'_>,
     sql: &str,
-    columns: impl rusqlite::Params,
+    columns: &[Value<'_>],
     exists: impl FnOnce() -> StoreError,
 ) -> Result<(), WriteError> {
-    match transaction.prepare_cached(sql).and_then(|mut statement| statement.execute(columns)) {
-        Ok(_) => Ok(()),
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-            Err(WriteError::Refused(exists()))
-        }
-        Err(error) => Err(error.into()),
+    match transaction.execute(sql, columns)? {
+        0 => Err(WriteError::Refused(exists())),
+        _ => Ok(()),
     }
 }
 
@@ -283,11 +319,17 @@ fn create_folder(path: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(folder).map_err(|source| StoreError::Folder { folder: folder.to_owned(), source })
 }
 
-fn connect(place: &Place) -> rusqlite::Result<Connection> {
+fn connect(place: &Place) -> Result<Database, DatabaseError> {
+    let path = match &place.location {
+        Location::File(path) => path,
+        Location::Server(address) => {
+            return Ok(Database::Server(Box::new(Session::open(address, place.patience)?)));
+        }
+    };
     // Without SQLITE_OPEN_URI: a path is only ever a path.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let connection = Connection::open_with_flags(&place.path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(place.patience)?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    Ok(connection)
+    Ok(Database::File { connection, path: path.clone() })
 }

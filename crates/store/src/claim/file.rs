@@ -1,0 +1,109 @@
+//! A run that is claimed beside a file: a lock that the kernel lets go of when its holder ends, over a file of its own.
+
+use std::{
+    ffi::OsStr,
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Read, Write},
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use samples::RunId;
+
+use crate::error::StoreError;
+
+/// How the file of a lock ends.
+const LOCK: &str = ".lock";
+
+#[derive(Debug)]
+pub(super) struct FileClaim {
+    path: PathBuf,
+    /// Holds the lock.
+    _file: File,
+}
+
+/// Claims a run of the database at this path.
+pub(super) fn claim(database: &Path, run: &RunId) -> Result<FileClaim, StoreError> {
+    remove_left_locks(database);
+    let path = lock_path(database, &run.0);
+    let cannot =
+        |reason: io::Error| StoreError::CannotOpen { path: path.clone(), reason: reason.to_string() };
+    loop {
+        let mut file = lock_file(&path).map_err(cannot)?;
+        match file.try_lock() {
+            // Its last owner may have removed it between both steps: what is locked then is nobody's lock.
+            Ok(()) if !is_at(&file, &path) => {}
+            Ok(()) => {
+                // Only for whoever finds it locked: nothing depends on it.
+                let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+                return Ok(FileClaim { path, _file: file });
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::UnderWay { run: run.clone(), owner: owner(file) });
+            }
+            Err(TryLockError::Error(error)) => return Err(cannot(error)),
+        }
+    }
+}
+
+/// Whether somebody has claimed it.
+pub(super) fn is_claimed(database: &Path, run: &RunId) -> bool {
+    let Ok(lock) = File::open(lock_path(database, &run.0)) else { return false };
+    matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+pub(crate) fn lock_path(database: &Path, run: &str) -> PathBuf {
+    let mut name = database.to_owned().into_os_string();
+    name.push(format!(".{run}{LOCK}"));
+    PathBuf::from(name)
+}
+
+/// Nobody holds the lock of a process that was killed, and only its file is left.
+fn remove_left_locks(database: &Path) {
+    let Some(name) = database.file_name().and_then(OsStr::to_str) else { return };
+    let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(entries) = fs::read_dir(folder.unwrap_or(Path::new("."))) else { return };
+    let is_lock = |path: &Path| {
+        let file = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        file.strip_prefix(name).is_some_and(|rest| rest.starts_with('.') && rest.ends_with(LOCK))
+    };
+    for path in entries.flatten().map(|entry| entry.path()).filter(|path| is_lock(path)) {
+        let Ok(file) = File::open(&path) else { continue };
+        if file.try_lock().is_ok() && is_at(&file, &path) {
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+fn lock_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+}
+
+/// Whether this file is what the path names.
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    let there = fs::metadata(path).map(identity);
+    there.is_ok_and(|there| file.metadata().is_ok_and(|file| identity(file) == there))
+}
+
+/// Who holds a lock: `process 4711 (plumb run quick)`.
+fn owner(mut file: File) -> String {
+    let mut pid = String::new();
+    if file.read_to_string(&mut pid).is_err() || pid.parse::<u32>().is_err() {
+        return "another process".to_owned();
+    }
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+    let command = words.join(" ");
+    match command.trim() {
+        "" => format!("process {pid}"),
+        command => format!("process {pid} ({})", command.escape_debug()),
+    }
+}
+
+impl Drop for FileClaim {
+    fn drop(&mut self) {
+        // One that stays is only an empty file, and is locked anew by whoever resumes the run.
+        let _ = fs::remove_file(&self.path);
+    }
+}
