@@ -12,7 +12,8 @@ use crate::settings::Settings;
 /// Flags that every subcommand takes.
 #[derive(Debug, Args)]
 pub(crate) struct GlobalFlags {
-    /// Where runs are kept [default: $XDG_DATA_HOME/plumb/runs.db]
+    /// Where runs are kept: a file, or a PostgreSQL database as postgres://USER@HOST/DATABASE [default:
+    /// $XDG_DATA_HOME/plumb/runs.db]
     #[arg(
         long,
         global = true,

@@ -134,7 +134,13 @@ impl KeptTrials {
     }
 
     fn header(&self, id: &RunId, begun: &trial::Trial, load: &WorkloadSettings) -> RunHeader {
-        let words: Vec<String> = env::args().skip(1).collect();
+        // An address of a server has a password in it.
+        let shown = |word: String| match word.strip_prefix("--db=") {
+            Some(place) => format!("--db={}", store_path::shown(Path::new(place))),
+            None if word.starts_with("postgres") => store_path::shown(Path::new(&word)),
+            None => word,
+        };
+        let words: Vec<String> = env::args().skip(1).map(shown).collect();
         let text = format!("plumb {}", words.join(" "));
         let (peer, workload) = (begun.peer().to_owned(), workload(load));
         let path = PathRecord {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Context;
-use store::Store;
+use store::{Location, Store};
 
 use crate::failure::Misuse;
 
@@ -18,8 +18,14 @@ pub(crate) fn open(named: Option<&Path>) -> anyhow::Result<Store> {
 /// The same where it is there already; nothing is made.
 pub(crate) fn open_existing(named: Option<&Path>) -> anyhow::Result<Option<Store>> {
     // Where nobody said where runs are kept, none is.
-    let path = path(named).ok().filter(|path| path.is_file());
-    Ok(path.map(Store::open).transpose()?)
+    let is_there = |path: &PathBuf| !matches!(Location::parse(path), Ok(Location::File(file)) if !file.is_file());
+    Ok(path(named).ok().filter(is_there).map(Store::open).transpose()?)
+}
+
+/// A place as it may be shown: an address without its password.
+pub(crate) fn shown(place: &Path) -> String {
+    Location::parse(place)
+        .map_or_else(|_| "an address that is not understood".to_owned(), |place| place.to_string())
 }
 
 /// The file that the user named, or the one of this user.

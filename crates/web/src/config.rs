@@ -12,7 +12,7 @@ use crate::{tls::Tls, token::Token};
 #[derive(Debug)]
 pub struct Config {
     pub listen: SocketAddr,
-    /// The file that runs are kept in.
+    /// The file that runs are kept in, or the address of a database, which may have a password in it.
     pub store: PathBuf,
     /// What encrypts; `None` is plain HTTP.
     pub tls: Option<Tls>,

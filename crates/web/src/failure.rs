@@ -30,7 +30,7 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let status = match error {
             StoreError::Unknown { .. } => StatusCode::NOT_FOUND,
-            StoreError::Locked { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            StoreError::Locked { .. } | StoreError::Away { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self::new(status, error.to_string())

@@ -1,7 +1,7 @@
 //! Listening, connections and the end of both. Must not know the pages.
 
 use std::{
-    io, net::SocketAddr, os::unix::net::UnixStream, path::PathBuf, pin::pin, sync::Arc, time::Duration,
+    io, net::SocketAddr, os::unix::net::UnixStream, pin::pin, sync::Arc, time::Duration,
 };
 
 use axum::Router;
@@ -10,7 +10,7 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
-use store::{Store, StoreError};
+use store::{Location, Store, StoreError};
 use thiserror::Error;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -46,7 +46,7 @@ pub enum ServeError {
     #[error("cannot listen at {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
     #[error("cannot serve {store}: {source}")]
-    Runtime { store: PathBuf, source: io::Error },
+    Runtime { store: Location, source: io::Error },
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(
@@ -71,7 +71,7 @@ pub fn serve(
     }
     // What is wrong with it is told now, and not on every page.
     drop(Store::open(&config.store)?);
-    let store = config.store.clone();
+    let store = Location::parse(&config.store)?;
     let failed = |source| ServeError::Runtime { store: store.clone(), source };
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()

@@ -67,7 +67,8 @@ impl Starts {
         }
         let at = time::now();
         let mut command = Command::new(program);
-        command.args(["run", scenario.name, "--quiet", "--db"]).arg(&self.store);
+        // Not as an argument, which every user can read: an address may have a password in it.
+        command.args(["run", scenario.name, "--quiet"]).env("PLUMB_DB", &self.store);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| Refusal::Failed(error.to_string()))?;
         let lines = Arc::new(Mutex::new(Vec::new()));

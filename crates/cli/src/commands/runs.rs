@@ -72,8 +72,8 @@ const PADDING: usize = 2;
 fn list(store: &Store) -> anyhow::Result<()> {
     let runs = store.runs()?;
     if runs.is_empty() {
-        let path = store.path().display();
-        return Ok(output::line(format_args!("no runs are kept in {path}; `plumb run quick` makes one"))?);
+        let place = store.location();
+        return Ok(output::line(format_args!("no runs are kept in {place}; `plumb run quick` makes one"))?);
     }
     let baselines = store.baselines()?;
     let mut rows = vec![HEAD.map(str::to_owned)];

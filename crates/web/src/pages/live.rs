@@ -89,7 +89,7 @@ async fn next(site: &Arc<Site>, follower: Follower) -> Option<(Event, Follower)>
         match changed {
             Ok(true) => return Some(told(*following)),
             // A lock that lasted is waited for like a trial.
-            Ok(false) | Err(store::StoreError::Locked { .. }) => {}
+            Ok(false) | Err(store::StoreError::Locked { .. } | store::StoreError::Away { .. }) => {}
             Err(_) => return None,
         }
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 use samples::{RunId, UnreadablePart};
 use serde_json::json;
-use store::Store;
+use store::{Location, Store};
 
 use crate::{
     exit::Exit,
@@ -69,16 +69,19 @@ fn print(store: &Store, damage: &[String], runs: &[Health]) -> anyhow::Result<()
     }
     let whole = runs.iter().filter(|run| run.unreadable.is_empty());
     let (count, trials) = (whole.clone().count(), whole.map(|run| run.trials).sum::<usize>());
-    let path = store.path().display();
-    output::line(format_args!("{count} of {} runs are whole ({trials} trials) in {path}", runs.len()))?;
-    if !damage.is_empty() || count < runs.len() {
+    let place = store.location();
+    output::line(format_args!("{count} of {} runs are whole ({trials} trials) in {place}", runs.len()))?;
+    let is_damaged = !damage.is_empty() || count < runs.len();
+    if is_damaged && matches!(place, Location::Server(_)) {
+        output::line("a server's database is repaired by restoring a backup of it")?;
+    } else if is_damaged {
         output::line("`plumb runs repair` writes a new file of what can be read, and keeps this one")?;
     }
     Ok(())
 }
 
 pub(super) fn repair(store: Store) -> anyhow::Result<Exit> {
-    let path = store.path().display().to_string();
+    let path = store.location().to_string();
     let repair = store.repair()?;
     for run in &repair.kept {
         output::line(format_args!("{}: {} trials", run.id, run.trials))?;
