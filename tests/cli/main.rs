@@ -18,6 +18,7 @@ mod hostile;
 mod kept;
 mod memory;
 mod plot;
+mod shared_store;
 mod shells;
 mod tables;
 mod trace;
@@ -135,6 +136,16 @@ const CASES: &[Case] = &[
     },
     Case { name: "runs_are_checked_and_repaired", needs: &[], test: kept::checked_and_repaired },
     Case { name: "a_run_is_one_file_in_three_forms", needs: &[], test: kept::exported_and_imported },
+    Case {
+        name: "a_database_of_a_server_is_known_to_every_command",
+        needs: &[Need::PostgresServer],
+        test: shared_store::every_command_knows_it,
+    },
+    Case {
+        name: "a_password_of_a_shared_store_is_shown_nowhere",
+        needs: &[Need::PostgresServer],
+        test: shared_store::no_password_is_shown,
+    },
     Case {
         name: "a_run_under_way_is_not_removed_by_a_slip",
         needs: &[Need::Root],

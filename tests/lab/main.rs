@@ -15,6 +15,7 @@ mod measured;
 mod other_users;
 mod packets;
 mod probed;
+mod shared_store;
 mod watch;
 
 const ROOT: Need = Need::Root;
@@ -166,6 +167,16 @@ const CASES: &[Case] = &[
         name: "a_controller_killed_in_a_trial_leaves_nothing_and_its_run_is_resumed",
         needs: &[ROOT],
         test: ends::a_killed_controller_leaves_nothing,
+    },
+    Case {
+        name: "a_server_of_runs_that_restarts_is_waited_for_and_no_trial_is_lost",
+        needs: &[ROOT, Need::PostgresServer],
+        test: shared_store::a_server_that_restarts,
+    },
+    Case {
+        name: "of_two_controllers_of_a_run_in_a_database_one_makes_it",
+        needs: &[ROOT, Need::PostgresServer],
+        test: shared_store::two_controllers_of_one_run,
     },
     Case {
         name: "nothing_is_left_and_nothing_lost_after_a_few_kills_at_random",

@@ -9,6 +9,7 @@ mod kills;
 mod neighbours;
 mod steps;
 mod stops;
+mod writers;
 
 use std::process::ExitCode;
 
@@ -50,6 +51,11 @@ const CASES: &[Case] = &[
             Need::File("/dev/net/tun", "a kernel with tap devices"),
         ],
         test: kills::kills_at_random,
+    },
+    Case {
+        name: "ten_writers_keep_a_hundred_thousand_trials_once_while_their_server_fails",
+        needs: &[Need::Root, Need::PostgresServer],
+        test: writers::a_hundred_thousand_trials,
     },
     Case {
         name: "equal_runs_are_hardly_ever_called_different",

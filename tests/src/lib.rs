@@ -11,6 +11,7 @@ mod leftovers;
 mod loopback;
 mod need;
 mod other_work;
+mod postgres_server;
 mod scenario;
 mod ssh_network;
 mod ssh_scenario;
@@ -20,6 +21,7 @@ pub use leftovers::{Leftovers, agents, belongs_to, cpu_time, name, processes, si
 pub use loopback::{dropped, in_one_of_five, on_loopback};
 pub use need::{Case, Need, in_one_of_three, run};
 pub use other_work::OtherWork;
+pub use postgres_server::PostgresServer;
 pub use scenario::{compaction_cycles, wire, wire_with_latency};
 pub use ssh_network::Network;
 pub use ssh_scenario::{first_two, pair, pairs};

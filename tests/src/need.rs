@@ -4,6 +4,8 @@ use std::{path::Path, process::ExitCode};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
+use crate::postgres_server;
+
 /// Something that not every machine has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
@@ -23,6 +25,8 @@ pub enum Need {
     GuestKernel,
     /// One of them that was built with this line in its configuration, and the Debian package that brings it.
     GuestKernelWith(&'static str, &'static str),
+    /// What [`PostgresServer`](crate::PostgresServer) starts.
+    PostgresServer,
 }
 
 impl Need {
@@ -52,6 +56,7 @@ impl Need {
             {
                 Some(format!("needs a kernel for guests with {line} (apt-get install {package})"))
             }
+            Self::PostgresServer => postgres_server::unmet(),
             Self::Cpus(count) if cpus() < count => Some(format!("needs {count} CPUs, here are {}", cpus())),
             _ => None,
         }
@@ -113,7 +118,7 @@ pub(crate) fn is_root() -> bool {
 }
 
 /// Whether the first range of users that this user namespace has is more than one.
-fn has_other_users() -> bool {
+pub(crate) fn has_other_users() -> bool {
     let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     map.split_whitespace()
         .nth(2)

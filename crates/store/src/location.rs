@@ -123,7 +123,7 @@ impl ServerAddress {
         let shown = format!(
             "postgres://{}{}/{database}",
             shown_user.map(|user| format!("{user}@")).unwrap_or_default(),
-            [&[hosts], &parameters.hosts[..]].concat().join(",").trim_matches(','),
+            [&[hosts][..], &parameters.hosts[..]].concat().join(",").trim_matches(','),
         );
         Ok(Self { settings, hosts: parameters.hosts(hosts)?, certificate, shown })
     }
@@ -164,8 +164,11 @@ impl<'a> Parameters<'a> {
             Some(rest) => rest.split_once(']').ok_or("a host's address has no closing bracket")?,
             None => written.split_at(written.find(':').unwrap_or(written.len())),
         };
-        let given = behind.strip_prefix(':').filter(|port| !port.is_empty());
-        Ok((decoded(host)?, given.map_or(Ok(self.port), port)?))
+        let port = match behind {
+            "" | ":" => self.port,
+            _ => port(behind.strip_prefix(':').unwrap_or(behind))?,
+        };
+        Ok((decoded(host)?, port))
     }
 
     fn encryption(&self) -> Result<(SslMode, Certificate), String> {
@@ -189,7 +192,7 @@ impl<'a> Parameters<'a> {
 fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Config, String> {
     let user = user.map(|user| format!("{user}@")).unwrap_or_default();
     let address = format!("postgresql://{user}/{database}?{}", others.join("&"));
-    let mut settings: Config = address.parse().map_err(|error| told(&error))?;
+    let mut settings = address.parse::<Config>().map_err(|error| told(&error))?;
     if settings.get_application_name().is_none() {
         settings.application_name(&own_name());
     }

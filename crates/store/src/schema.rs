@@ -107,7 +107,7 @@ fn has_tables(database: &Database) -> Result<bool, DatabaseError> {
     let sql = match database {
         Database::File { .. } => "SELECT count(*) > 0 FROM sqlite_schema",
         Database::Server(_) => {
-            "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(current_schema()::text)
+            "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema()))
              AND relkind IN ('r', 'p', 'f')
              AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e'))"
         }

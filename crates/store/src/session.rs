@@ -3,7 +3,8 @@
 use std::{
     cell::{Cell, RefCell},
     error::Error,
-    fmt, io,
+    fmt,
+    io::{self, ErrorKind},
     net::ToSocketAddrs,
     sync::{Arc, Weak},
     time::Duration,
@@ -32,9 +33,15 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn open(address: &ServerAddress, patience: Duration) -> Result<Self, DatabaseError> {
-        let client = connected(address, patience)?;
+        let mut client = connected(address, patience)?;
+        let mut address = address.clone();
+        if address.settings.get_user().is_none() {
+            // Who asks is called otherwise in a user namespace, which may be entered before the next connection.
+            let name = client.query_typed_one("SELECT session_user::text", &[])?;
+            address.settings.user(name.try_get(0)?);
+        }
         Ok(Self {
-            address: address.clone(),
+            address,
             patience,
             client: RefCell::new(Some(client)),
             is_in_transaction: Cell::new(false),
@@ -61,8 +68,10 @@ impl Session {
         Ok(())
     }
 
+    /// Of a connection that broke there is nothing to end, and no other is made for it.
     pub(crate) fn end(&self, sql: &str) -> Result<(), DatabaseError> {
-        let ended = self.batch(sql);
+        let is_connected = self.client.borrow().is_some();
+        let ended = if is_connected { self.batch(sql) } else { Err(broken()) };
         self.is_in_transaction.set(false);
         ended
     }
@@ -93,7 +102,7 @@ impl Session {
             Some(client) => client,
             none if self.is_in_transaction.get() => {
                 debug_assert!(none.is_none());
-                return Err(DatabaseError::Away("the connection broke in a transaction".to_owned()));
+                return Err(broken());
             }
             none => none.insert(self.reconnected()?),
         };
@@ -118,6 +127,10 @@ impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session").field("address", &self.address).finish_non_exhaustive()
     }
+}
+
+fn broken() -> DatabaseError {
+    DatabaseError::Away("the connection broke in a transaction".to_owned())
 }
 
 /// Connects to the first host that answers.
@@ -209,7 +222,7 @@ pub(crate) fn is_away(error: &postgres::Error) -> bool {
         return code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "57P05" | "53300");
     }
     let reason = error.source().and_then(|source| source.downcast_ref::<io::Error>());
-    // A certificate that is refused is told as a failure to read, too.
-    let is_refused = |error: &io::Error| error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
+    // A certificate that is refused is told as a failure to read, too, and so is what is no message of the protocol.
+    let is_refused = |error: &io::Error| matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput);
     error.is_closed() || reason.is_some_and(|error| !is_refused(error))
 }

@@ -7,7 +7,7 @@ use std::{fs, path::Path};
 
 use record::{header, place, trial};
 use rusqlite::Connection;
-use samples::{CellEnd, EndReason, Environment, MachineChange, RunHeader, RunRecord, Sink, UnixMillis};
+use samples::{CellEnd, EndReason, RunHeader, Sink};
 use store::{Store, StoreError};
 
 /// A run of five trials.
@@ -19,31 +19,6 @@ fn kept(path: &Path) -> (Store, RunHeader) {
     let end = CellEnd { cell: "wire/stream".into(), why: EndReason::Settled, trials: 5 };
     store.ended(&header.id, &end).expect("keeps");
     (store, header)
-}
-
-/// Alters the file by SQL; what is then left out, with the reason.
-fn check(sql: &str, left_out: &[&str], because: &str) {
-    let (_folder, path) = place();
-    let (store, header) = kept(&path);
-    let spoiler = Connection::open(&path).expect("opens");
-    assert!(spoiler.execute(sql, []).expect("spoils it") > 0, "{sql}");
-    let record = store.load(&header.id).expect("the rest can be read");
-    let named: Vec<&str> = record.unreadable.iter().map(|part| part.what.as_str()).collect();
-    assert_eq!(named, left_out, "{sql}");
-    assert!(record.unreadable.iter().all(|part| part.because.contains(because)), "{:?}", record.unreadable);
-    let is_left_out = |index: u32| left_out.contains(&format!("trial {index}").as_str());
-    let expected: Vec<_> = (0..5).filter(|index| !is_left_out(*index)).map(trial).collect();
-    assert_eq!(record.trials, expected, "{sql}");
-}
-
-#[test]
-fn a_trial_that_cannot_be_read_is_left_out_and_named() {
-    for record in ["'{\"index\": 3}'", "''", "'null'", "substr(record, 1, 100)"] {
-        check(&format!("UPDATE trial SET record = {record} WHERE place = 3"), &["trial 3"], "checksum");
-        let unchecked = format!("UPDATE trial SET record = {record}, checksum = NULL WHERE place = 3");
-        check(&unchecked, &["trial 3"], "");
-    }
-    check("UPDATE ended SET record = '{}'", &["the end of cell wire/stream"], "missing field");
 }
 
 #[test]
@@ -74,21 +49,6 @@ fn a_digit_that_flipped_in_any_kept_number_is_noticed() {
     assert_eq!(store.load(&header.id).expect("loads").trials.len(), 5);
 }
 
-#[test]
-fn an_altered_header_is_no_header() {
-    let (_folder, path) = place();
-    let (store, header) = kept(&path);
-    let spoiler = Connection::open(&path).expect("opens");
-    spoiler
-        .execute("UPDATE run SET header = replace(header, '\"planned\":12', '\"planned\":13')", [])
-        .expect("spoils");
-    let message = store.load(&header.id).expect_err("was altered").to_string();
-    assert!(
-        message.contains("the header of run quick-20261121-1") && message.contains("checksum"),
-        "{message}"
-    );
-}
-
 /// The next write finds that the file is gone; the run goes on at the same path with all that it had.
 #[test]
 fn a_run_whose_file_is_deleted_moved_or_replaced_goes_on_in_a_new_one() {
@@ -110,21 +70,6 @@ fn a_run_whose_file_is_deleted_moved_or_replaced_goes_on_in_a_new_one() {
         store.follow_path(&header.id).expect("once more changes nothing");
         assert_eq!(store.runs().expect("lists").len(), 1);
     }
-}
-
-#[test]
-fn a_run_from_elsewhere_is_kept_whole_and_takes_no_others_name() {
-    let (_folder, path) = place();
-    let (mut store, header) = kept(&path);
-    let environment = Environment { kernel: "6.1".into(), ..Environment::default() };
-    let change = MachineChange { at: UnixMillis(7), trials_before: 5, environment };
-    store.machine_changed(&header.id, &change).expect("keeps");
-    let record = store.load(&header.id).expect("loads");
-    assert_eq!(record.machine_changes, [change]);
-    let id = store.keep(&record).expect("keeps it again");
-    assert_eq!(id.0, "quick-20261121-1-2");
-    let again = store.load(&id).expect("loads");
-    assert_eq!(again, RunRecord { header: RunHeader { id, ..header }, ..record });
 }
 
 #[test]

@@ -1,21 +1,21 @@
 //! A run that is imported is kept whole or not at all.
 
-mod record;
-
 use std::time::Duration;
 
-use record::{header, place, trial};
 use samples::{ImportRecord, Origin, RunHeader, RunState, Sink};
 use store::{Store, StoreError};
+
+use crate::{
+    place::Place,
+    record::{header, trial},
+};
 
 fn complete(header: &RunHeader) -> RunHeader {
     RunHeader { state: RunState::Complete, planned: 2, ..header.clone() }
 }
 
-#[test]
-fn an_imported_run_has_its_trials_and_its_last_header() {
-    let (_folder, path) = place();
-    let mut store = Store::open(&path).expect("opens");
+pub(crate) fn an_imported_run_has_its_trials_and_its_last_header(place: &Place) {
+    let mut store = place.open();
     let begin = header("import-1", 1000);
     store
         .import(&begin.id, |importing| -> Result<RunHeader, StoreError> {
@@ -31,10 +31,8 @@ fn an_imported_run_has_its_trials_and_its_last_header() {
     assert_eq!((listed[0].made, listed[0].planned, listed[0].state), (2, 2, RunState::Complete));
 }
 
-#[test]
-fn nothing_is_kept_of_an_import_that_fails() {
-    let (_folder, path) = place();
-    let mut store = Store::open(&path).expect("opens");
+pub(crate) fn nothing_is_kept_of_an_import_that_fails(place: &Place) {
+    let mut store = place.open();
     let begin = header("import-1", 1000);
     let failed = store.import(&begin.id, |importing| -> Result<RunHeader, StoreError> {
         importing.trial(&trial(0))?;
@@ -52,11 +50,9 @@ fn nothing_is_kept_of_an_import_that_fails() {
     assert_eq!(store.runs().expect("lists").len(), 2);
 }
 
-#[test]
-fn others_write_while_an_import_reads() {
-    let (_folder, path) = place();
-    let mut store = Store::open(&path).expect("opens");
-    let mut other = Store::open_with_patience(&path, Duration::ZERO).expect("opens");
+pub(crate) fn others_write_while_an_import_reads(place: &Place) {
+    let mut store = place.open();
+    let mut other = place.open_with_patience(Duration::ZERO);
     let (begin, beside) = (header("import-1", 1000), header("run-1", 1000));
     store
         .import(&begin.id, |importing| -> Result<RunHeader, StoreError> {
@@ -71,27 +67,25 @@ fn others_write_while_an_import_reads() {
     assert_eq!(store.load(&begin.id).expect("loads").trials, [trial(0), trial(1)]);
 }
 
-#[test]
-fn an_imported_run_is_listed_as_one_also_of_a_file_that_did_not_note_it() {
-    let (_folder, path) = place();
+pub(crate) fn an_imported_run_is_listed_as_one_also_of_a_file_that_did_not_note_it(place: &Place) {
     let listed = |store: &Store| {
         let runs = store.runs().expect("lists");
         runs.into_iter().map(|run| (run.id.0, run.imported)).collect::<Vec<_>>()
     };
     let wanted = [("import-1".to_owned(), true), ("run-1".to_owned(), false)];
-    let mut store = Store::open(&path).expect("opens");
+    let mut store = place.open();
     store.begin(&header("run-1", 1000)).expect("begins");
     let begin = RunHeader { origin: Origin::Imported(ImportRecord::default()), ..header("import-1", 2000) };
     store.import(&begin.id, |_| -> Result<RunHeader, StoreError> { Ok(complete(&begin)) }).expect("imports");
     assert_eq!(listed(&store), wanted);
     drop(store);
-    let older = rusqlite::Connection::open(&path).expect("opens");
+    let older = rusqlite::Connection::open(place.path()).expect("opens");
     let since = "DROP TABLE imported; DROP TABLE machine_change; ALTER TABLE run DROP COLUMN checksum;
         ALTER TABLE trial DROP COLUMN checksum; DELETE FROM migration WHERE version > 2";
     older.execute_batch(since).expect("as it was");
     older.pragma_update(None, "user_version", 2).expect("as it was");
     drop(older);
-    let mut store = Store::open(&path).expect("brings it up to date");
+    let mut store = place.open();
     assert_eq!(listed(&store), wanted);
     store.remove(&begin.id).expect("its note goes with it");
     assert_eq!(listed(&store), wanted[1..]);

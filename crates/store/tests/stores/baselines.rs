@@ -1,27 +1,27 @@
 //! A baseline is a name for a run, and keeps that run from being removed.
 
-mod record;
-
-use record::{header, place, trial};
 use samples::{ImportRecord, Origin, RunHeader, RunId, Sink};
 use store::{Baseline, Store, StoreError};
 
-fn store_with(ids: &[&str]) -> (tempfile::TempDir, Store) {
-    let (folder, path) = place();
-    let mut store = Store::open(&path).expect("opens");
+use crate::{
+    place::Place,
+    record::{header, trial},
+};
+
+fn store_with(place: &Place, ids: &[&str]) -> Store {
+    let mut store = place.open();
     for (started, id) in ids.iter().enumerate() {
         store.begin(&header(id, started as i64)).expect("begins");
     }
-    (folder, store)
+    store
 }
 
 fn id(text: &str) -> RunId {
     RunId(text.to_owned())
 }
 
-#[test]
-fn a_name_stands_for_a_run_until_it_is_given_to_another() {
-    let (_folder, mut store) = store_with(&["quick-20261121-1", "quick-20261121-2"]);
+pub(crate) fn a_name_stands_for_a_run_until_it_is_given_to_another(place: &Place) {
+    let mut store = store_with(place, &["quick-20261121-1", "quick-20261121-2"]);
     let (one, two) = (id("quick-20261121-1"), id("quick-20261121-2"));
     assert_eq!(store.set_baseline("main", &one).expect("sets"), None);
     assert_eq!(store.resolve("baseline:main").expect("is set"), one);
@@ -30,9 +30,8 @@ fn a_name_stands_for_a_run_until_it_is_given_to_another() {
     assert_eq!(store.baselines().expect("lists"), [Baseline { name: "main".into(), run: two }]);
 }
 
-#[test]
-fn a_run_that_is_a_baseline_stays() {
-    let (_folder, mut store) = store_with(&["quick-20261121-1"]);
+pub(crate) fn a_run_that_is_a_baseline_stays(place: &Place) {
+    let mut store = store_with(place, &["quick-20261121-1"]);
     let run = id("quick-20261121-1");
     store.trial(&run, &trial(0)).expect("keeps");
     store.set_baseline("main", &run).expect("sets");
@@ -48,9 +47,8 @@ fn a_run_that_is_a_baseline_stays() {
     store.remove(&run).expect("nothing is compared with it any more");
 }
 
-#[test]
-fn an_unknown_baseline_is_answered_with_the_known_ones() {
-    let (_folder, mut store) = store_with(&["quick-20261121-1"]);
+pub(crate) fn an_unknown_baseline_is_answered_with_the_known_ones(place: &Place) {
+    let mut store = store_with(place, &["quick-20261121-1"]);
     let said = store.resolve("baseline:mian").expect_err("is not set").to_string();
     assert!(said.contains("plumb baseline set"), "{said}");
     store.set_baseline("main", &id("quick-20261121-1")).expect("sets");
@@ -61,9 +59,8 @@ fn an_unknown_baseline_is_answered_with_the_known_ones() {
     assert_eq!(store.baselines().expect("lists").len(), 1);
 }
 
-#[test]
-fn a_list_tells_what_was_measured_from_what_was_imported() {
-    let (_folder, mut store) = store_with(&["quick-20261121-1"]);
+pub(crate) fn a_list_tells_what_was_measured_from_what_was_imported(place: &Place) {
+    let mut store = store_with(place, &["quick-20261121-1"]);
     let imported = Origin::Imported(ImportRecord::default());
     store.begin(&RunHeader { origin: imported, ..header("import-20261121-1", 9) }).expect("begins");
     let listed: Vec<bool> = store.runs().expect("lists").iter().map(|run| run.imported).collect();

@@ -1,0 +1,69 @@
+//! What was altered or cannot be read is left out and named, and the rest of a run is as it was.
+
+use samples::{CellEnd, EndReason, Environment, MachineChange, RunHeader, RunRecord, Sink, UnixMillis};
+use store::Store;
+
+use crate::{
+    place::Place,
+    record::{header, trial},
+};
+
+/// A run of five trials.
+fn kept(place: &Place) -> (Store, RunHeader) {
+    let mut store = place.open();
+    let header = header("quick-20261121-1", 1);
+    store.begin(&header).expect("begins");
+    (0..5).for_each(|index| store.trial(&header.id, &trial(index)).expect("keeps"));
+    let end = CellEnd { cell: "wire/stream".into(), why: EndReason::Settled, trials: 5 };
+    store.ended(&header.id, &end).expect("keeps");
+    (store, header)
+}
+
+/// Alters what is kept by SQL; what is then left out, with the reason.
+fn check(place: &Place, sql: &str, left_out: &[&str], because: &str) {
+    let (mut store, header) = kept(place);
+    assert!(place.other().change(sql) > 0, "{sql}");
+    let record = store.load(&header.id).expect("the rest can be read");
+    let named: Vec<&str> = record.unreadable.iter().map(|part| part.what.as_str()).collect();
+    assert_eq!(named, left_out, "{sql}");
+    assert!(record.unreadable.iter().all(|part| part.because.contains(because)), "{:?}", record.unreadable);
+    let is_left_out = |index: u32| left_out.contains(&format!("trial {index}").as_str());
+    let expected: Vec<_> = (0..5).filter(|index| !is_left_out(*index)).map(trial).collect();
+    assert_eq!(record.trials, expected, "{sql}");
+    store.remove(&header.id).expect("goes on without it");
+}
+
+pub(crate) fn a_trial_that_cannot_be_read_is_left_out_and_named(place: &Place) {
+    for record in ["'{\"index\": 3}'", "''", "'null'", "substr(record, 1, 100)"] {
+        let sql = format!("UPDATE trial SET record = {record} WHERE place = 3");
+        check(place, &sql, &["trial 3"], "checksum");
+        let unchecked = format!("UPDATE trial SET record = {record}, checksum = NULL WHERE place = 3");
+        check(place, &unchecked, &["trial 3"], "");
+    }
+    let sql = "UPDATE ended SET record = '{}'";
+    check(place, sql, &["the end of cell wire/stream"], "missing field");
+}
+
+pub(crate) fn an_altered_header_is_no_header(place: &Place) {
+    let (store, header) = kept(place);
+    let sql = "UPDATE run SET header = replace(header, '\"planned\":12', '\"planned\":13')";
+    assert_eq!(place.other().change(sql), 1);
+    let message = store.load(&header.id).expect_err("was altered").to_string();
+    assert!(
+        message.contains("the header of run quick-20261121-1") && message.contains("checksum"),
+        "{message}"
+    );
+}
+
+pub(crate) fn a_run_from_elsewhere_is_kept_whole_and_takes_no_others_name(place: &Place) {
+    let (mut store, header) = kept(place);
+    let environment = Environment { kernel: "6.1".into(), ..Environment::default() };
+    let change = MachineChange { at: UnixMillis(7), trials_before: 5, environment };
+    store.machine_changed(&header.id, &change).expect("keeps");
+    let record = store.load(&header.id).expect("loads");
+    assert_eq!(record.machine_changes, [change]);
+    let id = store.keep(&record).expect("keeps it again");
+    assert_eq!(id.0, "quick-20261121-1-2");
+    let again = store.load(&id).expect("loads");
+    assert_eq!(again, RunRecord { header: RunHeader { id, ..header }, ..record });
+}

@@ -1,0 +1,211 @@
+//! What only a server does: it ends, restarts, breaks connections, and lets in whom it knows.
+
+use std::{
+    cell::{Cell, RefCell},
+    fmt::Debug,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use plumb_tests::{PATIENCE, PostgresServer, wait_until};
+use samples::Sink;
+use store::{PatientStore, Store, StoreError};
+
+use crate::{
+    place::Place,
+    record::{header, trial},
+};
+
+/// The name of a database in its address.
+fn name(place: &Place) -> &str {
+    place.path().file_name().and_then(|name| name.to_str()).expect("an address ends in it")
+}
+
+/// Ends the connections to a database, and waits until they have ended.
+fn break_connections(server: &PostgresServer, place: &Place) {
+    let of = format!("FROM pg_stat_activity WHERE datname = '{}'", name(place));
+    let _ = server.sql("postgres", &format!("SELECT pg_terminate_backend(pid) {of}"));
+    let count = || server.sql("postgres", &format!("SELECT count(*) {of}"));
+    assert!(wait_until(PATIENCE, || count() == "0"), "they end");
+}
+
+pub(crate) fn a_connection_that_breaks_between_two_trials_is_made_anew_with_its_claim(server: &PostgresServer) {
+    let place = Place::database(server);
+    let header = header("quick-20261121-1", 1);
+    let mut store = place.open();
+    let _claim = store.claim(&header.id).expect("nobody has it");
+    store.begin(&header).expect("begins");
+    store.trial(&header.id, &trial(0)).expect("keeps");
+    break_connections(server, &place);
+    store.trial(&header.id, &trial(1)).expect("over another connection");
+    let refused = place.open().claim(&header.id).expect_err("it was claimed again");
+    assert!(matches!(refused, StoreError::UnderWay { .. }), "{refused:?}");
+    break_connections(server, &place);
+    assert_eq!(store.load(&header.id).expect("loads").trials, [trial(0), trial(1)]);
+}
+
+pub(crate) fn a_run_that_another_took_over_meanwhile_is_not_gone_on_with(server: &PostgresServer) {
+    let place = Place::database(server);
+    let header = header("quick-20261121-1", 1);
+    let mut store = place.open();
+    let _claim = store.claim(&header.id).expect("nobody has it");
+    store.begin(&header).expect("begins");
+    break_connections(server, &place);
+    let address = format!("{}?application_name=another%20controller", place.path().display());
+    let other = Store::open(address).expect("opens");
+    let _taken = other.claim(&header.id).expect("its connection broke");
+    let error = store.trial(&header.id, &trial(0)).expect_err("it is another's now");
+    assert!(matches!(error, StoreError::UnderWay { .. }), "{error:?}");
+    assert!(error.to_string().contains("another controller"), "{error}");
+    assert!(other.load(&header.id).expect("loads").trials.is_empty());
+}
+
+pub(crate) fn whoever_may_only_read_can_read_and_is_told_when_writing(server: &PostgresServer) {
+    let place = Place::database(server);
+    let header = header("quick-20261121-1", 1);
+    place.open().begin(&header).expect("begins");
+    let readers = format!("ALTER DATABASE {} SET default_transaction_read_only = on", name(&place));
+    let _ = server.sql("postgres", &readers);
+    let mut store = place.open();
+    assert_eq!(store.load(&header.id).expect("loads").header, header);
+    let error = store.trial(&header.id, &trial(0)).expect_err("as a standby");
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
+    assert!(error.to_string().contains("name the primary"), "{error}");
+}
+
+pub(crate) fn whom_the_server_does_not_let_in_is_told_what_to_look_at(server: &PostgresServer) {
+    let refused = |address: String, part: &str| {
+        let error = Store::open(&address).expect_err("is not open");
+        assert!(matches!(error, StoreError::Denied { .. }), "{error:?}");
+        assert!(error.to_string().contains(part), "{error}");
+    };
+    refused(server.address("nowhere"), "database \"nowhere\" does not exist");
+    refused(server.database().replace("plumb@", "stranger@"), "role \"stranger\" does not exist");
+    let _ = server.sql("postgres", "CREATE ROLE guest LOGIN");
+    refused(server.database().replace("plumb@", "guest@"), "permission denied for schema public");
+}
+
+/// It ends twice, once as by a fault, and starts when a trial has been tried three times.
+pub(crate) fn a_server_that_is_away_is_waited_for_and_nothing_is_lost() {
+    let server = PostgresServer::new();
+    let place = Place::database(&server);
+    let header = header("quick-20261121-1", 1);
+    let mut store = place.open_with_patience(Duration::from_secs(1));
+    let _claim = store.claim(&header.id).expect("nobody has it");
+    store.begin(&header).expect("begins");
+    for (index, end) in (0..).zip([PostgresServer::stop, PostgresServer::crash]) {
+        end(&server);
+        let (said, looks) = (RefCell::new(Vec::new()), Cell::new(0));
+        let tell = |text: &str| said.borrow_mut().push(text.to_owned());
+        let is_stopped = || {
+            looks.set(looks.get() + 1);
+            if looks.get() == 3 {
+                server.start(&[]);
+            }
+            false
+        };
+        let mut patient = PatientStore::new(&mut store, &tell, &is_stopped);
+        patient.trial(&header.id, &trial(index)).expect("is kept in the end");
+        let said = said.into_inner();
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].contains("cannot reach postgres://plumb@"), "{said:?}");
+        assert!(said[0].contains("is held in memory") && said[1].contains("is kept now"), "{said:?}");
+        let refused = place.open().claim(&header.id).expect_err("it was claimed again");
+        assert!(matches!(refused, StoreError::UnderWay { .. }), "{refused:?}");
+    }
+    store.complete(&header.id).expect("completes");
+    assert_eq!(store.load(&header.id).expect("loads").trials, [trial(0), trial(1)]);
+    server.stop();
+    let error = Store::open(place.path()).expect_err("is away");
+    assert!(matches!(error, StoreError::Away { .. }) && error.may_pass(), "{error:?}");
+}
+
+/// By name and by number, with the right password and a wrong one, with and without encryption.
+pub(crate) fn a_password_and_a_certificate_are_checked_and_no_password_is_shown() {
+    let server = PostgresServer::new();
+    let [authority, other] = ["authority", "other"].map(|name| authority(&server, name));
+    server.stop();
+    let certificate = format!("ssl_cert_file={}", signed(&server, &authority).display());
+    let key = format!("ssl_key_file={}", authority.with_file_name("server.key").display());
+    server.start(&["listen_addresses=localhost", "ssl=on", &certificate, &key]);
+    let _ = server.sql("postgres", "CREATE ROLE writer LOGIN PASSWORD 'right-s3cret/1'");
+    let _ = server.sql("postgres", "CREATE DATABASE shared OWNER writer");
+    let attempt = Cell::new(0);
+    let open = |host: &str, password: &str, query: &str| {
+        attempt.set(attempt.get() + 1);
+        let name = format!("attempt{}", attempt.get());
+        let address = format!("postgres://writer:{password}@{host}:{}/shared", server.port());
+        let opened = Store::open(format!("{address}?{query}&application_name={name}")).inspect(|_| {
+            let of = format!("FROM pg_stat_activity WHERE application_name = '{name}'");
+            let sql = format!("SELECT ssl FROM pg_stat_ssl WHERE pid = (SELECT pid {of})");
+            let expected = if query.contains("sslmode=disable") { "f" } else { "t" };
+            assert_eq!(server.sql("postgres", &sql), expected, "{query}");
+        });
+        shows_nothing(&opened);
+        opened.map(|store| shows_nothing(&store)).map_err(|error| {
+            assert!(matches!(error, StoreError::Denied { .. }), "{query}: {error:?}");
+            assert!(!error.to_string().contains("s3cret"), "{error}");
+            error.to_string()
+        })
+    };
+    let [of_authority, of_other] =
+        [&authority, &other].map(|file| format!("sslmode=verify-full&sslrootcert={}", file.display()));
+    let right = "right-s3cret%2F1";
+    for (host, query) in [
+        ("localhost", of_authority.as_str()),
+        ("127.0.0.1", "sslmode=require"),
+        ("127.0.0.1", ""),
+        ("localhost", "sslmode=disable"),
+        ("localhost", "sslmode=require&channel_binding=require"),
+    ] {
+        open(host, right, query).expect(query);
+    }
+    for (host, password, query, part) in [
+        ("localhost", "wrong-s3cret", "", "password authentication failed"),
+        ("localhost", "wrong-s3cret", "sslmode=disable", "password authentication failed"),
+        ("127.0.0.1", right, of_authority.as_str(), "certificate"),
+        ("localhost", right, of_other.as_str(), "certificate"),
+        ("localhost", right, "sslmode=verify-full&sslrootcert=/proc/version", "no certificate"),
+    ] {
+        let message = open(host, password, query).expect_err(query);
+        assert!(message.contains(part) && message.contains("postgres://writer@"), "{query}: {message}");
+    }
+}
+
+fn shows_nothing(value: &impl Debug) {
+    let shown = format!("{value:?}");
+    assert!(!shown.contains("s3cret"), "{shown}");
+}
+
+/// Who signs certificates: as PEM, with the key beside it.
+fn authority(server: &PostgresServer, name: &str) -> PathBuf {
+    let file = server.file(&format!("{name}.pem"), b"");
+    let key = file.with_extension("key");
+    openssl(&["req", "-x509", "-nodes", "-days", "2", "-subj", &format!("/CN={name}")], &file, &key);
+    file
+}
+
+/// The server's certificate, for its name alone.
+fn signed(server: &PostgresServer, authority: &Path) -> PathBuf {
+    let (key, names) = (server.file("server.key", b""), server.file("names", b"subjectAltName=DNS:localhost\n"));
+    let (request, file) = (key.with_extension("csr"), key.with_extension("crt"));
+    openssl(&["req", "-nodes", "-subj", "/CN=localhost"], &request, &key);
+    let mut sign = Command::new("openssl");
+    sign.args(["x509", "-req", "-days", "2", "-CAcreateserial", "-in"]).arg(request);
+    sign.arg("-CA").arg(authority).arg("-CAkey").arg(authority.with_extension("key"));
+    sign.arg("-extfile").arg(names).arg("-out").arg(&file);
+    succeed(&mut sign);
+    file
+}
+
+fn openssl(arguments: &[&str], out: &Path, key: &Path) {
+    let mut make = Command::new("openssl");
+    make.args(arguments).args(["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]);
+    succeed(make.arg("-out").arg(out).arg("-keyout").arg(key));
+}
+
+fn succeed(command: &mut Command) {
+    let made = command.output();
+    assert!(made.as_ref().is_ok_and(|made| made.status.success()), "{command:?}: {made:?}");
+}
