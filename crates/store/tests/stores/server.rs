@@ -65,6 +65,13 @@ pub(crate) fn whoever_may_only_read_can_read_and_is_told_when_writing(server: &P
     let place = Place::database(server);
     let header = header("quick-20261121-1", 1);
     place.open().begin(&header).expect("begins");
+    let _ = server.sql(name(&place), "CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader");
+    let address = place.path().display().to_string().replace("plumb@", "reader@");
+    let mut store = Store::open(address).expect("opens");
+    assert_eq!(store.load(&header.id).expect("loads").header, header);
+    let error = store.trial(&header.id, &trial(0)).expect_err("may only look");
+    assert!(matches!(error, StoreError::Denied { .. }), "{error:?}");
+
     let readers = format!("ALTER DATABASE {} SET default_transaction_read_only = on", name(&place));
     let _ = server.sql("postgres", &readers);
     let mut store = place.open();
