@@ -37,7 +37,10 @@ pub(super) fn every_command_knows_it() {
     assert_eq!(plumb(&["report", "small-2026", "--format", "json"]), findings);
     assert!(plumb(&["runs", "check"]).contains("1 of 1 runs are whole (60 trials)"));
     let _ = plumb(&["baseline", "set", "main", "latest"]);
-    let _ = plumb(&["import", concat!(env!("CARGO_MANIFEST_DIR"), "/../import/tests/data/iperf3/bytes.client.txt")]);
+    let _ = plumb(&[
+        "import",
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../import/tests/data/iperf3/bytes.client.txt"),
+    ]);
     let listed: serde_json::Value = serde_json::from_str(&plumb(&["runs", "--json"])).expect("is JSON");
     assert_eq!(listed.as_array().map(Vec::len), Some(2), "{listed}");
     assert_eq!(plumb(&["report", "baseline:main", "--format", "raw"]), before);
@@ -62,7 +65,12 @@ pub(super) fn no_password_is_shown() {
     let listed = sandbox.succeed(&["runs", "--db", &address]).out;
     assert!(listed.contains("postgres://plumb@") && !listed.contains("s3cret"), "{listed}");
     server.stop();
-    for wrong in [address.as_str(), "postgres://u:s3cret", "postgres://u:s3/cret@h/runs", "postgres://u:s3cret@h:x/runs"] {
+    for wrong in [
+        address.as_str(),
+        "postgres://u:s3cret",
+        "postgres://u:s3/cret@h/runs",
+        "postgres://u:s3cret@h:x/runs",
+    ] {
         let output = sandbox.plumb(&["runs", "--db", wrong]);
         assert!(output.status.is_some_and(|status| status != 0), "{wrong}: {output:?}");
         assert!(!output.err.contains("s3cret") && !output.err.contains("cret@"), "{wrong}: {output:?}");
@@ -83,7 +91,8 @@ fn page_lists_both(sandbox: &Sandbox, address: &str) {
         .expect("it serves");
     for path in ["/", "/runs/small-20261121-113015"] {
         let mut stream = TcpStream::connect(&place).expect("it serves");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n").expect("it reads");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n")
+            .expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("text");
         assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");

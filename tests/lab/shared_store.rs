@@ -53,7 +53,9 @@ pub(crate) fn two_controllers_of_one_run() {
     let database = address.rsplit('/').next().expect("it ends in it");
     let file = sandbox.file("wire.toml", &wire(30, "300ms"));
     let mut first = run(&sandbox, &["run", &file, "--quiet"], &address);
-    let has_trial = || server.sql(database, "SELECT to_regclass('trial') IS NOT NULL") == "t" && kept(&server, database) > 1;
+    let has_trial = || {
+        server.sql(database, "SELECT to_regclass('trial') IS NOT NULL") == "t" && kept(&server, database) > 1
+    };
     assert!(wait_until(PATIENCE, has_trial), "no trial was kept");
     let resume = ["run", "--resume", "--quiet", "--db", &address];
     let second = sandbox.plumb(&resume);
@@ -65,7 +67,8 @@ pub(crate) fn two_controllers_of_one_run() {
     first.kill().expect("SIGKILL can be sent");
     first.wait().expect("it was started");
     let there = kept(&server, database);
-    let is_free = || server.sql("postgres", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == "0";
+    let is_free =
+        || server.sql("postgres", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == "0";
     assert!(wait_until(PATIENCE, is_free), "the server has noticed");
     let mut third = run(&sandbox, &resume[..3], &address);
     assert!(wait_until(PATIENCE, || kept(&server, database) > there), "it goes on");

@@ -122,7 +122,14 @@ impl PostgresServer {
     #[must_use]
     pub fn sql(&self, database: &str, statement: &str) -> String {
         let mut asked = self.program("psql");
-        asked.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1", "--host"]);
+        asked.args([
+            "--no-psqlrc",
+            "--quiet",
+            "--tuples-only",
+            "--no-align",
+            "--set=ON_ERROR_STOP=1",
+            "--host",
+        ]);
         asked.arg(self.folder.path()).args(["--port", &self.port.to_string(), "--username=plumb"]);
         asked.args(["--dbname", database, "--command", statement]);
         self.succeed(&mut asked)

@@ -18,7 +18,8 @@ pub(crate) fn open(named: Option<&Path>) -> anyhow::Result<Store> {
 /// The same where it is there already; nothing is made.
 pub(crate) fn open_existing(named: Option<&Path>) -> anyhow::Result<Option<Store>> {
     // Where nobody said where runs are kept, none is.
-    let is_there = |path: &PathBuf| !matches!(Location::parse(path), Ok(Location::File(file)) if !file.is_file());
+    let is_there =
+        |path: &PathBuf| !matches!(Location::parse(path), Ok(Location::File(file)) if !file.is_file());
     Ok(path(named).ok().filter(is_there).map(Store::open).transpose()?)
 }
 

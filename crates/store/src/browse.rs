@@ -115,11 +115,7 @@ impl Store {
 
 impl RunFilter {
     /// What rows have to fulfil, a `?` for a value in each, and the values.
-    fn conditions(
-        &self,
-        database: &Database,
-        after: Option<RunPosition>,
-    ) -> (Vec<String>, Vec<Value<'_>>) {
+    fn conditions(&self, database: &Database, after: Option<RunPosition>) -> (Vec<String>, Vec<Value<'_>>) {
         let text = Some(self.text.trim()).filter(|text| !text.is_empty());
         let names = "id || '\n' || scenario || '\n' || title";
         let conditions = [

@@ -198,10 +198,7 @@ impl StoreError {
     /// Whether it may pass by itself, so that whoever has something to keep had better wait.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
-        matches!(
-            self,
-            Self::Locked { .. } | Self::Moved { .. } | Self::CannotOpen { .. } | Self::Away { .. }
-        )
+        matches!(self, Self::Locked { .. } | Self::Moved { .. } | Self::CannotOpen { .. } | Self::Away { .. })
     }
 }
 

@@ -56,9 +56,8 @@ impl Location {
     /// # Errors
     /// When an address is not understood.
     pub fn parse(place: &Path) -> Result<Self, StoreError> {
-        let strip = |text: &str| {
-            SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)).map(str::to_owned)
-        };
+        let strip =
+            |text: &str| SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)).map(str::to_owned);
         let Some(address) = place.to_str().and_then(strip) else { return Ok(Self::File(place.to_owned())) };
         ServerAddress::parse(&address)
             .map(|address| Self::Server(Box::new(address)))
@@ -176,9 +175,11 @@ impl<'a> Parameters<'a> {
             ("verify-full", Some(file)) => {
                 Ok((SslMode::Require, Certificate::Checked { authorities: file.clone() }))
             }
-            ("verify-full", None) => Err("sslmode=verify-full needs sslrootcert=FILE, as PEM the certificate of \
+            ("verify-full", None) => {
+                Err("sslmode=verify-full needs sslrootcert=FILE, as PEM the certificate of \
                                           the authority that signed the server's"
-                .to_owned()),
+                    .to_owned())
+            }
             (_, Some(_)) => Err("sslrootcert is for sslmode=verify-full".to_owned()),
             ("disable", None) => Ok((SslMode::Disable, Certificate::Unchecked)),
             ("prefer", None) => Ok((SslMode::Prefer, Certificate::Unchecked)),
@@ -251,9 +252,11 @@ mod tests {
             &[("a", 1), ("fd00::1", 2), ("fd00::2", 5432)],
         );
         check("postgres://%2Frun%2Fpg/runs", "postgres://%2Frun%2Fpg/runs", &[("/run/pg", 5432)]);
-        check("postgres:///runs?host=/run/pg&port=7&user=u&password=secret", "postgres:///run/pg/runs", &[(
-            "/run/pg", 7,
-        )]);
+        check(
+            "postgres:///runs?host=/run/pg&port=7&user=u&password=secret",
+            "postgres:///run/pg/runs",
+            &[("/run/pg", 7)],
+        );
         check("postgres:///runs", "postgres:///runs", &[(SOCKETS, 5432)]);
         let server = server("postgres://u:se%40cret@h/runs?application_name=mine");
         assert_eq!(server.settings.get_password(), Some(&b"se@cret"[..]));

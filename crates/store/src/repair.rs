@@ -59,10 +59,8 @@ impl Store {
             return Ok(Vec::new());
         }
         let sql = format!("PRAGMA integrity_check({TOLD})");
-        let said: Vec<String> = self
-            .database
-            .query(&sql, &[], |row| row.get(0))
-            .map_err(self.place.explain("check"))?;
+        let said: Vec<String> =
+            self.database.query(&sql, &[], |row| row.get(0)).map_err(self.place.explain("check"))?;
         Ok(said
             .iter()
             .flat_map(|text| text.lines())
@@ -150,8 +148,7 @@ impl Store {
     fn numbers(&self, table: &str) -> Vec<i64> {
         let mut numbers: Vec<i64> = Vec::new();
         let sql = format!("SELECT number FROM {table} NOT INDEXED ORDER BY number");
-        let listed =
-            self.database.ask(&sql, &[], &mut |row| row.get(0).map(|number| numbers.push(number)));
+        let listed = self.database.ask(&sql, &[], &mut |row| row.get(0).map(|number| numbers.push(number)));
         if listed.is_err() {
             let last = numbers.last().copied().unwrap_or(0);
             let highest = format!("SELECT number FROM {table} NOT INDEXED ORDER BY number DESC LIMIT 1");
@@ -164,8 +161,7 @@ impl Store {
     fn salvaged_header(&self, number: i64) -> Result<Option<(samples::RunHeader, u32)>, String> {
         let sql = "SELECT id, number, complete, header, checksum FROM run WHERE number = ?1";
         let row = |row: &Row<'_>| Ok((RunId(row.get(0)?), HeaderRow::of(row, 1)?));
-        let found =
-            self.database.query_row(sql, &values![number], row).map_err(|error| error.to_string())?;
+        let found = self.database.query_row(sql, &values![number], row).map_err(|error| error.to_string())?;
         let Some((id, row)) = found else { return Ok(None) };
         self.header(&id, &row).map(Some).map_err(|error| error.to_string())
     }
@@ -184,8 +180,7 @@ impl Store {
         let row = |row: &Row<'_>| {
             Ok((row.get::<i64>(0)?, row.count(1)?, row.get::<String>(2)?, row.optional_count(3)?))
         };
-        let found =
-            self.database.query_row(sql, &values![number], row).map_err(|error| error.to_string())?;
+        let found = self.database.query_row(sql, &values![number], row).map_err(|error| error.to_string())?;
         let Some((run, place, text, checksum)) = found else { return Ok(None) };
         let Some((_, written)) = headers.get(&run) else { return Ok(None) };
         let trial = record::trial_of(*written, &text, checksum);

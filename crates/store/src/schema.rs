@@ -63,7 +63,8 @@ fn version(database: &Database) -> Result<u32, DatabaseError> {
 fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
     let found = match database {
         Database::File { .. } => {
-            let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration')";
+            let sql =
+                "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration')";
             database.query_row(sql, &[], |row| row.get(0))?
         }
         Database::Server(_) => {
@@ -142,8 +143,7 @@ fn migrate(database: &Database) -> Result<(), DatabaseError> {
 fn take_step(database: &Database, version: u32, sql: &str) -> Result<(), DatabaseError> {
     database.batch(sql)?;
     let tool = env!("CARGO_PKG_VERSION");
-    database
-        .execute("INSERT INTO migration (version, tool) VALUES (?1, ?2)", &values![version, tool])?;
+    database.execute("INSERT INTO migration (version, tool) VALUES (?1, ?2)", &values![version, tool])?;
     if let Some(file) = database.file() {
         file.pragma_update(None, "application_id", APPLICATION)?;
         file.pragma_update(None, "user_version", version)?;

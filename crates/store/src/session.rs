@@ -223,6 +223,7 @@ pub(crate) fn is_away(error: &postgres::Error) -> bool {
     }
     let reason = error.source().and_then(|source| source.downcast_ref::<io::Error>());
     // A certificate that is refused is told as a failure to read, too, and so is what is no message of the protocol.
-    let is_refused = |error: &io::Error| matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput);
+    let is_refused =
+        |error: &io::Error| matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput);
     error.is_closed() || reason.is_some_and(|error| !is_refused(error))
 }

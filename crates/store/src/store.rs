@@ -226,9 +226,8 @@ fn keep_trial(
     let kept = insert_trial(transaction, run, number, trial, text);
     if matches!(kept, Err(WriteError::Refused(StoreError::TrialExists { .. }))) {
         let sql = "SELECT record FROM trial WHERE run = ?1 AND place = ?2";
-        let there = transaction.query_row(sql, &values![number, trial.index], |row| {
-            Ok(row.text(0)? == text)
-        })?;
+        let there =
+            transaction.query_row(sql, &values![number, trial.index], |row| Ok(row.text(0)? == text))?;
         return if there == Some(true) { Ok(()) } else { kept };
     }
     kept

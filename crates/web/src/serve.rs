@@ -1,8 +1,6 @@
 //! Listening, connections and the end of both. Must not know the pages.
 
-use std::{
-    io, net::SocketAddr, os::unix::net::UnixStream, pin::pin, sync::Arc, time::Duration,
-};
+use std::{io, net::SocketAddr, os::unix::net::UnixStream, pin::pin, sync::Arc, time::Duration};
 
 use axum::Router;
 use hyper::server::conn::http1;

@@ -80,7 +80,8 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let arguments = Arguments::from_args();
-    let unmet = [Need::PostgresServer, Need::Program("openssl", "openssl")].iter().find_map(|need| need.unmet());
+    let unmet =
+        [Need::PostgresServer, Need::Program("openssl", "openssl")].iter().find_map(|need| need.unmet());
     // It ends with the thread that starts it.
     let server = (unmet.is_none() && !arguments.list).then(|| Arc::new(PostgresServer::new()));
     let of_a_file = OF_BOTH.iter().chain(OF_A_FILE).map(|&(name, test)| {
@@ -93,7 +94,8 @@ fn main() -> ExitCode {
         with_server(name, server.as_ref(), move |server| test(&Place::database(server)))
     });
     let of_it_alone = OF_A_SERVER.iter().map(|&(name, test)| with_server(name, server.as_ref(), test));
-    let of_own = OF_OWN_SERVERS.iter().map(|&(name, test)| with_server(name, server.as_ref(), move |_| test()));
+    let of_own =
+        OF_OWN_SERVERS.iter().map(|&(name, test)| with_server(name, server.as_ref(), move |_| test()));
     let of_servers: Vec<_> = of_a_server.chain(of_it_alone).chain(of_own).collect();
     if let (Some(reason), false) = (&unmet, arguments.list) {
         of_servers.iter().for_each(|test| skipped(test.name(), reason));

@@ -30,7 +30,9 @@ fn break_connections(server: &PostgresServer, place: &Place) {
     assert!(wait_until(PATIENCE, || count() == "0"), "they end");
 }
 
-pub(crate) fn a_connection_that_breaks_between_two_trials_is_made_anew_with_its_claim(server: &PostgresServer) {
+pub(crate) fn a_connection_that_breaks_between_two_trials_is_made_anew_with_its_claim(
+    server: &PostgresServer,
+) {
     let place = Place::database(server);
     let header = header("quick-20261121-1", 1);
     let mut store = place.open();
@@ -65,7 +67,8 @@ pub(crate) fn whoever_may_only_read_can_read_and_is_told_when_writing(server: &P
     let place = Place::database(server);
     let header = header("quick-20261121-1", 1);
     place.open().begin(&header).expect("begins");
-    let _ = server.sql(name(&place), "CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader");
+    let _ = server
+        .sql(name(&place), "CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader");
     let address = place.path().display().to_string().replace("plumb@", "reader@");
     let mut store = Store::open(address).expect("opens");
     assert_eq!(store.load(&header.id).expect("loads").header, header);
@@ -195,7 +198,8 @@ fn authority(server: &PostgresServer, name: &str) -> PathBuf {
 
 /// The server's certificate, for its name alone.
 fn signed(server: &PostgresServer, authority: &Path) -> PathBuf {
-    let (key, names) = (server.file("server.key", b""), server.file("names", b"subjectAltName=DNS:localhost\n"));
+    let (key, names) =
+        (server.file("server.key", b""), server.file("names", b"subjectAltName=DNS:localhost\n"));
     let (request, file) = (key.with_extension("csr"), key.with_extension("crt"));
     openssl(&["req", "-nodes", "-subj", "/CN=localhost"], &request, &key);
     let mut sign = Command::new("openssl");
