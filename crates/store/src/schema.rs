@@ -68,7 +68,10 @@ fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
             database.query_row(sql, &[], |row| row.get(0))?
         }
         Database::Server(_) => {
-            let sql = "SELECT coalesce(obj_description(to_regclass('migration'), 'pg_class') = ?1, FALSE)";
+            // `to_regclass` may answer as of before the lock was waited for; tables are read as of now.
+            let sql = "SELECT EXISTS (SELECT 1 FROM pg_class JOIN pg_description ON objoid = pg_class.oid
+                       WHERE classoid = 'pg_class'::regclass AND objsubid = 0 AND relname = 'migration'
+                       AND pg_table_is_visible(pg_class.oid) AND description = ?1)";
             database.query_row(sql, &values![COMMENT], |row| row.get(0))?
         }
     };
