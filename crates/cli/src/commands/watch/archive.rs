@@ -18,7 +18,7 @@ use super::{
     schedule,
     state::ScenarioState,
 };
-use crate::{remedy_results, run_reference};
+use crate::{remedy_results, run_reference, store_path};
 
 /// Level shifts are sought in so many.
 const SEARCHED: usize = 40;
@@ -56,7 +56,7 @@ pub(super) struct Standing {
 }
 
 impl Archive {
-    /// Those in this file, which need not be there yet.
+    /// Those in this place; a file need not be there yet.
     pub(super) fn new(path: PathBuf) -> Self {
         Self { path, known: BTreeMap::new() }
     }
@@ -67,7 +67,7 @@ impl Archive {
 
     /// Opened for each look: the file may be deleted, moved or replaced meanwhile. Nothing is made.
     fn store(&self) -> anyhow::Result<Option<Store>> {
-        Ok(self.path.is_file().then(|| Store::open(&self.path)).transpose()?)
+        store_path::open_existing(Some(&self.path))
     }
 
     /// The run that has this name; `None` where no run is kept.

@@ -27,10 +27,11 @@ pub(super) enum RunEnd {
     Interrupted,
 }
 
-/// Measures a scenario, and keeps the run in this file. Asked to stop, it ends the run as Ctrl-C does.
+/// Measures a scenario, and keeps the run in this place. Asked to stop, it ends the run as Ctrl-C does.
 pub(super) fn measure(scenario: &str, db: &Path, stop: &Stop) -> anyhow::Result<RunEnd> {
     let mut command = Command::new(PROGRAM);
-    command.args(["run", "--quiet", "--plain", "--db"]).arg(db).args(["--", scenario]);
+    // Not as an argument, which every user can read: an address may have a password in it.
+    command.args(["run", "--quiet", "--plain", "--", scenario]).env("PLUMB_DB", db);
     let label = format!("the run of {scenario}");
     let mut run = Subprocess::start(&mut command, &label, Vec::new(), heard)?;
     let mut asked = false;

@@ -12,9 +12,10 @@ use anyhow::Context;
 use findings::{Gate, GateOutcome, RunLevelShift};
 use samples::{RunId, UnixMillis};
 use serde::{Deserialize, Serialize};
+use store::Location;
 
 use super::{alert::Alert, plan::FARTHEST};
-use crate::output;
+use crate::{output, store_path};
 
 /// A loss that has stood for so many runs is what runs are like, unless a baseline is named.
 const USUAL: u32 = 12;
@@ -61,7 +62,11 @@ pub(super) struct JudgedRun<'a> {
 impl WatchState {
     /// That of a plan beside a store; `None` where another watch has it.
     pub(super) fn open(store: &Path, plan: &Path) -> anyhow::Result<Option<Self>> {
-        let path = beside(store, plan);
+        let path = match Location::parse(store)? {
+            Location::File(file) => beside(&file, plan),
+            // Beside where this user's runs would be: a plan is watched by one machine.
+            Location::Server(_) => beside(&store_path::default_path()?, plan),
+        };
         let cannot = || format!("cannot open {}, in which a watch keeps what it has told", path.display());
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).with_context(cannot)?;
