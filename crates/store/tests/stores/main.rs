@@ -20,12 +20,14 @@ use libtest_mimic::{Arguments, Trial};
 use place::Place;
 use plumb_tests::{Need, PostgresServer};
 
+type Test<F> = (&'static str, F);
+
 /// Names of tests with their functions.
 macro_rules! tests {
     ($($module:ident::$name:ident,)*) => { &[$((stringify!($name), $module::$name)),*] };
 }
 
-const OF_BOTH: &[(&str, fn(&Place))] = tests![
+const OF_BOTH: &[Test<fn(&Place)>] = tests![
     altered::a_run_from_elsewhere_is_kept_whole_and_takes_no_others_name,
     altered::a_trial_that_cannot_be_read_is_left_out_and_named,
     altered::an_altered_header_is_no_header,
@@ -57,12 +59,12 @@ const OF_BOTH: &[(&str, fn(&Place))] = tests![
     writers::ten_writers_of_the_same_trials_keep_each_once,
 ];
 
-const OF_A_FILE: &[(&str, fn(&Place))] = tests![
+const OF_A_FILE: &[Test<fn(&Place)>] = tests![
     imported::an_imported_run_is_listed_as_one_also_of_a_file_that_did_not_note_it,
     patience::a_file_that_is_gone_is_made_anew_and_told_of,
 ];
 
-const OF_A_SERVER: &[(&str, fn(&PostgresServer))] = tests![
+const OF_A_SERVER: &[Test<fn(&PostgresServer)>] = tests![
     server::a_connection_that_breaks_between_two_trials_is_made_anew_with_its_claim,
     server::a_run_that_another_took_over_meanwhile_is_not_gone_on_with,
     server::whoever_may_only_read_can_read_and_is_told_when_writing,
@@ -70,7 +72,7 @@ const OF_A_SERVER: &[(&str, fn(&PostgresServer))] = tests![
 ];
 
 /// Those with a server of their own.
-const OF_OWN_SERVERS: &[(&str, fn())] = tests![
+const OF_OWN_SERVERS: &[Test<fn()>] = tests![
     server::a_password_and_a_certificate_are_checked_and_no_password_is_shown,
     server::a_server_that_is_away_is_waited_for_and_nothing_is_lost,
 ];
