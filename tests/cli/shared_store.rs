@@ -1,6 +1,7 @@
 //! Runs in a PostgreSQL database: every command that knows a file of runs knows it too.
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     process::{Child, Stdio},
@@ -70,11 +71,21 @@ pub(super) fn no_password_is_shown() {
         "postgres://u:s3cret",
         "postgres://u:s3/cret@h/runs",
         "postgres://u:s3cret@h:x/runs",
+        "postgress://u:s3cret@h/runs",
     ] {
         let output = sandbox.plumb(&["runs", "--db", wrong]);
         assert!(output.status.is_some_and(|status| status != 0), "{wrong}: {output:?}");
         assert!(!output.err.contains("s3cret") && !output.err.contains("cret@"), "{wrong}: {output:?}");
     }
+    let folder = sandbox.home().join(".config/plumb");
+    fs::create_dir_all(&folder).expect("it is ours");
+    for slip in ["bd = \"postgres://u:s3cret@h/runs\"", "trials = \"postgres://u:s3cret@h/runs\""] {
+        fs::write(folder.join("config.toml"), slip).expect("it is ours");
+        let output = sandbox.plumb(&["runs"]);
+        assert!(output.status != Some(0) && output.err.contains("postgres://***"), "{output:?}");
+        assert!(!output.err.contains("s3cret"), "{output:?}");
+    }
+    fs::remove_file(folder.join("config.toml")).expect("it is there");
     let away = sandbox.plumb(&["report", "--db", &address]);
     assert!(away.err.contains("cannot reach postgres://plumb@"), "{away:?}");
 }

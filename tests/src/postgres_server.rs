@@ -103,6 +103,18 @@ impl PostgresServer {
         self.end("QUIT");
     }
 
+    /// Stops all of its processes, or lets them go on (`STOP`, `CONT`): whoever connects meanwhile gets no answer.
+    ///
+    /// # Panics
+    /// When it does not run.
+    pub fn signal(&self, name: &str) {
+        let server = self.process().as_ref().expect("it runs").id();
+        let children = format!("/proc/{server}/task/{server}/children");
+        let children = fs::read_to_string(children).expect("Linux");
+        let children = children.split_whitespace().filter_map(|pid| pid.parse().ok());
+        children.chain([server]).for_each(|pid| signal(pid, name));
+    }
+
     /// The address of a new database.
     #[must_use]
     pub fn database(&self) -> String {

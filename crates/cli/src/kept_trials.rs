@@ -137,7 +137,7 @@ impl KeptTrials {
         // An address of a server has a password in it.
         let shown = |word: String| match word.strip_prefix("--db=") {
             Some(place) => format!("--db={}", store_path::shown(Path::new(place))),
-            None if word.starts_with("postgres") => store_path::shown(Path::new(&word)),
+            None if word.contains("://") => store_path::shown(Path::new(&word)),
             None => word,
         };
         let words: Vec<String> = env::args().skip(1).map(shown).collect();

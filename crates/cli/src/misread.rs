@@ -32,8 +32,21 @@ impl Misread {
 pub(crate) fn parse<T: DeserializeOwned>(file: &Path, text: &str, help: &'static str) -> Result<T, Misread> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().unwrap_or(0..text.len().min(1));
-        Misread::new(file, text, at, error.message(), help)
+        Misread::new(file, &without_passwords(text), at, without_passwords(error.message()), help)
     })
+}
+
+/// As many stars, byte for byte, for what follows the scheme of an address of a store: there may be a password in it.
+fn without_passwords(text: &str) -> String {
+    let shown = |line: &str| {
+        let schemes = ["postgres://", "postgresql://"].iter();
+        let at = schemes.filter_map(|scheme| Some(line.find(scheme)? + scheme.len())).min();
+        let (head, rest) = line.split_at(at.unwrap_or(line.len()));
+        let stars =
+            rest.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { '*' });
+        head.chars().chain(stars).collect::<String>()
+    };
+    text.split_inclusive('\n').map(shown).collect()
 }
 
 impl fmt::Display for Misread {

@@ -29,6 +29,7 @@ impl AgentProcess {
     /// The command that is the agent, of `program`.
     pub(crate) fn command(program: &Path) -> Command {
         let mut command = Command::new(program);
+        command.env_remove(crate::STORE);
         command.arg0("plumb").arg("agent");
         command
     }

@@ -107,3 +107,6 @@ pub struct Condition {
     /// The last lines that the agent, or the machine under it, wrote where people look for errors, with the trouble.
     pub last_output: String,
 }
+
+/// Where runs are kept may be a server, and its password in this variable: nothing that is started here needs it.
+const STORE: &str = "PLUMB_DB";

@@ -130,6 +130,7 @@ impl Qemu {
     /// When it is not installed, or does not say.
     pub fn version() -> Result<String, QemuError> {
         let mut command = Command::new(PROGRAM);
+        command.env_remove(crate::STORE);
         command.arg("-version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let child = sys::child::spawn_in(&mut command, None, PROGRAM).map_err(QemuError::of_start)?;
         let said = child.wait_with_output()?.stdout;
@@ -159,6 +160,7 @@ impl Qemu {
             inherited.push((number, queue.try_clone()?.into()));
         }
         let mut command = Command::new(PROGRAM);
+        command.env_remove(crate::STORE);
         command.args(arguments::of(self)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mappings =
             inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child });

@@ -123,6 +123,7 @@ impl Ssh {
     fn run(&mut self, script: &str) -> Result<(ChildStdin, ChildStdout), MachineError> {
         self.agent = AgentProcess::new(self.host.clone());
         let mut command = Command::new("ssh");
+        command.env_remove(crate::STORE);
         // What it says is read for its cause.
         command.env("LC_ALL", "C").args(OPTIONS).arg("--").arg(&self.destination).arg(script);
         self.agent.start(command, None).map_err(|error| match error {

@@ -24,7 +24,10 @@ pub(crate) fn encryption(asked: &Certificate) -> Result<MakeRustlsConnect, Strin
             builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
         }
     };
-    Ok(MakeRustlsConnect::new(builder.with_no_client_auth()))
+    let mut settings = builder.with_no_client_auth();
+    // Asked for by servers where `sslnegotiation=direct`.
+    settings.alpn_protocols = vec![b"postgresql".to_vec()];
+    Ok(MakeRustlsConnect::new(settings))
 }
 
 fn roots(file: &Path) -> Result<RootCertStore, String> {

@@ -16,12 +16,12 @@ use crate::{database::Database, error::StoreError, store::Store};
 /// The right to add trials to a run. Nobody else has it for this run while this lives.
 #[derive(Debug)]
 pub struct Claim {
-    _held: Held,
+    _lock: ClaimedLock,
 }
 
 #[derive(Debug)]
 #[expect(dead_code, reason = "what is held is let go of when it is dropped")]
-enum Held {
+enum ClaimedLock {
     File(file::FileClaim),
     Server(Arc<ServerClaim>),
 }
@@ -33,16 +33,16 @@ impl Store {
     /// [`StoreError::UnderWay`] when another process is making it; when the lock's file cannot be made, or the server is not
     /// reached.
     pub fn claim(&self, run: &RunId) -> Result<Claim, StoreError> {
-        let held = match &self.database {
-            Database::File { path, .. } => Held::File(file::claim(path, run)?),
+        let lock = match &self.database {
+            Database::File { path, .. } => ClaimedLock::File(file::claim(path, run)?),
             Database::Server(session) => {
                 let claim = ServerClaim::take(session, run).map_err(self.place.explain("claim a run in"))?;
                 let claim = Arc::new(claim);
                 session.remember(&claim);
-                Held::Server(claim)
+                ClaimedLock::Server(claim)
             }
         };
-        Ok(Claim { _held: held })
+        Ok(Claim { _lock: lock })
     }
 
     /// Whether a process is making the run just now: one of this machine, or of a server's any.

@@ -3,12 +3,12 @@
 
 use std::{borrow::Cow, error::Error, iter, ops::Deref, path::PathBuf};
 
-use postgres::types::{FromSqlOwned, ToSql, Type};
 use rusqlite::{
     Connection, params_from_iter,
     types::{FromSql, ToSqlOutput},
 };
 use thiserror::Error as ThisError;
+use tokio_postgres::types::{FromSqlOwned, ToSql, Type};
 
 use crate::{
     error::StoreError,
@@ -33,7 +33,7 @@ pub(crate) enum Value<'a> {
 /// A row of an answer.
 pub(crate) enum Row<'a> {
     File(&'a rusqlite::Row<'a>),
-    Server(&'a postgres::Row),
+    Server(&'a tokio_postgres::Row),
 }
 
 /// What a transaction does.
@@ -58,7 +58,7 @@ pub(crate) enum DatabaseError {
     #[error(transparent)]
     File(#[from] rusqlite::Error),
     #[error("{}", told(.0))]
-    Server(#[from] postgres::Error),
+    Server(#[from] tokio_postgres::Error),
     #[error("{0}")]
     Away(String),
     #[error("{0}")]
@@ -146,7 +146,12 @@ impl Database {
             (Self::Server(session), Access::Read) => {
                 session.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
             }
-            (Self::Server(session), _) => session.begin("BEGIN")?,
+            (Self::Server(session), Access::Write) => {
+                // A claim has a connection of its own, which may have broken alone.
+                session.renew_claims()?;
+                session.begin("BEGIN ISOLATION LEVEL READ COMMITTED")?;
+            }
+            (Self::Server(session), Access::Private) => session.begin("BEGIN")?,
         }
         Ok(Transaction { database: self, is_open: true })
     }
@@ -307,7 +312,7 @@ impl DatabaseError {
 }
 
 /// What a client says, with its reasons; of what a server said, its words alone.
-pub(crate) fn told(error: &postgres::Error) -> String {
+pub(crate) fn told(error: &tokio_postgres::Error) -> String {
     if let Some(said) = error.as_db_error() {
         let detail = said.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
         return format!("{}{detail}", said.message());

@@ -161,7 +161,9 @@ pub enum StoreError {
     )]
     Address { reason: String },
     /// The server, or the way to it, is away.
-    #[error("cannot reach {place} ({reason}); is the server running, and may this machine connect to it?")]
+    #[error(
+        "cannot reach {place} ({reason}); is the server running, may this machine connect to it, and has it a connection left?"
+    )]
     Away {
         place: Location,
         /// In its words, or the system's.
@@ -201,6 +203,9 @@ impl StoreError {
         matches!(self, Self::Locked { .. } | Self::Moved { .. } | Self::CannotOpen { .. } | Self::Away { .. })
     }
 }
+
+/// What is being done when the trials of an import, which waited in a table of the connection, are kept.
+pub(crate) const IMPORT: &str = "import into";
 
 /// Where and for how long: what a message needs beside a code.
 #[derive(Debug, Clone)]
@@ -256,11 +261,15 @@ impl Place {
     }
 
     /// By its codes (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
-    fn of_server(&self, doing: &'static str, error: &postgres::Error) -> StoreError {
+    fn of_server(&self, doing: &'static str, error: &tokio_postgres::Error) -> StoreError {
         let (place, reason) = (self.location.clone(), told(error));
         match error.code().map(|code| code.code()) {
             // A lock, a deadlock, and what was decided against us.
             Some("55P03" | "40P01" | "40001") => StoreError::Locked { place, waited: self.patience },
+            // What only the connection had.
+            Some("42P01") if doing == IMPORT => {
+                StoreError::Away { place, reason: "the connection broke during the import".to_owned() }
+            }
             Some("53100") => StoreError::Full { place },
             Some("25006") => StoreError::ReadOnly { place },
             Some("28000" | "28P01" | "3D000" | "3F000" | "42501") => StoreError::Denied { place, reason },

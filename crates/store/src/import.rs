@@ -1,11 +1,13 @@
 //! A run of other tools' logs: kept whole or not at all, however long it is.
 //! Must not know what a log looks like.
 
+use std::{collections::BTreeSet, mem};
+
 use samples::{RunHeader, RunId, RunState, Trial};
 
 use crate::{
     database::{Access, Transaction, values},
-    error::{Place, StoreError},
+    error::{IMPORT, Place, StoreError},
     record,
     store::{Store, WriteError, insert, insert_run},
 };
@@ -23,6 +25,12 @@ fn spool_sql(integer: &str) -> String {
     )
 }
 
+/// So many trials go to a server in one statement, or of so many bytes: each statement waits for its answer.
+const TRIALS_AT_ONCE: usize = 500;
+const BYTES_AT_ONCE: usize = 1 << 20;
+/// So many leave the spool in one statement.
+const KEPT_AT_ONCE: u32 = 10_000;
+
 /// A run that is being imported.
 #[derive(Debug)]
 pub struct Importing<'a> {
@@ -31,6 +39,17 @@ pub struct Importing<'a> {
     run: RunId,
     /// The text of a trial: many short ones take no new memory.
     text: Vec<u8>,
+    /// To be sent to a server.
+    unsent: Vec<SpooledTrial>,
+    unsent_bytes: usize,
+}
+
+#[derive(Debug)]
+struct SpooledTrial {
+    place: u32,
+    cell: String,
+    block: u32,
+    record: String,
 }
 
 impl Store {
@@ -47,7 +66,7 @@ impl Store {
     ) -> Result<RunId, E> {
         let header = self.spool(run, work)?;
         let kept = self.keep_spool(header);
-        let dropped = self.database.batch("DROP TABLE spool").map_err(self.place.explain("import into"));
+        let dropped = self.database.batch("DROP TABLE spool").map_err(self.place.explain(IMPORT));
         let id = kept?;
         dropped?;
         Ok(id)
@@ -61,21 +80,34 @@ impl Store {
         let explain = self.place.explain("prepare an import into");
         let spool = self.database.transaction(Access::Private).map_err(&explain)?;
         spool.batch(&spool_sql(spool.integer())).map_err(&explain)?;
-        let mut importing = Importing { spool, place: &self.place, run: run.clone(), text: Vec::new() };
+        let mut importing = Importing {
+            spool,
+            place: &self.place,
+            run: run.clone(),
+            text: Vec::new(),
+            unsent: Vec::new(),
+            unsent_bytes: 0,
+        };
         let header = work(&mut importing)?;
+        importing.send()?;
         importing.spool.commit().map_err(&explain)?;
         Ok(header)
     }
 
     fn keep_spool(&mut self, mut header: RunHeader) -> Result<RunId, StoreError> {
         let sql = "INSERT INTO trial (run, place, cell, block, record, checksum)
-                   SELECT ?1, place, cell, block, record, checksum FROM spool ORDER BY place";
+                   SELECT ?1, place, cell, block, record, checksum FROM spool
+                   WHERE place >= ?2 AND place < ?3 ORDER BY place";
         let complete = header.state == RunState::Complete;
-        self.write("import into", |transaction| {
+        self.write(IMPORT, |transaction| {
             let number = insert_under_free_name(transaction, &mut header)?;
             let completed = "UPDATE run SET complete = ?2 WHERE number = ?1";
             transaction.execute(completed, &values![number, complete])?;
-            transaction.execute(sql, &values![number])?;
+            let last = "SELECT coalesce(max(place), -1) FROM spool";
+            let last = transaction.query_row(last, &[], |row| row.get::<i64>(0))?.unwrap_or(-1);
+            for first in (0..=last).step_by(KEPT_AT_ONCE as usize) {
+                transaction.execute(sql, &values![number, first, first + i64::from(KEPT_AT_ONCE)])?;
+            }
             Ok(())
         })?;
         Ok(header.id)
@@ -108,11 +140,45 @@ impl Importing<'_> {
     /// When it cannot be kept: then `work` has to give up.
     pub fn trial(&mut self, trial: &Trial) -> Result<(), StoreError> {
         let text = record::trial_text_into(&mut self.text, &self.run, trial)?;
+        if self.spool.file().is_none() {
+            self.unsent_bytes += text.len();
+            let (cell, record) = (trial.cell.clone(), text.to_owned());
+            self.unsent.push(SpooledTrial { place: trial.index, cell, block: trial.block, record });
+            let is_enough = self.unsent.len() >= TRIALS_AT_ONCE || self.unsent_bytes >= BYTES_AT_ONCE;
+            return if is_enough { self.send() } else { Ok(()) };
+        }
         let sql = "INSERT INTO spool (place, cell, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5)
                    ON CONFLICT DO NOTHING";
         let exists = || StoreError::TrialExists { run: self.run.clone(), index: trial.index };
         let columns = values![trial.index, &trial.cell, trial.block, text, record::checksum(text)];
         insert(&self.spool, sql, &columns, exists)
             .map_err(|error| error.explained(self.place.explain("keep a trial in")))
+    }
+    fn send(&mut self) -> Result<(), StoreError> {
+        self.unsent_bytes = 0;
+        let unsent = mem::take(&mut self.unsent);
+        if unsent.is_empty() {
+            return Ok(());
+        }
+        let row = |row: usize| {
+            let [place, cell, block, record, checksum] = [1, 2, 3, 4, 5].map(|column| 5 * row + column);
+            format!("(?{place}, ?{cell}, ?{block}, ?{record}, ?{checksum})")
+        };
+        let rows = (0..unsent.len()).map(row).collect::<Vec<_>>().join(", ");
+        let sql = format!(
+            "INSERT INTO spool (place, cell, block, record, checksum) VALUES {rows}
+             ON CONFLICT DO NOTHING RETURNING place"
+        );
+        let mut values = Vec::with_capacity(5 * unsent.len());
+        for SpooledTrial { place, cell, block, record } in &unsent {
+            values.extend(values![*place, cell, *block, record, record::checksum(record)]);
+        }
+        let sent = self.spool.query(&sql, &values, |row| row.count(0));
+        let sent = sent.map_err(self.place.explain("keep a trial in"))?;
+        let mut sent: BTreeSet<u32> = sent.into_iter().collect();
+        match unsent.iter().find(|trial| !sent.remove(&trial.place)) {
+            None => Ok(()),
+            Some(trial) => Err(StoreError::TrialExists { run: self.run.clone(), index: trial.place }),
+        }
     }
 }

@@ -7,6 +7,7 @@ mod baseline;
 mod browse;
 mod certificates;
 mod claim;
+mod client;
 mod database;
 mod error;
 mod import;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use percent_encoding::percent_decode_str;
-use postgres::{Config, config::SslMode};
+use tokio_postgres::{Config, config::SslMode};
 
 use crate::{database::told, error::StoreError};
 
@@ -58,7 +58,14 @@ impl Location {
     pub fn parse(place: &Path) -> Result<Self, StoreError> {
         let strip =
             |text: &str| SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)).map(str::to_owned);
-        let Some(address) = place.to_str().and_then(strip) else { return Ok(Self::File(place.to_owned())) };
+        let Some(address) = place.to_str().and_then(strip) else {
+            // It may have a password in it, which must not become the name of a file.
+            if place.to_str().is_some_and(|text| text.contains("://")) {
+                let reason = "it begins neither with postgres:// nor with postgresql://".to_owned();
+                return Err(StoreError::Address { reason });
+            }
+            return Ok(Self::File(place.to_owned()));
+        };
         ServerAddress::parse(&address)
             .map(|address| Self::Server(Box::new(address)))
             .map_err(|reason| StoreError::Address { reason })
@@ -195,7 +202,7 @@ fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Confi
     let address = format!("postgresql://{user}/{database}?{}", others.join("&"));
     let mut settings = address.parse::<Config>().map_err(|error| told(&error))?;
     if settings.get_application_name().is_none() {
-        settings.application_name(&own_name());
+        settings.application_name(own_name());
     }
     if settings.get_tcp_user_timeout().is_none() {
         settings.tcp_user_timeout(SILENCE);
@@ -279,6 +286,7 @@ mod tests {
             ("postgres://h/runs?sslmode=require&sslrootcert=ca.pem", "is for sslmode=verify-full"),
             ("postgres://h/runs?colour=red", "colour"),
             ("postgres://h/runs?sslmode", "no value"),
+            ("postgress://u:secret@h/runs", "begins neither"),
         ] {
             let message = Location::parse(Path::new(address)).expect_err(address).to_string();
             assert!(message.contains(part), "{address}: {message}");

@@ -10,17 +10,20 @@ use std::{
     time::Duration,
 };
 
-use postgres::{Client, Config, NoTls, config::SslMode, fallible_iterator::FallibleIterator};
+use tokio_postgres::{Config, NoTls, Socket, config::SslMode, tls::MakeTlsConnect};
 
 use crate::{
     certificates,
     claim::ServerClaim,
+    client::Client,
     database::{DatabaseError, Row, Value, told},
     location::{Certificate, ServerAddress},
 };
 
-/// A connection takes so long at least.
-const LEAST_PATIENCE: Duration = Duration::from_secs(1);
+/// A connection may take so long at least.
+pub(crate) const LEAST_PATIENCE: Duration = Duration::from_secs(1);
+/// An answer may take so long, and as long as a lock is waited for.
+const ANSWER: Duration = Duration::from_secs(30);
 
 /// A connection to a server. Outside of a transaction one that broke is made anew, with the claims that were made over it.
 pub(crate) struct Session {
@@ -37,8 +40,10 @@ impl Session {
         let mut address = address.clone();
         if address.settings.get_user().is_none() {
             // Who asks is called otherwise in a user namespace, which may be entered before the next connection.
-            let name = client.query_typed_one("SELECT session_user::text", &[])?;
-            address.settings.user(name.try_get(0)?);
+            let mut name = String::new();
+            let sql = "SELECT session_user::text";
+            let _ = ask(&mut client, sql, &[], &mut |row| row.get(0).map(|user| name = user))?;
+            address.settings.user(name);
         }
         Ok(Self {
             address,
@@ -59,7 +64,7 @@ impl Session {
     }
 
     pub(crate) fn batch(&self, sql: &str) -> Result<(), DatabaseError> {
-        self.with_client(|client| Ok(client.batch_execute(sql)?))
+        self.with_client(|client| client.batch(sql))
     }
 
     pub(crate) fn begin(&self, sql: &str) -> Result<(), DatabaseError> {
@@ -115,11 +120,15 @@ impl Session {
 
     fn reconnected(&self) -> Result<Client, DatabaseError> {
         let client = connected(&self.address, self.patience)?;
+        self.renew_claims()?;
+        Ok(client)
+    }
+
+    /// Whoever lost a run to another process meanwhile must not go on with it.
+    pub(crate) fn renew_claims(&self) -> Result<(), DatabaseError> {
         let mut claims = self.claims.borrow_mut();
         claims.retain(|claim| claim.strong_count() > 0);
-        // Whoever lost a run to another process meanwhile must not go on with it.
-        claims.iter().filter_map(Weak::upgrade).try_for_each(|claim| claim.renew())?;
-        Ok(client)
+        claims.iter().filter_map(Weak::upgrade).try_for_each(|claim| claim.renew())
     }
 }
 
@@ -135,20 +144,18 @@ fn broken() -> DatabaseError {
 
 /// Connects to the first host that answers.
 pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<Client, DatabaseError> {
-    let mut settings = address.settings.clone();
-    if settings.get_connect_timeout().is_none() {
-        settings.connect_timeout(patience.max(LEAST_PATIENCE));
-    }
+    let reach = address.settings.get_connect_timeout().copied().unwrap_or(patience.max(LEAST_PATIENCE));
+    let limits = (reach, patience + ANSWER);
     let attempts = address.hosts.iter().map(|(host, port)| {
-        let mut settings = settings.clone();
+        let mut settings = address.settings.clone();
         settings.port(*port);
         match host.starts_with('/') {
-            true => explained(settings.host_path(host).ssl_mode(SslMode::Disable).connect(NoTls)),
-            false => connected_to(&settings, host, *port, &address.certificate),
+            true => connect(settings.host_path(host).ssl_mode(SslMode::Disable), NoTls, limits),
+            false => connected_to(&settings, host, *port, &address.certificate, limits),
         }
     });
     let mut client = first(attempts)?;
-    client.batch_execute(&session_settings(patience)).map_err(DatabaseError::from)?;
+    client.batch(&session_settings(patience))?;
     Ok(client)
 }
 
@@ -158,6 +165,7 @@ fn connected_to(
     host: &str,
     port: u16,
     certificate: &Certificate,
+    limits: (Duration, Duration),
 ) -> Result<Client, DatabaseError> {
     let addresses = (host, port).to_socket_addrs().map_err(|error| DatabaseError::Away(error.to_string()))?;
     let encryption = certificates::encryption(certificate).map_err(DatabaseError::Denied)?;
@@ -165,8 +173,8 @@ fn connected_to(
         let mut settings = settings.clone();
         settings.host(host).hostaddr(address.ip());
         match settings.get_ssl_mode() {
-            SslMode::Disable => explained(settings.connect(NoTls)),
-            _ => explained(settings.connect(encryption.clone())),
+            SslMode::Disable => connect(&settings, NoTls, limits),
+            _ => connect(&settings, encryption.clone(), limits),
         }
     }))
 }
@@ -183,41 +191,45 @@ fn first(attempts: impl Iterator<Item = Result<Client, DatabaseError>>) -> Resul
     Err(last)
 }
 
-fn explained(connected: Result<Client, postgres::Error>) -> Result<Client, DatabaseError> {
-    connected.map_err(|error| match is_away(&error) {
-        true => DatabaseError::Away(told(&error)),
-        false => DatabaseError::Denied(told(&error)),
+/// `limits` are for the connection and for each answer.
+fn connect<T>(
+    settings: &Config,
+    tls: T,
+    (reach, limit): (Duration, Duration),
+) -> Result<Client, DatabaseError>
+where
+    T: MakeTlsConnect<Socket>,
+    T::Stream: Send + 'static,
+{
+    Client::connect(settings, tls, reach, limit).map_err(|error| match error {
+        DatabaseError::Server(error) if is_away(&error) => DatabaseError::Away(told(&error)),
+        DatabaseError::Server(error) => DatabaseError::Denied(told(&error)),
+        other => other,
     })
 }
 
 /// A lock is waited for no longer than one of a file, a client that is gone is noticed within a minute, and one that is there may be
-/// silent: it measures. What an older server does not know is left out.
+/// silent: it measures. How long a statement takes is limited here, not by the role. What an older server does not know is left out.
 fn session_settings(patience: Duration) -> String {
     let patience = patience.as_millis().clamp(1, i32::MAX as u128);
     format!(
         "SELECT set_config(name, value, false) FROM (VALUES ('lock_timeout', '{patience}'), ('idle_session_timeout', '0'), \
-         ('idle_in_transaction_session_timeout', '0'), ('tcp_keepalives_idle', '30'), ('tcp_keepalives_interval', '10'), \
+         ('idle_in_transaction_session_timeout', '0'), ('statement_timeout', '0'), ('transaction_timeout', '0'), ('tcp_keepalives_idle', '30'), ('tcp_keepalives_interval', '10'), \
          ('tcp_keepalives_count', '3')) AS wanted (name, value) WHERE name IN (SELECT name FROM pg_settings)"
     )
 }
 
-/// In one exchange: the types of what is asked with are said, and nothing is prepared.
 pub(crate) fn ask(
     client: &mut Client,
     sql: &str,
     values: &[Value<'_>],
     read: &mut dyn FnMut(&Row<'_>) -> Result<(), DatabaseError>,
 ) -> Result<u64, DatabaseError> {
-    let sql = sql.replace('?', "$");
-    let mut rows = client.query_typed_raw(&sql, values.iter().map(Value::typed))?;
-    while let Some(row) = rows.next()? {
-        read(&Row::Server(&row))?;
-    }
-    Ok(rows.rows_affected().unwrap_or(0))
+    client.ask(&sql.replace('?', "$"), values.iter().map(Value::typed), &mut |row| read(&Row::Server(row)))
 }
 
 /// Whether the server, or the way to it, is away and may come back.
-pub(crate) fn is_away(error: &postgres::Error) -> bool {
+pub(crate) fn is_away(error: &tokio_postgres::Error) -> bool {
     if let Some(code) = error.code().map(|code| code.code()) {
         return code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "57P05" | "53300");
     }

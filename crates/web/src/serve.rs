@@ -1,6 +1,13 @@
 //! Listening, connections and the end of both. Must not know the pages.
 
-use std::{io, net::SocketAddr, os::unix::net::UnixStream, pin::pin, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    os::unix::net::UnixStream,
+    pin::pin,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use axum::Router;
 use hyper::server::conn::http1;
@@ -88,6 +95,7 @@ pub fn serve(
             config: Config { listen: bound, ..config },
             documents,
             results: ResultsCache::default(),
+            idle: Mutex::default(),
             stop: ended,
         });
         listening(bound);
@@ -102,7 +110,11 @@ pub fn serve(
         // Nobody is left to hear it where there is no connection.
         let _ = ends.send(true);
         let _ = timeout(GRACE, async { while connections.join_next().await.is_some() {} }).await;
-        let _ = task::spawn_blocking(move || site.starts.end()).await;
+        let ended = task::spawn_blocking(move || {
+            site.starts.end();
+            site.idle().clear();
+        });
+        let _ = ended.await;
         Ok(())
     });
     runtime.shutdown_timeout(GRACE);

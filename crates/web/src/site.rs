@@ -1,9 +1,9 @@
 //! What all pages share: what was configured, the store, what was started. Must not know HTML.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
-use store::Store;
+use store::{Location, Store};
 use tokio::{sync::watch, task};
 
 use crate::{
@@ -13,12 +13,17 @@ use crate::{
     starts::Starts,
 };
 
+/// Connections to a server that wait for the next reading.
+const MOST_IDLE: usize = 4;
+
 /// The page over one store.
 pub(crate) struct Site {
     pub(crate) config: Config,
     pub(crate) documents: Box<dyn Documents>,
     pub(crate) starts: Starts,
     pub(crate) results: ResultsCache,
+    /// Connections to a server that nobody uses just now; a file is opened for each reading, as it may be replaced.
+    pub(crate) idle: Mutex<Vec<Store>>,
     /// Becomes true when the server is to end.
     pub(crate) stop: watch::Receiver<bool>,
 }
@@ -30,19 +35,34 @@ impl Site {
         drop(self.stop.clone().wait_for(|stop| *stop).await);
     }
 
-    /// Reads the store beside the thread that serves; one connection a reading, so that none keeps a run from being written
-    /// for longer.
+    /// Reads the store beside the thread that serves; one connection for each of the readings at once, so that none keeps a run from
+    /// being written for longer.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &Store) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let site = Arc::clone(self);
-        let reading = task::spawn_blocking(move || work(&site, &Store::open(&site.config.store)?));
+        let reading = task::spawn_blocking(move || {
+            let idle = site.idle().pop();
+            let store = idle.map_or_else(|| Store::open(&site.config.store), Ok)?;
+            let done = work(&site, &store);
+            let mut idle = site.idle();
+            let is_wanted = matches!(store.location(), Location::Server(_)) && !*site.stop.borrow();
+            if is_wanted && idle.len() < MOST_IDLE {
+                idle.push(store);
+            }
+            done
+        });
         reading.await.unwrap_or_else(|_| {
             Err(Failure::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "this page could not be made: a mistake in plumb",
             ))
         })
+    }
+
+    /// **Trap:** a connection is dropped where a thread may wait: not on the one that serves.
+    pub(crate) fn idle(&self) -> MutexGuard<'_, Vec<Store>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

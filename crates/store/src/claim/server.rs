@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 
-use postgres::Client;
 use samples::RunId;
 
 use crate::{
+    client::Client,
     database::{Database, DatabaseError, Value, values},
     error::StoreError,
     location::ServerAddress,
@@ -24,50 +24,62 @@ pub(crate) struct ServerClaim {
     run: RunId,
     address: ServerAddress,
     patience: Duration,
-    client: Mutex<Client>,
+    held: Mutex<HeldLock>,
+}
+
+struct HeldLock {
+    client: Client,
+    /// The server's process for this connection.
+    backend: i64,
 }
 
 impl ServerClaim {
     pub(crate) fn take(session: &Session, run: &RunId) -> Result<Self, DatabaseError> {
         let (run, address, patience) = (run.clone(), session.address.clone(), session.patience);
-        let mut client = session::connected(&address, patience)?;
-        lock(&mut client, &run)?;
-        Ok(Self { run, address, patience, client: Mutex::new(client) })
+        let held = lock(session::connected(&address, patience)?, &run, None)?;
+        Ok(Self { run, address, patience, held: Mutex::new(held) })
     }
 
     /// Takes it once more where the server has lost it, as one does that was restarted.
     pub(crate) fn renew(&self) -> Result<(), DatabaseError> {
-        let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
-        if client.batch_execute("").is_ok() {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.client.batch("").is_ok() {
             return Ok(());
         }
-        let mut new = session::connected(&self.address, self.patience)?;
-        match lock(&mut new, &self.run) {
-            Err(DatabaseError::Refused(refused)) if self.is_own(&refused) => {
-                let reason = "it has not noticed yet that the last connection broke";
-                return Err(DatabaseError::Away(reason.to_owned()));
-            }
-            locked => locked?,
-        }
-        *client = new;
+        let new = session::connected(&self.address, self.patience)?;
+        *held = lock(new, &self.run, Some(held.backend))?;
         Ok(())
-    }
-
-    fn is_own(&self, refused: &StoreError) -> bool {
-        let own = self.address.settings.get_application_name();
-        matches!(refused, StoreError::UnderWay { owner, .. } if Some(owner.as_str()) == own)
     }
 }
 
-fn lock(client: &mut Client, run: &RunId) -> Result<(), DatabaseError> {
-    let mut is_locked = false;
-    let sql = format!("SELECT pg_try_advisory_lock({KEY})");
-    session::ask(client, &sql, &values![&run.0], &mut |row| row.get(0).map(|locked| is_locked = locked))?;
-    if is_locked {
-        return Ok(());
+/// `before` was the server's process for the connection that had the lock and broke.
+fn lock(mut client: Client, run: &RunId, before: Option<i64>) -> Result<HeldLock, DatabaseError> {
+    let (mut is_locked, mut is_standby, mut backend) = (false, false, 0);
+    let sql = "SELECT pg_is_in_recovery(), pg_backend_pid()::bigint";
+    let _ = session::ask(&mut client, sql, &[], &mut |row| {
+        (is_standby, backend) = (row.get(0)?, row.get(1)?);
+        Ok(())
+    })?;
+    if is_standby {
+        let reason = "a standby answered, whose locks nobody shares; target_session_attrs=read-write in the address finds the primary";
+        return Err(DatabaseError::Denied(reason.to_owned()));
     }
-    let mut owner = "another process".to_owned();
-    session::ask(client, &owner_sql(), &values![&run.0], &mut |row| row.get(0).map(|name| owner = name))?;
+    let sql = format!("SELECT pg_try_advisory_lock({KEY})");
+    let _ = session::ask(&mut client, &sql, &values![&run.0], &mut |row| {
+        row.get(0).map(|locked| is_locked = locked)
+    })?;
+    if is_locked {
+        return Ok(HeldLock { client, backend });
+    }
+    let (mut owner, mut holder) = ("another process".to_owned(), None);
+    let _ = session::ask(&mut client, &owner_sql(), &values![&run.0], &mut |row| {
+        (owner, holder) = (row.get(0)?, Some(row.get(1)?));
+        Ok(())
+    })?;
+    if holder.is_some() && holder == before {
+        let reason = "it has not noticed yet that the last connection broke";
+        return Err(DatabaseError::Away(reason.to_owned()));
+    }
     Err(DatabaseError::Refused(Box::new(StoreError::UnderWay { run: run.clone(), owner })))
 }
 
@@ -78,7 +90,7 @@ pub(super) fn owner(database: &Database, run: &RunId) -> Result<Option<String>, 
 
 fn owner_sql() -> String {
     format!(
-        "SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid) JOIN pg_database ON oid = database
+        "SELECT application_name, pid::bigint FROM pg_locks JOIN pg_stat_activity USING (pid) JOIN pg_database ON oid = database
          WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND pg_database.datname = current_database()
          AND (classid::bigint << 32 | objid::bigint) = {KEY}"
     )
@@ -93,7 +105,8 @@ impl fmt::Debug for ServerClaim {
 impl Drop for ServerClaim {
     fn drop(&mut self) {
         // The server would take it back too, but a moment after the connection ends.
-        let client = self.client.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let HeldLock { client, .. } = self.held.get_mut().unwrap_or_else(PoisonError::into_inner);
+        client.limit(session::LEAST_PATIENCE);
         let sql = format!("SELECT pg_advisory_unlock({KEY})");
         let _ = session::ask(client, &sql, &values![&self.run.0], &mut |_| Ok(()));
     }

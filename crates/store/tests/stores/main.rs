@@ -65,6 +65,7 @@ const OF_A_FILE: &[Test<fn(&Place)>] = tests![
 ];
 
 const OF_A_SERVER: &[Test<fn(&PostgresServer)>] = tests![
+    server::a_claim_whose_own_connection_broke_is_made_again_before_anything_is_kept,
     server::a_connection_that_breaks_between_two_trials_is_made_anew_with_its_claim,
     server::a_run_that_another_took_over_meanwhile_is_not_gone_on_with,
     server::whoever_may_only_read_can_read_and_is_told_when_writing,
@@ -75,6 +76,7 @@ const OF_A_SERVER: &[Test<fn(&PostgresServer)>] = tests![
 const OF_OWN_SERVERS: &[Test<fn()>] = tests![
     server::a_password_and_a_certificate_are_checked_and_no_password_is_shown,
     server::a_server_that_is_away_is_waited_for_and_nothing_is_lost,
+    server::a_server_that_stands_still_is_given_up_and_asked_again,
 ];
 
 fn main() -> ExitCode {

@@ -220,3 +220,44 @@ fn succeed(command: &mut Command) {
     let made = command.output();
     assert!(made.as_ref().is_ok_and(|made| made.status.success()), "{command:?}: {made:?}");
 }
+
+/// The kernel of one that is stopped acknowledges all that is sent.
+pub(crate) fn a_server_that_stands_still_is_given_up_and_asked_again() {
+    let server = PostgresServer::new();
+    let place = Place::database(&server);
+    let header = header("quick-20261121-1", 1);
+    let mut store = place.open_with_patience(Duration::from_secs(1));
+    let _claim = store.claim(&header.id).expect("nobody has it");
+    store.begin(&header).expect("begins");
+    server.signal("STOP");
+    let opened = Store::open_with_patience(place.path(), Duration::from_secs(1)).expect_err("no answer");
+    let kept = store.trial(&header.id, &trial(0)).expect_err("no answer");
+    server.signal("CONT");
+    for error in [opened, kept] {
+        assert!(matches!(error, StoreError::Away { .. }), "{error:?}");
+        assert!(error.to_string().contains("no answer within"), "{error}");
+    }
+    let (tell, is_stopped) = (|_: &str| (), || false);
+    let mut patient = PatientStore::new(&mut store, &tell, &is_stopped);
+    patient.trial(&header.id, &trial(0)).expect("it answers again");
+    assert_eq!(place.open().load(&header.id).expect("loads").trials, [trial(0)]);
+}
+
+/// Whoever makes the run writes over another connection, which did not break.
+pub(crate) fn a_claim_whose_own_connection_broke_is_made_again_before_anything_is_kept(
+    server: &PostgresServer,
+) {
+    let place = Place::database(server);
+    let header = header("quick-20261121-1", 1);
+    let mut store = place.open();
+    let _claim = store.claim(&header.id).expect("nobody has it");
+    store.begin(&header).expect("begins");
+    let holder = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = \
+                  (SELECT oid FROM pg_database WHERE datname = current_database())";
+    assert_eq!(server.sql(name(&place), holder), "t");
+    let other = place.open();
+    assert!(wait_until(PATIENCE, || !other.is_under_way(&header.id)), "the server lets go of it");
+    store.trial(&header.id, &trial(0)).expect("keeps");
+    let refused = other.claim(&header.id).expect_err("it was claimed again");
+    assert!(matches!(refused, StoreError::UnderWay { .. }), "{refused:?}");
+}

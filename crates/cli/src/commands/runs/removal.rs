@@ -31,7 +31,8 @@ pub(super) fn run(args: &RemoveArgs, store: &mut Store) -> anyhow::Result<()> {
                     .into());
             }
             // Whoever may not make a lock may not remove either, and is told of that.
-            Err(_) => {}
+            Err(StoreError::CannotOpen { .. }) => {}
+            Err(error) => return Err(error.into()),
         }
     }
     for id in ids {

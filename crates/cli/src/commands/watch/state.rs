@@ -65,7 +65,10 @@ impl WatchState {
         let path = match Location::parse(store)? {
             Location::File(file) => beside(&file, plan),
             // Beside where this user's runs would be: a plan is watched by one machine.
-            Location::Server(_) => beside(&store_path::default_path()?, plan),
+            server @ Location::Server(_) => {
+                let name = server.to_string().replace('/', "_");
+                beside(&store_path::default_path()?.with_file_name(name), plan)
+            }
         };
         let cannot = || format!("cannot open {}, in which a watch keeps what it has told", path.display());
         if let Some(folder) = path.parent() {

@@ -2,9 +2,12 @@
 
 use findings::RunResults;
 use samples::{RunId, RunRecord, RunState};
-use store::{RunProgress, Store, StoreError};
+use store::{Location, RunProgress, Store, StoreError};
 
 use crate::failure::Failure;
+
+/// A server that was restarted knows of no claim until the run keeps its next trial: so many looks without one are no end of it.
+const UNCLAIMED_LOOKS: u32 = 120;
 
 /// A run that is followed.
 #[derive(Debug)]
@@ -13,6 +16,8 @@ pub(super) struct Following {
     pub(super) progress: RunProgress,
     pub(super) is_under_way: bool,
     pub(super) results: RunResults,
+    /// Looks since it was claimed.
+    unclaimed: u32,
 }
 
 impl Following {
@@ -28,13 +33,17 @@ impl Following {
             progress,
             record,
             results,
+            unclaimed: 0,
         })
     }
 
     /// Reads what came since; whether anything did.
     pub(super) fn look(&mut self, store: &Store) -> Result<bool, StoreError> {
         let run = self.record.header.id.clone();
-        let claimed = store.is_under_way(&run);
+        self.unclaimed = if store.is_under_way(&run) { 0 } else { self.unclaimed + 1 };
+        let is_shared = matches!(store.location(), Location::Server(_));
+        let patience = if is_shared && self.is_under_way { UNCLAIMED_LOOKS } else { 1 };
+        let claimed = self.unclaimed < patience;
         let progress = store.progress(&run)?;
         let is_under_way = claimed && progress.state == RunState::Unfinished;
         if progress == self.progress && is_under_way == self.is_under_way {
