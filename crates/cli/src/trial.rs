@@ -1,19 +1,33 @@
 //! A trial on its own, as `plumb client` and `plumb ping` make one: what is known before it, and what it says
 //! afterwards. Holds no formula: what a number means is found by `analysis`, what is doubtful by `lab`.
 
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    env,
+    net::{IpAddr, SocketAddr},
+    process,
+    sync::Arc,
+};
 
 use ::workload::{Measurement, Placement, WorkloadSettings};
 use analysis::Single;
 use findings::SingleMeasurement;
 use jiff::Timestamp;
+use probe::ProcessTimes;
+use protocol::Subject;
 use report::SingleFormat;
 use samples::{
-    Arm, CpuUsage, DeviceState, Environment, MachineCpu, PathCheck, ThreadCpu, UnixMillis, ValidityWarning,
+    Arm, CpuOwner, CpuUsage, DeviceState, Environment, MachineCpu, PathCheck, ThreadCpu, UnixMillis,
+    ValidityWarning,
 };
 use units::Nanos;
 
 use crate::{commands::TOOL, destination};
+
+/// What may serve a client on the same machine, and has a part in what is measured then: these, and virtual machines.
+const SERVERS: [&str; 4] = ["plumb", "iperf3", "sockperf", "iperf"];
+const MONITOR: &str = "firecracker";
+/// Set in tests, which run beside each other.
+const KEEP_DISTURBED: &str = "PLUMB_KEEP_DISTURBED";
 
 /// What is known before the first byte.
 #[derive(Clone)]
@@ -24,13 +38,15 @@ pub(crate) struct Trial {
     placement: Placement,
     environment: Environment,
     devices: Vec<DeviceState>,
+    /// From when it began; `None` where /proc cannot be read.
+    processes: Option<Arc<ProcessTimes>>,
 }
 
 impl Trial {
     /// Looks at the machine and the clock.
     pub(crate) fn begin(peer: String, load: WorkloadSettings, placement: Placement) -> Self {
         let environment = Environment { engine: Some(traffic::calibrate()), ..probe::environment() };
-        Self { started: now(), peer, load, placement, environment, devices: Vec::new() }
+        Self { started: now(), peer, load, placement, environment, devices: Vec::new(), processes: None }
     }
 
     /// The same with the device by which the peer is reached, where there is one and the kernel tells.
@@ -46,7 +62,8 @@ impl Trial {
 
     /// The same, to be measured now.
     pub(crate) fn now(&self) -> Self {
-        Self { started: now(), ..self.clone() }
+        let processes = ProcessTimes::from_now(subjects()).ok().map(Arc::new);
+        Self { started: now(), processes, ..self.clone() }
     }
 
     pub(crate) const fn started(&self) -> UnixMillis {
@@ -85,8 +102,10 @@ impl Trial {
         cpu: (MachineCpu, Vec<ThreadCpu>),
         interrupted: bool,
     ) -> samples::Trial {
-        let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, ..CpuUsage::default() };
+        let processes = self.processes.as_ref().and_then(|began| Some(began.until_now().ok()?.processes));
+        let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, processes, ..CpuUsage::default() };
         let mut doubts = lab::warnings(&self.load, &measurement, &cpu);
+        doubts.extend(lab::disturbed(&cpu).filter(|_| env::var_os(KEEP_DISTURBED).is_none()));
         // Receivers of iperf3's protocol are told when to stop; they do not read to the end of a stream.
         doubts.retain(|doubt| !matches!(doubt, ValidityWarning::EndsDisagree { .. }));
         if interrupted {
@@ -135,6 +154,17 @@ impl Trial {
         let measured = measurement.kind().lasted(Nanos(0)).unwrap_or_default();
         ValidityWarning::Interrupted { asked, measured }
     }
+}
+
+/// Whose processes have a part in what is measured.
+fn subjects() -> Vec<Subject> {
+    let own = process::id();
+    let others = probe::called(&SERVERS).into_iter().filter(|pid| *pid != own).collect();
+    let monitors = probe::qemus().into_iter().map(|qemu| qemu.pid).chain(probe::called(&[MONITOR])).collect();
+    let mut subjects =
+        vec![Subject::of(CpuOwner::Client, vec![own], false), Subject::of(CpuOwner::Server, others, false)];
+    subjects.extend(probe::machine(&Subject::of(CpuOwner::ServerVm, monitors, false)));
+    subjects
 }
 
 fn now() -> UnixMillis {

@@ -73,6 +73,16 @@ impl Finding {
         Self::RESTATING.contains(&self.id.as_str())
     }
 
+    /// Rules whose claims are causes though they ask for nothing.
+    const EXPLAINING: [&str; 1] = ["link-rate"];
+
+    /// Whether it names a cause that was seen, and not one that may be.
+    #[must_use]
+    pub fn explains(&self) -> bool {
+        let is_seen = self.severity > Severity::Note || Self::EXPLAINING.contains(&self.id.as_str());
+        is_seen && !self.restates()
+    }
+
     /// The first sentence of the claim, which stands alone.
     #[must_use]
     pub fn lead(&self) -> &str {

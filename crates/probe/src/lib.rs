@@ -31,7 +31,7 @@ pub use namespace_devices::namespace_devices;
 pub use observe::{Probe, ProbeError, Watch, probe};
 pub use ptrace::{Slices, ptrace_counter};
 pub use target::{
-    Qemu, TargetError, control_group, in_control_group, in_namespace, is_alive, is_machine, machine,
+    Qemu, TargetError, called, control_group, in_control_group, in_namespace, is_alive, is_machine, machine,
     namespace, namespace_of, process, qemu, qemus,
 };
 pub use vm::{VmQueue, VmReading};

@@ -66,6 +66,13 @@ pub fn process(pid: u32) -> Result<TracedProcess, TargetError> {
     Ok(TracedProcess { pid: group, name: name(&found).unwrap_or_else(|| "unknown".to_owned()) })
 }
 
+/// Processes of these names.
+#[must_use]
+pub fn called(names: &[&str]) -> Vec<u32> {
+    let is_called = |process: &Process| name(process).is_some_and(|name| names.contains(&name.as_str()));
+    all().filter(is_called).filter_map(|process| number(&process)).collect()
+}
+
 /// Whether it still runs; one that has ended and was not waited for does not.
 #[must_use]
 pub fn is_alive(pid: u32) -> bool {

@@ -15,7 +15,7 @@ fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
     let chosen = uses(&trial.summary.load.kind().socket()?.congestion);
     let whose = if chosen { "as was asked for" } else { "the machine's default" };
     let claim = format!(
-        "The sender used {}, {whose}: it paces, and on fast paths with short round trips carries less at more CPU than \
+        "The sender used {}, {whose}: it paces, and on fast paths with short round trips may carry less at more CPU than \
          cubic.",
         end.socket.congestion.as_deref().unwrap_or("bbr")
     );

@@ -20,6 +20,7 @@ mod host_freeing;
 mod imported;
 mod level_shift;
 mod limited;
+mod link_rate;
 mod machine_change;
 mod mtu_mismatch;
 mod noisy_host;
@@ -128,6 +129,7 @@ pub(crate) const ALL: &[Rule] = &[
     direction_asymmetry::RULE,
     retransmits::RULE,
     datagram_loss::RULE,
+    link_rate::RULE,
     slow_congestion_control::RULE,
     buffer_limited::RULE,
     cwnd_limited::RULE,

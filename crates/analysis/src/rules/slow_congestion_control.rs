@@ -5,7 +5,7 @@ use samples::WorkloadSource;
 use workload::Metric;
 
 use super::{
-    Context, Rule,
+    Context, Rule, link_rate,
     significance::{self, Side},
 };
 use crate::{observations::Observations, words::so_in};
@@ -45,6 +45,10 @@ fn paced<'a>(
     let compared: Vec<&FactorEffect> =
         context.findings.effects.iter().filter(|effect| other_name(effect, cell)).collect();
     if compared.is_empty() {
+        // What a link holds back, no congestion control does.
+        if link_rate::of(cell, measured).is_some() {
+            return None;
+        }
         return Some(PacingCell { cell, name, against: None });
     }
     let slower = |effect: &&'a FactorEffect| {
@@ -83,8 +87,10 @@ fn finding(worst: &PacingCell<'_>, found: &[PacingCell<'_>]) -> Finding {
             "at {}={} against {} throughput is {}",
             effect.factor, effect.level, effect.reference, effect.change
         ),
-        None => "it paces, and on fast paths with short round trips carries less at more CPU time than cubic"
-            .into(),
+        None => {
+            "it paces, and on fast paths with short round trips may carry less at more CPU time than cubic"
+                .into()
+        }
     };
     let evidence = found.iter().map(|paced| {
         let name =

@@ -142,7 +142,7 @@ fn claim(
     };
     match (wide.first(), cut.is_empty()) {
         (Some((_, widest)), empty) => format!(
-            "{} of {} cannot be answered, the intervals are too wide{}. The widest is that of {}: {}.",
+            "The intervals of {} of {} are too wide to answer them{}. The widest is that of {}: {}.",
             wide.len(),
             count(asked, "comparison"),
             if empty { String::new() } else { format!("; {}", budget()) },
@@ -159,18 +159,16 @@ fn remedy(wide: &[(f64, &NoisyComparison<'_>)], context: &Context<'_>) -> Remedy
         let times = (width.ln() / 2.0 / WANTED.ln_1p()).powi(2);
         Some((f64::from(cell.value.trials) * times).ceil())
     });
-    let more = match trials {
-        Some(trials) if trials <= MOST_TRIALS => format!(
-            "Intervals narrow with the square root of the number of trials: about {trials} of each would bring the \
-             widest within {} to either side.",
-            percent(WANTED)
+    let quieter = "Make the host quieter and fix where the ends run (`noisy-host`), which may cost nothing.";
+    match trials {
+        Some(trials) if trials <= MOST_TRIALS => Remedy::manual(
+            format!(
+                "{quieter} Intervals narrow with the square root of the number of trials: about {trials} of each would bring the \
+                 widest within {} to either side.",
+                percent(WANTED)
+            ),
+            context.commands().again("--precision 2%", "--repeat 20"),
         ),
-        _ => "More trials alone will hardly do.".into(),
-    };
-    Remedy::manual(
-        format!(
-            "{more} First make the host quieter (`noisy-host`) and fix where the ends run, which may cost nothing."
-        ),
-        context.commands().again("--precision 2%", "--repeat 20"),
-    )
+        _ => Remedy::manual(format!("{quieter} More trials alone will hardly do."), Vec::new()),
+    }
 }

@@ -27,7 +27,7 @@ fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Finding {
         id: String::new(),
         severity: severity(worst),
         claim: format!(
-            "vhost makes {} slower: {} with it, {} without ({}), in {} of {}.",
+            "{} is slower with vhost: {} with it, {} without ({}), in {} of {}.",
             worst.on.id,
             shown(worst.on),
             shown(worst.off),

@@ -40,6 +40,7 @@ const PAGES: &[(&str, &str)] = pages![
     "host-freeing",
     "imported",
     "level-shift",
+    "link-rate",
     "machine-change",
     "mtu-mismatch",
     "noisy-host",

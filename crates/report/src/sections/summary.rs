@@ -117,9 +117,10 @@ impl Answer<'_> {
         rows.extend(why.map(|claim| row("Why", labels::named(findings, claim.lead()).into())));
         let open = why.is_none() && self.distrust.is_none() && self.largest.is_some();
         rows.extend(open.then(|| row("Why", Text::of(Tone::Faint, self.unexplained()))));
+        let doubt = self.distrust.filter(|doubt| !doubt.leaves_what_is_established());
         let of_largest = told.first().filter(|claim| self.is_of_largest(claim));
         let others = || self.distrust.or_else(|| told.first().copied());
-        rows.extend(set(self.source, why.or_else(|| of_largest.copied()).or_else(others)));
+        rows.extend(set(self.source, why.or_else(|| of_largest.copied()).or_else(others), doubt));
         let warns = |claim: &&Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
         let warning =
             findings.claims.iter().find(warns).filter(|_| scope.warnings && self.distrust.is_none());
@@ -149,7 +150,7 @@ impl Answer<'_> {
     /// What names a cause of the largest difference, or of anything where there is none.
     fn why(&self) -> Option<&Finding> {
         let of_largest = |claim: &Finding| self.largest.is_none() || self.is_of_largest(claim);
-        self.told().into_iter().find(|claim| of_largest(claim) && !claim.restates())
+        self.told().into_iter().find(|claim| of_largest(claim) && claim.explains())
     }
 
     fn is_of_largest(&self, claim: &Finding) -> bool {
@@ -211,6 +212,11 @@ fn layers(findings: &Findings, ladder: &Ladder, room: usize) -> String {
     let mut steps: Vec<(&CostStep, &Comparison)> =
         ladder.rungs.iter().filter_map(|rung| Some((rung, rung.cost.as_ref()?))).collect();
     let (lead, all) = (speed::lead(findings, &ladder.workload), steps.len());
+    let settings = speed::settings(&ladder.levels).unwrap_or_default();
+    let whole = format!("{lead}{}{settings}", steps_in_words(&steps, 0));
+    if whole.chars().count() <= room {
+        return whole;
+    }
     loop {
         let line = format!("{lead}{}", steps_in_words(&steps, all - steps.len()));
         let least = steps
@@ -258,8 +264,8 @@ fn has_single_trials(findings: &Findings) -> bool {
     findings.cells.iter().all(|cell| cell.value.trials <= 1)
 }
 
-/// What a sweep recommends, or else the remedy of what was told.
-fn set(source: &Source<'_>, told: Option<&Finding>) -> Option<Row> {
+/// What a sweep recommends, or else the remedy of what was told. Under a distrust it is what to do next, and nothing to set.
+fn set(source: &Source<'_>, told: Option<&Finding>, distrust: Option<&Finding>) -> Option<Row> {
     let chosen = source.findings.answers.iter().find_map(|answer| {
         let of = |objective| answer.recommendations.iter().find(move |it| it.objective == objective);
         Some((answer, of(source.objective)?))
@@ -268,12 +274,23 @@ fn set(source: &Source<'_>, told: Option<&Finding>) -> Option<Row> {
         let levels = labels::levels(&chosen.levels).unwrap_or_else(|| chosen.cell.clone());
         let value = phrases::value(answer.metric, chosen.value);
         let unsure = if has_single_trials(source.findings) { ", by one trial each" } else { "" };
-        let said = match &chosen.withheld {
-            Some(why) => Text::of(Tone::Doubtful, format!("none yet: {why}")),
-            None => Text::of(Tone::Good, levels)
-                .and(Tone::Plain, format!(": {value}, {}{unsure}", objective(source.objective))),
+        let ties = match chosen.ties.len() {
+            0 => String::new(),
+            1 => "; not told apart from 1 other".to_owned(),
+            ties => format!("; not told apart from {ties} others"),
         };
-        return Some(row("Set", said));
+        return Some(match (&chosen.withheld, distrust) {
+            (Some(why), _) => row("Set", Text::of(Tone::Doubtful, format!("none yet: {why}"))),
+            (None, Some(_)) => {
+                let best =
+                    format!("measure again without what disturbed it; best so far {levels}: {value}{ties}");
+                row("Next", Text::of(Tone::Doubtful, best))
+            }
+            (None, None) => {
+                let value = format!(": {value}, {}{unsure}{ties}", objective(source.objective));
+                row("Set", Text::of(Tone::Good, levels).and(Tone::Plain, value))
+            }
+        });
     }
     let told = told?;
     let remedy = told.remedy.as_ref()?;
@@ -281,8 +298,8 @@ fn set(source: &Source<'_>, told: Option<&Finding>) -> Option<Row> {
     let command = remedy.commands.first().filter(|command| {
         remedy.lead().chars().count() + command.chars().count() + 2 <= TWO_LINES && !has_placeholder(command)
     });
-    // Of no known cause there is something to look at, and nothing to set.
-    let label = if told.restates() { "Next" } else { "Set" };
+    // Of no cause that was seen there is something to try, and nothing to set; nor of what was measured once.
+    let label = if told.explains() && !has_single_trials(source.findings) { "Set" } else { "Next" };
     Some(row(
         label,
         match command {

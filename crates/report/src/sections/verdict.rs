@@ -16,7 +16,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let blocks = if findings.cells.is_empty() {
         vec![Block::Paragraph(nothing_measured(source))]
     } else if findings.claims.is_empty() {
-        let line = "Nothing to act on: no rule saw a loss that a setting explains.";
+        let line = "Nothing to act on: no known cause of a slowdown was found.";
         vec![Block::Paragraph(Text::of(Tone::Good, line))]
     } else {
         let first = findings.claims.iter().position(shows_what_was_tried);

@@ -10,6 +10,9 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
+/// Others that had less of a CPU are not told.
+const NAMED: f64 = 0.05;
+
 type Line = (&'static str, Text);
 
 pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
@@ -58,12 +61,14 @@ fn buffers(solo: &SingleMeasurement) -> Option<Line> {
     Some(("Buffers", format!("{} asked for{given}", glued(&asked.to_string())).into()))
 }
 
-/// The machine with whatever else runs on it, and of that the threads that send and receive.
+/// The machine without processes that have no part in it, what those had, and the threads that send and receive.
 fn cpu(solo: &SingleMeasurement) -> Vec<Line> {
     let cpu = &solo.cpu;
     let cost = cpu.per_work.map(|cost| format!(", {}", phrases::per_work(cost)));
-    let busy = format!("{:.2} of {} CPUs busy{}", cpu.busy, cpu.cpus, cost.unwrap_or_default());
-    let machine = (cpu.cpus > 0).then(|| ("All of this machine", busy.into()));
+    let others = (cpu.others >= NAMED).then(|| format!("; other processes {:.2} more", cpu.others));
+    let parts = [cost, others].into_iter().flatten().collect::<String>();
+    let busy = format!("{:.2} of {} CPUs busy{parts}", cpu.busy, cpu.cpus);
+    let machine = (cpu.cpus > 0).then(|| ("This machine", busy.into()));
     let ends = [(cpu.client, "at this end"), (cpu.server, "at the server")];
     let ends = ends.into_iter().filter(|(threads, _)| *threads > 0.0);
     let threads: Vec<String> = ends.map(|(threads, end)| format!("{threads:.2} CPUs {end}")).collect();

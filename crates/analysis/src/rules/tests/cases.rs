@@ -254,6 +254,14 @@ pub(super) const CASES: &[Case] = &[
         change: Some("congestion"),
     },
     Case {
+        rule: "link-rate",
+        triggers: || made::steady(9.49e8),
+        spares: || made::steady(8.5e8),
+        severity: Note,
+        says: &["carries what a link of 1.00 Gbit/s can, 949 Mbit/s in every trial", "94.9 %", "tc -s qdisc"],
+        change: None,
+    },
+    Case {
         rule: "slow-congestion-control",
         triggers: || made::paced(6.2e9),
         spares: || made::paced(10e9),

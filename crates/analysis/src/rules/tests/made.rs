@@ -250,6 +250,17 @@ pub(super) fn paced(rate: f64) -> Fixture {
     run
 }
 
+/// A stream by bbr that has this rate in every trial.
+pub(super) fn steady(rate: f64) -> Fixture {
+    let mut run = Fixture::new(4);
+    run.path("plain", &["wire"]).measured("plain", "bulk", stream_settings(), &stream_of(rate));
+    run.each("plain/bulk", |trial| {
+        let Measurement::Stream(data) = &mut trial.measurement else { return };
+        data.flows[0].sender.socket.congestion = Some("bbr".into());
+    });
+    run
+}
+
 /// Forward and reverse as levels of a factor, the second at this rate.
 pub(super) fn reverse(rate: f64) -> Fixture {
     two("direction", ("forward", 10e9), ("reverse", rate))

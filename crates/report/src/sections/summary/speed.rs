@@ -1,5 +1,7 @@
 //! How fast: the ends of a workload's ladder or ranking, or the best and the worst of its results. Must not know what they differ by.
 
+use std::collections::BTreeMap;
+
 use findings::{CellSummary, Findings};
 
 use crate::{labels, phrases};
@@ -34,10 +36,18 @@ fn ends(findings: &Findings, workload: &str) -> (String, String) {
     if let Some((levels, one, other)) = ladder.or_else(ranking)
         && let (Some(one), Some(other)) = (named(one), named(other))
     {
-        let settings = labels::levels(levels).map(|levels| format!(" ({levels})"));
-        return (format!("{one}, {other}"), settings.unwrap_or_default());
+        return (format!("{one}, {other}"), settings(levels).unwrap_or_default());
     }
     (best_and_worst(&cells), String::new())
+}
+
+/// ` (offload=on)`, or of several that are alike ` (settings all on)`.
+pub(super) fn settings(levels: &BTreeMap<String, String>) -> Option<String> {
+    let mut values = levels.values();
+    let first = values.next()?;
+    let is_alike = levels.len() > 1 && values.all(|value| value == first);
+    let named = if is_alike { format!("settings all {first}") } else { labels::levels(levels)? };
+    Some(format!(" ({named})"))
 }
 
 fn best_and_worst(cells: &[&CellSummary]) -> String {

@@ -1,7 +1,7 @@
 //! How far to trust a run: its trials, what they can tell, and what warns. Must not know what was found.
 
-use findings::{Finding, Findings, NoiseFloor};
-use samples::RunState;
+use findings::{CellSummary, Finding, Findings, NoiseFloor};
+use samples::{EndReason, RunState};
 use units::Share;
 
 use super::Difference;
@@ -12,6 +12,8 @@ use crate::{
 
 /// Where the floor is smaller, as much more and as much less are the same to two digits.
 const ALIKE: f64 = 0.05;
+/// Trials of one result that differ by less are worth no word.
+const APART: f64 = 0.1;
 
 /// The facts, then a finding that warns.
 pub(super) fn text(
@@ -21,6 +23,7 @@ pub(super) fn text(
     marked: bool,
 ) -> Text {
     let mut facts = vec![trials(findings)];
+    facts.extend(spread(findings));
     facts.extend(noise(&findings.noise));
     let unclear = differences.iter().filter(|it| it.is_open()).count();
     facts.extend((unclear > 0).then(|| format!("{unclear} of {} comparisons unclear", differences.len())));
@@ -34,11 +37,31 @@ pub(super) fn text(
     Text::from(facts.join("; ")).and(Tone::Doubtful, warning)
 }
 
-/// `71 trials, at most 240` where a run ended before its plan because its intervals were narrow or its time was over.
+/// `71 of 240 trials, which were enough` where a run ended before its plan because its intervals were narrow; or its time was over.
 fn trials(findings: &Findings) -> String {
     let run = &findings.run;
     let early = run.state == RunState::Complete && run.made < run.planned && run.origin.imported().is_none();
-    if early { format!("{} trials of at most {}", run.made, run.planned) } else { phrases::trials(run) }
+    if !early {
+        return phrases::trials(run);
+    }
+    let is_over =
+        |cell: &CellSummary| matches!(&cell.ended, Some(end) if matches!(end.why, EndReason::Budget { .. }));
+    let why = if findings.cells.iter().any(is_over) { "then its time was over" } else { "which were enough" };
+    format!("{} of {} trials, {why}", run.made, run.planned)
+}
+
+/// How far apart the trials of a result are, where no repeated baseline tells it.
+fn spread(findings: &Findings) -> Option<String> {
+    if !findings.noise.is_empty() {
+        return None;
+    }
+    let extent = |cell: &CellSummary| {
+        let (low, high) =
+            (cell.values.iter().copied().reduce(f64::min)?, cell.values.iter().copied().reduce(f64::max)?);
+        (cell.values.len() > 1 && low > 0.0).then(|| high / low - 1.0)
+    };
+    let most = findings.cells.iter().filter_map(extent).reduce(f64::max).filter(|most| *most > APART)?;
+    Some(format!("trials of one result differ by up to {}", phrases::rough(most)))
 }
 
 /// What two equal paths may differ by: `noise floor 1.20 %`, `noise floors 1.20 % to +36 %/−27 %`.

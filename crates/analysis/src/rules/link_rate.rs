@@ -1,0 +1,87 @@
+//! `link-rate`: a path carries what a link of a usual rate can, and no more.
+
+use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use units::BitRate;
+use workload::{Metric, StreamSettings, Transport};
+
+use super::{Context, Rule};
+use crate::{
+    observations::Observations,
+    words::{so_in, value},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "link-rate", look };
+
+/// As links, and what limits them, are sold, in bit/s.
+const RATES: [f64; 10] = [1e8, 1e9, 2.5e9, 5e9, 1e10, 2.5e10, 4e10, 5e10, 1e11, 2e11];
+/// Bytes of headers beside the payload of a TCP segment over IPv4: IP 20, TCP 20, timestamps 12; IPv6 has 20 more.
+const HEADERS: [f64; 2] = [52.0, 72.0];
+/// What a shaper counts beside the IP packet, and what a wire carries: the Ethernet header; preamble, check sequence and gap as well.
+const FRAMES: [f64; 2] = [14.0, 38.0];
+/// A segment at the usual MTU of 1500.
+const USUAL_SEGMENT: u32 = 1448;
+/// A rate that is so near is the link's.
+const NEAR: f64 = 0.004;
+/// A link gives every trial the same.
+const STEADY: f64 = 0.01;
+
+/// A cell and the link that it fills.
+struct FullLink<'a> {
+    cell: &'a CellSummary,
+    rate: f64,
+}
+
+/// One claim for all cells, the fastest named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut found: Vec<FullLink<'_>> = context
+        .cells()
+        .filter_map(|(cell, measured)| Some(FullLink { cell, rate: of(cell, measured)? }))
+        .collect();
+    found.sort_by(|one, other| other.rate.total_cmp(&one.rate));
+    found.first().map(|fastest| finding(fastest, &found)).into_iter().collect()
+}
+
+/// The rate of the link that a TCP stream without a rate of its own fills, if it does, in bit/s.
+pub(super) fn of(cell: &CellSummary, measured: &Observations<'_>) -> Option<f64> {
+    let load = measured.record.sent.load().and_then(StreamSettings::of)?;
+    let is_free =
+        load.transport == Transport::Tcp && load.rate.is_none() && load.direction.flows().len() == 1;
+    if cell.metric != Metric::Throughput || !is_free || cell.values.len() < 2 {
+        return None;
+    }
+    let (median, segment) = (cell.value.median, cell.sockets.iter().find_map(|end| end.socket.mss));
+    let is_steady = cell.values.iter().all(|value| (value / median - 1.0).abs() <= STEADY / 2.0);
+    let payload = f64::from(segment.unwrap_or(USUAL_SEGMENT));
+    let shares = HEADERS.iter().flat_map(|headers| FRAMES.map(|frame| payload / (payload + headers + frame)));
+    let (least, most) =
+        shares.fold((1.0_f64, 0.0_f64), |(least, most), share| (least.min(share), most.max(share)));
+    let is_filled = |rate: &f64| (least - NEAR..=most + NEAR).contains(&(median / rate));
+    RATES.into_iter().find(is_filled).filter(|_| is_steady)
+}
+
+fn finding(fastest: &FullLink<'_>, found: &[FullLink<'_>]) -> Finding {
+    let FullLink { cell, rate } = fastest;
+    let evidence = |full: &FullLink<'_>| {
+        let of = Evidence::new(format!("{} of a link of {}", full.cell.id, BitRate(full.rate)));
+        of.metric(full.cell.metric, full.cell.value.median)
+            .text(", ")
+            .share(full.cell.value.median / full.rate)
+            .text(" of it, in every trial")
+    };
+    let claim = format!(
+        "{} carries what a link of {} can, {} in every trial: a link, a shaper or a policer sets this rate, and not the ends.{}",
+        cell.id,
+        BitRate(*rate),
+        value(cell.metric, cell.value.median),
+        so_in(found.len())
+    );
+    let cells = found.iter().map(|full| full.cell.id.clone()).collect();
+    Finding { cells, ..Finding::new(Severity::Note, claim) }
+        .with_evidence(found.iter().map(evidence))
+        .with_limits(["A rate that is set otherwise may be near that of a link by chance; it would hardly be as steady."])
+        .with_remedy(
+            "Look on both hosts for what has this rate: the speed of each device, a queueing discipline, the rate of a virtual \
+             machine's device.",
+            vec!["ethtool DEVICE  # Speed".into(), "tc -s qdisc show dev DEVICE".into()],
+        )
+}
