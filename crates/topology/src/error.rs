@@ -93,6 +93,18 @@ pub enum CreateError {
     Read(#[from] ReadError),
 }
 
+impl CreateError {
+    /// The number of the kernel's error, if it was one.
+    #[must_use]
+    pub fn errno(&self) -> Option<i32> {
+        match self {
+            Self::Namespaces { source, .. } => Some(source.errno()),
+            Self::Netlink { refusal, .. } | Self::Refused { refusal, .. } => Some(refusal.errno()),
+            _ => None,
+        }
+    }
+}
+
 /// Why devices could not be set as asked. Devices before this one are set already.
 #[derive(Debug, Error)]
 pub enum ConfigureError {

@@ -165,6 +165,7 @@ pub(crate) fn vxlan(name: &str, forwarding: Forwarding, members: [(&str, &str, O
         underlay: DeviceName::new("eth0"),
         local: ip(local),
         address: address.map(net),
+        existing: false,
     };
     Vxlan {
         name: name.into(),
