@@ -85,9 +85,9 @@ const CASES: &[Case] = &[
         test: overlay::an_overlay_is_measured_beside_its_network,
     },
     Case {
-        name: "guests_behind_bridges_of_two_hosts_reach_each_other_through_the_overlay",
+        name: "proxmox_vxlan_runs_between_two_hosts_that_ssh_reaches",
         needs: &[ROOT, SSHD, IP],
-        test: overlay::guests_behind_bridges,
+        test: overlay::proxmox_vxlan_between_two_hosts,
     },
     Case {
         name: "whatever_is_killed_nothing_of_an_overlay_is_left_on_its_hosts",
