@@ -8,7 +8,6 @@ use std::{
     net::Ipv4Addr,
     sync::{Mutex, MutexGuard, PoisonError},
     thread,
-    time::Duration,
 };
 
 use fleet::{Occupied, Presence, Reservation};
@@ -24,12 +23,6 @@ const SSH_CONNECTION: &str = "SSH_CONNECTION";
 
 /// `EPERM`.
 const NOT_PERMITTED: i32 = 1;
-/// `EEXIST`.
-const EXISTS: i32 = 17;
-/// The kernel takes away what an agent had made a moment after that has ended: so often, and so long apart, one asks again for
-/// what seems to be there.
-const ATTEMPTS: u32 = 30;
-const AGAIN: Duration = Duration::from_millis(100);
 
 /// The devices of this host, once they are dressed, made or found.
 #[derive(Default)]
@@ -146,22 +139,13 @@ fn unknown() -> Refusal {
 
 /// What the lab says of this host.
 fn made(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
-    let exists = lab.existing(host).is_some();
-    let mut attempts = if exists { ATTEMPTS } else { 1 };
-    loop {
-        attempts -= 1;
-        match Topology::inside(lab, host) {
-            Ok(topology) => return Ok(topology),
-            Err(error) if error.errno() == Some(EXISTS) && attempts > 0 => thread::sleep(AGAIN),
-            Err(error) if error.errno() == Some(NOT_PERMITTED) && exists => {
-                return Err(Refusal::new(
-                    "its agent may not make network namespaces and devices there, which takes root (CAP_SYS_ADMIN and \
-                     CAP_NET_ADMIN): let `ssh` log in as root, or start plumb as root if the host is `local`",
-                ));
-            }
-            Err(error) => return Err(Refusal::new(error.to_string())),
-        }
-    }
+    Topology::inside(lab, host).map_err(|error| match lab.existing(host) {
+        Some(_) if error.errno() == Some(NOT_PERMITTED) => Refusal::new(
+            "its agent may not make network namespaces and devices there, which takes root (CAP_SYS_ADMIN and CAP_NET_ADMIN): let \
+             `ssh` log in as root, or start plumb as root if the host is `local`",
+        ),
+        _ => Refusal::new(error.to_string()),
+    })
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -7,6 +7,7 @@ use std::{
     os::fd::AsFd,
     sync::{Arc, OnceLock},
     thread,
+    time::Duration,
 };
 
 use nlink::netlink::{Connection, Ethtool, MessageBuilder, Nftables};
@@ -16,9 +17,17 @@ use sys::{device_statistics::DeviceStatistics, netns::NetNs, sysfs::Sysfs};
 use tokio::runtime::Runtime;
 
 use crate::{
-    affinity, channel::Channel, error::CreateError, missing_capabilities::Element, refusal::Refusal,
+    affinity,
+    channel::Channel,
+    error::CreateError,
+    missing_capabilities::Element,
+    refusal::{Refusal, errno},
     virtio_features,
 };
+
+/// How often, and after how long, one asks again for what another has.
+const ATTEMPTS: u32 = 30;
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// Whether a namespace forwards. A new one inherits this, like the settings below, from the machine, so that
 /// each is written (ip-sysctl in the kernel's documentation).
@@ -118,10 +127,20 @@ impl Namespaces {
         Ok(Self { hosts: BTreeMap::from([(host.clone(), place)]), runtime, beside: None })
     }
 
-    /// Has the own namespace of the host that exists already carry out `message`.
-    pub(crate) fn ask_beside(&self, message: MessageBuilder) -> Result<(), Refusal> {
+    /// Has the own namespace of the host that exists already carry out `message`. What another has is asked for again for a
+    /// while: the kernel takes away what an agent had made a moment after that has ended.
+    pub(crate) fn ask_beside(&self, message: &MessageBuilder) -> Result<(), Refusal> {
         let channel = self.beside.as_ref().expect("the lab was checked to be on hosts that exist already");
-        channel.transact([message])?.into_iter().flatten().next().map_or(Ok(()), Err)
+        let mut attempts = 0..ATTEMPTS;
+        loop {
+            let refusal = channel.transact([message.clone()])?.into_iter().flatten().next();
+            match refusal {
+                Some(taken) if taken.errno() == errno::EEXIST && attempts.next().is_some() => {
+                    channel.pause(AGAIN);
+                }
+                refusal => return refusal.map_or(Ok(()), Err),
+            }
+        }
     }
 
     /// The namespace of `host`, if it is here.

@@ -98,7 +98,7 @@ impl LinkKind for Vxlan {
                 // The kernel makes it there at once, and keeps the socket of its tunnel where it was asked.
                 let namespace = namespace.as_fd().as_raw_fd().cast_unsigned();
                 message.append_attr_u32(IflaAttr::NetNsFd as u16, namespace);
-                site.namespaces.ask_beside(message).map_err(|refusal| CreateError::Refused {
+                site.namespaces.ask_beside(&message).map_err(|refusal| CreateError::Refused {
                     element: element.clone(),
                     operation,
                     refusal,
