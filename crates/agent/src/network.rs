@@ -21,9 +21,6 @@ use crate::refusal::Refusal;
 /// What sshd tells of the connection: the client's address and port, then this host's (ssh(1)).
 const SSH_CONNECTION: &str = "SSH_CONNECTION";
 
-/// `EPERM`.
-const NOT_PERMITTED: i32 = 1;
-
 /// The devices of this host, once they are dressed, made or found.
 #[derive(Default)]
 pub(crate) struct Network {
@@ -140,7 +137,7 @@ fn unknown() -> Refusal {
 /// What the lab says of this host.
 fn made(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
     Topology::inside(lab, host).map_err(|error| match lab.existing(host) {
-        Some(_) if error.errno() == Some(NOT_PERMITTED) => Refusal::new(
+        Some(_) if error.is_permission() => Refusal::new(
             "its agent may not make network namespaces and devices there, which takes root (CAP_SYS_ADMIN and CAP_NET_ADMIN): let \
              `ssh` log in as root, or start plumb as root if the host is `local`",
         ),

@@ -5,7 +5,10 @@ use std::net::Ipv4Addr;
 use scenario::{DeviceName, DeviceRef, HostName};
 use thiserror::Error;
 
-use crate::{missing_capabilities::Element, refusal::Refusal};
+use crate::{
+    missing_capabilities::Element,
+    refusal::{Refusal, errno},
+};
 
 /// Why a lab could not be raised. Whatever stood already is gone when this is returned.
 #[derive(Debug, Error)]
@@ -94,13 +97,13 @@ pub enum CreateError {
 }
 
 impl CreateError {
-    /// The number of the kernel's error, if it was one.
+    /// Whether a right is lacking.
     #[must_use]
-    pub fn errno(&self) -> Option<i32> {
+    pub fn is_permission(&self) -> bool {
         match self {
-            Self::Namespaces { source, .. } => Some(source.errno()),
-            Self::Netlink { refusal, .. } | Self::Refused { refusal, .. } => Some(refusal.errno()),
-            _ => None,
+            Self::Namespaces { source, .. } => source.errno() == errno::EPERM,
+            Self::Netlink { refusal, .. } | Self::Refused { refusal, .. } => refusal.is_permission(),
+            _ => false,
         }
     }
 }
