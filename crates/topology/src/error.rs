@@ -5,10 +5,7 @@ use std::net::Ipv4Addr;
 use scenario::{DeviceName, DeviceRef, HostName};
 use thiserror::Error;
 
-use crate::{
-    missing_capabilities::Element,
-    refusal::{Refusal, errno},
-};
+use crate::{missing_capabilities::Element, refusal::Refusal};
 
 /// Why a lab could not be raised. Whatever stood already is gone when this is returned.
 #[derive(Debug, Error)]
@@ -101,7 +98,7 @@ impl CreateError {
     #[must_use]
     pub fn is_permission(&self) -> bool {
         match self {
-            Self::Namespaces { source, .. } => source.errno() == errno::EPERM,
+            Self::Namespaces { source, .. } => source.is_permission(),
             Self::Netlink { refusal, .. } | Self::Refused { refusal, .. } => refusal.is_permission(),
             _ => false,
         }

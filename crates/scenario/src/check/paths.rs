@@ -58,8 +58,8 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
         let help = "a path goes from one host to another; inside a host, packets pass none of its devices";
         return Err(vec![Problem::new(table.to.span(), message, "the same host").help(help)]);
     }
-    let is_own = |end: &&PathEnd| draft.lab.existing(&end.host).is_some_and(|it| it.end(&end.host) == **end);
-    let trip = match [&from, &to].map(|end| is_own(&end)) {
+    let is_own = |end: &PathEnd| draft.lab.existing(&end.host).is_some_and(|it| it.end(&end.host) == *end);
+    let trip = match [&from, &to].map(is_own) {
         [true, true] => Trip::between_existing(&from.device, &to.device),
         [false, false] => {
             both_ways(world, &from, &to).map_err(|stop| vec![unreachable(entry, &from, &to, &stop)])?
