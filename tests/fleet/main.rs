@@ -8,6 +8,7 @@ use plumb_tests::{Case, Need, Network, in_one_of_three, run};
 mod capture;
 mod ends;
 mod measured;
+mod overlay;
 mod pairs;
 mod refused;
 mod shared;
@@ -77,6 +78,26 @@ const CASES: &[Case] = &[
         name: "on_the_wire_no_host_is_in_two_measurements_at_once_and_pairs_without_a_common_host_are",
         needs: &[ROOT, SSHD, IP, TCPDUMP],
         test: capture::no_host_is_in_two_measurements,
+    },
+    Case {
+        name: "an_overlay_between_two_hosts_is_measured_beside_their_network_and_never_stands_in_it",
+        needs: &[ROOT, SSHD, IP],
+        test: overlay::an_overlay_is_measured_beside_its_network,
+    },
+    Case {
+        name: "proxmox_vxlan_runs_between_two_hosts_that_ssh_reaches",
+        needs: &[ROOT, SSHD, IP],
+        test: overlay::proxmox_vxlan_between_two_hosts,
+    },
+    Case {
+        name: "whatever_is_killed_nothing_of_an_overlay_is_left_on_its_hosts",
+        needs: &[ROOT, SSHD, IP],
+        test: overlay::nothing_is_left_whatever_is_killed,
+    },
+    Case {
+        name: "what_keeps_an_overlay_from_being_made_is_told_with_what_to_do",
+        needs: &[ROOT, SSHD, IP, NFT],
+        test: overlay::what_keeps_it_from_being_made,
     },
     Case {
         name: "a_lab_and_a_run_over_hosts_are_told_of_each_other_and_both_measure",

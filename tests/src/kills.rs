@@ -92,7 +92,7 @@ pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
             assert!(!wait(&mut client).success(), "a test whose server is gone is no success");
         } else {
             // The server goes on without the process that opens sockets for it, and is ended here.
-            kill(server.id());
+            let _ = kill(server.id());
             let _ = wait(&mut client);
         }
         let _ = wait(&mut server);
@@ -115,7 +115,8 @@ fn kept_trials(sandbox: &Sandbox) -> Vec<Value> {
 }
 
 /// Whether the process was there to be killed.
-fn kill(pid: u32) -> bool {
+#[must_use]
+pub fn kill(pid: u32) -> bool {
     let status = Command::new("kill").args(["-s", "KILL", &pid.to_string()]).stderr(Stdio::null()).status();
     status.expect("kill is there").success()
 }
@@ -139,15 +140,23 @@ fn told(killed: &Killed) -> String {
 }
 
 /// The same numbers each time: Lehmer's generator (Park & Miller, CACM 31, 1988).
-struct Random(u32);
+pub struct Random(u32);
 
 impl Random {
-    fn fraction(&mut self) -> f64 {
+    /// Those of this seed, which is not 0.
+    #[must_use]
+    pub fn of(seed: u32) -> Self {
+        Self(seed)
+    }
+
+    /// From 0 to 1.
+    pub fn fraction(&mut self) -> f64 {
         self.0 = (u64::from(self.0) * 48_271 % 0x7fff_ffff) as u32;
         f64::from(self.0) / f64::from(0x7fff_ffff_u32)
     }
 
-    fn below(&mut self, count: usize) -> usize {
+    /// One of so many numbers.
+    pub fn below(&mut self, count: usize) -> usize {
         (self.fraction() * count as f64) as usize
     }
 }

@@ -17,6 +17,7 @@ mod ssh_network;
 mod ssh_scenario;
 
 pub use command::{Output, Sandbox, trials};
+pub use kills::{Random, kill};
 pub use leftovers::{Leftovers, agents, belongs_to, cpu_time, name, processes, signal, wait_until};
 pub use loopback::{dropped, in_one_of_five, on_loopback};
 pub use need::{Case, Need, in_one_of_three, run};

@@ -3,10 +3,13 @@
 
 use std::{
     fs,
+    net::UdpSocket,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
+
+use sys::netns::NetNs;
 
 use crate::{Output, PATIENCE, Sandbox, name, wait_until};
 
@@ -210,6 +213,29 @@ impl Network {
         let mut command = self.switch.command();
         command.args(words);
         command
+    }
+
+    /// Lets no packet of a tunnel in at a host.
+    pub fn lose_udp(&self, host: usize) {
+        self.at(
+            host,
+            "nft 'add table ip wall; add chain ip wall in { type filter hook input priority 0; }; \
+             add rule ip wall in udp dport 4789 drop'",
+        );
+    }
+
+    /// A UDP socket that has this port of a host.
+    #[must_use]
+    pub fn udp(&self, host: usize, port: u16) -> UdpSocket {
+        let namespace = NetNs::open(format!("/proc/{}/ns/net", self.hosts[host].pid())).expect("it runs");
+        namespace.run_in(|| UdpSocket::bind(("0.0.0.0", port))).expect("root may").expect("the port is free")
+    }
+
+    /// Whether a script in a host's network succeeds.
+    #[must_use]
+    pub fn holds(&self, host: usize, script: &str) -> bool {
+        let mut command = self.hosts[host].command();
+        command.args(["sh", "-c", script]).status().expect("nsenter is there").success()
     }
 
     /// Runs a script in a host's network.

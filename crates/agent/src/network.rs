@@ -1,5 +1,6 @@
-//! The devices of the host that the agent is on: a guest's are dressed as the lab says and set, that of a host which exists
-//! already is found and reserved; both are read. Must not know what a setting is for.
+//! The devices of the host that the agent is on: a guest's are dressed as the lab says and set; that of a host which exists
+//! already is found and reserved, and what of the lab is on it is made in namespaces of this process. All are read. Must not
+//! know what a setting is for.
 
 use std::{
     collections::BTreeMap,
@@ -12,6 +13,7 @@ use std::{
 use fleet::{Occupied, Presence, Reservation};
 use protocol::Reply;
 use scenario::{DeviceName, DeviceRef, DeviceSettings, HostName, Lab};
+use sys::netns::NetNs;
 use topology::{ConfigureError, FoundInterface, ReadError, Topology};
 
 use crate::refusal::Refusal;
@@ -19,10 +21,11 @@ use crate::refusal::Refusal;
 /// What sshd tells of the connection: the client's address and port, then this host's (ssh(1)).
 const SSH_CONNECTION: &str = "SSH_CONNECTION";
 
-/// The devices of this host, once they are dressed or found.
+/// The devices of this host, once they are dressed, made or found.
 #[derive(Default)]
 pub(crate) struct Network {
-    known: Mutex<Option<Topology>>,
+    /// What was dressed or made, then the host's own.
+    known: Mutex<Vec<Topology>>,
     interface: Mutex<Option<DeviceName>>,
     reservation: Mutex<Option<(Reservation, io::Result<Presence>)>>,
 }
@@ -30,12 +33,27 @@ pub(crate) struct Network {
 impl Network {
     pub(crate) fn dress(&self, lab: &Lab, host: &HostName) -> Result<Reply, Refusal> {
         has_its_cpus(lab, host)?;
-        let topology = Topology::inside(lab, host).map_err(|error| Refusal::new(error.to_string()))?;
+        let topology = made(lab, host)?;
         if let Some(missing) = topology.missing().first() {
             return Err(Refusal { because: missing.to_string(), unsupported: true });
         }
-        *lock(&self.known) = Some(topology);
+        lock(&self.known).insert(0, topology);
         Ok(Reply::Done)
+    }
+
+    /// Does `work` where a device that was made has the address; elsewhere than in this process's own namespace, on a thread
+    /// that is there, as will be those that it starts.
+    pub(crate) fn at<T: Send>(
+        &self,
+        address: Ipv4Addr,
+        work: impl FnOnce() -> Result<T, Refusal> + Send,
+    ) -> Result<T, Refusal> {
+        let there = |topology: &Topology| topology.namespace_of(address).map(NetNs::try_clone);
+        let namespace = lock(&self.known).iter().find_map(there).transpose()?;
+        match namespace {
+            Some(namespace) if namespace != NetNs::current()? => namespace.run_in(work)?,
+            _ => work(),
+        }
     }
 
     pub(crate) fn find(
@@ -51,7 +69,7 @@ impl Network {
         let found = Topology::existing(host, address, interface);
         let (topology, FoundInterface { end, mtu }) =
             found.map_err(|error| Refusal::new(error.to_string()))?;
-        *lock(&self.known) = Some(topology);
+        *lock(&self.known) = vec![topology];
         *lock(&self.interface) = Some(end.device.device.clone());
         Ok(Reply::Interface { end, mtu })
     }
@@ -75,36 +93,56 @@ impl Network {
     }
 
     pub(crate) fn configure(&self, devices: &BTreeMap<DeviceRef, DeviceSettings>) -> Result<Reply, Refusal> {
-        self.with(|topology| {
-            topology.configure(devices).map_err(|error| Refusal {
-                unsupported: matches!(error, ConfigureError::Unsupported { .. }),
-                because: error.to_string(),
-            })?;
-            Ok(Reply::Done)
-        })
+        let known = lock(&self.known);
+        let topology = known.first().ok_or_else(unknown)?;
+        topology.configure(devices).map_err(|error| Refusal {
+            unsupported: matches!(error, ConfigureError::Unsupported { .. }),
+            because: error.to_string(),
+        })?;
+        Ok(Reply::Done)
     }
 
     pub(crate) fn states(&self, devices: &[DeviceRef]) -> Result<Reply, Refusal> {
-        self.with(|topology| {
-            let states = topology.device_states(devices).map_err(|error| unread(&error))?;
-            Ok(Reply::DeviceStates { states })
-        })
+        let states = self.read(devices, Topology::device_states)?;
+        Ok(Reply::DeviceStates { states })
     }
 
     pub(crate) fn counters(&self, devices: &[DeviceRef]) -> Result<Reply, Refusal> {
-        self.with(|topology| {
-            let reading = topology.reading(devices).map_err(|error| unread(&error))?;
-            Ok(Reply::DeviceCounters { counters: reading.devices })
-        })
+        let read = |topology: &Topology, devices: &[DeviceRef]| Ok(topology.reading(devices)?.devices);
+        Ok(Reply::DeviceCounters { counters: self.read(devices, read)? })
     }
 
-    fn with(&self, work: impl FnOnce(&Topology) -> Result<Reply, Refusal>) -> Result<Reply, Refusal> {
+    /// Reads each device where it is; what is nowhere is missing in the last place.
+    fn read<T>(
+        &self,
+        devices: &[DeviceRef],
+        read: impl Fn(&Topology, &[DeviceRef]) -> Result<Vec<T>, ReadError>,
+    ) -> Result<Vec<T>, Refusal> {
         let known = lock(&self.known);
-        let topology = known
-            .as_ref()
-            .ok_or_else(|| Refusal::new("the devices of this host were neither dressed nor found yet"))?;
-        work(topology)
+        let (last, others) = known.split_last().ok_or_else(unknown)?;
+        let (mut left, mut found) = (devices.to_vec(), Vec::new());
+        for topology in others {
+            let here: Vec<DeviceRef> = left.extract_if(.., |at| topology.has(at)).collect();
+            found.extend(read(topology, &here).map_err(|error| unread(&error))?);
+        }
+        found.extend(read(last, &left).map_err(|error| unread(&error))?);
+        Ok(found)
     }
+}
+
+fn unknown() -> Refusal {
+    Refusal::new("the devices of this host were neither dressed nor found yet")
+}
+
+/// What the lab says of this host.
+fn made(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
+    Topology::inside(lab, host).map_err(|error| match lab.existing(host) {
+        Some(_) if error.is_permission() => Refusal::new(
+            "its agent may not make network namespaces and devices there, which takes root (CAP_SYS_ADMIN and CAP_NET_ADMIN): let \
+             `ssh` log in as root, or start plumb as root if the host is `local`",
+        ),
+        _ => Refusal::new(error.to_string()),
+    })
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {

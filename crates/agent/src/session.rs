@@ -122,13 +122,20 @@ impl<'scope> Session<'scope, '_> {
             // In their turn, so that none is begun after it was abandoned.
             Order::Observe(order) => self.replies.answer(ticket.id, self.probes.observe(&order)),
             Order::Observed { token } => self.replies.answer(ticket.id, self.probes.observed(token)),
-            Order::Serve(order) => self.replies.answer(ticket.id, serve::open(self, order)),
+            Order::Serve(order) => {
+                let opened = self.network.at(order.bind, || serve::open(self, order));
+                self.replies.answer(ticket.id, opened);
+            }
             Order::Collect { token } => {
                 self.apart(ticket, move || serve::collect(self, ticket.deadline, token));
             }
-            Order::Run(order) => self.apart(ticket, move || client::run(self, ticket.deadline, &order)),
+            Order::Run(order) => self.apart(ticket, move || {
+                self.network.at(order.bind, || client::run(self, ticket.deadline, &order))
+            }),
             Order::Memory { work } => self.apart(ticket, move || self.memory.obey(work)),
-            Order::ProbeMtu(order) => self.apart(ticket, move || mtu::probe(self, ticket.deadline, &order)),
+            Order::ProbeMtu(order) => self.apart(ticket, move || {
+                self.network.at(order.bind, || mtu::probe(self, ticket.deadline, &order))
+            }),
         }
     }
 

@@ -31,7 +31,9 @@ impl<'a> Commands<'a> {
         let path = self.header.paths.iter().find(|measured| own && measured.name == path);
         let host = path.and_then(|path| path.from.split(':').next());
         let booted = |host: &&str| self.header.machines.iter().any(|machine| machine.host == **host);
-        let no_lab = path.is_some_and(|path| PathRecord::exists(&path.layers));
+        // What is made on hosts that exist already goes over their network at last.
+        let over_network = |last: &String| PathRecord::exists(std::slice::from_ref(last));
+        let no_lab = path.and_then(|path| path.layers.last()).is_some_and(over_network);
         match host {
             Some(host) if no_lab => {
                 commands.iter().map(|command| format!("{command}  # on {host}")).collect()

@@ -11,7 +11,7 @@ use std::{
 use machine::{Machine, Monitor};
 use protocol::{ChannelError, FromAgent, Hello, LineLimit, Order, Progress, Reply, ToAgent};
 use samples::BootedMachine;
-use scenario::HostName;
+use scenario::{HostName, Lab};
 use units::Nanos;
 
 use workload::WorkloadSettings;
@@ -37,6 +37,8 @@ const STARTS: u32 = 2;
 /// Every agent of a run. Dropping it ends them.
 pub(crate) struct Agents {
     endpoints: BTreeMap<HostName, Endpoint>,
+    /// Hosts whose orders another's agent obeys.
+    seats: BTreeMap<HostName, HostName>,
     to_us: SyncSender<AgentEvent>,
     heard: Receiver<AgentEvent>,
     tool: String,
@@ -93,7 +95,8 @@ impl Agents {
     ) -> Result<Self, RunError> {
         let (to_us, heard) = sync_channel(allowance::WAITING);
         let (endpoints, tool, stop) = (BTreeMap::new(), tool.to_owned(), stop.clone());
-        let mut agents = Self { endpoints, to_us, heard, tool, next_id: 0, stop, slowness: 1 };
+        let seats = BTreeMap::new();
+        let mut agents = Self { endpoints, seats, to_us, heard, tool, next_id: 0, stop, slowness: 1 };
         let mut waiting = machines;
         loop {
             while let Some(place) = waiting.iter().position(|(_, machine)| agents.has_room_for(&**machine)) {
@@ -110,6 +113,12 @@ impl Agents {
     /// The same where this program itself runs in an emulated machine.
     pub(crate) fn inside(self, emulated: bool) -> Self {
         Self { slowness: if emulated { EMULATED } else { 1 }, ..self }
+    }
+
+    /// The same where the agents of hosts that exist already obey for what is made on those, too.
+    pub(crate) fn seated(self, lab: &Lab) -> Self {
+        let seat = |host: &HostName| Some((host.clone(), lab.seat(host)?.clone()));
+        Self { seats: lab.hosts.iter().filter_map(|host| seat(&host.name)).collect(), ..self }
     }
 
     pub(crate) fn hosts(&self) -> impl Iterator<Item = &HostName> {
@@ -211,6 +220,7 @@ impl Agents {
         deadline: Duration,
     ) -> Result<Pending, RunError> {
         self.next_id += 1;
+        let host = &self.seats.get(host).unwrap_or(host).clone();
         let (id, deadline) = (self.next_id, deadline * self.slowness);
         if let Some(endpoint) = self.endpoints.get_mut(host) {
             endpoint.limit.raise_to(allowance::answer_to(&order, endpoint.serves.as_ref()));

@@ -69,13 +69,15 @@ pub enum RunError {
         because: String,
     },
     /// A path carries nothing.
-    #[error("path {path} carries nothing: {to} did not answer {from}; {advice}")]
+    #[error("path {path} carries nothing: {to} did not answer {from}{because}; {advice}")]
     Unreachable {
         path: String,
         /// The client's end.
         from: String,
         /// The server's end.
         to: String,
+        /// What the client's agent said of it, in brackets, if it did.
+        because: String,
         /// What to look at.
         advice: &'static str,
     },

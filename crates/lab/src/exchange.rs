@@ -16,7 +16,6 @@ use workload::{BalloonSettings, WorkloadSettings};
 use crate::{
     error::RunError,
     event::{Event, Observer},
-    lab_handle::is_remote,
     observer::Watcher,
     placement::Cpus,
     trial::TrialRunner,
@@ -164,13 +163,16 @@ impl TrialRunner<'_> {
     /// is the client's; machines that the trial does not use are the run's own.
     pub(crate) fn ends(&self, path: &Path) -> Vec<Subject> {
         let is_vm = |host| self.ground.lab.vm(host).is_some();
-        let of = |host, [plain, vm]: [CpuOwner; 2]| (if is_vm(host) { vm } else { plain }, host);
+        let of = |host, [plain, vm]: [CpuOwner; 2]| {
+            let agent = self.ground.lab.seat(host).unwrap_or(host);
+            (if is_vm(host) { vm } else { plain }, agent)
+        };
         let mut ends = vec![of(&path.from.host, [CpuOwner::Client, CpuOwner::ClientVm])];
         if path.to.host != path.from.host {
             ends.push(of(&path.to.host, [CpuOwner::Server, CpuOwner::ServerVm]));
         }
         // What a remote host has here is only the channel to it.
-        ends.retain(|(_, host)| !is_remote(self.ground.lab, host));
+        ends.retain(|(_, host)| !self.ground.lab.is_remote(host));
         let named: Vec<&HostName> = ends.iter().map(|(_, host)| *host).collect();
         let others = self.agents.hosts().filter(|host| !named.contains(host));
         let idle =

@@ -1,10 +1,10 @@
 //! Hosts that exist already: their ends of paths are what they tell, and their interfaces are reserved, all or none. Must not
 //! know how they are reached.
 
-use std::{net::Ipv4Addr, thread, time::Duration};
+use std::{collections::BTreeMap, net::Ipv4Addr, thread, time::Duration};
 
 use protocol::{Order, Reply};
-use scenario::{DeviceName, HostName, Path, PathEnd, Scenario};
+use scenario::{DeviceName, DeviceRef, HostName, Lab, PathEnd, Scenario};
 
 use crate::{
     agents::Agents,
@@ -20,23 +20,55 @@ const AGAIN: Duration = Duration::from_millis(500);
 /// The scenario with the ends that its existing hosts have, of those with an agent.
 pub(crate) fn located(scenario: &Scenario, agents: &mut Agents) -> Result<Scenario, RunError> {
     let mut located = scenario.clone();
+    let mut found: BTreeMap<DeviceRef, PathEnd> = BTreeMap::new();
     for host in &mut located.lab.hosts {
         let Some(existing) = host.existing.as_mut().filter(|_| agents.has(&host.name)) else { continue };
-        let (address, interface) = (existing.address, existing.interface.clone());
+        let (written, address, interface) =
+            (existing.end(&host.name).device, existing.address, existing.interface.clone());
         let (end, mtu) = self::interface(agents, &host.name, (address, interface))?;
         existing.address = Some(end.address);
-        existing.interface = Some(end.device.device);
+        existing.interface = Some(end.device.device.clone());
         existing.mtu = Some(mtu);
+        found.insert(written, end);
     }
-    let lab = &located.lab;
-    let connected = |path: &&mut Path| !path.is_host() && lab.existing(&path.from.host).is_some();
-    for path in located.paths.iter_mut().filter(connected) {
+    located.lab.locate();
+    for path in located.paths.iter_mut().filter(|path| !path.is_host()) {
         for end in [&mut path.from, &mut path.to] {
-            *end = lab.existing(&end.host).map_or_else(|| end.clone(), |existing| existing.end(&end.host));
+            *end = found.get(&end.device).unwrap_or(end).clone();
         }
-        path.devices = vec![path.from.device.clone(), path.to.device.clone()];
+        for device in &mut path.devices {
+            *device = found.get(device).map_or_else(|| device.clone(), |end| end.device.clone());
+        }
     }
-    Ok(located)
+    fits(&located.lab).map(|()| located)
+}
+
+/// What is made on hosts can have no name, address or MTU that what they have told excludes.
+fn fits(lab: &Lab) -> Result<(), RunError> {
+    let refused = |host: &HostName, because: String| RunError::Refused {
+        host: host.to_string(),
+        what: "make what the lab has on it",
+        because,
+        unsupported: false,
+    };
+    for host in &lab.hosts {
+        let Some(own) = host.existing.as_ref().map(|existing| existing.end(&host.name)) else { continue };
+        let made = |at: &DeviceRef| lab.is_made_on(at, &host.name);
+        if let Some(at) = lab.link_devices().map(|device| device.at).find(|at| made(at) && **at == own.device)
+        {
+            return Err(refused(
+                &host.name,
+                format!("its own device is called `{}`; take another name", at.device),
+            ));
+        }
+        let mut addresses = lab.addresses().filter(|(at, _)| made(at));
+        if let Some((at, address)) = addresses.find(|(_, address)| address.addr() == own.address) {
+            let because =
+                format!("`{at}` has the address {}, which is the host's own; take another", address.addr());
+            return Err(refused(&host.name, because));
+        }
+    }
+    lab.mtu_misfit().map_or(Ok(()), |(at, because)| Err(refused(&at.host, because)))
 }
 
 /// The end that a host has with this address and device, or with what follows from how it was reached, and its MTU.

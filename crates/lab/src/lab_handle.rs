@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use protocol::{Order, Reply};
 use samples::{DeviceState, PathCounters};
-use scenario::{DeviceRef, DeviceSettings, HostName, Lab, Path, of_host};
+use scenario::{DeviceRef, DeviceSettings, HostName, Lab, Path};
 use topology::{ConfigureError, ReadError, Topology};
 
 use crate::{agents::Agents, error::RunError, exchange::unexpected};
@@ -42,10 +42,20 @@ impl From<RunError> for Unset {
 impl LabHandle<'_> {
     /// Gives the devices of every guest that has an agent what the lab says of them.
     pub(crate) fn dress_guests(&self, agents: &mut Agents) -> Result<(), RunError> {
-        let guests: Vec<HostName> = self.guests(agents);
-        for host in guests {
+        let guests = self.agents_where(agents, |host| self.lab.vm(host).is_some());
+        self.dress(agents, guests, "dress its devices")
+    }
+
+    /// Has each host that exists already make what of the lab is on it.
+    pub(crate) fn make_on_existing(&self, agents: &mut Agents) -> Result<(), RunError> {
+        let hosts = self.agents_where(agents, |host| self.has_made_on(host));
+        self.dress(agents, hosts, "make what the lab has on it")
+    }
+
+    fn dress(&self, agents: &mut Agents, hosts: Vec<HostName>, what: &'static str) -> Result<(), RunError> {
+        for host in hosts {
             let order = Order::Dress { lab: Box::new(self.lab.inside(&host)), host: host.clone() };
-            agents.ask(&host, "dress its devices", order, PATIENCE)?;
+            agents.ask(&host, what, order, PATIENCE)?;
         }
         Ok(())
     }
@@ -58,7 +68,9 @@ impl LabHandle<'_> {
         cell: &str,
     ) -> Result<(), Unset> {
         let is_set = |(at, settings): &(&DeviceRef, &DeviceSettings)| {
-            self.lab.existing(&at.host).is_some() && **settings != DeviceSettings::default()
+            self.lab.existing(&at.host).is_some()
+                && !self.lab.is_made_on(at, &at.host)
+                && **settings != DeviceSettings::default()
         };
         if let Some((at, _)) = settings.iter().find(is_set) {
             return Err(Unset::Never(format!(
@@ -72,8 +84,10 @@ impl LabHandle<'_> {
             ConfigureError::Unsupported { .. } => Unset::Never(error.to_string()),
             source => Unset::Error(RunError::Configure { cell: cell.to_owned(), source }),
         })?;
-        for host in self.guests(agents) {
-            let order = Order::Configure { devices: of_host(settings, &host) };
+        for host in self.agents_where(agents, |host| self.lab.vm(host).is_some() || self.has_made_on(host)) {
+            let devices = settings.iter().filter(|(at, _)| self.agent_of(&at.host) == &host);
+            let order =
+                Order::Configure { devices: devices.map(|(at, set)| (at.clone(), set.clone())).collect() };
             agents.ask(&host, "set its devices", order, PATIENCE)?;
         }
         Ok(())
@@ -135,12 +149,22 @@ impl LabHandle<'_> {
 
     /// Whether an end of the path, or the monitor of one, is on this machine.
     pub(crate) fn is_here(&self, path: &Path) -> bool {
-        [&path.from.host, &path.to.host].into_iter().any(|host| !is_remote(self.lab, host))
+        [&path.from.host, &path.to.host].into_iter().any(|host| !self.lab.is_remote(host))
     }
 
     /// Whether only its agent knows the devices of a host.
     fn is_elsewhere(&self, host: &HostName) -> bool {
-        self.lab.vm(host).is_some() || self.lab.existing(host).is_some()
+        self.lab.vm(host).is_some() || self.lab.seat(host).is_some()
+    }
+
+    /// Whose agent knows the devices of a host.
+    fn agent_of<'h>(&'h self, host: &'h HostName) -> &'h HostName {
+        self.lab.seat(host).unwrap_or(host)
+    }
+
+    /// Whether anything is made on a host that exists already.
+    fn has_made_on(&self, host: &HostName) -> bool {
+        self.lab.link_devices().any(|made| self.lab.is_made_on(made.at, host))
     }
 
     fn outside(&self, devices: &[DeviceRef]) -> Vec<DeviceRef> {
@@ -150,21 +174,17 @@ impl LabHandle<'_> {
     /// Those of each host that has any of them and is elsewhere.
     fn inside(&self, agents: &Agents, devices: &[DeviceRef]) -> Vec<(HostName, Vec<DeviceRef>)> {
         let of = |host: HostName| {
-            let devices: Vec<_> = devices.iter().filter(|at| at.host == host).cloned().collect();
+            let devices: Vec<_> =
+                devices.iter().filter(|at| *self.agent_of(&at.host) == host).cloned().collect();
             (!devices.is_empty()).then_some((host, devices))
         };
         let elsewhere = agents.hosts().filter(|host| self.is_elsewhere(host));
         elsewhere.cloned().collect::<Vec<_>>().into_iter().filter_map(of).collect()
     }
 
-    fn guests(&self, agents: &Agents) -> Vec<HostName> {
-        agents.hosts().filter(|host| self.lab.vm(host).is_some()).cloned().collect()
+    fn agents_where(&self, agents: &Agents, wanted: impl Fn(&HostName) -> bool) -> Vec<HostName> {
+        agents.hosts().filter(|host| wanted(host)).cloned().collect()
     }
-}
-
-/// Whether a host is another machine, which is not this machine's guest.
-pub(crate) fn is_remote(lab: &Lab, host: &HostName) -> bool {
-    lab.existing(host).is_some_and(|existing| !existing.is_local())
 }
 
 /// Where in `devices` the one of that name is.

@@ -10,7 +10,6 @@ use topology::Topology;
 use crate::{
     error::RunError,
     event::{Event, Observer},
-    lab_handle::is_remote,
     observer::{Watcher, all_missing},
     run::{Request, planned_paths},
     stop::Stop,
@@ -35,7 +34,7 @@ pub(crate) fn begin(
 ) -> Result<Watch, RunError> {
     let plan = request.plan.clone();
     let lab = &request.scenario.lab;
-    let is_here = |path: &Path| [&path.from, &path.to].into_iter().any(|end| !is_remote(lab, &end.host));
+    let is_here = |path: &Path| [&path.from, &path.to].into_iter().any(|end| !lab.is_remote(&end.host));
     if !planned_paths(request).any(is_here) {
         let because = "both ends of every path are other machines, and probes watch this one";
         let missing = all_missing(&plan.probes, because);

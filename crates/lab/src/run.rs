@@ -106,6 +106,7 @@ pub fn run<S: Sink>(
     let reservation = (request.id.0.as_str(), request.hosts.wait);
     existing_hosts::reserve(&scenario, &mut agents, reservation, observer)?;
     let ground = LabHandle { lab: &scenario.lab, ..ground };
+    ground.make_on_existing(&mut agents)?;
     let Watch { watcher, missing, plan } = observer_setup::begin(request, &topology, observer, stop)?;
     let watched = Request { scenario: &scenario, plan: &plan, ..request.clone() };
     observer.event(&Event::Step("checking the paths"));
@@ -151,7 +152,7 @@ fn start(
         (None, None) => Emulation::Nothing,
     };
     let agents = Agents::start(machines.waiting, request.tool, stop, observer)?;
-    let mut agents = agents.inside(request.inside.is_some());
+    let mut agents = agents.inside(request.inside.is_some()).seated(ground.lab);
     ground.dress_guests(&mut agents)?;
     let inside = request.inside.map(str::to_owned);
     let environment = Environment { inside, ..describe(request, &ends, &mut agents, stop)? };
@@ -172,10 +173,11 @@ fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
     }
 }
 
-/// The ends of the paths that can be measured.
+/// The ends of the paths that can be measured; of what is made on hosts that exist already, those hosts.
 fn ends<'a>(request: &'a Request<'_>, lacks: &MissingCapabilities<'_>) -> BTreeSet<&'a HostName> {
     let paths = planned_paths(request).filter(|path| lacks.of_path(path).is_none());
-    paths.flat_map(|path| [&path.from.host, &path.to.host]).collect()
+    let ends = paths.flat_map(|path| [&path.from.host, &path.to.host]);
+    ends.map(|host| request.scenario.lab.seat(host).unwrap_or(host)).collect()
 }
 
 /// The machine that namespaces and virtual machines are on; a namespace sees what it is.

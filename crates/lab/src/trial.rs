@@ -25,6 +25,7 @@ use crate::{
     warnings,
 };
 
+const PROBE: &str = "probe the MTU";
 /// A packet that every IPv4 path must carry (RFC 791).
 const SMALLEST_MTU: u32 = 576;
 
@@ -190,14 +191,24 @@ impl TrialRunner<'_> {
 
     /// Whether the path carries anything at all, before the first trial is made on it.
     pub(crate) fn check_reachable(&mut self, path: &Path) -> Result<(), RunError> {
-        if self.carries(path, SMALLEST_MTU)?.carried {
-            return Ok(());
-        }
+        let because = match self.carries(path, SMALLEST_MTU) {
+            Ok(result) if result.carried => return Ok(()),
+            Ok(_) => String::new(),
+            Err(RunError::Refused { what: PROBE, because, unsupported: false, .. }) => {
+                format!(" ({because})")
+            }
+            Err(error) => return Err(error),
+        };
         Err(RunError::Unreachable {
             path: path.name.to_string(),
             from: format!("{} ({})", path.from.device, path.from.address),
             to: format!("{} ({})", path.to.device, path.to.address),
-            advice: match self.ground.lab.existing(&path.to.host) {
+            because,
+            advice: match self.ground.lab.seat(&path.to.host) {
+                Some(seat) if self.ground.lab.is_made_on(&path.to.device, seat) => {
+                    "does a firewall of either host, or of what is between them, let the tunnel's UDP port pass (`port` of \
+                     the overlay, 4789 if it has none)?"
+                }
                 Some(_) => {
                     "is that the address that it has towards the other, and does a firewall let its port pass (`port` of \
                      the host names one)?"
@@ -228,7 +239,7 @@ impl TrialRunner<'_> {
         let echo = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(2)));
         let port = self.serve(path, token, echo)?;
         let probe = MtuProbe { token, bind: path.from.address, server: path.to.address, port, mtu };
-        let reply = self.agents.ask(&path.from.host, "probe the MTU", Order::ProbeMtu(probe), SHORT)?;
+        let reply = self.agents.ask(&path.from.host, PROBE, Order::ProbeMtu(probe), SHORT)?;
         self.agents.ask(&path.to.host, "close the MTU probe's server", Order::Abandon { token }, SHORT)?;
         match reply {
             Reply::Mtu(result) => Ok(result),

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The version of this protocol. Both sides must have the same.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 /// The first message of either side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,11 +62,12 @@ pub enum ToAgent {
 pub enum Order {
     /// Tell what machine this is: answered by [`Reply::Environment`].
     Describe,
-    /// Give this guest's devices what the lab says of them: answered by [`Reply::Done`]. Of a virtual machine only.
+    /// Give this guest's devices what the lab says of them, or make what of it is on this host, which exists already and whose
+    /// interface was found: answered by [`Reply::Done`].
     Dress {
-        /// The guest's part of the lab.
+        /// The host's part of the lab.
         lab: Box<Lab>,
-        /// The guest.
+        /// The guest, or the host.
         host: HostName,
     },
     /// Find the device by which this host, which exists already, sends and receives, and read it from then on: answered by
@@ -85,21 +86,15 @@ pub enum Order {
     },
     /// Let go of it: answered by [`Reply::Done`].
     Release,
-    /// Set this guest's devices; what is left out goes back to what it was: answered by [`Reply::Done`].
+    /// Set the devices that it was dressed with; what is left out goes back to what it was: answered by [`Reply::Done`].
     Configure {
         /// The devices that differ from what they were made with.
         devices: BTreeMap<DeviceRef, DeviceSettings>,
     },
     /// Read the state of this host's devices: answered by [`Reply::DeviceStates`].
-    ReadStates {
-        /// Which, in the order of the answer.
-        devices: Vec<DeviceRef>,
-    },
+    ReadStates { devices: Vec<DeviceRef> },
     /// Read what this host's devices counted since they were made: answered by [`Reply::DeviceCounters`].
-    ReadCounters {
-        /// Which, in the order of the answer.
-        devices: Vec<DeviceRef>,
-    },
+    ReadCounters { devices: Vec<DeviceRef> },
     /// Open a server for one trial: answered by [`Reply::Listening`] once clients may connect.
     Serve(ServerOrder),
     /// Be the client of one trial: answered by [`Reply::Report`] when it is over.

@@ -28,7 +28,7 @@ use crate::{diagnosis::Problem, document::Document, resolve::Draft};
 pub(crate) use existing_hosts::fit as existing_hosts_fit;
 pub(crate) use factors::{device_words, factors, fit as factors_fit, vary_words};
 pub(crate) use monitors::fit as monitors_fit;
-pub(crate) use mtu::{Fits, Misfit};
+pub(crate) use mtu::{Fits, Misfit, misfits};
 pub(crate) use paths::paths;
 pub(crate) use probes::{fit as probes_fit, probes};
 pub(crate) use references::Checker;

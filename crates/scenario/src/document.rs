@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use toml::Spanned;
 
 pub(crate) use crate::link::{BridgeTable, GuestTable, LinkTables};
+use crate::{existing_host::ExistingHost, resolve::existing_host};
 pub(crate) use device_table::DeviceTable;
 pub(crate) use lab_tables::{GatewayTable, HostTable, RouteTable, Switch, VmTable};
 pub(crate) use pairs_value::{PairWay, Pairs};
@@ -103,6 +104,11 @@ impl Document {
     pub(crate) fn host_names(&self) -> impl Iterator<Item = &Spanned<String>> {
         let hosts = self.hosts.iter().map(|entry| &entry.name);
         hosts.chain(self.attached().map(|entry| &entry.name))
+    }
+
+    /// How the host of that name is reached, if it exists already.
+    pub(crate) fn existing(&self, host: &str) -> Option<ExistingHost> {
+        existing_host(&self.hosts.get(host)?.table)
     }
 
     /// Guests and pods.

@@ -189,7 +189,7 @@ fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<
     }
     given.size_writes();
     // The kernel of a host that exists already keeps the ports of a connection that has ended for a minute.
-    if scenario.schedule.ports == Ports::Fixed && scenario.lab.existing(&path.from.host).is_none() {
+    if scenario.schedule.ports == Ports::Fixed && scenario.lab.seat(&path.from.host).is_none() {
         ports::fix(&mut given.load, &path.name, &workload.name);
     }
     // Of hosts, the first that the workload names.

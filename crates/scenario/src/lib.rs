@@ -41,7 +41,7 @@ pub use diagnosis::{Diagnosis, Place};
 pub use existing_host::{Access, ExistingHost};
 pub use expand::PlanOptions;
 pub use factor::{Factor, Level, Setting, WorkloadSetting};
-pub use lab::{DeviceSettingKind, DeviceSettings, Gateway, Host, HostKind, Lab, Offloads, Route, of_host};
+pub use lab::{DeviceSettingKind, DeviceSettings, Gateway, Host, HostKind, Lab, Offloads, Route};
 pub use link::{Layer, Link, LinkDevice};
 pub use names::{CellId, DeviceName, DeviceRef, FactorName, HostName, PathName, WorkloadName};
 pub use parse::digest;

@@ -15,7 +15,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{document::Section, names::HostName};
+use crate::{document::Section, lab::Lab, names::HostName};
 
 pub use attachment::Attachment;
 pub(crate) use attachment::GuestTable;
@@ -63,6 +63,19 @@ impl Link {
             Self::Macvlan(link) => link,
             Self::Vlan(link) => link,
             Self::Vxlan(link) => link,
+        }
+    }
+
+    /// Takes over what hosts that exist already have told, by the lab that has it.
+    pub(crate) fn locate(&mut self, told: &Lab) {
+        match self {
+            Self::Wire(link) => link.locate(told),
+            Self::Attachment(link) => link.locate(told),
+            Self::Nic(link) => link.locate(told),
+            Self::Bridge(link) => link.locate(told),
+            Self::Macvlan(link) => link.locate(told),
+            Self::Vlan(link) => link.locate(told),
+            Self::Vxlan(link) => link.locate(told),
         }
     }
 

@@ -36,6 +36,11 @@ pub(crate) struct Trip {
 }
 
 impl Trip {
+    /// What lies between the devices of two hosts that exist already is not known.
+    pub(crate) fn between_existing(from: &DeviceRef, to: &DeviceRef) -> Self {
+        Self { devices: vec![from.clone(), to.clone()], layers: vec![Layer::Network], translation: None }
+    }
+
     fn meet(&mut self, layer: Layer) {
         if !self.layers.contains(&layer) {
             self.layers.push(layer);
@@ -290,11 +295,14 @@ impl<'l> World<'l> {
                     trip.devices.push(device.clone());
                 }
                 Step::Layer(layer) => trip.meet(layer),
-                Step::Tunnel { over, local, remote } => {
+                Step::Tunnel { over, local, remote, far } => {
                     if depth >= TUNNEL_DEPTH {
                         return Err(Stop { host: over.host, why: StopReason::TunnelDepth });
                     }
-                    let inner = self.tunnel((&over, local), remote, depth + 1)?;
+                    let inner = match self.lab.existing(&over.host) {
+                        Some(_) => Trip::between_existing(&over, &far),
+                        None => self.tunnel((&over, local), remote, depth + 1)?,
+                    };
                     trip.devices.extend(inner.devices);
                     inner.layers.into_iter().for_each(|layer| trip.meet(layer));
                 }

@@ -17,6 +17,7 @@ use crate::{
     vm::Vm,
 };
 pub(crate) use device::device_settings;
+pub(crate) use existing_host::of as existing_host;
 pub(crate) use mtu::Mtus;
 pub(crate) use vm::vm;
 
@@ -122,15 +123,24 @@ fn devices(document: &Document) -> BTreeMap<DeviceRef, DeviceSettings> {
 }
 
 fn hosts(document: &Document) -> Vec<Host> {
-    let host = |name: &str, kind, vm| Host { vm, ..Host::new(name, kind) };
+    let host = |guest: &Entry<GuestTable>, kind| Host {
+        vm: vm_of(document, guest),
+        on: seat(document, guest),
+        ..Host::new(guest.name(), kind)
+    };
     let hosts = document.hosts.iter().map(|entry| Host {
-        existing: existing_host::of(&entry.table),
+        existing: existing_host(&entry.table),
         ..Host::new(entry.name(), HostKind::Host)
     });
-    let guests =
-        document.links.guests.iter().map(|guest| host(guest.name(), HostKind::Guest, vm_of(document, guest)));
-    let pods = document.links.pods.iter().map(|pod| host(pod.name(), HostKind::Pod, vm_of(document, pod)));
+    let guests = document.links.guests.iter().map(|guest| host(guest, HostKind::Guest));
+    let pods = document.links.pods.iter().map(|pod| host(pod, HostKind::Pod));
     hosts.chain(guests).chain(pods).collect()
+}
+
+/// The host of its bridge, if that exists already.
+fn seat(document: &Document, guest: &Entry<GuestTable>) -> Option<HostName> {
+    let host = document.links.bridges.get(guest.table.bridge.get_ref())?.table.host.get_ref();
+    document.existing(host).map(|_| HostName::new(host))
 }
 
 /// The virtual machine that a guest or pod is, if it is one of a known kind.

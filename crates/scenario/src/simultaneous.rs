@@ -23,7 +23,7 @@ pub(crate) fn rounds(scenario: &Scenario, cells: &[Cell]) -> Vec<Vec<usize>> {
 
 /// A path between two such hosts, and the resource of each.
 fn way<'s>(scenario: &'s Scenario, path: &'s Path) -> Option<(&'s str, [&'s str; 2])> {
-    let of = |host: &HostName| Some(scenario.lab.existing(host)?.resource());
+    let of = |host: &HostName| Some(scenario.lab.existing(scenario.lab.seat(host)?)?.resource());
     (!path.is_host()).then_some((path.name.as_str(), [of(&path.from.host)?, of(&path.to.host)?]))
 }
 

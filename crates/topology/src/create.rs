@@ -35,9 +35,12 @@ pub(crate) fn raise(lab: &Lab) -> Result<Topology, CreateError> {
     raising.complete()
 }
 
-/// Dresses a guest: see [`Topology::inside`].
+/// Dresses a guest, or makes what is on a host that exists already: see [`Topology::inside`].
 pub(crate) fn inside(lab: &Lab, host: &HostName) -> Result<Topology, CreateError> {
-    Raising::inside(lab, host)?.complete()
+    match lab.existing(host) {
+        Some(_) => Raising::beside(lab, host)?.complete(),
+        None => Raising::inside(lab, host)?.complete(),
+    }
 }
 
 struct Raising<'a> {
@@ -61,6 +64,11 @@ impl<'a> Raising<'a> {
         Ok(Self::at(lab, devices, namespaces))
     }
 
+    /// In namespaces beside that of this process, which is on `host`; the rest of the lab is on others of its kind.
+    fn beside(lab: &'a Lab, host: &HostName) -> Result<Self, CreateError> {
+        Ok(Self::at(lab, Devices::of(lab)?, Namespaces::beside(lab, host)?))
+    }
+
     fn at(lab: &'a Lab, devices: Devices, namespaces: Namespaces) -> Self {
         let site = Site { lab, devices, namespaces, taps: Taps::new(), by_name: BTreeSet::new() };
         Self { site, missing: Vec::new() }
@@ -76,11 +84,21 @@ impl<'a> Raising<'a> {
         self.finish()
     }
 
+    /// Those with a device in a namespace that is here.
+    fn links(&self) -> impl Iterator<Item = &'a Link> {
+        let is_here = |link: &&Link| link.devices().iter().any(|device| self.is_here(&device.at.host));
+        self.site.lab.links.iter().filter(is_here)
+    }
+
+    fn is_here(&self, host: &HostName) -> bool {
+        self.site.namespaces.get(host).is_some()
+    }
+
     /// One batch for those that stand on nothing, then one for those on them, and so on: an end of a wire is made by the
     /// batch of the other host.
     fn make_links(&mut self) -> Result<(), CreateError> {
         let mut by_depth: BTreeMap<usize, Vec<&Link>> = BTreeMap::new();
-        for link in &self.site.lab.links {
+        for link in self.links() {
             by_depth.entry(self.site.devices.depth_of(link)).or_default().push(link);
         }
         for links in by_depth.into_values() {
@@ -102,7 +120,7 @@ impl<'a> Raising<'a> {
     /// Ports, addresses and tunnel ends first, so that nothing is sent before everything is in place; then up.
     fn wire_up(&mut self) -> Result<(), CreateError> {
         let mut requests = Vec::new();
-        for link in &self.site.lab.links {
+        for link in self.links() {
             requests.extend(link::kind(link).connect(&link::element(link), &self.site)?);
         }
         for (at, address) in self.site.lab.addresses() {
@@ -123,7 +141,7 @@ impl<'a> Raising<'a> {
 
     fn limit_rates(&mut self) -> Result<(), CreateError> {
         let mut requests = Vec::new();
-        for link in &self.site.lab.links {
+        for link in self.links() {
             requests.extend(link::kind(link).limit(&self.site)?);
         }
         self.carry_out(requests)

@@ -18,6 +18,9 @@ use crate::{
 /// `lo` is 1. No index is used twice in a lab: the two ends of a pair with the same index in their two
 /// namespaces look to the kernel like a device of its own, whose carrier it announces up to a second late.
 const FIRST_INDEX: u32 = 2;
+/// That of devices on hosts that exist already, above any that such a host has: until Linux 6.15 a device that is made in
+/// another namespace than the one that is asked may have no index that is taken there.
+const FIRST_BESIDE: u32 = 1 << 30;
 
 /// One device as it will be made.
 #[derive(Debug, Clone)]
@@ -182,7 +185,8 @@ impl Devices {
         let [a, b, c, d] = number.to_be_bytes();
         // Locally administered and unicast (IEEE 802, section 8.2).
         let mac = [0x02, 0x50, a, b, c, d];
-        let (index, mtu) = (FIRST_INDEX + number, made.mtu);
+        let first = if lab.seat(&at.host).is_some() { FIRST_BESIDE } else { FIRST_INDEX };
+        let (index, mtu) = (first + number, made.mtu);
         let device =
             Device { at: at.clone(), kind, index, mac, mtu, element, master: None, link: 0, depth: 0 };
         Ok(self.by_ref.entry(at).or_insert(device))

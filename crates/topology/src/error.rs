@@ -93,6 +93,18 @@ pub enum CreateError {
     Read(#[from] ReadError),
 }
 
+impl CreateError {
+    /// Whether a right is lacking.
+    #[must_use]
+    pub fn is_permission(&self) -> bool {
+        match self {
+            Self::Namespaces { source, .. } => source.is_permission(),
+            Self::Netlink { refusal, .. } | Self::Refused { refusal, .. } => refusal.is_permission(),
+            _ => false,
+        }
+    }
+}
+
 /// Why devices could not be set as asked. Devices before this one are set already.
 #[derive(Debug, Error)]
 pub enum ConfigureError {

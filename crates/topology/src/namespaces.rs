@@ -7,18 +7,27 @@ use std::{
     os::fd::AsFd,
     sync::{Arc, OnceLock},
     thread,
+    time::Duration,
 };
 
-use nlink::netlink::{Connection, Ethtool, Nftables};
+use nlink::netlink::{Connection, Ethtool, MessageBuilder, Nftables};
 use samples::CpuAffinity;
 use scenario::{DeviceRef, Host, HostName, Lab};
 use sys::{device_statistics::DeviceStatistics, netns::NetNs, sysfs::Sysfs};
 use tokio::runtime::Runtime;
 
 use crate::{
-    affinity, channel::Channel, error::CreateError, missing_capabilities::Element, refusal::Refusal,
+    affinity,
+    channel::Channel,
+    error::CreateError,
+    missing_capabilities::Element,
+    refusal::{Refusal, errno},
     virtio_features,
 };
+
+/// How often, and after how long, one asks again for what another has.
+const ATTEMPTS: u32 = 30;
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// Whether a namespace forwards. A new one inherits this, like the settings below, from the machine, so that
 /// each is written (ip-sysctl in the kernel's documentation).
@@ -50,6 +59,8 @@ const PORTS_AGAIN: [(&str, &str); 2] =
 pub(crate) struct Namespaces {
     hosts: BTreeMap<HostName, Place>,
     runtime: Arc<Runtime>,
+    /// In the own namespace of the host that exists already, beside which all of these are.
+    beside: Option<Channel>,
 }
 
 struct Place {
@@ -82,7 +93,17 @@ impl Namespaces {
                 .map(|(host, namespace)| Place::open(&runtime, host, namespace))
                 .collect()
         })?;
-        Ok(Self { hosts, runtime })
+        Ok(Self { hosts, runtime, beside: None })
+    }
+
+    /// A namespace for each host of `lab` that is made on `host`, in whose own namespace this process is, and for itself.
+    pub(crate) fn beside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
+        let mut here = lab.clone();
+        here.hosts.retain(|one| lab.seat(&one.name) == Some(host));
+        let made = Self::create(&here)?;
+        let beside = Channel::open_here(&made.runtime)
+            .map_err(|refusal| CreateError::Netlink { whom: format!("host `{host}`"), refusal })?;
+        Ok(Self { beside: Some(beside), ..made })
     }
 
     /// The namespace of this process as that of the lab's only host: a guest's, which has no other.
@@ -93,7 +114,7 @@ impl Namespaces {
         let own = || NetNs::current().map_err(|source| CreateError::Namespaces { hosts: 1, source });
         let hosts =
             lab.hosts.iter().map(|host| Place::open(&runtime, host, own()?)).collect::<Result<_, _>>()?;
-        Ok(Self { hosts, runtime })
+        Ok(Self { hosts, runtime, beside: None })
     }
 
     /// The namespace of this process as that of `host`, which exists already: nothing is set in it.
@@ -103,10 +124,26 @@ impl Namespaces {
         let namespace = NetNs::current().map_err(|source| CreateError::Namespaces { hosts: 1, source })?;
         let channel = Channel::open_here(&runtime).map_err(netlink)?;
         let place = Place { namespace, channel, doors: OnceLock::new(), is_own: true };
-        Ok(Self { hosts: BTreeMap::from([(host.clone(), place)]), runtime })
+        Ok(Self { hosts: BTreeMap::from([(host.clone(), place)]), runtime, beside: None })
     }
 
-    /// The namespace of `host`.
+    /// Has the own namespace of the host that exists already carry out `message`. What another has is asked for again for a
+    /// while: the kernel takes away what an agent had made a moment after that has ended.
+    pub(crate) fn ask_beside(&self, message: &MessageBuilder) -> Result<(), Refusal> {
+        let channel = self.beside.as_ref().expect("the lab was checked to be on hosts that exist already");
+        let mut attempts = 0..ATTEMPTS;
+        loop {
+            let refusal = channel.transact([message.clone()])?.into_iter().flatten().next();
+            match refusal {
+                Some(taken) if taken.errno() == errno::EEXIST && attempts.next().is_some() => {
+                    channel.pause(AGAIN);
+                }
+                refusal => return refusal.map_or(Ok(()), Err),
+            }
+        }
+    }
+
+    /// The namespace of `host`, if it is here.
     pub(crate) fn get(&self, host: &HostName) -> Option<&NetNs> {
         self.hosts.get(host).map(|place| &place.namespace)
     }

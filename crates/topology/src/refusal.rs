@@ -11,6 +11,7 @@ pub(crate) mod errno {
     pub(crate) const EPERM: i32 = 1;
     pub(crate) const ENOENT: i32 = 2;
     pub(crate) const EACCES: i32 = 13;
+    pub(crate) const EEXIST: i32 = 17;
     pub(crate) const EINVAL: i32 = 22;
     pub(crate) const EIO: i32 = 5;
     pub(crate) const ENOPROTOOPT: i32 = 92;
@@ -18,12 +19,13 @@ pub(crate) mod errno {
     pub(crate) const EOPNOTSUPP: i32 = 95;
     pub(crate) const EPFNOSUPPORT: i32 = 96;
     pub(crate) const EAFNOSUPPORT: i32 = 97;
+    pub(crate) const EADDRINUSE: i32 = 98;
     pub(crate) const ENETUNREACH: i32 = 101;
     pub(crate) const EHOSTUNREACH: i32 = 113;
 }
 use errno::{
-    EACCES, EAFNOSUPPORT, EHOSTUNREACH, EIO, ENETUNREACH, ENOENT, ENOPROTOOPT, EOPNOTSUPP, EPERM,
-    EPFNOSUPPORT, EPROTONOSUPPORT,
+    EACCES, EADDRINUSE, EAFNOSUPPORT, EEXIST, EHOSTUNREACH, EIO, ENETUNREACH, ENOENT, ENOPROTOOPT,
+    EOPNOTSUPP, EPERM, EPFNOSUPPORT, EPROTONOSUPPORT,
 };
 
 /// Why the kernel, or the way to it, refused.
@@ -71,6 +73,7 @@ impl Refusal {
                 "run as root, or in a user namespace of your own (`plumb doctor` says what is allowed)"
             }
             _ if self.is_unsupported() => "this kernel lacks it; `plumb doctor` lists what it has",
+            EEXIST | EADDRINUSE => "the host has that already, perhaps of another run; take another number",
             _ if self.is_unreachable() => "give the host an address in the network of the next hop",
             _ => "check this part of the scenario; `plumb doctor` tries each part alone",
         }

@@ -67,7 +67,8 @@ impl Topology {
     }
 
     /// Gives the devices of the guest that this process runs in what `lab` says of `host`, and verifies it by reading
-    /// back. They are found by their MAC addresses.
+    /// back; they are found by their MAC addresses. Of a host that exists already, in whose own namespace the calling thread is,
+    /// it makes what is on it, in namespaces that go with this value.
     pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
         create::inside(&lab.inside(host), host)
     }
@@ -94,6 +95,23 @@ impl Topology {
     #[must_use]
     pub fn missing(&self) -> &[Missing] {
         &self.missing
+    }
+
+    /// Whether it is a device of this lab that was made or found here.
+    #[must_use]
+    pub fn has(&self, at: &DeviceRef) -> bool {
+        self.devices().any(|device| device.at == *at)
+    }
+
+    /// The namespace in which a device of the lab has this address.
+    #[must_use]
+    pub fn namespace_of(&self, address: Ipv4Addr) -> Option<&NetNs> {
+        let mut devices = self.links.iter().flat_map(Link::devices);
+        let device = devices.find(|device| {
+            device.address.is_some_and(|has| has.addr() == address)
+                && self.namespaces.get(&device.at.host).is_some()
+        })?;
+        self.namespaces.get(&device.at.host)
     }
 
     /// The namespace of a host.

@@ -45,7 +45,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if cells.is_empty() {
         return None;
     }
-    let of_hosts = cells.iter().all(|cell| PathRecord::exists(&cell.layers));
+    // What is on top of their network comes before it.
+    let over_network = |last: &String| PathRecord::exists(std::slice::from_ref(last));
+    let of_hosts = cells.iter().all(|cell| cell.layers.last().is_some_and(over_network));
     let columns: &[MachineColumn] = if of_hosts { &OF_HOSTS } else { &COLUMNS };
     let columns: Vec<MachineColumn> =
         columns.iter().copied().filter(|(_, of)| cells.iter().any(|cell| of(cell).is_some())).collect();

@@ -18,7 +18,8 @@ pub(super) fn resolve(written: &Spanned<String>, lab: &Lab) -> Result<PathEnd, P
         None => (text.as_str(), None),
     };
     let host = known_host(host, written, lab)?;
-    if let Some(existing) = lab.existing(&host) {
+    let is_made = |device: &str| lab.is_made_on(&DeviceRef::new(host.as_str(), device), &host);
+    if let Some(existing) = lab.existing(&host).filter(|_| !device.is_some_and(is_made)) {
         return match device {
             Some(device) if existing.interface.as_ref().is_none_or(|own| own.as_str() != device) => {
                 let message = format!("`{host}` exists already, and its device is named in its own table");

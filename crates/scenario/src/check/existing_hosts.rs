@@ -1,4 +1,4 @@
-//! Hosts that exist already: what may be said of one, that nothing is made on it, and what can be planned there.
+//! Hosts that exist already: what may be said of one, what can be made on it, and what can be planned there.
 
 use std::net::Ipv4Addr;
 
@@ -20,11 +20,38 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
         access(entry, problems);
         traffic(entry, problems);
     }
-    for (at, place) in &draft.places.devices {
-        if draft.lab.existing(&at.host).is_some() {
-            let message = format!("`{}` exists already, and no device is made on it", at.host);
-            let help = "put wires, bridges and overlays between hosts without `ssh` and `local`";
-            problems.push(Problem::new(place.clone(), message, "a device of it").help(help));
+    made(document, draft, problems);
+    gateways(document, problems);
+}
+
+/// Of what would be made on one: what cannot be, and what could not be told from its own device.
+fn made(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
+    for table in document.links.all() {
+        for device in table.devices(document) {
+            let Some(existing) = draft.lab.existing(&device.at.host) else { continue };
+            let host = &device.at.host;
+            if !table.fits_existing() {
+                let message = format!("`{host}` exists already, and `{}` cannot be made on it", device.at);
+                let help = "what can be made there: overlays (`[vxlans]`) over its own network, bridges, and guests and pods \
+                            without `vm`";
+                problems.push(Problem::new(device.place, message, "a device of it").help(help));
+            } else if existing.end(host).device == device.at {
+                let message = format!("`{}` is what the own device of `{host}` is called", device.at);
+                problems.push(Problem::new(device.place, message, "taken").help("take another name"));
+            }
+        }
+    }
+}
+
+fn gateways(document: &Document, problems: &mut Vec<Problem>) {
+    for entry in document.gateways.iter() {
+        for host in [&entry.table.node, &entry.table.egress] {
+            if document.existing(host.get_ref()).is_some() {
+                let message =
+                    format!("`{}` exists already, and no egress gateway can be on it", host.get_ref());
+                let help = "put the gateway and its overlay between hosts without `ssh` and `local`";
+                problems.push(Problem::new(host.span(), message, "not here").help(help));
+            }
         }
     }
 }
@@ -90,7 +117,7 @@ fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
 
 /// Threads are placed on CPUs of one kernel.
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
-    let exists = |path: &&crate::path::Path| scenario.lab.existing(&path.from.host).is_some();
+    let exists = |path: &&crate::path::Path| scenario.lab.seat(&path.from.host).is_some();
     let placed = scenario.workloads.iter().filter(|workload| workload.placement != Placement::Free);
     let problem = |workload: &crate::workload::Workload| {
         let path = scenario.paths.iter().filter(exists).find(|path| workload.paths.contains(&path.name))?;

@@ -8,7 +8,7 @@ use toml::Spanned;
 use crate::{
     diagnosis::Problem,
     document::Document,
-    lab::{DeviceSettings, Lab, MTUS},
+    lab::{DeviceSettings, Lab, MTUS, UNTOLD_MTU},
     link::LinkTable,
     names::DeviceRef,
     resolve::Draft,
@@ -50,18 +50,22 @@ fn written(document: &Document) -> impl Iterator<Item = &Spanned<u32>> {
 }
 
 /// Everything that does not fit together under `settings`.
-pub(super) fn misfits(lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Vec<Misfit> {
+pub(crate) fn misfits(lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Vec<Misfit> {
     let set = |at| settings.get(at).and_then(|settings: &DeviceSettings| settings.mtu);
-    let mtus = lab.link_devices().map(|device| (device.at, set(device.at).unwrap_or(device.mtu)));
-    let mtus = Fits(mtus.collect());
+    let made = lab.link_devices().map(|device| (device.at.clone(), set(device.at).unwrap_or(device.mtu)));
+    let exist = lab.hosts.iter().filter_map(|host| {
+        let existing = host.existing.as_ref()?;
+        Some((existing.end(&host.name).device, existing.mtu?))
+    });
+    let mtus = Fits(made.chain(exist).filter(|(_, mtu)| *mtu != UNTOLD_MTU).collect());
     lab.links.iter().flat_map(|link| link.kind().misfits(&mtus)).collect()
 }
 
 /// The MTU of every device, and whether they fit.
-pub(crate) struct Fits<'l>(BTreeMap<&'l DeviceRef, u32>);
+pub(crate) struct Fits(BTreeMap<DeviceRef, u32>);
 
-impl Fits<'_> {
-    /// The MTU of a device, if the lab has it.
+impl Fits {
+    /// The MTU of a device, if the lab has it and it is known.
     pub(crate) fn of(&self, device: &DeviceRef) -> Option<u32> {
         self.0.get(device).copied()
     }

@@ -58,8 +58,9 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
         let help = "a path goes from one host to another; inside a host, packets pass none of its devices";
         return Err(vec![Problem::new(table.to.span(), message, "the same host").help(help)]);
     }
-    let trip = match [&from, &to].map(|end| draft.lab.existing(&end.host).is_some()) {
-        [true, true] => existing(&from, &to),
+    let is_own = |end: &PathEnd| draft.lab.existing(&end.host).is_some_and(|it| it.end(&end.host) == *end);
+    let trip = match [&from, &to].map(is_own) {
+        [true, true] => Trip::between_existing(&from.device, &to.device),
         [false, false] => {
             both_ways(world, &from, &to).map_err(|stop| vec![unreachable(entry, &from, &to, &stop)])?
         }
@@ -67,10 +68,10 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
             let (there, made) = if from_exists { (&from, &to) } else { (&to, &from) };
             let message = format!(
                 "nothing connects `{}`, which is made in a network of its own, with `{}`, which exists already",
-                made.host, there.host
+                made.device, there.host
             );
-            let help =
-                "name two hosts with `ssh` or `local`; this machine itself is a host with `local = true`";
+            let help = "name two hosts with `ssh` or `local`, or two devices that are made on such; this machine itself is a \
+                        host with `local = true`";
             return Err(vec![Problem::new(table.to.span(), message, "not connected").help(help)]);
         }
     };
@@ -87,12 +88,6 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
         devices: trip.devices,
         baseline: table.baseline.as_ref().is_some_and(|mark| *mark.get_ref()),
     })
-}
-
-/// What lies between two hosts that exist already is not known; of their devices each has one.
-fn existing(from: &PathEnd, to: &PathEnd) -> Trip {
-    let devices = vec![from.device.clone(), to.device.clone()];
-    Trip { devices, layers: vec![Layer::Network], translation: None }
 }
 
 /// The way there and the way back; the second can fail where the first does not.

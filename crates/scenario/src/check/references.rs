@@ -113,6 +113,10 @@ impl<'c> Checker<'c> {
     fn gateways(&mut self) {
         for entry in self.document.gateways.iter() {
             let table = &entry.table;
+            let exists = |host: &Spanned<String>| self.document.existing(host.get_ref()).is_some();
+            if exists(&table.node) || exists(&table.egress) {
+                continue;
+            }
             let both = self.host(&table.node) & self.host(&table.egress);
             let tunnel = self.named("vxlan", &table.tunnel, &self.document.links.vxlans);
             if both && tunnel {
@@ -232,9 +236,27 @@ impl<'c> Checker<'c> {
         }
     }
 
+    /// The device that a tunnel of `host` is over: its own network's, where it exists already, without being named.
+    pub(crate) fn underlay(&mut self, host: &str, place: &Spanned<String>, over: Option<&Spanned<String>>) {
+        match (self.document.existing(host).is_some(), over) {
+            (true, Some(over)) => {
+                let message = format!("`{host}` exists already, and its own network carries the tunnel");
+                let help = format!("take `over` out; `interface` of `[hosts.{host}]` names the device");
+                self.problems.push(Problem::new(over.span(), message, "not named here").help(help));
+            }
+            (false, None) => {
+                let message = format!("the member `{host}` does not say what its tunnel is over");
+                let help = "add `over = \"...\"`, the device that carries its packets";
+                self.problems.push(Problem::new(place.span(), message, "in this table").help(help));
+            }
+            (false, Some(over)) => self.device_in(host, over),
+            (true, None) => {}
+        }
+    }
+
     pub(crate) fn device_in(&mut self, host: &str, device: &Spanned<String>) {
         let at = DeviceRef::named_in(host, device.get_ref());
-        if self.draft.lab.existing(&at.host).is_some() {
+        if self.draft.lab.existing(&at.host).is_some() && !self.draft.places.has(&at) {
             let message = format!("`{host}` exists already: its devices are read, and none is set");
             let help = "take this out, and set the device on the host itself";
             self.problems.push(Problem::new(device.span(), message, "not set").help(help));

@@ -13,7 +13,8 @@ use super::written::As;
 use crate::vm::{Board, Monitor};
 
 /// A host: a network namespace of its own, or with `ssh` or `local` a machine that exists already. The first gets its devices
-/// from wires, bridges and overlays; on the second nothing is made, and its own network is measured.
+/// from wires, bridges and overlays. Of the second its own network is measured; overlays over that, bridges, guests and pods are
+/// made beside it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HostTable {

@@ -161,8 +161,7 @@ fn make_room_for(lab: &mut Lab, device: &DeviceRef, settings: &DeviceSettings) {
     DeviceSettingKind::ALL.into_iter().for_each(|kind| kind.setting().make_room(lab, device, settings));
 }
 
-#[must_use]
-pub fn of_host(
+pub(super) fn of_host(
     settings: &BTreeMap<DeviceRef, DeviceSettings>,
     host: &HostName,
 ) -> BTreeMap<DeviceRef, DeviceSettings> {

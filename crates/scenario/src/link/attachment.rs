@@ -12,6 +12,7 @@ use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Nic, Way,
 use crate::{
     check::{Checker, Fits, Misfit},
     document::{As, Document, Entry},
+    lab::{Lab, UNTOLD_MTU},
     names::{DeviceName, DeviceRef},
     resolve::{Mtus, Resolver, vm_of},
 };
@@ -79,6 +80,10 @@ impl LinkTable for Entry<GuestTable> {
         true
     }
 
+    fn fits_existing(&self) -> bool {
+        self.table.vm.is_none()
+    }
+
     fn port_of(&self, bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
         (self.table.bridge.get_ref() == bridge.name()).then(|| DeviceName::new(self.name()))
     }
@@ -141,7 +146,16 @@ impl LinkKind for Attachment {
         vec![Way::In(if *out == self.at { &self.port } else { &self.at })]
     }
 
-    fn misfits(&self, mtus: &Fits<'_>) -> Vec<Misfit> {
+    fn locate(&mut self, told: &Lab) {
+        if self.mtu == UNTOLD_MTU {
+            let mut above = told.links.iter().flat_map(|link| link.kind().above());
+            let bridge = above.find(|(port, _)| *port == self.port);
+            let mtu = bridge.and_then(|(_, bridge)| told.mtu(bridge, &told.devices));
+            self.mtu = mtu.unwrap_or(UNTOLD_MTU);
+        }
+    }
+
+    fn misfits(&self, mtus: &Fits) -> Vec<Misfit> {
         mtus.differ(&self.at, &self.port, "far end").into_iter().collect()
     }
 }

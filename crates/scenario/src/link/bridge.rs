@@ -10,6 +10,7 @@ use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
     document::{As, Document, Entry},
+    lab::{Lab, UNTOLD_MTU},
     names::{DeviceName, DeviceRef},
     resolve::{Draft, Mtus, Resolver},
 };
@@ -67,6 +68,10 @@ impl LinkTable for Entry<BridgeTable> {
         let place = self.table.device.as_ref().map_or_else(|| self.name.span(), Spanned::span);
         let address = self.table.address.as_ref().map(|address| (address.get_ref().0, address.span()));
         vec![WrittenDevice::new(self.device(), place).with_address(address)]
+    }
+
+    fn fits_existing(&self) -> bool {
+        true
     }
 
     fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32> {
@@ -171,7 +176,14 @@ impl LinkKind for Bridge {
         true
     }
 
-    fn misfits(&self, mtus: &Fits<'_>) -> Vec<Misfit> {
+    fn locate(&mut self, told: &Lab) {
+        if self.mtu == UNTOLD_MTU {
+            let ports = self.port_devices().filter_map(|port| told.mtu(&port, &told.devices));
+            self.mtu = ports.min().unwrap_or(UNTOLD_MTU);
+        }
+    }
+
+    fn misfits(&self, mtus: &Fits) -> Vec<Misfit> {
         self.port_devices().filter_map(|port| mtus.differ(&self.at, &port, "bridge")).collect()
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
     document::{BridgeTable, Document, Entry},
+    lab::Lab,
     names::{DeviceName, DeviceRef, HostName},
     packet_walk::World,
     resolve::{Draft, Mtus, Resolver},
@@ -39,6 +40,10 @@ pub(crate) trait LinkTable {
     /// The device that it makes a port of the bridge.
     fn port_of(&self, _bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
         None
+    }
+    /// Whether its devices can be made on a host that exists already, in a namespace beside its own.
+    fn fits_existing(&self) -> bool {
+        false
     }
     /// The link as meant; `None` where a name does not resolve.
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link>;
@@ -100,8 +105,10 @@ pub(crate) trait LinkKind {
     fn is_inside(&self, _host: &HostName) -> bool {
         false
     }
+    /// Takes over what hosts that exist already have told, by the lab that has it.
+    fn locate(&mut self, _told: &Lab) {}
     /// What of its MTUs does not fit together, or what it stands on.
-    fn misfits(&self, mtus: &Fits<'_>) -> Vec<Misfit>;
+    fn misfits(&self, mtus: &Fits) -> Vec<Misfit>;
 }
 
 /// A device that a link makes.
@@ -136,6 +143,8 @@ pub(crate) enum Way<'l> {
         local: Ipv4Addr,
         /// The far end.
         remote: Ipv4Addr,
+        /// The device that it is over at the far end.
+        far: DeviceRef,
         /// The device at the far end.
         to: &'l DeviceRef,
     },

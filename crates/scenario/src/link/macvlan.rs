@@ -115,7 +115,7 @@ impl LinkKind for Macvlan {
         vec![Way::Out(self.under())]
     }
 
-    fn misfits(&self, mtus: &Fits<'_>) -> Vec<Misfit> {
+    fn misfits(&self, mtus: &Fits) -> Vec<Misfit> {
         mtus.differ(&self.under(), &self.at, "device under it").into_iter().collect()
     }
 }

@@ -69,7 +69,7 @@ impl LinkKind for Nic {
         self.at.host == *host
     }
 
-    fn misfits(&self, mtus: &Fits<'_>) -> Vec<Misfit> {
+    fn misfits(&self, mtus: &Fits) -> Vec<Misfit> {
         let Some(mtu) = mtus.of(&self.port).filter(|mtu| *mtu > MOST_OF_TAP) else { return Vec::new() };
         let message = format!(
             "`{}` has MTU {mtu}, but is the tap device of a virtual machine: {MOST_OF_TAP} is its most",

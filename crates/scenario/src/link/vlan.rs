@@ -158,7 +158,7 @@ impl LinkKind for Vlan {
         Some(self.id)
     }
 
-    fn misfits(&self, mtus: &Fits<'_>) -> Vec<Misfit> {
+    fn misfits(&self, mtus: &Fits) -> Vec<Misfit> {
         mtus.differ(&self.under(), &self.at, "device under it").into_iter().collect()
     }
 }

@@ -1,6 +1,6 @@
 //! VXLAN overlays (RFC 7348): a device in every member host, and tunnels between them over the members' underlays.
 
-use std::net::Ipv4Addr;
+use std::{net::Ipv4Addr, ops::Range};
 
 use ipnet::Ipv4Net;
 use schemars::JsonSchema;
@@ -12,6 +12,7 @@ use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
     document::{As, Document, Entry, Section},
+    lab::{Lab, UNTOLD_MTU},
     names::{DeviceName, DeviceRef},
     packet_walk::World,
     resolve::{Draft, Mtus, Resolver},
@@ -46,9 +47,10 @@ pub(crate) struct VxlanTable {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MemberTable {
-    /// The device of the host that carries the tunnel's packets; its address is the tunnel's end.
-    #[schemars(with = "String")]
-    pub(crate) over: Spanned<String>,
+    /// The device of the host that carries the tunnel's packets; its address is the tunnel's end. A host that exists already
+    /// has none: its own network carries them.
+    #[schemars(with = "Option<String>")]
+    pub(crate) over: Option<Spanned<String>>,
     /// The address of the VXLAN device, if packets are routed into the tunnel.
     #[schemars(with = "Option<As<Ipv4Net>>")]
     pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
@@ -67,15 +69,39 @@ impl Entry<VxlanTable> {
     }
 
     fn member(&self, member: &Entry<MemberTable>, resolver: &Resolver<'_>) -> VxlanMember {
-        let over = DeviceRef::named_in(member.name(), member.table.over.get_ref());
-        // The end of a tunnel is not inside another.
-        let is_overlay = resolver.document.links.vxlans.get(over.device.as_str()).is_some();
-        let local = resolver.address(&over).filter(|_| !is_overlay);
+        let (at, existing) = (self.device_in(member.name()), resolver.document.existing(member.name()));
+        let (over, local) = match &existing {
+            Some(existing) => (existing.end(&at.host).device, existing.address),
+            None => {
+                let over = member.over();
+                // The end of a tunnel is not inside another.
+                let is_overlay = resolver.document.links.vxlans.get(over.device.as_str()).is_some();
+                let local = resolver.address(&over).filter(|_| !is_overlay);
+                (over, local)
+            }
+        };
         VxlanMember {
-            at: self.device_in(member.name()),
+            at,
             underlay: over.device,
             local: local.unwrap_or(Ipv4Addr::UNSPECIFIED),
             address: member.table.address.as_ref().map(|address| address.get_ref().0),
+            existing: existing.is_some(),
+        }
+    }
+
+    /// A host that is made has no way to one that exists already.
+    fn mixture(&self, document: &Document, problems: &mut Vec<Problem>) {
+        let exists = |member: &&Entry<MemberTable>| document.existing(member.name()).is_some();
+        let members = || self.table.members.iter();
+        if let (Some(there), Some(made)) = (members().find(exists), members().find(|member| !exists(member)))
+        {
+            let message = format!(
+                "no tunnel leads from `{}`, which is made in a network of its own, to `{}`, which exists already",
+                made.name(),
+                there.name()
+            );
+            let help = "this machine itself is a member as a host with `local = true`";
+            problems.push(Problem::new(made.name.span(), message, "not connected").help(help));
         }
     }
 
@@ -99,13 +125,18 @@ impl Entry<VxlanTable> {
     }
 
     fn without_local(&self, vxlan: &Vxlan, problems: &mut Vec<Problem>) {
-        for member in vxlan.members.iter().filter(|member| member.local.is_unspecified()) {
-            let Some(written) = self.table.members.get(member.at.host.as_str()) else { continue };
+        let unaddressed = |member: &&VxlanMember| !member.existing && member.local.is_unspecified();
+        for member in vxlan.members.iter().filter(unaddressed) {
+            let Some(place) = self.place_of_over(&member.at) else { continue };
             let message =
                 format!("`{}:{}` has no address for the tunnel to end at", member.at.host, member.underlay);
             let help = "an overlay stands on a wire's end or a bridge that has an address";
-            problems.push(Problem::new(written.table.over.span(), message, "no address").help(help));
+            problems.push(Problem::new(place, message, "no address").help(help));
         }
+    }
+
+    fn place_of_over(&self, at: &DeviceRef) -> Option<Range<usize>> {
+        Some(self.table.members.get(at.host.as_str())?.table.over.as_ref()?.span())
     }
 
     fn networks(&self, problems: &mut Vec<Problem>) {
@@ -155,12 +186,14 @@ impl LinkTable for Entry<VxlanTable> {
         self.table.members.iter().map(device).collect()
     }
 
-    fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
+    fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32> {
         if let Some(mtu) = &self.table.mtu {
             return Some(*mtu.get_ref());
         }
-        let under = self.table.members.iter();
-        let under = under.map(|member| DeviceRef::named_in(member.name(), member.table.over.get_ref()));
+        if self.table.members.names().any(|host| document.existing(host).is_some()) {
+            return Some(UNTOLD_MTU);
+        }
+        let under = self.table.members.iter().map(Entry::<MemberTable>::over);
         // A tunnel is made before settings are: it can be no larger than what its underlay is made with.
         under
             .filter_map(|over| Some(mtus.effective(&over)?.min(mtus.made(&over))))
@@ -172,6 +205,10 @@ impl LinkTable for Entry<VxlanTable> {
         let member = self.table.members.get(bridge.table.host.get_ref())?;
         let named = member.table.bridge.as_ref()?;
         (named.get_ref() == bridge.name()).then(|| DeviceName::new(self.name()))
+    }
+
+    fn fits_existing(&self) -> bool {
+        true
     }
 
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
@@ -190,7 +227,7 @@ impl LinkTable for Entry<VxlanTable> {
     fn references(&self, checker: &mut Checker<'_>) {
         for member in self.table.members.iter() {
             if checker.host(&member.name) {
-                checker.device_in(member.name(), &member.table.over);
+                checker.underlay(member.name(), &member.name, member.table.over.as_ref());
                 let who = format!("the member `{}` of `{}`", member.name(), self.name());
                 let (address, bridge) = (member.table.address.is_some(), member.table.bridge.as_ref());
                 checker.address_or_bridge((&who, &member.name), member.name(), address, bridge);
@@ -200,6 +237,7 @@ impl LinkTable for Entry<VxlanTable> {
 
     fn check(&self, document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
         self.identifiers(problems);
+        self.mixture(document, problems);
         if let Some(vxlan) = meant(draft, self.name()) {
             self.without_local(vxlan, problems);
         }
@@ -210,16 +248,23 @@ impl LinkTable for Entry<VxlanTable> {
     /// Every member must reach every other over the underlay.
     fn walk(&self, world: &World<'_>, draft: &Draft, problems: &mut Vec<Problem>) {
         let Some(vxlan) = meant(draft, self.name()) else { return };
-        for near in &vxlan.members {
-            let others = vxlan.members.iter().filter(|far| far.at != near.at);
+        // What lies between hosts that exist already is not known.
+        for near in vxlan.members.iter().filter(|near| !near.existing) {
+            let others = vxlan.members.iter().filter(|far| far.at != near.at && !far.existing);
             let stop = others.filter_map(|far| Some((&far.at.host, unreachable(world, near, far)?))).next();
-            let written = self.table.members.get(near.at.host.as_str());
-            if let (Some((far, why)), Some(written)) = (stop, written) {
+            if let (Some((far, why)), Some(place)) = (stop, self.place_of_over(&near.at)) {
                 let message =
                     format!("the tunnel `{}` of `{}` cannot reach `{far}`", vxlan.name, near.at.host);
-                problems.push(Problem::new(written.table.over.span(), message, "this underlay").help(why));
+                problems.push(Problem::new(place, message, "this underlay").help(why));
             }
         }
+    }
+}
+
+impl Entry<MemberTable> {
+    /// The device under it, of a host that is made.
+    fn over(&self) -> DeviceRef {
+        DeviceRef::named_in(self.name(), self.table.over.as_ref().map_or("", |over| over.get_ref()))
     }
 }
 
@@ -272,6 +317,9 @@ pub struct VxlanMember {
     pub local: Ipv4Addr,
     /// The device's own address inside the overlay; none when it is only a bridge's port.
     pub address: Option<Ipv4Net>,
+    /// Whether the underlay is the own network of a host that exists already; the device is in a namespace beside it.
+    #[serde(default)]
+    pub existing: bool,
 }
 
 impl VxlanMember {
@@ -300,7 +348,7 @@ impl LinkKind for Vxlan {
             at: &member.at,
             mtu: self.mtu,
             address: member.address,
-            over: Some(&member.underlay),
+            over: (!member.existing).then_some(&member.underlay),
         });
         members.collect()
     }
@@ -308,11 +356,29 @@ impl LinkKind for Vxlan {
     fn sent(&self, out: &DeviceRef) -> Vec<Way<'_>> {
         let Some(near) = self.members.iter().find(|member| member.at == *out) else { return Vec::new() };
         let others = self.members.iter().filter(|member| member.at != near.at);
-        let (over, local) = (near.over(), near.local);
-        others.map(|far| Way::Tunnel { over: over.clone(), local, remote: far.local, to: &far.at }).collect()
+        let ways = others.map(|other| Way::Tunnel {
+            over: near.over(),
+            local: near.local,
+            remote: other.local,
+            far: other.over(),
+            to: &other.at,
+        });
+        ways.collect()
     }
 
-    fn misfits(&self, mtus: &Fits<'_>) -> Vec<Misfit> {
+    fn locate(&mut self, told: &Lab) {
+        for member in &mut self.members {
+            let Some(existing) = told.existing(&member.at.host) else { continue };
+            member.underlay = existing.end(&member.at.host).device.device;
+            member.local = existing.address.unwrap_or(member.local);
+        }
+        if self.mtu == UNTOLD_MTU {
+            let told = self.members.iter().filter_map(|member| told.existing(&member.at.host)?.mtu);
+            self.mtu = told.min().map_or(UNTOLD_MTU, |least| least.saturating_sub(ENCAPSULATION));
+        }
+    }
+
+    fn misfits(&self, mtus: &Fits) -> Vec<Misfit> {
         let Some(first) = self.members.first().map(|member| &member.at) else { return Vec::new() };
         let of_member = |member: &VxlanMember| {
             [mtus.differ(first, &member.at, "other member"), too_big_for(mtus, &member.at, &member.over())]
@@ -321,7 +387,7 @@ impl LinkKind for Vxlan {
     }
 }
 
-fn too_big_for(mtus: &Fits<'_>, tunnel: &DeviceRef, under: &DeviceRef) -> Option<Misfit> {
+fn too_big_for(mtus: &Fits, tunnel: &DeviceRef, under: &DeviceRef) -> Option<Misfit> {
     let (inner, outer) = (mtus.of(tunnel)?, mtus.of(under)?);
     let most = outer.saturating_sub(ENCAPSULATION);
     let message = format!(

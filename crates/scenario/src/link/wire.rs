@@ -178,7 +178,7 @@ impl LinkKind for Wire {
         far.map(|end| Way::In(&end.at)).collect()
     }
 
-    fn misfits(&self, mtus: &Fits<'_>) -> Vec<Misfit> {
+    fn misfits(&self, mtus: &Fits) -> Vec<Misfit> {
         mtus.differ(&self.ends[0].at, &self.ends[1].at, "far end").into_iter().collect()
     }
 }

@@ -23,6 +23,8 @@ pub(super) enum Step<'l> {
         local: Ipv4Addr,
         /// The far end.
         remote: Ipv4Addr,
+        /// The device that it is over at the far end.
+        far: DeviceRef,
     },
 }
 
@@ -82,8 +84,8 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
             link.sent(at).into_iter().any(|way| match way {
                 Way::In(to) => search.receive(to),
                 Way::Out(device) => search.send(&device),
-                Way::Tunnel { over, local, remote, to } => search.or_undo(|search| {
-                    search.way.push(Step::Tunnel { over, local, remote });
+                Way::Tunnel { over, local, remote, far, to } => search.or_undo(|search| {
+                    search.way.push(Step::Tunnel { over, local, remote, far });
                     search.receive(to)
                 }),
             })

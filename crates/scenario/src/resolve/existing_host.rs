@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// `None` of a host that is made.
-pub(super) fn of(table: &HostTable) -> Option<ExistingHost> {
+pub(crate) fn of(table: &HostTable) -> Option<ExistingHost> {
     let local = table.local.as_ref().is_some_and(|local| *local.get_ref());
     let access = match &table.ssh {
         Some(destination) => Access::Ssh { destination: destination.get_ref().clone() },

@@ -89,9 +89,9 @@ fn what_is_wrong_with_such_a_host_is_said_where_it_stands() {
             "`ssh = \"user@host\"`",
         ),
         ("port = 5201", "port = 0", "port = 0", "`port` is 0", ""),
-        ("to = \"b\"", "to = \"made\"", "to = \"made\"", "nothing connects `made`", "local = true"),
+        ("to = \"b\"", "to = \"made\"", "to = \"made\"", "nothing connects `made:eth0`", "local = true"),
         ("from = \"a\"", "from = \"a:eth2\"", "a:eth2", "named in its own table", "interface = \"eth2\""),
-        ("[\"made:eth0\"", "[\"a:eth0\"", "between", "no device is made on it", "without `ssh`"),
+        ("[\"made:eth0\"", "[\"a:eth0\"", "between", "`a:eth0` cannot be made on it", "overlays"),
         ("layers = [\"wire\"]\n", "", "[paths.lab]", "`layers` is missing", "layers = [\"wire\"]"),
         (
             "baseline = true",
@@ -118,6 +118,131 @@ fn what_is_wrong_with_such_a_host_is_said_where_it_stands() {
         assert!(TWO.contains(from), "the case is out of date: {from}");
         check_text(&TWO.replacen(from, to, 1), at, message, help);
     }
+}
+
+const OVERLAY: &str = r#"
+schema = 1
+name = "overlay"
+title = "An overlay between two machines"
+[hosts.a]
+ssh = "root@a.example"
+[hosts.b]
+ssh = "root@b.example"
+interface = "eth1"
+[hosts.made]
+[hosts.other]
+[wires.cable]
+between = ["made:eth0", "other:eth0"]
+addresses = ["198.18.0.1/24", "198.18.0.2/24"]
+[bridges.br1]
+host = "a"
+[vms.small]
+[guests.one]
+bridge = "br1"
+address = "198.18.64.1/24"
+[vxlans.vx0]
+vni = 100
+[vxlans.vx0.members.a]
+bridge = "br1"
+[vxlans.vx0.members.b]
+address = "198.18.64.2/24"
+[paths.there]
+from = "a"
+to = "b"
+baseline = true
+[paths.overlay]
+from = "one"
+to = "b:vx0"
+layers = ["veth", "bridge", "vxlan", "network"]
+[workloads.bulk]
+kind = "stream"
+"#;
+
+#[test]
+fn an_overlay_goes_over_the_own_network_of_machines_and_learns_its_mtu_from_them() {
+    let Scenario { mut lab, paths, .. } = Scenario::parse("test", OVERLAY).expect("nothing is wrong");
+    let passed: Vec<String> = paths[1].devices.iter().map(ToString::to_string).collect();
+    let (inside, outside) = (["one:eth0", "a:one", "a:br1", "a:vx0"], ["a:auto", "b:eth1", "b:vx0"]);
+    assert_eq!(passed, [&inside[..], &outside].concat());
+    let made: Vec<&str> = vec!["made", "other"];
+    let hosts = |lab: &scenario::Lab| lab.hosts.iter().map(|host| host.name.to_string()).collect::<Vec<_>>();
+    assert_eq!(
+        (hosts(&lab.outside()), lab.outside().links.len()),
+        (made.iter().map(ToString::to_string).collect(), 1)
+    );
+    let of_a = lab.inside(&scenario::HostName::new("a"));
+    assert_eq!((hosts(&of_a), of_a.links.len()), (["a", "b", "one"].map(str::to_owned).into(), 3));
+    let mtu = |lab: &scenario::Lab, at: &str| lab.mtu(&at.parse().expect("a device"), &lab.devices);
+    assert!(inside.iter().all(|at| mtu(&lab, at).is_none()), "nobody has told yet");
+    for (host, told) in lab.hosts.iter_mut().filter(|host| host.existing.is_some()).zip([9000, 1500]) {
+        let existing = host.existing.as_mut().expect("it exists");
+        (existing.mtu, existing.address) = (Some(told), Some("10.0.0.1".parse().expect("an address")));
+    }
+    lab.locate();
+    assert!(inside.iter().all(|at| mtu(&lab, at) == Some(1450)), "the least of them, less the encapsulation");
+    assert_eq!(lab.mtu_misfit(), None);
+    let written = Scenario::parse("test", &OVERLAY.replace("vni = 100", "vni = 100\nmtu = 1500"));
+    let mut lab = written.expect("what machines have is not known").lab;
+    for host in &mut lab.hosts {
+        host.existing.iter_mut().for_each(|existing| existing.mtu = Some(1500));
+    }
+    lab.locate();
+    let (_, because) = lab.mtu_misfit().expect("1500 do not fit into 1500");
+    assert!(because.contains("take 1450 or less"), "{because}");
+}
+
+#[test]
+fn what_cannot_be_on_such_a_host_is_said_where_it_stands() {
+    for (from, to, at, message, help) in [
+        (
+            "bridge = \"br1\"\n[vxlans.vx0.members.b]",
+            "over = \"eth0\"\nbridge = \"br1\"\n[vxlans.vx0.members.b]",
+            "over",
+            "its own network carries the tunnel",
+            "take `over` out",
+        ),
+        (
+            "[vxlans.vx0.members.b]",
+            "[vxlans.vx0.members.made]\nover = \"eth0\"\naddress = \"198.18.64.3/24\"\n[vxlans.vx0.members.b]",
+            "[vxlans.vx0.members.made]",
+            "no tunnel leads from `made`",
+            "`local = true`",
+        ),
+        (
+            "[paths.there]",
+            "[vxlans.eth1]\nvni = 7\n[vxlans.eth1.members.b]\naddress = \"198.18.65.2/24\"\n[vxlans.eth1.members.a]\n\
+            address = \"198.18.65.1/24\"\n[paths.there]",
+            "[vxlans.eth1]",
+            "the own device of `b` is called",
+            "another name",
+        ),
+        (
+            "address = \"198.18.64.1/24\"",
+            "address = \"198.18.64.1/24\"\nvm = \"small\"",
+            "[guests.one]",
+            "`a:one` cannot be made on it",
+            "without `vm`",
+        ),
+        (
+            "from = \"one\"",
+            "from = \"a\"",
+            "to = \"b:vx0\"",
+            "nothing connects `b:vx0`",
+            "devices that are made on such",
+        ),
+        (
+            "[workloads.bulk]",
+            "[devices.\"b:eth1\"]\nmtu = 9000\n[workloads.bulk]",
+            "[devices",
+            "none is set",
+            "on the host itself",
+        ),
+    ] {
+        assert!(OVERLAY.contains(from), "the case is out of date: {from}");
+        check_text(&OVERLAY.replacen(from, to, 1), at, message, help);
+    }
+    let set = OVERLAY.replace("[workloads.bulk]", "[devices.\"b:vx0\"]\ngro = \"off\"\n[workloads.bulk]");
+    Scenario::parse("test", &set).expect("what is made there can be set");
 }
 
 const FLEET: &str = r#"

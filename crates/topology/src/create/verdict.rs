@@ -20,6 +20,10 @@ impl Raising<'_> {
     pub(super) fn carry_out(&mut self, requests: Vec<Request>) -> Result<(), CreateError> {
         let mut of_host: BTreeMap<HostName, Vec<Request>> = BTreeMap::new();
         for request in requests {
+            if !self.is_here(&request.host) {
+                // The agent of that host asks for it.
+                continue;
+            }
             if let Some(absent) = request.needs.iter().find(|at| self.is_absent(at)) {
                 let reason = format!("cannot {}: device `{absent}` is missing", request.operation);
                 self.note(request.element, reason);

@@ -26,14 +26,14 @@ const LOOKS: u32 = 1_500;
 impl Raising<'_> {
     /// Reads every device and address back; an error names the first difference.
     pub(super) fn verify(&self) -> Result<(), CreateError> {
-        for host in &self.site.lab.hosts {
+        for host in self.site.lab.hosts.iter().filter(|host| self.is_here(&host.name)) {
             let links = self.settle(&host.name)?;
             for device in self.standing(&host.name) {
                 self.verify_device(device, links.get(&device.index))?;
             }
             self.verify_addresses(&host.name)?;
         }
-        self.site.lab.links.iter().try_for_each(|link| link::kind(link).verify(&self.site))
+        self.links().try_for_each(|link| link::kind(link).verify(&self.site))
     }
 
     /// The links of `host` once all of them carry; after a few seconds, as they are.

@@ -2,13 +2,19 @@
 //!
 //! Source of the attributes: linux/if_link.h, linux/neighbour.h.
 
-use std::net::Ipv4Addr;
+use std::{
+    net::Ipv4Addr,
+    os::fd::{AsFd, AsRawFd},
+};
 
 use nlink::netlink::{
     AttrIter, MessageBuilder, NlMsgType,
     link::{LinkConfig, VxlanLink},
     message::{NLM_F_APPEND, NLM_F_CREATE, NLM_F_REQUEST},
-    types::neigh::{NdMsg, NdaAttr},
+    types::{
+        link::IflaAttr,
+        neigh::{NdMsg, NdaAttr},
+    },
 };
 use scenario::{
     DeviceName, DeviceRef, Lab,
@@ -52,6 +58,7 @@ pub(crate) fn smallest() -> Lab {
         underlay: DeviceName::new("eth0"),
         local,
         address: None,
+        existing: false,
     };
     let overlay = Vxlan {
         name: "vxlan".into(),
@@ -81,26 +88,33 @@ impl LinkKind for Vxlan {
     /// Makes a tunnel device in every member host, on top of the underlay device.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         let devices = &site.devices;
-        let members = self.members.iter().map(|member| {
+        let mut requests = Vec::new();
+        for member in &self.members {
+            let Some(namespace) = site.namespaces.get(&member.at.host) else { continue };
             let device = devices.get(&member.at, element)?;
+            let operation = format!("make vxlan device `{}`", member.at);
+            if member.existing {
+                let mut message = tunnel(self, member, device, None);
+                // The kernel makes it there at once, and keeps the socket of its tunnel where it was asked.
+                let namespace = namespace.as_fd().as_raw_fd().cast_unsigned();
+                message.append_attr_u32(IflaAttr::NetNsFd as u16, namespace);
+                site.namespaces.ask_beside(&message).map_err(|refusal| CreateError::Refused {
+                    element: element.clone(),
+                    operation,
+                    refusal,
+                })?;
+                continue;
+            }
             let underlay = devices.get_in(&member.at.host, &member.underlay, element)?;
-            let mut message = create_link(device);
-            VxlanLink::new(member.at.device.as_str(), self.vni)
-                .mtu(self.mtu)
-                .address(device.mac)
-                .local(member.local)
-                .port(self.port)
-                .learning(self.forwarding == Forwarding::Learning)
-                .write_to(&mut message, Some(underlay.index));
-            Ok(Request {
+            requests.push(Request {
                 host: member.at.host.clone(),
                 element: element.clone(),
                 needs: vec![underlay.at.clone()],
-                operation: format!("make vxlan device `{}`", member.at),
-                message,
-            })
-        });
-        members.collect()
+                operation,
+                message: tunnel(self, member, device, Some(underlay.index)),
+            });
+        }
+        Ok(requests)
     }
 
     /// Tells every member where the others are: broadcasts go to each of them, and frames to a known address to
@@ -110,7 +124,9 @@ impl LinkKind for Vxlan {
         let mut requests = Vec::new();
         for member in &self.members {
             let device = devices.get(&member.at, element)?;
-            for other in self.members.iter().filter(|other| other.at != member.at) {
+            // One that no path of the run ends at has not told its address.
+            let told = |other: &&VxlanMember| other.at != member.at && !other.local.is_unspecified();
+            for other in self.members.iter().filter(told) {
                 let behind = devices.macs_behind(devices.get(&other.at, element)?);
                 for mac in std::iter::once(ALL).chain(behind) {
                     requests.push(Request {
@@ -135,6 +151,20 @@ impl LinkKind for Vxlan {
     fn told(&self, data: &[u8]) -> String {
         told(data).unwrap_or_default()
     }
+}
+
+/// Makes the device of a member, over the device with that index. Without one the host's routes alone say where the tunnel's
+/// packets go.
+fn tunnel(overlay: &Vxlan, member: &VxlanMember, device: &Device, underlay: Option<u32>) -> MessageBuilder {
+    let mut message = create_link(device);
+    VxlanLink::new(member.at.device.as_str(), overlay.vni)
+        .mtu(overlay.mtu)
+        .address(device.mac)
+        .local(member.local)
+        .port(overlay.port)
+        .learning(overlay.forwarding == Forwarding::Learning)
+        .write_to(&mut message, underlay);
+    message
 }
 
 fn described(vni: u32, port: u16, local: Ipv4Addr, learning: bool) -> String {

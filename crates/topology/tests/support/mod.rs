@@ -12,6 +12,7 @@ use scenario::{
     DeviceName, DeviceRef, Gateway, Host, HostKind, HostName, Lab, Link, Route,
     link::{Bridge, Forwarding, LinkEnd, Macvlan, Vlan, Vxlan, VxlanMember, Wire},
 };
+use sys::netns::NetNs;
 use topology::Topology;
 
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -165,6 +166,7 @@ pub(crate) fn vxlan(name: &str, forwarding: Forwarding, members: [(&str, &str, O
         underlay: DeviceName::new("eth0"),
         local: ip(local),
         address: address.map(net),
+        existing: false,
     };
     Vxlan {
         name: name.into(),
@@ -220,8 +222,13 @@ pub(crate) fn egress_gateway() -> Lab {
 /// Sends a few bytes by TCP from one host to an address of another and back; returns who the server saw.
 pub(crate) fn converse(topology: &Topology, from: &str, to: &str, address: &str) -> IpAddr {
     let inside = |name: &str| topology.namespace(&HostName::new(name)).expect("a host of the lab");
+    meet([inside(from), inside(to)], address)
+}
+
+/// The same from one namespace to an address in another.
+pub(crate) fn meet([from, to]: [&NetNs; 2], address: &str) -> IpAddr {
     let bind = || TcpListener::bind((ip(address), 0)).expect("the host has the address");
-    let listener = inside(to).run_in(bind).expect("a namespace of the lab");
+    let listener = to.run_in(bind).expect("a namespace of the lab");
     let port = listener.local_addr().expect("it is bound").port();
     let server = std::thread::spawn(move || {
         let (mut stream, peer) = listener.accept()?;
@@ -230,7 +237,7 @@ pub(crate) fn converse(topology: &Topology, from: &str, to: &str, address: &str)
         stream.write_all(&bytes)?;
         io::Result::Ok(peer.ip())
     });
-    let client = inside(from).run_in(|| {
+    let client = from.run_in(|| {
         let mut stream = TcpStream::connect_timeout(&SocketAddr::from((ip(address), port)), PATIENCE)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.write_all(b"hello")?;
@@ -240,6 +247,6 @@ pub(crate) fn converse(topology: &Topology, from: &str, to: &str, address: &str)
     });
     // A server that nobody reaches waits until the process ends; the panic here tells why.
     let echoed = client.expect("a namespace of the lab");
-    assert_eq!(&echoed.unwrap_or_else(|error| panic!("{from} does not reach {address}: {error}")), b"hello");
+    assert_eq!(&echoed.unwrap_or_else(|error| panic!("{address} is not reached: {error}")), b"hello");
     server.join().expect("no panic").expect("the client was answered")
 }

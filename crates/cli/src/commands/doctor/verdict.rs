@@ -118,7 +118,7 @@ fn path_needs(scenario: &Scenario, cell: &Cell, path: &Path) -> BTreeSet<&'stati
         }
     }
     let passes = |link: &&Link| link.devices().iter().any(|made| path.devices.contains(made.at));
-    needs.extend(scenario.lab.links.iter().filter(passes).flat_map(topology::needs));
+    needs.extend(scenario.lab.outside().links.iter().filter(passes).flat_map(topology::needs));
     needs
 }
 
