@@ -69,8 +69,7 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
                 "nothing connects `{}`, which is made in a network of its own, with `{}`, which exists already",
                 made.host, there.host
             );
-            let help =
-                "name two hosts with `ssh` or `local`; this machine itself is a host with `local = true`";
+            let help = "name two hosts with `ssh`, `member` or `local`; this machine itself is a host with `local = true`";
             return Err(vec![Problem::new(table.to.span(), message, "not connected").help(help)]);
         }
     };
