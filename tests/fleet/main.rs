@@ -105,9 +105,5 @@ const CASES: &[Case] = &[
         needs: &[ROOT, SSHD, IP, NATS],
         test: members::a_member_that_is_cut_off,
     },
-    Case {
-        name: "who_may_not_is_told_why",
-        needs: &[ROOT, SSHD, IP, NATS],
-        test: members::who_may_not,
-    },
+    Case { name: "who_may_not_is_told_why", needs: &[ROOT, SSHD, IP, NATS], test: members::who_may_not },
 ];

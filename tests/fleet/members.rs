@@ -35,12 +35,8 @@ impl Fleet {
         let network = crate::network(2);
         let mut fleet = Self { members: Vec::new(), server: None, network };
         let folder = fleet.path("fleet");
-        for words in [
-            &["init", SERVER][..],
-            &["add", "ops", "--controller"],
-            &["add", "m0"],
-            &["add", "m1"],
-        ] {
+        for words in [&["init", SERVER][..], &["add", "ops", "--controller"], &["add", "m0"], &["add", "m1"]]
+        {
             let _ = fleet.network.succeed(&[&["fleet"], words, &["--folder", &folder]].concat());
         }
         fs::create_dir_all(fleet.path(".config/plumb")).expect("it is ours");
@@ -111,7 +107,7 @@ impl Fleet {
         let file = self.scenario(8, "700ms");
         let mut command = self.network.command(&["run", &file]);
         let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-        assert!(wait_until(PATIENCE, || self.kept() >= 2), "no trial was kept");
+        assert!(wait_until(PATIENCE, || (2..16).contains(&self.kept())), "no trial was kept");
         assert_eq!([0, 1].map(|host| self.network.agents(host).len()), [1, 1]);
         run
     }
@@ -145,7 +141,8 @@ fn says(output: &Output, words: &[&str]) {
 pub(crate) fn a_run_between_two() {
     let fleet = Fleet::new();
     let listed = fleet.listed();
-    assert_eq!((&listed[0]["devices"][0], &listed[0]["sessions"]), (&"eth0".into(), &0.into()), "{listed:?}");
+    let devices = listed[0]["devices"].as_array().expect("a list");
+    assert!(devices.contains(&"eth0".into()) && listed[0]["sessions"] == 0, "{listed:?}");
     let file = fleet.scenario(2, "500ms");
     let _ = fleet.network.succeed(&["run", &file]);
     let record = fleet.network.sandbox.record();
@@ -164,7 +161,7 @@ pub(crate) fn a_killed_member() {
     let mut fleet = Fleet::new();
     let run = fleet.under_way();
     drop(fleet.members.pop());
-    fleet.ends(run, &["host b", "--resume"]);
+    fleet.ends(run, &["the agent of host", "--resume"]);
     fleet.members.push(fleet.member(1, "m1"));
     fleet.is_there(&["m0", "m1"]);
     fleet.goes_on();
@@ -216,7 +213,9 @@ pub(crate) fn who_may_not() {
     let file = fleet.scenario(1, "300ms");
     let as_guest = || {
         let mut command = network.command(&["run", &file]);
-        Output::from(command.env("PLUMB_FLEET", format!("{folder}/guest.toml")).output().expect("plumb was built"))
+        Output::from(
+            command.env("PLUMB_FLEET", format!("{folder}/guest.toml")).output().expect("plumb was built"),
+        )
     };
     let is_refused = || as_guest().err.contains("`guest` is not among the `controllers`");
     assert!(wait_until(PATIENCE, is_refused), "{:?}", as_guest());
@@ -228,12 +227,18 @@ pub(crate) fn who_may_not() {
     says(&output, &["no member calls itself `m1`", "m0"]);
     network.agents_are_gone();
     // A key that others can read, and a server that is away.
-    fs::set_permissions(format!("{home}/.config/plumb/ops.nk"), std::os::unix::fs::PermissionsExt::from_mode(0o644))
-        .expect("it is ours");
+    fs::set_permissions(
+        format!("{home}/.config/plumb/ops.nk"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o644),
+    )
+    .expect("it is ours");
     let output = network.plumb(&["fleet", "list"]);
     assert!(output.status == Some(64) && output.err.contains("chmod 600"), "{output:?}");
-    fs::set_permissions(format!("{home}/.config/plumb/ops.nk"), std::os::unix::fs::PermissionsExt::from_mode(0o600))
-        .expect("it is ours");
+    fs::set_permissions(
+        format!("{home}/.config/plumb/ops.nk"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o600),
+    )
+    .expect("it is ours");
     fleet.server = None;
     says(&fleet.network.plumb(&["fleet", "list"]), &[SERVER, "cannot be reached"]);
 }

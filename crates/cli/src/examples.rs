@@ -9,8 +9,8 @@ const EXAMPLES: &[Examples] = &[
     (
         "member",
         &[
-            ("plumb member /etc/plumb/rack-1.toml", "until Ctrl-C"),
-            ("systemd-run --unit plumb-member plumb member /etc/plumb/rack-1.toml", "as a service"),
+            ("plumb member /etc/plumb/rack-1.toml", "until Ctrl-C, or as a service"),
+            ("plumb member ./rack-1.toml", "as this user, beside its key"),
         ],
     ),
     (

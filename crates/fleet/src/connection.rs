@@ -3,7 +3,7 @@
 
 use std::{
     fmt,
-    future::{Future, ready},
+    future::{Future, Ready, ready},
     path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError,
@@ -14,7 +14,7 @@ use std::{
 };
 
 use async_nats::{
-    Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr, ServerError, Subscriber,
+    Client, ClientError, ConnectErrorKind, ConnectOptions, Event, ServerAddr, ServerError, Subscriber,
     client::RequestErrorKind,
 };
 use futures_util::StreamExt;
@@ -30,6 +30,8 @@ const PING: Duration = Duration::from_secs(5);
 const FARTHEST: Duration = Duration::from_secs(15);
 /// Messages of a subscription that wait to be read, at most.
 const WAITING: usize = 4096;
+/// What the client says where a server lets a user in no more.
+const REFUSED: &str = "authorization violation";
 /// How long what was sent last may take when a connection ends.
 const LAST: Duration = Duration::from_secs(1);
 
@@ -49,13 +51,15 @@ pub struct ServerAccess {
 /// Who is told that the server is away, and back.
 pub(crate) type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// The last complaint of a server.
+type Complaint = Arc<Mutex<Option<String>>>;
+
 /// A connection, which is made again whenever it breaks. Dropping it ends it, once all is sent.
 pub(crate) struct Connection {
     client: Client,
     server: String,
     runtime: runtime::Handle,
-    /// The last complaint of the server.
-    complaint: Arc<Mutex<Option<String>>>,
+    complaint: Complaint,
     /// Dropping it ends the thread that all of this runs on.
     _driver: oneshot::Sender<()>,
 }
@@ -96,7 +100,7 @@ impl Connection {
             let _ = runtime.block_on(ended);
         };
         thread::Builder::new().name("nats".to_owned()).spawn(drive).map_err(broken)?;
-        let complaint = Arc::default();
+        let complaint = Complaint::default();
         let options = options(access, tell, &complaint);
         let client = handle.block_on(options.connect(address)).map_err(|error| refused(access, &error))?;
         Ok(Self { client, server: access.server.clone(), runtime: handle, complaint, _driver: driver })
@@ -178,10 +182,34 @@ impl Drop for Connection {
     }
 }
 
-fn options(access: &ServerAccess, tell: &Tell, complaint: &Arc<Mutex<Option<String>>>) -> ConnectOptions {
+fn options(access: &ServerAccess, tell: &Tell, complaint: &Complaint) -> ConnectOptions {
+    let mut options = ConnectOptions::new()
+        .name(format!("plumb {}", access.name))
+        .custom_inbox_prefix(subject::inbox(&access.name))
+        .ping_interval(PING)
+        .subscription_capacity(WAITING)
+        .max_reconnects(None)
+        .reconnect_delay_callback(delay)
+        .event_callback(on_event(access, tell, complaint));
+    if let Some(key) = &access.key {
+        options = options.nkey(key.seed());
+    }
+    if let Some(ca) = &access.ca {
+        options = options.add_root_certificates(ca.clone());
+    }
+    options
+}
+
+/// What becomes of what the client tells.
+fn on_event(
+    access: &ServerAccess,
+    tell: &Tell,
+    complaint: &Complaint,
+) -> impl Fn(Event) -> Ready<()> + Send + Sync + use<> {
     let (server, tell, complaint) = (access.server.clone(), Arc::clone(tell), Arc::clone(complaint));
     let away = AtomicBool::new(false);
-    let happened = move |event: Event| {
+    let unknown = format!("the NATS server {server} does not take this key any more");
+    move |event: Event| {
         match event {
             Event::Disconnected => {
                 away.store(true, Ordering::Relaxed);
@@ -191,30 +219,16 @@ fn options(access: &ServerAccess, tell: &Tell, complaint: &Arc<Mutex<Option<Stri
                 tell(&format!("the NATS server {server} is back"));
             }
             Event::ServerError(ServerError::Other(said)) => {
+                tell(&format!("the NATS server {server} says: {said}"));
                 *complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
             }
-            Event::ServerError(ServerError::AuthorizationViolation) => {
-                tell(&format!("the NATS server {server} does not take this key any more"));
-            }
+            Event::ServerError(ServerError::AuthorizationViolation) => tell(&unknown),
+            // What an attempt to connect again came to.
+            Event::ClientError(ClientError::Other(said)) if said.contains(REFUSED) => tell(&unknown),
             _ => {}
         }
         ready(())
-    };
-    let mut options = ConnectOptions::new()
-        .name(format!("plumb {}", access.name))
-        .custom_inbox_prefix(subject::inbox(&access.name))
-        .ping_interval(PING)
-        .subscription_capacity(WAITING)
-        .max_reconnects(None)
-        .reconnect_delay_callback(delay)
-        .event_callback(happened);
-    if let Some(key) = &access.key {
-        options = options.nkey(key.seed());
     }
-    if let Some(ca) = &access.ca {
-        options = options.add_root_certificates(ca.clone());
-    }
-    options
 }
 
 /// The first attempt is made at once, each further one after twice the time.
@@ -231,8 +245,9 @@ fn refused(access: &ServerAccess, error: &async_nats::ConnectError) -> FleetErro
     let (server, said) = (access.server.clone(), error.to_string());
     match (error.kind(), &access.key) {
         (ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication, key) => {
-            let public = key.as_ref().map_or_else(|| "of none".to_owned(), Key::public);
-            FleetError::NotPermitted { server, public }
+            let unkeyed = || "lets nobody in without a key".to_owned();
+            let because = key.as_ref().map_or_else(unkeyed, |key| format!("takes no key {}", key.public()));
+            FleetError::NotPermitted { server, because }
         }
         (ConnectErrorKind::Tls, _) => FleetError::Tls { server, said },
         (ConnectErrorKind::ServerParse, _) => FleetError::NoAddress { server, said },

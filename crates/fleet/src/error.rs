@@ -12,13 +12,13 @@ pub enum FleetError {
     #[error("`{server}` is no address of a NATS server ({said}); write it as tls://host:4222")]
     NoAddress { server: String, said: String },
     #[error(
-        "the NATS server {server} takes no key {public}; the users of its configuration list those that it takes \
+        "the NATS server {server} {because}; the users of its configuration list those that it takes \
          (`plumb fleet add`), and it reads them again by `nats-server --signal reload`"
     )]
     NotPermitted {
         server: String,
-        /// The public half.
-        public: String,
+        /// Which key it does not take, in words.
+        because: String,
     },
     #[error(
         "no encrypted connection with the NATS server {server} ({said}); does `ca` name the authority of its certificate?"

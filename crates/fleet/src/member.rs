@@ -163,7 +163,11 @@ impl Member<'_> {
 
     fn answer_rolls(&self, mut roll: Subscription) {
         while !self.is_stopped() {
-            let Incoming::Message(message) = roll.next(GLANCE) else { continue };
+            let message = match roll.next(GLANCE) {
+                Incoming::Message(message) => message,
+                Incoming::Nothing => continue,
+                Incoming::Ended => return,
+            };
             let Some(reply) = message.reply else { continue };
             let info = serde_json::to_vec(&self.info()).expect("texts and numbers are JSON");
             // Whoever asked asks again.
@@ -173,7 +177,11 @@ impl Member<'_> {
 
     fn obey<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, mut orders: Subscription) {
         while !self.is_stopped() {
-            let Incoming::Message(message) = orders.next(GLANCE) else { continue };
+            let message = match orders.next(GLANCE) {
+                Incoming::Message(message) => message,
+                Incoming::Nothing => continue,
+                Incoming::Ended => return,
+            };
             let Some(reply) = message.reply else { continue };
             let controller = subject::ordering(&message.subject).to_owned();
             match self.accept(&controller, &message.payload) {
