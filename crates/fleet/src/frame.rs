@@ -12,12 +12,14 @@ pub(crate) enum Kind {
     Renewal,
     /// There are no more chunks.
     LastChunk,
-    /// The session is over, for the reason that the bytes are.
+    /// There are no more chunks, and the session is over; the bytes are what was said last.
     End,
+    /// The session broke off, for the reason that the bytes are.
+    Break,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Chunk, Self::Renewal, Self::LastChunk, Self::End];
+    const ALL: [Self; 5] = [Self::Chunk, Self::Renewal, Self::LastChunk, Self::End, Self::Break];
 }
 
 /// A message of a session.
@@ -60,7 +62,7 @@ mod tests {
             let frame = Frame { kind, sent: 7, consumed: u64::MAX, bytes: b"bytes" };
             assert_eq!(Frame::decode(&frame.encode()), Some(frame));
         }
-        for message in [&b""[..], b"\0", &[0; HEAD - 1], &[4; HEAD]] {
+        for message in [&b""[..], b"\0", &[0; HEAD - 1], &[5; HEAD]] {
             assert_eq!(Frame::decode(message), None);
         }
     }

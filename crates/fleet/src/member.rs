@@ -226,9 +226,8 @@ impl Member<'_> {
         match self.begin(controller, order, reply) {
             Ok(Begun { session, mut agent, reader, writer }) => {
                 tell(&format!("{what}: started"));
-                let broke = carry(&mut *agent, reader, writer);
-                let said = agent.stop();
-                session.end(&broke.unwrap_or(said));
+                let _open = carry(&mut *agent, reader, writer);
+                session.end(&agent.stop());
                 self.sessions().retain(|other| !Arc::ptr_eq(other, &session));
                 let why = session.said().filter(|said| !said.is_empty());
                 tell(&format!("{what}: ended{}", why.map(|why| format!(" ({why})")).unwrap_or_default()));
@@ -251,6 +250,10 @@ impl Member<'_> {
             Session::begin(&self.connection, incoming, from).map_err(|error| error.to_string())?;
         let session = Arc::new(session);
         self.sessions().push(Arc::clone(&session));
+        if self.is_stopped() {
+            // It may have come too late to be ended with the others.
+            self.end_all();
+        }
         Ok(Begun { session, agent, reader, writer })
     }
 
@@ -266,7 +269,7 @@ impl Member<'_> {
 
     fn end_all(&self) {
         for session in self.sessions().iter() {
-            session.end("the member was told to end");
+            session.abort("the member was told to end");
         }
     }
 }
@@ -278,29 +281,25 @@ fn devices() -> Vec<String> {
     names.filter(|name| name != "lo").collect()
 }
 
-/// Carries both streams until the agent has ended, or its input has and it had time to; why the session broke, if it did.
-fn carry(agent: &mut dyn Agent, mut reader: StreamReader, mut writer: StreamWriter) -> Option<String> {
+/// Carries both streams until the agent has ended, or its input has and it had time to. Gives the output, which is open still: what
+/// the agent said last comes with its end.
+fn carry(agent: &mut dyn Agent, mut reader: StreamReader, mut writer: StreamWriter) -> Option<StreamWriter> {
     let (mut from_agent, mut to_agent) = agent.streams();
     let (ended, ends) = mpsc::channel();
     let output_ended = ended.clone();
     thread::spawn(move || {
-        let broke = pass(&mut from_agent, &mut writer).err();
-        // The controller hears that there is no more.
-        drop(writer);
-        let _ = output_ended.send((true, broke));
+        // Either the agent has ended or the session, which knows why.
+        let _ = pass(&mut from_agent, &mut writer);
+        let _ = output_ended.send(Some(writer));
     });
     thread::spawn(move || {
-        let broke = pass(&mut reader, &mut to_agent).err();
+        let _ = pass(&mut reader, &mut to_agent);
         // The agent hears that there is no more.
         drop(to_agent);
-        let _ = ended.send((false, broke));
+        let _ = ended.send(None);
     });
-    let (is_output, broke) = ends.recv().unwrap_or((true, None));
-    if !is_output {
-        // It stops its traffic first.
-        let _ = ends.recv_timeout(GRACE);
-    }
-    broke.map(|error| error.to_string())
+    // An agent whose input has ended stops its traffic first.
+    ends.recv().ok().flatten().or_else(|| ends.recv_timeout(GRACE).ok().flatten())
 }
 
 /// Until the end; each piece goes on as it comes.

@@ -58,28 +58,47 @@ impl Session {
         Ok((Self { shared }, reader, writer))
     }
 
-    /// Ends it, and tells the other side why.
-    pub fn end(&self, said: &str) {
+    /// Ends it when all was sent, with what was said last.
+    pub(crate) fn end(&self, said: &str) {
+        self.finish(Kind::End, End::Complete(said.to_owned()));
+    }
+
+    /// Breaks it off, and tells the other side why.
+    pub(crate) fn abort(&self, because: &str) {
+        self.finish(Kind::Break, End::Broken(because.to_owned()));
+    }
+
+    fn finish(&self, kind: Kind, end: End) {
         if self.shared.window().end().is_some() {
             return;
         }
-        let _ = self.shared.send(Kind::End, said.as_bytes());
-        self.shared.finish(End::Complete(said.to_owned()));
+        let (End::Complete(said) | End::Broken(said)) = &end;
+        // It is noticed by silence otherwise.
+        let _ = self.shared.send(kind, said.as_bytes());
+        self.shared.finish(end);
         self.shared.connection.flush();
     }
 
-    /// Why it is over, if it is.
+    /// What the other side said last, if it has come to its end.
     #[must_use]
-    pub fn said(&self) -> Option<String> {
+    pub fn last_output(&self) -> Option<String> {
         match self.shared.window().end()? {
-            End::Complete(said) | End::Broken(said) => Some(said.clone()),
+            End::Complete(said) => Some(said.clone()),
+            End::Broken(_) => None,
         }
+    }
+
+    /// Why it is over, if it is.
+    pub(crate) fn said(&self) -> Option<String> {
+        let window = self.shared.window();
+        let (End::Complete(said) | End::Broken(said)) = window.end()?;
+        Some(said.clone())
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.end("the other side let go of it");
+        self.abort("the other side let go of it");
     }
 }
 

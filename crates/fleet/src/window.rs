@@ -72,10 +72,9 @@ impl Window {
             return self
                 .finish(End::Broken("the other side sent what is no message of a session".to_owned()));
         };
-        if frame.kind == Kind::End {
-            let said = String::from_utf8_lossy(frame.bytes).into_owned();
-            let end = if self.complete { End::Complete } else { End::Broken };
-            return self.finish(end(said));
+        let said = || String::from_utf8_lossy(frame.bytes).into_owned();
+        if frame.kind == Kind::Break {
+            return self.finish(End::Broken(said()));
         }
         if frame.sent != self.received {
             let text = format!(
@@ -94,7 +93,8 @@ impl Window {
                 self.waiting.push_back(frame.bytes.to_vec());
             }
             Kind::LastChunk => self.complete = true,
-            Kind::Renewal | Kind::End => {}
+            Kind::End => self.finish(End::Complete(said())),
+            Kind::Renewal | Kind::Break => {}
         }
     }
 
@@ -226,11 +226,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_frame_ends_it_and_an_end_that_comes_early_is_a_break() {
+    fn what_is_no_frame_ends_it_and_a_break_says_why() {
         let (mut from, mut to, now) = pair();
         to.take(b"?", now);
         broken(&to, "no message of a session");
-        from.take(&Window::new(now).speak(Kind::End, b"told to end", now), now);
+        from.take(&Window::new(now).speak(Kind::Break, b"told to end", now), now);
         broken(&from, "told to end");
     }
 }

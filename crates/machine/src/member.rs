@@ -47,12 +47,12 @@ impl Machine for Member {
 
     fn stop(&mut self) {
         if let Some(session) = self.session.take() {
-            self.last_output = session.said().unwrap_or_default();
+            self.last_output = session.last_output().unwrap_or_default();
         }
     }
 
     fn condition(&self) -> Condition {
-        let said = self.session.as_ref().and_then(Session::said);
+        let said = self.session.as_ref().and_then(Session::last_output);
         Condition { last_output: said.unwrap_or_else(|| self.last_output.clone()), ..Condition::default() }
     }
 }
