@@ -2,6 +2,7 @@
 //! or the network goes.
 
 use std::{
+    cell::RefCell,
     fs::{self, File},
     process::{Child, Stdio},
 };
@@ -70,10 +71,15 @@ impl Fleet {
 
     /// A member that does not stay.
     fn refused(&self, host: usize, file: &str) -> String {
-        let output = self.network.on_host(host, &["member", &self.path(file)]).output().map(Output::from);
-        let output = output.expect("plumb was built");
-        assert_eq!(output.status, Some(1), "{output:?}");
-        output.err
+        let log = self.path("refused.log");
+        let mut command = self.network.on_host(host, &["member", &self.path(file)]);
+        let child = command.stdout(Stdio::null()).stderr(File::create(&log).expect("it is ours")).spawn();
+        let member = RefCell::new(Running(child.expect("plumb was built")));
+        let ended = || member.borrow_mut().0.try_wait().expect("it was started").map(|status| status.code());
+        let _ = wait_until(PATIENCE, || ended().is_some());
+        let said = fs::read_to_string(&log).unwrap_or_default();
+        assert_eq!(ended(), Some(Some(1)), "{said}");
+        said
     }
 
     fn log(&self, host: usize) -> String {

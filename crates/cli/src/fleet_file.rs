@@ -39,9 +39,10 @@ pub(crate) struct FleetFile {
 impl FleetFile {
     /// That of this user: the one of $PLUMB_FLEET, or fleet.toml beside the user's defaults.
     pub(crate) fn of_user() -> anyhow::Result<Self> {
-        let usual = || settings::file().map(|file| file.with_file_name("fleet.toml"));
+        let usual =
+            || settings::file().map(|file| file.with_file_name("fleet.toml")).filter(|file| file.exists());
         let file = env::var_os(VARIABLE).map(PathBuf::from).or_else(usual);
-        let file = file.filter(|file| file.exists()).ok_or_else(|| {
+        let file = file.ok_or_else(|| {
             Misuse::new("no file says how the fleet's NATS server is reached").hint(
                 "`plumb fleet add NAME --controller` writes one: keep it as ~/.config/plumb/fleet.toml, or name it by PLUMB_FLEET",
             )

@@ -24,7 +24,7 @@ use crate::{error::FleetError, key::Key, subject};
 
 /// How long a message may wait to be sent, and a question for its answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A server that does not answer is given up after two of these.
+/// A server that does not answer is given up after three of these.
 const PING: Duration = Duration::from_secs(5);
 /// Attempts to connect again are so far apart at most.
 const FARTHEST: Duration = Duration::from_secs(15);
@@ -32,6 +32,11 @@ const FARTHEST: Duration = Duration::from_secs(15);
 const WAITING: usize = 4096;
 /// What the client says where a server lets a user in no more.
 const REFUSED: &str = "authorization violation";
+/// How an address begins, encrypted and not.
+const ENCRYPTED: &str = "tls://";
+const PLAIN: &str = "nats://";
+/// Answers of all that listen, at most.
+const MOST_ANSWERS: usize = 10_000;
 /// How long what was sent last may take when a connection ends.
 const LAST: Duration = Duration::from_secs(1);
 
@@ -85,6 +90,10 @@ impl Connection {
     /// # Errors
     /// When the server is not reached, or does not let this user in.
     pub(crate) fn open(access: &ServerAccess, tell: &Tell) -> Result<Self, FleetError> {
+        if !is_address(&access.server) {
+            let said = "it begins with neither tls:// nor nats://".to_owned();
+            return Err(FleetError::NoAddress { server: access.server.clone(), said });
+        }
         let address: ServerAddr = access.server.parse().map_err(|error: std::io::Error| {
             FleetError::NoAddress { server: access.server.clone(), said: error.to_string() }
         })?;
@@ -141,7 +150,9 @@ impl Connection {
         self.wait(self.client.publish_with_reply(subject.to_owned(), inbox, Vec::<u8>::new().into()))?;
         let mut all = Vec::new();
         let mut patience = first;
-        while let Incoming::Message(message) = answers.next(patience) {
+        while all.len() < MOST_ANSWERS
+            && let Incoming::Message(message) = answers.next(patience)
+        {
             // A server says so where nobody listens.
             if message.status.is_some() {
                 break;
@@ -189,6 +200,8 @@ fn options(access: &ServerAccess, tell: &Tell, complaint: &Complaint) -> Connect
         .ping_interval(PING)
         .subscription_capacity(WAITING)
         .max_reconnects(None)
+        // Servers that this one names come without their scheme.
+        .require_tls(access.server.starts_with(ENCRYPTED))
         .reconnect_delay_callback(delay)
         .event_callback(on_event(access, tell, complaint));
     if let Some(key) = &access.key {
@@ -250,9 +263,22 @@ fn refused(access: &ServerAccess, error: &async_nats::ConnectError) -> FleetErro
             FleetError::NotPermitted { server, because }
         }
         (ConnectErrorKind::Tls, _) => FleetError::Tls { server, said },
+        _ if is_of_tls(error) => FleetError::Tls { server, said },
         (ConnectErrorKind::ServerParse, _) => FleetError::NoAddress { server, said },
         _ => FleetError::Away { server, said },
     }
+}
+
+/// Whether the handshake failed, which the client counts as input and output.
+fn is_of_tls(error: &async_nats::ConnectError) -> bool {
+    let cause = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
+    cause.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<async_nats::rustls::Error>())
+}
+
+/// Whether an address says whether it is encrypted: the client takes others for plain ones.
+#[must_use]
+pub fn is_address(server: &str) -> bool {
+    [ENCRYPTED, PLAIN].iter().any(|scheme| server.starts_with(scheme))
 }
 
 /// What is heard on a subject.

@@ -23,7 +23,7 @@ mod stream;
 mod subject;
 mod window;
 
-pub use connection::ServerAccess;
+pub use connection::{ServerAccess, is_address};
 pub use controller::Controller;
 pub use error::FleetError;
 pub use key::{Key, KeyError};

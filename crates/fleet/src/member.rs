@@ -3,6 +3,7 @@
 
 use std::{
     io::{self, Read, Write},
+    iter,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -168,7 +169,7 @@ impl Member<'_> {
                 Incoming::Nothing => continue,
                 Incoming::Ended => return,
             };
-            let Some(reply) = message.reply else { continue };
+            let Some(reply) = reply_to(&message) else { continue };
             let info = serde_json::to_vec(&self.info()).expect("texts and numbers are JSON");
             // Whoever asked asks again.
             let _ = self.connection.publish(&reply, info);
@@ -182,12 +183,13 @@ impl Member<'_> {
                 Incoming::Nothing => continue,
                 Incoming::Ended => return,
             };
-            let Some(reply) = message.reply else { continue };
+            let Some(reply) = reply_to(&message) else { continue };
             let controller = subject::ordering(&message.subject).to_owned();
             match self.accept(&controller, &message.payload) {
                 // One for another of this name is not this one's to answer.
                 Ok(None) => {}
                 Ok(Some(order)) => {
+                    self.under_way.fetch_add(1, Ordering::Relaxed);
                     scope.spawn(move || self.conduct(&controller, &order, &reply));
                 }
                 Err(because) => {
@@ -210,6 +212,9 @@ impl Member<'_> {
                 order.messages
             ));
         }
+        if !subject::is_name(&order.session) || order.run.chars().any(char::is_control) {
+            return Err("the order's session or run is no name".to_owned());
+        }
         if !self.policy.controllers.iter().any(|known| known == controller) {
             return Err(format!("`{controller}` is not among the `controllers` of its policy"));
         }
@@ -221,12 +226,11 @@ impl Member<'_> {
 
     /// Starts an agent and carries its streams until it ends or the session does.
     fn conduct(&self, controller: &str, order: &StartOrder, reply: &str) {
-        self.under_way.fetch_add(1, Ordering::Relaxed);
         let (what, tell) = (format!("agent for {} of {controller}", order.run), &self.tell);
         match self.begin(controller, order, reply) {
             Ok(Begun { session, mut agent, reader, writer }) => {
                 tell(&format!("{what}: started"));
-                let _open = carry(&mut *agent, reader, writer);
+                let _open = carry(&mut *agent, &session, reader, writer);
                 session.end(&agent.stop());
                 self.sessions().retain(|other| !Arc::ptr_eq(other, &session));
                 let why = session.said().filter(|said| !said.is_empty());
@@ -268,10 +272,17 @@ impl Member<'_> {
     }
 
     fn end_all(&self) {
-        for session in self.sessions().iter() {
+        let sessions = self.sessions().clone();
+        for session in &sessions {
             session.abort("the member was told to end");
         }
     }
+}
+
+/// Where the answer goes: the inbox of whoever asked, and nowhere else, since the server lets a member answer anywhere.
+fn reply_to(message: &async_nats::Message) -> Option<String> {
+    let inbox = format!("{}.", subject::inbox(subject::ordering(&message.subject)));
+    message.reply.as_ref().map(ToString::to_string).filter(|reply| reply.starts_with(&inbox))
 }
 
 /// The network devices of this process's namespace, but for loopback (proc_pid_net(5)).
@@ -283,7 +294,12 @@ fn devices() -> Vec<String> {
 
 /// Carries both streams until the agent has ended, or its input has and it had time to. Gives the output, which is open still: what
 /// the agent said last comes with its end.
-fn carry(agent: &mut dyn Agent, mut reader: StreamReader, mut writer: StreamWriter) -> Option<StreamWriter> {
+fn carry(
+    agent: &mut dyn Agent,
+    session: &Session,
+    mut reader: StreamReader,
+    mut writer: StreamWriter,
+) -> Option<StreamWriter> {
     let (mut from_agent, mut to_agent) = agent.streams();
     let (ended, ends) = mpsc::channel();
     let output_ended = ended.clone();
@@ -298,8 +314,15 @@ fn carry(agent: &mut dyn Agent, mut reader: StreamReader, mut writer: StreamWrit
         drop(to_agent);
         let _ = ended.send(None);
     });
+    // One that does not even read its input is waited for no longer than the session lasts.
+    let first = loop {
+        match ends.recv_timeout(GLANCE) {
+            Err(mpsc::RecvTimeoutError::Timeout) if session.said().is_none() => {}
+            first => break first.ok().flatten(),
+        }
+    };
     // An agent whose input has ended stops its traffic first.
-    ends.recv().ok().flatten().or_else(|| ends.recv_timeout(GRACE).ok().flatten())
+    first.or_else(|| iter::from_fn(|| ends.recv_timeout(GRACE).ok()).flatten().next())
 }
 
 /// Until the end; each piece goes on as it comes.

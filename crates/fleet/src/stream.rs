@@ -74,7 +74,8 @@ impl Session {
         }
         let (End::Complete(said) | End::Broken(said)) = &end;
         // It is noticed by silence otherwise.
-        let _ = self.shared.send(kind, said.as_bytes());
+        let said = said.as_bytes();
+        let _ = self.shared.send(kind, &said[said.len().saturating_sub(CHUNK)..]);
         self.shared.finish(end);
         self.shared.connection.flush();
     }
@@ -98,7 +99,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.abort("the other side let go of it");
+        self.abort("its controller is done with it");
     }
 }
 
@@ -120,6 +121,15 @@ impl Shared {
             if self.window().due(Instant::now()).is_zero() {
                 self.renew();
             }
+        }
+        // What was noticed here alone the other side is told; one that broke off itself takes no more.
+        let broken = self.window().end().and_then(|end| match end {
+            End::Broken(said) => Some(said.clone()),
+            End::Complete(_) => None,
+        });
+        if let Some(said) = broken {
+            // It is noticed by silence otherwise.
+            let _ = self.send(Kind::Break, said.as_bytes());
         }
     }
 

@@ -28,7 +28,7 @@ The file says what this host may be asked, and by whom:
   ca = \"ca.pem\"                 # the authority that signed the server's certificate; default: those of this system
   controllers = [\"ops\"]         # who may have agents started here
 
-A server that is away is waited for. An agent ends 15 s after the last that was heard of its controller.";
+A server that is away is waited for. An agent ends within 18 s of the last that was heard of its controller.";
 
 /// Flags of `plumb member`.
 #[derive(Debug, Args)]

@@ -92,10 +92,13 @@ impl Register {
 /// Makes the folder.
 pub(super) fn init(args: &InitArgs) -> anyhow::Result<Exit> {
     let folder = &args.folder.folder;
-    if folder.join(REGISTER).exists() {
-        return Err(Misuse::new(format!("{} has a fleet already", folder.display()))
-            .hint("plumb fleet add NAME")
-            .into());
+    if !fleet::is_address(&args.server) || args.server.contains(['"', '\\', '\n']) {
+        let message = format!("`{}` is no address of a NATS server", args.server);
+        return Err(Misuse::new(message).hint("plumb fleet init tls://HOST:4222").into());
+    }
+    if [REGISTER, SERVER, USERS].iter().any(|name| folder.join(name).exists()) {
+        let message = format!("{} has a fleet, or another server's files, already", folder.display());
+        return Err(Misuse::new(message).hint("plumb fleet add NAME, or another --folder").into());
     }
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.with_context(|| format!("cannot make {}", folder.display()))?;
@@ -127,6 +130,11 @@ fn server_config(server: &str, folder: &str) -> String {
 pub(super) fn add(args: &AddArgs) -> anyhow::Result<Exit> {
     let (folder, name) = (&args.folder.folder, &args.name);
     let mut register = Register::read(folder)?;
+    if format!("{name}.toml") == REGISTER {
+        return Err(
+            Misuse::new(format!("`{name}` cannot be a name: {REGISTER} is the fleet's own file")).into()
+        );
+    }
     if !fleet::is_name(name) {
         return Err(Misuse::new(format!(
             "`{name}` cannot be a name: letters, digits, `-` and `_`, 63 at most"
@@ -141,8 +149,9 @@ pub(super) fn add(args: &AddArgs) -> anyhow::Result<Exit> {
     let (key, role) = (Key::generate(), if args.controller { Role::Controller } else { Role::Member });
     let file = folder.join(format!("{name}.nk"));
     let kept = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file);
-    kept.and_then(|mut kept| writeln!(kept, "{}", key.seed()))
-        .with_context(|| format!("cannot write {}", file.display()))?;
+    kept.and_then(|mut kept| writeln!(kept, "{}", key.seed())).with_context(|| {
+        format!("cannot write {} (a key that is left of before? remove it)", file.display())
+    })?;
     let mut text = format!("server = \"{}\"\nname = \"{name}\"\nkey = \"{name}.nk\"\n", register.server);
     if role == Role::Member {
         text += &format!("controllers = {:?}\n", register.controllers());
