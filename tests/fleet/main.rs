@@ -8,6 +8,7 @@ use plumb_tests::{Case, Need, Network, in_one_of_three, run};
 mod capture;
 mod ends;
 mod measured;
+mod members;
 mod overlay;
 mod pairs;
 mod refused;
@@ -17,6 +18,7 @@ const ROOT: Need = Need::Root;
 const SSHD: Need = Need::Program("sshd", "openssh-server");
 const NFT: Need = Need::Program("nft", "nftables");
 const TCPDUMP: Need = Need::Program("tcpdump", "tcpdump");
+const NATS: Need = Need::Program("nats-server", "nats-server");
 const IP: Need = Need::Program("ip", "iproute2");
 
 fn main() -> ExitCode {
@@ -104,4 +106,25 @@ const CASES: &[Case] = &[
         needs: &[ROOT, SSHD, IP],
         test: shared::a_lab_beside_a_run_is_told,
     },
+    Case {
+        name: "a_run_between_members_that_waited_for_the_server_is_measured",
+        needs: &[ROOT, SSHD, IP, NATS],
+        test: members::a_run_between_two,
+    },
+    Case {
+        name: "a_member_that_is_killed_ends_its_run_which_goes_on_when_it_is_back",
+        needs: &[ROOT, SSHD, IP, NATS],
+        test: members::a_killed_member,
+    },
+    Case {
+        name: "without_the_server_agents_end_and_the_run_goes_on_when_it_is_back",
+        needs: &[ROOT, SSHD, IP, NATS],
+        test: members::a_killed_server,
+    },
+    Case {
+        name: "a_member_that_is_cut_off_ends_its_agent_by_its_own_clock",
+        needs: &[ROOT, SSHD, IP, NATS],
+        test: members::a_member_that_is_cut_off,
+    },
+    Case { name: "who_may_not_is_told_why", needs: &[ROOT, SSHD, IP, NATS], test: members::who_may_not },
 ];

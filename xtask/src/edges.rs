@@ -73,9 +73,12 @@ pub(crate) const CRATES: &[CrateRule] = &[
 
     CrateRule { name: "topology", level: Adapters, may_use: &["samples", "scenario", "sys", "units"],
         why: "links know nothing of traffic, machines or results; what the kernel says is told in the words that keep it" },
-    CrateRule { name: "machine", level: Adapters, may_use: &["protocol", "scenario", "workload", "sys", "units"],
+    CrateRule { name: "fleet", level: Adapters, may_use: &["sys"],
+        why: "who may measure on a host is settled on that host, whatever is measured and however one came there; between members \
+              and controllers bytes are carried, whatever they say" },
+    CrateRule { name: "machine", level: Adapters, may_use: &["fleet", "protocol", "scenario", "workload", "sys", "units"],
         why: "what an endpoint lives in does not know how links are made or what is measured; of the protocol it knows \
-              what an image agrees on with its first process" },
+              what an image agrees on with its first process; a member's agent is started over its fleet" },
     CrateRule { name: "memory", level: Adapters, may_use: &["machine", "policy", "protocol", "workload", "sys", "units"],
         why: "a guest's agent is asked what it sees of memory; memory is moved through a machine's monitor and what its guest hands over; whose guest that is, and what the time \
               means, is not its business" },
@@ -92,12 +95,9 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "runs are kept without knowing what a number means" },
 
     CrateRule { name: "lab", level: Orchestration,
-        may_use: &["scenario", "workload", "samples", "protocol", "topology", "machine", "memory", "policy", "stats", "units"],
+        may_use: &["scenario", "workload", "samples", "protocol", "topology", "fleet", "machine", "memory", "policy", "stats", "units"],
         why: "the conductor writes to a sink and orders agents about; it neither stores, analyses nor sends; the rebalancer is one of \
               those that it compares" },
-
-    CrateRule { name: "fleet", level: Orchestration, may_use: &[],
-        why: "who may measure on a host is settled on that host, whatever is measured and however one came there" },
 
     CrateRule { name: "agent", level: Interfaces,
         may_use: &["fleet", "protocol", "topology", "traffic", "probe", "memory", "workload", "samples", "scenario", "sys", "units"],
@@ -128,8 +128,13 @@ pub(crate) const CRATES: &[CrateRule] = &[
 pub(crate) const RESTRICTED: &[Restricted] = &[
     Restricted { krate: "nlink", crates: &["topology"],
         why: "netlink is young and wrapped in one place, so that it can be exchanged there" },
-    Restricted { krate: "tokio", crates: &["topology", "web", "store"],
-        why: "only netlink, the page over the store and the client of a shared store need it; an async runtime near the traffic would be measured with it" },
+    Restricted { krate: "tokio", crates: &["fleet", "topology", "web", "store"],
+        why: "only netlink, NATS, the page over the store and the client of a shared store need it; an async runtime near the traffic would \
+              be measured with it" },
+    Restricted { krate: "async-nats", crates: &["fleet"],
+        why: "what carries messages is known in one place, behind calls that wait" },
+    Restricted { krate: "nkeys", crates: &["fleet"],
+        why: "keys of a fleet are made where they are used" },
     Restricted { krate: "axum", crates: &["web"],
         why: "HTTP is spoken by the page over the store alone" },
     Restricted { krate: "hyper", crates: &["web"],

@@ -4,8 +4,9 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, parse
 
 use crate::{
     commands::{
-        baseline, check, client, compare, completions, config, doctor, explain, import, lab, man, measure,
-        memory, ping, plot, rebalance, report, run, runs, scenario, schema, server, trace, vm, watch, web,
+        baseline, check, client, compare, completions, config, doctor, explain, fleet, import, lab, man,
+        measure, member, memory, ping, plot, rebalance, report, run, runs, scenario, schema, server, trace,
+        vm, watch, web,
     },
     examples,
     global_flags::{GlobalFlags, Origin},
@@ -125,6 +126,11 @@ pub(crate) enum Command {
     /// Memory of virtual machines: what each uses and accesses
     #[command(subcommand)]
     Memory(memory::MemoryCommand),
+    /// Let those who may measure from and to this host, over a NATS server
+    Member(member::MemberArgs),
+    /// Hosts that members make reachable: who is there, and who is let in
+    #[command(subcommand)]
+    Fleet(fleet::FleetCommand),
     /// What this machine can measure, and what not and why
     Doctor(doctor::DoctorArgs),
     /// Show the defaults that hold for you, and where each comes from

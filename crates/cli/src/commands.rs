@@ -8,11 +8,13 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod fleet;
 pub(crate) mod import;
 pub(crate) mod iperf3_flags;
 pub(crate) mod lab;
 pub(crate) mod man;
 pub(crate) mod measure;
+pub(crate) mod member;
 pub(crate) mod memory;
 pub(crate) mod ping;
 pub(crate) mod plot;
@@ -65,6 +67,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Vm(command) => vm::run(command),
         Command::Rebalance(args) => rebalance::run(args),
         Command::Memory(command) => memory::run(command),
+        Command::Member(args) => member::run(args),
+        Command::Fleet(command) => fleet::run(command),
         Command::Doctor(args) => doctor::run(args),
         Command::Config(args) => config::run(args, shared),
         Command::Completions(args) => completions::run(args),

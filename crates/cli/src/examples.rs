@@ -7,6 +7,51 @@ type Examples = (&'static str, &'static [(&'static str, &'static str)]);
 
 const EXAMPLES: &[Examples] = &[
     (
+        "member",
+        &[
+            ("plumb member /etc/plumb/rack-1.toml", "until Ctrl-C, or as a service"),
+            ("plumb member ./rack-1.toml", "as this user, beside its key"),
+        ],
+    ),
+    (
+        "fleet",
+        &[
+            (
+                "plumb fleet init tls://broker.example:4222",
+                "a folder for keys, and the server's configuration",
+            ),
+            ("plumb fleet list", "the members that are there"),
+        ],
+    ),
+    (
+        "fleet list",
+        &[
+            ("plumb fleet list", "name, version, devices"),
+            ("plumb fleet list --json", "the same for programs"),
+        ],
+    ),
+    (
+        "fleet init",
+        &[
+            ("plumb fleet init tls://broker.example:4222", "in the folder fleet"),
+            ("plumb fleet init nats://198.18.0.1:4222 --folder lab", "to try it, unencrypted"),
+        ],
+    ),
+    (
+        "fleet add",
+        &[
+            ("plumb fleet add ops --controller", "one who measures"),
+            ("plumb fleet add rack-1", "a member, which obeys all of those"),
+        ],
+    ),
+    (
+        "fleet remove",
+        &[
+            ("plumb fleet remove rack-1", "its key opens nothing any more"),
+            ("plumb fleet remove ops --folder lab", "of another fleet"),
+        ],
+    ),
+    (
         "completions",
         &[
             ("plumb completions bash > /etc/bash_completion.d/plumb", "for every user of bash"),

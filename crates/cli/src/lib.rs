@@ -17,6 +17,7 @@ mod examples;
 mod exit;
 mod exposition;
 mod failure;
+mod fleet_file;
 mod global_flags;
 mod host;
 mod interrupt;

@@ -1,10 +1,36 @@
-//! Hosts that are shared with others: who may measure on one, and who does. The host itself is the lock.
+//! Hosts that are shared with others: who may measure on one, and who does; the host itself is the lock. And members, hosts
+//! that dial out to a NATS server and start agents by its orders.
 //!
-//! Knows nothing of how a host is reached, nor of what is measured.
+//! Knows nothing of what is measured, nor of what an agent says: it carries bytes. What is asynchronous in it stays behind
+//! [`connection`].
+#![expect(
+    clippy::disallowed_methods,
+    reason = "leases end by this host's monotonic clock, and its devices are listed in a file"
+)]
 
 mod abstract_name;
+mod connection;
+mod controller;
+mod error;
+mod frame;
+mod key;
+mod member;
+mod message;
 mod presence;
 mod reservation;
+mod server_users;
+mod stream;
+mod subject;
+mod window;
 
+pub use connection::{ServerAccess, is_address};
+pub use controller::Controller;
+pub use error::FleetError;
+pub use key::{Key, KeyError};
+pub use member::{Agent, AgentStarter, MemberPolicy, serve};
+pub use message::MemberInfo;
 pub use presence::Presence;
 pub use reservation::{Occupied, Reservation};
+pub use server_users::{Role, User, users};
+pub use stream::{Session, StreamReader, StreamWriter};
+pub use subject::is_name;

@@ -4,8 +4,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use machine::{
-    Accelerator, Firecracker, FirecrackerError, Image, Kernel, Machine, MachineError, NamedTap, Namespace,
-    Nic, ProgramCopy, Qemu, Ssh, Vmlinux,
+    Accelerator, Firecracker, FirecrackerError, Image, Kernel, Machine, MachineError, Member, NamedTap,
+    Namespace, Nic, ProgramCopy, Qemu, Ssh, Vmlinux,
 };
 use scenario::{Access, HostName, Lab, Monitor, Vm};
 use topology::Topology;
@@ -36,6 +36,7 @@ pub(crate) fn of(
             None if let Some(existing) = request.scenario.lab.existing(host) => match &existing.access {
                 Access::Local => Box::new(Namespace::own(host.clone(), request.agent.clone())),
                 Access::Ssh { destination } => Box::new(monitors.ssh(host, destination)?),
+                Access::Member { name } => Box::new(member(request, host, name)?),
             },
             None => {
                 let Some(namespace) = topology.namespace(host) else { continue };
@@ -48,6 +49,13 @@ pub(crate) fn of(
         waiting.push((host.clone(), machine));
     }
     Ok(Machines { waiting, emulated: monitors.qemu.and_then(|qemu| qemu.emulated) })
+}
+
+fn member(request: &Request<'_>, host: &HostName, name: &str) -> Result<Member, RunError> {
+    let because =
+        || format!("host {host} is reached by member `{name}` of a fleet, which this run has not joined");
+    let fleet = request.fleet.as_ref().ok_or_else(|| RunError::Lacks { because: because() })?;
+    Ok(Member::new(host.clone(), name.to_owned(), Arc::clone(fleet), request.id.to_string()))
 }
 
 /// What of a lab to look around in is not there: what the kernel lacks, and guests that boot with their agents, of which

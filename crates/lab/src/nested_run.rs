@@ -83,6 +83,7 @@ fn carry_out<W: Write + Send>(
         tool,
         keep_disturbed: commission.keep_disturbed,
         hosts: ExistingHostUse::default(),
+        fleet: None,
         inside: Some(&commission.because),
     };
     let mut observer = |event: &Event<'_>| outside.tell(event);

@@ -3,9 +3,11 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
+    sync::Arc,
     time::Duration,
 };
 
+use fleet::Controller;
 use machine::Namespace;
 use protocol::{Order, Reply};
 use samples::{Environment, RemedyTrials, RunId, RunRecord, Sink, SkippedCell};
@@ -53,6 +55,8 @@ pub struct Request<'a> {
     pub keep_disturbed: bool,
     /// How hosts that exist already are used.
     pub hosts: ExistingHostUse,
+    /// The fleet whose members are among its hosts.
+    pub fleet: Option<Arc<Controller>>,
     /// Why it is conducted on this machine, if this is a virtual hypervisor that was booted for it.
     pub inside: Option<&'a str>,
 }

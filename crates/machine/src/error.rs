@@ -1,5 +1,6 @@
 //! What can go wrong with a machine.
 
+use fleet::FleetError;
 use thiserror::Error;
 
 use crate::{firecracker::FirecrackerError, guest::GuestError, qemu::QemuError, ssh::SshError};
@@ -46,6 +47,14 @@ pub enum MachineError {
         /// Why.
         #[source]
         source: SshError,
+    },
+    /// A member did not start the agent.
+    #[error("host {host}: {source}")]
+    Member {
+        host: String,
+        /// Why.
+        #[source]
+        source: FleetError,
     },
 }
 

@@ -39,6 +39,8 @@ pub enum Access {
     Local,
     /// By the system's `ssh`, which knows the destination.
     Ssh { destination: String },
+    /// By the member of a fleet that runs there.
+    Member { name: String },
 }
 
 impl Access {
@@ -47,6 +49,7 @@ impl Access {
         match self {
             Self::Local => "",
             Self::Ssh { destination } => destination,
+            Self::Member { name } => name,
         }
     }
 }
@@ -56,6 +59,7 @@ impl fmt::Display for Access {
         match self {
             Self::Local => f.write_str("this machine"),
             Self::Ssh { destination } => write!(f, "ssh {destination}"),
+            Self::Member { name } => write!(f, "member {name}"),
         }
     }
 }

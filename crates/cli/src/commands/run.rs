@@ -7,11 +7,12 @@ mod remedies;
 mod resume;
 mod shown;
 
-use std::{cell::RefCell, path::PathBuf};
+use std::{cell::RefCell, path::PathBuf, sync::Arc};
 
+use ::scenario::{Access, Host, Scenario};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use fleet::Presence;
+use fleet::{Controller, Presence};
 use lab::{ExistingHostUse, Request, RunError, Stop};
 use machine::Rights;
 use samples::{Objective, SkippedCell};
@@ -26,6 +27,7 @@ use crate::{
     },
     exit::Exit,
     failure::NoRights,
+    fleet_file::FleetFile,
     global_flags::GlobalFlags,
     interrupt, output, remedy_results,
     settings::Settings,
@@ -198,6 +200,7 @@ fn measure(
         tool: TOOL,
         keep_disturbed: args.keep_disturbed,
         hosts: ExistingHostUse { cache: !args.no_cache, wait: !args.no_wait },
+        fleet: fleet_of(&job.source.scenario)?,
         inside: None,
     };
     let inside = reason_to_go_inside(job, args);
@@ -215,6 +218,18 @@ fn measure(
     };
     drop(progress);
     Ok(outcome?.skipped)
+}
+
+/// The fleet, where a host of the scenario is reached by one of its members.
+fn fleet_of(scenario: &Scenario) -> anyhow::Result<Option<Arc<Controller>>> {
+    let by_member =
+        |host: &Host| matches!(&host.existing, Some(found) if matches!(found.access, Access::Member { .. }));
+    if !scenario.lab.hosts.iter().any(by_member) {
+        return Ok(None);
+    }
+    let FleetFile { access, .. } = FleetFile::of_user()?;
+    // What it tells would be written into the live view; a run that loses its agents says why.
+    Ok(Some(Arc::new(Controller::open(&access, |_| ())?)))
 }
 
 fn is_interrupted(error: &anyhow::Error) -> bool {

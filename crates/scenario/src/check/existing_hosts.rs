@@ -49,7 +49,8 @@ fn gateways(document: &Document, problems: &mut Vec<Problem>) {
             if document.existing(host.get_ref()).is_some() {
                 let message =
                     format!("`{}` exists already, and no egress gateway can be on it", host.get_ref());
-                let help = "put the gateway and its overlay between hosts without `ssh` and `local`";
+                let help =
+                    "put the gateway and its overlay between hosts without `ssh`, `member` and `local`";
                 problems.push(Problem::new(host.span(), message, "not here").help(help));
             }
         }
@@ -65,28 +66,44 @@ fn access(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
             let help = "write `user@host`, a name of ssh_config, or `ssh://user@host:22`";
             problems.push(Problem::new(destination.span(), message, "not a destination").help(help));
         }
-        if let Some(local) = table.local.as_ref().filter(|local| *local.get_ref()) {
-            let message = format!("`{}` has both `ssh` and `local`", entry.name());
-            problems.push(Problem::new(local.span(), message, "one too many").help("keep one of the two"));
+    }
+    if let Some(name) = &table.member {
+        let text = name.get_ref();
+        if text.is_empty() || text.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_') {
+            let message = format!("`{text}` is no name of a member");
+            let help = "write it as `plumb fleet list` shows it: letters, digits, `-` and `_`";
+            problems.push(Problem::new(name.span(), message, "not a name").help(help));
         }
-    } else if table.local.as_ref().is_none_or(|local| !local.get_ref()) {
-        let places = [
-            table.address.as_ref().map(|key| ("address", key.span())),
-            table.interface.as_ref().map(|key| ("interface", key.span())),
-            table.port.as_ref().map(|key| ("port", key.span())),
-            table.uplink.as_ref().map(|key| ("uplink", key.span())),
-        ];
-        for (key, place) in places.into_iter().flatten() {
-            let message =
-                format!("`{key}` has no effect: `{}` is made, with addresses of its own", entry.name());
-            let help = "say how the host is reached, as in `ssh = \"user@host\"`";
-            problems.push(Problem::new(place, message, "no effect").help(help));
+    }
+    match table.ways()[..] {
+        [] => without_effect(entry, problems),
+        [("ssh", _)] => {}
+        [(_, ref place)] if table.address.is_none() && table.interface.is_none() => {
+            let message = format!("`{}` does not say where its traffic goes", entry.name());
+            let help = "add `address = \"...\"` or `interface = \"...\"`";
+            problems.push(Problem::new(place.clone(), message, "no address and no interface").help(help));
         }
-    } else if table.address.is_none() && table.interface.is_none() {
-        let message = format!("`{}` does not say where its traffic goes", entry.name());
-        let help = "add `address = \"...\"` or `interface = \"...\"`";
-        let place = table.local.as_ref().map_or_else(|| entry.name.span(), Spanned::span);
-        problems.push(Problem::new(place, message, "this machine").help(help));
+        [_] => {}
+        [(one, _), (other, ref place), ..] => {
+            let message = format!("`{}` has both `{one}` and `{other}`", entry.name());
+            problems.push(Problem::new(place.clone(), message, "one too many").help("keep one of the two"));
+        }
+    }
+}
+
+/// What is said of a host that is made.
+fn without_effect(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
+    let table = &entry.table;
+    let places = [
+        table.address.as_ref().map(|key| ("address", key.span())),
+        table.interface.as_ref().map(|key| ("interface", key.span())),
+        table.port.as_ref().map(|key| ("port", key.span())),
+        table.uplink.as_ref().map(|key| ("uplink", key.span())),
+    ];
+    for (key, place) in places.into_iter().flatten() {
+        let message = format!("`{key}` has no effect: `{}` is made, with addresses of its own", entry.name());
+        let help = "say how the host is reached, as in `ssh = \"user@host\"`";
+        problems.push(Problem::new(place, message, "no effect").help(help));
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) {
         Pairs::List(list) => list.iter().for_each(|pair| one(document, pair, &pairs.span(), problems)),
         _ if document.existing_hosts().len() < 2 => {
             let message = "there are no two hosts to pair";
-            let help = "`pairs` are of hosts that exist already: those with `ssh` or `local`";
+            let help = "`pairs` are of hosts that exist already: those with `ssh`, `member` or `local`";
             problems.push(Problem::new(pairs.span(), message, "pairs of what?").help(help));
         }
         _ => {}

@@ -70,7 +70,7 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
                 "nothing connects `{}`, which is made in a network of its own, with `{}`, which exists already",
                 made.device, there.host
             );
-            let help = "name two hosts with `ssh` or `local`, or two devices that are made on such; this machine itself is a \
+            let help = "name two hosts with `ssh`, `member` or `local`, or two devices that are made on such; this machine itself is a \
                         host with `local = true`";
             return Err(vec![Problem::new(table.to.span(), message, "not connected").help(help)]);
         }

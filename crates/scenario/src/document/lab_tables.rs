@@ -1,6 +1,6 @@
 //! The tables that describe the lab beside its links, as written. Their field docs are the descriptions in the JSON Schema.
 
-use std::net::Ipv4Addr;
+use std::{net::Ipv4Addr, ops::Range};
 
 use ipnet::Ipv4Net;
 use schemars::JsonSchema;
@@ -12,15 +12,18 @@ use workload::BalloonMethod;
 use super::written::As;
 use crate::vm::{Board, Monitor};
 
-/// A host: a network namespace of its own, or with `ssh` or `local` a machine that exists already. The first gets its devices
-/// from wires, bridges and overlays. Of the second its own network is measured; overlays over that, bridges, guests and pods are
-/// made beside it.
+/// A host: a network namespace of its own, or with `ssh`, `member` or `local` a machine that exists already. The first gets its
+/// devices from wires, bridges and overlays. Of the second its own network is measured; overlays over that, bridges, guests and
+/// pods are made beside it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HostTable {
     /// Where its agent is started by the system's `ssh`: `user@host`, a name of ssh_config, or `ssh://user@host:22`.
     #[schemars(with = "Option<String>", example = &"user@host")]
     pub(crate) ssh: Option<Spanned<String>>,
+    /// The member of a fleet that starts its agent: the name by which `plumb fleet list` shows it.
+    #[schemars(with = "Option<String>", example = &"rack-1")]
+    pub(crate) member: Option<Spanned<String>>,
     /// `true` of this machine itself, in the network namespace that plumb is started in.
     #[schemars(with = "Option<bool>")]
     pub(crate) local: Option<Spanned<bool>>,
@@ -37,6 +40,19 @@ pub(crate) struct HostTable {
     /// measured at the same time. Default: nothing.
     #[schemars(with = "Option<String>", example = &"rack-1")]
     pub(crate) uplink: Option<Spanned<String>>,
+}
+
+impl HostTable {
+    /// The keys by which it is reached, with their places; none of a host that is made, more than one by mistake.
+    pub(crate) fn ways(&self) -> Vec<(&'static str, Range<usize>)> {
+        let local = self.local.as_ref().filter(|local| *local.get_ref());
+        let ways = [
+            ("ssh", self.ssh.as_ref().map(Spanned::span)),
+            ("member", self.member.as_ref().map(Spanned::span)),
+            ("local", local.map(Spanned::span)),
+        ];
+        ways.into_iter().filter_map(|(key, place)| Some((key, place?))).collect()
+    }
 }
 
 /// A kind of virtual machine. Its guest boots from this program and a kernel that is installed on the host.

@@ -40,9 +40,7 @@ impl<'d> PairWay<'d> {
 impl Document {
     /// Hosts that exist already.
     pub(crate) fn existing_hosts(&self) -> Vec<&str> {
-        let exists = self.hosts.iter().filter(|entry| {
-            entry.table.ssh.is_some() || entry.table.local.as_ref().is_some_and(|local| *local.get_ref())
-        });
+        let exists = self.hosts.iter().filter(|entry| !entry.table.ways().is_empty());
         exists.map(|entry| entry.name()).collect()
     }
 

@@ -9,10 +9,11 @@ use crate::{
 /// `None` of a host that is made.
 pub(crate) fn of(table: &HostTable) -> Option<ExistingHost> {
     let local = table.local.as_ref().is_some_and(|local| *local.get_ref());
-    let access = match &table.ssh {
-        Some(destination) => Access::Ssh { destination: destination.get_ref().clone() },
-        None if local => Access::Local,
-        None => return None,
+    let access = match (&table.ssh, &table.member) {
+        (Some(destination), _) => Access::Ssh { destination: destination.get_ref().clone() },
+        (None, Some(name)) => Access::Member { name: name.get_ref().clone() },
+        (None, None) if local => Access::Local,
+        (None, None) => return None,
     };
     Some(ExistingHost {
         access,

@@ -1,0 +1,31 @@
+//! `plumb fleet`: hosts that members make reachable: who is there, and whom the NATS server lets in.
+
+mod list;
+mod register;
+
+use clap::Subcommand;
+
+use crate::exit::Exit;
+
+/// What to do with a fleet.
+#[derive(Debug, Subcommand)]
+pub(crate) enum FleetCommand {
+    /// List the members that are there
+    List(list::ListArgs),
+    /// Make a folder for a fleet's keys, with a configuration for its NATS server
+    Init(register::InitArgs),
+    /// Let a member in, or one who measures: makes a key, a file for its owner, and the server's list anew
+    Add(register::AddArgs),
+    /// Let somebody in no more
+    Remove(register::RemoveArgs),
+}
+
+/// Does it.
+pub(crate) fn run(command: &FleetCommand) -> anyhow::Result<Exit> {
+    match command {
+        FleetCommand::List(args) => list::run(args),
+        FleetCommand::Init(args) => register::init(args),
+        FleetCommand::Add(args) => register::add(args),
+        FleetCommand::Remove(args) => register::remove(args),
+    }
+}

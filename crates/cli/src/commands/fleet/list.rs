@@ -1,0 +1,47 @@
+//! `plumb fleet list`: the members that are there.
+
+use clap::Args;
+use comfy_table::{Table, presets};
+use fleet::{Controller, MemberInfo};
+use samples::UnixMillis;
+use serde_json::json;
+
+use crate::{
+    exit::Exit,
+    fleet_file::FleetFile,
+    list_format::{self, ListFormat},
+    output,
+};
+
+/// Flags of `plumb fleet list`.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    format: ListFormat,
+}
+
+/// Asks who is there, and prints it.
+pub(super) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
+    let FleetFile { access, .. } = FleetFile::of_user()?;
+    let members = Controller::open(&access, |line| output::aside(line))?.members()?;
+    if args.format.json {
+        list_format::json(members.iter().map(|member| json!(member)))?;
+    } else if members.is_empty() {
+        output::line(format_args!("no member is connected to {}", access.server))?;
+    } else {
+        output::line(table(&members))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn table(members: &[MemberInfo]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(["member", "host", "plumb", "since", "agents", "devices"]);
+    for member in members {
+        let since = list_format::moment(UnixMillis(member.since)).unwrap_or_default();
+        let since = since.split_once('.').map_or(since.as_str(), |(seconds, _)| seconds).replace('T', " ");
+        let MemberInfo { name, host, tool, sessions, devices, .. } = member;
+        table.add_row([name, host, tool, &since, &sessions.to_string(), &devices.join(" ")]);
+    }
+    table
+}

@@ -1,0 +1,86 @@
+//! `plumb member`: lets those who may have agents started on this host, over NATS.
+
+use std::{
+    io::{Read, Write},
+    path::PathBuf,
+};
+
+use anyhow::Context;
+use clap::Args;
+use fleet::{Agent, AgentStarter, MemberPolicy};
+use jiff::Timestamp;
+use lab::Stop;
+use machine::{Channel, Machine, Namespace};
+use scenario::HostName;
+
+use super::{PROGRAM, TOOL};
+use crate::{exit::Exit, failure::Misuse, fleet_file::FleetFile, interrupt, output};
+
+const ABOUT: &str = "Makes this host one that scenarios name by `member = \"NAME\"`: it dials out to a NATS server, says that it is \
+there, and starts agents by the orders of those who may, until Ctrl-C. No port is opened. Traffic goes between the hosts themselves.";
+
+const AFTER_HELP: &str = "\
+The file says what this host may be asked, and by whom:
+
+  server = \"tls://broker.example:4222\"
+  name = \"rack-1\"               # what scenarios call it
+  key = \"rack-1.nk\"             # the NKey that `plumb fleet add` made, beside this file, readable by its owner alone
+  ca = \"ca.pem\"                 # the authority that signed the server's certificate; default: those of this system
+  controllers = [\"ops\"]         # who may have agents started here
+
+A server that is away is waited for. An agent ends within 18 s of the last that was heard of its controller.";
+
+/// Flags of `plumb member`.
+#[derive(Debug, Args)]
+#[command(long_about = ABOUT, after_help = AFTER_HELP)]
+pub(crate) struct MemberArgs {
+    /// Its file (TOML)
+    file: PathBuf,
+}
+
+/// Is a member until it is interrupted.
+pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
+    let FleetFile { access, controllers } = FleetFile::read(&args.file)?;
+    let controllers = controllers.filter(|names| !names.is_empty()).ok_or_else(|| {
+        Misuse::new(format!("{} does not say who may have agents started here", args.file.display()))
+            .hint("add `controllers = [\"NAME\"]`, the names of those who run plumb")
+    })?;
+    let stop = Stop::new();
+    interrupt::asks(&stop.flag())?;
+    let (name, tool, since) =
+        (HostName::new(&access.name), TOOL.to_owned(), Timestamp::now().as_millisecond());
+    let policy = MemberPolicy { access, controllers, tool, since };
+    let tell = |line: &str| output::aside(format_args!("plumb member: {line}"));
+    fleet::serve(&policy, &ThisHost { name }, &stop.flag(), tell).context("cannot be a member")?;
+    Ok(Exit::Success)
+}
+
+/// Starts agents here, in the network namespace of this process.
+struct ThisHost {
+    name: HostName,
+}
+
+impl AgentStarter for ThisHost {
+    fn start(&self) -> Result<Box<dyn Agent>, String> {
+        let mut machine = Namespace::own(self.name.clone(), PROGRAM.into());
+        let channel = machine.start().map_err(|error| error.to_string())?;
+        Ok(Box::new(LocalAgent { machine, channel: Some(channel) }))
+    }
+}
+
+struct LocalAgent {
+    machine: Namespace,
+    channel: Option<Channel>,
+}
+
+impl Agent for LocalAgent {
+    fn streams(&mut self) -> (Box<dyn Read + Send>, Box<dyn Write + Send>) {
+        let Channel { from_agent, to_agent } = self.channel.take().expect("they are asked for once");
+        (from_agent, to_agent)
+    }
+
+    fn stop(&mut self) -> String {
+        self.machine.stop();
+        self.machine.condition().last_output
+    }
+}

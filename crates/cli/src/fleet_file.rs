@@ -1,0 +1,80 @@
+//! How a fleet's server is reached, and as whom: the file of a member, or of one who measures. Must not know what is done there.
+
+use std::{
+    env, fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use fleet::{Key, ServerAccess};
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::{bounded_file, failure::Misuse, misread, misread::Misread, settings};
+
+/// Names a file in place of the usual one.
+const VARIABLE: &str = "PLUMB_FLEET";
+const HELP: &str = "`plumb member --help` shows what can stand in this file";
+
+/// As it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    server: String,
+    name: Spanned<String>,
+    key: Option<PathBuf>,
+    ca: Option<PathBuf>,
+    controllers: Option<Vec<Spanned<String>>>,
+}
+
+/// As it is meant.
+#[derive(Debug)]
+pub(crate) struct FleetFile {
+    pub(crate) access: ServerAccess,
+    /// Those whom a member obeys.
+    pub(crate) controllers: Option<Vec<String>>,
+}
+
+impl FleetFile {
+    /// That of this user: the one of $PLUMB_FLEET, or fleet.toml beside the user's defaults.
+    pub(crate) fn of_user() -> anyhow::Result<Self> {
+        let usual =
+            || settings::file().map(|file| file.with_file_name("fleet.toml")).filter(|file| file.exists());
+        let file = env::var_os(VARIABLE).map(PathBuf::from).or_else(usual);
+        let file = file.ok_or_else(|| {
+            Misuse::new("no file says how the fleet's NATS server is reached").hint(
+                "`plumb fleet add NAME --controller` writes one: keep it as ~/.config/plumb/fleet.toml, or name it by PLUMB_FLEET",
+            )
+        })?;
+        Self::read(&file)
+    }
+
+    /// The one in `file`; what it names is beside it.
+    pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
+        let text = bounded_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let Document { server, name, key, ca, controllers } = misread::parse(file, &text, HELP)?;
+        for name in controllers.iter().flatten().chain([&name]).filter(|name| !fleet::is_name(name.get_ref()))
+        {
+            let message = "a name here has letters, digits, `-` and `_`, 63 at most";
+            return Err(Misread::new(file, &text, name.span(), message, HELP).into());
+        }
+        let beside = |path: PathBuf| file.parent().map(|folder| folder.join(&path)).unwrap_or(path);
+        let key = key.map(|key| read_key(&beside(key))).transpose()?;
+        let access = ServerAccess { server, name: name.into_inner(), key, ca: ca.map(beside) };
+        let controllers = controllers.map(|names| names.into_iter().map(Spanned::into_inner).collect());
+        Ok(Self { access, controllers })
+    }
+}
+
+/// A key that only its owner can read.
+fn read_key(file: &Path) -> anyhow::Result<Key> {
+    let about = || format!("the key {}", file.display());
+    let mode = fs::metadata(file).with_context(about)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        let message = format!("{} can be read by others", about());
+        return Err(Misuse::new(message).hint(format!("chmod 600 {}", file.display())).into());
+    }
+    let text = bounded_file::read(file).with_context(about)?;
+    Key::read(&text).with_context(about)
+}

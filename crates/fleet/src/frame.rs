@@ -1,0 +1,69 @@
+//! One message of a session: what kind it is, how far both ways have come, and bytes. Must not know what the bytes are.
+
+/// Bytes before the payload: the kind, and two numbers, big-endian.
+const HEAD: usize = 1 + 8 + 8;
+
+/// What a message is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The next chunk of the stream.
+    Chunk,
+    /// The sender is there, and has come so far.
+    Renewal,
+    /// There are no more chunks.
+    LastChunk,
+    /// There are no more chunks, and the session is over; the bytes are what was said last.
+    End,
+    /// The session broke off, for the reason that the bytes are.
+    Break,
+}
+
+impl Kind {
+    const ALL: [Self; 5] = [Self::Chunk, Self::Renewal, Self::LastChunk, Self::End, Self::Break];
+}
+
+/// A message of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Frame<'a> {
+    pub(crate) kind: Kind,
+    /// Chunks that its sender has sent before it.
+    pub(crate) sent: u64,
+    /// Chunks that its sender has consumed.
+    pub(crate) consumed: u64,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<'a> Frame<'a> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut message = Vec::with_capacity(HEAD + self.bytes.len());
+        message.push(self.kind as u8);
+        message.extend(self.sent.to_be_bytes());
+        message.extend(self.consumed.to_be_bytes());
+        message.extend(self.bytes);
+        message
+    }
+
+    /// `None` of what is no frame.
+    pub(crate) fn decode(message: &'a [u8]) -> Option<Self> {
+        let (head, bytes) = message.split_at_checked(HEAD)?;
+        let kind = *Kind::ALL.get(usize::from(head[0]))?;
+        let number = |at: usize| head[at..at + 8].try_into().map(u64::from_be_bytes).ok();
+        Some(Self { kind, sent: number(1)?, consumed: number(9)?, bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_encoded_is_decoded_and_nothing_else_is() {
+        for kind in Kind::ALL {
+            let frame = Frame { kind, sent: 7, consumed: u64::MAX, bytes: b"bytes" };
+            assert_eq!(Frame::decode(&frame.encode()), Some(frame));
+        }
+        for message in [&b""[..], b"\0", &[0; HEAD - 1], &[5; HEAD]] {
+            assert_eq!(Frame::decode(message), None);
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! The member's side of a fleet: it says that it is there, and starts agents by the orders of those whom its policy lets. Must
+//! not know what an agent does.
+
+use std::{
+    io::{self, Read, Write},
+    iter,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread::{self, Scope},
+    time::Duration,
+};
+
+use crate::{
+    connection::{Connection, Incoming, ServerAccess, Subscription, Tell},
+    controller,
+    error::FleetError,
+    message::{MemberInfo, StartOrder, StartReply, VERSION, drawn},
+    stream::{Session, StreamReader, StreamWriter},
+    subject,
+    window::CHUNK,
+};
+
+const DEVICES: &str = "/proc/net/dev";
+/// How often a wait looks whether the user asked for the end.
+const GLANCE: Duration = Duration::from_millis(200);
+/// How long an agent whose input has ended may take to end by itself.
+const GRACE: Duration = Duration::from_secs(3);
+/// Agents at the same time, at most.
+const MOST: usize = 16;
+/// The server is asked again after this at first, and after twice the time each time,
+const FIRST: Duration = Duration::from_secs(1);
+/// up to this.
+const FARTHEST: Duration = Duration::from_secs(30);
+
+/// Whom a member obeys, and what it tells of itself.
+#[derive(Debug)]
+pub struct MemberPolicy {
+    pub access: ServerAccess,
+    /// Those who may order agents.
+    pub controllers: Vec<String>,
+    /// The version of plumb.
+    pub tool: String,
+    /// Now, in ms since 1970.
+    pub since: i64,
+}
+
+/// Starts agents on this host.
+pub trait AgentStarter: Sync {
+    /// Starts one, which ends with the calling thread.
+    ///
+    /// # Errors
+    /// When it cannot be started, in words.
+    fn start(&self) -> Result<Box<dyn Agent>, String>;
+}
+
+/// An agent that was started.
+pub trait Agent {
+    /// Its standard output and input; asked for once.
+    fn streams(&mut self) -> (Box<dyn Read + Send>, Box<dyn Write + Send>);
+
+    /// Ends it, if it still runs; what it said last.
+    fn stop(&mut self) -> String;
+}
+
+/// Is a member until `stop` is set. A server that is away is waited for.
+///
+/// # Errors
+/// When the server does not let this user in, or another member has its name.
+pub fn serve(
+    policy: &MemberPolicy,
+    starter: &dyn AgentStarter,
+    stop: &AtomicBool,
+    tell: impl Fn(&str) + Send + Sync + 'static,
+) -> Result<(), FleetError> {
+    let tell: Tell = Arc::new(tell);
+    let Some(connection) = connect(policy, stop, &tell)? else { return Ok(()) };
+    let name = &policy.access.name;
+    let connection = Arc::new(connection);
+    if let Some(other) = controller::members(&connection, name)?.into_iter().find(|other| other.name == *name)
+    {
+        return Err(FleetError::Taken { name: name.clone(), host: other.host });
+    }
+    let orders = connection.subscribe(subject::order(name, "*"))?;
+    let roll = connection.subscribe(subject::roll("*"))?;
+    let member = Member {
+        policy,
+        starter,
+        stop,
+        tell,
+        connection,
+        instance: drawn(),
+        under_way: AtomicUsize::new(0),
+        sessions: Mutex::default(),
+    };
+    (member.tell)(&format!("member {name} takes orders from {}", policy.controllers.join(", ")));
+    thread::scope(|scope| {
+        scope.spawn(|| member.answer_rolls(roll));
+        member.obey(scope, orders);
+        member.end_all();
+    });
+    Ok(())
+}
+
+/// Connects as soon as the server is there; `None` when the end was asked for before.
+fn connect(policy: &MemberPolicy, stop: &AtomicBool, tell: &Tell) -> Result<Option<Connection>, FleetError> {
+    let mut pause = FIRST;
+    while !stop.load(Ordering::Relaxed) {
+        match Connection::open(&policy.access, tell) {
+            Ok(connection) => return Ok(Some(connection)),
+            Err(error @ (FleetError::Away { .. } | FleetError::Broken { .. })) => {
+                tell(&format!("{error}; it is tried again in {} s", pause.as_secs()));
+            }
+            Err(error) => return Err(error),
+        }
+        let mut left = pause;
+        while !left.is_zero() && !stop.load(Ordering::Relaxed) {
+            thread::sleep(GLANCE);
+            left = left.saturating_sub(GLANCE);
+        }
+        pause = FARTHEST.min(pause * 2);
+    }
+    Ok(None)
+}
+
+struct Member<'a> {
+    policy: &'a MemberPolicy,
+    starter: &'a dyn AgentStarter,
+    stop: &'a AtomicBool,
+    tell: Tell,
+    connection: Arc<Connection>,
+    instance: String,
+    under_way: AtomicUsize,
+    sessions: Mutex<Vec<Arc<Session>>>,
+}
+
+/// A session with its agent.
+struct Begun {
+    session: Arc<Session>,
+    agent: Box<dyn Agent>,
+    reader: StreamReader,
+    writer: StreamWriter,
+}
+
+impl Member<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn info(&self) -> MemberInfo {
+        MemberInfo {
+            name: self.policy.access.name.clone(),
+            host: sys::uname::hostname(),
+            tool: self.policy.tool.clone(),
+            messages: VERSION,
+            since: self.policy.since,
+            devices: devices(),
+            sessions: self.under_way.load(Ordering::Relaxed),
+            instance: self.instance.clone(),
+        }
+    }
+
+    fn answer_rolls(&self, mut roll: Subscription) {
+        while !self.is_stopped() {
+            let message = match roll.next(GLANCE) {
+                Incoming::Message(message) => message,
+                Incoming::Nothing => continue,
+                Incoming::Ended => return,
+            };
+            let Some(reply) = reply_to(&message) else { continue };
+            let info = serde_json::to_vec(&self.info()).expect("texts and numbers are JSON");
+            // Whoever asked asks again.
+            let _ = self.connection.publish(&reply, info);
+        }
+    }
+
+    fn obey<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, mut orders: Subscription) {
+        while !self.is_stopped() {
+            let message = match orders.next(GLANCE) {
+                Incoming::Message(message) => message,
+                Incoming::Nothing => continue,
+                Incoming::Ended => return,
+            };
+            let Some(reply) = reply_to(&message) else { continue };
+            let controller = subject::ordering(&message.subject).to_owned();
+            match self.accept(&controller, &message.payload) {
+                // One for another of this name is not this one's to answer.
+                Ok(None) => {}
+                Ok(Some(order)) => {
+                    self.under_way.fetch_add(1, Ordering::Relaxed);
+                    scope.spawn(move || self.conduct(&controller, &order, &reply));
+                }
+                Err(because) => {
+                    (self.tell)(&format!("refused {controller} an agent: {because}"));
+                    self.reply(&reply, &StartReply::Refused { because });
+                }
+            }
+        }
+    }
+
+    /// The order, where it is this member's and may be given; why not otherwise.
+    fn accept(&self, controller: &str, order: &[u8]) -> Result<Option<StartOrder>, String> {
+        let order: StartOrder = serde_json::from_slice(order).map_err(|error| error.to_string())?;
+        if order.instance != self.instance {
+            return Ok(None);
+        }
+        if order.messages != VERSION {
+            return Err(format!(
+                "it speaks version {VERSION} of a fleet's messages, not {}: install the same version of plumb on both",
+                order.messages
+            ));
+        }
+        if !subject::is_name(&order.session) || order.run.chars().any(char::is_control) {
+            return Err("the order's session or run is no name".to_owned());
+        }
+        if !self.policy.controllers.iter().any(|known| known == controller) {
+            return Err(format!("`{controller}` is not among the `controllers` of its policy"));
+        }
+        if self.under_way.load(Ordering::Relaxed) >= MOST {
+            return Err(format!("it has {MOST} agents already"));
+        }
+        Ok(Some(order))
+    }
+
+    /// Starts an agent and carries its streams until it ends or the session does.
+    fn conduct(&self, controller: &str, order: &StartOrder, reply: &str) {
+        let (what, tell) = (format!("agent for {} of {controller}", order.run), &self.tell);
+        match self.begin(controller, order, reply) {
+            Ok(Begun { session, mut agent, reader, writer }) => {
+                tell(&format!("{what}: started"));
+                let _open = carry(&mut *agent, &session, reader, writer);
+                session.end(&agent.stop());
+                self.sessions().retain(|other| !Arc::ptr_eq(other, &session));
+                let why = session.said().filter(|said| !said.is_empty());
+                tell(&format!("{what}: ended{}", why.map(|why| format!(" ({why})")).unwrap_or_default()));
+            }
+            Err(because) => {
+                tell(&format!("{what}: not started: {because}"));
+                self.reply(reply, &StartReply::Refused { because });
+            }
+        }
+        self.under_way.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn begin(&self, controller: &str, order: &StartOrder, reply: &str) -> Result<Begun, String> {
+        let [to, from] = subject::session(&self.policy.access.name, controller, &order.session);
+        let incoming = self.connection.subscribe(to).map_err(|error| error.to_string())?;
+        let agent = self.starter.start()?;
+        // Before the session speaks: a controller hears the answer first.
+        self.reply(reply, &StartReply::Started);
+        let (session, reader, writer) =
+            Session::begin(&self.connection, incoming, from).map_err(|error| error.to_string())?;
+        let session = Arc::new(session);
+        self.sessions().push(Arc::clone(&session));
+        if self.is_stopped() {
+            // It may have come too late to be ended with the others.
+            self.end_all();
+        }
+        Ok(Begun { session, agent, reader, writer })
+    }
+
+    fn reply(&self, to: &str, reply: &StartReply) {
+        let reply = serde_json::to_vec(reply).expect("texts are JSON");
+        // Whoever asked hears nothing, and says so.
+        let _ = self.connection.publish(to, reply);
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Vec<Arc<Session>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end_all(&self) {
+        let sessions = self.sessions().clone();
+        for session in &sessions {
+            session.abort("the member was told to end");
+        }
+    }
+}
+
+/// Where the answer goes: the inbox of whoever asked, and nowhere else, since the server lets a member answer anywhere.
+fn reply_to(message: &async_nats::Message) -> Option<String> {
+    let inbox = format!("{}.", subject::inbox(subject::ordering(&message.subject)));
+    message.reply.as_ref().map(ToString::to_string).filter(|reply| reply.starts_with(&inbox))
+}
+
+/// The network devices of this process's namespace, but for loopback (proc_pid_net(5)).
+fn devices() -> Vec<String> {
+    let table = std::fs::read_to_string(DEVICES).unwrap_or_default();
+    let names = table.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
+    names.filter(|name| name != "lo").collect()
+}
+
+/// Carries both streams until the agent has ended, or its input has and it had time to. Gives the output, which is open still: what
+/// the agent said last comes with its end.
+fn carry(
+    agent: &mut dyn Agent,
+    session: &Session,
+    mut reader: StreamReader,
+    mut writer: StreamWriter,
+) -> Option<StreamWriter> {
+    let (mut from_agent, mut to_agent) = agent.streams();
+    let (ended, ends) = mpsc::channel();
+    let output_ended = ended.clone();
+    thread::spawn(move || {
+        // Either the agent has ended or the session, which knows why.
+        let _ = pass(&mut from_agent, &mut writer);
+        let _ = output_ended.send(Some(writer));
+    });
+    thread::spawn(move || {
+        let _ = pass(&mut reader, &mut to_agent);
+        // The agent hears that there is no more.
+        drop(to_agent);
+        let _ = ended.send(None);
+    });
+    // One that does not even read its input is waited for no longer than the session lasts.
+    let first = loop {
+        match ends.recv_timeout(GLANCE) {
+            Err(mpsc::RecvTimeoutError::Timeout) if session.said().is_none() => {}
+            first => break first.ok().flatten(),
+        }
+    };
+    // An agent whose input has ended stops its traffic first.
+    first.or_else(|| iter::from_fn(|| ends.recv_timeout(GRACE).ok()).flatten().next())
+}
+
+/// Until the end; each piece goes on as it comes.
+fn pass(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<()> {
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let read = match from.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        if read == 0 {
+            return Ok(());
+        }
+        to.write_all(&buffer[..read])?;
+        to.flush()?;
+    }
+}

@@ -1,0 +1,58 @@
+//! A host on which a member of a fleet runs, as a machine: the member starts the agent, and its channel goes over NATS. Must not
+//! know how members are reached.
+
+use std::sync::Arc;
+
+use fleet::{Controller, Session};
+use scenario::HostName;
+
+use crate::{Condition, Machine, channel::Channel, error::MachineError};
+
+/// A machine that a member is on.
+#[derive(Debug)]
+pub struct Member {
+    host: HostName,
+    name: String,
+    /// What the member is told that it is for.
+    run: String,
+    fleet: Arc<Controller>,
+    session: Option<Session>,
+    last_output: String,
+}
+
+impl Member {
+    /// A machine for `host` where the member `name` of `fleet` starts the agent, for `run`.
+    #[must_use]
+    pub fn new(host: HostName, name: String, fleet: Arc<Controller>, run: String) -> Self {
+        Self { host, name, run, fleet, session: None, last_output: String::new() }
+    }
+}
+
+impl Machine for Member {
+    fn start(&mut self) -> Result<Channel, MachineError> {
+        if self.session.is_some() {
+            return Err(MachineError::Started { host: self.host.to_string() });
+        }
+        let started = self.fleet.start(&self.name, &self.run);
+        let (session, reader, writer) =
+            started.map_err(|source| MachineError::Member { host: self.host.to_string(), source })?;
+        self.session = Some(session);
+        Ok(Channel { from_agent: Box::new(reader), to_agent: Box::new(writer) })
+    }
+
+    /// None on this host.
+    fn pids(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    fn stop(&mut self) {
+        if let Some(session) = self.session.take() {
+            self.last_output = session.last_output().unwrap_or_default();
+        }
+    }
+
+    fn condition(&self) -> Condition {
+        let said = self.session.as_ref().and_then(Session::last_output);
+        Condition { last_output: said.unwrap_or_else(|| self.last_output.clone()), ..Condition::default() }
+    }
+}
