@@ -139,7 +139,7 @@ fn made(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
     Topology::inside(lab, host).map_err(|error| match lab.existing(host) {
         Some(_) if error.is_permission() => Refusal::new(
             "its agent may not make network namespaces and devices there, which takes root (CAP_SYS_ADMIN and CAP_NET_ADMIN): let \
-             `ssh` log in as root, or start plumb as root if the host is `local`",
+             `ssh` log in as root, or start `plumb member`, or plumb itself for a `local` host, as root",
         ),
         _ => Refusal::new(error.to_string()),
     })

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use samples::{Arm, CellEnd, CellRecord, PathRecord, ProbeKind, RunRecord, Trial};
-use workload::Metric;
+use workload::{Metric, StreamSettings};
 
 use crate::disturbance::is_disturbed;
 
@@ -54,6 +54,11 @@ impl<'a> Observations<'a> {
     /// The trials that measure it, in order of blocks.
     pub(crate) fn trials(&self) -> impl Iterator<Item = &'a Trial> {
         self.points.values().map(|point| point.trial)
+    }
+
+    /// What was asked of a stream that plumb sent.
+    pub(crate) fn asked(&self) -> Option<&'a StreamSettings> {
+        self.record.sent.load().and_then(StreamSettings::of)
     }
 
     /// The layers of its path.

@@ -54,8 +54,8 @@ impl FleetFile {
     pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
         let text = bounded_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
         let Document { server, name, key, ca, controllers } = misread::parse(file, &text, HELP)?;
-        for name in controllers.iter().flatten().chain([&name]).filter(|name| !fleet::is_name(name.get_ref()))
-        {
+        let is_none = |name: &&Spanned<String>| !fleet::is_name(name.get_ref());
+        if let Some(name) = controllers.iter().flatten().chain([&name]).find(is_none) {
             let message = "a name here has letters, digits, `-` and `_`, 63 at most";
             return Err(Misread::new(file, &text, name.span(), message, HELP).into());
         }

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, net::Ipv4Addr, thread, time::Duration};
 
 use protocol::{Order, Reply};
-use scenario::{DeviceName, DeviceRef, HostName, Lab, PathEnd, Scenario};
+use scenario::{DeviceName, DeviceRef, HostName, Lab, PathEnd, Plan, Scenario};
 
 use crate::{
     agents::Agents,
@@ -18,7 +18,7 @@ use crate::{
 const AGAIN: Duration = Duration::from_millis(500);
 
 /// The scenario with the ends that its existing hosts have, of those with an agent.
-pub(crate) fn located(scenario: &Scenario, agents: &mut Agents) -> Result<Scenario, RunError> {
+pub(crate) fn located(scenario: &Scenario, plan: &Plan, agents: &mut Agents) -> Result<Scenario, RunError> {
     let mut located = scenario.clone();
     let mut found: BTreeMap<DeviceRef, PathEnd> = BTreeMap::new();
     for host in &mut located.lab.hosts {
@@ -40,11 +40,11 @@ pub(crate) fn located(scenario: &Scenario, agents: &mut Agents) -> Result<Scenar
             *device = found.get(device).map_or_else(|| device.clone(), |end| end.device.clone());
         }
     }
-    fits(&located.lab).map(|()| located)
+    fits(&located.lab, plan).map(|()| located)
 }
 
 /// What is made on hosts can have no name, address or MTU that what they have told excludes.
-fn fits(lab: &Lab) -> Result<(), RunError> {
+fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
     let refused = |host: &HostName, because: String| RunError::Refused {
         host: host.to_string(),
         what: "make what the lab has on it",
@@ -68,7 +68,9 @@ fn fits(lab: &Lab) -> Result<(), RunError> {
             return Err(refused(&host.name, because));
         }
     }
-    lab.mtu_misfit().map_or(Ok(()), |(at, because)| Err(refused(&at.host, because)))
+    let of_cells = plan.cells.iter().map(|cell| &cell.devices);
+    let misfit = [&lab.devices].into_iter().chain(of_cells).find_map(|settings| lab.mtu_misfit(settings));
+    misfit.map_or(Ok(()), |(at, because)| Err(refused(&at.host, because)))
 }
 
 /// The end that a host has with this address and device, or with what follows from how it was reached, and its MTU.

@@ -137,7 +137,8 @@ impl LabHandle<'_> {
         }
         let RunError::Refused { host, what, because, unsupported: false } = error else { return error };
         let ends = [&path.from.host, &path.to.host].into_iter();
-        let troubles = ends.filter_map(|end| Some(format!("; host {end}: {}", agents.trouble(end)?)));
+        let troubles =
+            ends.filter_map(|end| Some(format!("; host {end}: {}", agents.trouble(self.agent_of(end))?)));
         let because = troubles.fold(because, |because, trouble| because + &trouble);
         RunError::Refused { host, what, because, unsupported: false }
     }
@@ -164,7 +165,8 @@ impl LabHandle<'_> {
 
     /// Whether anything is made on a host that exists already.
     fn has_made_on(&self, host: &HostName) -> bool {
-        self.lab.link_devices().any(|made| self.lab.is_made_on(made.at, host))
+        self.lab.existing(host).is_some()
+            && self.lab.link_devices().any(|made| self.lab.is_made_on(made.at, host))
     }
 
     fn outside(&self, devices: &[DeviceRef]) -> Vec<DeviceRef> {

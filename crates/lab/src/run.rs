@@ -106,7 +106,7 @@ pub fn run<S: Sink>(
     let lacks = MissingCapabilities::of(lab, topology.missing(), request.firecracker.as_deref());
     let ground = LabHandle { lab, topology: &topology };
     let Endpoints { mut agents, environment, emulated } = start(request, &ground, &lacks, observer, stop)?;
-    let scenario = existing_hosts::located(request.scenario, &mut agents)?;
+    let scenario = existing_hosts::located(request.scenario, request.plan, &mut agents)?;
     let reservation = (request.id.0.as_str(), request.hosts.wait);
     existing_hosts::reserve(&scenario, &mut agents, reservation, observer)?;
     let ground = LabHandle { lab: &scenario.lab, ..ground };
@@ -180,8 +180,12 @@ fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
 /// The ends of the paths that can be measured; of what is made on hosts that exist already, those hosts.
 fn ends<'a>(request: &'a Request<'_>, lacks: &MissingCapabilities<'_>) -> BTreeSet<&'a HostName> {
     let paths = planned_paths(request).filter(|path| lacks.of_path(path).is_none());
-    let ends = paths.flat_map(|path| [&path.from.host, &path.to.host]);
-    ends.map(|host| request.scenario.lab.seat(host).unwrap_or(host)).collect()
+    let lab = &request.scenario.lab;
+    let seats = paths.flat_map(|path| {
+        let ends = [&path.from.host, &path.to.host].into_iter().map(|host| lab.seat(host).unwrap_or(host));
+        ends.chain(path.devices.iter().filter_map(|at| lab.seat(&at.host)))
+    });
+    seats.collect()
 }
 
 /// The machine that namespaces and virtual machines are on; a namespace sees what it is.

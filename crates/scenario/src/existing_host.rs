@@ -1,4 +1,4 @@
-//! A host that exists already: how its agent is reached, and where traffic goes. Nothing is made on it. Must not know how an
+//! A host that exists already: how its agent is reached, and where traffic goes. What is made on it is in a namespace beside its own. Must not know how an
 //! agent is started.
 
 use std::{fmt, net::Ipv4Addr};

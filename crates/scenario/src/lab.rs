@@ -149,10 +149,10 @@ impl Lab {
         }
     }
 
-    /// What does not fit together of MTUs, and what to do, if anything does not.
+    /// What does not fit together of MTUs under `settings`, and what to do, if anything does not.
     #[must_use]
-    pub fn mtu_misfit(&self) -> Option<(DeviceRef, String)> {
-        let misfit = misfits(self, &self.devices).into_iter().next()?;
+    pub fn mtu_misfit(&self, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Option<(DeviceRef, String)> {
+        let misfit = misfits(self, settings).into_iter().next()?;
         Some((misfit.blamed, format!("{}; {}", misfit.message, misfit.help)))
     }
 

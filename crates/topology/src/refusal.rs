@@ -73,7 +73,9 @@ impl Refusal {
                 "run as root, or in a user namespace of your own (`plumb doctor` says what is allowed)"
             }
             _ if self.is_unsupported() => "this kernel lacks it; `plumb doctor` lists what it has",
-            EEXIST | EADDRINUSE => "the host has that already, perhaps of another run; take another number",
+            EEXIST | EADDRINUSE => {
+                "it is there already, in the scenario or by another on a host of yours; take another number, name or address"
+            }
             _ if self.is_unreachable() => "give the host an address in the network of the next hop",
             _ => "check this part of the scenario; `plumb doctor` tries each part alone",
         }

@@ -3,7 +3,7 @@
 
 use findings::{CellSummary, CostStep, Evidence, Finding, Interval, Ladder, Remedy, Severity};
 use units::{BitRate, Nanos};
-use workload::{PingPongSettings, Quantity, Schedule, StreamSettings, Waiting};
+use workload::{PingPongSettings, Quantity, Schedule, Waiting};
 
 use super::{
     Context, Rule,
@@ -52,7 +52,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 
 /// Senders had a rate, and it did not arrive.
 fn of_asked(cell: &CellSummary, measured: &Observations<'_>) -> Option<Short> {
-    let load = measured.record.sent.load().and_then(StreamSettings::of)?;
+    let load = measured.asked()?;
     let asked = BitRate(load.rate?.0 * f64::from(load.connections()));
     short_of(cell, asked, OF_ASKED, "was asked of it", "asked of the senders")
 }

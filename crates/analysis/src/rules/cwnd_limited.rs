@@ -4,7 +4,7 @@ use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, StreamS
 use samples::Trial;
 use stats::describe;
 use units::Nanos;
-use workload::{Flow, Interval, StreamSettings, TcpSample};
+use workload::{Flow, Interval, TcpSample};
 
 use super::{
     Context, Rule,
@@ -48,14 +48,9 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
 }
 
-/// What was asked of a stream that plumb sent.
-fn asked<'a>(measured: &Observations<'a>) -> Option<&'a StreamSettings> {
-    measured.record.sent.load().and_then(StreamSettings::of)
-}
-
 fn full<'a>(cell: &'a CellSummary, measured: &'a Observations<'a>) -> Option<Full<'a>> {
     let tcp = StreamSummary::of(cell)?.tcp?;
-    let paced = asked(measured).is_some_and(|load| load.rate.is_some());
+    let paced = measured.asked().is_some_and(|load| load.rate.is_some());
     let is_much = |share: Option<f64>| share.is_some_and(|share| share >= MUCH);
     if paced || is_much(tcp.receive_window_limited) || is_much(tcp.send_buffer_limited) {
         return None;
@@ -142,7 +137,9 @@ fn remedy(worst: &Full<'_>, commands: &Commands<'_>) -> Remedy {
             ..Remedy::manual(action.into(), commands.again("--try-remedies", "-C bbr"))
         };
     }
-    let streams = asked(worst.measured)
+    let streams = worst
+        .measured
+        .asked()
         .map(|load| load.streams.saturating_mul(2))
         .filter(|streams| *streams <= MOST_STREAMS);
     Remedy {

@@ -2,7 +2,7 @@
 
 use findings::{CellSummary, Change, Evidence, Finding, Severity};
 use samples::ValidityWarning;
-use workload::{Mode, StreamSettings};
+use workload::Mode;
 
 use super::Context;
 use crate::words::{count, percent};
@@ -59,7 +59,7 @@ fn mostly(
 /// What spares the busy thread of the first cell: cheaper steps, or where it has them already more threads.
 pub(crate) fn relief(finding: &Finding, context: &Context<'_>) -> Option<Change> {
     const MOST_STREAMS: u32 = 128;
-    let load = StreamSettings::of(context.measured_of(finding.cells.first()?)?.record.sent.load()?)?;
+    let load = context.measured_of(finding.cells.first()?)?.asked()?;
     let more = (load.streams <= MOST_STREAMS / 2).then(|| Change::Streams { streams: load.streams * 2 });
     if load.mode == Mode::App { Some(Change::LimitMode) } else { more }
 }

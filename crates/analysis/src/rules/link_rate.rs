@@ -1,8 +1,8 @@
 //! `link-rate`: a path carries what a link of a usual rate can, and no more.
 
-use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use findings::{CellSummary, Evidence, Finding, Severity};
 use units::BitRate;
-use workload::{Metric, StreamSettings, Transport};
+use workload::{Metric, Transport};
 
 use super::{Context, Rule};
 use crate::{
@@ -20,6 +20,8 @@ const HEADERS: [f64; 2] = [52.0, 72.0];
 const FRAMES: [f64; 2] = [14.0, 38.0];
 /// A segment at the usual MTU of 1500.
 const USUAL_SEGMENT: u32 = 1448;
+/// The layer of a path that exists already.
+const EXISTING: &str = "network";
 /// A rate that is so near is the link's.
 const NEAR: f64 = 0.004;
 /// A link gives every trial the same.
@@ -43,7 +45,11 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 
 /// The rate of the link that a TCP stream without a rate of its own fills, if it does, in bit/s.
 pub(super) fn of(cell: &CellSummary, measured: &Observations<'_>) -> Option<f64> {
-    let load = measured.record.sent.load().and_then(StreamSettings::of)?;
+    // Of a path that was made for the run it is known what limits it.
+    if cell.layers.iter().any(|layer| layer != EXISTING) {
+        return None;
+    }
+    let load = measured.asked()?;
     let is_free =
         load.transport == Transport::Tcp && load.rate.is_none() && load.direction.flows().len() == 1;
     if cell.metric != Metric::Throughput || !is_free || cell.values.len() < 2 {

@@ -142,7 +142,7 @@ fn claim(
     };
     match (wide.first(), cut.is_empty()) {
         (Some((_, widest)), empty) => format!(
-            "The intervals of {} of {} are too wide to answer them{}. The widest is that of {}: {}.",
+            "Too noisy to say for {} of {}: the intervals are too wide{}. The widest is that of {}: {}.",
             wide.len(),
             count(asked, "comparison"),
             if empty { String::new() } else { format!("; {}", budget()) },

@@ -38,7 +38,10 @@ fn machine(environment: &Environment, paths: &[PathRecord]) -> Vec<(String, Text
         environment.load_average.map_or_else(unknown, |load| load.map(|l| format!("{l:.2}")).join(", "));
     let available = environment.congestion_available.join(", ");
     let congestion = format!("{} (available: {available})", or_unknown(&environment.congestion_default));
-    let lab = match (paths.first().filter(|path| PathRecord::exists(&path.layers)), environment.privileged) {
+    let lab = match (
+        paths.first().filter(|_| paths.iter().all(|path| PathRecord::exists(&path.layers))),
+        environment.privileged,
+    ) {
         (Some(path), _) => format!("none; this is the host of {}", path.from),
         (None, true) => "created as root".to_owned(),
         (None, false) => "created in a user namespace, without root".to_owned(),

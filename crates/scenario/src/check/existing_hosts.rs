@@ -28,8 +28,19 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
 fn made(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
     for table in document.links.all() {
         for device in table.devices(document) {
-            let Some(existing) = draft.lab.existing(&device.at.host) else { continue };
             let host = &device.at.host;
+            let Some(existing) = draft.lab.existing(host) else {
+                // Of a guest there, only its own device can be made.
+                if let Some(seat) = draft.lab.seat(host).filter(|_| !table.follows_bridge()) {
+                    let message = format!(
+                        "`{host}` is on `{seat}`, which exists already, and `{}` cannot be made there",
+                        device.at
+                    );
+                    let help = "put wires, bridges and overlays into hosts; a guest or pod there has its `eth0` alone";
+                    problems.push(Problem::new(device.place, message, "a device of it").help(help));
+                }
+                continue;
+            };
             if !table.fits_existing() {
                 let message = format!("`{host}` exists already, and `{}` cannot be made on it", device.at);
                 let help = "what can be made there: overlays (`[vxlans]`) over its own network, bridges, and guests and pods \

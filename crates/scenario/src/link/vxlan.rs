@@ -370,7 +370,9 @@ impl LinkKind for Vxlan {
         for member in &mut self.members {
             let Some(existing) = told.existing(&member.at.host) else { continue };
             member.underlay = existing.end(&member.at.host).device.device;
-            member.local = existing.address.unwrap_or(member.local);
+            // One that no agent of this run is on is sent nothing: what listens there is its owner's.
+            member.local =
+                existing.address.filter(|_| existing.mtu.is_some()).unwrap_or(Ipv4Addr::UNSPECIFIED);
         }
         if self.mtu == UNTOLD_MTU {
             let told = self.members.iter().filter_map(|member| told.existing(&member.at.host)?.mtu);

@@ -201,14 +201,14 @@ fn an_overlay_goes_over_the_own_network_of_machines_and_learns_its_mtu_from_them
     }
     lab.locate();
     assert!(inside.iter().all(|at| mtu(&lab, at) == Some(1450)), "the least of them, less the encapsulation");
-    assert_eq!(lab.mtu_misfit(), None);
+    assert_eq!(lab.mtu_misfit(&lab.devices), None);
     let written = Scenario::parse("test", &OVERLAY.replace("vni = 100", "vni = 100\nmtu = 1500"));
     let mut lab = written.expect("what machines have is not known").lab;
     for host in &mut lab.hosts {
         host.existing.iter_mut().for_each(|existing| existing.mtu = Some(1500));
     }
     lab.locate();
-    let (_, because) = lab.mtu_misfit().expect("1500 do not fit into 1500");
+    let (_, because) = lab.mtu_misfit(&lab.devices).expect("1500 do not fit into 1500");
     assert!(because.contains("take 1450 or less"), "{because}");
 }
 
@@ -243,6 +243,13 @@ fn what_cannot_be_on_such_a_host_is_said_where_it_stands() {
             "[guests.one]",
             "`a:one` cannot be made on it",
             "without `vm`",
+        ),
+        (
+            "[paths.there]",
+            "[wires.further]\nbetween = [\"one:eth1\", \"other:eth1\"]\n[paths.there]",
+            "between",
+            "`one` is on `a`, which exists already",
+            "its `eth0` alone",
         ),
         (
             "from = \"one\"",

@@ -253,7 +253,7 @@ pub(super) fn paced(rate: f64) -> Fixture {
 /// A stream by bbr that has this rate in every trial.
 pub(super) fn steady(rate: f64) -> Fixture {
     let mut run = Fixture::new(4);
-    run.path("plain", &["wire"]).measured("plain", "bulk", stream_settings(), &stream_of(rate));
+    run.path("plain", &["network"]).measured("plain", "bulk", stream_settings(), &stream_of(rate));
     run.each("plain/bulk", |trial| {
         let Measurement::Stream(data) = &mut trial.measurement else { return };
         data.flows[0].sender.socket.congestion = Some("bbr".into());

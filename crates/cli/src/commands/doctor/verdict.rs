@@ -103,7 +103,7 @@ fn needs(scenario: &Scenario, cell: &Cell) -> BTreeSet<&'static str> {
 /// What the devices on the way need, at this cell's settings.
 fn path_needs(scenario: &Scenario, cell: &Cell, path: &Path) -> BTreeSet<&'static str> {
     let mut needs = BTreeSet::new();
-    for device in &path.devices {
+    for device in path.devices.iter().filter(|at| !scenario.lab.is_remote(&at.host)) {
         if scenario.lab.host(&device.host).is_some_and(|host| host.forwards) {
             needs.insert("forwarding");
         }
