@@ -84,6 +84,7 @@ bench: setup-build ## Compare plumb with its peers, side by side (ARGS="--only N
 .PHONY: docs
 docs: setup ## Make every picture and capture of docs/ anew (5 minutes on a quiet machine; RUNS=no leaves out those of runs)
 	@$(XTASK) pictures $(if $(filter no,$(RUNS)),--no-runs)
+	@$(if $(filter no,$(RUNS)),,cargo build --release --quiet --example page_pictures && $(dir $(PLUMB))examples/page_pictures $(abspath $(PLUMB)) docs/guide/pictures/pages)
 	@$(if $(filter no,$(RUNS)),,$(XTASK) captures)
 
 .PHONY: deb

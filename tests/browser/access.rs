@@ -6,13 +6,11 @@ use std::{
     process::Command,
 };
 
-use plumb_tests::{Sandbox, on_loopback};
+use plumb_tests::{Chrome, Sandbox, WebServer, on_loopback};
 
 use crate::{
-    chrome::Chrome,
     kept::{self, PLAIN},
     sandbox,
-    server::Server,
 };
 
 /// In a namespace of the test's own.
@@ -30,7 +28,7 @@ pub(crate) fn token() {
 fn off_loopback() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
-    let server = Server::at(&format!("{ADDRESS}:7373"), &sandbox, &[]);
+    let server = WebServer::at(&format!("{ADDRESS}:7373"), &sandbox, &[]);
     let token = server.token.clone().expect("it made one");
     let host = format!("Host: {ADDRESS}:7373\r\n");
     for page in ["/", "/runs/egress-1", "/runs/egress-1/download/raw", "/runs/egress-1/events", "/compare"] {
@@ -60,7 +58,7 @@ fn off_loopback() {
 pub(crate) fn refused() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
-    let server = Server::start(&sandbox, &["--allow-run", "--name", "plumb.example.org"]);
+    let server = WebServer::start(&sandbox, &["--allow-run", "--name", "plumb.example.org"]);
     let host = server.origin.trim_start_matches("http://").to_owned();
     let port = host.rsplit(':').next().expect("a port").to_owned();
     let check = |request: &str, head: &str, body: &str, status: &str| {
@@ -98,7 +96,7 @@ pub(crate) fn refused() {
     let report = server.get("/runs/egress-1");
     assert!(report.contains("content-security-policy: default-src 'none'"), "{report:.900}");
     server.end();
-    let closed = Server::start(&sandbox, &[]);
+    let closed = WebServer::start(&sandbox, &[]);
     let host = closed.origin.trim_start_matches("http://").to_owned();
     let head = format!("Host: {host}\r\n{form}Origin: http://{host}\r\n");
     assert!(closed.answer("POST /start", &head, "scenario=quick").starts_with("HTTP/1.1 403"));
@@ -116,7 +114,7 @@ pub(crate) fn token_file() {
     assert!(missing.status == Some(1) && missing.err.contains("nowhere"), "{missing:?}");
     // On loopback too, where one is given.
     let file = sandbox.file("token", "a-token-that-is-long-enough\n");
-    let server = Server::start(&sandbox, &["--token-file", &file]);
+    let server = WebServer::start(&sandbox, &["--token-file", &file]);
     assert!(server.get("/").starts_with("HTTP/1.1 401"));
     let host = server.origin.trim_start_matches("http://").to_owned();
     let shown = format!("Host: {host}\r\nAuthorization: Bearer a-token-that-is-long-enough\r\n");
@@ -142,7 +140,8 @@ pub(crate) fn encrypted() {
     let [cert, key] = certificate(&sandbox, "own");
     let [other, _] = certificate(&sandbox, "other");
     let token = sandbox.file("token", "a-token-that-is-long-enough\n");
-    let server = Server::start(&sandbox, &["--tls-cert", &cert, "--tls-key", &key, "--token-file", &token]);
+    let server =
+        WebServer::start(&sandbox, &["--tls-cert", &cert, "--tls-key", &key, "--token-file", &token]);
     let place = server.origin.strip_prefix("https://").expect("it says that it is encrypted").to_owned();
     let curl = |arguments: &[&str]| {
         let shared = ["--silent", "--show-error", "--include", "--max-time", "600"];

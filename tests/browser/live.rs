@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use plumb_tests::{Leftovers, processes, wait_until, wire};
+use plumb_tests::{Chrome, Leftovers, WebServer, processes, wait_until, wire};
 use serde_json::json;
 
-use crate::{chrome::Chrome, sandbox, server::Server};
+use crate::sandbox;
 
 /// Many times what the end of a run takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 pub(crate) fn followed() {
     let sandbox = sandbox();
     let scenario = sandbox.file("wire.toml", &wire(12, "1s"));
-    let (server, mut chrome) = (Server::start(&sandbox, &[]), Chrome::start());
+    let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
     let mut run = sandbox.start(&["run", &scenario, "--quiet"]);
     let listed = || server.get("/").contains("under way");
     assert!(wait_until(PATIENCE, listed), "{:?}", run.try_wait());
@@ -41,7 +41,7 @@ pub(crate) fn followed() {
 pub(crate) fn started() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
-    let (server, mut chrome) = (Server::start(&sandbox, &["--allow-run"]), Chrome::start());
+    let (server, mut chrome) = (WebServer::start(&sandbox, &["--allow-run"]), Chrome::start());
     chrome.open(&format!("{}/start", server.origin));
     chrome.follow("[aria-label='Start quick']");
     // By itself, as soon as the run is kept.

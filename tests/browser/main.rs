@@ -2,12 +2,10 @@
 #![expect(clippy::disallowed_methods, reason = "tests wait, and read files")]
 
 mod access;
-mod chrome;
 mod kept;
 mod live;
 mod pages;
 mod script;
-mod server;
 
 use std::process::ExitCode;
 

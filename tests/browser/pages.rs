@@ -2,13 +2,12 @@
 
 use std::fs;
 
+use plumb_tests::{Chrome, WebServer};
 use serde_json::json;
 
 use crate::{
-    chrome::Chrome,
     kept::{self, Kept, PLAIN},
     sandbox,
-    server::Server,
 };
 
 /// What looks pages over.
@@ -24,7 +23,7 @@ pub(crate) fn list() {
         let title = if number == 4 { "Needle in a haystack" } else { PLAIN.title };
         kept::keep(&sandbox, &Kept { id: &format!("egress-{number:02}"), title, day: number, ..PLAIN });
     }
-    let (server, mut chrome) = (Server::start(&sandbox, &[]), Chrome::start());
+    let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
     chrome.open(&server.origin);
     assert_eq!(chrome.count(".runs tbody tr"), 25);
     let first = chrome.text(".runs tbody tr");
@@ -47,7 +46,7 @@ pub(crate) fn list() {
 pub(crate) fn report() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
-    let (server, mut chrome) = (Server::start(&sandbox, &[]), Chrome::start());
+    let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
     chrome.open(&server.origin);
     chrome.follow(".runs .name a");
     let text = chrome.text("body");
@@ -78,7 +77,7 @@ pub(crate) fn compare() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
     kept::keep(&sandbox, &Kept { id: "egress-2", day: 1, share: 0.6, kernel: "6.12.9", ..PLAIN });
-    let (server, mut chrome) = (Server::start(&sandbox, &[]), Chrome::start());
+    let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
     chrome.open(&server.origin);
     chrome.evaluate("document.querySelectorAll('.pick input').forEach((box) => box.click())");
     chrome.follow(".quiet");
@@ -99,7 +98,7 @@ pub(crate) fn compare() {
 pub(crate) fn history() {
     let sandbox = sandbox();
     kept::keep_days(&sandbox, &SHARES);
-    let (server, mut chrome) = (Server::start(&sandbox, &[]), Chrome::start());
+    let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
     chrome.open(&format!("{}/runs/egress-11/history", server.origin));
     let (lead, first) = (chrome.text(".lead"), chrome.text(".result"));
     assert!(lead.contains("12 runs") && lead.contains("6 of 8 results have a level shift"), "{lead}");
@@ -135,7 +134,7 @@ pub(crate) fn hostile() {
         let id = if day == 0 { id.to_owned() } else { format!("egress-{day}") };
         kept::keep(&sandbox, &Kept { id: &id, title, day: day as i64, ..PLAIN });
     }
-    let (server, mut chrome) = (Server::start(&sandbox, &[]), Chrome::start());
+    let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
     chrome.open(&server.origin);
     assert_eq!(chrome.count(".runs tbody tr"), 3);
     let link =
@@ -170,7 +169,7 @@ pub(crate) fn hostile() {
 pub(crate) fn without_scripts() {
     let sandbox = sandbox();
     kept::keep_days(&sandbox, &SHARES);
-    let (server, mut chrome) = (Server::start(&sandbox, &[]), Chrome::start());
+    let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
     chrome.without_scripts();
     for (page, shows) in [
         ("/", "egress-11"),
@@ -190,7 +189,7 @@ pub(crate) fn without_scripts() {
 pub(crate) fn accessible() {
     let sandbox = sandbox();
     kept::keep_days(&sandbox, &SHARES);
-    let server = Server::start(&sandbox, &["--allow-run"]);
+    let server = WebServer::start(&sandbox, &["--allow-run"]);
     let mut chrome = Chrome::start();
     let axe = fs::read_to_string(AXE).expect("the case needs it");
     chrome.as_a_phone();

@@ -3,14 +3,13 @@
 
 use std::fs;
 
+use plumb_tests::{Chrome, WebServer};
 use serde_json::{Value, json};
 
 use crate::{
-    chrome::Chrome,
     kept::{self, PLAIN},
     pages::AXE,
     sandbox,
-    server::Server,
 };
 
 /// An ordinary page stays below.
@@ -329,7 +328,7 @@ pub(crate) fn hostile() {
 pub(crate) fn served() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
-    let (server, mut chrome) = (Server::start(&sandbox, &[]), Chrome::start());
+    let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
     chrome.open(&format!("{}/runs/egress-1", server.origin));
     assert!(chrome.count(".sort") > 0 && chrome.count("svg.pc [role=button]") > 0);
     let ran = chrome.evaluate(

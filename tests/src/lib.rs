@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests read /proc, files and the clock")]
 #![expect(clippy::disallowed_macros, reason = "skipped tests say why")]
 
+mod chrome;
 mod command;
 pub mod kills;
 mod leftovers;
@@ -15,7 +16,9 @@ mod postgres_server;
 mod scenario;
 mod ssh_network;
 mod ssh_scenario;
+mod web_server;
 
+pub use chrome::Chrome;
 pub use command::{Output, Sandbox, trials};
 pub use kills::{Random, kill};
 pub use leftovers::{Leftovers, agents, belongs_to, cpu_time, name, processes, signal, wait_until};
@@ -26,6 +29,7 @@ pub use postgres_server::PostgresServer;
 pub use scenario::{compaction_cycles, wire, wire_with_latency};
 pub use ssh_network::Network;
 pub use ssh_scenario::{first_two, pair, pairs};
+pub use web_server::WebServer;
 
 /// How long a machine with other work may take for what it usually does in less than a second.
 pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(180);

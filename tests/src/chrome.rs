@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::{Value, json};
 
 /// Many times what a page takes on a busy machine.
@@ -27,7 +28,7 @@ const FLAGS: [&str; 9] = [
     "--remote-debugging-pipe",
 ];
 
-pub(crate) struct Chrome {
+pub struct Chrome {
     child: Child,
     orders: ChildStdin,
     heard: Receiver<Value>,
@@ -40,7 +41,7 @@ pub(crate) struct Chrome {
 }
 
 impl Chrome {
-    pub(crate) fn start() -> Self {
+    pub fn start() -> Self {
         let profile = tempfile::tempdir().expect("a temporary folder");
         let mut command = Command::new("sh");
         command.args(["-c", ON_PIPES, "sh"]).args(FLAGS);
@@ -74,7 +75,7 @@ impl Chrome {
     }
 
     /// Orders something; what came of it.
-    pub(crate) fn call(&mut self, method: &str, params: &Value) -> Value {
+    pub fn call(&mut self, method: &str, params: &Value) -> Value {
         self.number += 1;
         let mut order = json!({"id": self.number, "method": method, "params": params});
         if let Some(session) = &self.session {
@@ -105,12 +106,12 @@ impl Chrome {
     }
 
     /// Goes to an address and waits until the page is loaded.
-    pub(crate) fn open(&mut self, address: &str) {
+    pub fn open(&mut self, address: &str) {
         self.loads(|chrome| drop(chrome.call("Page.navigate", &json!({"url": address}))));
     }
 
     /// Clicks what leads to another page.
-    pub(crate) fn follow(&mut self, selector: &str) {
+    pub fn follow(&mut self, selector: &str) {
         let click = format!("document.querySelector({}).click()", json!(selector));
         self.loads(|chrome| drop(chrome.evaluate(&click)));
     }
@@ -130,7 +131,7 @@ impl Chrome {
     }
 
     /// What an expression comes to in the page.
-    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
+    pub fn evaluate(&mut self, expression: &str) -> Value {
         let order = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let mut outcome = self.call("Runtime.evaluate", &order);
         assert!(outcome.get("exceptionDetails").is_none(), "{expression:.200}: {outcome}");
@@ -138,7 +139,7 @@ impl Chrome {
     }
 
     /// Waits until an expression holds.
-    pub(crate) fn wait_for(&mut self, expression: &str) {
+    pub fn wait_for(&mut self, expression: &str) {
         let begun = Instant::now();
         while self.evaluate(expression) != json!(true) {
             assert!(begun.elapsed() < PATIENCE, "{expression} never holds: {}", self.text("body"));
@@ -147,28 +148,48 @@ impl Chrome {
     }
 
     /// The text that is seen of an element; empty where there is none.
-    pub(crate) fn text(&mut self, selector: &str) -> String {
+    pub fn text(&mut self, selector: &str) -> String {
         let text = self.evaluate(&format!("document.querySelector({})?.innerText ?? ''", json!(selector)));
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    pub(crate) fn count(&mut self, selector: &str) -> u64 {
+    pub fn count(&mut self, selector: &str) -> u64 {
         let count = self.evaluate(&format!("document.querySelectorAll({}).length", json!(selector)));
         count.as_u64().expect("a number")
     }
 
     /// Shows pages as a phone does.
-    pub(crate) fn as_a_phone(&mut self) {
-        let phone = json!({"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true});
-        self.call("Emulation.setDeviceMetricsOverride", &phone);
+    pub fn as_a_phone(&mut self) {
+        self.sized([390, 844], true);
     }
 
-    pub(crate) fn without_scripts(&mut self) {
+    /// Shows pages in a window of this width and height, in pixels of CSS.
+    pub fn sized(&mut self, [width, height]: [u32; 2], mobile: bool) {
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile});
+        self.call("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// Shows pages as on a `screen` or in `print`, to a reader who wants them `light` or `dark`.
+    pub fn shown(&mut self, medium: &str, scheme: &str) {
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.call("Emulation.setEmulatedMedia", &json!({"media": medium, "features": features}));
+    }
+
+    /// What is seen, as PNG.
+    ///
+    /// # Panics
+    /// When it is no picture.
+    pub fn picture(&mut self) -> Vec<u8> {
+        let taken = self.call("Page.captureScreenshot", &json!({"format": "png"}));
+        BASE64_STANDARD.decode(taken["data"].as_str().unwrap_or_default()).expect("a picture")
+    }
+
+    pub fn without_scripts(&mut self) {
         self.call("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
     }
 
     /// Nothing but this origin was asked for.
-    pub(crate) fn asked_nobody_but(&self, origin: &str) {
+    pub fn asked_nobody_but(&self, origin: &str) {
         assert!(!self.requests.is_empty());
         let elsewhere: Vec<_> = self.requests.iter().filter(|asked| !asked.starts_with(origin)).collect();
         assert!(elsewhere.is_empty(), "{elsewhere:?}");

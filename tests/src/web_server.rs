@@ -6,23 +6,23 @@ use std::{
     process::{Child, Stdio},
 };
 
-use plumb_tests::{Sandbox, signal};
+use crate::{Sandbox, signal};
 
-pub(crate) struct Server {
+pub struct WebServer {
     child: Child,
     /// `http://127.0.0.1:40000`.
-    pub(crate) origin: String,
+    pub origin: String,
     /// That it made and printed.
-    pub(crate) token: Option<String>,
+    pub token: Option<String>,
 }
 
-impl Server {
+impl WebServer {
     /// Serves a sandbox's runs at a free port of loopback.
-    pub(crate) fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+    pub fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
         Self::at("127.0.0.1:0", sandbox, arguments)
     }
 
-    pub(crate) fn at(address: &str, sandbox: &Sandbox, arguments: &[&str]) -> Self {
+    pub fn at(address: &str, sandbox: &Sandbox, arguments: &[&str]) -> Self {
         let mut command = sandbox.command(&[&["web", "--listen", address], arguments].concat());
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("plumb was built");
@@ -41,7 +41,7 @@ impl Server {
     }
 
     /// The whole answer to a request with these lines of head, each of which ends itself.
-    pub(crate) fn answer(&self, request: &str, head: &str, body: &str) -> String {
+    pub fn answer(&self, request: &str, head: &str, body: &str) -> String {
         let host = self.origin.trim_start_matches("http://");
         let mut stream = TcpStream::connect(host).expect("it serves");
         let length = body.len();
@@ -56,20 +56,20 @@ impl Server {
     }
 
     /// The answer to a plain request for a page.
-    pub(crate) fn get(&self, page: &str) -> String {
+    pub fn get(&self, page: &str) -> String {
         let host = self.origin.trim_start_matches("http://");
         self.answer(&format!("GET {page}"), &format!("Host: {host}\r\n"), "")
     }
 
     /// Ends it as a service manager does.
-    pub(crate) fn end(mut self) {
+    pub fn end(mut self) {
         signal(self.child.id(), "TERM");
         let status = self.child.wait().expect("a child of this test");
         assert_eq!(status.code(), Some(0), "{status}");
     }
 }
 
-impl Drop for Server {
+impl Drop for WebServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,0 +1,89 @@
+//! `make docs`: pictures of the pages that `plumb web` serves over real runs, taken by Chromium. Owns what is shown and how large;
+//! must not know how a page is made.
+#![expect(clippy::disallowed_macros, reason = "it tells what it does")]
+#![expect(clippy::disallowed_methods, reason = "it writes files")]
+
+use std::{fs, path::Path, process::ExitCode};
+
+use plumb_tests::{
+    Chrome, Need, OtherWork, PATIENCE, Sandbox, WebServer, signal, wait_until, wire_with_latency,
+};
+
+const NEEDS: [Need; 2] = [Need::Root, Need::Program("chromium", "chromium")];
+/// A window, a phone, and a sheet of A4.
+const WINDOW: [u32; 2] = [1200, 900];
+const PHONE: [u32; 2] = [390, 844];
+const SHEET: [u32; 2] = [794, 1123];
+/// Runs of a history alone, and beside other work: a level shift is told from ten runs on, when it has lasted five.
+const ALONE: u32 = 6;
+const BESIDE: u32 = 5;
+/// So much of a run is under way when it is shown.
+const UNDER_WAY: &str = "document.querySelectorAll('#live table:last-of-type tbody tr').length > 12";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [plumb, folder] = arguments.as_slice() else {
+        eprintln!("usage: page_pictures PLUMB FOLDER");
+        return ExitCode::from(2);
+    };
+    if let Some(unmet) = NEEDS.into_iter().find_map(Need::unmet) {
+        eprintln!("page_pictures {unmet}");
+        return ExitCode::from(3);
+    }
+    fs::create_dir_all(folder).expect("the folder can be made");
+    let sandbox = Sandbox::new(plumb);
+    let first = measured(&sandbox, &["run", "quick", "--quiet", "--probe", "all"]);
+    let second = measured(&sandbox, &["run", "quick", "--quiet"]);
+    let last = history(&sandbox);
+    let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
+    let origin = server.origin.clone();
+    let mut take = |name: &str, page: &str, (size, medium, scheme): ([u32; 2], &str, &str)| {
+        chrome.sized(size, size == PHONE);
+        chrome.shown(medium, scheme);
+        chrome.open(&format!("{origin}{page}"));
+        keep(folder, name, &chrome.picture());
+    };
+    let report = format!("/runs/{first}");
+    take("report-light", &report, (WINDOW, "screen", "light"));
+    take("report-dark", &report, (WINDOW, "screen", "dark"));
+    take("report-phone", &report, (PHONE, "screen", "light"));
+    take("report-print", &report, (SHEET, "print", "light"));
+    take("list", "/", (WINDOW, "screen", "light"));
+    take("comparison", &format!("/compare?a={first}&b={second}"), (WINDOW, "screen", "light"));
+    take("history", &format!("/runs/{last}/history"), (WINDOW, "screen", "light"));
+
+    let mut run = sandbox.start(&["run", "quick", "--quiet"]);
+    assert!(wait_until(PATIENCE, || server.get("/").contains("under way")), "the run does not begin");
+    chrome.open(&server.origin);
+    chrome.follow(".runs .name a");
+    chrome.wait_for(UNDER_WAY);
+    keep(folder, "live", &chrome.picture());
+    signal(run.id(), "INT");
+    let _ = run.wait();
+    server.end();
+    ExitCode::SUCCESS
+}
+
+/// Measures, and names the run.
+fn measured(sandbox: &Sandbox, command: &[&str]) -> String {
+    let _ = sandbox.succeed(command);
+    sandbox.record()["header"]["id"].as_str().expect("a name").to_owned()
+}
+
+/// Runs of one scenario, the last ones beside other work; the last of them.
+fn history(sandbox: &Sandbox) -> String {
+    let file = sandbox.file("two-hosts.toml", &wire_with_latency(5, "300ms"));
+    let run = || measured(sandbox, &["run", &file, "--quiet"]);
+    for _ in 0..ALONE {
+        let _ = run();
+    }
+    let _work = OtherWork::on_cpus(2, sandbox.home());
+    let runs: Vec<String> = (0..BESIDE).map(|_| run()).collect();
+    runs.last().expect("there are some").clone()
+}
+
+fn keep(folder: &str, name: &str, picture: &[u8]) {
+    let file = Path::new(folder).join(format!("{name}.png"));
+    fs::write(&file, picture).expect("the file can be written");
+    eprintln!("wrote {}", file.display());
+}
