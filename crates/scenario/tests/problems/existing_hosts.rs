@@ -382,7 +382,7 @@ fn what_is_wrong_with_pairs_is_said_where_they_stand() {
         check_text(&FLEET.replace("\"all\"", pairs), at, message, help);
     }
     let none = FLEET.replace("ssh = ", "#");
-    check_text(&none, "pairs", "no two hosts to pair", "`ssh` or `local`");
+    check_text(&none, "pairs", "no two hosts to pair", "`ssh`, `member` or `local`");
     let confined = FLEET.replace("kind = \"stream\"", "kind = \"stream\"\npaths = [\"a-to-x\"]");
     check_text(&confined, "paths", "unknown path `a-to-x`", "a-to-");
 }
