@@ -221,7 +221,11 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::swaying(0.3),
         spares: || made::swaying(0.01),
         severity: Warning,
-        says: &["Too noisy to say for 1 of 1 comparison", "vxlan-to-vxlan/bulk against plain", "Make the host quieter"],
+        says: &[
+            "Too noisy to say for 1 of 1 comparison",
+            "vxlan-to-vxlan/bulk against plain",
+            "Make the host quieter",
+        ],
         change: None,
     },
     Case {
