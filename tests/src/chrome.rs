@@ -175,6 +175,11 @@ impl Chrome {
         self.call("Emulation.setEmulatedMedia", &json!({"media": medium, "features": features}));
     }
 
+    /// Shows no scrollbars, which are no part of a page.
+    pub fn without_scrollbars(&mut self) {
+        self.call("Emulation.setScrollbarsHidden", &json!({"hidden": true}));
+    }
+
     /// What is seen, as PNG.
     ///
     /// # Panics

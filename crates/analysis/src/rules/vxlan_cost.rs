@@ -87,9 +87,9 @@ fn remedy(rung: &CostStep, context: &Context<'_>) -> Remedy {
     let devices = cell.map(|cell| cell.devices.as_slice()).unwrap_or_default();
     let tunnels = devices.iter().filter(|device| device.kind == LAYER).map(|device| device.device.as_str());
     Remedy {
-        action: "Raise the underlay's MTU where every switch carries it: fewer packets cross the tunnel. See that segmentation, \
-                 checksum and receive offloads are on at the VXLAN device and its underlay; a card needs \
-                 tx-udp_tnl-segmentation to segment inside the tunnel."
+        action: "See that segmentation, checksum and receive offloads are on at the VXLAN device and its underlay. A card needs \
+                 tx-udp_tnl-segmentation to segment inside the tunnel. Raise the underlay's MTU where every switch carries it: \
+                 fewer packets cross the tunnel."
             .into(),
         commands: tunnels
             .map(|device| ethtool::typed_at(device, |name| format!("ethtool -k {name}")))

@@ -36,6 +36,9 @@ struct Axes {
 /// The picture. Runs stand at equal distances: when they were made says nothing of what they measured.
 pub(super) fn drawn(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Markup {
     let axes = Axes::of(&history.points, runs.len());
+    // Of one day the times tell them apart.
+    let days = [runs.first(), runs.last()].map(|run| run.map(|run| time::day(run.started)));
+    let begun = if days[0] == days[1] { time::second_of_day } else { time::day };
     html! {
         svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="group" aria-label=(spoken(history, scale)) {
             @for tick in axes.ticks() {
@@ -43,7 +46,7 @@ pub(super) fn drawn(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Sc
                 text.tick x=(LEFT - 8.0) y=(at(axes.y(tick) + 4.0)) text-anchor="end" { (scale.quantity(tick)) }
             }
             @for (place, run) in runs.iter().enumerate().step_by(runs.len().div_ceil(DATES).max(1)) {
-                text.tick x=(at(axes.x(place))) y=(HEIGHT - 8.0) text-anchor="middle" { (time::day(run.started)) }
+                text.tick x=(at(axes.x(place))) y=(HEIGHT - 8.0) text-anchor="middle" { (begun(run.started)) }
             }
             @for pair in history.levels.windows(2) {
                 @let between = f64::midpoint(axes.x(pair[0].last), axes.x(pair[1].first));
