@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::Context;
-use fleet::{Key, ServerAccess};
+use fleet::{NKey, ServerAccess};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -76,5 +76,5 @@ fn read_key(file: &Path) -> anyhow::Result<Key> {
         return Err(Misuse::new(message).hint(format!("chmod 600 {}", file.display())).into());
     }
     let text = bounded_file::read(file).with_context(about)?;
-    Key::read(&text).with_context(about)
+    NKey::read(&text).with_context(about)
 }

@@ -20,7 +20,7 @@ use async_nats::{
 use futures_util::StreamExt;
 use tokio::{runtime, sync::oneshot, time::timeout};
 
-use crate::{error::FleetError, key::Key, subject};
+use crate::{error::FleetError, key::NKey, subject};
 
 /// How long a message may wait to be sent, and a question for its answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -48,7 +48,7 @@ pub struct ServerAccess {
     /// What this user is called in subjects.
     pub name: String,
     /// What the server knows it by; `None` of a server that lets anybody in.
-    pub key: Option<Key>,
+    pub key: Option<NKey>,
     /// The certificate of the authority that signed the server's, in place of those of this system.
     pub ca: Option<PathBuf>,
 }

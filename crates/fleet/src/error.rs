@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{key::KeyError, message::VERSION};
+use crate::message::VERSION;
 
 /// Something of the fleet failed.
 #[derive(Debug, Error)]
@@ -24,8 +24,6 @@ pub enum FleetError {
         "no encrypted connection with the NATS server {server} ({said}); does `ca` name the authority of its certificate?"
     )]
     Tls { server: String, said: String },
-    #[error(transparent)]
-    Key(#[from] KeyError),
     #[error("the connection to the NATS server {server} broke: {said}")]
     Broken { server: String, said: String },
     #[error("no member calls itself `{name}`{}; `plumb member` runs on its host, with that name", there(.others))]

@@ -5,7 +5,7 @@ const HEAD: usize = 1 + 8 + 8;
 
 /// What a message is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FrameKind {
     /// The next chunk of the stream.
     Chunk,
     /// The sender is there, and has come so far.
@@ -18,14 +18,14 @@ pub(crate) enum Kind {
     Break,
 }
 
-impl Kind {
+impl FrameKind {
     const ALL: [Self; 5] = [Self::Chunk, Self::Renewal, Self::LastChunk, Self::End, Self::Break];
 }
 
 /// A message of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: FrameKind,
     /// Chunks that its sender has sent before it.
     pub(crate) sent: u64,
     /// Chunks that its sender has consumed.
@@ -46,7 +46,7 @@ impl<'a> Frame<'a> {
     /// `None` of what is no frame.
     pub(crate) fn decode(message: &'a [u8]) -> Option<Self> {
         let (head, bytes) = message.split_at_checked(HEAD)?;
-        let kind = *Kind::ALL.get(usize::from(head[0]))?;
+        let kind = *FrameKind::ALL.get(usize::from(head[0]))?;
         let number = |at: usize| head[at..at + 8].try_into().map(u64::from_be_bytes).ok();
         Some(Self { kind, sent: number(1)?, consumed: number(9)?, bytes })
     }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn what_is_encoded_is_decoded_and_nothing_else_is() {
-        for kind in Kind::ALL {
+        for kind in FrameKind::ALL {
             let frame = Frame { kind, sent: 7, consumed: u64::MAX, bytes: b"bytes" };
             assert_eq!(Frame::decode(&frame.encode()), Some(frame));
         }

@@ -4,14 +4,14 @@ use nkeys::KeyPair;
 use thiserror::Error;
 
 /// A key of a user, both halves. What is shown of it is the public one.
-pub struct Key(KeyPair);
+pub struct NKey(KeyPair);
 
 /// Why a text is no key.
 #[derive(Debug, Error)]
 #[error("it is no seed of an NKey of a user ({0}); `plumb fleet add` makes one, which begins with SU")]
-pub struct KeyError(String);
+pub struct NKeyError(String);
 
-impl Key {
+impl NKey {
     /// A new one.
     #[must_use]
     pub fn generate() -> Self {
@@ -22,10 +22,10 @@ impl Key {
     ///
     /// # Errors
     /// When there is none.
-    pub fn read(text: &str) -> Result<Self, KeyError> {
+    pub fn read(text: &str) -> Result<Self, NKeyError> {
         let seed = text.lines().map(str::trim).find(|line| line.starts_with("SU"));
-        let seed = seed.ok_or_else(|| KeyError("no line begins with SU".to_owned()))?;
-        KeyPair::from_seed(seed).map(Self).map_err(|error| KeyError(error.to_string()))
+        let seed = seed.ok_or_else(|| NKeyError("no line begins with SU".to_owned()))?;
+        KeyPair::from_seed(seed).map(Self).map_err(|error| NKeyError(error.to_string()))
     }
 
     /// What only its owner knows.
@@ -41,7 +41,7 @@ impl Key {
     }
 }
 
-impl std::fmt::Debug for Key {
+impl std::fmt::Debug for NKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.public())
     }
@@ -53,12 +53,12 @@ mod tests {
 
     #[test]
     fn a_key_is_read_again_from_what_was_kept_and_shown_without_its_seed() {
-        let key = Key::generate();
+        let key = NKey::generate();
         let kept = format!("# rack-1\n{}\n", key.seed());
-        assert_eq!(Key::read(&kept).expect("a seed").public(), key.public());
+        assert_eq!(NKey::read(&kept).expect("a seed").public(), key.public());
         assert!(key.public().starts_with('U') && format!("{key:?}") == key.public());
         for wrong in ["", "SUAB", &key.public()] {
-            assert!(Key::read(wrong).is_err(), "{wrong}");
+            assert!(NKey::read(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -26,7 +26,7 @@ mod window;
 pub use connection::{ServerAccess, is_address};
 pub use controller::Controller;
 pub use error::FleetError;
-pub use key::{Key, KeyError};
+pub use key::{NKey, NKeyError};
 pub use member::{Agent, AgentStarter, MemberPolicy, serve};
 pub use message::MemberInfo;
 pub use presence::Presence;

@@ -162,14 +162,24 @@ impl Member<'_> {
         }
     }
 
-    fn answer_rolls(&self, mut roll: Subscription) {
+    /// The next question, and where its answer goes; `None` at the end.
+    fn asked(&self, questions: &mut Subscription) -> Option<(async_nats::Message, String)> {
         while !self.is_stopped() {
-            let message = match roll.next(GLANCE) {
-                Incoming::Message(message) => message,
-                Incoming::Nothing => continue,
-                Incoming::Ended => return,
-            };
-            let Some(reply) = reply_to(&message) else { continue };
+            match questions.next(GLANCE) {
+                Incoming::Message(message) => {
+                    if let Some(reply) = reply_to(&message) {
+                        return Some((message, reply));
+                    }
+                }
+                Incoming::Nothing => {}
+                Incoming::Ended => return None,
+            }
+        }
+        None
+    }
+
+    fn answer_rolls(&self, mut roll: Subscription) {
+        while let Some((_, reply)) = self.asked(&mut roll) {
             let info = serde_json::to_vec(&self.info()).expect("texts and numbers are JSON");
             // Whoever asked asks again.
             let _ = self.connection.publish(&reply, info);
@@ -177,13 +187,7 @@ impl Member<'_> {
     }
 
     fn obey<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, mut orders: Subscription) {
-        while !self.is_stopped() {
-            let message = match orders.next(GLANCE) {
-                Incoming::Message(message) => message,
-                Incoming::Nothing => continue,
-                Incoming::Ended => return,
-            };
-            let Some(reply) = reply_to(&message) else { continue };
+        while let Some((message, reply)) = self.asked(&mut orders) {
             let controller = subject::ordering(&message.subject).to_owned();
             match self.accept(&controller, &message.payload) {
                 // One for another of this name is not this one's to answer.

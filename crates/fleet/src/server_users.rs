@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use crate::subject::inbox;
+use crate::subject::{inbox, order, roll, session};
 
 /// What somebody is in a fleet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,21 +29,15 @@ impl User {
     /// The subjects to which it may publish, and those to which it may subscribe.
     fn subjects(&self) -> [Vec<String>; 2] {
         let (name, answers) = (&self.name, format!("{}.>", inbox(&self.name)));
-        let roll = format!("plumb.roll.{name}");
         match self.role {
-            Role::Member => [
-                vec![roll, format!("plumb.session.{name}.*.*.from")],
-                vec![
-                    "plumb.roll.*".to_owned(),
-                    format!("plumb.order.{name}.*"),
-                    format!("plumb.session.{name}.*.*.to"),
-                    answers,
-                ],
-            ],
-            Role::Controller => [
-                vec![roll, format!("plumb.order.*.{name}"), format!("plumb.session.*.{name}.*.to")],
-                vec![format!("plumb.session.*.{name}.*.from"), answers],
-            ],
+            Role::Member => {
+                let [to, from] = session(name, "*", "*");
+                [vec![roll(name), from], vec![roll("*"), order(name, "*"), to, answers]]
+            }
+            Role::Controller => {
+                let [to, from] = session("*", name, "*");
+                [vec![roll(name), order("*", name), to], vec![from, answers]]
+            }
         }
     }
 }

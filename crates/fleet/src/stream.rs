@@ -10,8 +10,8 @@ use std::{
 
 use crate::{
     connection::{Connection, Incoming, Subscription},
-    frame::Kind,
-    window::{CHUNK, End, Window},
+    frame::FrameKind,
+    window::{CHUNK, SessionEnd, Window},
 };
 
 /// How often one that waits looks whether the session is over.
@@ -60,19 +60,19 @@ impl Session {
 
     /// Ends it when all was sent, with what was said last.
     pub(crate) fn end(&self, said: &str) {
-        self.finish(Kind::End, End::Complete(said.to_owned()));
+        self.finish(FrameKind::End, SessionEnd::Complete(said.to_owned()));
     }
 
     /// Breaks it off, and tells the other side why.
     pub(crate) fn abort(&self, because: &str) {
-        self.finish(Kind::Break, End::Broken(because.to_owned()));
+        self.finish(FrameKind::Break, SessionEnd::Broken(because.to_owned()));
     }
 
-    fn finish(&self, kind: Kind, end: End) {
+    fn finish(&self, kind: FrameKind, end: SessionEnd) {
         if self.shared.window().end().is_some() {
             return;
         }
-        let (End::Complete(said) | End::Broken(said)) = &end;
+        let (SessionEnd::Complete(said) | SessionEnd::Broken(said)) = &end;
         // It is noticed by silence otherwise.
         let said = said.as_bytes();
         let _ = self.shared.send(kind, &said[said.len().saturating_sub(CHUNK)..]);
@@ -84,15 +84,15 @@ impl Session {
     #[must_use]
     pub fn last_output(&self) -> Option<String> {
         match self.shared.window().end()? {
-            End::Complete(said) => Some(said.clone()),
-            End::Broken(_) => None,
+            SessionEnd::Complete(said) => Some(said.clone()),
+            SessionEnd::Broken(_) => None,
         }
     }
 
     /// Why it is over, if it is.
     pub(crate) fn said(&self) -> Option<String> {
         let window = self.shared.window();
-        let (End::Complete(said) | End::Broken(said)) = window.end()?;
+        let (SessionEnd::Complete(said) | SessionEnd::Broken(said)) = window.end()?;
         Some(said.clone())
     }
 }
@@ -114,7 +114,9 @@ impl Shared {
             match incoming.next(within) {
                 Incoming::Message(message) => self.window().take(&message.payload, Instant::now()),
                 Incoming::Nothing => {}
-                Incoming::Ended => self.finish(End::Broken("the connection to the NATS server ended".into())),
+                Incoming::Ended => {
+                    self.finish(SessionEnd::Broken("the connection to the NATS server ended".into()))
+                }
             }
             self.window().expire(Instant::now());
             self.changed.notify_all();
@@ -124,28 +126,28 @@ impl Shared {
         }
         // What was noticed here alone the other side is told; one that broke off itself takes no more.
         let broken = self.window().end().and_then(|end| match end {
-            End::Broken(said) => Some(said.clone()),
-            End::Complete(_) => None,
+            SessionEnd::Broken(said) => Some(said.clone()),
+            SessionEnd::Complete(_) => None,
         });
         if let Some(said) = broken {
             // It is noticed by silence otherwise.
-            let _ = self.send(Kind::Break, said.as_bytes());
+            let _ = self.send(FrameKind::Break, said.as_bytes());
         }
     }
 
     fn renew(&self) {
-        if let Err(error) = self.send(Kind::Renewal, b"") {
-            self.finish(End::Broken(error.to_string()));
+        if let Err(error) = self.send(FrameKind::Renewal, b"") {
+            self.finish(SessionEnd::Broken(error.to_string()));
         }
     }
 
-    fn send(&self, kind: Kind, bytes: &[u8]) -> io::Result<()> {
+    fn send(&self, kind: FrameKind, bytes: &[u8]) -> io::Result<()> {
         let _in_order = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
         let message = self.window().speak(kind, bytes, Instant::now());
         self.connection.publish(&self.outgoing, message).map_err(io::Error::other)
     }
 
-    fn finish(&self, end: End) {
+    fn finish(&self, end: SessionEnd) {
         self.window().finish(end);
         self.changed.notify_all();
     }
@@ -179,8 +181,8 @@ impl StreamReader {
             }
             match window.end() {
                 _ if window.is_complete() => return Ok(None),
-                Some(End::Complete(_)) => return Ok(None),
-                Some(End::Broken(said)) => return Err(io::Error::other(said.clone())),
+                Some(SessionEnd::Complete(_)) => return Ok(None),
+                Some(SessionEnd::Broken(said)) => return Err(io::Error::other(said.clone())),
                 None => window = self.shared.wait(window),
             }
         }
@@ -216,7 +218,7 @@ impl Write for StreamWriter {
         let mut window = self.shared.window();
         loop {
             match window.end() {
-                Some(End::Complete(said) | End::Broken(said)) => {
+                Some(SessionEnd::Complete(said) | SessionEnd::Broken(said)) => {
                     return Err(io::Error::new(io::ErrorKind::BrokenPipe, said.clone()));
                 }
                 None if window.has_room() => break,
@@ -224,7 +226,7 @@ impl Write for StreamWriter {
             }
         }
         drop(window);
-        self.shared.send(Kind::Chunk, chunk)?;
+        self.shared.send(FrameKind::Chunk, chunk)?;
         Ok(chunk.len())
     }
 
@@ -237,7 +239,7 @@ impl Drop for StreamWriter {
     fn drop(&mut self) {
         if self.shared.window().end().is_none() {
             // It is noticed by silence otherwise.
-            let _ = self.shared.send(Kind::LastChunk, b"");
+            let _ = self.shared.send(FrameKind::LastChunk, b"");
         }
     }
 }

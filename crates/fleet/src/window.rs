@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::frame::{Frame, Kind};
+use crate::frame::{Frame, FrameKind};
 
 /// Bytes of a chunk, at most: far below what a server takes (1 MiB unless it is told otherwise).
 pub(crate) const CHUNK: usize = 32 << 10;
@@ -21,7 +21,7 @@ pub(crate) const RENEWAL: Duration = Duration::from_secs(3);
 
 /// How a session ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum SessionEnd {
     /// All was sent that was to be; what was said last.
     Complete(String),
     /// It broke off.
@@ -43,7 +43,7 @@ pub(crate) struct Window {
     complete: bool,
     heard: Instant,
     spoke: Instant,
-    end: Option<End>,
+    end: Option<SessionEnd>,
 }
 
 impl Window {
@@ -69,32 +69,33 @@ impl Window {
         }
         self.heard = now;
         let Some(frame) = Frame::decode(message) else {
-            return self
-                .finish(End::Broken("the other side sent what is no message of a session".to_owned()));
+            return self.finish(SessionEnd::Broken(
+                "the other side sent what is no message of a session".to_owned(),
+            ));
         };
         let said = || String::from_utf8_lossy(frame.bytes).into_owned();
-        if frame.kind == Kind::Break {
-            return self.finish(End::Broken(said()));
+        if frame.kind == FrameKind::Break {
+            return self.finish(SessionEnd::Broken(said()));
         }
         if frame.sent != self.received {
             let text = format!(
                 "messages were lost on the way by NATS: {} chunks came of {}",
                 self.received, frame.sent
             );
-            return self.finish(End::Broken(text));
+            return self.finish(SessionEnd::Broken(text));
         }
         self.taken = self.taken.max(frame.consumed.min(self.sent));
         match frame.kind {
-            Kind::Chunk if self.received - self.consumed >= MOST || frame.bytes.len() > CHUNK => {
-                self.finish(End::Broken("the other side sent more than was agreed on".to_owned()));
+            FrameKind::Chunk if self.received - self.consumed >= MOST || frame.bytes.len() > CHUNK => {
+                self.finish(SessionEnd::Broken("the other side sent more than was agreed on".to_owned()));
             }
-            Kind::Chunk => {
+            FrameKind::Chunk => {
                 self.received += 1;
                 self.waiting.push_back(frame.bytes.to_vec());
             }
-            Kind::LastChunk => self.complete = true,
-            Kind::End => self.finish(End::Complete(said())),
-            Kind::Renewal | Kind::Break => {}
+            FrameKind::LastChunk => self.complete = true,
+            FrameKind::End => self.finish(SessionEnd::Complete(said())),
+            FrameKind::Renewal | FrameKind::Break => {}
         }
     }
 
@@ -102,16 +103,16 @@ impl Window {
     pub(crate) fn expire(&mut self, now: Instant) {
         if now.saturating_duration_since(self.heard) > LEASE {
             let text = format!("nothing was heard of the other side for {} s", LEASE.as_secs());
-            self.finish(End::Broken(text));
+            self.finish(SessionEnd::Broken(text));
         }
     }
 
     /// Ends it; the first reason stays.
-    pub(crate) fn finish(&mut self, end: End) {
+    pub(crate) fn finish(&mut self, end: SessionEnd) {
         self.end.get_or_insert(end);
     }
 
-    pub(crate) fn end(&self) -> Option<&End> {
+    pub(crate) fn end(&self) -> Option<&SessionEnd> {
         self.end.as_ref()
     }
 
@@ -121,9 +122,9 @@ impl Window {
     }
 
     /// The message that is sent next.
-    pub(crate) fn speak(&mut self, kind: Kind, bytes: &[u8], now: Instant) -> Vec<u8> {
+    pub(crate) fn speak(&mut self, kind: FrameKind, bytes: &[u8], now: Instant) -> Vec<u8> {
         let message = Frame { kind, sent: self.sent, consumed: self.consumed, bytes }.encode();
-        if kind == Kind::Chunk {
+        if kind == FrameKind::Chunk {
             self.sent += 1;
         }
         (self.told, self.spoke) = (self.consumed, now);
@@ -164,31 +165,31 @@ mod tests {
 
     #[track_caller]
     fn broken(window: &Window, word: &str) {
-        assert!(matches!(window.end(), Some(End::Broken(text)) if text.contains(word)), "{window:?}");
+        assert!(matches!(window.end(), Some(SessionEnd::Broken(text)) if text.contains(word)), "{window:?}");
     }
 
     #[test]
     fn chunks_come_in_order_and_the_end_says_why() {
         let (mut from, mut to, now) = pair();
         for chunk in [&b"one"[..], b"two"] {
-            to.take(&from.speak(Kind::Chunk, chunk, now), now);
+            to.take(&from.speak(FrameKind::Chunk, chunk, now), now);
         }
-        to.take(&from.speak(Kind::LastChunk, b"", now), now);
-        to.take(&from.speak(Kind::End, b"said", now), now);
+        to.take(&from.speak(FrameKind::LastChunk, b"", now), now);
+        to.take(&from.speak(FrameKind::End, b"said", now), now);
         let came: Vec<_> = std::iter::from_fn(|| to.next()).collect();
         assert_eq!(came, [b"one", b"two"]);
         assert!(to.is_complete());
-        assert_eq!(to.end(), Some(&End::Complete("said".to_owned())));
+        assert_eq!(to.end(), Some(&SessionEnd::Complete("said".to_owned())));
     }
 
     #[test]
     fn a_chunk_that_is_lost_or_comes_twice_ends_it_even_where_it_was_the_last() {
         let (mut from, mut to, now) = pair();
-        let _ = from.speak(Kind::Chunk, b"lost", now);
-        to.take(&from.speak(Kind::Renewal, b"", now), now);
+        let _ = from.speak(FrameKind::Chunk, b"lost", now);
+        to.take(&from.speak(FrameKind::Renewal, b"", now), now);
         broken(&to, "0 chunks came of 1");
         let (mut from, mut to, now) = pair();
-        let chunk = from.speak(Kind::Chunk, b"twice", now);
+        let chunk = from.speak(FrameKind::Chunk, b"twice", now);
         to.take(&chunk, now);
         to.take(&chunk, now);
         broken(&to, "lost");
@@ -198,17 +199,17 @@ mod tests {
     fn so_much_is_under_way_and_no_more() {
         let (mut from, mut to, now) = pair();
         while from.has_room() {
-            to.take(&from.speak(Kind::Chunk, b"x", now), now);
+            to.take(&from.speak(FrameKind::Chunk, b"x", now), now);
         }
         assert_eq!(from.sent, MOST);
         while !to.should_tell() {
             to.next().expect("they wait");
         }
-        from.take(&to.speak(Kind::Renewal, b"", now), now);
+        from.take(&to.speak(FrameKind::Renewal, b"", now), now);
         assert_eq!(from.taken, TELL);
         assert!(from.has_room() && !to.should_tell());
         for _ in 0..=TELL {
-            to.take(&from.speak(Kind::Chunk, b"x", now), now);
+            to.take(&from.speak(FrameKind::Chunk, b"x", now), now);
         }
         broken(&to, "more than was agreed on");
     }
@@ -218,7 +219,7 @@ mod tests {
         let (mut from, mut to, now) = pair();
         let later = now + LEASE;
         assert_eq!((from.due(now), from.due(later)), (RENEWAL, Duration::ZERO));
-        to.take(&from.speak(Kind::Renewal, b"", later), later);
+        to.take(&from.speak(FrameKind::Renewal, b"", later), later);
         to.expire(later + LEASE);
         assert_eq!(to.end(), None);
         to.expire(later + LEASE + Duration::from_millis(1));
@@ -230,7 +231,7 @@ mod tests {
         let (mut from, mut to, now) = pair();
         to.take(b"?", now);
         broken(&to, "no message of a session");
-        from.take(&Window::new(now).speak(Kind::Break, b"told to end", now), now);
+        from.take(&Window::new(now).speak(FrameKind::Break, b"told to end", now), now);
         broken(&from, "told to end");
     }
 }

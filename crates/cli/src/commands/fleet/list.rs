@@ -36,7 +36,7 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
 
 fn table(members: &[MemberInfo]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(["member", "host", "plumb", "since", "agents", "devices"]);
+    table.load_style(presets::NOTHING).set_header(["MEMBER", "HOST", "PLUMB", "SINCE", "AGENTS", "DEVICES"]);
     for member in members {
         let since = list_format::moment(UnixMillis(member.since)).unwrap_or_default();
         let since = since.split_once('.').map_or(since.as_str(), |(seconds, _)| seconds).replace('T', " ");

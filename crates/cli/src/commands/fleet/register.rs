@@ -10,10 +10,10 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
-use fleet::{Key, Role, User};
+use fleet::{NKey, Role, User};
 use serde::{Deserialize, Serialize};
 
-use crate::{bounded_file, commands::rebalance::replace, exit::Exit, failure::Misuse, misread, output};
+use crate::{bounded_file, destination::replace_text, exit::Exit, failure::Misuse, misread, output};
 
 const REGISTER: &str = "register.toml";
 const SERVER: &str = "nats.conf";
@@ -79,8 +79,8 @@ impl Register {
 
     fn write(&self, folder: &Path) -> anyhow::Result<()> {
         let text = toml::to_string(self).context("the register cannot be written as TOML")?;
-        replace(&folder.join(USERS), &fleet::users(&self.users))?;
-        replace(&folder.join(REGISTER), &text)
+        replace_text(&folder.join(USERS), &fleet::users(&self.users))?;
+        replace_text(&folder.join(REGISTER), &text)
     }
 
     fn controllers(&self) -> Vec<&str> {
@@ -105,7 +105,7 @@ pub(super) fn init(args: &InitArgs) -> anyhow::Result<Exit> {
     let register = Register { server: args.server.clone(), users: Vec::new() };
     register.write(folder)?;
     let whole = folder.canonicalize().with_context(|| format!("cannot read {}", folder.display()))?;
-    replace(&folder.join(SERVER), &server_config(&args.server, &whole.display().to_string()))?;
+    replace_text(&folder.join(SERVER), &server_config(&args.server, &whole.display().to_string()))?;
     output::prose(&format!(
         "{0}/{SERVER}: what the server is started with (`nats-server -c`). Let in who measures (`plumb fleet add NAME \
          --controller`), then the members (`plumb fleet add NAME`).",
@@ -146,7 +146,7 @@ pub(super) fn add(args: &AddArgs) -> anyhow::Result<Exit> {
             .hint(format!("plumb fleet remove {name}, and add it again for a new key"))
             .into());
     }
-    let (key, role) = (Key::generate(), if args.controller { Role::Controller } else { Role::Member });
+    let (key, role) = (NKey::generate(), if args.controller { Role::Controller } else { Role::Member });
     let file = folder.join(format!("{name}.nk"));
     let kept = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file);
     kept.and_then(|mut kept| writeln!(kept, "{}", key.seed())).with_context(|| {
@@ -156,7 +156,7 @@ pub(super) fn add(args: &AddArgs) -> anyhow::Result<Exit> {
     if role == Role::Member {
         text += &format!("controllers = {:?}\n", register.controllers());
     }
-    replace(&folder.join(format!("{name}.toml")), &text)?;
+    replace_text(&folder.join(format!("{name}.toml")), &text)?;
     register.users.push(User { name: name.clone(), role, key: key.public() });
     register.write(folder)?;
     let place = folder.display();
