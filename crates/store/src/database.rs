@@ -38,7 +38,7 @@ pub(crate) enum Row<'a> {
 
 /// What a transaction does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum TransactionKind {
     /// It sees all as of one moment.
     Read,
     Write,
@@ -139,19 +139,21 @@ impl Database {
     }
 
     /// Begins a transaction, which is undone unless it is committed.
-    pub(crate) fn transaction(&self, access: Access) -> Result<Transaction<'_>, DatabaseError> {
+    pub(crate) fn transaction(&self, access: TransactionKind) -> Result<Transaction<'_>, DatabaseError> {
         match (self, access) {
-            (Self::File { connection, .. }, Access::Write) => connection.execute_batch("BEGIN IMMEDIATE")?,
+            (Self::File { connection, .. }, TransactionKind::Write) => {
+                connection.execute_batch("BEGIN IMMEDIATE")?
+            }
             (Self::File { connection, .. }, _) => connection.execute_batch("BEGIN")?,
-            (Self::Server(session), Access::Read) => {
+            (Self::Server(session), TransactionKind::Read) => {
                 session.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
             }
-            (Self::Server(session), Access::Write) => {
+            (Self::Server(session), TransactionKind::Write) => {
                 // A claim has a connection of its own, which may have broken alone.
                 session.renew_claims()?;
                 session.begin("BEGIN ISOLATION LEVEL READ COMMITTED")?;
             }
-            (Self::Server(session), Access::Private) => session.begin("BEGIN")?,
+            (Self::Server(session), TransactionKind::Private) => session.begin("BEGIN")?,
         }
         Ok(Transaction { database: self, is_open: true })
     }

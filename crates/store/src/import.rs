@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, mem};
 use samples::{RunHeader, RunId, RunState, Trial};
 
 use crate::{
-    database::{Access, Transaction, values},
+    database::{Transaction, TransactionKind, values},
     error::{IMPORT, Place, StoreError},
     record,
     store::{Store, WriteError, insert, insert_run},
@@ -78,7 +78,7 @@ impl Store {
         work: impl FnOnce(&mut Importing<'_>) -> Result<RunHeader, E>,
     ) -> Result<RunHeader, E> {
         let explain = self.place.explain("prepare an import into");
-        let spool = self.database.transaction(Access::Private).map_err(&explain)?;
+        let spool = self.database.transaction(TransactionKind::Private).map_err(&explain)?;
         spool.batch(&spool_sql(spool.integer())).map_err(&explain)?;
         let mut importing = Importing {
             spool,

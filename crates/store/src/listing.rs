@@ -8,7 +8,7 @@ use samples::{
 
 use crate::{
     baseline,
-    database::{Access, Database, DatabaseError, Row, Value, values},
+    database::{Database, DatabaseError, Row, TransactionKind, Value, values},
     error::StoreError,
     record,
     store::{Store, number_of},
@@ -83,7 +83,7 @@ impl Store {
     pub fn load(&self, run: &RunId) -> Result<RunRecord, StoreError> {
         let explain = self.place.explain("read a run from");
         // One snapshot, so that a run that is being made is read as of one moment.
-        let snapshot = self.database.transaction(Access::Read).map_err(&explain)?;
+        let snapshot = self.database.transaction(TransactionKind::Read).map_err(&explain)?;
         let found = header(&snapshot, run).map_err(&explain)?;
         let row = found.ok_or_else(|| StoreError::no_such_run(run))?;
         let mut unreadable = Vec::new();

@@ -3,7 +3,7 @@
 //! know what the tables hold.
 
 use crate::{
-    database::{Access, Database, DatabaseError, values},
+    database::{Database, DatabaseError, TransactionKind, values},
     error::{Place, StoreError},
 };
 
@@ -82,7 +82,7 @@ fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
 fn format(database: &Database, place: &Place) -> Result<u32, StoreError> {
     let explain = place.explain("read the format of");
     // One look: another process that makes the tables meanwhile has made all of them or none.
-    let look = database.transaction(Access::Read).map_err(&explain)?;
+    let look = database.transaction(TransactionKind::Read).map_err(&explain)?;
     let found = version(&look).map_err(&explain)?;
     let is_ours = is_ours(&look).map_err(&explain)?;
     match (has_tables(&look).map_err(&explain)?, is_ours) {
@@ -131,7 +131,7 @@ fn migrate(database: &Database) -> Result<(), DatabaseError> {
         // Only heeded while the file has no tables: what a removed run occupied goes back to the file system.
         file.pragma_update(None, "auto_vacuum", "FULL")?;
     }
-    let transaction = database.transaction(Access::Write)?;
+    let transaction = database.transaction(TransactionKind::Write)?;
     if database.file().is_none() {
         transaction.execute("SELECT pg_advisory_xact_lock(?1)", &values![i64::from(APPLICATION)])?;
     }

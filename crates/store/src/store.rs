@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags};
 use samples::{CellEnd, MachineChange, RunHeader, RunId, RunRecord, RunState, Sink, SkippedCell, Trial};
 
 use crate::{
-    database::{Access, Database, DatabaseError, Transaction, Value, values},
+    database::{Database, DatabaseError, Transaction, TransactionKind, Value, values},
     error::{Place, StoreError},
     import,
     location::Location,
@@ -100,7 +100,7 @@ impl Store {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
         let explain = self.place.explain(doing);
-        let transaction = self.database.transaction(Access::Write).map_err(&explain)?;
+        let transaction = self.database.transaction(TransactionKind::Write).map_err(&explain)?;
         let done = work(&transaction).map_err(|error| error.explained(&explain))?;
         transaction.commit().map_err(&explain)?;
         Ok(done)
