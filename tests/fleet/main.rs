@@ -67,6 +67,11 @@ const CASES: &[Case] = &[
         test: refused::a_host_that_cannot_have_the_program,
     },
     Case {
+        name: "one_machine_by_two_names_is_told_and_not_waited_for",
+        needs: &[ROOT, SSHD, IP],
+        test: refused::one_machine_by_two_names,
+    },
+    Case {
         name: "two_runs_over_one_interface_never_measure_at_once",
         needs: &[ROOT, SSHD, IP],
         test: shared::two_runs_never_measure_at_once,

@@ -40,6 +40,17 @@ pub(crate) fn what_keeps_ssh_from_a_host() {
     says(&run(&network, &first_two(1, "300ms")), &["host key is not known", "known_hosts"]);
 }
 
+pub(crate) fn one_machine_by_two_names() {
+    let network = crate::network(1);
+    // The configuration of SSH gives the host a second name.
+    let config = network.sandbox.home().join("ssh_config");
+    let known = fs::read_to_string(&config).expect("it was written");
+    fs::write(&config, format!("Host h-again\n  HostName 198.18.0.1\n{known}")).expect("it is ours");
+    let twice = pair(["ssh = \"h0\"", "ssh = \"h-again\""], 1, "300ms");
+    says(&run(&network, &twice), &["host b", "same machine as `a`", "name each machine once"]);
+    network.agents_are_gone();
+}
+
 pub(crate) fn a_host_that_cannot_have_the_program() {
     let network = crate::network(2);
     let mounts = network.sandbox.home().join("h0/mounts");

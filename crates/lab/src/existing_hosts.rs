@@ -107,12 +107,17 @@ pub(crate) fn reserve(
         };
         let interface = scenario.lab.existing(host).and_then(|existing| existing.interface.clone());
         let interface = interface.map(|name| name.to_string()).unwrap_or_default();
-        if !wait {
+        let is_own = holder.starts_with(&format!("{by} ("));
+        if !wait && !is_own {
             let host = host.to_string();
             return Err(RunError::Occupied { host, interface, by: holder });
         }
         for host in &hosts[..taken] {
             agents.ask(host, "let go of its interface", Order::Release, SHORT)?;
+        }
+        // Else an agent of a controller that was killed is about to end.
+        if is_own && matches!(reserve_each(&[host], agents, by)?, Reservation::Granted { .. }) {
+            return Err(same_machine(host, &hosts[..taken]));
         }
         if !told {
             let text = format!("waiting for {interface} of host {host}, which {holder} has reserved");
@@ -123,6 +128,17 @@ pub(crate) fn reserve(
         if agents.is_stopped() {
             return Err(RunError::Interrupted);
         }
+    }
+}
+
+fn same_machine(host: &HostName, others: &[&HostName]) -> RunError {
+    let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
+    let one_of = if others.len() > 1 { "one of " } else { "" };
+    RunError::Refused {
+        host: host.to_string(),
+        what: "reserve its interface",
+        because: format!("it is the same machine as {one_of}{}: name each machine once", others.join(", ")),
+        unsupported: false,
     }
 }
 
