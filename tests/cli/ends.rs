@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use plumb_tests::{Output, Sandbox, cpu_time, wait_until};
+use plumb_tests::{OtherWork, Output, Sandbox, cpu_time, wait_until};
 use serde_json::Value;
 
 use super::{free_port, sandbox};
@@ -98,6 +98,21 @@ pub(super) fn interrupted_clients() {
         assert!(output.out.contains("it was interrupted"), "{words:?}: {}", output.out);
         assert!(!server.said("failed"), "{words:?}: {}", server.log());
     }
+}
+
+/// More than the CPUs that there are have to do: what a client takes of them is its own, and it says who had the rest.
+pub(super) fn beside_other_work() {
+    let sandbox = sandbox();
+    let server = Server::start(&sandbox, &[]);
+    let cpus = std::thread::available_parallelism().map_or(2, usize::from);
+    let noise = OtherWork::on_cpus(cpus, sandbox.home());
+    let output = sandbox.succeed(&server.words(&["client", "-t", "2", "--json"]));
+    drop(noise);
+    let document: Value = serde_json::from_str(&output.out).expect("one document");
+    let doubts = document["plumb"]["doubts"].as_array().expect("doubts");
+    let disturbed = doubts.iter().find(|doubt| doubt["kind"] == "disturbed");
+    let by = disturbed.expect("it was disturbed")["by"].to_string();
+    assert!(by.contains(OtherWork::NAME), "{by}");
 }
 
 pub(super) fn interrupted_documents() {

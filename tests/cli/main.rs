@@ -177,6 +177,11 @@ const CASES: &[Case] = &[
         test: ends::interrupted_clients,
     },
     Case {
+        name: "a_client_beside_other_work_says_whose_it_was_and_leaves_its_time_out",
+        needs: &[],
+        test: ends::beside_other_work,
+    },
+    Case {
         name: "the_document_of_an_interrupted_client_is_whole_and_marked",
         needs: &[],
         test: ends::interrupted_documents,

@@ -2,7 +2,6 @@
 //! afterwards. Holds no formula: what a number means is found by `analysis`, what is doubtful by `lab`.
 
 use std::{
-    env,
     net::{IpAddr, SocketAddr},
     process,
     sync::Arc,
@@ -26,8 +25,6 @@ use crate::{commands::TOOL, destination};
 /// What may serve a client on the same machine, and has a part in what is measured then: these, and virtual machines.
 const SERVERS: [&str; 4] = ["plumb", "iperf3", "sockperf", "iperf"];
 const MONITOR: &str = "firecracker";
-/// Set in tests, which run beside each other.
-const KEEP_DISTURBED: &str = "PLUMB_KEEP_DISTURBED";
 
 /// What is known before the first byte.
 #[derive(Clone)]
@@ -105,7 +102,7 @@ impl Trial {
         let processes = self.processes.as_ref().and_then(|began| Some(began.until_now().ok()?.processes));
         let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, processes, ..CpuUsage::default() };
         let mut doubts = lab::warnings(&self.load, &measurement, &cpu);
-        doubts.extend(lab::disturbed(&cpu).filter(|_| env::var_os(KEEP_DISTURBED).is_none()));
+        doubts.extend(lab::disturbed(&cpu));
         // Receivers of iperf3's protocol are told when to stop; they do not read to the end of a stream.
         doubts.retain(|doubt| !matches!(doubt, ValidityWarning::EndsDisagree { .. }));
         if interrupted {

@@ -28,6 +28,12 @@ pub(crate) fn of(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> {
     (share >= BOUND).then(|| ValidityWarning::Disturbed { share, by: by(around) })
 }
 
+/// Whether others disturbed a trial whose ends may run on any CPU.
+#[must_use]
+pub fn disturbed(usage: &CpuUsage) -> Option<ValidityWarning> {
+    of(usage, &Cpus::FREE)
+}
+
 /// The CPUs of both ends, where both have theirs.
 fn pinned(cpus: &Cpus) -> Option<BTreeSet<u32>> {
     let (client, server) = (cpus.client.as_ref()?, cpus.server.as_ref()?);

@@ -39,6 +39,7 @@ mod trial;
 mod warnings;
 
 pub use design::{Design, Forecast, forecast, trials_lacking};
+pub use disturbance::disturbed;
 pub use error::RunError;
 pub use event::{Event, Observer};
 pub use guest_network::GuestNetwork;
@@ -57,9 +58,3 @@ pub use run_loop::remake_allowance;
 pub use run_time::{guests, run_time};
 pub use stop::Stop;
 pub use warnings::warnings;
-
-/// Whether other processes, or the hypervisor, disturbed a trial whose ends may run on any CPU.
-#[must_use]
-pub fn disturbed(usage: &samples::CpuUsage) -> Option<samples::ValidityWarning> {
-    disturbance::of(usage, &Cpus::FREE)
-}
