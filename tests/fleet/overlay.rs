@@ -1,6 +1,11 @@
 //! What is made on hosts that exist already: an overlay between them, guests behind it, and that nothing of it stays there.
 
-use std::{process::Stdio, thread::sleep, time::Duration};
+use std::{
+    fs,
+    process::{Child, Stdio},
+    thread::sleep,
+    time::Duration,
+};
 
 use plumb_tests::{Network, PATIENCE, Random, kill, name, pair, processes, trials, wait_until};
 use serde_json::Value;
@@ -69,9 +74,32 @@ fn devices(trial: &Value) -> Vec<(&str, u64)> {
         .collect()
 }
 
+/// Writes down each change of a device in the network of `h0`.
+fn monitor(network: &Network) -> (String, Child) {
+    let seen = network.sandbox.file("links", "");
+    let mut command = network.at_host(0, &["ip", "-o", "monitor", "link"]);
+    command.stdin(Stdio::null()).stdout(fs::File::create(&seen).expect("it is ours"));
+    let monitor = command.spawn().expect("ip is there");
+    let hears = || {
+        network.at(0, "ip link set lo down; ip link set lo up");
+        !links(&seen).is_empty()
+    };
+    assert!(wait_until(PATIENCE, hears), "the monitor says nothing");
+    (seen, monitor)
+}
+
+/// The devices that changed.
+fn links(seen: &str) -> Vec<String> {
+    let text = fs::read_to_string(seen).expect("it was made");
+    let names = text.lines().filter_map(|line| line.split(": ").nth(1)?.split('@').next());
+    names.map(str::to_owned).collect()
+}
+
 pub(crate) fn an_overlay_is_measured_beside_its_network() {
     let network = crate::network(2);
     let file = network.sandbox.file("overlay.toml", &routed());
+    // One that is made there and moved away would show.
+    let (seen, mut monitor) = monitor(&network);
     let mut run = network.command(&["run", &file, "--quiet"]).spawn().expect("plumb was built");
     let tunnels = || network.holds(0, "grep -q :12B5 /proc/net/udp");
     assert!(wait_until(PATIENCE, tunnels), "the host's own network carries no tunnel");
@@ -80,6 +108,16 @@ pub(crate) fn an_overlay_is_measured_beside_its_network() {
         "the device is not in the host's own namespace"
     );
     assert!(run.wait().expect("it was started").success());
+    network.at(0, "ip link add seen type dummy");
+    assert!(wait_until(PATIENCE, || links(&seen).contains(&"seen".to_owned())), "{:?}", links(&seen));
+    monitor.kill().expect("it runs until then");
+    monitor.wait().expect("it was started");
+    network.at(0, "ip link del seen");
+    assert!(
+        links(&seen).iter().all(|link| ["eth0", "lo", "seen"].contains(&link.as_str())),
+        "{:?}",
+        links(&seen)
+    );
     let record = network.sandbox.record();
     let trial = of_path(&record, "overlay")[0];
     assert_eq!(devices(trial), [("a:vx0", 1450), ("a:eth0", 1500), ("b:eth0", 1500), ("b:vx0", 1450)]);

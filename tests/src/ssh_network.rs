@@ -238,6 +238,14 @@ impl Network {
         command.args(["sh", "-c", script]).status().expect("nsenter is there").success()
     }
 
+    /// A command in a host's network, not yet started.
+    #[must_use]
+    pub fn at_host(&self, host: usize, words: &[&str]) -> Command {
+        let mut command = self.hosts[host].command();
+        command.args(words);
+        command
+    }
+
     /// Runs a script in a host's network.
     pub fn at(&self, host: usize, script: &str) {
         self.hosts[host].shell(script);

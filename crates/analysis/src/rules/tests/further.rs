@@ -234,6 +234,12 @@ fn retransmits_of_a_log_that_tells_no_reorderings_are_not_called_losses() {
 }
 
 #[test]
+fn a_congestion_control_is_not_blamed_for_the_rate_of_a_link() {
+    let blamed = |rate: f64| claims(&made::steady(rate), "slow-congestion-control").len();
+    assert_eq!([8.5e8, 9.49e8].map(blamed), [1, 0]);
+}
+
+#[test]
 fn a_quiet_run_has_no_claim() {
     for run in [made::pinged(), made::nested(10e9)] {
         let said = crate::analyse(&run.record).claims;
