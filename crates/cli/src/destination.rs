@@ -69,7 +69,7 @@ pub(crate) fn write_bytes(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
         fs::create_dir(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         output::aside(format_args!("made the folder {}", folder.display()));
     }
-    replace(path, contents).with_context(|| format!("cannot write to {}", path.display()))
+    replace(path, contents).with_context(|| cannot_write(path))
 }
 
 /// Writes a file beside the one that is meant and gives it its name once it is whole: a full disk leaves what was there
@@ -89,6 +89,15 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(part);
     }
     written
+}
+
+/// The same of a text, with the file in the error.
+pub(crate) fn replace_text(path: &Path, text: &str) -> anyhow::Result<()> {
+    replace(path, text.as_bytes()).with_context(|| cannot_write(path))
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write to {}", path.display())
 }
 
 /// With the permissions that the file has which it is to replace.

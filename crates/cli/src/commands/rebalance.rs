@@ -26,7 +26,7 @@ use super::memory::{
     document::{self, Document},
     record::Recorder,
 };
-use crate::{exit::Exit, interrupt, output};
+use crate::{destination::replace_text, exit::Exit, interrupt, output};
 
 /// How often a wait looks whether the user asked for the end.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -115,11 +115,11 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
             recorder.keep(&Document::of(&round.seen, &facts, config.interval(), moves))?;
         }
         if let Some(file) = &args.metrics {
-            replace(file, &metrics::text(&round.seen, Some(&round.decision)))?;
+            replace_text(file, &metrics::text(&round.seen, Some(&round.decision)))?;
         }
         if let Some(file) = args.state.as_deref().filter(|_| !args.dry_run) {
             let kept = KeptState { schema: KeptState::SCHEMA, state: rebalance.rebalancer().state().clone() };
-            replace(file, &(serde_json::to_string(&kept)? + "\n"))?;
+            replace_text(file, &(serde_json::to_string(&kept)? + "\n"))?;
         }
         made += 1;
         if args.rounds == Some(made) {
@@ -130,14 +130,6 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
         }
     }
     Ok(if made == 0 { Exit::Interrupted } else { Exit::Success })
-}
-
-/// Whole or not at all: others read it meanwhile.
-pub(crate) fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
-    let mut new = file.as_os_str().to_owned();
-    new.push(".new");
-    let written = fs::write(&new, text).and_then(|()| fs::rename(&new, file));
-    written.with_context(|| format!("cannot write {}", file.display()))
 }
 
 fn read_state(file: &Path) -> anyhow::Result<State> {

@@ -18,7 +18,8 @@ use super::{
     table,
 };
 use crate::{
-    commands::rebalance::{config::Config, metrics, replace},
+    commands::rebalance::{config::Config, metrics},
+    destination::replace_text,
     exit::Exit,
     interrupt, output,
 };
@@ -72,7 +73,7 @@ pub(crate) fn run(args: &TopArgs) -> anyhow::Result<Exit> {
         let seen: BTreeMap<String, Result<GuestMemory, MemoryError>> =
             vms.iter_mut().map(|(name, vm)| (name.clone(), vm.look(interval))).collect();
         if let Some(file) = &args.metrics {
-            replace(file, &metrics::text(&seen, None))?;
+            replace_text(file, &metrics::text(&seen, None))?;
         }
         let document = Document::of(&seen, &facts, interval, &[]);
         if let Some(recorder) = &mut recorder {
