@@ -1,5 +1,5 @@
-//! `cargo xtask test`: builds every test program, runs two a CPU at a time, the long ones first, shows what
-//! they print, and ends with one line that counts the tests. Must not know any test.
+//! `cargo xtask test`: builds every test program and runs each as soon as it is built, two a CPU at a time, the long ones first,
+//! shows what they print, and ends with one line that counts the tests. Must not know any test.
 
 mod beside;
 mod programs;
@@ -7,6 +7,8 @@ mod tally;
 
 use std::num::NonZero;
 use std::process::ExitCode;
+use std::sync::mpsc;
+use std::thread;
 
 use anyhow::Result;
 use clap::Args;
@@ -29,13 +31,7 @@ pub(crate) struct Request {
 /// Builds and runs; the exit status tells whether every test program ended well.
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
     let mut tally = Tally::default();
-    let good = match programs::build(workspace, &request.package) {
-        Ok(programs) => run_all(programs, &request.arguments, &mut tally)?,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            false
-        }
-    };
+    let good = build_and_run(workspace, request, &mut tally)?;
     tally.end(good);
     for (name, reason) in &tally.skipped_because {
         println!("skipped {name}: {reason}");
@@ -44,22 +40,35 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     Ok(if good && tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Shows and counts every line that they print, and tells whether all ended well.
-fn run_all(mut programs: Vec<Program>, arguments: &[String], tally: &mut Tally) -> Result<bool> {
-    if !arguments.is_empty() {
-        programs = Program::whole(programs);
-    }
-    programs.sort_by_key(|program| !program.long);
-    // A long one waits for much of its time: for guests to boot, for trials to end.
-    // They wait for much of their time: trials last as long whoever else has the CPUs.
+/// Shows and counts every line that they print, and tells whether all were built and ended well.
+fn build_and_run(workspace: &Workspace, request: &Request, tally: &mut Tally) -> Result<bool> {
+    let arguments = &request.arguments;
+    // They wait for much of their time: for guests to boot, for trials to end, which last as long whoever else has the CPUs.
     let at_once = 2 * std::thread::available_parallelism().map_or(1, NonZero::get);
     let run = |program: &Program, lines: &mut dyn FnMut(&str)| {
         // What it prints comes when it has ended.
         eprintln!("begins: {}", program.name);
         program.run(arguments, lines)
     };
-    beside::run(&programs, at_once, &run, &mut |line| {
-        print!("{line}");
-        tally.read(line.trim_end());
+    thread::scope(|scope| {
+        let (built, programs) = mpsc::channel();
+        let building = scope.spawn(move || {
+            programs::build(workspace, &request.package, &mut |program| {
+                let program = if arguments.is_empty() { Some(program) } else { program.whole() };
+                // Nobody waits for it when another could not be run.
+                program.into_iter().for_each(|program| drop(built.send(program)));
+            })
+        });
+        let good = beside::run(programs, at_once, &run, &mut |line| {
+            print!("{line}");
+            tally.read(line.trim_end());
+        });
+        match building.join().expect("it does not panic") {
+            Ok(()) => good,
+            Err(error) => {
+                eprintln!("error: {error:#}");
+                Ok(false)
+            }
+        }
     })
 }

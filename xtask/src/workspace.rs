@@ -51,6 +51,20 @@ impl Workspace {
         cargo_in(&self.root, args)
     }
 
+    /// The same in the time that others leave.
+    pub(crate) fn cargo_behind_others(&self, args: &[&str]) -> Command {
+        let cargo = self.cargo(args);
+        let mut nice = Command::new("nice");
+        nice.arg(cargo.get_program()).args(cargo.get_args()).current_dir(&self.root).stdin(Stdio::null());
+        for (name, value) in cargo.get_envs() {
+            match value {
+                Some(value) => nice.env(name, value),
+                None => nice.env_remove(name),
+            };
+        }
+        nice
+    }
+
     /// Builds `plumb` and says where it lies.
     ///
     /// # Errors
@@ -90,7 +104,7 @@ impl Workspace {
     ///
     /// # Errors
     /// When it does not build.
-    pub(crate) fn built_by(&self, args: &[&str]) -> Result<Vec<Artifact>> {
+    fn built_by(&self, args: &[&str]) -> Result<Vec<Artifact>> {
         built_by(self.cargo(args))
     }
 }
@@ -107,18 +121,27 @@ fn cargo_in(root: &Path, args: &[&str]) -> Command {
     cargo
 }
 
-fn built_by(mut cargo: Command) -> Result<Vec<Artifact>> {
+fn built_by(cargo: Command) -> Result<Vec<Artifact>> {
+    let mut built = Vec::new();
+    each_built_by(cargo, &mut |artifact| built.push(artifact))?;
+    Ok(built)
+}
+
+/// Runs `cargo`, which builds something, and hands over each piece as soon as it is built.
+///
+/// # Errors
+/// When something does not build.
+pub(crate) fn each_built_by(mut cargo: Command, hand_over: &mut dyn FnMut(Artifact)) -> Result<()> {
     cargo.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
     let mut child = cargo.spawn().context("start cargo")?;
     let output = child.stdout.take().context("cargo has no output")?;
-    let mut built = Vec::new();
     for message in Message::parse_stream(BufReader::new(output)) {
         if let Message::CompilerArtifact(artifact) = message.context("read what cargo says")? {
-            built.push(artifact);
+            hand_over(artifact);
         }
     }
     ensure!(child.wait()?.success(), "{cargo:?} failed");
-    Ok(built)
+    Ok(())
 }
 
 fn executable(built: Vec<Artifact>) -> Result<PathBuf> {

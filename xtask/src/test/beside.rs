@@ -1,31 +1,31 @@
-//! Programs beside each other: one for each CPU, what each prints handed over in one piece.
+//! Programs beside each other, what each prints handed over in one piece.
 
-use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
 use anyhow::Result;
 
-/// Runs all of them with `run`, the first ones first and `at_once` at a time, and hands what one printed to `show` when it has ended; tells whether all ended well.
+/// Runs each with `run` as it comes, `at_once` at a time, and hands what one printed to `show` when it has ended; tells whether all
+/// ended well.
 ///
 /// # Errors
 /// The first of `run`.
-pub(crate) fn run<T: Sync>(
-    programs: &[T],
+pub(crate) fn run<T: Send>(
+    programs: mpsc::Receiver<T>,
     at_once: usize,
     run: &(impl Fn(&T, &mut dyn FnMut(&str)) -> Result<bool> + Sync),
     show: &mut dyn FnMut(&str),
 ) -> Result<bool> {
     let (ended, came) = mpsc::channel();
-    let left = Mutex::new(programs.iter().collect::<VecDeque<_>>());
-    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    let programs = Mutex::new(programs);
+    let next = || programs.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
     thread::scope(|scope| {
         for _ in 0..at_once {
             let ended = ended.clone();
             scope.spawn(move || {
                 while let Some(program) = next() {
                     let mut lines = Vec::new();
-                    let well = run(program, &mut |line| lines.push(line.to_owned()));
+                    let well = run(&program, &mut |line| lines.push(line.to_owned()));
                     // Nobody hears it when another could not be run at all.
                     let _ = ended.send((well, lines));
                 }
@@ -43,7 +43,7 @@ pub(crate) fn run<T: Sync>(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Barrier;
+    use std::{ops::Range, sync::Barrier};
 
     use anyhow::anyhow;
 
@@ -51,10 +51,16 @@ mod tests {
 
     const AT_ONCE: usize = 4;
 
+    fn come(names: Range<usize>) -> mpsc::Receiver<usize> {
+        let (hand_over, programs) = mpsc::channel();
+        names.for_each(|name| hand_over.send(name).expect("it is kept"));
+        programs
+    }
+
     #[test]
     fn programs_run_beside_each_other_and_their_lines_stay_together() {
         let together = Barrier::new(AT_ONCE);
-        let (names, mut shown) = ((0..AT_ONCE).collect::<Vec<_>>(), Vec::new());
+        let mut shown = Vec::new();
         let says = |name: &usize, lines: &mut dyn FnMut(&str)| {
             for _ in 0..3 {
                 together.wait();
@@ -62,8 +68,8 @@ mod tests {
             }
             Ok(*name != 1)
         };
-        let good =
-            run(&names, AT_ONCE, &says, &mut |line| shown.push(line.to_owned())).expect("all could be run");
+        let good = run(come(0..AT_ONCE), AT_ONCE, &says, &mut |line| shown.push(line.to_owned()))
+            .expect("all could be run");
         assert!(!good, "the second did not end well");
         assert!(shown.chunks(3).all(|lines| lines.iter().all(|line| *line == lines[0])), "{shown:?}");
         assert_eq!(shown.len(), 3 * AT_ONCE);
@@ -72,8 +78,8 @@ mod tests {
     #[test]
     fn one_that_cannot_be_run_is_an_error() {
         let fails = |_: &usize, _: &mut dyn FnMut(&str)| Err(anyhow!("no such program"));
-        assert!(run(&[1, 2], AT_ONCE, &fails, &mut |_| ()).is_err());
+        assert!(run(come(1..3), AT_ONCE, &fails, &mut |_| ()).is_err());
         let never = |_: &usize, _: &mut dyn FnMut(&str)| Ok(true);
-        assert!(run(&[], AT_ONCE, &never, &mut |_| ()).expect("nothing to run"));
+        assert!(run(come(0..0), AT_ONCE, &never, &mut |_| ()).expect("nothing to run"));
     }
 }

@@ -1,6 +1,7 @@
 //! Test programs: built by one `cargo test`, run as it would run them. Which take longest is said by their packages.
 //! Must not know what they print.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 use cargo_metadata::{Artifact, Package};
 
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, each_built_by};
 
 /// A program of tests.
 pub(crate) struct Program {
@@ -16,21 +17,34 @@ pub(crate) struct Program {
     pub(crate) name: String,
     path: PathBuf,
     folder: PathBuf,
-    /// Whether it takes long, and should begin before others.
-    pub(crate) long: bool,
     /// Which of its tests.
     part: Vec<String>,
 }
 
-/// Builds those of these packages; of all if none is named.
+/// Builds those of these packages, of all if none is named, and hands over each as soon as it is built: those that take long
+/// first, and while they run the others, in the time that they leave.
 ///
 /// # Errors
-/// When they do not build.
-pub(crate) fn build(workspace: &Workspace, packages: &[String]) -> Result<Vec<Program>> {
+/// When something does not build.
+pub(crate) fn build(
+    workspace: &Workspace,
+    packages: &[String],
+    hand_over: &mut dyn FnMut(Program),
+) -> Result<()> {
+    let mut known = BTreeSet::new();
+    let mut new = |artifact: Artifact| {
+        if known.insert(artifact.executable.clone()) {
+            Program::of(workspace, &artifact).into_iter().for_each(&mut *hand_over);
+        }
+    };
     let mut args = vec!["test", "--release", "--no-run"];
+    if packages.is_empty() {
+        let long = workspace.metadata.packages.iter().flat_map(long);
+        let args: Vec<&str> = args.iter().copied().chain(long.flat_map(|name| ["--test", name])).collect();
+        each_built_by(workspace.cargo(&args), &mut new)?;
+    }
     args.extend(packages.iter().flat_map(|package| ["--package", package]));
-    let built = workspace.built_by(&args)?;
-    Ok(built.iter().flat_map(|artifact| Program::of(workspace, artifact)).collect())
+    each_built_by(workspace.cargo_behind_others(&args), &mut new)
 }
 
 impl Program {
@@ -47,7 +61,6 @@ impl Program {
             name: format!("{} {kind} {}", package.name, [&[target.name.as_str()], part].concat().join(" ")),
             path: path.clone().into(),
             folder: package.manifest_path.parent().map_or_else(PathBuf::new, Into::into),
-            long: is_long(package, &target.name),
             part: part.iter().map(|&word| word.to_owned()).collect(),
         };
         // `apart = { PROGRAM = ["WORD", ...] }`: its tests with one of these in their names run beside its others.
@@ -60,9 +73,8 @@ impl Program {
     }
 
     /// Each program once and whole: what is asked for by name is in one of its parts.
-    pub(crate) fn whole(programs: Vec<Self>) -> Vec<Self> {
-        let one_each = programs.into_iter().filter(|program| program.part.len() != 1);
-        one_each.map(|program| Self { part: Vec::new(), ..program }).collect()
+    pub(crate) fn whole(self) -> Option<Self> {
+        (self.part.len() != 1).then_some(Self { part: Vec::new(), ..self })
     }
 
     /// Runs it and hands over every line that it prints, its end included; tells whether it ended well.
@@ -75,9 +87,8 @@ impl Program {
 }
 
 /// `[package.metadata.tests] long = [...]` names the test programs of a package that take long.
-fn is_long(package: &Package, target: &str) -> bool {
-    let named = package.metadata["tests"]["long"].as_array();
-    named.into_iter().flatten().any(|name| name == target)
+fn long(package: &Package) -> impl Iterator<Item = &str> {
+    package.metadata["tests"]["long"].as_array().into_iter().flatten().filter_map(|name| name.as_str())
 }
 
 fn run(command: &mut Command, folder: &Path, name: &str, lines: &mut dyn FnMut(&str)) -> Result<bool> {
