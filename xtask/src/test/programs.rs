@@ -39,9 +39,13 @@ pub(crate) fn build(
     };
     let mut args = vec!["test", "--release", "--no-run"];
     if packages.is_empty() {
-        let long = workspace.metadata.packages.iter().flat_map(long);
-        let args: Vec<&str> = args.iter().copied().chain(long.flat_map(|name| ["--test", name])).collect();
-        each_built_by(workspace.cargo(&args), &mut new)?;
+        let long: Vec<&str> = workspace.metadata.packages.iter().flat_map(long).collect();
+        let args: Vec<&str> =
+            args.iter().copied().chain(long.iter().flat_map(|name| ["--test", *name])).collect();
+        let mut first = Vec::new();
+        each_built_by(workspace.cargo(&args), &mut |artifact| first.push(artifact))?;
+        first.sort_by_key(|artifact| long.iter().position(|name| *name == artifact.target.name));
+        first.into_iter().for_each(&mut new);
     }
     args.extend(packages.iter().flat_map(|package| ["--package", package]));
     each_built_by(workspace.cargo_behind_others(&args), &mut new)
@@ -67,9 +71,7 @@ impl Program {
         let words = package.metadata["tests"]["apart"][&target.name].as_array();
         let words: Vec<&str> = words.into_iter().flatten().filter_map(|word| word.as_str()).collect();
         let others: Vec<&str> = words.iter().flat_map(|word| ["--skip", *word]).collect();
-        let mut parts: Vec<Self> = words.iter().map(|word| program(&[*word])).collect();
-        parts.push(program(&others));
-        parts
+        [program(&others)].into_iter().chain(words.iter().map(|word| program(&[*word]))).collect()
     }
 
     /// Each program once and whole: what is asked for by name is in one of its parts.
@@ -86,7 +88,7 @@ impl Program {
     }
 }
 
-/// `[package.metadata.tests] long = [...]` names the test programs of a package that take long.
+/// `[package.metadata.tests] long = [...]` names the test programs of a package that take long, the longest first.
 fn long(package: &Package) -> impl Iterator<Item = &str> {
     package.metadata["tests"]["long"].as_array().into_iter().flatten().filter_map(|name| name.as_str())
 }
