@@ -2,7 +2,7 @@
 //! Must not know what they print.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -94,20 +94,19 @@ fn long(package: &Package) -> impl Iterator<Item = &str> {
 }
 
 fn run(command: &mut Command, folder: &Path, name: &str, lines: &mut dyn FnMut(&str)) -> Result<bool> {
-    let (output, input) = std::io::pipe().context("make a pipe")?;
+    // No pipe: one ends only with the last process that a failed test may have left.
+    let mut output = tempfile::tempfile().context("make a file for what tests print")?;
     command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).stdin(Stdio::null());
-    command.stderr(input.try_clone().context("copy a pipe")?).stdout(input);
-    let mut child = command.spawn().with_context(|| format!("start the {name}"))?;
-    // Or the pipe would never end.
-    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.stdout(output.try_clone()?).stderr(output.try_clone()?);
+    let status = command.status().with_context(|| format!("start the {name}"))?;
     lines(&format!("\n     Running {name}\n"));
+    output.rewind()?;
     let (mut output, mut line) = (BufReader::new(output), Vec::new());
     // Tests may print bytes that are not text.
     while output.read_until(b'\n', &mut line).with_context(|| format!("read what the {name} print"))? > 0 {
         lines(&String::from_utf8_lossy(&line));
         line.clear();
     }
-    let status = child.wait().with_context(|| format!("wait for the {name}"))?;
     if !status.success() {
         lines(&format!("the {name} ended with {status}\n"));
     }
