@@ -74,32 +74,50 @@ fn devices(trial: &Value) -> Vec<(&str, u64)> {
         .collect()
 }
 
-/// Writes down each change of a device in the network of `h0`.
-fn monitor(network: &Network) -> (String, Child) {
-    let seen = network.sandbox.file("links", "");
-    let mut command = network.at_host(0, &["ip", "-o", "monitor", "link"]);
-    command.stdin(Stdio::null()).stdout(fs::File::create(&seen).expect("it is ours"));
-    let monitor = command.spawn().expect("ip is there");
-    let hears = || {
-        network.at(0, "ip link set lo down; ip link set lo up");
-        !links(&seen).is_empty()
-    };
-    assert!(wait_until(PATIENCE, hears), "the monitor says nothing");
-    (seen, monitor)
+/// Writes down each change of a device in the network of `h0`, until it is dropped.
+struct LinkMonitor {
+    process: Child,
+    seen: String,
 }
 
-/// The devices that changed.
-fn links(seen: &str) -> Vec<String> {
-    let text = fs::read_to_string(seen).expect("it was made");
-    let names = text.lines().filter_map(|line| line.split(": ").nth(1)?.split('@').next());
-    names.map(str::to_owned).collect()
+impl LinkMonitor {
+    fn start(network: &Network) -> Self {
+        let seen = network.sandbox.file("links", "");
+        let mut command = network.at_host(0, &["ip", "-o", "monitor", "link"]);
+        command
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .stdout(fs::File::create(&seen).expect("it is ours"));
+        let monitor = Self { process: command.spawn().expect("ip is there"), seen };
+        let hears = || {
+            network.at(0, "ip link set lo down; ip link set lo up");
+            !monitor.links().is_empty()
+        };
+        assert!(wait_until(PATIENCE, hears), "the monitor says nothing");
+        monitor
+    }
+
+    /// The devices that changed.
+    fn links(&self) -> Vec<String> {
+        let text = fs::read_to_string(&self.seen).expect("it was made");
+        let names = text.lines().filter_map(|line| line.split(": ").nth(1)?.split('@').next());
+        names.map(str::to_owned).collect()
+    }
+}
+
+impl Drop for LinkMonitor {
+    fn drop(&mut self) {
+        // It runs until then.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }
 
 pub(crate) fn an_overlay_is_measured_beside_its_network() {
     let network = crate::network(2);
     let file = network.sandbox.file("overlay.toml", &routed());
     // One that is made there and moved away would show.
-    let (seen, mut monitor) = monitor(&network);
+    let monitor = LinkMonitor::start(&network);
     let mut run = network.command(&["run", &file, "--quiet"]).spawn().expect("plumb was built");
     let tunnels = || network.holds(0, "grep -q :12B5 /proc/net/udp");
     assert!(wait_until(PATIENCE, tunnels), "the host's own network carries no tunnel");
@@ -108,16 +126,16 @@ pub(crate) fn an_overlay_is_measured_beside_its_network() {
         "the device is not in the host's own namespace"
     );
     assert!(run.wait().expect("it was started").success());
-    network.at(0, "ip link add seen type dummy");
-    assert!(wait_until(PATIENCE, || links(&seen).contains(&"seen".to_owned())), "{:?}", links(&seen));
-    monitor.kill().expect("it runs until then");
-    monitor.wait().expect("it was started");
-    network.at(0, "ip link del seen");
+    network.at(0, "ip link add seen type bridge");
     assert!(
-        links(&seen).iter().all(|link| ["eth0", "lo", "seen"].contains(&link.as_str())),
+        wait_until(PATIENCE, || monitor.links().iter().any(|link| link == "seen")),
         "{:?}",
-        links(&seen)
+        monitor.links()
     );
+    network.at(0, "ip link del seen");
+    let links = monitor.links();
+    assert!(links.iter().all(|link| ["eth0", "lo", "seen"].contains(&link.as_str())), "{links:?}");
+    drop(monitor);
     let record = network.sandbox.record();
     let trial = of_path(&record, "overlay")[0];
     assert_eq!(devices(trial), [("a:vx0", 1450), ("a:eth0", 1500), ("b:eth0", 1500), ("b:vx0", 1450)]);
