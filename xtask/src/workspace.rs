@@ -54,8 +54,13 @@ impl Workspace {
     /// The same in the time that others leave.
     pub(crate) fn cargo_behind_others(&self, args: &[&str]) -> Command {
         let cargo = self.cargo(args);
+        // No more than that: beside a loop on each CPU it would never end.
         let mut nice = Command::new("nice");
-        nice.arg(cargo.get_program()).args(cargo.get_args()).current_dir(&self.root).stdin(Stdio::null());
+        nice.args(["-n", "5"])
+            .arg(cargo.get_program())
+            .args(cargo.get_args())
+            .current_dir(&self.root)
+            .stdin(Stdio::null());
         for (name, value) in cargo.get_envs() {
             match value {
                 Some(value) => nice.env(name, value),

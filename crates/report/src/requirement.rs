@@ -118,11 +118,6 @@ impl Quantity {
         matches!(self, Self::Throughput)
     }
 
-    /// Whether it is a number of what was sent, and not of the machines.
-    pub(crate) const fn is_of_traffic(self) -> bool {
-        !matches!(self, Self::Boot | Self::Memory)
-    }
-
     pub(crate) fn word(self) -> &'static str {
         WORDS.iter().find(|(_, quantity)| *quantity == self).map_or("", |(word, _)| word)
     }

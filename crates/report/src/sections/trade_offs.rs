@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use findings::{CellSummary, Findings};
+use findings::{CellSummary, Finding, Findings};
 use samples::{BootedMachine, PathRecord, ValidityWarning};
 use workload::{Metric, ReportedValue, Work};
 
@@ -28,10 +28,26 @@ struct Configuration<'a> {
     cells: Vec<&'a CellSummary>,
     /// The virtual machines at its ends.
     machines: Vec<&'a BootedMachine>,
-    /// A serious finding says that its numbers cannot be relied on.
-    doubted: bool,
+    /// Serious findings, which say that numbers of some of its cells cannot be relied on.
+    doubts: Vec<&'a Finding>,
     /// Some of its times look like halves of round trips.
     halves: bool,
+}
+
+/// A measured value of what is bounded.
+struct Value<'a> {
+    value: f64,
+    interval: Option<(f64, f64)>,
+    /// Says that it cannot be relied on.
+    doubt: Option<&'a Finding>,
+}
+
+/// What comes of the worst of them.
+struct Judgement<'a> {
+    compliance: Compliance,
+    value: f64,
+    /// Why a value that seems to meet the bound does not surely.
+    doubt: Option<&'a Finding>,
 }
 
 /// Where something is required, and where virtual machines were booted for several.
@@ -47,7 +63,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let blocks = match required {
         [] => vec![Block::Table(everything(findings, &configurations))],
-        _ => what_meets(&configurations, required),
+        _ => what_meets(findings, &configurations, required),
     };
     Some(section("Trade-offs", blocks))
 }
@@ -82,12 +98,12 @@ impl<'a> Configuration<'a> {
         let label: Vec<String> =
             named.then(|| path.to_owned()).into_iter().chain(labels::levels(levels)).collect();
         let machines = machines(findings, path);
-        Self { label: label.join(", "), cells: Vec::new(), machines, doubted: false, halves: false }
+        Self { label: label.join(", "), cells: Vec::new(), machines, doubts: Vec::new(), halves: false }
     }
 
-    fn add(&mut self, findings: &Findings, cell: &'a CellSummary) {
-        self.doubted |=
-            findings.claims.iter().any(|claim| claim.distrusts() && claim.cells.contains(&cell.id));
+    fn add(&mut self, findings: &'a Findings, cell: &'a CellSummary) {
+        let doubts = |claim: &&Finding| claim.distrusts() && claim.cells.contains(&cell.id);
+        self.doubts.extend(findings.claims.iter().filter(doubts));
         self.halves |= cell.doubts.iter().any(|(doubt, _)| *doubt == ValidityWarning::HalfRoundTrips);
         self.cells.push(cell);
     }
@@ -98,65 +114,85 @@ impl<'a> Configuration<'a> {
 
     fn meets_all(&self, required: &[Requirement]) -> Compliance {
         let each =
-            required.iter().map(|one| self.judged(one).map_or(Compliance::Unknown, |(judged, _)| judged));
+            required.iter().map(|one| self.judged(one).map_or(Compliance::Unknown, |it| it.compliance));
         each.max().unwrap_or(Compliance::Met)
     }
 
-    /// The worst value of it, and what comes of that; `None` where it was not measured. What rests on numbers that cannot be relied
-    /// on is unclear.
-    fn judged(&self, requirement: &Requirement) -> Option<(Compliance, f64)> {
+    /// `None` where it was not measured. What rests on numbers that cannot be relied on is unclear.
+    fn judged(&self, requirement: &Requirement) -> Option<Judgement<'a>> {
         let quantity = requirement.quantity;
-        let judged = self.values(quantity).into_iter().map(|(value, interval)| {
+        let judged = self.values(quantity).into_iter().map(|Value { value, interval, doubt }| {
             match requirement.judge(value, interval) {
-                Compliance::Met if self.doubted && quantity.is_of_traffic() => (Compliance::Unclear, value),
-                compliance => (compliance, value),
+                Compliance::Met if doubt.is_some() => {
+                    Judgement { compliance: Compliance::Unclear, value, doubt }
+                }
+                compliance => Judgement { compliance, value, doubt: None },
             }
         });
         let worse = |value: f64| if quantity.more_is_better() { -value } else { value };
-        judged.max_by(|one, other| one.0.cmp(&other.0).then(worse(one.1).total_cmp(&worse(other.1))))
+        judged.max_by(|one, other| {
+            one.compliance.cmp(&other.compliance).then(worse(one.value).total_cmp(&worse(other.value)))
+        })
     }
 
     /// Each value of it that was measured, with its interval where it has one.
-    fn values(&self, quantity: Quantity) -> Vec<(f64, Option<(f64, f64)>)> {
+    fn values(&self, quantity: Quantity) -> Vec<Value<'a>> {
+        let of_cell = |cell: &CellSummary, value: f64, interval: Option<(f64, f64)>| Value {
+            value,
+            interval,
+            doubt: self.doubts.iter().find(|doubt| doubt.cells.contains(&cell.id)).copied(),
+        };
+        let of_machines = |value: Option<f64>| {
+            value.map(|value| Value { value, interval: None, doubt: None }).into_iter().collect()
+        };
         let judged_by = |metric: Metric| {
             let cells = self.cells.iter().filter(move |cell| cell.metric == metric);
-            let value = |cell: &&CellSummary| {
-                (cell.value.median, cell.value.interval.map(|interval| (interval.low, interval.high)))
-            };
-            cells.map(value).collect::<Vec<_>>()
+            let interval =
+                |cell: &CellSummary| cell.value.interval.map(|interval| (interval.low, interval.high));
+            cells.map(|cell| of_cell(cell, cell.value.median, interval(cell))).collect::<Vec<_>>()
         };
         match quantity {
             Quantity::Percentile(share) => {
                 let medians = if share == 0.5 { judged_by(Metric::RoundTrip) } else { Vec::new() };
-                let times =
-                    self.cells.iter().filter_map(|cell| Some(kind::of(cell).judged()?.at(share)?.0 as f64));
-                let others = times.filter(|_| medians.is_empty()).map(|time| (time, None));
+                let times = self.cells.iter().filter_map(|&cell| {
+                    Some(of_cell(cell, kind::of(cell).judged()?.at(share)?.0 as f64, None))
+                });
+                let others: Vec<Value<'_>> = times.filter(|_| medians.is_empty()).collect();
                 // What may be half of a round trip may be twice as long.
                 let reported = self
                     .reported(quantity.word())
-                    .map(|time| (time, self.halves.then_some((time, 2.0 * time))));
-                medians.iter().copied().chain(others).chain(reported).collect()
+                    .map(|(cell, time)| of_cell(cell, time, self.halves.then_some((time, 2.0 * time))));
+                medians.into_iter().chain(others).chain(reported).collect()
             }
             Quantity::Throughput => judged_by(Metric::Throughput),
-            Quantity::CpuTime => self.cpu_for_bytes().map(|cost| (cost, None)).into_iter().collect(),
-            Quantity::Boot => self.boot().map(|boot| (boot, None)).into_iter().collect(),
-            Quantity::Memory => self.memory().map(|memory| (memory, None)).into_iter().collect(),
+            Quantity::CpuTime => {
+                let cost = self.most_cpu_for_bytes();
+                cost.map(|(cell, cost)| of_cell(cell, cost, None)).into_iter().collect()
+            }
+            Quantity::Boot => of_machines(self.boot()),
+            Quantity::Memory => of_machines(self.memory()),
         }
     }
 
     /// A percentile as another tool tells it, in nanoseconds.
-    fn reported(&self, name: &'static str) -> impl Iterator<Item = f64> {
-        let values = self.cells.iter().flat_map(|cell| &cell.reported);
+    fn reported(&self, name: &'static str) -> impl Iterator<Item = (&'a CellSummary, f64)> {
         let is_it = move |value: &&ReportedValue| {
             value.quantity == workload::Quantity::Time && value.name.eq_ignore_ascii_case(name)
         };
-        values.filter(is_it).map(|value| value.value)
+        self.cells
+            .iter()
+            .flat_map(move |&cell| cell.reported.iter().filter(is_it).map(move |value| (cell, value.value)))
     }
 
     /// CPU-seconds for a GB, of the workload that takes most.
     fn cpu_for_bytes(&self) -> Option<f64> {
-        let costs = self.cells.iter().filter_map(|cell| cell.cpu?.per_work);
-        costs.filter(|cost| cost.work == Work::Bytes).map(|cost| cost.seconds).max_by(f64::total_cmp)
+        self.most_cpu_for_bytes().map(|(_, cost)| cost)
+    }
+
+    fn most_cpu_for_bytes(&self) -> Option<(&'a CellSummary, f64)> {
+        let costs = self.cells.iter().filter_map(|&cell| Some((cell, cell.cpu?.per_work?)));
+        let of_bytes = costs.filter(|(_, cost)| cost.work == Work::Bytes);
+        of_bytes.map(|(cell, cost)| (cell, cost.seconds)).max_by(|one, other| one.1.total_cmp(&other.1))
     }
 
     /// In nanoseconds, of the end that takes longest; unknown where none was recorded.
@@ -173,14 +209,18 @@ impl<'a> Configuration<'a> {
 }
 
 /// An answer, and the numbers: first those that meet it, of them the cheapest.
-fn what_meets(configurations: &[Configuration<'_>], required: &[Requirement]) -> Vec<Block> {
+fn what_meets(
+    findings: &Findings,
+    configurations: &[Configuration<'_>],
+    required: &[Requirement],
+) -> Vec<Block> {
     let mut rows: Vec<(Compliance, &Configuration<'_>)> =
         configurations.iter().map(|it| (it.meets_all(required), it)).collect();
     rows.sort_by(|(one, first), (other, second)| {
         let cost = |it: &Configuration<'_>| it.cpu_for_bytes().unwrap_or(f64::INFINITY);
         one.cmp(other).then(cost(first).total_cmp(&cost(second)))
     });
-    vec![Block::Paragraph(answer(&rows, required)), Block::Table(bounded(&rows, required))]
+    vec![Block::Paragraph(answer(&rows, required)), Block::Table(bounded(findings, &rows, required))]
 }
 
 fn answer(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -> Text {
@@ -231,7 +271,11 @@ fn everything(findings: &Findings, rows: &[Configuration<'_>]) -> Table {
 }
 
 /// The values that are bounded, each with what comes of it.
-fn bounded(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -> Table {
+fn bounded(
+    findings: &Findings,
+    rows: &[(Compliance, &Configuration<'_>)],
+    required: &[Requirement],
+) -> Table {
     let mut columns: Vec<Column> = vec![left("Configuration")];
     columns.extend(required.iter().map(|one| right(glued(&one.to_string()))));
     columns.push(right(CPU));
@@ -241,12 +285,35 @@ fn bounded(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) 
         row.push(cost(it));
         row
     };
-    let halves = rows.iter().any(|(_, it)| it.halves).then(|| Text::of(Tone::Faint, phrases::HALVES));
-    Table { columns, rows: rows.iter().map(row).collect(), caption: halves }
+    let halves = rows.iter().any(|(_, it)| it.halves).then(|| phrases::HALVES.to_owned());
+    let caption: Vec<String> = why_unclear(findings, rows, required).into_iter().chain(halves).collect();
+    let caption = (!caption.is_empty()).then(|| Text::of(Tone::Faint, caption.join(" ")));
+    Table { columns, rows: rows.iter().map(row).collect(), caption }
+}
+
+/// A sentence for each reason.
+fn why_unclear(
+    findings: &Findings,
+    rows: &[(Compliance, &Configuration<'_>)],
+    required: &[Requirement],
+) -> Vec<String> {
+    let judged = rows.iter().flat_map(|(_, it)| required.iter().filter_map(|one| it.judged(one)));
+    let unclear: Vec<Judgement<'_>> = judged.filter(|it| it.compliance == Compliance::Unclear).collect();
+    let mut why = Vec::new();
+    if unclear.iter().any(|it| it.doubt.is_none()) {
+        why.push("Unclear: an interval reaches over the bound.".to_owned());
+    }
+    for doubt in unclear.iter().filter_map(|it| it.doubt) {
+        let reason = format!("Unclear: {}", labels::named(findings, doubt.lead()));
+        if !why.contains(&reason) {
+            why.push(reason);
+        }
+    }
+    why
 }
 
 fn held_against(configuration: &Configuration<'_>, requirement: &Requirement) -> Text {
-    let Some((compliance, value)) = configuration.judged(requirement) else {
+    let Some(Judgement { compliance, value, .. }) = configuration.judged(requirement) else {
         return Text::of(Tone::Faint, "not measured");
     };
     let value = glued(&requirement.quantity.said(value));
