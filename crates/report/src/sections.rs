@@ -147,6 +147,10 @@ pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, options: &Op
     let source = Source::new(findings, record, options);
     let title = in_a_line(&findings.run.title);
     let mut sections = match options.view.unwrap_or(usual) {
+        // Asked for where the short one is usual: a terminal folds nothing.
+        View::Full if usual == View::Short => {
+            built(&source, |_| true).map(|(_, section)| section.unfolded()).collect()
+        }
         View::Full => built(&source, |_| true).map(|(entry, section)| laid_out(entry, section)).collect(),
         View::Short => short(&source),
         View::Section(name) => {

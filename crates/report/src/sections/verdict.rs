@@ -76,7 +76,9 @@ pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
         .chain(folded_remedy)
         .collect();
     let rest = (!rest.is_empty()).then(|| Block::Folded { title: "Evidence".into(), blocks: rest });
-    [headline].into_iter().chain(list(shown.iter().map(said))).chain(remedy).chain(rest).collect()
+    let more = (!shown.is_empty() && !folded.is_empty())
+        .then(|| Text::of(Tone::Faint, format!("and {} more", folded.len())));
+    [headline].into_iter().chain(list(shown.iter().map(said).chain(more))).chain(remedy).chain(rest).collect()
 }
 
 fn list(items: impl Iterator<Item = Text>) -> Option<Block> {
