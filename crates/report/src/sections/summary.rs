@@ -21,6 +21,8 @@ use difference::Difference;
 const LINES: usize = 12;
 /// ... each with so many characters beside the labels, on 80 columns.
 const LINE: usize = 66;
+/// Fewer pairs of trials give no interval of 94 %.
+const FEWEST: u32 = 5;
 /// What a text may take: two of them.
 const TWO_LINES: usize = 2 * LINE - 4;
 
@@ -29,6 +31,10 @@ const TWO_LINES: usize = 2 * LINE - 4;
 struct Scope {
     /// So many workloads have lines of their own: those whose established differences are the largest.
     workloads: usize,
+    /// Of so many of them it says what each layer costs.
+    layered: usize,
+    /// So many findings it names that say that numbers cannot be relied on.
+    cautions: usize,
     /// So many characters a line of theirs may have.
     room: usize,
     /// Whether it names the first finding that warns of the measurement.
@@ -36,13 +42,16 @@ struct Scope {
 }
 
 /// From the most to the least; the first that fits is taken, and no sentence is cut.
-const SCOPES: [Scope; 5] = [
-    Scope { workloads: 2, room: TWO_LINES, warnings: true },
-    Scope { workloads: 2, room: TWO_LINES, warnings: false },
-    Scope { workloads: 2, room: LINE, warnings: false },
-    Scope { workloads: 1, room: TWO_LINES, warnings: false },
-    Scope { workloads: 1, room: LINE, warnings: false },
+const SCOPES: [Scope; 7] = [
+    Scope { warnings: true, ..MOST },
+    MOST,
+    Scope { room: LINE, ..MOST },
+    Scope { room: LINE, cautions: 1, ..MOST },
+    Scope { room: LINE, cautions: 1, layered: 1, ..MOST },
+    Scope { workloads: 1, layered: 1, cautions: 1, ..MOST },
+    Scope { workloads: 1, layered: 1, cautions: 1, room: LINE, ..MOST },
 ];
+const MOST: Scope = Scope { workloads: 2, layered: 2, cautions: 2, room: TWO_LINES, warnings: false };
 
 /// What sections below say as well, in the order in which it goes where names leave no room.
 const DISPENSABLE: [&str; 5] = ["Set", "Next", "Why", "Each layer", "Largest"];
@@ -98,13 +107,13 @@ struct Answer<'a> {
 impl Answer<'_> {
     fn rows(&self, scope: Scope) -> Vec<Row> {
         let findings = self.source.findings;
-        let shown = self.shown(scope.workloads);
-        let caution =
-            |claim: &Finding| row("Caution", Text::of(Tone::Bad, labels::named(findings, claim.lead())));
-        let mut rows: Vec<Row> = self.distrust.map(caution).into_iter().collect();
+        let (shown, layered) = (self.shown(scope.workloads), self.shown(scope.layered));
+        let distrusting = findings.claims.iter().filter(|claim| claim.distrusts()).take(scope.cautions);
+        let caution = |claim: &Finding| Text::of(Tone::Bad, labels::named(findings, claim.lead()));
+        let mut rows = labelled("Caution", distrusting.map(caution));
         let speeds = shown.iter().map(|workload| speed::of(findings, workload, scope.room));
         rows.extend(labelled("Speed", speeds.map(Text::from)));
-        let ladders = shown.iter().filter_map(|workload| ladder(findings, workload));
+        let ladders = layered.iter().filter_map(|workload| ladder(findings, workload));
         rows.extend(labelled(
             "Each layer",
             ladders.map(|ladder| layers(findings, ladder, scope.room).into()),
@@ -120,7 +129,8 @@ impl Answer<'_> {
         let doubt = self.distrust.filter(|doubt| !doubt.leaves_what_is_established());
         let of_largest = told.first().filter(|claim| self.is_of_largest(claim));
         let others = || self.distrust.or_else(|| told.first().copied());
-        rows.extend(set(self.source, why.or_else(|| of_largest.copied()).or_else(others), doubt));
+        let first = doubt.filter(|doubt| doubt.remedy.is_some()).or(why);
+        rows.extend(set(self.source, first.or_else(|| of_largest.copied()).or_else(others), doubt));
         let warns = |claim: &&Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
         let warning =
             findings.claims.iter().find(warns).filter(|_| scope.warnings && self.distrust.is_none());
@@ -251,11 +261,15 @@ fn steps_in_words(steps: &[(&CostStep, &Comparison)], left_out: usize) -> String
 
 /// What to say where nothing is established.
 fn none_established(findings: &Findings, differences: &[Difference<'_>]) -> Option<Row> {
+    let most = findings.cells.iter().map(|cell| cell.value.trials).max().unwrap_or_default();
     let said = match differences.iter().filter(|it| it.is_open()).count() {
         _ if differences.is_empty() => return None,
-        0 => "no difference beyond the noise",
-        _ if has_single_trials(findings) => "one trial a result: differences cannot be told from noise",
-        _ => "no difference is established: more trials may show one",
+        0 => "no difference beyond the noise".to_owned(),
+        _ if most <= 1 => "one trial a result: differences cannot be told from noise".to_owned(),
+        _ if most < FEWEST => {
+            format!("{most} trials of a result establish no difference: {FEWEST} are the fewest that can")
+        }
+        _ => "no difference is established: more trials may show one".to_owned(),
     };
     Some(row("Largest", Text::of(Tone::Doubtful, said)))
 }
@@ -298,8 +312,9 @@ fn set(source: &Source<'_>, told: Option<&Finding>, distrust: Option<&Finding>) 
     let command = remedy.commands.first().filter(|command| {
         remedy.lead().chars().count() + command.chars().count() + 2 <= TWO_LINES && !has_placeholder(command)
     });
-    // Of no cause that was seen there is something to try, and nothing to set; nor of what was measured once.
-    let label = if told.explains() && !has_single_trials(source.findings) { "Set" } else { "Next" };
+    // Of no cause that was seen there is something to try, and nothing to set; nor of what was measured once, or badly.
+    let is_seen = told.explains() && !told.is_of_the_measurement() && !has_single_trials(source.findings);
+    let label = if is_seen { "Set" } else { "Next" };
     Some(row(
         label,
         match command {
