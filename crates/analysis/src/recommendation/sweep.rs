@@ -64,6 +64,12 @@ impl<'a> Sweep<'a> {
             cells.iter().filter_map(|cell| Setting::of(cell, more, &owners)).collect();
         let is_silent = |cell: &&&Observations<'_>| cell.points.values().any(|point| point.value <= 0.0);
         let silent = cells.iter().filter(is_silent).map(|cell| cell.record.id.as_str()).collect();
+        // Where a log has them apart by its files or their sections, no setting is known that they differ by.
+        let place = |cell: &Observations<'_>, level: &str| cell.record.levels.get(level).cloned();
+        let apart = |level: &str| cells.iter().any(|cell| place(cell, level) != place(cells[0], level));
+        if ["file", "section"].into_iter().any(apart) {
+            return None;
+        }
         let factors = factors(&settings);
         let sweep = Self { workload, path, metric, settings, silent, factors, owners, unit };
         (sweep.settings.len() >= FEWEST && !sweep.factors.is_empty()).then_some(sweep)
