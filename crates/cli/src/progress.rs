@@ -104,8 +104,11 @@ impl Progress {
         let (open, cells) = (&decided.open, decided.cells as usize);
         let block = decided.block.map(|block| format!("block {}: ", block + 1)).unwrap_or_default();
         let text = if choosing.left == 0 {
-            let why = if decided.out_of_time { "the time is over" } else { "nothing is left to decide" };
-            format!("{why} after {made} of at most {} trials", self.planned)
+            match (decided.out_of_time, made < self.planned) {
+                (true, _) => format!("the time is over after {made} of at most {} trials", self.planned),
+                (false, true) => format!("{made} of at most {} trials were enough", self.planned),
+                (false, false) => format!("all {made} trials are made"),
+            }
         } else if open.len() == cells {
             format!("{block}measuring all {cells} cells")
         } else {

@@ -1,5 +1,7 @@
 //! The environments of two runs, where they differ: machine, tool, scenario, settings. Must not know any value that was measured.
 
+use std::collections::BTreeSet;
+
 use findings::{RunComparison, SurroundingChange};
 use samples::{Environment, Origin, RunHeader, RunRecord};
 use units::significant;
@@ -45,6 +47,7 @@ pub(crate) fn differs(what: &str, a: String, b: String, weighty: bool) -> Option
 }
 
 fn of_runs(a: &RunRecord, b: &RunRecord) -> Vec<SurroundingChange> {
+    let blocks = differs("blocks", blocks(a).to_string(), blocks(b).to_string(), false);
     let (a, b) = (&a.header, &b.header);
     let [name, text] = of_scenarios(a, b);
     [
@@ -52,11 +55,16 @@ fn of_runs(a: &RunRecord, b: &RunRecord) -> Vec<SurroundingChange> {
         text,
         differs("plumb", a.tool.clone(), b.tool.clone(), true),
         differs("measured by", by(&a.origin), by(&b.origin), true),
-        differs("blocks", a.blocks.to_string(), b.blocks.to_string(), false),
+        blocks,
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Those that trials were made of, which may be fewer than were planned.
+fn blocks(record: &RunRecord) -> usize {
+    record.trials.iter().map(|trial| trial.block).collect::<BTreeSet<_>>().len()
 }
 
 /// Name and text; logs of other tools are of no scenario.

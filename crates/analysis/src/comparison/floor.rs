@@ -6,12 +6,7 @@
 use stats::{interval, noise};
 
 use super::matching::Pair;
-use crate::{
-    noise::Noise,
-    observations::Observations,
-    single_trial,
-    words::{count, percent},
-};
+use crate::{noise::Noise, observations::Observations, single_trial, words::percent};
 
 /// A baseline's noise counts up to so many times that of the cell itself.
 const MOST_OF_OWN: f64 = 2.0;
@@ -42,11 +37,14 @@ pub(super) fn caveat(pairs: &[Pair<'_, '_>], noise: &[Noise; 2]) -> Option<Strin
     let most = shortened.iter().copied().fold(0.0, f64::max);
     (!shortened.is_empty()).then(|| {
         format!(
-            "The baseline differed from itself by up to {}. In {}, whose own trials scatter by less than half as much as \
-             their baseline's, that noise counts up to twice their own only: with the whole of it a smaller difference \
-             would not be called one.",
+            "The baseline differed from itself by up to {}. {} steadier than that, and judged by twice what {} own trials \
+             scatter by: by the baseline's noise no small difference would be one there.",
             percent(most),
-            count(shortened.len(), "cell")
+            match shortened.len() {
+                1 => "1 result is".to_owned(),
+                several => format!("{several} results are"),
+            },
+            if shortened.len() == 1 { "its" } else { "their" }
         )
     })
 }

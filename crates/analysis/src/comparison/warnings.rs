@@ -93,9 +93,9 @@ fn noisy(contrast: &RunComparison) -> Option<String> {
     let most = floors.iter().copied().fold(0.0, f64::max);
     (!floors.is_empty()).then(|| {
         format!(
-            "Two runs of {} may differ by more than {} (at most {}) by noise alone: the same means no more there than that \
-             no larger difference was seen.",
-            count(floors.len(), "cell"),
+            "In {} two runs may differ by more than {} by noise alone, in the noisiest by {}: `same` says there that no \
+             larger difference was seen.",
+            count(floors.len(), "result"),
             percent(MUCH_NOISE),
             percent(most)
         )

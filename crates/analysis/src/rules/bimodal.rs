@@ -91,8 +91,8 @@ fn evidence(cell: &Observations<'_>, humps: &Modality) -> Evidence {
 
 fn remedy(free: bool) -> Remedy {
     let action = if free {
-        "Fix where the ends run (placement same-cpu or cross-cpu) and measure again. Look at the levels apart until \
-         then."
+        "Fix where the ends run (a scenario's `placement`, `-A` of `plumb client`) and measure again. Look at the levels \
+         apart until then."
     } else {
         "Look at the levels apart, and at the series of each trial for what switches between them."
     };

@@ -23,7 +23,8 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
     let of = |id: &str| disturbed.iter().filter(|trial| trial.cell == id).count();
     let cells = || context.cells().filter(|(cell, _)| of(&cell.id) > 0);
     let serious = cells().any(|(_, trials)| disturbance::of_cell(trials).is_some());
-    let trials = format!("{} of {}", disturbed.len(), count(all, "trial"));
+    let trials = by_workload(context, disturbed)
+        .unwrap_or_else(|| format!("{} of {}", disturbed.len(), count(all, "trial")));
     Finding {
         id: String::new(),
         severity: if serious { Severity::Serious } else { Severity::Warning },
@@ -49,5 +50,25 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
             change: None,
             brought: Vec::new(),
         }),
+    }
+}
+
+/// `25 of 25 trials of throughput and 0 of 25 of latency`, where two workloads differ in it.
+fn by_workload(context: &Context<'_>, disturbed: &[&Trial]) -> Option<String> {
+    let mut counts: Vec<(&str, usize, usize)> = Vec::new();
+    for (cell, measured) in context.cells() {
+        let hit = disturbed.iter().filter(|trial| trial.cell == cell.id).count();
+        let all = measured.trials().count();
+        match counts.iter_mut().find(|(workload, ..)| *workload == cell.workload) {
+            Some(known) => *known = (known.0, known.1 + hit, known.2 + all),
+            None => counts.push((&cell.workload, hit, all)),
+        }
+    }
+    match counts[..] {
+        [(one, of_one, all_of_one), (other, of_other, all_of_other)] => Some(format!(
+            "{of_one} of {} of {one} and {of_other} of {all_of_other} of {other}",
+            count(all_of_one, "trial")
+        )),
+        _ => None,
     }
 }
