@@ -58,6 +58,6 @@ pub(crate) fn wrong_words() {
     }
     assert!(sandbox.succeed(&["runs"]).out.contains("no runs are kept"));
     let told = sandbox.succeed(&["import", "--factor", "queue", "--metric", "Rate", &table]).out;
-    assert!(told.contains("lines     3 to     4  a table, 2 rows"), "{told}");
+    assert!(told.contains("t.md:3-4  a table, 2 rows  as "), "{told}");
     assert!(told.contains("imported 2 trials in 2 cells"), "{told}");
 }
