@@ -186,6 +186,11 @@ impl Assembler {
         self.record.files.push(report.file);
     }
 
+    /// Notes a file that was left out, and why.
+    pub fn left_out(&mut self, why: &str) {
+        self.record.notes.push(format!("left out: {why}"));
+    }
+
     /// Whether all that was taken has a cell.
     ///
     /// # Errors
