@@ -238,6 +238,9 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
         let (from, to) = (&path.from.device, &path.to.device);
         output::line(format_args!("  {}: {from} -> {to} through {}{mark}", path.name, layers.join(", ")))?;
     }
+    for said in scenario::uneven_networks(&scenario.lab) {
+        output::line(format_args!("warning: {said}"))?;
+    }
     output::line("cells:")?;
     for cell in &plan.cells {
         output::line(format_args!("  {}", cell.id))?;
