@@ -214,6 +214,11 @@ fn of_guest(error: &RunError) -> Option<String> {
 /// Congestion controls that the kernel has, or has loaded.
 const CONGESTION_CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
+/// Whether this is that subcommand.
+fn is_command(name: &str) -> bool {
+    env::args().nth(1).is_some_and(|typed| typed == name)
+}
+
 /// What to look at when a server does not answer.
 fn of_traffic(error: &traffic::Error) -> Option<String> {
     match error {
@@ -222,6 +227,11 @@ fn of_traffic(error: &traffic::Error) -> Option<String> {
             if source.kind() == io::ErrorKind::ConnectionRefused && source.raw_os_error().is_some() =>
         {
             Some("nobody listens there: is the server running, on this port (-p)?".to_owned())
+        }
+        traffic::Error::Socket { source, .. }
+            if source.kind() == io::ErrorKind::AddrInUse && is_command("server") =>
+        {
+            Some("another program has this port: choose another one with -p; `ss -lntup`, as root, names who has it".to_owned())
         }
         traffic::Error::Socket { source, .. } if source.kind() == io::ErrorKind::AddrNotAvailable => {
             Some("this machine has no such address: `ip address` lists those that it has".to_owned())
