@@ -184,6 +184,8 @@ fn mistakes(sandbox: &Sandbox) {
         assert_eq!(ended.status, Some(status), "{words:?}: {ended:?}");
         assert!(ended.err.contains(said), "{words:?}: no `{said}` in: {}", ended.err);
     }
+    let ended = sandbox.plumb(&["ping", "127.0.0.1", "-p", &nobody]);
+    assert!(ended.err.contains("iperf3 answers no round trips"), "{}", ended.err);
 }
 
 fn refused(sandbox: &Sandbox) {
