@@ -37,6 +37,7 @@ const CASES: &[Case] = &[
     },
     Case { name: "a_record_of_memory_is_shown_as_a_page", needs: &[], test: memory::a_record_is_shown },
     Case { name: "help_names_every_subcommand", needs: &[], test: help_names_every_subcommand },
+    Case { name: "explain_without_a_name_tells_where_names_are", needs: &[], test: explain_without_a_name },
     Case { name: "a_misspelt_scenario_is_answered_by_the_one_meant", needs: &[], test: a_misspelt_scenario },
     Case {
         name: "a_variant_is_listed_and_shown_as_a_scenario_of_its_own",
@@ -349,6 +350,12 @@ fn help_names_every_subcommand() {
     ] {
         assert!(help.contains(&format!("\n  {subcommand} ")), "{subcommand} is not in:\n{help}");
     }
+}
+
+fn explain_without_a_name() {
+    let output = sandbox().plumb(&["explain"]);
+    assert_eq!(output.status, Some(64), "{output:?}");
+    assert!(output.err.contains("`plumb explain --list`"), "{}", output.err);
 }
 
 fn a_misspelt_scenario() {

@@ -184,6 +184,8 @@ fn mistakes(sandbox: &Sandbox) {
         assert_eq!(ended.status, Some(status), "{words:?}: {ended:?}");
         assert!(ended.err.contains(said), "{words:?}: no `{said}` in: {}", ended.err);
     }
+    let ended = sandbox.plumb(&["ping", "127.0.0.1", "-p", &nobody]);
+    assert!(ended.err.contains("iperf3 answers no round trips"), "{}", ended.err);
 }
 
 fn refused(sandbox: &Sandbox) {
@@ -233,7 +235,10 @@ fn kept() {
             server.measure(&sandbox, &format!("-C cubic -b {rate} -l 8K -t 1 --repeat 5 --pause 100ms"));
         assert_eq!(ended.status, Some(0), "{ended:?}");
         assert!(ended.err.contains("kept as client-"), "{}", ended.err);
-        let (_, summary) = ended.out.split_once("Summary").expect("what the trials come to");
+        let (trials, summary) = ended.out.split_once("Summary").expect("what the trials come to");
+        let of_trials: Vec<&str> = trials.lines().filter(|line| line.starts_with("trial ")).collect();
+        assert!(of_trials.len() == 5 && of_trials[4].starts_with("trial 5 of 5: Received "), "{of_trials:?}");
+        assert!(!trials.contains("This machine"), "no trial has a page of its own: {trials}");
         assert!(summary.contains("5 of 5 trials"), "{summary}");
         let _ = sandbox.succeed(&["baseline", "set", name, "latest"]);
     }
@@ -246,6 +251,9 @@ fn kept() {
     assert_eq!(cell["verdict"], verdict, "{compared}");
     let check = sandbox.plumb(&["check", "baseline:after", "--against", "before", "--max-loss", "5%"]);
     assert_eq!(check.status, Some(status), "{check:?}");
+    let ended = server.measure(&sandbox, "-t 300ms --repeat 2 --pause 100ms --quiet");
+    assert!(ended.out.lines().count() == 1 && ended.out.starts_with("client-"), "{ended:?}");
+    let _ = sandbox.succeed(&["runs", "remove", ended.out.trim()]);
     let ended = server.measure(&sandbox, "-t 300ms --no-keep");
     assert!(ended.status == Some(0) && !ended.err.contains("kept"), "{ended:?}");
     let runs: Value = serde_json::from_str(&sandbox.succeed(&["runs", "--json"]).out).expect("JSON");

@@ -32,6 +32,29 @@ pub(crate) fn nothing_half_stored() {
     assert!(sandbox.succeed(&["runs"]).out.contains("no runs are kept"));
 }
 
+pub(crate) fn all_bad_files_are_named() {
+    let sandbox = sandbox();
+    let broken = sandbox.file("broken.json", "{\"start\": {\n\"a\": 1,\n");
+    let prose = sandbox.file("prose.txt", "Nothing was measured.\n");
+    let good = data("iperf3/tcp.client.txt");
+    let output = sandbox.plumb(&["import", &broken, &good, &prose]);
+    assert_eq!(output.status, Some(64), "{output:?}");
+    for said in ["2 of 3 files", "a JSON document breaks off", "nothing to import in", "--skip-unreadable"] {
+        assert!(output.err.contains(said), "{said} is not in:\n{}", output.err);
+    }
+    let output = sandbox.plumb(&["import", &broken]);
+    assert!(!output.err.contains("recognised are") && !output.err.contains("--skip"), "{}", output.err);
+    let output = sandbox.plumb(&["import", "--skip-unreadable", &broken, &prose]);
+    assert_eq!(output.status, Some(64), "{output:?}");
+    assert!(sandbox.succeed(&["runs"]).out.contains("no runs are kept"));
+
+    let output = sandbox.succeed(&["import", "--skip-unreadable", &broken, &good, &prose]);
+    assert!(output.out.contains("tcp.client.txt:1-") && output.out.contains("imported 1 trial"), "{}", output.out);
+    for said in ["left out: nothing to import in", "broken.json: ", "prose.txt: "] {
+        assert!(output.err.contains(said), "{said} is not in:\n{}", output.err);
+    }
+}
+
 pub(crate) fn cut_off() {
     let sandbox = sandbox();
     let text = std::fs::read_to_string(data("vhost-net.md")).expect("test data");
@@ -58,6 +81,6 @@ pub(crate) fn wrong_words() {
     }
     assert!(sandbox.succeed(&["runs"]).out.contains("no runs are kept"));
     let told = sandbox.succeed(&["import", "--factor", "queue", "--metric", "Rate", &table]).out;
-    assert!(told.contains("lines     3 to     4  a table, 2 rows"), "{told}");
+    assert!(told.contains("t.md:3-4  a table, 2 rows  as "), "{told}");
     assert!(told.contains("imported 2 trials in 2 cells"), "{told}");
 }

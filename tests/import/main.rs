@@ -21,6 +21,11 @@ const CASES: &[Case] = &[
     Case { name: "a_log_comes_from_standard_input_too", needs: &[], test: vhost::from_standard_input },
     Case { name: "what_is_no_log_is_refused_by_name", needs: &[], test: bad::no_logs },
     Case { name: "nothing_is_kept_when_one_file_cannot_be_read", needs: &[], test: bad::nothing_half_stored },
+    Case {
+        name: "all_files_that_cannot_be_read_are_named_and_can_be_left_out",
+        needs: &[],
+        test: bad::all_bad_files_are_named,
+    },
     Case { name: "a_part_that_is_cut_off_is_told_with_its_lines", needs: &[], test: bad::cut_off },
     Case { name: "columns_and_names_that_mean_nothing_are_refused", needs: &[], test: bad::wrong_words },
     Case {

@@ -20,12 +20,13 @@ fn summary(cell: &Observations<'_>, all: &[Observations<'_>], noise: &Noise) -> 
     let value = compare::value(cell)?;
     let syscalls = syscalls::together(cell);
     let counters = counters::together(cell);
+    let sockets = sockets::ends(cell.trials().map(|trial| &trial.measurement));
     Some(CellSummary {
         id: record.id.clone(),
         path: record.path.clone(),
         layers: cell.layers().to_vec(),
         workload: record.workload.clone(),
-        load: workload_summary::of(&record.sent, &record.placement),
+        load: workload_summary::of(&record.sent, &record.placement, &sockets),
         levels: record.levels.clone(),
         baseline: record.baseline,
         metric: cell.metric,
@@ -43,7 +44,7 @@ fn summary(cell: &Observations<'_>, all: &[Observations<'_>], noise: &Noise) -> 
         packets: counters.as_ref().and_then(|counters| packets::summary(cell, counters)),
         counters,
         ended: cell.ended.cloned(),
-        sockets: sockets::ends(cell.trials().map(|trial| &trial.measurement)),
+        sockets,
         devices: devices(cell),
         path_mtu: cell.trials().filter_map(|trial| trial.path_check.mtu).min(),
         doubts: warnings::strongest(cell),

@@ -45,17 +45,18 @@ pub struct Single<'a> {
 #[must_use]
 pub fn single_measurement(single: &Single<'_>) -> SingleMeasurement {
     let shifts = steadiness::shifts(&series(single));
+    let sockets = sockets::ends([single.measurement].into_iter());
     let mut solo = SingleMeasurement {
         schema: SOLO_SCHEMA,
         tool: single.tool.to_owned(),
         started: single.started,
         peer: single.peer.to_owned(),
         load: single.load.clone(),
-        words: workload_summary::in_words(single.load, &single.placement.to_string()),
+        words: workload_summary::in_words(single.load, &single.placement.to_string(), &sockets),
         environment: single.environment.cloned(),
         outcome: kind::of(single.measurement).alone(&series(single)),
         cpu: cpu::of_one(single.measurement, single.cpu),
-        sockets: sockets::ends([single.measurement].into_iter()),
+        sockets,
         two_levels: two_levels(single).filter(|_| shifts.is_empty() || shifts.len() > FEW_SHIFTS),
         shifts,
         doubts: single.doubts.to_vec(),

@@ -1,14 +1,15 @@
 //! What a workload sends, in a few words.
 
+use findings::EndSocket;
 use samples::{ImportedKind, ImportedSettings, WorkloadSource};
 use workload::{Direction, SocketSettings, Transport, WorkloadSettings};
 
 use crate::words::count;
 
-/// What a cell sent, whoever sent it.
-pub(crate) fn of(sent: &WorkloadSource, placement: &str) -> String {
+/// What a cell sent, whoever sent it, over sockets of which this much is known.
+pub(crate) fn of(sent: &WorkloadSource, placement: &str, sockets: &[EndSocket]) -> String {
     match sent {
-        WorkloadSource::Load(load) => in_words(load, placement),
+        WorkloadSource::Load(load) => in_words(load, placement, sockets),
         WorkloadSource::Told(told) => self::told(told),
     }
 }
@@ -49,14 +50,12 @@ fn told(told: &ImportedSettings) -> String {
 }
 
 /// `1 TCP stream forward, app mode, 128 KiB writes, cubic, cross-cpu`.
-pub(crate) fn in_words(load: &WorkloadSettings, placement: &str) -> String {
+pub(crate) fn in_words(load: &WorkloadSettings, placement: &str, sockets: &[EndSocket]) -> String {
     let kind = load.kind();
     let mut words = kind.in_words();
     if let Some(settings) = kind.socket() {
         if kind.transport() == Some(Transport::Tcp) {
-            words.push(
-                settings.congestion.clone().unwrap_or_else(|| "the kernel's congestion control".into()),
-            );
+            words.extend(settings.congestion.clone().or_else(|| used_congestion(sockets)));
         }
         words.extend(socket(settings));
     }
@@ -65,6 +64,11 @@ pub(crate) fn in_words(load: &WorkloadSettings, placement: &str) -> String {
         words.push(self::placement(placement));
     }
     words.join(", ")
+}
+
+/// What the kernel gave who sends, where nobody chose; `None` where that end tells nothing.
+fn used_congestion(sockets: &[EndSocket]) -> Option<String> {
+    sockets.iter().find(|end| end.end != "receiver" && end.end != "server")?.socket.congestion.clone()
 }
 
 /// What else was asked of the sockets; nothing for what is as the kernel has it.
@@ -108,6 +112,7 @@ mod tests {
     use workload::Mode;
     use workload::PingPongSettings;
     use workload::Schedule;
+    use workload::SocketFacts;
     use workload::StreamSettings;
     use workload::Until;
     use workload::Waiting;
@@ -153,8 +158,7 @@ mod tests {
             (
                 many,
                 "free",
-                "8 TCP streams each way, app mode, 1.00 GiB each way, 128 KiB writes, 2.00 Gbit/s each, the kernel's \
-                 congestion control, free placement",
+                "8 TCP streams each way, app mode, 1.00 GiB each way, 128 KiB writes, 2.00 Gbit/s each, free placement",
             ),
             (
                 datagrams,
@@ -163,7 +167,21 @@ mod tests {
                  1.00 MiB, DSCP 46, same-cpu",
             ),
         ] {
-            assert_eq!(in_words(&WorkloadSettings::Stream(load), placement), words);
+            assert_eq!(in_words(&WorkloadSettings::Stream(load), placement, &[]), words);
+        }
+    }
+
+    #[test]
+    fn a_congestion_control_that_nobody_chose_is_the_one_that_the_sender_had() {
+        let end = |end: &str, name: &str| EndSocket {
+            end: end.to_owned(),
+            socket: SocketFacts { congestion: Some(name.to_owned()), ..SocketFacts::default() },
+        };
+        let ends = [end("receiver", "reno"), end("sender", "bbr")];
+        let unchosen = StreamSettings { socket: SocketSettings::kernel(), ..streaming() };
+        for (load, used) in [(unchosen, "bbr"), (streaming(), "cubic")] {
+            let words = in_words(&WorkloadSettings::Stream(load), "free", &ends);
+            assert!(words.ends_with(&format!("128 KiB writes, {used}, free placement")), "{words}");
         }
     }
 
@@ -192,14 +210,14 @@ mod tests {
                  Gbit/s each (limit mode (no copy), 1.00 MiB writes), cubic, same-cpu",
             ),
         ] {
-            assert_eq!(in_words(&WorkloadSettings::PingPong(load), "same-cpu"), words);
+            assert_eq!(in_words(&WorkloadSettings::PingPong(load), "same-cpu", &[]), words);
         }
     }
 
     #[test]
     fn an_end_without_cpus_is_free() {
         let placement = workload::Placement::Cpus { client: vec![0], server: vec![] }.to_string();
-        let words = in_words(&WorkloadSettings::PingPong(PingPongSettings::new(TWO)), &placement);
+        let words = in_words(&WorkloadSettings::PingPong(PingPongSettings::new(TWO)), &placement, &[]);
         assert!(words.ends_with("blocking, client on CPU 0, server free"), "{words}");
     }
 
@@ -211,7 +229,7 @@ mod tests {
             ..ConnectSettings::new(TWO)
         });
         let words = "TCP connections of 4 clients, 64 B there and 64 B back on each, cubic, free placement";
-        assert_eq!(in_words(&load, "free"), words);
+        assert_eq!(in_words(&load, "free", &[]), words);
     }
 
     #[test]
@@ -231,7 +249,7 @@ mod tests {
             (full, "iperf3: 4 TCP streams in reverse, 128 KiB messages, cubic"),
             (table, "a table"),
         ] {
-            assert_eq!(of(&WorkloadSource::Told(told), "unknown"), words);
+            assert_eq!(of(&WorkloadSource::Told(told), "unknown", &[]), words);
         }
     }
 }

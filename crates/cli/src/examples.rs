@@ -199,6 +199,7 @@ const EXAMPLES: &[Examples] = &[
         "import",
         &[
             ("plumb import iperf3.json sockperf.log", "logs of several tools"),
+            ("plumb import --skip-unreadable logs/*.log", "what can be read of many files"),
             ("plumb import --name nightly results.md", "the tables of a document"),
         ],
     ),

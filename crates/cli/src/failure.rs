@@ -214,6 +214,14 @@ fn of_guest(error: &RunError) -> Option<String> {
 /// Congestion controls that the kernel has, or has loaded.
 const CONGESTION_CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
+/// Who answers a ping.
+const ROUND_TRIPS: &str = "a ping needs `plumb server` there, or `sockperf server` with --sockperf: iperf3 answers no round trips";
+
+/// Whether this is that subcommand.
+fn is_command(name: &str) -> bool {
+    env::args().nth(1).is_some_and(|typed| typed == name)
+}
+
 /// What to look at when a server does not answer.
 fn of_traffic(error: &traffic::Error) -> Option<String> {
     match error {
@@ -221,7 +229,13 @@ fn of_traffic(error: &traffic::Error) -> Option<String> {
         traffic::Error::Socket { source, .. }
             if source.kind() == io::ErrorKind::ConnectionRefused && source.raw_os_error().is_some() =>
         {
-            Some("nobody listens there: is the server running, on this port (-p)?".to_owned())
+            let hint = "nobody listens there: is the server running, on this port (-p)?";
+            Some(if is_command("ping") { format!("{hint} {ROUND_TRIPS}") } else { hint.to_owned() })
+        }
+        traffic::Error::Socket { source, .. }
+            if source.kind() == io::ErrorKind::AddrInUse && is_command("server") =>
+        {
+            Some("another program has this port: choose another one with -p; `ss -lntup`, as root, names who has it".to_owned())
         }
         traffic::Error::Socket { source, .. } if source.kind() == io::ErrorKind::AddrNotAvailable => {
             Some("this machine has no such address: `ip address` lists those that it has".to_owned())
@@ -231,7 +245,8 @@ fn of_traffic(error: &traffic::Error) -> Option<String> {
             Some(format!("this kernel has {}", known.split_whitespace().collect::<Vec<_>>().join(", ")))
         }
         traffic::Error::Silent { .. } => {
-            Some("a firewall may drop what is sent, or the server may be another program".to_owned())
+            let hint = "a firewall may drop what is sent, or the server may be another program";
+            Some(if is_command("ping") { format!("{hint}: {ROUND_TRIPS}") } else { hint.to_owned() })
         }
         traffic::Error::CutShort { .. } => Some(
             "the server did not say why: see what it printed, whether it still runs, and whether a firewall between \

@@ -11,6 +11,7 @@ use std::{
 
 use ::workload::WorkloadSettings;
 use clap::Args;
+use findings::SingleMeasurement;
 use jiff::Timestamp;
 use samples::{
     CellRecord, Design, Origin, PathRecord, RunHeader, RunId, RunState, SCHEMA, ScenarioRecord, Sink, Trial,
@@ -40,6 +41,33 @@ pub(crate) struct Repetition {
     /// Keep no run of it
     #[arg(long)]
     no_keep: bool,
+    /// Print the name of the run that is kept, and no result
+    #[arg(long, short, conflicts_with_all = ["no_keep", "json"])]
+    quiet: bool,
+}
+
+/// What is printed of each trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TrialOutput {
+    /// A JSON document.
+    Document,
+    Nothing,
+    /// A line: what all of them come to follows.
+    Line,
+    /// Its lines while it is measured, and everything about it.
+    Page,
+}
+
+impl Repetition {
+    /// What is printed of each, with or without `--json`.
+    pub(crate) const fn output(&self, json: bool) -> TrialOutput {
+        match (json, self.quiet, self.repeat) {
+            (true, ..) => TrialOutput::Document,
+            (_, true, _) => TrialOutput::Nothing,
+            (.., 1) => TrialOutput::Page,
+            _ => TrialOutput::Line,
+        }
+    }
 }
 
 /// Measures as often as was asked, and ends with all of it; a trial that fails, or is interrupted, is the last one.
@@ -54,6 +82,7 @@ pub(crate) fn repeat(
         if round > 0 && !paused(flags.pause, stop) {
             break;
         }
+        kept.round = round + 1;
         match once(&mut kept) {
             Ok(Exit::Success) => {}
             other => {
@@ -82,8 +111,10 @@ pub(crate) struct KeptTrials {
     db: Option<PathBuf>,
     wanted: bool,
     planned: u32,
-    /// Whether nothing but documents goes to standard output.
-    quiet: bool,
+    /// Which time it is, from 1.
+    round: u32,
+    /// What is printed of each trial.
+    pub(crate) output: TrialOutput,
     /// By which the user asks for the end.
     stop: Option<Stop>,
     run: Option<Run>,
@@ -97,9 +128,22 @@ struct Run {
 }
 
 impl KeptTrials {
-    pub(crate) fn new(name: &'static str, db: Option<&Path>, flags: &Repetition, quiet: bool) -> Self {
-        let db = db.map(Path::to_owned);
-        Self { name, db, wanted: !flags.no_keep, planned: flags.repeat, quiet, stop: None, run: None }
+    pub(crate) fn new(name: &'static str, db: Option<&Path>, flags: &Repetition, json: bool) -> Self {
+        Self {
+            name,
+            db: db.map(Path::to_owned),
+            wanted: !flags.no_keep,
+            planned: flags.repeat,
+            round: 0,
+            output: flags.output(json),
+            stop: None,
+            run: None,
+        }
+    }
+
+    /// The trial that was just made in a line, before what all of them come to.
+    pub(crate) fn line(&self, solo: &SingleMeasurement) -> String {
+        format!("trial {} of {}: {}", self.round, self.planned, ::report::solo_line(solo))
     }
 
     /// Keeps a trial of this load; what cannot be kept was measured all the same, so that is said and no more.
@@ -192,7 +236,10 @@ impl KeptTrials {
     /// Says what was kept; of several trials what they come to.
     fn end(self) -> anyhow::Result<()> {
         let Some(run) = self.run else { return Ok(()) };
-        if run.made > 1 && !self.quiet {
+        if self.output == TrialOutput::Nothing {
+            return Ok(output::line(&run.id)?);
+        }
+        if run.made > 1 && self.output != TrialOutput::Document {
             let (record, findings) = remedy_results::findings(&run.store, run.store.load(&run.id)?)?;
             output::coloured(&format!("\n{}", report::for_terminal(&findings, &record)?))?;
         }

@@ -48,6 +48,8 @@ pub(crate) struct LiveView {
     began: Instant,
     /// What stays in the scrollback.
     said: Vec<String>,
+    /// Trials that were disturbed, each attempt counted.
+    disturbed: u32,
 }
 
 /// Whether there is a terminal to show it on.
@@ -90,6 +92,7 @@ impl LiveView {
             analyses: Duration::ZERO,
             began,
             said: Vec::new(),
+            disturbed: 0,
         };
         view.analyse();
         Ok(view)
@@ -139,6 +142,7 @@ impl LiveView {
         });
         let of_others = |because: &ValidityWarning| matches!(because, ValidityWarning::Disturbed { .. });
         let made_again = trial.discarded.iter().any(|attempt| of_others(&attempt.because));
+        self.disturbed += u32::from(disturbed.is_some());
         self.tell(Message::Kept { index: trial.index, disturbed, made_again });
         if let Some(record) = &mut self.record {
             // Made again, it takes the place of the one before.
@@ -177,6 +181,12 @@ impl LiveView {
         let Some(thread) = self.thread.take() else { return };
         let Ok(drawing) = thread.join() else { return };
         self.said.iter().for_each(output::aside);
+        if self.disturbed > state::NAMED {
+            output::aside(format_args!(
+                "note: other processes disturbed {} trials, each attempt counted",
+                self.disturbed
+            ));
+        }
         let (all, time) = (drawing + self.analyses, self.began.elapsed());
         let share = all.as_secs_f64() / time.as_secs_f64() * 100.0;
         output::aside(format_args!(

@@ -86,7 +86,7 @@ impl Watch {
 
     /// The same, on a terminal with what a stream of this length does now below the lines.
     pub(crate) fn with_status(self, whole: Option<Nanos>) -> Self {
-        if self.lines != Lines::None && Term::stdout().is_term() && live_view::is_watched() {
+        if Term::stdout().is_term() && live_view::is_watched() {
             self.heard.borrow_mut().status = Some(StatusLine::new(whole));
         }
         self

@@ -85,8 +85,11 @@ pub struct Done {
     pub what: String,
     /// The headings above it, outermost first.
     pub title: Vec<String>,
-    /// The lines it was read from; of two files, the least and the largest.
+    /// The file it was read from; of both ends in two files, that of the client's log.
+    pub file: String,
     pub lines: RangeInclusive<u64>,
+    /// The file and the lines of the server's log, where that is another file.
+    pub other_end: Option<(String, RangeInclusive<u64>)>,
 }
 
 /// What was assembled.
@@ -183,6 +186,11 @@ impl Assembler {
         self.record.files.push(report.file);
     }
 
+    /// Notes a file that was left out, and why.
+    pub fn left_out(&mut self, why: &str) {
+        self.record.notes.push(format!("left out: {why}"));
+    }
+
     /// Whether all that was taken has a cell.
     ///
     /// # Errors
@@ -259,6 +267,7 @@ impl Assembler {
             match names[..] {
                 [] => "Imported".to_owned(),
                 [one] => format!("Imported from {one}"),
+                [first, _] => format!("Imported from {first} and 1 more file"),
                 [first, ..] => format!("Imported from {first} and {} more files", names.len() - 1),
             }
         })
@@ -349,7 +358,8 @@ impl Assembler {
             discarded: Vec::new(),
         };
         let what = format!("{}{ends}", found.told.tool);
-        Some(Done { trial, what, title: found.title, lines: found.lines })
+        let ImportedTest { title, file, lines, other_end, .. } = found;
+        Some(Done { trial, what, title, file, lines, other_end })
     }
 }
 

@@ -152,9 +152,13 @@ fn together(a: ImportedTest, b: ImportedTest) -> ImportedTest {
     if !told.tool.contains(' ') && other.tool.contains(' ') {
         told.tool = other.tool;
     }
-    let first = *client.lines.start().min(server.lines.start());
-    let last = *client.lines.end().max(server.lines.end());
-    client.lines = first..=last;
+    if client.file == server.file {
+        let first = *client.lines.start().min(server.lines.start());
+        let last = *client.lines.end().max(server.lines.end());
+        client.lines = first..=last;
+    } else {
+        client.other_end = Some((server.file, server.lines));
+    }
     client.end = Some(End::Both);
     client.hosts = client.hosts.or(server.hosts).or_else(|| server.peer.zip(client.peer.clone()));
     client.started = client.started.or(server.started);

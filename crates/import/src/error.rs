@@ -48,6 +48,8 @@ pub enum ImportError<E> {
         lines: u64,
         /// What was begun and left out, and why.
         notes: Vec<String>,
+        /// Whether something of a known format begins in it, and no line is of another tool.
+        is_known: bool,
     },
     /// A test could not be kept.
     #[error(transparent)]

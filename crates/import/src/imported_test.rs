@@ -17,6 +17,8 @@ pub struct ImportedTest {
     pub title: Vec<String>,
     /// The lines it was read from, counted from 1.
     pub lines: RangeInclusive<u64>,
+    /// The file and the lines of the other end's log, where that is another file.
+    pub other_end: Option<(String, RangeInclusive<u64>)>,
     /// What was sent, as far as the log tells.
     pub told: ImportedSettings,
     /// Whose log it is; `None` where nothing tells.
@@ -55,6 +57,7 @@ impl ImportedTest {
             file: String::new(),
             title: Vec::new(),
             lines,
+            other_end: None,
             told,
             end: None,
             hosts: None,

@@ -265,7 +265,8 @@ impl<'a, E> Reader<'a, E> {
         if self.found.is_empty() {
             self.notes.append(&mut self.table_notes);
             self.notes.truncate(3);
-            return Err(ImportError::Nothing { name, lines: number, notes: self.notes });
+            let is_known = !self.notes.is_empty() && self.unread.is_empty();
+            return Err(ImportError::Nothing { name, lines: number, notes: self.notes, is_known });
         }
         let named = |notes: &[String]| notes.iter().map(|note| format!("{name}: {note}")).collect();
         let (notes, table_notes) = (named(&self.notes), named(&self.table_notes));

@@ -21,6 +21,8 @@ use crate::{
 const GLANCE: Duration = Duration::from_millis(300);
 /// The share of the time of a run that waiting for others and making disturbed trials again may add to it.
 const ALLOWED: f64 = 1.0 / 3.0;
+/// Disturbed trials that are named as they are made again; of more the number is told.
+const NAMED: usize = 3;
 
 /// How long a run waits for others, and makes disturbed trials again, at most.
 #[must_use]
@@ -74,6 +76,7 @@ impl<S: Sink> RunLoop<'_, S> {
             return Ok(());
         }
         let until = Instant::now() + remake_allowance(self.request.plan);
+        let mut made = 0;
         while let Some((planned, attempts)) = design.to_remake() {
             let estimate = Duration::from(self.request.plan.trial_estimate(planned.cell));
             let why_not = if !self.await_quiet(bench, until, stop)? {
@@ -86,16 +89,22 @@ impl<S: Sink> RunLoop<'_, S> {
             if let Some(why) = why_not {
                 let text = format!("{why}: the other trials that were disturbed are kept as they are");
                 self.observer.event(&Event::Notice(&text));
-                return Ok(());
+                break;
             }
-            if let Some(ValidityWarning::Disturbed { by, .. }) =
-                attempts.last().map(|attempt| &attempt.because)
+            made += 1;
+            if made <= NAMED
+                && let Some(ValidityWarning::Disturbed { by, .. }) =
+                    attempts.last().map(|attempt| &attempt.because)
             {
                 let cell = &self.request.plan.cells[planned.cell].id;
-                let text = format!("{cell} was disturbed by {}; once more", Disturber::all(by));
+                let rest = if made == NAMED { "; further ones are counted, not shown" } else { "" };
+                let text = format!("{cell} was disturbed by {}; once more{rest}", Disturber::all(by));
                 self.observer.event(&Event::Notice(&text));
             }
             self.round(bench, design, &[planned], &attempts)?;
+        }
+        if made > NAMED {
+            self.observer.event(&Event::Notice(&format!("{made} disturbed trials were made again")));
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ struct Source<'a> {
 /// A section, or nothing where the contrast has nothing to say on it.
 type Build = fn(&Source<'_>) -> Option<Section>;
 
-/// The environments come before any number, and the answer last.
+/// The environments come before any number, and the answer, which there always is, last.
 const ORDER: &[Build] = &[
     head::build,
     environment::build,
@@ -37,9 +37,13 @@ const ORDER: &[Build] = &[
     answer::build,
 ];
 
-/// Run B against run A.
+/// Run B against run A. What a gate says comes first: it was asked for.
 pub(crate) fn page(contrast: &RunComparison, gate: Option<&Gate>) -> Page {
     let source = Source { contrast, gate };
     let title = format!("{} (B) against {} (A)", contrast.b.id, contrast.a.id);
-    Page { title: in_a_line(&title), sections: ORDER.iter().filter_map(|build| build(&source)).collect() }
+    let mut sections: Vec<Section> = ORDER.iter().filter_map(|build| build(&source)).collect();
+    if gate.is_some() {
+        sections.rotate_right(1);
+    }
+    Page { title: in_a_line(&title), sections }
 }

@@ -30,6 +30,6 @@ pub use pictures::{Picture, comparison_pictures, memory_pictures, picture_kinds,
 pub use quantity::Scale;
 pub use render::{
     Format, Options, SingleFormat, Summary, UnknownFormat, View, render, render_contrast, render_memory,
-    render_solo, render_trace, render_trace_contrast, render_vm, section_names,
+    render_solo, render_trace, render_trace_contrast, render_vm, section_names, solo_line,
 };
 pub use requirement::{Requirement, UnknownRequirement};

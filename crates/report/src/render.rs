@@ -191,6 +191,12 @@ pub fn render_solo(solo: &SingleMeasurement, format: SingleFormat, options: &Opt
     }
 }
 
+/// A trial alone in one line, without a line feed: the number that counts, and what is doubtful.
+#[must_use]
+pub fn solo_line(solo: &SingleMeasurement) -> String {
+    single::line(solo)
+}
+
 /// Writes what a trace says, with so many rows a table at most; as JSON everything that is said. Ends with a line feed.
 #[must_use]
 pub fn render_trace(summary: &TraceSummary, top: usize, format: SingleFormat, options: &Options) -> String {

@@ -10,6 +10,7 @@ mod warnings;
 use findings::SingleMeasurement;
 
 use crate::{
+    kind,
     harmless::in_a_line,
     page::{Page, Section},
 };
@@ -20,6 +21,18 @@ type Build = fn(&SingleMeasurement) -> Option<Section>;
 /// The answer, what it is made of, what to think of it.
 const ORDER: &[Build] =
     &[outcome::build, flows::build, distribution::build, hints::build, warnings::build, configuration::build];
+
+/// A trial in one line: its first number, and what is doubtful.
+pub(crate) fn line(solo: &SingleMeasurement) -> String {
+    let lines = solo.outcome.as_ref().map(|outcome| kind::alone(outcome).lines()).unwrap_or_default();
+    let first = lines.into_iter().next();
+    let said = first.map_or_else(
+        || "nothing came through".to_owned(),
+        |(name, value)| format!("{name} {}", value.characters()),
+    );
+    let doubts = warnings::all(solo).into_iter().map(|doubt| doubt.characters());
+    [said].into_iter().chain(doubts).collect::<Vec<_>>().join("; ")
+}
 
 /// The summary of a trial.
 pub(crate) fn page(solo: &SingleMeasurement) -> Page {

@@ -3,6 +3,7 @@
 
 mod calls;
 mod comparison;
+mod conclusion;
 mod cpu;
 mod devices;
 mod head;
@@ -14,6 +15,7 @@ mod vm;
 mod words;
 
 use findings::{TraceComparison, TraceSummary, VmSummary};
+use units::Nanos;
 
 use crate::{
     harmless::in_a_line,
@@ -27,12 +29,23 @@ struct Source<'a> {
     top: usize,
 }
 
+impl Source<'_> {
+    /// Whether what was counted is too little for numbers a second.
+    fn is_short(&self) -> bool {
+        self.trace.elapsed < SHORTEST
+    }
+}
+
+/// A rate over less time than this is that of a few packets or calls.
+const SHORTEST: Nanos = Nanos::from_millis(100);
+
 /// A section, or nothing where the trace has nothing to say on it.
 type Build = fn(&Source<'_>) -> Option<Section>;
 
 /// What is missing comes before any number.
 const ORDER: &[Build] = &[
     head::build,
+    conclusion::build,
     calls::build,
     threads::build,
     unfinished_calls::build,

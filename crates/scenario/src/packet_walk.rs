@@ -141,6 +141,11 @@ impl<'l> World<'l> {
         Self { lab, segments: Segments::new(lab), addresses, routers }
     }
 
+    /// Whether a frame that leaves by one device comes in by the other.
+    pub(crate) fn is_one_segment(&self, out: &DeviceRef, to: &DeviceRef) -> bool {
+        self.segments.way(out, |device| device == to).is_some()
+    }
+
     /// The way of a packet from one end to the other.
     ///
     /// # Errors

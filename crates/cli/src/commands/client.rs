@@ -6,7 +6,6 @@ mod request;
 mod secret;
 
 use ::workload::{KindSettings, Measurement, StreamData, WorkloadSettings};
-use findings::SingleMeasurement;
 use server::iperf3::{self, ClientSpec, Credentials, Options, Report, ServerOutput};
 use traffic::Stop;
 
@@ -16,7 +15,7 @@ use crate::{
     exit::Exit,
     global_flags::GlobalFlags,
     host, interrupt,
-    kept_trials::{self, KeptTrials},
+    kept_trials::{self, KeptTrials, TrialOutput},
     output, pin,
     trial::{self, Trial},
     watch::{Lines, Watch},
@@ -43,12 +42,12 @@ fn once(
     stop: &Stop,
     kept: &mut KeptTrials,
 ) -> anyhow::Result<Exit> {
-    let watch = watch(args, spec);
+    let watch = watch(args, spec, kept.output);
     let measured = iperf3::run_client(spec, stop, &watch);
     watch.end()?;
     match measured {
         Ok(report) => finish(args, spec, trial, &report, &watch, stop.is_asked(), kept),
-        Err(_) if stop.is_asked() => given_up(args, &watch),
+        Err(_) if stop.is_asked() => given_up(&watch, kept.output),
         Err(error) => {
             if args.output.json {
                 output::line(document::failed(&error.to_string())?)?;
@@ -89,16 +88,20 @@ fn credentials(args: &ClientArgs) -> anyhow::Result<Option<Credentials>> {
     Ok(Some(Credentials { username: username.clone(), password, public_key_pem, pkcs1_padding }))
 }
 
-fn watch(args: &ClientArgs, spec: &ClientSpec) -> Watch {
+fn watch(args: &ClientArgs, spec: &ClientSpec, shown: TrialOutput) -> Watch {
     let output = &args.output;
     let connections = spec.load.streams * spec.load.direction.flows().len() as u32;
-    let silent = output.json || output.interval.0 == 0;
-    let lines = if silent { Lines::None } else { Lines::Stream { every: output.interval, connections } };
+    let every = output.interval;
+    let lines = match shown {
+        TrialOutput::Page if every.0 > 0 => Lines::Stream { every, connections },
+        _ => Lines::None,
+    };
     let prefix = output.title.as_ref().map(|title| format!("{title}:  ")).unwrap_or_default();
     // One rate for both ways at once would be that of neither.
     let is_both = spec.load.direction.flows().len() > 1;
     let watch = Watch::new(lines, prefix);
-    if is_both { watch } else { watch.with_status(spec.load.flows_for()) }
+    let has_status = !is_both && every.0 > 0 && matches!(shown, TrialOutput::Page | TrialOutput::Line);
+    if has_status { watch.with_status(spec.load.flows_for()) } else { watch }
 }
 
 fn finish(
@@ -119,11 +122,17 @@ fn finish(
     for claim in &report.disbelieved {
         output::aside(format!("warning: what the server says is not believed: {claim}"));
     }
-    if args.output.json {
-        let error = interrupted.then_some(document::INTERRUPTED);
-        output::line(document::of(spec, report, args.output.interval, error, &solo)?)?;
-    } else {
-        print(args, report, &solo, watch)?;
+    match kept.output {
+        TrialOutput::Document => {
+            let error = interrupted.then_some(document::INTERRUPTED);
+            output::line(document::of(spec, report, args.output.interval, error, &solo)?)?;
+        }
+        TrialOutput::Nothing => {}
+        TrialOutput::Line => watch.print(&kept.line(&solo))?,
+        TrialOutput::Page => watch.summarise(&trial::summary(&solo))?,
+    }
+    if matches!(kept.output, TrialOutput::Line | TrialOutput::Page) {
+        print_server_output(args, report, watch)?;
     }
     if !interrupted {
         kept.keep(&trial, trial.load(), made);
@@ -131,8 +140,7 @@ fn finish(
     Ok(if interrupted { Exit::Interrupted } else { Exit::Success })
 }
 
-fn print(args: &ClientArgs, report: &Report, solo: &SingleMeasurement, watch: &Watch) -> anyhow::Result<()> {
-    watch.summarise(&trial::summary(solo))?;
+fn print_server_output(args: &ClientArgs, report: &Report, watch: &Watch) -> anyhow::Result<()> {
     match report.server_output.as_ref().filter(|_| args.output.get_server_output) {
         Some(ServerOutput::Text(text)) => {
             watch.print("\nServer output:")?;
@@ -148,12 +156,12 @@ fn print(args: &ClientArgs, report: &Report, solo: &SingleMeasurement, watch: &W
 }
 
 /// It was interrupted before the test began, or the server did not say what it saw: only this end's counts are known.
-fn given_up(args: &ClientArgs, watch: &Watch) -> anyhow::Result<Exit> {
+fn given_up(watch: &Watch, shown: TrialOutput) -> anyhow::Result<Exit> {
     let totals = watch.totals();
-    if args.output.json {
-        output::line(document::given_up(&totals)?)?;
-        return Ok(Exit::Interrupted);
+    match shown {
+        TrialOutput::Document => output::line(document::given_up(&totals)?)?,
+        TrialOutput::Nothing => {}
+        TrialOutput::Line | TrialOutput::Page => watch.given_up(&totals)?,
     }
-    watch.given_up(&totals)?;
     Ok(Exit::Interrupted)
 }

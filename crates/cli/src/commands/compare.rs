@@ -51,6 +51,7 @@ enum ComparisonFormat {
     /// For reading here
     Terminal,
     /// GitHub-flavoured, with every interval
+    #[value(alias = "md")]
     Markdown,
     /// One file for a browser, with pictures
     Html,

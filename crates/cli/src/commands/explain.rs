@@ -2,13 +2,13 @@
 
 use clap::{Args, builder::PossibleValuesParser};
 
-use crate::{exit::Exit, output};
+use crate::{exit::Exit, failure::Misuse, output};
 
 /// Flags of `plumb explain`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// The finding, by the name that a report gives it
-    #[arg(value_parser = PossibleValuesParser::new(PAGES.iter().map(|(id, _)| *id)), hide_possible_values = true, required_unless_present = "list")]
+    #[arg(value_parser = PossibleValuesParser::new(PAGES.iter().map(|(id, _)| *id)), hide_possible_values = true)]
     finding: Option<String>,
 
     /// List all findings, a line each
@@ -75,7 +75,11 @@ const PAGES: &[(&str, &str)] = pages![
 pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     match &args.finding {
         Some(finding) => output::text(page(finding))?,
-        None => output::text(list())?,
+        None if args.list => output::text(list())?,
+        None => {
+            let hint = "a report has it in brackets behind a finding; `plumb explain --list` lists all of them";
+            return Err(Misuse::new("which finding? Give its name").hint(hint).into());
+        }
     }
     Ok(Exit::Success)
 }

@@ -1,6 +1,7 @@
 //! `plumb import`: other tools' logs become a run, whole or not at all.
 
 mod summary;
+mod unreadable;
 
 use std::{
     collections::BTreeSet,
@@ -9,13 +10,13 @@ use std::{
     path::Path,
 };
 
-use ::import::{Assembler, Done, ImportError, KNOWN, Meta, Options, TooManyCells};
+use ::import::{Assembler, Done, FileReport, ImportError, ImportedTest, Meta, Options, TooManyCells};
 use anyhow::Context;
 use clap::Args;
 use jiff::Timestamp;
 use samples::{RunHeader, RunId, RunRecord, UnixMillis};
 
-use self::summary::Summary;
+use self::{summary::Summary, unreadable::UnreadableFile};
 use super::{TOOL, report};
 use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, remedy_results, store_path};
 
@@ -52,6 +53,9 @@ pub(crate) struct ImportArgs {
     /// Take tables too in files that hold the tools' own logs, which they mostly repeat
     #[arg(long)]
     tables: bool,
+    /// Leave out files that cannot be read, and say which and why, instead of importing nothing
+    #[arg(long)]
+    skip_unreadable: bool,
     /// Print the run's name alone
     #[arg(long, short)]
     quiet: bool,
@@ -72,14 +76,12 @@ pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
     let mut assembler = Assembler::new(meta);
     let wanted = assembler.header().id;
     let mut header = None;
-    let mut columns = BTreeSet::new();
+    let files = readable(args, &options, &mut assembler)?;
     let kept = store.import(&wanted, |importing| -> anyhow::Result<RunHeader> {
-        for name in &args.files {
-            columns.append(&mut read(name, &options, &mut assembler, &mut |done| {
-                importing.trial(&done.trial)?;
-                Ok(told.test(&done)?)
-            })?);
-        }
+        let columns = read_all(&files, &options, &mut assembler, &mut |done| {
+            importing.trial(&done.trial)?;
+            Ok(told.test(&done)?)
+        })?;
         known(&options, &columns)?;
         let assembled = assembler.finish();
         bounded(assembled.bounds)?;
@@ -100,12 +102,48 @@ pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
     Ok(Exit::Success)
 }
 
+/// The files that are imported: all, or of `--skip-unreadable` those that can be.
+fn readable(args: &ImportArgs, options: &Options, assembler: &mut Assembler) -> anyhow::Result<Vec<String>> {
+    if !args.skip_unreadable {
+        return Ok(args.files.clone());
+    }
+    let (names, left_out): (Vec<String>, Vec<UnreadableFile>) =
+        unreadable::among(&args.files, options)?.into_iter().unzip();
+    if left_out.len() == args.files.len() {
+        return Err(unreadable::refusal(&left_out, args.files.len()).into());
+    }
+    left_out.iter().for_each(|file| assembler.left_out(&file.why));
+    Ok(args.files.iter().filter(|name| !names.contains(name)).cloned().collect())
+}
+
+/// Reads every file; where one cannot be read, the refusal names all of those. Returns the headings of columns.
+fn read_all(
+    files: &[String],
+    options: &Options,
+    assembler: &mut Assembler,
+    keep: &mut dyn FnMut(Done) -> anyhow::Result<()>,
+) -> anyhow::Result<BTreeSet<String>> {
+    let mut columns = BTreeSet::new();
+    for (name, at) in files.iter().zip(1..) {
+        match read(name, options, assembler, keep).map_err(|error| error.downcast::<UnreadableFile>()) {
+            Ok(mut of_file) => columns.append(&mut of_file),
+            Err(Err(error)) => return Err(error),
+            Err(Ok(first)) => {
+                let others = unreadable::among(&files[at..], options)?.into_iter().map(|(_, file)| file);
+                let unreadable: Vec<UnreadableFile> = [first].into_iter().chain(others).collect();
+                return Err(unreadable::refusal(&unreadable, files.len()).into());
+            }
+        }
+    }
+    Ok(columns)
+}
+
 /// One file's run, kept nowhere.
 pub(crate) fn record(path: &Path) -> anyhow::Result<RunRecord> {
     let name = path.display().to_string();
     let mut assembler = Assembler::new(meta(RunId(name.clone())));
     let mut trials = Vec::new();
-    read(&name, &Options::default(), &mut assembler, &mut |done| {
+    read_all(&[name], &Options::default(), &mut assembler, &mut |done| {
         trials.push(done.trial);
         Ok(())
     })?;
@@ -147,42 +185,51 @@ fn read(
     assembler: &mut Assembler,
     keep: &mut dyn FnMut(Done) -> anyhow::Result<()>,
 ) -> anyhow::Result<BTreeSet<String>> {
-    let (shown, mut input) = open(name)?;
-    assembler.file(&shown);
-    let read = ::import::read(&shown, &mut *input, options, &mut |found| {
+    let mut input = open(name)?;
+    assembler.file(&input.name);
+    let mut report = read_file(&mut input, options, &mut |found| {
         assembler.take(found).into_iter().try_for_each(&mut *keep)?;
         bounded(assembler.within_bounds())
-    });
-    match read {
-        Ok(mut report) => {
-            let columns = std::mem::take(&mut report.columns);
-            assembler.read(report);
-            Ok(columns)
-        }
-        Err(ImportError::Keep(error)) => Err(error),
-        Err(ImportError::Read { name, source }) => {
-            Err(source).with_context(|| format!("cannot read {name}; nothing was imported"))
-        }
-        Err(error) => Err(Misuse::new(error.to_string())
-            .hint(format!("nothing was imported; recognised are {KNOWN}"))
-            .into()),
-    }
+    })?;
+    let columns = std::mem::take(&mut report.columns);
+    assembler.read(report);
+    Ok(columns)
+}
+
+/// Reads an open file to its end.
+fn read_file(
+    input: &mut Input,
+    options: &Options,
+    each: &mut dyn FnMut(ImportedTest) -> anyhow::Result<()>,
+) -> anyhow::Result<FileReport> {
+    ::import::read(&input.name, &mut *input.lines, options, each).map_err(|error| match error {
+        ImportError::Keep(error) => error,
+        error => UnreadableFile::of(&error).into(),
+    })
 }
 
 fn bounded(bounds: Result<(), TooManyCells>) -> anyhow::Result<()> {
     bounds.map_err(|error| Misuse::new(error.to_string()).hint("nothing was imported").into())
 }
 
-/// The file, and what it is called.
-fn open(name: &str) -> anyhow::Result<(String, Box<dyn BufRead>)> {
+/// An open file.
+struct Input {
+    /// What it is called.
+    name: String,
+    lines: Box<dyn BufRead>,
+}
+
+fn open(name: &str) -> anyhow::Result<Input> {
+    let unreadable = |why| UnreadableFile { why, is_unknown: false };
     if name == "-" {
-        return Ok(("standard input".to_owned(), Box::new(BufReader::with_capacity(CHUNK, stdin().lock()))));
+        let lines = Box::new(BufReader::with_capacity(CHUNK, stdin().lock()));
+        return Ok(Input { name: "standard input".to_owned(), lines });
     }
-    let file = File::open(name).map_err(|error| Misuse::new(format!("cannot open {name}: {error}")))?;
+    let file = File::open(name).map_err(|error| unreadable(format!("cannot open {name}: {error}")))?;
     if file.metadata().is_ok_and(|file| file.is_dir()) {
-        return Err(Misuse::new(format!("{name} is a folder")).hint("name the files in it").into());
+        return Err(unreadable(format!("{name} is a folder: name the files in it")).into());
     }
-    Ok((name.to_owned(), Box::new(BufReader::with_capacity(CHUNK, file))))
+    Ok(Input { name: name.to_owned(), lines: Box::new(BufReader::with_capacity(CHUNK, file)) })
 }
 
 fn name(name: &str) -> anyhow::Result<String> {

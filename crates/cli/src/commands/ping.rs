@@ -23,7 +23,7 @@ use crate::{
     failure::Misuse,
     global_flags::GlobalFlags,
     host, interrupt,
-    kept_trials::{self, KeptTrials},
+    kept_trials::{self, KeptTrials, TrialOutput},
     output, pin,
     trial::{self, Trial},
     watch::{Lines, Watch},
@@ -44,14 +44,14 @@ pub(crate) fn run(args: &PingArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
     interrupt::asks(&stop.flag())?;
     let kept = KeptTrials::new("ping", shared.db.as_deref(), &args.repetition, args.output.json);
     kept_trials::repeat(&args.repetition, kept, &stop, |kept| {
-        let watch = Watch::new(lines(args, trial.load()), String::new());
+        let watch = Watch::new(lines(args, trial.load(), kept.output), String::new());
         let ping = Ping { server, bind: args.reach.bind, cpus: cpus.clone(), stop: &stop, watch: &watch };
         let trial = trial.now();
         let outcome = ping.measure(trial.load(), args.kind.sockperf);
         watch.end()?;
         match outcome {
-            Ok(outcome) => finish(args, &trial, outcome, &watch, stop.is_asked(), kept),
-            Err(_) if stop.is_asked() => given_up(args, &watch),
+            Ok(outcome) => finish(&trial, outcome, &watch, stop.is_asked(), kept),
+            Err(_) if stop.is_asked() => given_up(&watch, kept.output),
             Err(error) => Err(error.into()),
         }
     })
@@ -117,7 +117,6 @@ impl Ping<'_> {
 }
 
 fn finish(
-    args: &PingArgs,
     trial: &Trial,
     (measurement, threads): EndResult,
     watch: &Watch,
@@ -126,10 +125,11 @@ fn finish(
 ) -> anyhow::Result<Exit> {
     let made = trial.end(measurement, (watch.cpu(), threads), interrupted);
     let solo = trial.alone(&made);
-    if args.output.json {
-        output::line(serde_json::to_string_pretty(&solo)?)?;
-    } else {
-        watch.summarise(&trial::summary(&solo))?;
+    match kept.output {
+        TrialOutput::Document => output::line(serde_json::to_string_pretty(&solo)?)?,
+        TrialOutput::Nothing => {}
+        TrialOutput::Line => watch.print(&kept.line(&solo))?,
+        TrialOutput::Page => watch.summarise(&trial::summary(&solo))?,
     }
     match solo.outcome {
         _ if interrupted => Ok(Exit::Interrupted),
@@ -142,21 +142,23 @@ fn finish(
 }
 
 /// It was interrupted before it began, or by force.
-fn given_up(args: &PingArgs, watch: &Watch) -> anyhow::Result<Exit> {
+fn given_up(watch: &Watch, shown: TrialOutput) -> anyhow::Result<Exit> {
     let totals = watch.totals();
-    if args.output.json {
-        let document = serde_json::json!({ "error": "interrupted", "till_then": totals });
-        output::line(serde_json::to_string_pretty(&document)?)?;
-    } else {
-        watch.given_up(&totals)?;
+    match shown {
+        TrialOutput::Document => {
+            let document = serde_json::json!({ "error": "interrupted", "till_then": totals });
+            output::line(serde_json::to_string_pretty(&document)?)?;
+        }
+        TrialOutput::Nothing => {}
+        TrialOutput::Line | TrialOutput::Page => watch.given_up(&totals)?,
     }
     Ok(Exit::Interrupted)
 }
 
-fn lines(args: &PingArgs, load: &WorkloadSettings) -> Lines {
+fn lines(args: &PingArgs, load: &WorkloadSettings, shown: TrialOutput) -> Lines {
     let every = args.output.interval;
     match load {
-        _ if args.output.json || every.0 == 0 => Lines::None,
+        _ if shown != TrialOutput::Page || every.0 == 0 => Lines::None,
         WorkloadSettings::Connect(connect) => Lines::Connect { every, warmup: connect.warmup },
         _ => Lines::PingPong,
     }

@@ -71,6 +71,7 @@ pub(crate) enum FormatName {
     /// For reading here
     Terminal,
     /// GitHub-flavoured, with the per-interval data folded
+    #[value(alias = "md")]
     Markdown,
     /// One file for a browser, complete, with pictures
     Html,

@@ -185,6 +185,9 @@ fn measure(
     for other in Presence::beside(&job.id.0) {
         progress.notice(&format!("{other} measures on this machine, too, and shares its CPUs"));
     }
+    for said in scenario::uneven_networks(&job.source.scenario.lab) {
+        progress.notice(&said);
+    }
     if let Some(said) = super::scenario::too_few_trials(&job.plan) {
         progress.notice(&said);
     }

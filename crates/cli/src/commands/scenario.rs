@@ -141,7 +141,7 @@ fn list(format: ListFormat) -> anyhow::Result<()> {
     let listed = |builtin: &builtin::Builtin| -> anyhow::Result<Listed> {
         let scenario = Scenario::parse(builtin.name, builtin.text)?;
         let plan = Plan::expand(&scenario, 0, &PlanOptions::default());
-        let takes = lab::forecast(&plan).map_or_else(|| plan.duration_estimate(), |forecast| forecast.most);
+        let takes = lab::run_time(&scenario, &plan, Nanos(0), false);
         Ok(Listed { scenario, variants: variant::names(builtin.text), takes })
     };
     let all: Vec<Listed> = builtin::all().iter().map(listed).collect::<anyhow::Result<_>>()?;
@@ -237,6 +237,9 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
         let layers: Vec<&str> = path.layers.iter().map(|layer| layer.word()).collect();
         let (from, to) = (&path.from.device, &path.to.device);
         output::line(format_args!("  {}: {from} -> {to} through {}{mark}", path.name, layers.join(", ")))?;
+    }
+    for said in scenario::uneven_networks(&scenario.lab) {
+        output::line(format_args!("warning: {said}"))?;
     }
     output::line("cells:")?;
     for cell in &plan.cells {

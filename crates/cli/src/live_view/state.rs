@@ -19,6 +19,8 @@ use super::{
 
 /// Rates that are drawn of a trial at most: a tenth of a second each.
 const RATES: usize = 200;
+/// Disturbed trials that the log names; of more there is the number at the end.
+pub(super) const NAMED: u32 = 3;
 /// Lines of the log that are kept.
 const LOGGED: usize = 200;
 
@@ -116,6 +118,8 @@ pub(crate) struct State {
     pub(super) first_row: usize,
     /// Whether disturbed trials stay as they are.
     keeps_disturbed: bool,
+    /// How many of those that were made were disturbed.
+    disturbed: u32,
 }
 
 impl State {
@@ -146,6 +150,7 @@ impl State {
             scroll: None,
             first_row: 0,
             keeps_disturbed,
+            disturbed: 0,
         }
     }
 
@@ -226,7 +231,11 @@ impl State {
         let cell = planned.map(|planned| self.plan.cells[planned.cell].id.to_string());
         if let (Some(by), Some(cell)) = (disturbed, cell) {
             let what = if to_make_again { "it is made again at the end" } else { "it is kept as it is" };
-            self.say(Tone::Warning, &format!("{cell} was disturbed by {by}: {what}"), now);
+            self.disturbed += 1;
+            let rest = if self.disturbed == NAMED { "; further ones are counted, not shown" } else { "" };
+            if self.disturbed <= NAMED {
+                self.say(Tone::Warning, &format!("{cell} was disturbed by {by}: {what}{rest}"), now);
+            }
         }
     }
 

@@ -38,6 +38,8 @@ pub(super) struct Summary {
     last: u64,
     version: Option<String>,
     transport: Option<Transport>,
+    /// The server's address.
+    peer: Option<String>,
     message: Option<Bytes>,
     /// Messages per second that a full log says were asked.
     asked: Option<u64>,
@@ -65,6 +67,7 @@ impl Summary {
             last: line,
             version: None,
             transport: None,
+            peer: None,
             message: None,
             asked: None,
             of_log: false,
@@ -133,6 +136,8 @@ impl Summary {
                 Some("UDP") => Some(Transport::Udp),
                 _ => None,
             };
+            let address = after(text, "IP =").and_then(|rest| rest.split_whitespace().next());
+            self.peer = address.map(str::to_owned);
             return true;
         }
         text.is_empty() || text.starts_with("-----")
@@ -285,6 +290,7 @@ impl Summary {
         let measurement = Measurement::Reported(ReportedData { values });
         let mut found = ImportedTest::new(FORMAT, lines, self.told(kind), measurement);
         found.end = Some(End::Client);
+        found.peer.clone_from(&self.peer);
         found
     }
 }

@@ -135,6 +135,12 @@ fn messages_at_a_rate_are_no_ping_pong() {
 }
 
 #[test]
+fn a_log_that_names_the_server_alone_is_of_a_client_to_it() {
+    assert_eq!(import(&["sockperf-ping-pong.txt"]).header.cells[0].path, "client-to-127.0.0.1");
+    assert_eq!(import(&["sockperf-under-load-log.csv"]).header.cells[0].path, "unknown");
+}
+
+#[test]
 fn times_that_are_half_of_what_the_rate_beside_them_says_are_noticed() {
     let table = |micros: &str| {
         format!("| Case | Latency (us) | Rate (/s) |\n| --- | --- | --- |\n| a | {micros} | 15200 |\n")

@@ -56,7 +56,9 @@ fn is_only_seen(block: &Block) -> bool {
 
 fn block(block: &Block, width: usize) -> Vec<Line> {
     match block {
-        Block::Heading(text) | Block::Claim { text, .. } | Block::Paragraph(text) => wrap(text, width),
+        Block::Heading(text) | Block::Paragraph(text) => wrap(text, width),
+        // By its name it can be looked up.
+        Block::Claim { id, text } => wrap(&text.clone().and(Tone::Faint, format!(" [{id}]")), width),
         Block::Table(table) | Block::Results { table, .. } => table::lay_out(table, width),
         Block::Chart(chart) => {
             let hang = |line: &Text| wrap::hanging(line, width);

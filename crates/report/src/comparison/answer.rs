@@ -15,12 +15,13 @@ use crate::{
 const NAMED: usize = 4;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
-    let mut blocks = vec![Block::Paragraph(sentence(source.contrast))];
+    let mut blocks = Vec::new();
     if let Some(gate) = source.gate {
         blocks.push(Block::Paragraph(passed_or_not(source.contrast, gate)));
         let open: Vec<Text> = reasons(source.contrast, &gate.unknown);
         blocks.extend((!open.is_empty()).then_some(Block::List(open)));
     }
+    blocks.push(Block::Paragraph(sentence(source.contrast)));
     Some(section("What it comes to", blocks))
 }
 

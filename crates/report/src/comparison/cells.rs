@@ -1,7 +1,7 @@
 //! Cell by cell: both medians, their ratio with its interval, and what it comes to; a table for each workload.
 //! Must not know the runs' environments.
 
-use findings::{CellComparison, Comparison, RunComparison, Verdict};
+use findings::{CellComparison, Comparison, OpenQuestion, RunComparison, Verdict};
 
 use super::Source;
 use crate::{
@@ -23,7 +23,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .flat_map(|workload| workload_table(contrast, workload))
         .collect();
     let unknown: Vec<Text> =
-        reasons(contrast).iter().map(|(why, cells)| because(contrast, why, cells)).collect();
+        reasons(source).iter().map(|(why, cells)| because(contrast, why, cells)).collect();
     blocks.extend((!unknown.is_empty()).then_some(Block::List(unknown)));
     Some(section("Cell by cell", blocks))
 }
@@ -103,10 +103,15 @@ fn row(
     row
 }
 
-/// Each reason once, with the cells that it holds for.
-fn reasons(contrast: &RunComparison) -> Vec<(&str, Vec<&CellComparison>)> {
+/// Each reason once, with the cells that it holds for; what a gate says is left to it.
+fn reasons<'a>(source: &Source<'a>) -> Vec<(&'a str, Vec<&'a CellComparison>)> {
+    let said = |cell: &CellComparison| {
+        let same = |open: &OpenQuestion| open.cell == cell.cell && cell.why.as_ref() == Some(&open.why);
+        source.gate.is_some_and(|gate| gate.unknown.iter().any(same))
+    };
+    let cells = source.contrast.cells.iter().filter(|cell| !said(cell));
     let mut reasons: Vec<(&str, Vec<&CellComparison>)> = Vec::new();
-    for (cell, why) in contrast.cells.iter().filter_map(|cell| Some((cell, cell.why.as_deref()?))) {
+    for (cell, why) in cells.filter_map(|cell| Some((cell, cell.why.as_deref()?))) {
         match reasons.iter_mut().find(|(known, _)| *known == why) {
             Some((_, cells)) => cells.push(cell),
             None => reasons.push((why, vec![cell])),

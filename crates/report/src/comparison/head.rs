@@ -14,7 +14,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let runs = [("A, the reference", &contrast.a), ("B", &contrast.b)];
     let mut lines = runs.map(|(which, run)| (which.to_owned(), line(run))).to_vec();
     lines.extend(noise(contrast).map(|noise| ("Noise".to_owned(), noise.into())));
-    Some(Section { title: None, depth: Depth::Always, blocks: vec![Block::KeyValues(lines)] })
+    // Below a gate's verdict they have a heading.
+    let title = source.gate.map(|_| "Runs".into());
+    Some(Section { title, depth: Depth::Always, blocks: vec![Block::KeyValues(lines)] })
 }
 
 /// Where what two runs may differ by comes from.

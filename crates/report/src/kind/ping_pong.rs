@@ -115,6 +115,10 @@ impl ShownAlone for LatencySummary {
 
     /// Of an open loop the first is from the intended times.
     fn shape(&self) -> Option<(Vec<TitledDistribution<'_>>, &Distribution)> {
-        Some((latency::distributions("Round trip".to_owned(), self), LatencySummary::judged(self)))
+        let mut all = latency::distributions("Round trip".to_owned(), self);
+        if let Some((name, _)) = all.get_mut(2) {
+            "Sender's lateness".clone_into(name);
+        }
+        Some((all, LatencySummary::judged(self)))
     }
 }

@@ -12,11 +12,16 @@ use crate::{
 };
 
 pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
+    let items = all(solo);
+    (!items.is_empty()).then(|| section("Warnings", vec![Block::List(items)]))
+}
+
+/// Each as a clause.
+pub(super) fn all(solo: &SingleMeasurement) -> Vec<Text> {
     let shifts = solo.shifts.iter().map(|shift| self::shift(solo, shift));
     let levels = solo.two_levels.iter().map(|levels| two_levels(solo, levels));
     let doubts = solo.doubts.iter().map(|doubt| Text::of(Tone::Doubtful, phrases::warning(doubt)));
-    let items: Vec<Text> = shifts.chain(levels).chain(doubts).collect();
-    (!items.is_empty()).then(|| section("Warnings", vec![Block::List(items)]))
+    shifts.chain(levels).chain(doubts).collect()
 }
 
 fn metric(solo: &SingleMeasurement) -> Metric {

@@ -25,10 +25,13 @@ const PROCESS: OptionalColumn = OptionalColumn { title: "Process", of: |row| row
 const THREAD: OptionalColumn = OptionalColumn { title: "Thread", of: |row| row.count.thread.clone() };
 const NUMBERED_THREAD: OptionalColumn = OptionalColumn { title: "Thread", of: thread };
 
+/// The column that is left out of what is too short for it.
+pub(super) const RATE: &str = "Calls/s";
+
 const NUMBERS: &[OptionalColumn] = &[
     OptionalColumn { title: "Share", of: |row| row.share.map(|share| Share(share).to_string()) },
     OptionalColumn { title: "Calls", of: |row| Some(phrases::grouped(row.count.calls)) },
-    OptionalColumn { title: "Calls/s", of: |row| Some(words::per_second(row.rate)) },
+    OptionalColumn { title: RATE, of: |row| Some(words::per_second(row.rate)) },
     OptionalColumn { title: "Per\u{a0}call", of: |row| row.per_call.map(|time| time.to_string()) },
     OptionalColumn { title: "Running", of: |row| row.count.running.map(|time| time.to_string()) },
     OptionalColumn { title: "Waiting", of: |row| row.count.waiting.map(|time| time.to_string()) },
@@ -61,7 +64,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         let watched = !trace.missing.iter().any(|missing| missing.probe == ProbeKind::Syscalls);
         return watched.then(|| section("System calls", vec![Block::Paragraph(NONE.into())]));
     }
-    let columns = Columns::of(&trace.calls, NUMBERS);
+    let mut columns = Columns::of(&trace.calls, NUMBERS);
+    columns.numbers.retain(|shown| shown.title != RATE || !source.is_short());
     let (open, folded) = trace.calls.split_at(source.top.min(trace.calls.len()));
     let mut table = columns.table(open);
     if let Some(all) = trace.all.as_ref().filter(|_| trace.calls.len() > 1) {
@@ -71,11 +75,16 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks = vec![Block::Table(table)];
     if !folded.is_empty() {
         let more = phrases::count(folded.len() as u64, "more row", "more rows");
-        blocks.push(Block::Paragraph(Text::of(Tone::Faint, format!("and {more}"))));
+        blocks.push(Block::Paragraph(Text::of(Tone::Faint, and_more(&more, trace.calls.len()))));
         let blocks_of_more = vec![Block::Table(columns.table(folded))];
         blocks.push(Block::Folded { title: more.into(), blocks: blocks_of_more });
     }
     Some(section("System calls", blocks))
+}
+
+/// How all of them are shown where so many rows were left out.
+pub(super) fn and_more(more: &str, all: usize) -> String {
+    format!("and {more} (--top {all} shows all)")
 }
 
 /// What is too wide for a terminal, and seldom asked for: how long the slowest took, and how many failed.

@@ -108,13 +108,15 @@ const fn is_traced(owner: CpuOwner) -> bool {
 }
 
 /// `iperf3, CPU 0/KVM, on CPU 1`.
-fn whose(share: &TracedShare) -> String {
+pub(super) fn whose(share: &TracedShare) -> String {
     let thread = share.thread.as_ref().filter(|thread| Some(*thread) != share.process.as_ref());
     // Not idling: what comes between an interrupt and the first task.
     let said =
         |name: &String| if name == "swapper" { "swapper (waking from idle)".into() } else { name.clone() };
-    let names = share.process.iter().chain(thread).map(said);
-    names.chain(share.cpu.map(|cpu| format!("on CPU {cpu}"))).collect::<Vec<_>>().join(", ")
+    let names = share.process.iter().chain(thread).filter(|name| !name.is_empty()).map(said);
+    let said: Vec<String> = names.chain(share.cpu.map(|cpu| format!("on CPU {cpu}"))).collect();
+    // It ended before its name was read.
+    if said.is_empty() { "name unknown".to_owned() } else { said.join(", ") }
 }
 
 fn number(cpus: f64) -> String {

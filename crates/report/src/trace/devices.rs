@@ -14,10 +14,19 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let trace = source.trace;
     let mut blocks = Vec::new();
     if !trace.devices.is_empty() {
-        let columns = ["Packets/s in", "In", "Dropped", "Packets/s out", "Out", "Dropped"].map(right);
-        let rows = trace.devices.iter().take(source.top).map(|device| row(device, trace.elapsed)).collect();
+        let elapsed = (!source.is_short()).then_some(trace.elapsed);
+        let [packets_in, packets_out] = match elapsed {
+            Some(_) => ["Packets/s in", "Packets/s out"],
+            None => ["Packets in", "Packets out"],
+        };
+        let columns = [packets_in, "In", "Dropped", packets_out, "Out", "Dropped"].map(right);
+        let rows = trace.devices.iter().take(source.top).map(|device| row(device, elapsed)).collect();
         let columns = [left("Device")].into_iter().chain(columns).collect();
-        let caption = "Packets as the stack handles them: with offloads each may be many on a wire.";
+        let mut caption =
+            "Packets as the stack handles them: with offloads each may be many on a wire.".to_owned();
+        if source.is_short() {
+            caption += &format!(" {} are too short for rates.", trace.elapsed);
+        }
         blocks.push(Block::Table(Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption)) }));
     }
     let lost = trace.softnet.filter(|counted| counted.dropped > 0);
@@ -31,10 +40,16 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!blocks.is_empty()).then(|| section("Devices", blocks))
 }
 
-fn row(device: &DeviceCounters, elapsed: Nanos) -> Vec<Text> {
-    let seconds = elapsed.seconds().max(1e-9);
-    let packets = |count: u64| Text::from(glued(&words::per_second(count as f64 / seconds)));
-    let rate = |bytes: Bytes| Text::from(glued(&BitRate(bytes.0 as f64 * 8.0 / seconds).to_string()));
+/// As rates over this time; without it as counts.
+fn row(device: &DeviceCounters, elapsed: Option<Nanos>) -> Vec<Text> {
+    let packets = |count: u64| {
+        let rate = elapsed.map(|elapsed| words::per_second(count as f64 / elapsed.seconds()));
+        Text::from(glued(&rate.unwrap_or_else(|| phrases::grouped(count))))
+    };
+    let rate = |bytes: Bytes| {
+        let rate = elapsed.map(|elapsed| BitRate(bytes.0 as f64 * 8.0 / elapsed.seconds()).to_string());
+        Text::from(glued(&rate.unwrap_or_else(|| bytes.to_string())))
+    };
     let dropped = |count: u64| {
         let tone = if count > 0 { Tone::Bad } else { Tone::Plain };
         Text::of(tone, phrases::grouped(count))

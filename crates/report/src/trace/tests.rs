@@ -2,7 +2,7 @@
 
 use findings::{TraceSummary, TracedCall, TracedCpu, TracedShare};
 use samples::{
-    AttributionSource, CpuOwner, MissingProbe, Overflow, ProbeKind, SyscallCount, TargetKind, TraceEnd,
+    AttributionSource, CpuOwner, DeviceCounters, MissingProbe, Overflow, ProbeKind, SyscallCount, TargetKind, TraceEnd,
     TraceTarget, TracedProcess, UnixMillis,
 };
 use units::{Bytes, Nanos};
@@ -140,7 +140,42 @@ fn a_call_that_has_not_ended_is_told_with_its_time_so_far() {
 #[test]
 fn what_is_not_shown_is_counted() {
     let page = page(&machine(), 1);
-    check(&page, &["ioctl", "and 1 more row", "Threads", "and 1 more thread"]);
+    check(&page, &["ioctl", "and 1 more row (--top 2 shows all)", "Threads", "and 1 more thread (--top 2"]);
+}
+
+#[test]
+fn the_conclusion_tells_who_had_the_cpus_and_what_took_longest() {
+    let mut waiting = machine();
+    waiting.calls[1].share = Some(0.999);
+    waiting.all = Some(waiting.calls[1].clone());
+    let page = page(&waiting, 12).split_whitespace().collect::<Vec<_>>().join(" ");
+    check(&page, &["Most CPU time: rustc (other processes), 0.90 of 2 CPUs."]);
+    check(&page, &["Longest system call: ppoll of qemu, 99.9 % of the time in calls."]);
+    check(&page, &["Waiting: 99.9 % of the time in calls."]);
+}
+
+#[test]
+fn what_is_too_short_for_a_rate_is_counted() {
+    let mut brief = machine();
+    let device = DeviceCounters {
+        device: "lo".into(),
+        rx_packets: 1234,
+        rx_bytes: Bytes(1 << 20),
+        ..DeviceCounters::default()
+    };
+    brief.devices = vec![device];
+    check(&page(&brief, 12), &["Calls/s", "Packets/s in", "lo", "617", "4.19 Mbit/s"]);
+    brief.elapsed = Nanos::from_millis(2);
+    let page = page(&brief, 12);
+    check(&page, &["Packets in", "lo", "1,234", "1.00 MiB", "2.00 ms are too short for rates."]);
+    assert!(!page.contains("Calls/s") && !page.contains("bit/s"), "{page}");
+}
+
+#[test]
+fn a_thread_without_a_name_is_said_to_have_none() {
+    let mut nameless = machine();
+    nameless.cpu.as_mut().expect("it has owners").shares[1].thread = Some(String::new());
+    check(&page(&nameless, 12), &["guest's CPUs", "name unknown"]);
 }
 
 #[test]

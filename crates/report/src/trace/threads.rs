@@ -4,7 +4,7 @@ use findings::TracedCall;
 
 use super::{
     Source,
-    calls::{OptionalColumn, cell, present, thread},
+    calls::{OptionalColumn, RATE, and_more, cell, present, thread},
     words,
 };
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 
 const COLUMNS: &[OptionalColumn] = &[
     OptionalColumn { title: "Calls", of: |row| Some(phrases::grouped(row.count.calls)) },
-    OptionalColumn { title: "Calls/s", of: |row| Some(words::per_second(row.rate)) },
+    OptionalColumn { title: RATE, of: |row| Some(words::per_second(row.rate)) },
     OptionalColumn { title: "Running", of: |row| row.count.running.map(|time| time.to_string()) },
     OptionalColumn { title: "Waiting", of: |row| row.count.waiting.map(|time| time.to_string()) },
     OptionalColumn {
@@ -29,7 +29,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if threads.len() < 2 {
         return None;
     }
-    let numbers = present(COLUMNS, threads);
+    let mut numbers = present(COLUMNS, threads);
+    numbers.retain(|shown| shown.title != RATE || !source.is_short());
     // Programs with one thread each say everything with it.
     let in_processes = threads.iter().any(|row| thread(row).unwrap_or_default() != process(row));
     let mut columns = vec![left("Thread")];
@@ -47,7 +48,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks = vec![Block::Table(Table { columns, rows, caption: None })];
     let more = threads.len().saturating_sub(source.top);
     if more > 0 {
-        let said = format!("and {}", phrases::count(more as u64, "more thread", "more threads"));
+        let said = and_more(&phrases::count(more as u64, "more thread", "more threads"), threads.len());
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, said)));
     }
     Some(section("Threads", blocks))

@@ -1,6 +1,6 @@
 //! System calls that have not ended: what a thread sleeps in that no count shows. Must not know those that have.
 
-use super::Source;
+use super::{Source, calls::and_more};
 use crate::{
     page::{Block, Section, Table, section},
     phrases,
@@ -20,7 +20,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks = vec![Block::Table(Table { caption, ..unfinished_calls::table(shown) })];
     if !folded.is_empty() {
         let more = phrases::count(folded.len() as u64, "more call", "more calls");
-        blocks.push(Block::Paragraph(Text::of(Tone::Faint, format!("and {more}"))));
+        blocks.push(Block::Paragraph(Text::of(Tone::Faint, and_more(&more, calls.len()))));
     }
     Some(section("Under way", blocks))
 }

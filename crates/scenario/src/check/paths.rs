@@ -1,5 +1,7 @@
 //! Paths: ends that reach each other both ways, through exactly the layers that are declared, and one baseline.
 
+use std::ops::Range;
+
 use toml::Spanned;
 
 use super::{ends, pairs};
@@ -7,10 +9,10 @@ use crate::{
     diagnosis::Problem,
     document::{Document, Entry, PathTable},
     link::Layer,
-    names::PathName,
-    packet_walk::{Stop, Trip, World},
+    names::{DeviceRef, PathName},
+    packet_walk::{Stop, StopReason, Trip, World},
     path::{Path, PathEnd},
-    resolve::Draft,
+    resolve::{Draft, Places},
 };
 
 /// The paths of the document, walked through the lab.
@@ -62,7 +64,9 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
     let trip = match [&from, &to].map(is_own) {
         [true, true] => Trip::between_existing(&from.device, &to.device),
         [false, false] => {
-            both_ways(world, &from, &to).map_err(|stop| vec![unreachable(entry, &from, &to, &stop)])?
+            let places = &draft.places;
+            both_ways(world, &from, &to)
+                .map_err(|stop| vec![unreachable(entry, (&from, &to), &stop, (world, places))])?
         }
         [from_exists, _] => {
             let (there, made) = if from_exists { (&from, &to) } else { (&to, &from) };
@@ -97,19 +101,53 @@ fn both_ways(world: &World<'_>, from: &PathEnd, to: &PathEnd) -> Result<Trip, (b
     Ok(trip)
 }
 
-fn unreachable(entry: &Entry<PathTable>, from: &PathEnd, to: &PathEnd, stop: &(bool, Stop)) -> Problem {
-    let (back, stop) = stop;
-    let (from, to) =
-        (format!("`{}` ({})", from.host, from.address), format!("`{}` ({})", to.host, to.address));
+fn unreachable(
+    entry: &Entry<PathTable>,
+    (from, to): (&PathEnd, &PathEnd),
+    (back, stop): &(bool, Stop),
+    (world, places): (&World<'_>, &Places),
+) -> Problem {
+    let end = |end: &PathEnd| format!("`{}` ({})", end.host, end.address);
     let message = match back {
-        false => format!("`{}`: {to} cannot be reached from {from}", entry.name()),
-        true => {
-            format!("`{}`: {to} can be reached from {from}, but its replies do not come back", entry.name())
-        }
+        false => format!("`{}`: {} cannot be reached from {}", entry.name(), end(to), end(from)),
+        true => format!(
+            "`{}`: {} can be reached from {}, but its replies do not come back",
+            entry.name(),
+            end(to),
+            end(from)
+        ),
     };
+    let (near, far) = if *back { (to, from) } else { (from, to) };
+    if let Some((place, help)) = in_another_network(stop, (near, far), world, places) {
+        return Problem::new(place, message, "in another network").help(help);
+    }
     let place = if *back { &entry.table.to } else { &entry.table.from };
     let which = if *back { "a reply" } else { "a packet" };
     Problem::new(place.span(), message, "unreachable").help(format!("following {which}, {stop}"))
+}
+
+/// The far end's address and what to write instead, where both ends are on one network segment and no route is missing.
+fn in_another_network(
+    stop: &Stop,
+    (near, far): (&PathEnd, &PathEnd),
+    world: &World<'_>,
+    places: &Places,
+) -> Option<(Range<usize>, String)> {
+    let is_lost = stop.host == near.host && stop.why == StopReason::NoRoute(far.address);
+    if !is_lost || !world.is_one_segment(&near.device, &far.device) {
+        return None;
+    }
+    let assigned = |device: &DeviceRef| places.addresses.iter().find(|(at, ..)| at == device);
+    let ((_, own, _), (_, theirs, place)) = (assigned(&near.device)?, assigned(&far.device)?);
+    let free = own.hosts().find(|address| places.addresses.iter().all(|(_, taken, _)| taken.addr() != *address))?;
+    let help = format!(
+        "`{}` has {own}, and `{}`, on the same network segment, {theirs}: write an address of {}, as `{free}/{}`",
+        near.device,
+        far.device,
+        own.trunc(),
+        own.prefix_len()
+    );
+    Some((place.clone(), help))
 }
 
 fn declared(entry: &Entry<PathTable>, met: &[Layer]) -> Vec<Problem> {

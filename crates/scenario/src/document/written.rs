@@ -135,8 +135,17 @@ impl TextValue for Ipv4Net {
 
     fn from_text(text: &str) -> Result<Self, String> {
         let help = "write address and prefix length, as in `198.18.1.1/24`";
-        text.parse().map_err(|_| format!("`{text}` is not an IPv4 address with its prefix length; {help}"))
+        text.parse().map_err(|_| match text.split_once('/') {
+            Some((address, length)) if address.parse::<Ipv4Addr>().is_ok() && is_number(length) => {
+                format!("the prefix length of `{text}` is out of range: write one from 0 to 32")
+            }
+            _ => format!("`{text}` is not an IPv4 address with its prefix length; {help}"),
+        })
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// An address, or the word `none`.

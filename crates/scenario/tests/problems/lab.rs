@@ -85,6 +85,47 @@ fn an_address_that_cannot_be_read_gets_an_example() {
 }
 
 #[test]
+fn a_prefix_length_that_no_address_has_is_said_to_be_out_of_range() {
+    let (from, to) = ("address = \"198.18.64.10/24\"", "address = \"198.18.64.10/33\"");
+    check("quick", (from, to), to, "the prefix length of `198.18.64.10/33` is out of range", "");
+}
+
+/// Two pods on one bridge, a path between them.
+fn two_pods(first: &str, second: &str) -> String {
+    format!(
+        "schema = 1\nname = \"pods\"\ntitle = \"Pods\"\n\n[hosts.node]\n\n[bridges.br0]\nhost = \"node\"\n\n\
+         [pods.one]\nbridge = \"br0\"\naddress = \"{first}\"\n\n[pods.two]\nbridge = \"br0\"\naddress = \"{second}\"\n\n\
+         [paths.pods]\nfrom = \"one\"\nto = \"two\"\nlayers = [\"veth\", \"bridge\"]\nbaseline = true\n\n\
+         [workloads.stream]\nkind = \"stream\"\nduration = \"1s\"\n"
+    )
+}
+
+#[test]
+fn an_address_in_another_network_of_the_segment_is_pointed_at() {
+    check_text(
+        &two_pods("198.18.64.1/24", "198.18.65.2/24"),
+        "198.18.65.2/24",
+        "`two` (198.18.65.2) cannot be reached from `one`",
+        "write an address of 198.18.64.0/24, as `198.18.64.2/24`",
+    );
+}
+
+#[test]
+fn networks_of_different_sizes_on_one_segment_are_told_and_taken() {
+    let said = |second: &str| {
+        let scenario = Scenario::parse("test", &two_pods("198.18.64.10/24", second)).expect("it is right");
+        scenario::uneven_networks(&scenario.lab)
+    };
+    assert!(said("198.18.64.11/24").is_empty());
+    let told = said("198.18.64.11/29");
+    assert!(told.len() == 1 && told[0].contains("`two:eth0` has 198.18.64.11/29"), "{told:?}");
+    for shipped in scenario::builtin::all() {
+        let scenario = Scenario::parse(shipped.name, shipped.text).expect("shipped");
+        assert_eq!(scenario::uneven_networks(&scenario.lab), [""; 0], "{}", shipped.name);
+    }
+}
+
+#[test]
 fn the_ends_of_a_wire_share_a_network() {
     let (from, to) = ("\"198.18.2.2/24\"]", "\"198.18.3.2/24\"]");
     check("quick", (from, to), to, "the ends of the wire `uplink` are in different networks", "");

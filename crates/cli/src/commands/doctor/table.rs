@@ -87,7 +87,8 @@ pub(super) fn rows(check: &Check) -> Vec<Row> {
 const EMULATED: &str = "Where guests, or the hypervisor they run in, are emulated counts and ratios hold; times and rates do not.";
 
 fn scenario_row(verdict: &Verdict, checks: &[Check]) -> Row {
-    let Verdict { name, cells, able, lacks, lost_paths, emulated, in_hypervisor, takes } = verdict;
+    let Verdict { name, cells, able, lacks, lost_paths, emulated, in_hypervisor, takes, trials_take } =
+        verdict;
     let title =
         |id: &&'static str| checks.iter().find(|check| check.id == *id).map_or(*id, |check| check.title);
     let without = lacks.iter().map(title).collect::<Vec<_>>().join(", ");
@@ -107,7 +108,12 @@ fn scenario_row(verdict: &Verdict, checks: &[Check]) -> Row {
         (false, true) => ", emulated",
         (false, false) => "",
     };
-    let takes = takes.map(|takes| format!(", about {}", minutes(takes.seconds()))).unwrap_or_default();
+    let takes = takes.map(|all| {
+        let boots = (all - *trials_take).seconds().round();
+        let boots = if boots > 0.0 { format!(" and {} to boot", minutes(boots)) } else { String::new() };
+        format!(", about {}{boots}", minutes(trials_take.seconds()))
+    });
+    let takes = takes.unwrap_or_default();
     let cost = if *able > 0 { how.to_owned() + &takes } else { String::new() };
     [mark.to_owned(), name.clone(), detail + &cost]
 }
@@ -137,6 +143,8 @@ fn verdict_line(scenarios: &[Verdict]) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
+    use units::Nanos;
+
     use super::*;
 
     fn check(status: Status) -> Check {
@@ -163,6 +171,7 @@ mod tests {
             emulated: false,
             in_hypervisor: false,
             takes: None,
+            trials_take: Nanos(0),
         }
     }
 
@@ -179,6 +188,16 @@ mod tests {
             assert!(console::measure_text_width(line) <= 100, "{line}");
         }
         assert_eq!(text.matches("reason").count(), 20, "{text}");
+    }
+
+    #[test]
+    fn boots_stand_apart_from_what_the_list_of_scenarios_tells() {
+        let (trials_take, boots) = (Nanos::from_secs(90), Nanos::from_secs(12));
+        let booting = Verdict { takes: Some(trials_take + boots), trials_take, ..verdict("vhost", 4) };
+        assert!(rendered(vec![], vec![booting]).contains("all 4 results, about 1.5 min and 12 s to boot"));
+        let quick = Verdict { takes: Some(trials_take), trials_take, ..verdict("quick", 4) };
+        let text = rendered(vec![], vec![quick]);
+        assert!(text.contains("about 1.5 min") && !text.contains("to boot"), "{text}");
     }
 
     #[test]

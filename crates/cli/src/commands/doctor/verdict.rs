@@ -36,6 +36,8 @@ pub(super) struct Verdict {
     pub(super) in_hypervisor: bool,
     /// What a run of it takes at most, about, in nanoseconds; unknown where guests must boot and none did.
     pub(super) takes: Option<Nanos>,
+    /// Its trials alone, as `plumb scenario list` tells.
+    pub(super) trials_take: Nanos,
 }
 
 impl Verdict {
@@ -57,6 +59,7 @@ impl Verdict {
             emulated,
             in_hypervisor: inside,
             takes: boot.map(|boot| ::lab::run_time(scenario, plan, boot, inside)),
+            trials_take: ::lab::run_time(scenario, plan, Nanos(0), false),
         };
         for cell in cells {
             let mut lacking: Vec<_> = needs(scenario, cell).into_iter().filter(|id| !works(id)).collect();

@@ -27,8 +27,9 @@ pub(super) struct Summary {
 
 /// Rows of one table: one line says them all.
 struct Table {
+    file: String,
     lines: RangeInclusive<u64>,
-    title: String,
+    heading: Option<String>,
     rows: usize,
     /// The cell of the first row.
     cell: String,
@@ -46,14 +47,17 @@ impl Summary {
         if self.quiet {
             return Ok(());
         }
-        let title = done.title.last().map_or_else(|| "no heading".to_owned(), |title| format!("\"{title}\""));
+        let heading = done.title.last();
         let (first, last) = (*done.lines.start(), *done.lines.end());
         if done.what != TABLE {
             self.end_table()?;
-            return self.line(&done.lines, &done.what, &title, &done.trial.cell, 1);
+            let mut places = vec![place(&done.file, &done.lines)];
+            places.extend(done.other_end.as_ref().map(|(file, lines)| place(file, lines)));
+            return self.line(&places.join(", "), &done.what, heading, &done.trial.cell, 1);
         }
         if let Some(table) = &mut self.table
-            && table.title == title
+            && table.file == done.file
+            && table.heading.as_ref() == heading
             && (first == table.lines.end() + 1 || table.lines == done.lines)
         {
             table.lines = *table.lines.start()..=last;
@@ -61,7 +65,13 @@ impl Summary {
             return Ok(());
         }
         self.end_table()?;
-        self.table = Some(Table { lines: done.lines.clone(), title, rows: 1, cell: done.trial.cell.clone() });
+        self.table = Some(Table {
+            file: done.file.clone(),
+            lines: done.lines.clone(),
+            heading: heading.cloned(),
+            rows: 1,
+            cell: done.trial.cell.clone(),
+        });
         Ok(())
     }
 
@@ -75,11 +85,6 @@ impl Summary {
             output::line(format_args!("... and {} more", self.untold))?;
         }
         let record = header.origin.imported().cloned().unwrap_or_default();
-        for file in &record.files {
-            let (name, formats) = (&file.name, file.formats.join(", "));
-            let lines = counted(usize::try_from(file.lines).unwrap_or(usize::MAX), "line");
-            output::prose(&format!("{name}: {formats} in {lines}"))?;
-        }
         for note in &record.notes {
             output::aside(format_args!("note: {note}"));
         }
@@ -95,14 +100,15 @@ impl Summary {
         } else {
             (format!("{TABLE}, {} rows", table.rows), format!("{} and so on", table.cell))
         };
-        self.line(&table.lines, &what, &table.title, &cell, table.rows)
+        let place = place(&table.file, &table.lines);
+        self.line(&place, &what, table.heading.as_ref(), &cell, table.rows)
     }
 
     fn line(
         &mut self,
-        lines: &RangeInclusive<u64>,
+        place: &str,
         what: &str,
-        title: &str,
+        heading: Option<&String>,
         cell: &str,
         tests: usize,
     ) -> io::Result<()> {
@@ -111,10 +117,15 @@ impl Summary {
             return Ok(());
         }
         self.lines += 1;
-        let (first, last) = (lines.start(), lines.end());
-        let text = format!("lines {first:>5} to {last:>5}  {what}  {title}  as {cell}");
-        output::prose(&text)
+        let heading = heading.map(|heading| format!("  \"{heading}\"")).unwrap_or_default();
+        output::prose(&format!("{place}  {what}{heading}  as {cell}"))
     }
+}
+
+/// `server.log:12-155`.
+fn place(file: &str, lines: &RangeInclusive<u64>) -> String {
+    let (first, last) = (lines.start(), lines.end());
+    if first == last { format!("{file}:{first}") } else { format!("{file}:{first}-{last}") }
 }
 
 fn counted(count: usize, what: &str) -> String {

@@ -12,7 +12,7 @@ use crate::{destination, output};
 const FREE: usize = 1;
 /// Tables of a page, lines around their rows, and rows that each has at least.
 const TABLES: usize = 3;
-const AROUND: usize = 30;
+const AROUND: usize = 34;
 const LEAST: usize = 3;
 
 /// The page that is shown meanwhile, on standard error.

@@ -170,6 +170,19 @@ fn what_is_to_be_made_again_is_counted_and_named() {
 }
 
 #[test]
+fn of_many_disturbed_trials_the_first_are_named() {
+    let mut state = busy("quick");
+    let now = state.began + Duration::from_secs(9);
+    for index in 0..20 {
+        let disturbed = Some("rustc (1.70 CPUs)".to_owned());
+        state.take(Message::Kept { index, disturbed, made_again: false }, now);
+    }
+    let said: Vec<&str> = state.log.iter().map(|entry| entry.text.as_str()).collect();
+    assert_eq!(said.iter().filter(|line| line.contains("was disturbed by rustc")).count(), 3, "{said:#?}");
+    assert!(said.iter().any(|line| line.ends_with("further ones are counted, not shown")), "{said:#?}");
+}
+
+#[test]
 fn nothing_foreign_is_obeyed_and_no_size_is_too_small() {
     let mut state = busy("quick");
     let now = state.began;

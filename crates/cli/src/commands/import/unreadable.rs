@@ -1,0 +1,67 @@
+//! Files from which nothing can be imported: all of them are named at once. Must not know how tests are kept.
+
+use std::{fmt, fs};
+
+use ::import::{ImportError, KNOWN, Options};
+
+use super::{open, read_file};
+use crate::failure::Misuse;
+
+/// A file from which nothing can be imported, and why.
+#[derive(Debug)]
+pub(super) struct UnreadableFile {
+    /// The file and the reason, in one line.
+    pub(super) why: String,
+    /// Whether it may help to know which formats there are.
+    pub(super) is_unknown: bool,
+}
+
+impl fmt::Display for UnreadableFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl std::error::Error for UnreadableFile {}
+
+impl UnreadableFile {
+    pub(super) fn of<E: fmt::Display>(error: &ImportError<E>) -> Self {
+        let is_unknown = matches!(error, ImportError::Nothing { is_known: false, .. });
+        Self { why: error.to_string(), is_unknown }
+    }
+}
+
+/// Those among the files, which are read once for it and not kept. What can be read but once, as a pipe, is not looked at.
+pub(super) fn among(files: &[String], options: &Options) -> anyhow::Result<Vec<(String, UnreadableFile)>> {
+    let mut found = Vec::new();
+    for name in files.iter().filter(|name| !is_read_once(name)) {
+        let read = open(name).and_then(|mut input| read_file(&mut input, options, &mut |_| Ok(())));
+        match read.map_err(|error| error.downcast::<UnreadableFile>()) {
+            Ok(_) => {}
+            Err(Ok(unreadable)) => found.push((name.clone(), unreadable)),
+            Err(Err(error)) => return Err(error),
+        }
+    }
+    Ok(found)
+}
+
+fn is_read_once(name: &str) -> bool {
+    name == "-" || fs::metadata(name).is_ok_and(|file| !file.is_file() && !file.is_dir())
+}
+
+/// The refusal of an import of so many files.
+pub(super) fn refusal(unreadable: &[UnreadableFile], of: usize) -> Misuse {
+    let reasons: Vec<String> = unreadable.iter().map(|file| format!("\n  {file}")).collect();
+    let message = match unreadable {
+        [one] => one.to_string(),
+        several => format!("{} of {of} files cannot be imported:{}", several.len(), reasons.concat()),
+    };
+    let mut hint = "nothing was imported".to_owned();
+    if unreadable.len() < of {
+        hint += "; --skip-unreadable imports the other files";
+    }
+    if unreadable.iter().any(|file| file.is_unknown) {
+        hint = format!("{hint}; recognised are {KNOWN}");
+    }
+    Misuse::new(message).hint(hint)
+}

@@ -1,0 +1,42 @@
+//! What a trace comes to: who had the CPUs most, which calls took longest, and how much of that was waiting. Must not
+//! know tables.
+
+use units::{Share, significant};
+
+use super::{Source, cpu, words};
+use crate::{
+    page::{Block, Depth, Section},
+    text::{Text, Tone},
+};
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let parts = [most_cpu(source), longest_call(source), waiting(source)];
+    let said: Vec<String> = parts.into_iter().flatten().collect();
+    let blocks = vec![Block::Paragraph(Text::of(Tone::Strong, said.join(" ")))];
+    (!said.is_empty()).then_some(Section { title: None, depth: Depth::Always, blocks })
+}
+
+/// `Most CPU time: iperf3 (traced), 0.93 of 2 CPUs.`
+fn most_cpu(source: &Source<'_>) -> Option<String> {
+    let trace = source.trace;
+    let most = trace.cpu.as_ref()?.shares.iter().max_by_key(|share| share.time)?;
+    let owner = words::owner(most.owner, trace.target.kind);
+    let cpus = significant(most.cpus, 2);
+    Some(format!("Most CPU time: {} ({owner}), {cpus} of {} CPUs.", cpu::whose(most), trace.cpus))
+}
+
+/// `Longest system call: recvfrom of iperf3, 62.0 % of the time in calls.`
+fn longest_call(source: &Source<'_>) -> Option<String> {
+    let longest = source.trace.calls.iter().max_by_key(|call| call.count.total)?;
+    let whose = longest.count.thread.as_ref().or(longest.count.process.as_ref());
+    let whose = whose.map(|name| format!(" of {name}")).unwrap_or_default();
+    let share = Share(longest.share?);
+    Some(format!("Longest system call: {}{whose}, {share} of the time in calls.", longest.count.call))
+}
+
+/// `Waiting: 71.2 % of the time in calls.`
+fn waiting(source: &Source<'_>) -> Option<String> {
+    let all = &source.trace.all.as_ref()?.count;
+    let (waiting, total) = (all.waiting?, all.total.filter(|total| total.0 > 0)?);
+    Some(format!("Waiting: {} of the time in calls.", Share(waiting.0 as f64 / total.0 as f64)))
+}
