@@ -66,8 +66,15 @@ pub(crate) fn a_flag_goes_before_the_environment_and_that_before_the_file() {
             );
         }
     }
-    let (db, from) = shown(&configured(&sandbox, file, &[], plain), "db");
-    assert_eq!((db, from.as_str()), (sandbox.home().join("file.db").display().to_string(), "file"));
+    // A variable that is set to nothing is not set.
+    for set in [&[][..], &[("PLUMB_DB", "")]] {
+        let (db, from) = shown(&configured(&sandbox, file, set, plain), "db");
+        assert_eq!(
+            (db, from.as_str()),
+            (sandbox.home().join("file.db").display().to_string(), "file"),
+            "{set:?}"
+        );
+    }
 }
 
 pub(crate) fn what_stands_in_the_file_is_done() {

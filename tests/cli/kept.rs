@@ -86,14 +86,47 @@ pub(super) fn a_run_under_way() {
     let mut command = sandbox.command(&["run", &file, "--quiet"]);
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
     assert!(wait_until(PATIENCE, || has_trials(&sandbox)), "a trial is made");
-    let refused = sandbox.plumb(&["runs", "remove", "latest"]);
-    assert_eq!(refused.status, Some(64), "{refused:?}");
     let process = format!("process {}", run.id());
-    for said in [process.as_str(), "run ", "--force"] {
-        assert!(refused.err.contains(said), "no `{said}` in {}", refused.err);
+    let name = sandbox.record()["header"]["id"].as_str().expect("it is called something").to_owned();
+    for named in ["latest", "latest:two-hosts", &name, &name[..name.len() - 2]] {
+        let refused = sandbox.plumb(&["runs", "remove", named]);
+        assert_eq!(refused.status, Some(64), "{named}: {refused:?}");
+        for said in [process.as_str(), "run ", "--force"] {
+            assert!(refused.err.contains(said), "{named}: no `{said}` in {}", refused.err);
+        }
     }
     let _ = sandbox.succeed(&["runs", "remove", "latest", "--force"]);
     assert!(!run.wait().expect("a child").success(), "it has no run any more");
+}
+
+/// A run that goes on under another kernel, or on other processors, says so in all its reports; one on the same machine does not.
+pub(super) fn resumed_elsewhere() {
+    let first = sandbox();
+    let file = first.file("two.toml", &wire(3, "300ms"));
+    let mut run = first.start(&["run", &file]);
+    assert!(wait_until(PATIENCE, || has_trials(&first)), "a trial is made");
+    run.kill().expect("SIGKILL can be sent");
+    run.wait().expect("it was started");
+    let record = first.record();
+    for (key, value) in [
+        ("kernel", "6.1.0-32-cloud-amd64".into()),
+        ("cpus", serde_json::Value::from(96)),
+        ("cpu_model", "Another".into()),
+        ("load_average", serde_json::Value::Null),
+    ] {
+        let (elsewhere, is_other) = (sandbox(), key != "load_average");
+        let mut record = record.clone();
+        record["header"]["environment"][key] = value;
+        let file = elsewhere.file("run.json", &record.to_string());
+        let _ = elsewhere.succeed(&["runs", "import", &file]);
+        let resumed = elsewhere.succeed(&["run", "--resume"]);
+        assert_eq!(resumed.err.contains("another machine or kernel"), is_other, "{key}: {}", resumed.err);
+        assert_eq!(trials(&elsewhere.record()).len(), 6, "{key}");
+        let findings = elsewhere.findings("latest").to_string();
+        assert_eq!(findings.contains("\"machine-change\""), is_other, "{key}");
+        let page = elsewhere.succeed(&["report", "--full"]).out;
+        assert_eq!(page.contains("resumed on another machine or kernel"), is_other, "{key}: {page}");
+    }
 }
 
 /// Deleted while a run is under way: the run goes on in a new file, with all that it had.
@@ -115,45 +148,91 @@ pub(super) fn a_deleted_database() {
 
 pub(super) fn no_file_named() {
     let sandbox = sandbox();
-    let mut command = sandbox.command(&["runs"]);
-    command.env("PLUMB_DB", "").env("XDG_DATA_HOME", sandbox.home().join("data"));
-    let output = command.output().expect("plumb was built");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("data/plumb/runs.db"), "{output:?}");
-    let refused = sandbox.plumb(&["runs", "--db", ""]);
-    assert!(refused.status == Some(64) && refused.err.contains("--db names no file"), "{refused:?}");
+    let say = |words: &[&str]| {
+        let mut command = sandbox.command(words);
+        command.env("PLUMB_DB", "").env("XDG_DATA_HOME", sandbox.home().join("data"));
+        plumb_tests::Output::from(command.output().expect("plumb was built"))
+    };
+    for (words, status) in [
+        (&["runs"][..], 0),
+        (&["config"], 0),
+        (&["baseline", "list"], 0),
+        (&["runs", "check"], 0),
+        (&["report", "latest"], 1),
+        (&["compare", "latest", "latest"], 1),
+    ] {
+        let said = say(words);
+        assert_eq!(said.status, Some(status), "{words:?}: {said:?}");
+        assert!(!said.err.contains("--db names no file"), "{words:?}: {said:?}");
+    }
+    for words in [&["runs"][..], &["config"]] {
+        assert!(say(words).out.contains("data/plumb/runs.db"), "{words:?}");
+    }
+    for refused in [sandbox.plumb(&["runs", "--db", ""]), say(&["runs", "--db", ""])] {
+        assert!(refused.status == Some(64) && refused.err.contains("--db names no file"), "{refused:?}");
+    }
 }
 
-/// A file without end, and one that is longer than any scenario.
-pub(super) fn endless_scenarios() {
+/// A file without end, and one that is longer than any scenario; every command that reads a document.
+pub(super) fn endless_documents() {
     let sandbox = sandbox();
     let array = format!("schema = 1\nx = [{}]\n", "1,".repeat(25 << 20));
     let long = sandbox.file("long.toml", &array);
+    let token = ["web", "--listen", "127.0.0.1:0", "--token-file"];
+    let key = ["client", "127.0.0.1", "--username", "a", "--rsa-public-key-path"];
+    let keys =
+        ["server", "-B", "127.0.0.1", "--authorized-users-path", "/dev/null", "--rsa-private-key-path"];
     for file in ["/dev/zero", &long] {
-        for words in [&["scenario", "check"][..], &["run", "--dry-run"]] {
+        for words in [
+            &["scenario", "check"][..],
+            &["run", "--dry-run"],
+            &["watch", "--dry-run"],
+            &["memory", "top", "--once"],
+            &["rebalance", "--dry-run"],
+            &token,
+            &key,
+            &keys,
+        ] {
             let mut command = std::process::Command::new("sh");
             command.args(["-c", "ulimit -v 500000 && exec \"$@\"", "sh"]);
             let plumb = sandbox.command(&[words, &[file]].concat());
             command.arg(plumb.get_program()).args(plumb.get_args()).env("PLUMB_DB", sandbox.database());
+            command.env("IPERF3_PASSWORD", "b");
             let output = plumb_tests::Output::from(command.output().expect("sh is there"));
-            assert_eq!(output.status, Some(64), "{words:?} {file}: {output:?}");
+            assert!(matches!(output.status, Some(1 | 64)), "{words:?} {file}: {output:?}");
             assert!(output.err.contains("longer than 1048576 bytes"), "{words:?} {file}: {output:?}");
         }
     }
 }
 
-/// On a disk without room a report leaves what was there, and no half of itself.
+/// On a disk without room whatever is written leaves what was there, or nothing, and no half of itself.
 pub(super) fn a_full_disk() {
     let sandbox = earlier::with_runs("shape-1.db.gz");
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).expect("ours");
-    let script = "mount -t tmpfs -o size=16k tmpfs \"$0\" && echo old > \"$0/report.html\" && \
-                  ! \"$@\" -o \"$0/report.html\" && ls -A \"$0\" && cat \"$0/report.html\"";
-    let plumb = sandbox.command(&["report", "latest"]);
-    let mut command = std::process::Command::new("unshare");
-    command.args(["--mount", "sh", "-c", script]).arg(Path::new(&disk));
-    command.arg(plumb.get_program()).args(plumb.get_args()).env("PLUMB_DB", sandbox.database());
-    let output = plumb_tests::Output::from(command.output().expect("unshare is there"));
-    assert_eq!((output.status, output.out.as_str()), (Some(0), "report.html\nold\n"), "{output:?}");
-    assert!(output.err.contains("cannot write to") && output.err.contains("No space"), "{output:?}");
+    let script = "name=$1; shift; mount -t tmpfs -o size=16k tmpfs \"$0\" && \
+                  { [ \"$name\" = new ] || echo old > \"$0/$name\"; } && head -c 16k /dev/zero > \"$0/full\" 2>/dev/null; \
+                  ! \"$@\" \"$0/$name\" && cd \"$0\" && rm full && ls -A && cat * 2>/dev/null";
+    for (name, words) in [
+        ("report.html", &["report", "latest", "-o"][..]),
+        ("report.md", &["report", "latest", "-o"]),
+        ("report.json", &["report", "latest", "-o"]),
+        ("both.html", &["compare", "latest", "latest", "-o"]),
+        ("run.json.gz", &["runs", "export", "latest", "-o"]),
+        ("new", &["report", "latest", "--format", "markdown", "-o"]),
+        ("new", &["runs", "export", "latest", "-o"]),
+        ("new", &["scenario", "new", "mine", "-o"]),
+    ] {
+        let plumb = sandbox.command(words);
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--mount", "sh", "-c", script]).arg(Path::new(&disk)).arg(name);
+        command.arg(plumb.get_program()).args(plumb.get_args()).env("PLUMB_DB", sandbox.database());
+        let output = plumb_tests::Output::from(command.output().expect("unshare is there"));
+        let left = if name == "new" { String::new() } else { format!("{name}\nold\n") };
+        assert_eq!(output.out, left, "{name} {words:?}: {output:?}");
+        assert!(
+            output.err.contains("cannot write") && output.err.contains("No space"),
+            "{words:?}: {output:?}"
+        );
+    }
 }

@@ -157,8 +157,13 @@ const CASES: &[Case] = &[
         needs: &[Need::Root],
         test: kept::a_deleted_database,
     },
+    Case {
+        name: "a_run_that_is_resumed_on_another_machine_says_so_for_good",
+        needs: &[Need::Root],
+        test: kept::resumed_elsewhere,
+    },
     Case { name: "a_database_named_by_nothing_is_the_usual_one", needs: &[], test: kept::no_file_named },
-    Case { name: "a_scenario_without_end_is_refused_at_once", needs: &[], test: kept::endless_scenarios },
+    Case { name: "a_document_without_end_is_refused_at_once", needs: &[], test: kept::endless_documents },
     Case { name: "a_full_disk_leaves_no_half_report", needs: &[Need::Root], test: kept::a_full_disk },
     Case { name: "runs_and_files_are_compared", needs: &[], test: compare::runs_and_files_are_compared },
     Case {

@@ -3,6 +3,8 @@
 //! One stored run in, one document out: equal records give equal findings. Owns what is compared with what and
 //! which claims follow; the formulas are `stats`'. Must not know files, clocks, how a run was made or is shown.
 
+#[cfg(test)]
+mod altered;
 mod analyse;
 mod baseline;
 mod caveats;

@@ -8,13 +8,13 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use samples::RunRecord;
 
+use crate::bounded_file;
+
 const OPEN: &str = "<script type=\"application/gzip\" id=\"plumb-record\">";
 const CLOSE: &str = "</script>";
 const END_OF_PAGE: &str = "</body>";
 /// A page with a longer one would be no page to mail.
 const MOST: usize = 800 << 10;
-/// What a page unpacks to at most: it may come from anywhere.
-const MOST_UNPACKED: u64 = 1 << 30;
 
 /// How a packed record begins (RFC 1952).
 pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -32,10 +32,8 @@ pub(crate) fn pack(record: &RunRecord) -> anyhow::Result<Vec<u8>> {
 /// # Errors
 /// When it is damaged: gzip has a checksum of the whole; or longer than any record.
 pub(crate) fn unpack(packed: impl Read) -> anyhow::Result<String> {
-    let mut text = String::new();
-    GzDecoder::new(packed).take(MOST_UNPACKED + 1).read_to_string(&mut text)?;
-    anyhow::ensure!(text.len() as u64 <= MOST_UNPACKED, "it unpacks to more than {MOST_UNPACKED} bytes");
-    Ok(text)
+    // It may come from anywhere, and unpack to anything.
+    Ok(bounded_file::read_ours(GzDecoder::new(packed))?)
 }
 
 /// A page with the record in it; as it was, and `false`, where that is too long.

@@ -45,6 +45,11 @@ pub(crate) enum Origin {
 impl GlobalFlags {
     /// Takes what the file says where neither flag nor environment does.
     pub(crate) fn fill(&mut self, settings: Settings) {
+        // As with other variables, one that is set to nothing is not set.
+        if self.db_from == Origin::Environment && self.db.as_ref().is_some_and(|db| db.as_os_str().is_empty())
+        {
+            (self.db, self.db_from) = (None, Origin::BuiltIn);
+        }
         if self.db.is_none() && settings.db.is_some() {
             (self.db, self.db_from) = (settings.db.clone(), Origin::File);
         }

@@ -11,7 +11,9 @@ use samples::{ReadError, RunRecord};
 use serde::{Deserialize, de::IgnoredAny};
 use store::{RunListing, Store, StoreError};
 
-use crate::{commands::import, evidence, failure::Misuse, global_flags::GlobalFlags, store_path};
+use crate::{
+    bounded_file, commands::import, evidence, failure::Misuse, global_flags::GlobalFlags, store_path,
+};
 
 /// The noise between runs is learned from so many further ones at most: older ones are of an older machine.
 const MOST_OTHERS: usize = 10;
@@ -122,7 +124,7 @@ pub(crate) fn record_in(path: &Path) -> anyhow::Result<Option<RunRecord>> {
     }
     match first_character(&mut input).with_context(cannot)? {
         Some(b'<') => {
-            let text = std::io::read_to_string(input).with_context(cannot)?;
+            let text = bounded_file::read_ours(input).with_context(cannot)?;
             let inside = evidence::extract(&text).with_context(cannot)?;
             // Tables of a write-up may be HTML as well.
             if inside.is_none() && !is_page(&text) {
@@ -133,7 +135,7 @@ pub(crate) fn record_in(path: &Path) -> anyhow::Result<Option<RunRecord>> {
                 .ok_or_else(|| none().hint("pages that `plumb report -o page.html` writes have one"))?;
             record(path, &text)?.with_context(|| format!("the record in {name} is none of a run")).map(Some)
         }
-        Some(b'{') => record(path, &std::io::read_to_string(input).with_context(cannot)?),
+        Some(b'{') => record(path, &bounded_file::read_ours(input).with_context(cannot)?),
         _ => Ok(None),
     }
 }

@@ -1,12 +1,12 @@
 //! Defaults that a user keeps in a file ($XDG_CONFIG_HOME/plumb/config.toml), below flags and environment. Must not know what is
 //! done with them.
 
-use std::{env, fs, io::ErrorKind, path::PathBuf};
+use std::{env, io::ErrorKind, path::PathBuf};
 
 use anyhow::Context;
 use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::{commands::run::probe, misread};
+use crate::{bounded_file, commands::run::probe, misread};
 
 /// What may stand in the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -56,7 +56,7 @@ impl Settings {
     /// Those of this user; none where there is no file.
     pub(crate) fn read() -> anyhow::Result<Self> {
         let Some(file) = file() else { return Ok(Self::default()) };
-        match fs::read_to_string(&file) {
+        match bounded_file::read(&file) {
             Ok(text) => Ok(misread::parse(&file, &text, HELP)?),
             // `su` and `sudo -u` may leave HOME that of another user, whose file is not meant.
             Err(error)

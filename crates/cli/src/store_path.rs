@@ -31,10 +31,7 @@ pub(crate) fn shown(place: &Path) -> String {
 
 /// The file that the user named, or the one of this user.
 pub(crate) fn path(named: Option<&Path>) -> anyhow::Result<PathBuf> {
-    let is_set_to_nothing = || env::var_os("PLUMB_DB").is_some_and(|value| value.is_empty());
     match named {
-        // As with other variables, one that is set to nothing is not set.
-        Some(path) if path.as_os_str().is_empty() && is_set_to_nothing() => default_path(),
         Some(path) if path.as_os_str().is_empty() => {
             Err(Misuse::new("--db names no file").hint("leave it out for the usual one").into())
         }

@@ -12,6 +12,7 @@ mod abstract_name;
 mod connection;
 mod controller;
 mod error;
+pub mod exercise;
 mod frame;
 mod key;
 mod member;

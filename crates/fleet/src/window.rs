@@ -152,6 +152,14 @@ impl Window {
     pub(crate) fn is_complete(&self) -> bool {
         self.complete
     }
+
+    /// What holds whatever the other side has sent.
+    pub(crate) fn check(&self) {
+        assert!(self.taken <= self.sent && self.sent - self.taken <= MOST, "{self:?}");
+        assert!(self.told <= self.consumed && self.consumed <= self.received, "{self:?}");
+        assert_eq!(self.waiting.len() as u64, self.received - self.consumed);
+        assert!(self.waiting.len() as u64 <= MOST && self.waiting.iter().all(|chunk| chunk.len() <= CHUNK));
+    }
 }
 
 #[cfg(test)]

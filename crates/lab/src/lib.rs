@@ -15,6 +15,7 @@ mod disturbance;
 mod error;
 mod event;
 mod exchange;
+pub mod exercise;
 mod existing_hosts;
 mod guest_network;
 mod header;

@@ -274,3 +274,6 @@ impl<S: Sink> Ledger<'_, S> {
         self.observer.event(&event);
     }
 }
+
+#[cfg(test)]
+mod tests;

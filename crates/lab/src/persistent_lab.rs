@@ -38,6 +38,10 @@ pub struct PersistentLab {
 }
 
 impl PersistentLab {
+    pub(crate) fn file(&self) -> String {
+        file_of(&self.name)
+    }
+
     fn into_taken(self) -> RegistryError {
         RegistryError::Taken { name: self.name, pid: self.holder.pid }
     }
@@ -191,7 +195,7 @@ impl Registry {
     }
 
     fn enter(&self, standing: &PersistentLab) -> Result<(), RegistryError> {
-        let file = format!("{}{ENDING}", standing.name);
+        let file = standing.file();
         let text = serde_json::to_string_pretty(standing).map_err(|source| self.no_record(&file, source))?;
         match self.folder.write_new(&file, &text) {
             Err(error) if error.exists_already() => {
@@ -207,15 +211,18 @@ impl Registry {
     }
 
     fn remove(&self, name: &str) -> Result<(), RegistryError> {
-        Ok(self.folder.remove(&format!("{name}{ENDING}"))?)
+        Ok(self.folder.remove(&file_of(name))?)
     }
 }
 
+fn file_of(name: &str) -> String {
+    format!("{name}{ENDING}")
+}
+
 /// What a file says, whose name is the lab's.
-fn parse(file: &str, text: &str) -> Result<PersistentLab, serde_json::Error> {
+pub(crate) fn parse(file: &str, text: &str) -> Result<PersistentLab, serde_json::Error> {
     let lab: PersistentLab = serde_json::from_str(text)?;
-    let is_named = file.strip_suffix(ENDING) == Some(lab.name.as_str());
-    is_named.then_some(lab).ok_or_else(|| serde::de::Error::custom("it names another lab"))
+    (lab.file() == file).then_some(lab).ok_or_else(|| serde::de::Error::custom("it names another lab"))
 }
 
 fn describe(name: &str, scenario: &Scenario, topology: &Topology) -> Result<PersistentLab, RegistryError> {

@@ -16,6 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use codecs::iperf3::{Cookie, Params};
 use server::{Config, Event, Watcher, serve};
 use socket2::{Domain, Socket, Type};
 use sys::netns::{NetNs, bring_loopback_up};
@@ -27,6 +28,9 @@ const HELD: usize = 1000;
 const THREADS: u64 = 2;
 /// What the server's memory may grow by, in bytes: less than a byte for each of a million.
 const GROWTH: u64 = 16 << 20;
+/// What it may grow by for one address that is served, in bytes: its budget of messages, and as much again for threads and what
+/// the allocator keeps.
+const OF_ADDRESS: u64 = 256 << 20;
 /// One test at a time counts threads and descriptors.
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -83,14 +87,79 @@ impl Taken {
     }
 }
 
-#[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing, and what it saw")]
+/// Sixteen of them, each with as many streams as a test may have, took more than a gigabyte.
+#[test]
+#[expect(clippy::disallowed_macros, reason = "a test says what it saw")]
+fn streams_of_one_address_that_nobody_reads_take_no_more_memory_than_its_budget() {
+    let asked = Params { tcp: true, time: 600, parallel: Some(64), len: 1 << 20, ..Params::default() };
+    for params in [
+        Params { reverse: true, ..asked.clone() },
+        Params { bidirectional: true, ..asked.clone() },
+        Params { reverse: true, zerocopy: true, ..asked.clone() },
+        Params { reverse: true, parallel: Some(128), len: 512 << 10, ..asked },
+    ] {
+        beside_a_server(|address, _| {
+            let before = Taken::now();
+            let held: Vec<_> = (0..16).filter_map(|number| greedy(address, number, &params)).collect();
+            assert!(held.len() >= 2, "within its budget it is served: {}", held.len());
+            // They fill what there is to fill.
+            let mut after = Taken::now();
+            for _ in 0..10 {
+                thread::sleep(Duration::from_millis(100));
+                after.memory = after.memory.max(Taken::now().memory);
+            }
+            eprintln!("{} tests of {}: {before:?}, then {after:?}", held.len(), params.streams().len());
+            assert!(after.memory < before.memory + OF_ADDRESS, "{before:?} {after:?}");
+            drop(held);
+        });
+    }
+}
+
+/// An iperf3 client that has all its streams opened and reads none; `None` if it is refused.
+fn greedy(address: SocketAddr, number: u8, params: &Params) -> Option<Vec<TcpStream>> {
+    let cookie = Cookie::from_entropy(std::array::from_fn(|byte| number.wrapping_mul(31) ^ byte as u8));
+    let says = |words: &[u8]| {
+        let mut socket = TcpStream::connect(address).expect("the server listens");
+        socket.set_read_timeout(Some(Duration::from_secs(20))).expect("a socket");
+        socket.write_all(words).expect("the server listens");
+        socket
+    };
+    let next = |socket: &mut TcpStream| {
+        let mut state = [0];
+        socket.read_exact(&mut state).ok().map(|()| state[0])
+    };
+    let mut control = says(cookie.as_bytes());
+    assert_eq!(next(&mut control)?, 9, "it asks for parameters");
+    let text = serde_json::to_vec(params).expect("JSON");
+    let length = u32::try_from(text.len()).expect("short").to_be_bytes();
+    control.write_all(&[&length[..], &text].concat()).ok()?;
+    (next(&mut control)? == 10).then_some(())?;
+    let mut all: Vec<_> = params.streams().iter().map(|_| says(cookie.as_bytes())).collect();
+    assert_eq!([next(&mut control), next(&mut control)], [Some(1), Some(2)], "it begins");
+    all.push(control);
+    Some(all)
+}
+
 fn survives(strangers: u64) {
+    beside_a_server(|address, counter| {
+        let (base, after, came) = crowd(address, strangers);
+        let turned_away = settle(|| counter.refused.load(Ordering::Relaxed), |refused| *refused >= came);
+        #[expect(clippy::disallowed_macros, reason = "a test says what it saw")]
+        {
+            eprintln!("{came} strangers, {turned_away} turned away: {base:?}, then {after:?}");
+        }
+        assert_eq!(turned_away, came, "everyone is turned away once");
+    });
+}
+
+#[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
+fn beside_a_server(work: impl FnOnce(SocketAddr, &Counter) + Send) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let ns = match NetNs::create("the test") {
         Ok(ns) => ns,
         Err(error) => return eprintln!("returns early: {error}"),
     };
-    let work = || {
+    let inside = || {
         bring_loopback_up().expect("root of its namespace");
         let (listening, address) = mpsc::channel();
         let counter = Counter { refused: AtomicU64::new(0), listening: Mutex::new(listening) };
@@ -98,16 +167,12 @@ fn survives(strangers: u64) {
         thread::scope(|scope| {
             let serving = scope.spawn(|| serve(&config, &stop, &counter));
             let ends = Ends(stop.clone());
-            let address = address.recv_timeout(Duration::from_secs(10)).expect("a server opens");
-            let (base, after, came) = crowd(address, strangers);
-            let turned_away = settle(|| counter.refused.load(Ordering::Relaxed), |refused| *refused >= came);
-            eprintln!("{came} strangers, {turned_away} turned away: {base:?}, then {after:?}");
-            assert_eq!(turned_away, came, "everyone is turned away once");
+            work(address.recv_timeout(Duration::from_secs(10)).expect("a server opens"), &counter);
             drop(ends);
             serving.join().expect("no panic").expect("nobody ends the server");
         });
     };
-    ns.run_in(work).expect("enters its own namespace");
+    ns.run_in(inside).expect("enters its own namespace");
 }
 
 /// Asks the server to close, also when a test fails.

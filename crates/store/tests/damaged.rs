@@ -52,13 +52,19 @@ fn a_digit_that_flipped_in_any_kept_number_is_noticed() {
 /// The next write finds that the file is gone; the run goes on at the same path with all that it had.
 #[test]
 fn a_run_whose_file_is_deleted_moved_or_replaced_goes_on_in_a_new_one() {
-    for replaced in [false, true] {
+    let ways: [fn(&Path); 4] = [
+        |path| fs::remove_file(path).expect("is deleted"),
+        |path| fs::rename(path, path.with_extension("old")).expect("is moved"),
+        |path| {
+            fs::rename(path, path.with_extension("old")).expect("is moved");
+            drop(Store::open(path).expect("another one"));
+        },
+        |path| fs::remove_dir_all(path.parent().expect("has a folder")).expect("goes with its folder"),
+    ];
+    for way in ways {
         let (_folder, path) = place();
         let (mut store, header) = kept(&path);
-        fs::rename(&path, path.with_extension("old")).expect("is moved");
-        if replaced {
-            drop(Store::open(&path).expect("another one"));
-        }
+        way(&path);
         let error = store.trial(&header.id, &trial(5)).expect_err("is gone");
         assert!(matches!(error, StoreError::Moved { .. }) && error.may_pass(), "{error:?}");
         assert!(error.to_string().contains("deleted, moved or replaced"), "{error}");

@@ -9,7 +9,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{failure::Failure, host, links, pages::sign_in, site::Site, token::Token};
+use tokio::time::timeout;
+
+use crate::{failure::Failure, host, links, pages::sign_in, serve::PATIENCE, site::Site, token::Token};
 
 /// Pages of ours run our script alone, and nothing is fetched from elsewhere.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -26,7 +28,11 @@ const HEADERS: [(HeaderName, &str); 4] = [
 /// Lets through what may pass.
 pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let mut response = match check(&site, &request) {
-        Ok(()) => next.run(request).await,
+        // Nothing is read of it but its head.
+        Ok(()) if is_question(request.method()) => next.run(request).await,
+        Ok(()) => timeout(PATIENCE, next.run(request)).await.unwrap_or_else(|_| {
+            Failure::new(StatusCode::REQUEST_TIMEOUT, "the form did not come").into_response()
+        }),
         Err(refusal) => refusal,
     };
     let headers = response.headers_mut();
@@ -46,7 +52,7 @@ fn check(site: &Site, request: &Request) -> Result<(), Response> {
             "this page is not reached by that name: use the address, or start plumb web with --name NAME";
         return Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, message).into_response());
     }
-    if !matches!(*request.method(), Method::GET | Method::HEAD) && !is_from(headers, host) {
+    if !is_question(request.method()) && !is_from(headers, host) {
         let message = "only a form of this page may do that";
         return Err(Failure::new(StatusCode::FORBIDDEN, message).into_response());
     }
@@ -59,6 +65,11 @@ fn check(site: &Site, request: &Request) -> Result<(), Response> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether it changes nothing.
+fn is_question(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
 }
 
 /// Whether a form of a page at this host sent it. Every browser says so of what changes something.

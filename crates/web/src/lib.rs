@@ -5,6 +5,7 @@
 
 mod config;
 mod document;
+pub mod exercise;
 mod failure;
 mod guard;
 mod host;

@@ -1,13 +1,6 @@
 //! Listening, connections and the end of both. Must not know the pages.
 
-use std::{
-    io,
-    net::SocketAddr,
-    os::unix::net::UnixStream,
-    pin::pin,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{io, net::SocketAddr, os::unix::net::UnixStream, pin::pin, sync::Arc, time::Duration};
 
 use axum::Router;
 use hyper::server::conn::http1;
@@ -29,17 +22,16 @@ use tokio::{
 use crate::{
     config::{Config, Documents},
     pages,
-    results_cache::ResultsCache,
     site::Site,
-    starts::Starts,
 };
 
 /// Connections at once; more wait.
 const MOST_CONNECTIONS: usize = 128;
 /// What reads the store and writes reports at once.
 const MOST_READINGS: usize = 4;
-/// For how long a connection may be silent, and a request's head take.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// For how long a connection may be silent, a request's head or its form take, and an answer not be read.
+pub(crate) const PATIENCE: Duration =
+    if cfg!(test) { Duration::from_secs(1) } else { Duration::from_secs(20) };
 /// What answers get to be finished in when the server ends.
 const GRACE: Duration = Duration::from_secs(2);
 /// After a connection could not be taken, for want of descriptors.
@@ -90,14 +82,7 @@ pub fn serve(
         let stop = tokio::net::UnixStream::from_std(stop).map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;
         let (ends, ended) = watch::channel(false);
-        let site = Arc::new(Site {
-            starts: Starts::new(&config.store),
-            config: Config { listen: bound, ..config },
-            documents,
-            results: ResultsCache::default(),
-            idle: Mutex::default(),
-            stop: ended,
-        });
+        let site = Arc::new(Site::new(Config { listen: bound, ..config }, documents, ended));
         listening(bound);
         let (router, mut connections) = (pages::router(&site), JoinSet::new());
         tokio::select! {
@@ -133,7 +118,9 @@ pub(crate) async fn accept<Served: Future<Output = ()> + Send + 'static>(
         let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, _)) => {
+                // Not set: it is answered all the same.
                 let _ = stream.set_nodelay(true);
+                let _ = sys::socket::set_keepalive(&stream, PATIENCE);
                 let served = serve(stream);
                 connections.spawn(async move {
                     served.await;
@@ -174,4 +161,84 @@ pub(crate) async fn connection(
     }
     served.as_mut().graceful_shutdown();
     let _ = served.await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{Read, Write},
+        net, thread,
+    };
+
+    use super::*;
+
+    struct NoDocuments;
+
+    impl Documents for NoDocuments {
+        fn report(&self, _: &Store, _: &samples::RunId, _: crate::Rendition) -> anyhow::Result<String> {
+            anyhow::bail!("there is no run")
+        }
+
+        fn comparison(
+            &self,
+            _: &Store,
+            _: &samples::RunId,
+            _: &samples::RunId,
+            _: ::report::Format,
+        ) -> anyhow::Result<String> {
+            anyhow::bail!("there is no run")
+        }
+    }
+
+    const HEAD: &str =
+        "Host: 127.0.0.1\r\nOrigin: http://127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n";
+
+    /// Whoever has them all says nothing, half a head, a head alone, half a form, or does not read what it asked for; nobody needs
+    /// the token for that.
+    #[test]
+    fn connections_that_come_to_nothing_leave_room_for_others() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let token = crate::Token::new("what-nobody-is-told").expect("it is long enough");
+        let config = Config {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            store: folder.path().join("runs.db"),
+            tls: None,
+            token: Some(token),
+            names: Vec::new(),
+            program: None,
+        };
+        let (stop, stopped) = UnixStream::pair().expect("sockets");
+        let (tell, told) = std::sync::mpsc::channel();
+        let serving = thread::spawn(move || {
+            serve(config, Box::new(NoDocuments), stopped, |at| tell.send(at).expect("it is awaited"))
+        });
+        let address = told.recv().expect("it listens");
+        let attacks: [String; 5] = [
+            String::new(),
+            "GET / HTTP/1.1\r\nHost: 127".to_owned(),
+            format!("POST /sign-in HTTP/1.1\r\n{HEAD}Content-Length: 40\r\n\r\n"),
+            format!("POST /sign-in HTTP/1.1\r\n{HEAD}Transfer-Encoding: chunked\r\n\r\n5\r\ntoken\r\n"),
+            format!("GET /static/site.css HTTP/1.1\r\n{HEAD}\r\n").repeat(2000),
+        ];
+        for attack in attacks {
+            let held: Vec<_> = (0..MOST_CONNECTIONS)
+                .map(|_| {
+                    let mut held = net::TcpStream::connect(address).expect("it listens");
+                    held.set_nonblocking(true).expect("a socket");
+                    // What is not taken any more is not read either.
+                    let _ = held.write(attack.as_bytes());
+                    held
+                })
+                .collect();
+            let mut honest = net::TcpStream::connect(address).expect("it listens");
+            honest.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket");
+            write!(honest, "GET /static/icon.svg HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n").expect("sent");
+            let mut answer = Vec::new();
+            honest.read_to_end(&mut answer).unwrap_or_else(|error| panic!("{attack:.60}: {error}"));
+            assert!(answer.starts_with(b"HTTP/1.1 200"), "{attack:.60}");
+            drop(held);
+        }
+        drop(stop);
+        serving.join().expect("no panic").expect("it served");
+    }
 }

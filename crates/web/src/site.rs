@@ -29,6 +29,17 @@ pub(crate) struct Site {
 }
 
 impl Site {
+    pub(crate) fn new(config: Config, documents: Box<dyn Documents>, stop: watch::Receiver<bool>) -> Self {
+        Self {
+            starts: Starts::new(&config.store),
+            config,
+            documents,
+            results: ResultsCache::default(),
+            idle: Mutex::default(),
+            stop,
+        }
+    }
+
     /// Comes back when the server is to end.
     pub(crate) async fn stopped(&self) {
         // Whoever would say so is gone: that is an end too.

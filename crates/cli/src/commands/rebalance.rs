@@ -7,7 +7,7 @@ mod replay;
 mod table;
 
 use std::{
-    env, fs,
+    env,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -26,7 +26,7 @@ use super::memory::{
     document::{self, Document},
     record::Recorder,
 };
-use crate::{destination::replace_text, exit::Exit, interrupt, output};
+use crate::{bounded_file, destination::replace_text, exit::Exit, interrupt, output};
 
 /// How often a wait looks whether the user asked for the end.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -136,7 +136,7 @@ fn read_state(file: &Path) -> anyhow::Result<State> {
     if !file.exists() {
         return Ok(State::default());
     }
-    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text = bounded_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let wrong =
         |what: String| anyhow!("{} is no state of this `plumb rebalance`: {what}; remove it", file.display());
     let kept: KeptState = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;

@@ -1,7 +1,7 @@
 //! `plumb scenario`: list, show and check scenarios.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -111,7 +111,10 @@ fn new(args: &NewArgs) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
         return Ok(output::text(text)?);
     }
-    let file = File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+    let file = File::create_new(&path).and_then(|mut file| {
+        // Half of one would be there under the name that the next try asks for.
+        file.write_all(text.as_bytes()).inspect_err(|_| drop(fs::remove_file(&path)))
+    });
     if let Err(error) = file {
         let message = format!("cannot write {}: {error}", path.display());
         return Err(Misuse::new(message).hint("choose another name, or --output FILE").into());

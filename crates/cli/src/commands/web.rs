@@ -16,8 +16,8 @@ use web::{Config, Documents, Rendition, Tls, TlsError, Token};
 
 use super::report::FormatName;
 use crate::{
-    commands::PROGRAM, destination, exit::Exit, failure::Misuse, global_flags::GlobalFlags, interrupt,
-    output, remedy_results, run_reference, store_path,
+    bounded_file, commands::PROGRAM, destination, exit::Exit, failure::Misuse, global_flags::GlobalFlags,
+    interrupt, output, remedy_results, run_reference, store_path,
 };
 
 const ABOUT: &str = "Serves pages over the runs that are kept: a list with search, each run's report, two runs compared, a result's \
@@ -122,7 +122,7 @@ fn pem_in(path: &Path) -> anyhow::Result<Vec<u8>> {
 
 fn token_in(path: &Path) -> anyhow::Result<Token> {
     let name = path.display();
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read the token in {name}"))?;
+    let text = bounded_file::read(path).with_context(|| format!("cannot read the token in {name}"))?;
     Token::new(&text).map_err(|error| {
         let misuse = Misuse::new(format!("what {name} holds is no token: {error}"));
         misuse.hint("`head -c 24 /dev/urandom | base64 > FILE` makes one").into()

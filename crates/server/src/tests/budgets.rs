@@ -4,7 +4,7 @@
 use std::{
     io::{ErrorKind, Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpStream},
-    sync::atomic::{AtomicU8, Ordering},
+    sync::atomic::{AtomicBool, AtomicU8, Ordering},
     time::Duration,
 };
 
@@ -29,6 +29,9 @@ fn from(server: &TestServer, last: u8) -> TcpStream {
     socket.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
     socket
 }
+
+/// A message of sockperf's that wants an answer.
+const SOCKPERF: [u8; 14] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0, 0, 0, 14];
 
 /// A cookie that nobody else has.
 fn cookie() -> Cookie {
@@ -68,7 +71,17 @@ fn pings(server: &TestServer, last: u8, token: u64) -> (TcpStream, bool) {
 #[test]
 fn one_address_takes_its_own_places_and_no_other_s_whatever_it_speaks() {
     let config = with(|limits| (limits.clients, limits.clients_of_address) = (4, Some(2)));
-    let attacks: [fn(&TestServer) -> Vec<TcpStream>; 2] = [
+    let attacks: [fn(&TestServer) -> Vec<TcpStream>; 3] = [
+        |server| {
+            let sockperf = |server| {
+                let mut socket = from(server, 66);
+                socket.write_all(&SOCKPERF).expect("the server listens");
+                // An answer, or an end.
+                let _ = socket.read(&mut [0; 14]);
+                socket
+            };
+            (0..4).map(|_| sockperf(server)).collect()
+        },
         |server| (0..4).map(|token| pings(server, 66, token).0).collect(),
         |server| {
             let params = Params { tcp: true, time: 60, parallel: Some(1), ..Params::default() };
@@ -114,7 +127,7 @@ fn addresses_that_hold_all_places_give_up_their_latest_for_others_and_each_keeps
         let (iperf3, _, said) = asks_for(server, 2, &params);
         assert_eq!(said, Some(10));
         let mut sockperf = from(server, 3);
-        sockperf.write_all(&[0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0, 0, 0, 14]).expect("the server listens");
+        sockperf.write_all(&SOCKPERF).expect("the server listens");
         assert_eq!(sockperf.read(&mut [0; 14]).ok(), Some(14), "it is answered");
         let others: Vec<_> = (4..=6).map(|last| pings(server, last, 100 + u64::from(last))).collect();
         assert!(others.iter().all(|(_, began)| *began));
@@ -155,30 +168,43 @@ fn a_client_of_our_own_is_told_that_its_address_has_too_many() {
     });
 }
 
+/// Who sends a byte now and then, and who takes one.
 #[test]
 fn a_test_that_moves_a_byte_now_and_then_does_not_keep_its_place() {
     let patient = Config { idle_timeout: Nanos::from_secs(2), ..with(|limits| limits.clients = 1) };
-    with_server(&patient, |server| {
-        let params = Params { tcp: true, time: 60, parallel: Some(1), len: 1000, ..Params::default() };
-        let (mut control, cookie, said) = asks_for(server, 66, &params);
-        assert_eq!(said, Some(10));
-        let mut stream = from(server, 66);
-        stream.write_all(cookie.as_bytes()).expect("the server listens");
-        assert_eq!([next(&mut control), next(&mut control)], [Some(1), Some(2)]);
-        let trickle = stream.try_clone().expect("a descriptor");
-        std::thread::scope(|scope| {
-            scope.spawn(move || {
-                while (&trickle).write_all(b"x").is_ok() {
-                    std::thread::sleep(Duration::from_millis(200));
-                }
+    let attacks: [(bool, fn(&TcpStream) -> bool); 2] = [
+        (false, |mut stream| stream.write_all(b"x").is_ok()),
+        (true, |mut stream| stream.read(&mut [0]).is_ok_and(|read| read > 0)),
+    ];
+    for (reverse, trickle) in attacks {
+        with_server(&patient, |server| {
+            let params =
+                Params { tcp: true, time: 60, parallel: Some(1), len: 1000, reverse, ..Params::default() };
+            let (mut control, cookie, said) = asks_for(server, 66, &params);
+            assert_eq!(said, Some(10));
+            let mut stream = from(server, 66);
+            stream.write_all(cookie.as_bytes()).expect("the server listens");
+            assert_eq!([next(&mut control), next(&mut control)], [Some(1), Some(2)]);
+            let (trickling, given_up) = (stream.try_clone().expect("a descriptor"), AtomicBool::new(false));
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    // Longer than the server has patience, and not for ever.
+                    for _ in 0..100 {
+                        if given_up.load(Ordering::Relaxed) || !trickle(&trickling) {
+                            return;
+                        }
+                        std::thread::sleep(Duration::from_millis(200));
+                    }
+                });
+                let (_, ended) = server.ended();
+                given_up.store(true, Ordering::Relaxed);
+                let failure = ended.failure.expect("it was given up");
+                assert!(failure.contains("64.0 KiB"), "{reverse}: {failure}");
             });
-            let (_, ended) = server.ended();
-            let failure = ended.failure.expect("it was given up");
-            assert!(failure.contains("64.0 KiB"), "{failure}");
-            let _ = stream.shutdown(std::net::Shutdown::Both);
+            drop((stream, trickling));
+            succeeds(start(server, &["-n", "1M"]));
         });
-        succeeds(start(server, &["-n", "1M"]));
-    });
+    }
 }
 
 #[test]
@@ -188,7 +214,7 @@ fn a_flood_of_connections_from_one_address_leaves_a_silent_client_of_another_alo
         let mut honest = from(server, 1);
         let flood: Vec<_> = (0..1100).map(|_| from(server, 66)).collect();
         assert_eq!(server.refused(), Refusal::ConnectionLimit);
-        honest.write_all(&[0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0, 0, 0, 14]).expect("the server listens");
+        honest.write_all(&SOCKPERF).expect("the server listens");
         assert_eq!(honest.read(&mut [0; 14]).ok(), Some(14), "it is answered");
         drop(flood);
     });

@@ -103,7 +103,15 @@ fn allow(rules: &OwnedFd, path: &Path) -> Result<()> {
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "files are opened to see which can be")]
 mod tests {
-    use std::{fs::File, io::Read};
+    use std::{
+        fs::File,
+        io::Read,
+        net::{TcpListener, TcpStream},
+        os::{
+            linux::net::SocketAddrExt,
+            unix::net::{SocketAddr, UnixListener, UnixStream},
+        },
+    };
 
     use super::*;
     use crate::{confine, forked_process};
@@ -123,5 +131,37 @@ mod tests {
         said.read_to_string(&mut text).expect("it ends");
         let expected = if text.contains("Absent") { "[true, true, true]" } else { "[true, false, false]" };
         assert!(text.starts_with("Ok(") && text.ends_with(expected), "{text}");
+    }
+
+    #[test]
+    fn no_socket_of_tcp_is_bound_or_connected_and_nobody_else_is_reached() {
+        let tcp = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let there = tcp.local_addr().expect("bound");
+        let name =
+            SocketAddr::from_abstract_name(format!("plumb-landlock-{}", std::process::id())).expect("short");
+        let _abstract = UnixListener::bind_addr(&name).expect("it is free");
+        let mut said = forked_process::start(|parent| {
+            let restricted = confine::forbid_new_privileges().and_then(|()| restrict_files(&[]));
+            // SAFETY: without a signal it only asks whether one could be sent.
+            let signal = unsafe { libc::kill(libc::getppid(), 0) };
+            let done = [
+                TcpListener::bind("127.0.0.1:0").is_ok(),
+                TcpStream::connect(there).is_ok(),
+                UnixStream::connect_addr(&name).is_ok(),
+                signal == 0,
+            ];
+            let told = format!("{restricted:?} {done:?}");
+            forked_process::send(&parent, told.as_bytes(), None).expect("its parent listens");
+        })
+        .expect("there is room for a process");
+        let mut text = String::new();
+        said.read_to_string(&mut text).expect("it ends");
+        let version = text.split_once("Version(").and_then(|(_, rest)| rest.split_once(')')?.0.parse().ok());
+        let expected = match version.unwrap_or(0) {
+            0..=3 => [true; 4],
+            4..=5 => [false, false, true, true],
+            _ => [false; 4],
+        };
+        assert!(text.starts_with("Ok(") && text.ends_with(&format!("{expected:?}")), "{text}");
     }
 }

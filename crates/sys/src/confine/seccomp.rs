@@ -209,4 +209,50 @@ mod tests {
             assert_eq!(run(CALLS, number, [argument; 6]), expected, "call {number} with {argument:#x}");
         }
     }
+
+    /// All that there is to put a filter together of.
+    #[test]
+    fn no_group_lets_a_program_be_started_a_process_be_touched_or_the_machine_be_altered() {
+        use confine::calls::*;
+        let all = [DESCRIPTORS, SOCKETS, POLLING, TIME, MEMORY, THREADS, OWN, SIGNALS, FILES, PIPES, MACHINE]
+            .concat();
+        const TIOCSTI: u64 = 0x5412;
+        let child = libc::SIGCHLD as u64;
+        for (number, arguments) in [
+            (libc::SYS_execve, [0; 6]),
+            (libc::SYS_execveat, [0; 6]),
+            (libc::SYS_fork, [0; 6]),
+            (libc::SYS_vfork, [0; 6]),
+            (libc::SYS_clone, [child, 0, 0, 0, 0, 0]),
+            (libc::SYS_clone, [libc::CLONE_NEWUSER as u64 | child, 0, 0, 0, 0, 0]),
+            (libc::SYS_unshare, [0; 6]),
+            (libc::SYS_setns, [0; 6]),
+            (libc::SYS_ptrace, [0; 6]),
+            (libc::SYS_process_vm_writev, [0; 6]),
+            (libc::SYS_pidfd_getfd, [0; 6]),
+            (libc::SYS_kill, [0; 6]),
+            (libc::SYS_mount, [0; 6]),
+            (libc::SYS_bpf, [0; 6]),
+            (libc::SYS_perf_event_open, [0; 6]),
+            (libc::SYS_io_uring_setup, [0; 6]),
+            (libc::SYS_userfaultfd, [0; 6]),
+            (libc::SYS_init_module, [0; 6]),
+            (libc::SYS_keyctl, [0; 6]),
+            (libc::SYS_setuid, [0; 6]),
+            (libc::SYS_capset, [0; 6]),
+            (libc::SYS_seccomp, [0; 6]),
+            (libc::SYS_prctl, [libc::PR_SET_SECCOMP as u64, 0, 0, 0, 0, 0]),
+            (libc::SYS_prctl, [libc::PR_SET_DUMPABLE as u64, 0, 0, 0, 0, 0]),
+            (libc::SYS_socket, [libc::AF_UNIX as u64, 0, 0, 0, 0, 0]),
+            (libc::SYS_socket, [libc::AF_PACKET as u64, 0, 0, 0, 0, 0]),
+            (libc::SYS_socket, [libc::AF_ALG as u64, 0, 0, 0, 0, 0]),
+            (libc::SYS_ioctl, [0, TIOCSTI, 0, 0, 0, 0]),
+            (libc::SYS_unlink, [0; 6]),
+            (libc::SYS_rename, [0; 6]),
+            (libc::SYS_getdents64 | i64::from(X32), [0; 6]),
+        ] {
+            let verdict = run(&all, number, arguments);
+            assert_eq!(verdict, libc::SECCOMP_RET_TRAP, "call {number} with {arguments:?}");
+        }
+    }
 }

@@ -1,11 +1,11 @@
 //! The password and the public key that a client logs in with.
 
-use std::{env, fs, path::Path};
+use std::{env, path::Path};
 
 use anyhow::Context;
 use console::Term;
 
-use crate::failure::Misuse;
+use crate::{bounded_file, failure::Misuse};
 
 /// The variable that iperf3 reads a password from.
 const VARIABLE: &str = "IPERF3_PASSWORD";
@@ -26,7 +26,7 @@ pub(super) fn password(user: &str) -> anyhow::Result<String> {
 
 /// The server's public key, as PEM.
 pub(super) fn public_key(path: &Path) -> anyhow::Result<String> {
-    fs::read_to_string(path).map_err(|error| {
+    bounded_file::read(path).map_err(|error| {
         Misuse::new(format!("cannot read the public key {}: {error}", path.display()))
             .hint("the server's operator has it: openssl rsa -in private.pem -pubout -out public.pem")
             .into()

@@ -1,11 +1,11 @@
 //! What the flags of `plumb server` come to together: a standing server's settings.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use server::{Auth, Config, Limits};
 
 use super::flags::ServerArgs;
-use crate::failure::Misuse;
+use crate::{bounded_file, failure::Misuse};
 
 /// The settings; reads the key and the list of users.
 pub(super) fn config(args: &ServerArgs) -> anyhow::Result<Config> {
@@ -41,7 +41,7 @@ fn auth(args: &ServerArgs) -> anyhow::Result<Option<Auth>> {
 }
 
 fn read(what: &str, path: &Path) -> anyhow::Result<String> {
-    fs::read_to_string(path)
+    bounded_file::read(path)
         .map_err(|error| Misuse::new(format!("cannot read {what} {}: {error}", path.display())).into())
 }
 

@@ -1,7 +1,7 @@
 //! Two traces that were written, read again and compared with each other. Must not know how either was made.
 
 use std::{
-    fs,
+    fs::File,
     path::{Path, PathBuf},
 };
 
@@ -10,7 +10,7 @@ use samples::{TRACE_SCHEMA, Trace};
 use serde::Deserialize;
 
 use super::rendering::Destination;
-use crate::{exit::Exit, failure::Misuse};
+use crate::{bounded_file, exit::Exit, failure::Misuse};
 
 /// Holds the second against the first.
 pub(super) fn run(files: &[PathBuf], written: &Destination) -> anyhow::Result<Exit> {
@@ -29,7 +29,9 @@ struct Peek {
 
 fn read(path: &Path) -> anyhow::Result<Trace> {
     let name = path.display();
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+    let cannot = || format!("cannot read {name}");
+    let file = File::open(path).with_context(cannot)?;
+    let text = bounded_file::read_ours(file).with_context(cannot)?;
     let peek: Peek = match serde_json::from_str(&text) {
         Ok(peek) => peek,
         Err(error) if text.trim_start().starts_with('{') => {

@@ -1,0 +1,109 @@
+//! Arbitrary bytes through everything that a NATS server hands over, with what must hold; fuzzers and tests call it.
+
+use std::time::Instant;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    frame::{Frame, FrameKind},
+    message::{MemberInfo, StartOrder, StartReply},
+    window::Window,
+};
+
+/// Messages of a session's other side, each after its length in two bytes. An odd length has what came read, and something said.
+pub fn session(mut bytes: &[u8]) {
+    let now = Instant::now();
+    let mut window = Window::new(now);
+    while let Some((length, rest)) = bytes.split_first_chunk() {
+        let length = usize::from(u16::from_be_bytes(*length));
+        let (message, rest) = rest.split_at(length.min(rest.len()));
+        bytes = rest;
+        if let Some(frame) = Frame::decode(message) {
+            assert_eq!(frame.encode(), message);
+        }
+        window.take(message, now);
+        if length % 2 == 1 {
+            let _ = window.next();
+            if window.has_room() {
+                let _ = window.speak(FrameKind::Chunk, b"said", now);
+            }
+        }
+        window.check();
+    }
+}
+
+/// What members and controllers tell each other.
+pub fn message(bytes: &[u8]) {
+    read_again::<MemberInfo>(bytes);
+    read_again::<StartOrder>(bytes);
+    read_again::<StartReply>(bytes);
+}
+
+/// What can be read can be sent, and is the same then.
+fn read_again<M: Serialize + DeserializeOwned + PartialEq>(bytes: &[u8]) {
+    if let Ok(message) = serde_json::from_slice::<M>(bytes) {
+        let sent = serde_json::to_vec(&message).expect("texts and numbers are JSON");
+        assert!(serde_json::from_slice(&sent).is_ok_and(|again: M| again == message));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each with every byte changed in some ways, cut and doubled.
+    fn vary(sample: &[u8], exercise: fn(&[u8])) {
+        exercise(sample);
+        exercise(&[sample, sample].concat());
+        for place in 0..sample.len() {
+            exercise(&sample[..place]);
+            for change in [0x01, 0x10, 0x80, 0xff] {
+                let mut bytes = sample.to_vec();
+                bytes[place] ^= change;
+                exercise(&bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_comes_of_a_session_is_bounded_and_ends_it_or_not() {
+        for sample in [
+            &include_bytes!("../../../fuzz/corpus/fleet_session/whole")[..],
+            include_bytes!("../../../fuzz/corpus/fleet_session/broken"),
+        ] {
+            vary(sample, session);
+        }
+        // More chunks than may wait, and one that is too long.
+        let chunks = (0_u64..200).map(|sent| {
+            let message = Frame { kind: FrameKind::Chunk, sent, consumed: sent, bytes: b"a chunk" }.encode();
+            [&u16::try_from(message.len()).expect("short").to_be_bytes()[..], &message].concat()
+        });
+        session(&chunks.collect::<Vec<_>>().concat());
+        session(&[&u16::MAX.to_be_bytes()[..], &[0; 70_000]].concat());
+    }
+
+    #[test]
+    fn whatever_members_and_controllers_say_is_a_message_or_not() {
+        for sample in [
+            &include_bytes!("../../../fuzz/corpus/fleet_message/info")[..],
+            include_bytes!("../../../fuzz/corpus/fleet_message/order"),
+            include_bytes!("../../../fuzz/corpus/fleet_message/refused"),
+        ] {
+            vary(sample, message);
+        }
+        assert!(
+            serde_json::from_slice::<MemberInfo>(include_bytes!("../../../fuzz/corpus/fleet_message/info"))
+                .is_ok()
+        );
+        assert!(
+            serde_json::from_slice::<StartOrder>(include_bytes!("../../../fuzz/corpus/fleet_message/order"))
+                .is_ok()
+        );
+        assert!(
+            serde_json::from_slice::<StartReply>(include_bytes!(
+                "../../../fuzz/corpus/fleet_message/refused"
+            ))
+            .is_ok()
+        );
+    }
+}

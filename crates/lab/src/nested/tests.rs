@@ -1,0 +1,160 @@
+//! Virtual hypervisors that conduct another run than they were told to, or speak the protocol badly; without one.
+
+use std::{convert::Infallible, iter, os::unix::net::UnixStream};
+
+use machine::{Boot, Channel, Condition, MachineError};
+use samples::{CellEnd, EndReason, MachineChange, RunId, SkippedCell, Trial};
+use scenario::{PlanOptions, builtin};
+use serde_json::{Value, json};
+
+use super::*;
+
+const RUN: &str = include_str!("../../../analysis/tests/golden/egress.run.json");
+const ASKED: &str = "egress-asked-for";
+
+/// Says this, and then nothing more; whether it ends then, too.
+struct Hostile {
+    says: Box<dyn Iterator<Item = Vec<u8>> + Send>,
+    ends: bool,
+    open: Option<UnixStream>,
+}
+
+impl Machine for Hostile {
+    fn start(&mut self) -> Result<Channel, MachineError> {
+        let (ours, mut theirs) = UnixStream::pair().expect("a pair");
+        self.open = (!self.ends).then(|| theirs.try_clone().expect("a copy"));
+        let mut says = std::mem::replace(&mut self.says, Box::new(iter::empty()));
+        // Whoever is given up cannot say all.
+        thread::spawn(move || says.try_for_each(|piece| theirs.write_all(&piece)));
+        Ok(Channel { from_agent: Box::new(ours.try_clone().expect("a copy")), to_agent: Box::new(ours) })
+    }
+
+    fn pids(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    fn stop(&mut self) {}
+
+    fn boot(&self) -> Boot {
+        Boot { patience: Duration::from_secs(1), own_kernel: true, may_hang: false }
+    }
+
+    fn condition(&self) -> Condition {
+        Condition::default()
+    }
+}
+
+/// For which run something was kept.
+#[derive(Default)]
+struct KeptFor(Vec<RunId>);
+
+impl KeptFor {
+    fn note(&mut self, run: &RunId) -> Result<(), Infallible> {
+        self.0.push(run.clone());
+        Ok(())
+    }
+}
+
+impl Sink for KeptFor {
+    type Error = Infallible;
+
+    fn begin(&mut self, header: &RunHeader) -> Result<(), Infallible> {
+        self.note(&header.id)
+    }
+    fn trial(&mut self, run: &RunId, _: &Trial) -> Result<(), Infallible> {
+        self.note(run)
+    }
+    fn skipped(&mut self, run: &RunId, _: &SkippedCell) -> Result<(), Infallible> {
+        self.note(run)
+    }
+    fn ended(&mut self, run: &RunId, _: &CellEnd) -> Result<(), Infallible> {
+        self.note(run)
+    }
+    fn machine_changed(&mut self, run: &RunId, _: &MachineChange) -> Result<(), Infallible> {
+        self.note(run)
+    }
+    fn complete(&mut self, run: &RunId) -> Result<(), Infallible> {
+        self.note(run)
+    }
+}
+
+/// What comes of a run that such a one conducts, and for which run something was kept.
+fn conducted(says: impl Iterator<Item = Vec<u8>> + Send + 'static, ends: bool) -> (RunError, Vec<RunId>) {
+    let text = builtin::find("quick").expect("it is built in").text;
+    let scenario = Scenario::parse("quick", text).expect("it is right");
+    let plan = Plan::expand(&scenario, 1, &PlanOptions::default());
+    let request = Request {
+        scenario: &scenario,
+        text,
+        plan: &plan,
+        id: RunId(ASKED.into()),
+        tries: None,
+        resume: None,
+        agent: "/nonexistent".into(),
+        firecracker: None,
+        tool: "test",
+        keep_disturbed: true,
+        hosts: crate::ExistingHostUse::default(),
+        fleet: None,
+        inside: None,
+    };
+    let mut machine = Hostile { says: Box::new(says), ends, open: None };
+    let mut hypervisor = Hypervisor::start(&mut machine, &plan).expect("it starts");
+    let mut sink = KeptFor::default();
+    let outcome = follow(&mut hypervisor, &request, &mut sink, &mut |_: &Event<'_>| (), &Stop::new());
+    (outcome.expect_err("it ends early"), sink.0)
+}
+
+fn line(said: &FromConductor) -> Vec<u8> {
+    serde_json::to_vec(said).map(|text| [&text[..], b"\n"].concat()).expect("JSON")
+}
+
+fn header(id: &str) -> FromConductor {
+    let mut record: Value = serde_json::from_str(RUN).expect("JSON");
+    record["header"]["id"] = json!(id);
+    FromConductor::Begin(serde_json::from_value(record["header"].take()).expect("a header"))
+}
+
+#[test]
+fn whatever_run_it_names_nothing_is_kept_but_of_the_one_that_was_asked_for() {
+    let hello = || line(&FromConductor::Hello(Hello::new("test")));
+    let end = FromConductor::End(CellEnd { cell: "a/b".into(), why: EndReason::Settled, trials: 1 });
+    for (says, kept, told) in [
+        (vec![hello(), line(&header("another"))], 0, "began the run another"),
+        (vec![hello(), line(&header(""))], 0, "began the run"),
+        (vec![hello(), line(&header(ASKED)), line(&header("another"))], 1, "began the run another"),
+        (vec![hello(), line(&end), line(&FromConductor::Complete)], 2, "hypervisor"),
+        (vec![line(&header(ASKED))], 1, "hypervisor"),
+    ] {
+        let (error, runs) = conducted(says.into_iter(), true);
+        assert!(error.to_string().contains(told), "{error}");
+        assert_eq!(runs, vec![RunId(ASKED.into()); kept], "{error}");
+    }
+}
+
+#[test]
+fn one_that_speaks_badly_is_an_error_that_names_it() {
+    const PIECE: usize = 1 << 20;
+    let once = |text: &str| -> Box<dyn Iterator<Item = Vec<u8>> + Send> { Box::new(iter::once(text.into())) };
+    let flood = |begin: &str, again: &str| -> Box<dyn Iterator<Item = Vec<u8>> + Send> {
+        Box::new(iter::once(begin.into()).chain(iter::repeat_n(again.repeat(PIECE / again.len()).into(), 300)))
+    };
+    for (says, ends) in [
+        (once(""), true),
+        (once(""), false),
+        (once("hello\n"), false),
+        (once("\n"), false),
+        (once("{\"hello\":{\"protocol\":99,\"tool\":\"9.9.9\"}}\n"), false),
+        (once("{\"trial\":{}}\n"), false),
+        (once("{\"over\":{\"made\":-1,\"skipped\":[]}}\n"), false),
+        (flood("", "x"), false),
+        (flood("{\"told\":{\"what\":\"notice\",\"text\":\"", "no "), false),
+        (flood("", "["), false),
+        (flood("", " "), false),
+    ] {
+        let (error, runs) = conducted(says, ends);
+        let said = error.to_string();
+        assert!(said.contains(NAME) && said.len() < 1000, "{said}");
+        assert_eq!(runs, [], "{said}");
+    }
+}
