@@ -68,7 +68,7 @@ impl FleetFile {
 }
 
 /// A key that only its owner can read.
-fn read_key(file: &Path) -> anyhow::Result<Key> {
+fn read_key(file: &Path) -> anyhow::Result<NKey> {
     let about = || format!("the key {}", file.display());
     let mode = fs::metadata(file).with_context(about)?.permissions().mode();
     if mode & 0o077 != 0 {
