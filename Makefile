@@ -19,7 +19,7 @@ NODE := tests/browser/node_modules/.package-lock.json
 TO_BUILD := cc:gcc /usr/include/stdio.h:libc6-dev musl-gcc:musl-tools git:git clang:clang /usr/include/bpf/bpf_helpers.h:libbpf-dev
 GUESTS   := /usr/share/doc/busybox-static/copyright:busybox-static qemu-system-x86_64:qemu-system-x86 /var/lib/dpkg/info/linux-image-cloud-amd64.list:linux-image-cloud-amd64
 TO_TEST  := ip:iproute2 iperf3:iperf3 sockperf:sockperf ping:iputils-ping tcpdump:tcpdump ethtool:ethtool /bin/kill:procps strace:strace perf:linux-perf setpriv:util-linux unshare:util-linux sshd:openssh-server nats-server:nats-server nft:nftables chromium:chromium npm:npm openssl:openssl curl:curl /var/lib/dpkg/info/postgresql.list:postgresql $(GUESTS)
-TO_FLEET := ip:iproute2 unshare:util-linux sshd:openssh-server nft:nftables
+TO_FLEET := ip:iproute2 unshare:util-linux sshd:openssh-server nft:nftables nats-server:nats-server /var/lib/dpkg/info/postgresql.list:postgresql
 TO_BENCH := unshare:util-linux ip:iproute2 ping:iputils-ping iperf3:iperf3 sockperf:sockperf
 # Without these, rows are missing.
 MININET  := mn:mininet brctl:bridge-utils
@@ -47,10 +47,10 @@ demo: build ## Measure the scenario `quick` (under 90 s) and write its report to
 	@echo "The report for a browser: out/quick.html. Again on the terminal: $(PLUMB) report --db out/runs.db"
 
 .PHONY: demo-fleet
-demo-fleet: build ## Six hosts in namespaces, all pairs by SSH: the matrix names a slow host and a lossy way (root; some minutes)
+demo-fleet: build ## Six hosts in namespaces, members, broker and PostgreSQL: the matrix names a slow host and a lossy way (root; some minutes)
 	@xtask/setup.sh $(TO_FLEET)
 	@cargo build --release --quiet --example demo_fleet
-	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT INT TERM && TMPDIR=$$folder $(dir $(PLUMB))examples/demo_fleet $(abspath $(PLUMB))
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT INT TERM && chmod 711 "$$folder" && TMPDIR=$$folder $(dir $(PLUMB))examples/demo_fleet $(abspath $(PLUMB))
 
 .PHONY: test
 test: setup ## Run every test; the last line counts passed, failed and skipped

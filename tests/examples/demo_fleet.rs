@@ -1,16 +1,19 @@
-//! `make demo-fleet`: six hosts in network namespaces of this machine, on a bridge, each with an sshd of its own; one is limited to
-//! 1 Gbit/s, and what another sends to a third is lost in part. `plumb` measures all pairs by SSH and names both. Nothing is left.
+//! `make demo-fleet`: six hosts in network namespaces of this machine, on a bridge; one is limited to 1 Gbit/s, and what another sends
+//! to a third is lost in part. One has an sshd, on each of the others is a member of a fleet; a NATS server and PostgreSQL are where
+//! `plumb` measures all pairs and names both. Nothing is left.
 #![expect(clippy::disallowed_macros, reason = "it tells what it does")]
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
-use plumb_tests::{Need, Network, pairs};
+use plumb_tests::{Fleet, Need, Network, PostgresServer, by_member, by_ssh, pairs};
 
-const NEEDS: [Need; 4] = [
+const NEEDS: [Need; 6] = [
     Need::Root,
     Need::Program("sshd", "openssh-server"),
     Need::Program("ip", "iproute2"),
     Need::Program("nft", "nftables"),
+    Need::Program("nats-server", "nats-server"),
+    Need::PostgresServer,
 ];
 
 fn main() -> ExitCode {
@@ -22,22 +25,32 @@ fn main() -> ExitCode {
         eprintln!("demo-fleet {unmet}");
         return ExitCode::from(3);
     }
-    eprintln!("six hosts, a to f, with an sshd each, in network namespaces on a bridge");
+    eprintln!("six hosts, a to f, in network namespaces on a bridge");
     let network = Network::of(&plumb, 6);
     eprintln!("c is limited to 1 Gbit/s both ways (tc tbf); of what b sends to e a fifth is lost (nft)");
     network.limit(2, "1gbit");
     network.lose(20, [1, 4]);
-    let file = network.sandbox.file("all-pairs.toml", &pairs("pairs = \"all\"", 0..6, 5, "500ms"));
-    let status = network.command(&["run", &file]).status();
-    match status {
-        Ok(status) if status.success() => ExitCode::SUCCESS,
-        Ok(status) => {
-            eprintln!("plumb run: {status}");
-            ExitCode::FAILURE
-        }
+    let store = PostgresServer::new();
+    let database = store.database();
+    eprintln!("PostgreSQL for the run: {database}");
+    let fleet = Fleet::of(network, 1..6);
+    eprintln!("a is reached by SSH, the others by members (plumb fleet list):");
+    let hosts = by_ssh(0..1).chain(by_member(1..6));
+    let file = fleet.network.sandbox.file("all-pairs.toml", &pairs("pairs = \"all\"", hosts, 5, "500ms"));
+    let listed = succeed(&mut fleet.network.command(&["fleet", "list"]));
+    match listed.and_then(|()| succeed(&mut fleet.network.command(&["run", &file, "--db", &database]))) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("plumb cannot be started: {error}");
+            eprintln!("{error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+fn succeed(command: &mut Command) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("plumb: {status}")),
+        Err(error) => Err(format!("plumb cannot be started: {error}")),
     }
 }

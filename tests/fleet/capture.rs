@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use plumb_tests::{Network, PATIENCE, pairs, signal};
+use plumb_tests::{Network, PATIENCE, by_ssh, pairs, signal};
 
 /// The begin and the end of every connection but those of SSH.
 const FILTER: &str = "tcp[tcpflags] & (tcp-syn|tcp-fin|tcp-rst) != 0 and not tcp port 22";
@@ -102,7 +102,7 @@ pub(crate) fn no_host_is_in_two_measurements() {
     let capture = Capture::on_bridge(&network);
     let all = "pairs = \"all\"";
     let runs = [("four.toml", 0..4), ("three.toml", 3..6)].map(|(name, hosts)| {
-        let file = network.sandbox.file(name, &pairs(all, hosts, 1, "300ms"));
+        let file = network.sandbox.file(name, &pairs(all, by_ssh(hosts), 1, "300ms"));
         let mut command = network.command(&["run", &file, "--quiet"]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built")
     });

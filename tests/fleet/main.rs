@@ -1,4 +1,5 @@
-//! Hosts that SSH reaches: real sshds, each in a network namespace of its own, on a bridge of another.
+//! Hosts that SSH or a member makes reachable: real sshds, each in a network namespace of its own, on a bridge of another, and
+//! a real NATS server.
 #![expect(clippy::disallowed_methods, reason = "tests read files and /proc")]
 
 use std::process::ExitCode;
@@ -78,7 +79,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "of_all_pairs_of_six_hosts_the_slow_host_and_the_lossy_way_are_named",
-        needs: &[ROOT, SSHD, IP, NFT],
+        needs: &[ROOT, SSHD, IP, NFT, NATS, Need::PostgresServer],
         test: pairs::a_slow_host_and_a_lossy_way_are_named,
     },
     Case {

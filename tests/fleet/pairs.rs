@@ -1,17 +1,22 @@
 //! All pairs of some hosts: the matrix, and who is to blame for what is slow in it.
 
-use plumb_tests::{pairs, trials};
+use plumb_tests::{Fleet, PostgresServer, by_member, by_ssh, pairs, trials};
 
 /// Where all pairs pass, the least that each way gets beside others on a busy machine, in Mbit/s, stands far above this.
 const SLOW: &str = "20mbit";
 
+/// Three of them by SSH, three by members; kept in a PostgreSQL database.
 pub(crate) fn a_slow_host_and_a_lossy_way_are_named() {
-    let network = crate::network(6);
+    let store = PostgresServer::new();
+    let mut fleet = Fleet::of(crate::network(6), 3..6);
+    fleet.network.sandbox.keep_in(store.database());
+    let network = &fleet.network;
     for host in 0..6 {
         network.limit(host, if host == 2 { SLOW } else { "100mbit" });
     }
     network.lose(30, [1, 4]);
-    let file = network.sandbox.file("pairs.toml", &pairs("pairs = \"all\"", 0..6, 2, "300ms"));
+    let hosts = by_ssh(0..3).chain(by_member(3..6));
+    let file = network.sandbox.file("pairs.toml", &pairs("pairs = \"all\"", hosts, 2, "300ms"));
     let run = network.succeed(&["run", &file]);
     let findings = network.sandbox.findings("latest");
     let matrix = &findings["matrices"][0];
@@ -40,6 +45,7 @@ pub(crate) fn a_slow_host_and_a_lossy_way_are_named() {
     let csv = network.sandbox.succeed(&["report", "latest", "--format", "csv"]).out;
     assert!(csv.contains("b-to-e") && csv.contains("f-to-a"), "{csv}");
     network.agents_are_gone();
+    assert!(!network.sandbox.database().exists(), "it was kept in the database alone");
 }
 
 /// Each way was measured beside two others once in a block, and some alone.

@@ -11,6 +11,8 @@ use crate::need::is_root;
 pub struct Sandbox {
     plumb: PathBuf,
     home: tempfile::TempDir,
+    /// The address of a store, in place of a file in the home.
+    shared_store: Option<String>,
 }
 
 /// What a command came to.
@@ -29,7 +31,7 @@ impl Sandbox {
     #[must_use]
     pub fn new(plumb: &str) -> Self {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
-        Self { plumb: plumb.into(), home }
+        Self { plumb: plumb.into(), home, shared_store: None }
     }
 
     /// The folder; files in it go with the sandbox.
@@ -38,10 +40,15 @@ impl Sandbox {
         self.home.path()
     }
 
-    /// Where this sandbox keeps its runs.
+    /// Where this sandbox keeps its runs, unless they are kept in a shared store.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.home().join("runs.db")
+    }
+
+    /// Keeps its runs at this address from now on.
+    pub fn keep_in(&mut self, address: String) {
+        self.shared_store = Some(address);
     }
 
     /// What is /run to this sandbox's labs if root asks for them, and the folder of its user's own otherwise.
@@ -67,7 +74,7 @@ impl Sandbox {
             .args(arguments)
             .env("HOME", self.home())
             .env("XDG_RUNTIME_DIR", self.run())
-            .env("PLUMB_DB", self.database())
+            .env("PLUMB_DB", self.shared_store.as_ref().map_or_else(|| self.database(), PathBuf::from))
             .env("NO_COLOR", "1")
             // Beside other tests every trial is disturbed.
             .env("PLUMB_KEEP_DISTURBED", "true")

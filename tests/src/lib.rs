@@ -7,6 +7,8 @@
 
 mod chrome;
 mod command;
+mod fleet;
+mod hosts_scenario;
 pub mod kills;
 mod leftovers;
 mod loopback;
@@ -15,11 +17,12 @@ mod other_work;
 mod postgres_server;
 mod scenario;
 mod ssh_network;
-mod ssh_scenario;
 mod web_server;
 
 pub use chrome::Chrome;
 pub use command::{Output, Sandbox, trials};
+pub use fleet::{Fleet, NATS_SERVER, Running};
+pub use hosts_scenario::{by_member, by_ssh, first_two, pair, pairs};
 pub use kills::{Random, kill};
 pub use leftovers::{Leftovers, agents, belongs_to, cpu_time, name, processes, signal, wait_until};
 pub use loopback::{dropped, in_one_of_five, on_loopback};
@@ -28,7 +31,6 @@ pub use other_work::OtherWork;
 pub use postgres_server::PostgresServer;
 pub use scenario::{compaction_cycles, wire, wire_with_latency};
 pub use ssh_network::Network;
-pub use ssh_scenario::{first_two, pair, pairs};
 pub use web_server::WebServer;
 
 /// How long a machine with other work may take for what it usually does in less than a second.

@@ -79,14 +79,22 @@ pub(crate) fn gather(record: &RunRecord) -> Vec<Observations<'_>> {
         trials.entry(trial.cell.as_str()).or_default().push(trial);
     }
     let of_cell = |cell: &CellRecord| trials.get(cell.id.as_str()).map(Vec::as_slice).unwrap_or_default();
-    record.header.cells.iter().filter_map(|cell| of(cell, of_cell(cell), record)).collect()
+    let paths: HashMap<&str, &PathRecord> =
+        record.header.paths.iter().map(|path| (path.name.as_str(), path)).collect();
+    let path_of = |cell: &CellRecord| paths.get(cell.path.as_str()).copied();
+    record.header.cells.iter().filter_map(|cell| of(cell, path_of(cell), of_cell(cell), record)).collect()
 }
 
-fn of<'a>(cell: &'a CellRecord, trials: &[&'a Trial], record: &'a RunRecord) -> Option<Observations<'a>> {
+fn of<'a>(
+    cell: &'a CellRecord,
+    path: Option<&'a PathRecord>,
+    trials: &[&'a Trial],
+    record: &'a RunRecord,
+) -> Option<Observations<'a>> {
     let metric = metric(cell, trials.first()?);
     let mut measured = Observations {
         record: cell,
-        path: record.header.paths.iter().find(|path| path.name == cell.path),
+        path,
         metric,
         points: BTreeMap::new(),
         again: BTreeMap::new(),

@@ -1,7 +1,7 @@
 //! A run from beginning to end: its steps in order.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     path::PathBuf,
     sync::Arc,
     time::Duration,
@@ -11,7 +11,7 @@ use fleet::Controller;
 use machine::Namespace;
 use protocol::{Order, Reply};
 use samples::{Environment, RemedyTrials, RunId, RunRecord, Sink, SkippedCell};
-use scenario::{Cell, HostName, Path, Plan, Scenario};
+use scenario::{HostName, Path, PathName, Plan, Scenario};
 use topology::Topology;
 
 use crate::{
@@ -121,7 +121,8 @@ pub fn run<S: Sink>(
     let mut bench = TrialRunner { ground, agents, watcher, usable_cpus, balloons, set: None, emulated };
     check_paths(&watched, &mut bench, &skipped)?;
     header::begin(&watched, &environment, booted, &missing, sink, observer)?;
-    let mut course = RunLoop { request: &watched, sink, observer, skipped };
+    let paths = paths_of(&watched);
+    let mut course = RunLoop { request: &watched, sink, observer, skipped, paths };
     let made = course.make(&mut bench, stop)?;
     let outcome = Outcome { id: request.id.clone(), made, skipped: course.skipped.into_values().collect() };
     sink.complete(&request.id).map_err(keep)?;
@@ -218,8 +219,9 @@ fn describe(
 }
 
 fn missing_cells(request: &Request<'_>, lacks: &MissingCapabilities<'_>) -> Skips {
-    let found = request.plan.cells.iter().filter_map(|cell| {
-        let skip = lacks.of_cell(cell, path_of(request.scenario, cell))?;
+    let paths = paths_of(request);
+    let found = request.plan.cells.iter().zip(paths).filter_map(|(cell, path)| {
+        let skip = lacks.of_cell(cell, path)?;
         Some((skip.cell.clone(), skip))
     });
     found.collect()
@@ -227,24 +229,23 @@ fn missing_cells(request: &Request<'_>, lacks: &MissingCapabilities<'_>) -> Skip
 
 /// Every path with a cell that is to be measured must carry traffic before any is measured.
 fn check_paths(request: &Request<'_>, bench: &mut TrialRunner<'_>, skipped: &Skips) -> Result<(), RunError> {
-    for path in planned_paths(request).filter(|path| !path.is_host()) {
-        let needed = |cell: &&Cell| cell.path == path.name && !skipped.contains_key(cell.id.as_str());
-        if request.plan.cells.iter().any(|cell| needed(&cell)) {
-            bench.check_reachable(path)?;
-        }
-    }
-    Ok(())
+    let cells = request.plan.cells.iter().filter(|cell| !skipped.contains_key(cell.id.as_str()));
+    let needed: HashSet<&PathName> = cells.map(|cell| &cell.path).collect();
+    let paths = planned_paths(request).filter(|path| !path.is_host() && needed.contains(&path.name));
+    paths.map(|path| bench.check_reachable(path)).collect()
 }
 
 /// The paths that anything is planned on.
 pub(crate) fn planned_paths<'a>(request: &'a Request<'_>) -> impl Iterator<Item = &'a Path> {
-    let planned = |path: &&Path| request.plan.cells.iter().any(|cell| cell.path == path.name);
-    request.scenario.paths.iter().filter(move |path| planned(path))
+    let planned: HashSet<&PathName> = request.plan.cells.iter().map(|cell| &cell.path).collect();
+    request.scenario.paths.iter().filter(move |path| planned.contains(&path.name))
 }
 
-/// The path of a cell.
-pub(crate) fn path_of<'a>(scenario: &'a Scenario, cell: &Cell) -> &'a Path {
-    scenario.paths.iter().find(|path| path.name == cell.path).expect("a cell's path is one of its scenario's")
+/// The path of each cell.
+pub(crate) fn paths_of<'a>(request: &'a Request<'_>) -> Vec<&'a Path> {
+    let paths: HashMap<&PathName, &Path> =
+        request.scenario.paths.iter().map(|path| (&path.name, path)).collect();
+    request.plan.cells.iter().map(|cell| paths[&cell.path]).collect()
 }
 
 /// A record that could not be kept.

@@ -6,13 +6,13 @@ use std::{
 };
 
 use samples::{Arm, DiscardedAttempt, Disturber, Sink, SkippedCell, ValidityWarning};
-use scenario::{Plan, PlannedTrial};
+use scenario::{Path, Plan, PlannedTrial};
 
 use crate::{
     design::Design,
     error::RunError,
     event::{Event, Observer},
-    run::{Request, Skips, keep, path_of},
+    run::{Request, Skips, keep},
     stop::Stop,
     trial::{TrialOrder, TrialOutcome, TrialRunner},
 };
@@ -37,6 +37,8 @@ pub(crate) struct RunLoop<'a, S> {
     pub(crate) sink: &'a mut S,
     pub(crate) observer: &'a mut dyn Observer,
     pub(crate) skipped: Skips,
+    /// That of each cell.
+    pub(crate) paths: Vec<&'a Path>,
 }
 
 impl<S: Sink> RunLoop<'_, S> {
@@ -142,13 +144,13 @@ impl<S: Sink> RunLoop<'_, S> {
         let (scenario, mut orders) = (self.request.scenario, Vec::new());
         for planned in round {
             let cell = &self.request.plan.cells[planned.cell];
-            let path = path_of(scenario, cell);
+            let path = self.paths[planned.cell];
             if planned.arm == Arm::Probed && !bench.sees(cell, path) {
                 design.leave_out(planned);
                 continue;
             }
             self.observer.event(&Event::Trial { planned, cell });
-            orders.push(TrialOrder { planned, cell, path, mtu: cell.path_mtu(scenario) });
+            orders.push(TrialOrder { planned, cell, path, mtu: path.mtu(&scenario.lab, &cell.devices) });
         }
         if orders.is_empty() {
             return Ok(0);

@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_macros, reason = "it prints a table")]
 #![expect(clippy::disallowed_methods, reason = "it measures itself: the clock, and its own memory in /proc")]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use scenario::{Plan, PlanOptions, Scenario, rounds};
 
@@ -24,12 +24,17 @@ fn main() {
         let rounds = rounds(&ways);
         println!("{:<7} {:<8} {:<7} {:.0?}", 1000, ways.len(), rounds.len(), begun.elapsed());
     }
-    println!("\nhosts   trials   plan    memory");
-    for hosts in [6, 25, 100] {
-        let begun = Instant::now();
+    println!("\nhosts   cells    trials   check   plan    memory    estimated");
+    for hosts in [6, 25, 100, 300, 1000] {
+        let begun = cpu_time();
         let scenario = Scenario::parse("rounds", &text(hosts)).expect("it is right");
+        let checked = cpu_time();
         let plan = Plan::expand(&scenario, 1, &PlanOptions::default());
-        println!("{hosts:<7} {:<8} {:<7.0?} {}", plan.trials.len(), begun.elapsed(), memory());
+        let planned = cpu_time();
+        let (cells, trials) = (plan.cells.len(), plan.trials.len());
+        let [check, expand] = [checked - begun, planned - checked];
+        let [memory, estimate] = [memory(), plan.duration_estimate().to_string()];
+        println!("{hosts:<7} {cells:<8} {trials:<8} {check:<7.1?} {expand:<7.1?} {memory} {estimate}");
     }
 }
 
@@ -38,6 +43,13 @@ fn text(hosts: usize) -> String {
     format!(
         "schema = 1\nname = \"rounds\"\ntitle = \"Many hosts\"\npairs = \"all\"\n{tables}\n[workloads.bulk]\nkind = \"stream\"\n"
     )
+}
+
+/// What this thread has had of the CPUs (Documentation/scheduler/sched-stats.rst).
+fn cpu_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split_whitespace().next().and_then(|number| number.parse().ok());
+    Duration::from_nanos(nanoseconds.unwrap_or_default())
 }
 
 /// The most that this process had.

@@ -1,7 +1,7 @@
 //! Scenario to plan: the matrix of cells, and their trials in randomised blocks. The order comes from the seed alone,
 //! so that a run can be made again and resumed. Must not know how a trial is made.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use samples::{Design, Objective, ProbeKind};
 use units::Nanos;
@@ -127,16 +127,6 @@ fn duration_estimate(load: &WorkloadSettings) -> Nanos {
     kind.flows_for().unwrap_or(Nanos((sent.0 as f64 / speed * 1e9) as u64))
 }
 
-impl Cell {
-    /// The MTU that the cell's path carries end to end, in bytes of IP packet: the least of the devices that it passes.
-    #[must_use]
-    pub fn path_mtu(&self, scenario: &Scenario) -> u32 {
-        let path = scenario.paths.iter().find(|path| path.name == self.path);
-        let devices = path.into_iter().flat_map(|path| &path.devices);
-        devices.filter_map(|device| scenario.lab.mtu(device, &self.devices)).min().unwrap_or(1500)
-    }
-}
-
 fn wants_path(options: &PlanOptions, path: &Path) -> bool {
     path.baseline || options.paths.is_empty() || options.paths.contains(&path.name)
 }
@@ -149,11 +139,12 @@ fn wants_workload(options: &PlanOptions, workload: &Workload) -> bool {
 /// The cells of a plan alone: a matrix may be too large for anything else.
 pub(crate) fn cells(scenario: &Scenario, options: &PlanOptions) -> Vec<Cell> {
     let mut cells = Vec::new();
+    let wanted = scenario.workloads.iter().filter(|workload| wants_workload(options, workload));
+    let workloads: Vec<(&Workload, HashSet<&PathName>)> =
+        wanted.map(|workload| (workload, workload.path_set())).collect();
     for path in scenario.paths.iter().filter(|path| wants_path(options, path)) {
-        for workload in scenario.workloads.iter().filter(|workload| wants_workload(options, workload)) {
-            if workload.paths.contains(&path.name) {
-                cells.extend(cells_of(scenario, path, workload));
-            }
+        for (workload, _) in workloads.iter().filter(|(_, paths)| paths.contains(&path.name)) {
+            cells.extend(cells_of(scenario, path, workload));
         }
     }
     cells

@@ -1,10 +1,11 @@
 //! A path: from one endpoint to another through named layers; or a host alone, for what has one end.
 
-use std::net::Ipv4Addr;
+use std::{collections::BTreeMap, net::Ipv4Addr};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    lab::{DeviceSettings, Lab},
     link::Layer,
     names::{DeviceName, DeviceRef, HostName, PathName},
 };
@@ -51,6 +52,12 @@ impl Path {
             devices: Vec::new(),
             baseline: false,
         }
+    }
+
+    /// The MTU that it carries end to end under `settings`, in bytes of IP packet: the least of the devices that it passes.
+    #[must_use]
+    pub fn mtu(&self, lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> u32 {
+        self.devices.iter().filter_map(|device| lab.mtu(device, settings)).min().unwrap_or(1500)
     }
 
     /// Whether it is a host alone.

@@ -10,8 +10,9 @@ pub(crate) fn rounds(scenario: &Scenario, cells: &[Cell]) -> Vec<Vec<usize>> {
     if !scenario.schedule.at_once {
         return Vec::new();
     }
+    let resources = resources(scenario);
     let ways: BTreeMap<&str, [&str; 2]> =
-        scenario.paths.iter().filter_map(|path| way(scenario, path)).collect();
+        scenario.paths.iter().filter_map(|path| way(&resources, path)).collect();
     let mut alike: BTreeMap<_, Vec<(usize, [&str; 2])>> = BTreeMap::new();
     for (place, cell) in cells.iter().enumerate() {
         if let Some(way) = ways.get(cell.path.as_str()) {
@@ -21,9 +22,16 @@ pub(crate) fn rounds(scenario: &Scenario, cells: &[Cell]) -> Vec<Vec<usize>> {
     alike.into_values().flat_map(|cells| of_alike(&cells)).collect()
 }
 
+/// The resource of each host that exists already, or is made on one.
+fn resources(scenario: &Scenario) -> BTreeMap<&HostName, &str> {
+    let lab = &scenario.lab;
+    let of = |host: &HostName| Some(lab.existing(lab.seat(host)?)?.resource());
+    lab.hosts.iter().filter_map(|host| Some((&host.name, of(&host.name)?))).collect()
+}
+
 /// A path between two such hosts, and the resource of each.
-fn way<'s>(scenario: &'s Scenario, path: &'s Path) -> Option<(&'s str, [&'s str; 2])> {
-    let of = |host: &HostName| Some(scenario.lab.existing(scenario.lab.seat(host)?)?.resource());
+fn way<'s>(resources: &BTreeMap<&HostName, &'s str>, path: &'s Path) -> Option<(&'s str, [&'s str; 2])> {
+    let of = |host: &HostName| resources.get(host).copied();
     (!path.is_host()).then_some((path.name.as_str(), [of(&path.from.host)?, of(&path.to.host)?]))
 }
 

@@ -1,5 +1,7 @@
 //! A workload: what is sent over which paths, with every default filled in.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 use workload::{Mode, Placement, StreamSettings, Transport, WorkloadSettings};
@@ -21,6 +23,11 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// Its paths, for whoever asks of each path of a scenario: pairs of a thousand hosts are a million paths.
+    pub(crate) fn path_set(&self) -> HashSet<&PathName> {
+        self.paths.iter().collect()
+    }
+
     /// Gives a stream whose size of writes is the default the one of its mode.
     pub(crate) fn size_writes(&mut self) {
         if let Some(stream) = StreamSettings::of_mut(&mut self.load).filter(|_| self.default_message) {

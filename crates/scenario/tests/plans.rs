@@ -176,8 +176,9 @@ fn a_guest_has_room_in_its_receive_rings_for_the_most_that_a_factor_asks_for() {
 #[test]
 fn the_mtu_of_a_path_is_that_of_its_wire() {
     let scenario = scenario();
-    assert_eq!(cell("first/bulk/placement=free").path_mtu(&scenario), 1500);
-    assert_eq!(cell("second/bulk/big=64KiB,placement=free").path_mtu(&scenario), 9000);
+    let mtus: Vec<u32> =
+        scenario.paths.iter().map(|path| path.mtu(&scenario.lab, &scenario.lab.devices)).collect();
+    assert_eq!(mtus, [1500, 9000]);
 }
 
 #[test]
@@ -352,4 +353,21 @@ fn a_workload_with_one_end_has_a_cell_at_each_of_its_hosts() {
     assert_eq!(words, "first touch of 256 MiB by 2 threads, huge pages");
     let one = PlanOptions { paths: vec![PathName::new("a")], ..PlanOptions::default() };
     assert_eq!(Plan::expand(&scenario, 1, &one).cells.len(), 1, "chosen as a path is");
+}
+
+#[test]
+fn all_pairs_of_a_hundred_hosts_are_planned_in_rounds() {
+    let hosts: String = (0..100).map(|host| format!("[hosts.h{host}]\nssh = \"h{host}\"\n")).collect();
+    let text = format!(
+        "schema = 1\nname = \"many\"\ntitle = \"Many\"\npairs = \"all\"\n{hosts}\n[workloads.bulk]\nkind = \"stream\"\n"
+    );
+    let scenario = Scenario::parse("many", &text).expect("they are not too many");
+    let plan = Plan::expand(&scenario, 1, &PlanOptions { trials: Some(1), ..PlanOptions::default() });
+    assert_eq!(plan.cells.len(), 9900);
+    let measured = plan.trials.iter().filter(|trial| trial.arm == Arm::Measure);
+    let rounds: BTreeSet<u32> = measured.filter_map(|trial| trial.round).collect();
+    assert_eq!(rounds.len(), 198);
+    let again = plan.trials.iter().filter(|trial| trial.arm == Arm::Again).count();
+    let alone = plan.trials.iter().filter(|trial| trial.arm == Arm::Alone).count();
+    assert_eq!((again, alone), (50, 20), "the baseline's round, and one for ten rounds");
 }

@@ -1,6 +1,6 @@
 //! Pairs of hosts that exist already: enough of them, known and different ones, and each way of a pair a path.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
@@ -8,9 +8,9 @@ use crate::{
     diagnosis::Problem,
     document::{Document, Pairs},
     link::Layer,
-    names::{HostName, PathName},
+    names::PathName,
     nearest,
-    path::Path,
+    path::{Path, PathEnd},
     resolve::Draft,
 };
 
@@ -66,12 +66,14 @@ fn one(
 pub(super) fn paths(document: &Document, draft: &Draft) -> Vec<Path> {
     let written = !document.paths.0.is_empty();
     let ways = document.pair_ways();
+    let existing = draft
+        .lab
+        .hosts
+        .iter()
+        .filter_map(|host| Some((host.name.as_str(), host.existing.as_ref()?.end(&host.name))));
+    let ends: BTreeMap<&str, PathEnd> = existing.collect();
     let path = |(number, way): (usize, &crate::document::PairWay<'_>)| {
-        let end = |name: &str| {
-            let host = HostName::new(name);
-            Some(draft.lab.existing(&host)?.end(&host))
-        };
-        let (from, to) = (end(way.from)?, end(way.to)?);
+        let (from, to) = (ends.get(way.from)?.clone(), ends.get(way.to)?.clone());
         Some(Path {
             name: PathName::new(way.name()),
             about: String::new(),

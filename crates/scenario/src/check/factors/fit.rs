@@ -17,7 +17,7 @@ use crate::{
     workload::Workload,
 };
 
-/// The most cells that a plan may have.
+/// The most cells that a plan with factors may have, unless it has as many paths.
 const CELLS: usize = 2000;
 
 /// What does not fit in a scenario that is otherwise complete.
@@ -62,7 +62,8 @@ fn without_effect(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenar
 
 fn pairs(scenario: &Scenario) -> impl Iterator<Item = (&Path, &Workload)> {
     scenario.workloads.iter().flat_map(|workload| {
-        let paths = scenario.paths.iter().filter(|path| workload.paths.contains(&path.name));
+        let its = workload.path_set();
+        let paths = scenario.paths.iter().filter(move |path| its.contains(&path.name));
         paths.map(move |path| (path, workload))
     })
 }
@@ -107,6 +108,7 @@ fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenar
 
 /// Two factors, or a factor and a workload, can meet in ends that spin on one CPU.
 fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> {
+    let _varied = scenario.factors.first()?;
     let cells = expand::cells(scenario, &PlanOptions::default());
     let cell = cells.iter().find(|cell| cell.load.kind().spins() && cell.placement == Placement::SameCpu)?;
     let sets = |level: &Level| {
@@ -122,16 +124,19 @@ fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> 
 }
 
 fn too_many(document: &Document, scenario: &Scenario) -> Option<Problem> {
+    // Pairs of many hosts are many cells that nobody multiplied.
+    let last = document.factors.iter().last()?;
     let cells = pairs(scenario).map(|(path, workload)| {
         let applied = scenario.factors.iter().filter(|factor| factor.applies_to(path, workload));
         applied.fold(1_usize, |cells, factor| cells.saturating_mul(factor.levels.len()))
     });
-    let cells = cells.fold(0, usize::saturating_add);
-    let place = document.factors.iter().last().map_or(0..0, |entry| entry.name.span());
-    let message = format!("the scenario has {cells} cells; {CELLS} are the most");
+    let (least, cells) =
+        cells.fold((0, 0_usize), |(least, sum), cells| (least + 1, sum.saturating_add(cells)));
+    let most = CELLS.max(least);
+    let message = format!("the scenario has {cells} cells; {most} are the most");
     let help = "a factor multiplies the cells of every path and workload that it can change: confine it with `paths` \
                 and `workloads`, or give it fewer values";
-    (cells > CELLS).then(|| Problem::new(place, message, "too many combinations").help(help))
+    (cells > most).then(|| Problem::new(last.name.span(), message, "too many combinations").help(help))
 }
 
 /// MTUs must fit together at every combination of the factors that change them.

@@ -1,4 +1,6 @@
-//! Scenarios between hosts that SSH reaches.
+//! Scenarios between hosts that SSH or a member makes reachable.
+
+use std::ops::Range;
 
 /// Between two hosts that exist already, with so many trials of such a length.
 #[must_use]
@@ -15,12 +17,21 @@ pub fn first_two(trials: u32, duration: &str) -> String {
     pair(["ssh = \"h0\"", "ssh = \"h1\""], trials, duration)
 }
 
-/// Each of these hosts with each; what is said of pairs (`pairs = "all"`) comes first.
+/// What stands in the table of each of these hosts of a network where SSH leads to them.
+pub fn by_ssh(hosts: Range<usize>) -> impl Iterator<Item = String> {
+    hosts.map(|number| format!("ssh = \"h{number}\""))
+}
+
+/// The same where members are on them.
+pub fn by_member(hosts: Range<usize>) -> impl Iterator<Item = String> {
+    hosts.map(|number| format!("member = \"m{number}\"\ninterface = \"eth0\""))
+}
+
+/// Each of these hosts with each, `a` and on; what is said of pairs (`pairs = "all"`) comes first.
 #[must_use]
-pub fn pairs(pairs: &str, hosts: std::ops::Range<usize>, trials: u32, duration: &str) -> String {
-    let letters = ('a'..='z').zip(hosts);
+pub fn pairs(pairs: &str, hosts: impl Iterator<Item = String>, trials: u32, duration: &str) -> String {
     let hosts: String =
-        letters.map(|(name, number)| format!("[hosts.{name}]\nssh = \"h{number}\"\n")).collect();
+        ('a'..='z').zip(hosts).map(|(name, host)| format!("[hosts.{name}]\n{host}\n")).collect();
     scenario("all-pairs", &format!("{pairs}\n\n{hosts}"), trials, duration)
 }
 

@@ -1,0 +1,106 @@
+//! A fleet: members on some hosts of a network, and a NATS server where the bridge is. Keys and configuration are what `plumb
+//! fleet` makes of them.
+
+use std::{
+    fs::{self, File},
+    process::{Child, Stdio},
+};
+
+use crate::{Network, PATIENCE, wait_until};
+
+/// The members' server, where the bridge is.
+pub const NATS_SERVER: &str = "nats://198.18.0.254:4222";
+
+/// A process that ends with this.
+pub struct Running(pub Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It has ended already, or is ended now.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Members on hosts of a network, `m0` on `h0`; its user measures as the controller `ops`.
+pub struct Fleet {
+    // Ended before the hosts are.
+    /// By the order of their hosts.
+    pub members: Vec<Running>,
+    /// Where it runs.
+    pub server: Option<Running>,
+    /// The hosts.
+    pub network: Network,
+}
+
+impl Fleet {
+    /// The members wait for the server at first.
+    #[must_use]
+    pub fn of(network: Network, hosts: std::ops::Range<usize>) -> Self {
+        let mut fleet = Self { members: Vec::new(), server: None, network };
+        let names: Vec<String> = hosts.clone().map(|host| format!("m{host}")).collect();
+        fleet.register(&["init", NATS_SERVER]);
+        fleet.register(&["add", "ops", "--controller"]);
+        names.iter().for_each(|name| fleet.register(&["add", name]));
+        fs::create_dir_all(fleet.path(".config/plumb")).expect("it is ours");
+        fs::copy(fleet.path("fleet/ops.toml"), fleet.path(".config/plumb/fleet.toml")).expect("it was made");
+        fs::copy(fleet.path("fleet/ops.nk"), fleet.path(".config/plumb/ops.nk")).expect("it was made");
+        fleet.members = hosts.clone().zip(&names).map(|(host, name)| fleet.member(host, name)).collect();
+        for host in hosts {
+            let waits = || fleet.log(host).contains("cannot be reached");
+            assert!(wait_until(PATIENCE, waits), "{}", fleet.log(host));
+        }
+        fleet.start_server();
+        fleet.is_there(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        fleet
+    }
+
+    /// `plumb fleet` in the folder of this fleet's keys.
+    pub fn register(&self, words: &[&str]) {
+        let folder = self.path("fleet");
+        let _ = self.network.succeed(&[&["fleet"], words, &["--folder", &folder]].concat());
+    }
+
+    /// A file of the sandbox.
+    #[must_use]
+    pub fn path(&self, name: &str) -> String {
+        self.network.sandbox.home().join(name).display().to_string()
+    }
+
+    /// Starts it, or starts it again.
+    pub fn start_server(&mut self) {
+        let config = self.path("fleet/nats.conf");
+        let log = File::create(self.path("nats.log")).expect("it is ours");
+        let mut command = self.network.at_switch(&["nats-server", "-c", &config]);
+        let server = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn();
+        self.server = Some(Running(server.expect("it is installed")));
+    }
+
+    /// Starts the member `name` on a host.
+    #[must_use]
+    pub fn member(&self, host: usize, name: &str) -> Running {
+        let log = File::create(self.path(&format!("member{host}.log"))).expect("it is ours");
+        let mut command = self.network.on_host(host, &["member", &self.path(&format!("fleet/{name}.toml"))]);
+        Running(command.stdout(Stdio::null()).stderr(log).spawn().expect("plumb was built"))
+    }
+
+    /// What the member on a host said.
+    #[must_use]
+    pub fn log(&self, host: usize) -> String {
+        fs::read_to_string(self.path(&format!("member{host}.log"))).unwrap_or_default()
+    }
+
+    /// What `plumb fleet list` shows.
+    #[must_use]
+    pub fn listed(&self) -> Vec<serde_json::Value> {
+        let output = self.network.plumb(&["fleet", "list", "--json"]);
+        serde_json::from_str(&output.out).unwrap_or_default()
+    }
+
+    /// Waits until these members are there, and no others.
+    #[track_caller]
+    pub fn is_there(&self, names: &[&str]) {
+        let there = || self.listed().iter().map(|member| member["name"].clone()).collect::<Vec<_>>() == names;
+        assert!(wait_until(PATIENCE, there), "{names:?} are not there: {:?}", self.listed());
+    }
+}
