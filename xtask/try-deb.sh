@@ -16,9 +16,21 @@ dpkg --root="$root" --force-not-root --force-script-chrootless --log=/dev/null -
 # A static program needs nothing of that root.
 chroot "$root" /usr/bin/plumb --version
 for file in usr/share/bash-completion/completions/plumb usr/share/zsh/vendor-completions/_plumb \
-    usr/share/fish/vendor_completions.d/plumb.fish usr/share/man/man1/plumb-run.1.gz usr/share/doc/plumb/copyright \
-    usr/share/doc/plumb/plumb.cdx.json; do
+    usr/share/fish/vendor_completions.d/plumb.fish usr/share/doc/plumb/copyright usr/share/doc/plumb/plumb.cdx.json; do
     test -s "$root/$file" || { echo "the package has no $file" >&2; exit 1; }
 done
+for page in plumb plumb-run; do
+    zcat "$root/usr/share/man/man1/$page.1.gz" | grep -q "^\.TH $page 1" || { echo "no manual page $page" >&2; exit 1; }
+done
+completed=$(bash --norc -c 'source "$0"; COMP_WORDS=(plumb run q); COMP_CWORD=2; _plumb plumb q run; echo "${COMPREPLY[*]}"' \
+    "$root/usr/share/bash-completion/completions/plumb")
+[ "$completed" = quick ] || { echo "bash completes \`plumb run q\` to \`$completed\`" >&2; exit 1; }
+
+# A run needs the kernel's own two file systems. Nobody else sees the mounts, and they go with the shell.
+mkdir "$root/proc" "$root/sys"
+unshare --mount bash -euc 'mount -t proc proc "$0/proc"
+    mount --rbind /sys "$0/sys"
+    chroot "$0" /usr/bin/plumb run quick --trials 1 --plain --db /tmp/runs.db -o /tmp/quick.html' "$root"
+test -s "$root/tmp/quick.html"
 dpkg --root="$root" --force-not-root --force-script-chrootless --log=/dev/null --remove plumb
 test ! -e "$root/usr/bin/plumb"
