@@ -1,6 +1,6 @@
 //! As many members as one says, each with a connection of its own, that answer the roll and do nothing else:
-//! `cargo run --release --example idle_members -- nats://127.0.0.1:4222 10000`, with a `nats-server -m 8222` that lets anybody in. The
-//! figures in docs/methods/rounds.md come from it, from `plumb fleet list` beside it and from `curl 127.0.0.1:8222/varz`.
+//! `cargo run --release --example idle_members -- nats://127.0.0.1:4222 10000`, with a `nats-server -m 8222` that lets anybody in:
+//! `curl 127.0.0.1:8222/varz` tells what they cost it, `plumb fleet list` beside it what a roll call does.
 #![expect(clippy::disallowed_macros, reason = "it tells when all are there")]
 
 use std::{error::Error, time::Duration};
