@@ -49,7 +49,8 @@ pub(crate) fn all_bad_files_are_named() {
     assert!(sandbox.succeed(&["runs"]).out.contains("no runs are kept"));
 
     let output = sandbox.succeed(&["import", "--skip-unreadable", &broken, &good, &prose]);
-    assert!(output.out.contains("tcp.client.txt:1-") && output.out.contains("imported 1 trial"), "{}", output.out);
+    let told = &output.out;
+    assert!(told.contains("tcp.client.txt:1-") && told.contains("imported 1 trial"), "{told}");
     for said in ["left out: nothing to import in", "broken.json: ", "prose.txt: "] {
         assert!(output.err.contains(said), "{said} is not in:\n{}", output.err);
     }

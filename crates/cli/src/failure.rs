@@ -215,7 +215,8 @@ fn of_guest(error: &RunError) -> Option<String> {
 const CONGESTION_CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// Who answers a ping.
-const ROUND_TRIPS: &str = "a ping needs `plumb server` there, or `sockperf server` with --sockperf: iperf3 answers no round trips";
+const ROUND_TRIPS: &str =
+    "a ping needs `plumb server` there, or `sockperf server` with --sockperf: iperf3 answers no round trips";
 
 /// Whether this is that subcommand.
 fn is_command(name: &str) -> bool {
@@ -235,7 +236,9 @@ fn of_traffic(error: &traffic::Error) -> Option<String> {
         traffic::Error::Socket { source, .. }
             if source.kind() == io::ErrorKind::AddrInUse && is_command("server") =>
         {
-            Some("another program has this port: choose another one with -p; `ss -lntup`, as root, names who has it".to_owned())
+            let hint =
+                "another program has this port: choose another one with -p; `ss -lntup`, as root, names it";
+            Some(hint.to_owned())
         }
         traffic::Error::Socket { source, .. } if source.kind() == io::ErrorKind::AddrNotAvailable => {
             Some("this machine has no such address: `ip address` lists those that it has".to_owned())

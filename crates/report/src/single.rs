@@ -10,8 +10,8 @@ mod warnings;
 use findings::SingleMeasurement;
 
 use crate::{
-    kind,
     harmless::in_a_line,
+    kind,
     page::{Page, Section},
 };
 

@@ -2,8 +2,8 @@
 
 use findings::{TraceSummary, TracedCall, TracedCpu, TracedShare};
 use samples::{
-    AttributionSource, CpuOwner, DeviceCounters, MissingProbe, Overflow, ProbeKind, SyscallCount, TargetKind, TraceEnd,
-    TraceTarget, TracedProcess, UnixMillis,
+    AttributionSource, CpuOwner, DeviceCounters, MissingProbe, Overflow, ProbeKind, SyscallCount, TargetKind,
+    TraceEnd, TraceTarget, TracedProcess, UnixMillis,
 };
 use units::{Bytes, Nanos};
 

@@ -139,7 +139,7 @@ fn in_another_network(
     }
     let assigned = |device: &DeviceRef| places.addresses.iter().find(|(at, ..)| at == device);
     let ((_, own, _), (_, theirs, place)) = (assigned(&near.device)?, assigned(&far.device)?);
-    let free = own.hosts().find(|address| places.addresses.iter().all(|(_, taken, _)| taken.addr() != *address))?;
+    let free = own.hosts().find(|host| places.addresses.iter().all(|(_, taken, _)| taken.addr() != *host))?;
     let help = format!(
         "`{}` has {own}, and `{}`, on the same network segment, {theirs}: write an address of {}, as `{free}/{}`",
         near.device,
