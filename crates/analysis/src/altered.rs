@@ -46,7 +46,9 @@ fn a_record_with_any_number_altered_is_analysed_or_refused() {
     // One of a kind, and all of it.
     let places: Vec<&[String]> = kinds.iter().flat_map(|all| [&all[all.len() - 1..], &all[..]]).collect();
     for places in &places {
-        for number in [json!(0), json!(1), json!(u32::MAX), json!(u64::MAX), json!(-1), json!(i64::MIN), json!(1e308)] {
+        for number in
+            [json!(0), json!(1), json!(u32::MAX), json!(u64::MAX), json!(-1), json!(i64::MIN), json!(1e308)]
+        {
             let mut altered = whole.clone();
             for place in *places {
                 *altered.pointer_mut(place).expect("it was found there") = number.clone();

@@ -77,7 +77,8 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
         Some(finding) => output::text(page(finding))?,
         None if args.list => output::text(list())?,
         None => {
-            let hint = "a report has it in brackets behind a finding; `plumb explain --list` lists all of them";
+            let hint =
+                "a report has it in brackets behind a finding; `plumb explain --list` lists all of them";
             return Err(Misuse::new("which finding? Give its name").hint(hint).into());
         }
     }

@@ -137,7 +137,9 @@ fn one_that_speaks_badly_is_an_error_that_names_it() {
     const PIECE: usize = 1 << 20;
     let once = |text: &str| -> Box<dyn Iterator<Item = Vec<u8>> + Send> { Box::new(iter::once(text.into())) };
     let flood = |begin: &str, again: &str| -> Box<dyn Iterator<Item = Vec<u8>> + Send> {
-        Box::new(iter::once(begin.into()).chain(iter::repeat_n(again.repeat(PIECE / again.len()).into(), 300)))
+        Box::new(
+            iter::once(begin.into()).chain(iter::repeat_n(again.repeat(PIECE / again.len()).into(), 300)),
+        )
     };
     for (says, ends) in [
         (once(""), true),

@@ -40,7 +40,10 @@ fn section(section: &Section, width: usize) -> Vec<Line> {
         lines.extend(wrap(&Text::of(Tone::Strong, title), width));
     }
     let indent = if section.title.is_some() { INDENT } else { 0 };
-    for (index, block) in section.blocks.iter().filter(|block| !is_only_seen(block)).enumerate() {
+    let mut shown: Vec<&Block> = section.blocks.iter().filter(|block| !is_only_seen(block)).collect();
+    // One over pictures alone.
+    while shown.pop_if(|last| matches!(last, Block::Heading(_))).is_some() {}
+    for (index, block) in shown.into_iter().enumerate() {
         if index > 0 && matches!(block, Block::Heading(_) | Block::Claim { .. }) {
             lines.push(Line::new());
         }

@@ -6,7 +6,7 @@ use workload::Metric;
 
 use super::{
     Source,
-    latency::distribution_pictures,
+    latency::{percentile_pictures, shapes},
     percentiles::{self, TitledDistribution},
 };
 use crate::{
@@ -30,8 +30,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .flat_map(|(cell, connect)| distributions(&labels::cell(findings, cell), connect))
         .collect();
     let mut blocks = vec![Block::Table(rates(findings, &cells)), Block::Heading("Percentiles".into())];
-    blocks.extend(distribution_pictures(source, |cell| ConnectSummary::of(cell).is_some()));
+    let connects = |cell: &CellSummary| ConnectSummary::of(cell).is_some();
+    blocks.extend(percentile_pictures(source, connects));
     blocks.extend(percentiles::tables(&named));
+    blocks.extend(shapes(source, connects));
     Some(section("Connections", blocks))
 }
 

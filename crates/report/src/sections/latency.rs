@@ -35,7 +35,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .collect();
     let mut blocks = vec![Block::Table(averages(findings, &cells)), Block::Heading("Percentiles".into())];
     let is_timed = |cell: &CellSummary| LatencySummary::of(cell).is_some();
-    blocks.extend(distribution_pictures(source, is_timed));
+    blocks.extend(percentile_pictures(source, is_timed));
     blocks.extend(percentiles::tables(&named));
     blocks.push(Block::Paragraph(
         "Whole round trips, never half of them; all trials' distributions merged.".into(),
@@ -43,24 +43,25 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if cells.iter().any(|(_, latency)| latency.open_loop.is_some()) {
         blocks.push(Block::Paragraph(OPEN_LOOP.into()));
     }
+    blocks.extend(shapes(source, is_timed));
     Some(section("Latency", blocks))
 }
 
 /// So many distributions are drawn by themselves.
 const DRAWN: usize = 6;
 
-/// Percentiles, and folded the shapes of the first ones.
-pub(super) fn distribution_pictures(source: &Source<'_>, wanted: fn(&CellSummary) -> bool) -> Vec<Block> {
-    let drawn = |charts: Vec<Chart>| {
-        charts.into_iter().map(|chart| Block::Chart(Box::new(chart))).collect::<Vec<_>>()
-    };
-    let mut blocks = drawn(pictures::percentiles::charts(source, wanted));
-    let shapes = pictures::histogram::charts(source, wanted).into_iter().take(DRAWN).collect();
-    let shapes = drawn(shapes);
-    blocks.extend(
-        (!shapes.is_empty()).then(|| Block::Folded { title: "Distributions".into(), blocks: shapes }),
-    );
-    blocks
+pub(super) fn percentile_pictures(source: &Source<'_>, wanted: fn(&CellSummary) -> bool) -> Vec<Block> {
+    drawn(pictures::percentiles::charts(source, wanted))
+}
+
+/// The shapes of the first distributions.
+pub(super) fn shapes(source: &Source<'_>, wanted: fn(&CellSummary) -> bool) -> Option<Block> {
+    let shapes = drawn(pictures::histogram::charts(source, wanted).into_iter().take(DRAWN).collect());
+    (!shapes.is_empty()).then(|| Block::Folded { title: "Distributions".into(), blocks: shapes })
+}
+
+fn drawn(charts: Vec<Chart>) -> Vec<Block> {
+    charts.into_iter().map(|chart| Block::Chart(Box::new(chart))).collect()
 }
 
 /// The round trips, and of an open loop what its schedule shows.
