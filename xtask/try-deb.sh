@@ -30,7 +30,7 @@ completed=$(bash --norc -c 'source "$0"; COMP_WORDS=(plumb run q); COMP_CWORD=2;
 mkdir "$root/proc" "$root/sys"
 unshare --mount bash -euc 'mount -t proc proc "$0/proc"
     mount --rbind /sys "$0/sys"
-    chroot "$0" /usr/bin/plumb run quick --trials 1 --plain --db /tmp/runs.db -o /tmp/quick.html' "$root"
-test -s "$root/tmp/quick.html"
+    chroot "$0" /usr/bin/plumb run quick --trials 1 --plain --db /var/lib/runs.db -o /var/lib/quick.html' "$root"
+test -s "$root/var/lib/quick.html"
 dpkg --root="$root" --force-not-root --force-script-chrootless --log=/dev/null --remove plumb
 test ! -e "$root/usr/bin/plumb"

@@ -115,7 +115,7 @@ impl Shared {
                 Incoming::Message(message) => self.window().take(&message.payload, Instant::now()),
                 Incoming::Nothing => {}
                 Incoming::Ended => {
-                    self.finish(SessionEnd::Broken("the connection to the NATS server ended".into()))
+                    self.finish(SessionEnd::Broken("the connection to the NATS server ended".into()));
                 }
             }
             self.window().expire(Instant::now());

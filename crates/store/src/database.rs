@@ -142,7 +142,7 @@ impl Database {
     pub(crate) fn transaction(&self, access: TransactionKind) -> Result<Transaction<'_>, DatabaseError> {
         match (self, access) {
             (Self::File { connection, .. }, TransactionKind::Write) => {
-                connection.execute_batch("BEGIN IMMEDIATE")?
+                connection.execute_batch("BEGIN IMMEDIATE")?;
             }
             (Self::File { connection, .. }, _) => connection.execute_batch("BEGIN")?,
             (Self::Server(session), TransactionKind::Read) => {

@@ -172,11 +172,11 @@ fn a_client_of_our_own_is_told_that_its_address_has_too_many() {
 #[test]
 fn a_test_that_moves_a_byte_now_and_then_does_not_keep_its_place() {
     let patient = Config { idle_timeout: Nanos::from_secs(2), ..with(|limits| limits.clients = 1) };
-    let attacks: [(bool, fn(&TcpStream) -> bool); 2] = [
-        (false, |mut stream| stream.write_all(b"x").is_ok()),
-        (true, |mut stream| stream.read(&mut [0]).is_ok_and(|read| read > 0)),
-    ];
-    for (reverse, trickle) in attacks {
+    let trickle = |mut stream: &TcpStream, reverse: bool| match reverse {
+        false => stream.write_all(b"x").is_ok(),
+        true => stream.read(&mut [0]).is_ok_and(|read| read > 0),
+    };
+    for reverse in [false, true] {
         with_server(&patient, |server| {
             let params =
                 Params { tcp: true, time: 60, parallel: Some(1), len: 1000, reverse, ..Params::default() };
@@ -190,7 +190,7 @@ fn a_test_that_moves_a_byte_now_and_then_does_not_keep_its_place() {
                 scope.spawn(|| {
                     // Longer than the server has patience, and not for ever.
                     for _ in 0..100 {
-                        if given_up.load(Ordering::Relaxed) || !trickle(&trickling) {
+                        if given_up.load(Ordering::Relaxed) || !trickle(&trickling, reverse) {
                             return;
                         }
                         std::thread::sleep(Duration::from_millis(200));
