@@ -231,8 +231,8 @@ fn missing_cells(request: &Request<'_>, lacks: &MissingCapabilities<'_>) -> Skip
 fn check_paths(request: &Request<'_>, bench: &mut TrialRunner<'_>, skipped: &Skips) -> Result<(), RunError> {
     let cells = request.plan.cells.iter().filter(|cell| !skipped.contains_key(cell.id.as_str()));
     let needed: HashSet<&PathName> = cells.map(|cell| &cell.path).collect();
-    let paths = planned_paths(request).filter(|path| !path.is_host() && needed.contains(&path.name));
-    paths.map(|path| bench.check_reachable(path)).collect()
+    let mut paths = planned_paths(request).filter(|path| !path.is_host() && needed.contains(&path.name));
+    paths.try_for_each(|path| bench.check_reachable(path))
 }
 
 /// The paths that anything is planned on.
