@@ -90,7 +90,7 @@ pub(crate) fn guests_on_one_bridge_never_touch_the_wire() {
     let lab = Standing::of(&sandbox, "quick", "bridge");
     let before = lab.packets("node1", "eth0");
     let sent = lab.iperf3("app", "web", "198.18.64.11");
-    assert!(sent["end"]["sum_received"]["bytes"].as_u64() > Some(10_000_000), "{sent}");
+    assert!(sent["end"]["sum_received"]["bytes"].as_u64() > Some(1_000_000), "{sent}");
     let after = lab.packets("node1", "eth0");
     // A stray ARP or so may pass in the meantime; megabytes cannot hide in it.
     assert!(after.0 - before.0 < 10 && after.1 - before.1 < 10, "{before:?} to {after:?}");
