@@ -19,6 +19,8 @@ pub(crate) struct Program {
     folder: PathBuf,
     /// Which of its tests.
     part: Vec<String>,
+    /// So many at once, where its package says it: `[package.metadata.tests] threads = N`.
+    threads: Option<u64>,
 }
 
 /// Builds those of these packages, of all if none is named, and hands over each as soon as it is built: those that take long
@@ -66,6 +68,7 @@ impl Program {
             path: path.clone().into(),
             folder: package.manifest_path.parent().map_or_else(PathBuf::new, Into::into),
             part: part.iter().map(|&word| word.to_owned()).collect(),
+            threads: package.metadata["tests"]["threads"].as_u64(),
         };
         // `apart = { PROGRAM = ["WORD", ...] }`: its tests with one of these in their names run beside its others.
         let words = package.metadata["tests"]["apart"][&target.name].as_array();
@@ -84,7 +87,10 @@ impl Program {
     /// # Errors
     /// When it cannot be started, or what it prints cannot be read.
     pub(crate) fn run(&self, arguments: &[String], lines: &mut dyn FnMut(&str)) -> Result<bool> {
-        run(Command::new(&self.path).args(&self.part).args(arguments), &self.folder, &self.name, lines)
+        let mut command = Command::new(&self.path);
+        command.args(&self.part).args(arguments);
+        command.envs(self.threads.map(|threads| ("RUST_TEST_THREADS", threads.to_string())));
+        run(&mut command, &self.folder, &self.name, lines)
     }
 }
 
