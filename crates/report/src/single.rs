@@ -22,7 +22,7 @@ type Build = fn(&SingleMeasurement) -> Option<Section>;
 const ORDER: &[Build] =
     &[outcome::build, flows::build, distribution::build, hints::build, warnings::build, configuration::build];
 
-/// A trial in one line: its first number, and what is doubtful.
+/// A trial in one line of 80 columns: its first number, marked where something is doubtful.
 pub(crate) fn line(solo: &SingleMeasurement) -> String {
     let lines = solo.outcome.as_ref().map(|outcome| kind::alone(outcome).lines()).unwrap_or_default();
     let first = lines.into_iter().next();
@@ -30,8 +30,7 @@ pub(crate) fn line(solo: &SingleMeasurement) -> String {
         || "nothing came through".to_owned(),
         |(name, value)| format!("{name} {}", value.characters()),
     );
-    let doubts = warnings::all(solo).into_iter().map(|doubt| doubt.characters());
-    [said].into_iter().chain(doubts).collect::<Vec<_>>().join("; ")
+    if warnings::all(solo).is_empty() { said } else { format!("{said} !") }
 }
 
 /// The summary of a trial.
