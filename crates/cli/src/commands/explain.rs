@@ -2,7 +2,7 @@
 
 use clap::{Args, builder::PossibleValuesParser};
 
-use crate::{exit::Exit, failure::Misuse, output};
+use crate::{exit::Exit, failure::Misuse, output, width};
 
 /// Flags of `plumb explain`.
 #[derive(Debug, Args)]
@@ -74,7 +74,9 @@ const PAGES: &[(&str, &str)] = pages![
 /// Prints a page, or the list of them.
 pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     match &args.finding {
-        Some(finding) => output::text(page(finding))?,
+        Some(finding) => {
+            output::text(width::wrapped(&paragraphs(page(finding)), width::of_output()))?;
+        }
         None if args.list => output::text(list())?,
         None => {
             let hint =
@@ -87,6 +89,23 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
 
 fn page(finding: &str) -> &'static str {
     PAGES.iter().find(|(id, _)| *id == finding).map(|(_, page)| *page).expect("clap knows the names")
+}
+
+/// Each paragraph and each item in one line; tables, commands and headings as they are.
+fn paragraphs(page: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let is_prose =
+        |line: &str| !line.is_empty() && !line.starts_with(['|', '#']) && !line.starts_with("    ");
+    for line in page.lines() {
+        match lines.last_mut().filter(|last| is_prose(last)) {
+            Some(last) if is_prose(line) && !line.starts_with("- ") => {
+                last.push(' ');
+                last.push_str(line.trim_start());
+            }
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    lines.join("\n") + "\n"
 }
 
 fn list() -> String {
@@ -104,6 +123,13 @@ fn summary(page: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_paragraph_and_an_item_are_one_line_each() {
+        let page = "# A\n\none\ntwo\n- item\n  goes on\n- next\n\n    ip link\n    ip addr\n| a |\n| b |\n";
+        let lines = "# A\n\none two\n- item goes on\n- next\n\n    ip link\n    ip addr\n| a |\n| b |\n";
+        assert_eq!(paragraphs(page), lines);
+    }
 
     #[test]
     fn every_page_of_a_finding_can_be_explained() {

@@ -121,7 +121,7 @@ fn new(args: &NewArgs) -> anyhow::Result<()> {
     }
     let path = if path.components().count() > 1 { path } else { Path::new(".").join(path) };
     let shown = path.display();
-    Ok(output::line(format_args!("wrote {shown}; `plumb scenario check {shown}`, then `plumb run {shown}`"))?)
+    Ok(prose(&format!("wrote {shown}; `plumb scenario check {shown}`, then `plumb run {shown}`"))?)
 }
 
 /// Without variants it is shown as it is, whatever is wrong with it.
@@ -254,10 +254,10 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     let times = format!("each cell once in each of {blocks} blocks, baselines twice{}", probed(plan));
     match lab::forecast(plan) {
         Some(forecast) => {
-            output::line(format_args!("at most {trials} trials of {cells} cells: {times}"))?;
+            prose(&format!("at most {trials} trials of {cells} cells: {times}"))?;
             print_design(plan, &forecast)
         }
-        None => output::line(format_args!("{trials} trials of {cells} cells, about {takes}: {times}")),
+        None => prose(&format!("{trials} trials of {cells} cells, about {takes}: {times}")),
     }?;
     if let Some(said) = too_few_trials(plan) {
         output::line(said)?;
@@ -269,6 +269,10 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
             "its {some} guests boot first: `plumb doctor` boots one, and says what a run takes here"
         )),
     }
+}
+
+fn prose(text: &str) -> io::Result<()> {
+    output::line(width::wrapped(text, width::of_output()))
 }
 
 /// What is said of a plan whose trials cannot establish any difference.
