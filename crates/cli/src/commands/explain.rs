@@ -96,9 +96,13 @@ fn paragraphs(page: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let is_prose =
         |line: &str| !line.is_empty() && !line.starts_with(['|', '#']) && !line.starts_with("    ");
+    let is_item = |line: &str| {
+        let rest = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
+        line.starts_with("- ") || (rest.len() < line.len() && rest.starts_with(". "))
+    };
     for line in page.lines() {
         match lines.last_mut().filter(|last| is_prose(last)) {
-            Some(last) if is_prose(line) && !line.starts_with("- ") => {
+            Some(last) if is_prose(line) && !is_item(line) => {
                 last.push(' ');
                 last.push_str(line.trim_start());
             }
@@ -126,8 +130,9 @@ mod tests {
 
     #[test]
     fn a_paragraph_and_an_item_are_one_line_each() {
-        let page = "# A\n\none\ntwo\n- item\n  goes on\n- next\n\n    ip link\n    ip addr\n| a |\n| b |\n";
-        let lines = "# A\n\none two\n- item goes on\n- next\n\n    ip link\n    ip addr\n| a |\n| b |\n";
+        let page = "# A\n\none\ntwo\n- item\n  goes on\n1. next\n2. last\n\n    ip link\n    ip addr\n| a |\n| b |\n";
+        let lines =
+            "# A\n\none two\n- item goes on\n1. next\n2. last\n\n    ip link\n    ip addr\n| a |\n| b |\n";
         assert_eq!(paragraphs(page), lines);
     }
 
