@@ -129,7 +129,7 @@ impl Answer<'_> {
         let doubt = self.distrust.filter(|doubt| !doubt.leaves_what_is_established());
         let of_largest = told.first().filter(|claim| self.is_of_largest(claim));
         let others = || self.distrust.or_else(|| told.first().copied());
-        let first = doubt.filter(|doubt| doubt.remedy.is_some()).or(why);
+        let first = why.or(doubt.filter(|doubt| doubt.remedy.is_some()));
         rows.extend(set(self.source, first.or_else(|| of_largest.copied()).or_else(others), doubt));
         let warns = |claim: &&Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
         let warning =
