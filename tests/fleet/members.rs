@@ -7,7 +7,7 @@ use std::{
     process::{Child, Stdio},
 };
 
-use plumb_tests::{Fleet, NATS_SERVER, Output, PATIENCE, Running, pair, signal, trials, wait_until};
+use plumb_tests::{Fleet, NATS_SERVER, Output, PATIENCE, ProcessGuard, pair, signal, trials, wait_until};
 
 /// Two of them.
 fn fleet() -> Fleet {
@@ -19,7 +19,7 @@ fn refused(fleet: &Fleet, host: usize, file: &str) -> String {
     let log = fleet.path("refused.log");
     let mut command = fleet.network.on_host(host, &["member", &fleet.path(file)]);
     let child = command.stdout(Stdio::null()).stderr(File::create(&log).expect("it is ours")).spawn();
-    let member = RefCell::new(Running(child.expect("plumb was built")));
+    let member = RefCell::new(ProcessGuard(child.expect("plumb was built")));
     let ended = || member.borrow_mut().0.try_wait().expect("it was started").map(|status| status.code());
     let _ = wait_until(PATIENCE, || ended().is_some());
     let said = fs::read_to_string(&log).unwrap_or_default();

@@ -1,13 +1,8 @@
 //! What is made on hosts that exist already: an overlay between them, guests behind it, and that nothing of it stays there.
 
-use std::{
-    fs,
-    process::{Child, Stdio},
-    thread::sleep,
-    time::Duration,
-};
+use std::{fs, process::Stdio, thread::sleep, time::Duration};
 
-use plumb_tests::{Network, PATIENCE, Random, kill, name, pair, processes, trials, wait_until};
+use plumb_tests::{Network, PATIENCE, ProcessGuard, Random, kill, name, pair, processes, trials, wait_until};
 use serde_json::Value;
 
 /// An overlay between `h0` and `h1`, beside their own network.
@@ -76,7 +71,7 @@ fn devices(trial: &Value) -> Vec<(&str, u64)> {
 
 /// Writes down each change of a device in the network of `h0`, until it is dropped.
 struct LinkMonitor {
-    process: Child,
+    _process: ProcessGuard,
     seen: String,
 }
 
@@ -88,7 +83,7 @@ impl LinkMonitor {
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .stdout(fs::File::create(&seen).expect("it is ours"));
-        let monitor = Self { process: command.spawn().expect("ip is there"), seen };
+        let monitor = Self { _process: ProcessGuard(command.spawn().expect("ip is there")), seen };
         let hears = || {
             network.at(0, "ip link set lo down; ip link set lo up");
             !monitor.links().is_empty()
@@ -102,14 +97,6 @@ impl LinkMonitor {
         let text = fs::read_to_string(&self.seen).expect("it was made");
         let names = text.lines().filter_map(|line| line.split(": ").nth(1)?.split('@').next());
         names.map(str::to_owned).collect()
-    }
-}
-
-impl Drop for LinkMonitor {
-    fn drop(&mut self) {
-        // It runs until then.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

@@ -3,32 +3,21 @@
 
 use std::{
     fs::{self, File},
-    process::{Child, Stdio},
+    process::Stdio,
 };
 
-use crate::{Network, PATIENCE, wait_until};
+use crate::{Network, PATIENCE, ProcessGuard, wait_until};
 
 /// The members' server, where the bridge is.
 pub const NATS_SERVER: &str = "nats://198.18.0.254:4222";
-
-/// A process that ends with this.
-pub struct Running(pub Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It has ended already, or is ended now.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 /// Members on hosts of a network, `m0` on `h0`; its user measures as the controller `ops`.
 pub struct Fleet {
     // Ended before the hosts are.
     /// By the order of their hosts.
-    pub members: Vec<Running>,
+    pub members: Vec<ProcessGuard>,
     /// Where it runs.
-    pub server: Option<Running>,
+    pub server: Option<ProcessGuard>,
     /// The hosts.
     pub network: Network,
 }
@@ -73,15 +62,15 @@ impl Fleet {
         let log = File::create(self.path("nats.log")).expect("it is ours");
         let mut command = self.network.at_switch(&["nats-server", "-c", &config]);
         let server = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn();
-        self.server = Some(Running(server.expect("it is installed")));
+        self.server = Some(ProcessGuard(server.expect("it is installed")));
     }
 
     /// Starts the member `name` on a host.
     #[must_use]
-    pub fn member(&self, host: usize, name: &str) -> Running {
+    pub fn member(&self, host: usize, name: &str) -> ProcessGuard {
         let log = File::create(self.path(&format!("member{host}.log"))).expect("it is ours");
         let mut command = self.network.on_host(host, &["member", &self.path(&format!("fleet/{name}.toml"))]);
-        Running(command.stdout(Stdio::null()).stderr(log).spawn().expect("plumb was built"))
+        ProcessGuard(command.stdout(Stdio::null()).stderr(log).spawn().expect("plumb was built"))
     }
 
     /// What the member on a host said.

@@ -15,13 +15,15 @@ mod loopback;
 mod need;
 mod other_work;
 mod postgres_server;
+mod process_guard;
 mod scenario;
 mod ssh_network;
+mod vary;
 mod web_server;
 
 pub use chrome::Chrome;
 pub use command::{Output, Sandbox, trials};
-pub use fleet::{Fleet, NATS_SERVER, Running};
+pub use fleet::{Fleet, NATS_SERVER};
 pub use hosts_scenario::{by_member, by_ssh, first_two, pair, pairs};
 pub use kills::{Random, kill};
 pub use leftovers::{Leftovers, agents, belongs_to, cpu_time, name, processes, signal, wait_until};
@@ -29,8 +31,10 @@ pub use loopback::{dropped, in_one_of_five, on_loopback};
 pub use need::{Case, Need, in_one_of_three, run};
 pub use other_work::OtherWork;
 pub use postgres_server::PostgresServer;
+pub use process_guard::ProcessGuard;
 pub use scenario::{compaction_cycles, wire, wire_with_latency};
 pub use ssh_network::Network;
+pub use vary::vary;
 pub use web_server::WebServer;
 
 /// How long a machine with other work may take for what it usually does in less than a second.

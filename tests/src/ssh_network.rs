@@ -6,12 +6,12 @@ use std::{
     net::UdpSocket,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
 };
 
 use sys::netns::NetNs;
 
-use crate::{Output, PATIENCE, Sandbox, name, wait_until};
+use crate::{Output, PATIENCE, ProcessGuard, Sandbox, name, wait_until};
 
 /// Some hosts, `h0` and on, with the addresses 198.18.0.1 and on; and where `plumb` runs, with 198.18.0.254.
 pub struct Network {
@@ -23,15 +23,7 @@ pub struct Network {
 
 /// A process in namespaces of its own.
 struct Place {
-    process: Child,
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        // It has ended already, or is ended now.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+    process: ProcessGuard,
 }
 
 impl Place {
@@ -40,14 +32,14 @@ impl Place {
         command.args(["--net", "--mount", "sh", "-c", script]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = sys::child::spawn_in(&mut command, None, what).expect("unshare is there");
-        let place = Self { process };
+        let place = Self { process: ProcessGuard(process) };
         let own = namespace_of(std::process::id());
         assert!(wait_until(PATIENCE, || namespace_of(place.pid()) != own), "{what} has no namespace");
         place
     }
 
     fn pid(&self) -> u32 {
-        self.process.id()
+        self.process.0.id()
     }
 
     fn command(&self) -> Command {

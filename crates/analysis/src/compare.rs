@@ -1,7 +1,7 @@
 //! From values and pairs to estimates and comparisons: hands plain numbers to `stats` and names what returns.
 
-use findings::{Basis, Comparison, Difference, Estimate, Interval};
-use stats::{describe, interval, ratio, verdict};
+use findings::{Basis, Comparison, Difference, Estimate, FEWEST_TO_ESTABLISH, Interval};
+use stats::{describe, interval, paired, ratio, verdict};
 
 use crate::{
     observations::{self, Observations},
@@ -13,6 +13,9 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// Two ratios of the same that are apart by more than this factor are seen to be.
 const VISIBLE: f64 = 1.1;
+
+// What is told of few trials is what they are judged by.
+const _: () = assert!(FEWEST_TO_ESTABLISH as usize == paired::FEWEST_TO_WEIGH);
 
 /// The values' median with its exact interval; `None` without values.
 pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {

@@ -82,7 +82,7 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
 
 /// What to use instead of a flag that iperf3 has and plumb has not.
 fn of_iperf3(error: &clap::Error) -> Option<String> {
-    let measures = env::args().nth(1).is_some_and(|name| matches!(name.as_str(), "client" | "server"));
+    let measures = is_command("client") || is_command("server");
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(flag)) if measures && error.kind() == ErrorKind::UnknownArgument => {
             iperf3_flags::instead(flag)

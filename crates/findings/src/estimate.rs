@@ -87,6 +87,9 @@ pub struct Comparison {
     pub basis: Basis,
 }
 
+/// Fewer trials of each result establish no difference between two of them.
+pub const FEWEST_TO_ESTABLISH: u32 = 5;
+
 /// From here on a ratio is told as several times.
 pub const SEVERAL: f64 = 2.0;
 

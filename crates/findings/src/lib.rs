@@ -34,7 +34,9 @@ pub use comparison::{
 };
 pub use distribution::{Bucket, Distribution};
 pub use document::{Findings, RunSummary, SCHEMA};
-pub use estimate::{Basis, Comparison, Difference, Estimate, Interval, NoiseFloor, SEVERAL, change};
+pub use estimate::{
+    Basis, Comparison, Difference, Estimate, FEWEST_TO_ESTABLISH, Interval, NoiseFloor, SEVERAL, change,
+};
 pub use evidence::{Evidence, Number, Unit};
 pub use history::{ResultHistory, RunLevel, RunLevelShift, RunResult, RunResults};
 pub use ladder::{CostStep, FactorEffect, Ladder};

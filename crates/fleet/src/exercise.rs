@@ -49,21 +49,9 @@ fn read_again<M: Serialize + DeserializeOwned + PartialEq>(bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use plumb_tests::vary;
 
-    /// Each with every byte changed in some ways, cut and doubled.
-    fn vary(sample: &[u8], exercise: fn(&[u8])) {
-        exercise(sample);
-        exercise(&[sample, sample].concat());
-        for place in 0..sample.len() {
-            exercise(&sample[..place]);
-            for change in [0x01, 0x10, 0x80, 0xff] {
-                let mut bytes = sample.to_vec();
-                bytes[place] ^= change;
-                exercise(&bytes);
-            }
-        }
-    }
+    use super::*;
 
     #[test]
     fn whatever_comes_of_a_session_is_bounded_and_ends_it_or_not() {

@@ -42,10 +42,10 @@ pub struct Pages {
     _ends: watch::Sender<bool>,
 }
 
-/// Of no run.
-struct NoDocuments;
+/// How many trials a run has.
+pub(crate) struct TrialCounts;
 
-impl Documents for NoDocuments {
+impl Documents for TrialCounts {
     fn report(&self, store: &Store, run: &RunId, _rendition: Rendition) -> anyhow::Result<String> {
         Ok(format!("{} trials", store.load(run)?.trials.len()))
     }
@@ -118,7 +118,7 @@ fn site(store: PathBuf, token: Option<Token>, stop: watch::Receiver<bool>) -> Ar
     let listen = SocketAddr::from(([127, 0, 0, 1], 7373));
     Arc::new(Site::new(
         Config { listen, store, tls: None, token, names: Vec::new(), program: None },
-        Box::new(NoDocuments),
+        Box::new(TrialCounts),
         stop,
     ))
 }

@@ -171,24 +171,7 @@ mod tests {
     };
 
     use super::*;
-
-    struct NoDocuments;
-
-    impl Documents for NoDocuments {
-        fn report(&self, _: &Store, _: &samples::RunId, _: crate::Rendition) -> anyhow::Result<String> {
-            anyhow::bail!("there is no run")
-        }
-
-        fn comparison(
-            &self,
-            _: &Store,
-            _: &samples::RunId,
-            _: &samples::RunId,
-            _: ::report::Format,
-        ) -> anyhow::Result<String> {
-            anyhow::bail!("there is no run")
-        }
-    }
+    use crate::exercise::TrialCounts;
 
     const HEAD: &str =
         "Host: 127.0.0.1\r\nOrigin: http://127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n";
@@ -210,7 +193,7 @@ mod tests {
         let (stop, stopped) = UnixStream::pair().expect("sockets");
         let (tell, told) = std::sync::mpsc::channel();
         let serving = thread::spawn(move || {
-            serve(config, Box::new(NoDocuments), stopped, |at| tell.send(at).expect("it is awaited"))
+            serve(config, Box::new(TrialCounts), stopped, |at| tell.send(at).expect("it is awaited"))
         });
         let address = told.recv().expect("it listens");
         let attacks: [String; 5] = [

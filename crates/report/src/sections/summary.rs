@@ -5,7 +5,7 @@ mod difference;
 mod speed;
 mod trust;
 
-use findings::{Comparison, CostStep, Finding, Findings, Ladder, Objective, Severity};
+use findings::{Comparison, CostStep, FEWEST_TO_ESTABLISH, Finding, Findings, Ladder, Objective, Severity};
 
 use super::Source;
 use crate::{
@@ -21,8 +21,6 @@ use difference::Difference;
 const LINES: usize = 12;
 /// ... each with so many characters beside the labels, on 80 columns.
 const LINE: usize = 66;
-/// Fewer pairs of trials give no interval of 94 %.
-const FEWEST: u32 = 5;
 /// What a text may take: two of them.
 const TWO_LINES: usize = 2 * LINE - 4;
 
@@ -266,8 +264,10 @@ fn none_established(findings: &Findings, differences: &[Difference<'_>]) -> Opti
         _ if differences.is_empty() => return None,
         0 => "no difference beyond the noise".to_owned(),
         _ if most <= 1 => "one trial a result: differences cannot be told from noise".to_owned(),
-        _ if most < FEWEST => {
-            format!("{most} trials of a result establish no difference: {FEWEST} are the fewest that can")
+        _ if most < FEWEST_TO_ESTABLISH => {
+            format!(
+                "{most} trials of a result establish no difference: {FEWEST_TO_ESTABLISH} are the fewest that can"
+            )
         }
         _ => "no difference is established: more trials may show one".to_owned(),
     };
