@@ -1,20 +1,22 @@
 //! Bench `attacked`: what honest clients get of `plumb server` while others attack its port, against what they get while the same
 //! attack hits another listener of the same host.
 //!
-//! The attack costs both hosts CPU time whoever is hit: only what it costs beyond that is the server's. Must not know what an
-//! attack consists of.
+//! The attack costs both hosts CPU time whoever is hit: only what it costs beyond that is the server's. Each host has a CPU of its
+//! own, or sockperf would be in two regimes, both ends on one CPU or on two. Must not know what an attack consists of.
 
 use std::{cell::RefCell, net::SocketAddrV4, process::Command, time::Duration};
 
 use anyhow::{Context, ensure};
 use serde_json::Value;
-use workload::Transport;
+use sys::affinity;
+use workload::{Placement, Transport};
 
 use crate::{
     attack::{SOURCES, source},
     bench::Bench,
     comparison::{Comparison, Pairing, Subject, compare},
     ends::{self, Order},
+    placement::cpus,
     process::{self, Running},
     rounds::{self, Bounds, Contender, Measured},
     target::Target,
@@ -52,6 +54,10 @@ const LONGER: Duration = Duration::from_secs(240);
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     let wire = Wire::raise()?;
     route(&wire)?;
+    let available = affinity::available();
+    let [clients_cpus, server_cpus] = cpus(&Placement::CrossCpu).context("two hosts have CPUs")?;
+    // What is started runs where the thread that starts it may.
+    affinity::pin_thread(&server_cpus).context("start the listeners on a CPU")?;
     let address = End::Server.address();
     // Every refusal is a line of it.
     let script = format!("exec \"$0\" server --bind {address} --port {PORT} >/dev/null 2>&1");
@@ -61,6 +67,7 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     let order = Order::Listen { at: SocketAddrV4::new(address, OTHER_PORT) };
     let mut listener = wire.start(End::Server, &mut ends::process(&order)?)?;
     ensure!(listener.line()? == ends::LISTENS, "the other listener says that it listens");
+    affinity::pin_thread(&clients_cpus).context("start the clients on a CPU")?;
     let server = RefCell::new(server);
     let clients = |name, attacked| Clients { name, wire: &wire, server: &server, attacked };
     let mut contenders: Vec<Box<dyn Contender + '_>> = vec![
@@ -69,7 +76,9 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
         Box::new(clients(NOBODY, None)),
     ];
     let bounds = bounds.for_longer(LONGER);
-    Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, &bounds, REST)))
+    let taken = rounds::take(SUBJECT.name, &mut contenders, &bounds, REST);
+    affinity::pin_thread(&available).context("run anywhere again")?;
+    Ok(compare(&SUBJECT, PAIRINGS, &taken))
 }
 
 /// Gives the client's host the addresses that the attack comes from, and the server's a way back to them.

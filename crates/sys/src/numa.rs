@@ -28,15 +28,19 @@ pub fn nodes_of(memory: &AnonymousMemory) -> Result<Vec<Option<u32>>> {
     Ok(nodes)
 }
 
-/// Moves these of its pages, by number, to a node, as far as it has room; how many are there now.
+/// Moves these of its pages, by number, to a node, as far as it has room; how many are known to be there now.
 ///
 /// # Errors
 /// When there is no such node.
 pub fn move_pages(memory: &AnonymousMemory, pages: &[usize], node: u32) -> Result<usize> {
     let mut moved = 0;
     for pages in pages.chunks(BATCH) {
-        let status = call(memory, pages, Some(node))?;
-        moved += status.into_iter().filter(|is| u32::try_from(*is) == Ok(node)).count();
+        match call(memory, pages, Some(node)) {
+            Ok(status) => moved += status.into_iter().filter(|is| u32::try_from(*is) == Ok(node)).count(),
+            // The node has filled up meanwhile.
+            Err(error) if error.errno() == libc::ENOMEM => break,
+            Err(error) => return Err(error),
+        }
     }
     Ok(moved)
 }

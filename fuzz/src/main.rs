@@ -1,0 +1,53 @@
+//! Arbitrary bytes through the target that `FUZZ_TARGET` names. One program for all of them: it is linked once.
+#![no_main]
+
+use std::sync::LazyLock;
+
+/// Each has a corpus of its name.
+const TARGETS: &[(&str, fn(&[u8]))] = &[
+    ("agent_is_told", protocol::exercise::to_agent),
+    ("agent_says", protocol::exercise::from_agent),
+    ("conductor_is_told", protocol::exercise::to_conductor),
+    ("conductor_says", protocol::exercise::from_conductor),
+    ("extension", server::exercise::record),
+    #[cfg(feature = "whole")]
+    ("fleet_message", fleet::exercise::message),
+    #[cfg(feature = "whole")]
+    ("fleet_session", fleet::exercise::session),
+    ("greeting", server::exercise::first_bytes),
+    ("import_json", import::exercise::import),
+    ("import_table", import::exercise::table),
+    ("import_text", import::exercise::import),
+    ("iperf3_client_control", codecs::iperf3::exercise::client_control),
+    ("iperf3_params_json", codecs::iperf3::exercise::json),
+    ("iperf3_server_control", codecs::iperf3::exercise::server_control),
+    ("iperf3_udp_header", codecs::iperf3::exercise::datagram),
+    #[cfg(feature = "whole")]
+    ("registry", lab::exercise::registered),
+    ("scenario", scenario::exercise::scenario),
+    ("sockperf_message", codecs::sockperf::exercise),
+    #[cfg(feature = "whole")]
+    ("web_request", web_request),
+];
+
+static CHOSEN: LazyLock<fn(&[u8])> = LazyLock::new(|| {
+    let name = std::env::var("FUZZ_TARGET").expect("FUZZ_TARGET names a target");
+    if let Some((_, target)) = TARGETS.iter().find(|(known, _)| *known == name) {
+        return *target;
+    }
+    assert!(!cfg!(feature = "whole"), "no target {name}");
+    eprintln!("Done: {name} is not in this build, which has no feature `whole`");
+    std::process::exit(0)
+});
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| CHOSEN(bytes));
+
+#[cfg(feature = "whole")]
+fn web_request(bytes: &[u8]) {
+    /// Its store is empty, and goes with the temporary folder of the machine.
+    static PAGES: LazyLock<web::exercise::Pages> = LazyLock::new(|| {
+        let name = format!("plumb-fuzz-{}.db", std::process::id());
+        web::exercise::Pages::over(&std::env::temp_dir().join(name))
+    });
+    PAGES.ask(bytes);
+}
