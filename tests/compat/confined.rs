@@ -1,13 +1,14 @@
 //! What a server is once it listens: nobody, with a filter, and of full use to every client all the same.
 
-use std::fs;
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
-use plumb_tests::{Case, Sandbox};
+use plumb_tests::{Case, Need, Sandbox, wait_until};
+use sys::confine::{Call, calls};
 
 use crate::{
     IPERF3, ROOT,
     alone::{alone, each},
-    peer::{Running, await_listener, client_of, free_port},
+    peer::{PATIENCE, Running, await_listener, client_of, free_port},
     sandbox,
     sockperf::SOCKPERF,
 };
@@ -27,6 +28,11 @@ pub(crate) const CASES: &[Case] = &[
         name: "a_server_under_a_filter_serves_stock_sockperf_clients",
         needs: &[ROOT, SOCKPERF],
         test: || serves(&["server"], "65534", SOCKPERF_CLIENTS),
+    },
+    Case {
+        name: "every_call_that_a_server_under_a_filter_may_make_is_made",
+        needs: &[ROOT, IPERF3, SOCKPERF, Need::Program("strace", "strace")],
+        test: || alone(every_call),
     },
     Case {
         name: "a_port_below_1024_is_served_over_tcp_and_udp_by_nobody",
@@ -102,6 +108,91 @@ fn rights(pid: u32) -> Vec<(String, Vec<String>)> {
     let all: Vec<_> = threads.filter_map(status).collect();
     assert!(!all.is_empty());
     all
+}
+
+/// What the clients above lack: IPv6, several datagrams a call.
+const MORE_CLIENTS: &[&str] = &["-t 1 -6", "-u -t 1 -6 -R", "client -u -t 1 -R -b 100M"];
+
+fn every_call() {
+    let sandbox = sandbox();
+    let port = free_port();
+    let traced = sandbox.home().join("calls");
+    let server = sandbox.command(&["server", "-p", &port.to_string()]);
+    let mut strace = Command::new("strace");
+    // The tracer is the grandchild: the server has the process id that is known.
+    strace.args(["-D", "-f", "-qq", "-n", "-X", "raw", "-o"]).arg(&traced);
+    strace.arg(server.get_program()).args(server.get_args());
+    server.get_envs().for_each(|(name, value)| drop(strace.env(name, value.unwrap_or_default())));
+    let server = Running::start(strace);
+    await_listener(port);
+    for client in [CLIENTS, SOCKPERF_CLIENTS, MORE_CLIENTS].concat() {
+        let ended = client_of(&sandbox, client, port).finish();
+        assert_eq!(ended.status, Some(0), "{client}: {ended:?}");
+    }
+    server.signal("INT");
+    let ended = server.finish();
+    assert_eq!(ended.status, Some(0), "{ended:?}");
+    // The tracer writes to its end.
+    wait_until(PATIENCE, || unused(&traced).is_empty());
+    assert_eq!(unused(&traced), Vec::<String>::new(), "allowed and never made");
+}
+
+/// The parts of the filter that no traced call of a process under it needed.
+fn unused(traced: &Path) -> Vec<String> {
+    let text = fs::read_to_string(traced).unwrap_or_default();
+    let (mut free, mut filtered, mut made) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for (process, name, number, arguments) in text.lines().filter_map(traced_call) {
+        if name == "seccomp" {
+            filtered.insert(process);
+        } else if filtered.contains(process) || (!filtered.is_empty() && !free.contains(process)) {
+            filtered.insert(process);
+            made.insert((number, arguments));
+        } else {
+            free.insert(process);
+        }
+    }
+    let is_made = |number: i64, fits: &dyn Fn(&[u64]) -> bool| {
+        made.iter().any(|(made, arguments)| *made == number && fits(arguments))
+    };
+    let rules = server::allowed_calls().into_iter().filter(|rule| !calls::RARE.contains(rule));
+    let parts = rules.flat_map(|rule| match rule {
+        Call::Any(number) => vec![(format!("call {number}"), is_made(number, &|_| true))],
+        Call::Bit(number, argument, bits) => {
+            let fits = |arguments: &[u64]| arguments[argument as usize] & u64::from(bits) != 0;
+            vec![(format!("call {number} with {bits:#x}"), is_made(number, &fits))]
+        }
+        Call::With(number, argument, values) => {
+            let with = |value: &u32| {
+                let fits = |arguments: &[u64]| arguments.get(argument as usize) == Some(&u64::from(*value));
+                (format!("call {number} with {value:#x}"), is_made(number, &fits))
+            };
+            values.iter().map(with).collect()
+        }
+    });
+    parts.filter(|(_, is_made)| !is_made).map(|(part, _)| part).collect()
+}
+
+/// The process, name, number and numeric arguments of a line like `4711 [  41] socket(0x2, 0x80002, 0) = 3`; `None` for the rest
+/// of a call that another one interrupted.
+fn traced_call(line: &str) -> Option<(&str, &str, i64, Vec<u64>)> {
+    let (process, rest) = line.split_once(' ')?;
+    let (number, call) = rest.trim_start().strip_prefix('[')?.split_once("] ")?;
+    let (name, arguments) = call.split_once('(').filter(|(name, _)| !name.starts_with('<'))?;
+    let mut parsed = Vec::new();
+    for word in arguments.split([',', ')', ' ']).filter(|word| !word.is_empty()) {
+        match word.strip_prefix("flags=") {
+            // Those of clone(2) are shown behind the stack.
+            Some(flags) => parsed.insert(0, number_of(flags)),
+            None => parsed.push(word.split('|').fold(0, |all, part| all | number_of(part))),
+        }
+    }
+    Some((process, name, number.trim().parse().ok()?, parsed))
+}
+
+fn number_of(text: &str) -> u64 {
+    let number =
+        text.strip_prefix("0x").map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16));
+    number.unwrap_or_default()
 }
 
 fn low_port() {

@@ -168,7 +168,7 @@ fn cells_of(scenario: &Scenario, path: &Path, workload: &Workload) -> Vec<Cell> 
 /// One cell. A factor that does not apply keeps its devices at its first level: what another cell has set must not
 /// stay behind.
 fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<usize>]) -> Cell {
-    let mut given = workload.clone();
+    let mut given = workload.without_paths();
     let mut devices: BTreeMap<DeviceRef, DeviceSettings> = scenario.lab.devices.clone();
     let mut levels = BTreeMap::new();
     let mut words = Vec::new();

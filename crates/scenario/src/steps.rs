@@ -67,10 +67,11 @@ impl<'c> Index<'c> {
     /// The cells of the largest path within this one's, as far as both have the same factors at the same levels.
     fn beneath(&self, cell: &Cell) -> Vec<usize> {
         let own = &self.layers[&cell.path];
-        let within = self.of_layers[&cell.workload].iter().filter(|(layers, _)| {
-            layers.len() < own.len() && layers.is_subset(own)
-        });
-        let last = |places: &[usize]| places.iter().copied().rev().find(|place| agree(cell, &self.cells[*place]));
+        let within = self.of_layers[&cell.workload]
+            .iter()
+            .filter(|(layers, _)| layers.len() < own.len() && layers.is_subset(own));
+        let last =
+            |places: &[usize]| places.iter().copied().rev().find(|place| agree(cell, &self.cells[*place]));
         // Of paths with as many layers the one listed latest is the nearest relative.
         let nearest = within.filter_map(|(layers, places)| Some((layers.len(), last(places)?))).max();
         let Some((_, nearest)) = nearest else { return Vec::new() };

@@ -28,6 +28,13 @@ impl Workload {
         self.paths.iter().collect()
     }
 
+    /// What a cell needs of it: there are as many cells as paths.
+    pub(crate) fn without_paths(&self) -> Self {
+        let Self { name, load, default_message, placement, paths: _ } = self;
+        let (name, load, placement) = (name.clone(), load.clone(), placement.clone());
+        Self { name, load, default_message: *default_message, placement, paths: Vec::new() }
+    }
+
     /// Gives a stream whose size of writes is the default the one of its mode.
     pub(crate) fn size_writes(&mut self) {
         if let Some(stream) = StreamSettings::of_mut(&mut self.load).filter(|_| self.default_message) {

@@ -9,11 +9,13 @@ use std::{fmt, path::Path};
 use sys::confine::{self, Call, Landlock, User, calls};
 use traffic::{Error, Result};
 
+use crate::port_holder;
+
 const DENIED: &str = "plumb server made a system call that is not in its filter, and has ended (--unconfined runs it without; \
                       please report this): number ";
 
-/// Files beneath these are read: which congestion controls the kernel has, what a device is, how much CPU time there is.
-const READ: [&str; 2] = ["/proc", "/sys"];
+/// Files beneath these are read: the CPU time of this process, which congestion controls the kernel has.
+const READ: [&str; 2] = ["/proc/self", "/proc/sys/net/ipv4"];
 
 /// What a server has given up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +75,12 @@ pub(super) fn confine(user: Option<User>) -> Result<Confinement> {
     Ok(Confinement { user, landlock })
 }
 
+/// The calls that a server and the process beside it may make: tests hold that each is made.
+#[must_use]
+pub fn allowed_calls() -> Vec<Call> {
+    [SERVER, port_holder::CALLS].concat().concat()
+}
+
 /// What the threads of a server do.
 const SERVER: &[&[Call]] = &[
     calls::DESCRIPTORS,
@@ -86,6 +94,7 @@ const SERVER: &[&[Call]] = &[
     calls::FILES,
     calls::PIPES,
     calls::MACHINE,
+    calls::RARE,
 ];
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ mod testing;
 mod tests;
 
 pub use config::{Auth, Config, Limits, addresses};
-pub use confinement::Confinement;
+pub use confinement::{Confinement, allowed_calls};
 pub use document::document;
 pub use event::{Client, Event, Refusal, Report, ServedProtocol, Watcher, Work};
 pub use event_log::{EventLog, LogTarget};
