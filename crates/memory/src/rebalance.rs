@@ -143,6 +143,7 @@ pub fn guest_report(memory: &GuestMemory, by_accesses: bool) -> Option<GuestRepo
         refaults: memory.refaults,
         accesses: known.then_some(accesses),
         dram_hits: memory.dram_hits().filter(|_| known).map(|Share(hits)| Share(hits.clamp(0.0, 1.0))),
+        idle: known.then(|| memory.idle()),
     })
 }
 

@@ -114,6 +114,14 @@ impl GuestMemory {
         (all > 0 && self.tiers.iter().any(|tier| tier.is_slow)).then(|| Share(fast as f64 / all as f64))
     }
 
+    /// Fast memory that is neither free nor accessed: the kernel's, and what is left of other times.
+    #[must_use]
+    pub fn idle(&self) -> Bytes {
+        let fast = self.tiers.iter().filter(|tier| !tier.is_slow);
+        let other: u64 = fast.map(|tier| tier.free.0 + tier.accessed().0).sum();
+        Bytes(self.size.0.saturating_sub(other))
+    }
+
     /// All classes of memory that is accessed alike, whatever node it is on; none where nothing is known.
     pub fn classes(&self) -> impl Iterator<Item = &AccessClass> {
         self.tiers.iter().flat_map(|tier| &tier.accesses)

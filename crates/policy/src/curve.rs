@@ -90,6 +90,13 @@ impl Curve {
         Self { points: self.points.iter().map(place).collect() }
     }
 
+    /// The same where so much of the DRAM serves nothing.
+    pub(crate) fn behind(&self, idle: f64) -> Self {
+        let moved = self.points.iter().map(|(x, y)| (x + idle, *y));
+        let first = (idle > 0.0).then_some((0.0, 0.0));
+        Self { points: first.into_iter().chain(moved).collect() }
+    }
+
     /// How well the hottest memory is placed if DRAM of this size serves this share; `None` where the curve is as good as
     /// straight, which cannot tell.
     pub(crate) fn placement(&self, bytes: f64, served: f64) -> Option<f64> {

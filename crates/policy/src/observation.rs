@@ -30,6 +30,8 @@ pub struct GuestReport {
     pub accesses: Option<Vec<HeatClass>>,
     /// Measured share of the accesses that DRAM served.
     pub dram_hits: Option<Share>,
+    /// DRAM that is neither free nor accessed.
+    pub idle: Option<Bytes>,
 }
 
 /// Memory that is about equally hot.

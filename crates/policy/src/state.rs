@@ -106,7 +106,8 @@ impl VmState {
             (estimate, None) => *estimate = estimate.take().and_then(Estimate::older),
         }
         if let (Some(estimate), Some(Share(served))) = (&mut self.estimate, guest.dram_hits) {
-            estimate.learn_placement(self.has.fast.0 as f64, served, smoothing);
+            let idle = guest.idle.unwrap_or_default().0 as f64;
+            estimate.learn_placement(self.has.fast.0 as f64, served, idle, vm.target.0, smoothing);
         }
     }
 

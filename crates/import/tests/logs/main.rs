@@ -3,9 +3,11 @@
 #![expect(clippy::disallowed_methods, reason = "tests read files")]
 
 mod bad_input;
+mod captures;
 mod cost;
 mod imported;
 mod iperf3;
 mod partial;
+mod tables;
 mod unknown;
 mod write_ups;

@@ -33,7 +33,7 @@ fn value(found: &ImportedTest, name: &str) -> f64 {
 
 #[test]
 fn the_sweep_of_queues_and_channels_has_a_cell_a_row() {
-    let (found, report) = found("queues.md", include_str!("data/queues-and-channels.md"));
+    let (found, report) = found("queues.md", include_str!("../data/queues-and-channels.md"));
     assert_eq!(found.len(), 21);
     let row = |queues: &str, channels: &str| {
         let is =
@@ -61,7 +61,7 @@ fn the_sweep_of_queues_and_channels_has_a_cell_a_row() {
 
 #[test]
 fn the_comparison_of_machines_has_throughput_latency_and_percentiles() {
-    let (found, report) = found("vmm.md", include_str!("data/vmm-comparison.md"));
+    let (found, report) = found("vmm.md", include_str!("../data/vmm-comparison.md"));
     let throughput = named(&found, "Aggregate Throughput", "VM-VM");
     assert_eq!((value(throughput, "Throughput"), value(throughput, "Retransmissions")), (10.6e9, 0.0));
     assert_eq!(value(named(&found, "Aggregate Throughput", "BM-BM"), "Performance vs BM"), 1.0);
@@ -82,7 +82,7 @@ fn the_comparison_of_machines_has_throughput_latency_and_percentiles() {
 
 #[test]
 fn lists_of_system_calls_are_those_of_their_configuration_and_end() {
-    let (found, report) = found("vmm.md", include_str!("data/vmm-comparison.md"));
+    let (found, report) = found("vmm.md", include_str!("../data/vmm-comparison.md"));
     let lists: Vec<&ImportedTest> = found.iter().filter(|found| !found.syscalls.is_empty()).collect();
     assert_eq!(lists.len(), 24);
     assert!(lists.iter().all(|list| list.levels.contains_key("Configuration") && list.end.is_some()));
@@ -101,7 +101,7 @@ fn lists_of_system_calls_are_those_of_their_configuration_and_end() {
 
 #[test]
 fn a_file_cut_anywhere_gives_no_number_that_is_not_in_it() {
-    for whole in [include_str!("data/queues-and-channels.md"), include_str!("data/vmm-comparison.md")] {
+    for whole in [include_str!("../data/queues-and-channels.md"), include_str!("../data/vmm-comparison.md")] {
         let (all, _) = found("whole.md", whole);
         for cut in (0..whole.len()).step_by(37).filter(|cut| whole.is_char_boundary(*cut)) {
             let mut tests = Vec::new();

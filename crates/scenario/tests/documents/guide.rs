@@ -2,7 +2,7 @@
 
 use scenario::Scenario;
 
-const GUIDE: &str = include_str!("../../../docs/guide/scenarios.md");
+const GUIDE: &str = include_str!("../../../../docs/guide/scenarios.md");
 
 fn examples() -> impl Iterator<Item = &'static str> {
     GUIDE.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next())

@@ -7,21 +7,21 @@ use import::{FileReport, ImportError, ImportedTest, Options, read};
 use workload::Measurement;
 
 const CAPTURES: [(&str, &[u8], &str, usize); 15] = [
-    ("sockperf text", include_bytes!("data/sockperf-ping-pong.txt"), "sockperf text", 1),
-    ("sockperf, whole round trips", include_bytes!("data/sockperf-tcp-full-rtt.txt"), "sockperf text", 1),
-    ("sockperf throughput", include_bytes!("data/sockperf-throughput.txt"), "sockperf text", 1),
-    ("sockperf log", include_bytes!("data/sockperf-under-load-log.csv"), "sockperf full log", 1),
-    ("netperf", include_bytes!("data/netperf-classic.txt"), "netperf text", 6),
-    ("netperf with CPU", include_bytes!("data/netperf-cpu.txt"), "netperf text", 3),
-    ("netperf bare", include_bytes!("data/netperf-bare.txt"), "netperf text", 4),
-    ("netperf interim", include_bytes!("data/netperf-interim.txt"), "netperf text", 2),
-    ("netperf keyed", include_bytes!("data/netperf-keyed.txt"), "netperf values", 2),
-    ("netperf CSV", include_bytes!("data/netperf-csv.txt"), "netperf values", 2),
-    ("flent", include_bytes!("data/flent-tcp-download.flent"), "flent", 2),
-    ("flent, compressed", include_bytes!("data/flent-tcp-upload.flent.gz"), "flent", 2),
-    ("strace -c", include_bytes!("data/strace-summary.txt"), "strace -c", 1),
-    ("strace -c -f -w", include_bytes!("data/strace-elapsed.txt"), "strace -c", 1),
-    ("perf trace -s", include_bytes!("data/perf-trace-summary.txt"), "perf trace -s", 1),
+    ("sockperf text", include_bytes!("../data/sockperf-ping-pong.txt"), "sockperf text", 1),
+    ("sockperf, whole round trips", include_bytes!("../data/sockperf-tcp-full-rtt.txt"), "sockperf text", 1),
+    ("sockperf throughput", include_bytes!("../data/sockperf-throughput.txt"), "sockperf text", 1),
+    ("sockperf log", include_bytes!("../data/sockperf-under-load-log.csv"), "sockperf full log", 1),
+    ("netperf", include_bytes!("../data/netperf-classic.txt"), "netperf text", 6),
+    ("netperf with CPU", include_bytes!("../data/netperf-cpu.txt"), "netperf text", 3),
+    ("netperf bare", include_bytes!("../data/netperf-bare.txt"), "netperf text", 4),
+    ("netperf interim", include_bytes!("../data/netperf-interim.txt"), "netperf text", 2),
+    ("netperf keyed", include_bytes!("../data/netperf-keyed.txt"), "netperf values", 2),
+    ("netperf CSV", include_bytes!("../data/netperf-csv.txt"), "netperf values", 2),
+    ("flent", include_bytes!("../data/flent-tcp-download.flent"), "flent", 2),
+    ("flent, compressed", include_bytes!("../data/flent-tcp-upload.flent.gz"), "flent", 2),
+    ("strace -c", include_bytes!("../data/strace-summary.txt"), "strace -c", 1),
+    ("strace -c -f -w", include_bytes!("../data/strace-elapsed.txt"), "strace -c", 1),
+    ("perf trace -s", include_bytes!("../data/perf-trace-summary.txt"), "perf trace -s", 1),
 ];
 
 fn import(bytes: &[u8]) -> Result<(Vec<ImportedTest>, FileReport), ImportError<Infallible>> {
@@ -61,7 +61,7 @@ fn captures_in_one_text_are_told_apart() {
 
 #[test]
 fn a_run_under_all_classes_has_flows_both_ways_and_pings() {
-    let (found, report) = import(include_bytes!("data/flent-rrul.flent.gz")).expect("a data file");
+    let (found, report) = import(include_bytes!("../data/flent-rrul.flent.gz")).expect("a data file");
     let Measurement::Stream(data) = &found[0].measurement else { panic!("streams first") };
     assert_eq!((data.flows.len(), found[0].told.streams), (8, Some(4)));
     assert_eq!(found.len(), 3, "streams, single round trips, means");
@@ -72,7 +72,7 @@ fn a_run_under_all_classes_has_flows_both_ways_and_pings() {
 
 #[test]
 fn a_compressed_file_that_breaks_off_is_an_error() {
-    let bytes = include_bytes!("data/flent-tcp-upload.flent.gz");
+    let bytes = include_bytes!("../data/flent-tcp-upload.flent.gz");
     let error = import(&bytes[..bytes.len() / 2]).expect_err("it breaks off");
     assert!(matches!(error, ImportError::Read { .. }), "{error}");
 }
