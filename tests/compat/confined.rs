@@ -1,6 +1,6 @@
 //! What a server is once it listens: nobody, with a filter, and of full use to every client all the same.
 
-use std::{collections::BTreeSet, fs, path::Path, process::Command};
+use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
 
 use plumb_tests::{Case, Need, Sandbox, wait_until};
 use sys::confine::{Call, calls};
@@ -113,44 +113,44 @@ fn rights(pid: u32) -> Vec<(String, Vec<String>)> {
 /// What the clients above lack: IPv6, several datagrams a call.
 const MORE_CLIENTS: &[&str] = &["-t 1 -6", "-u -t 1 -6 -R", "client -u -t 1 -R -b 100M"];
 
+/// Servers by their flags, each with its clients: those who write documents ask what they write to.
+const TRACED: [(&[&str], &[&[&str]]); 2] =
+    [(&[], &[CLIENTS, SOCKPERF_CLIENTS, MORE_CLIENTS]), (&["-J"], &[SOCKPERF_CLIENTS])];
+
 fn every_call() {
     let sandbox = sandbox();
+    let files = TRACED.map(|(flags, clients)| traced(&sandbox, flags, &clients.concat()));
+    // The tracers write to their end.
+    wait_until(PATIENCE, || unused(&files).is_empty());
+    assert_eq!(unused(&files), Vec::<String>::new(), "allowed and never made");
+}
+
+/// A file of the calls that a server of these clients made.
+fn traced(sandbox: &Sandbox, flags: &[&str], clients: &[&str]) -> PathBuf {
     let port = free_port();
-    let traced = sandbox.home().join("calls");
-    let server = sandbox.command(&["server", "-p", &port.to_string()]);
+    let file = sandbox.home().join(format!("calls-{port}"));
+    let server = sandbox.command(&[&["server", "-p", &port.to_string()], flags].concat());
     let mut strace = Command::new("strace");
     // The tracer is the grandchild: the server has the process id that is known.
-    strace.args(["-D", "-f", "-qq", "-n", "-X", "raw", "-o"]).arg(&traced);
+    strace.args(["-D", "-f", "-qq", "-n", "-X", "raw", "-o"]).arg(&file);
     strace.arg(server.get_program()).args(server.get_args());
     server.get_envs().for_each(|(name, value)| drop(strace.env(name, value.unwrap_or_default())));
     let server = Running::start(strace);
     await_listener(port);
-    for client in [CLIENTS, SOCKPERF_CLIENTS, MORE_CLIENTS].concat() {
-        let ended = client_of(&sandbox, client, port).finish();
+    for client in clients {
+        let ended = client_of(sandbox, client, port).finish();
         assert_eq!(ended.status, Some(0), "{client}: {ended:?}");
     }
     server.signal("INT");
     let ended = server.finish();
     assert_eq!(ended.status, Some(0), "{ended:?}");
-    // The tracer writes to its end.
-    wait_until(PATIENCE, || unused(&traced).is_empty());
-    assert_eq!(unused(&traced), Vec::<String>::new(), "allowed and never made");
+    file
 }
 
 /// The parts of the filter that no traced call of a process under it needed.
-fn unused(traced: &Path) -> Vec<String> {
-    let text = fs::read_to_string(traced).unwrap_or_default();
-    let (mut free, mut filtered, mut made) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    for (process, name, number, arguments) in text.lines().filter_map(traced_call) {
-        if name == "seccomp" {
-            filtered.insert(process);
-        } else if filtered.contains(process) || (!filtered.is_empty() && !free.contains(process)) {
-            filtered.insert(process);
-            made.insert((number, arguments));
-        } else {
-            free.insert(process);
-        }
-    }
+fn unused(files: &[PathBuf]) -> Vec<String> {
+    let texts = files.iter().map(|file| fs::read_to_string(file).unwrap_or_default());
+    let made: BTreeSet<(i64, Vec<u64>)> = texts.flat_map(|text| filtered_calls(&text)).collect();
     let is_made = |number: i64, fits: &dyn Fn(&[u64]) -> bool| {
         made.iter().any(|(made, arguments)| *made == number && fits(arguments))
     };
@@ -170,6 +170,22 @@ fn unused(traced: &Path) -> Vec<String> {
         }
     });
     parts.filter(|(_, is_made)| !is_made).map(|(part, _)| part).collect()
+}
+
+/// Those of processes that had a filter by then; whoever comes later has inherited it.
+fn filtered_calls(text: &str) -> BTreeSet<(i64, Vec<u64>)> {
+    let (mut free, mut filtered, mut made) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for (process, name, number, arguments) in text.lines().filter_map(traced_call) {
+        if name == "seccomp" {
+            filtered.insert(process);
+        } else if filtered.contains(process) || (!filtered.is_empty() && !free.contains(process)) {
+            filtered.insert(process);
+            made.insert((number, arguments));
+        } else {
+            free.insert(process);
+        }
+    }
+    made
 }
 
 /// The process, name, number and numeric arguments of a line like `4711 [  41] socket(0x2, 0x80002, 0) = 3`; `None` for the rest

@@ -196,9 +196,11 @@ mod tests {
         let told = estimate.curve();
         assert!((170.0..210.0).contains(&(told.bytes(0.96) / MIB)), "{}", told.bytes(0.96) / MIB);
         assert!((told.share(176.0 * MIB) - 0.9).abs() < 0.01, "{}", told.share(176.0 * MIB));
-        // Where the target is met it is not needed.
-        estimate.learn_placement(150.0 * MIB, 0.97, 16.0 * MIB, 0.96, 0.05);
-        assert!(estimate.curve().bytes(0.96) / MIB <= 151.0);
+        // Where the target is met no more is needed for it than there is.
+        for _ in 0..5 {
+            estimate.learn_placement(150.0 * MIB, 0.97, 16.0 * MIB, 0.96, 0.05);
+        }
+        assert!(estimate.curve().bytes(0.96) / MIB < 155.0, "{}", estimate.curve().bytes(0.96) / MIB);
     }
 
     #[test]

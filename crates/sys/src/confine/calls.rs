@@ -39,7 +39,7 @@ pub const DESCRIPTORS: &[Call] = &[
     Any(libc::SYS_close),
     Any(libc::SYS_fcntl),
     Any(libc::SYS_fstat),
-    With(libc::SYS_ioctl, 1, &[FIONBIO]),
+    With(libc::SYS_ioctl, 1, &[FIONBIO, libc::TIOCGWINSZ as u32]),
 ];
 
 /// Waiting for several descriptors at once.

@@ -140,7 +140,7 @@ mod tests {
         let mut said = forked_process::start(|parent| {
             // SAFETY: standard error of this copy becomes the connection to its parent.
             unsafe { libc::dup2(parent.as_raw_fd(), libc::STDERR_FILENO) };
-            let groups = &[confine::calls::DESCRIPTORS, confine::calls::SIGNALS];
+            let groups = &[confine::calls::DESCRIPTORS, confine::calls::SIGNALS, confine::calls::MEMORY];
             confine::forbid_new_privileges()
                 .and_then(|()| filter_calls(groups, "denied: "))
                 .expect("a kernel with seccomp");
