@@ -13,6 +13,8 @@ use std::{
 
 use plumb_tests::{Output, Sandbox, wait_until};
 
+use crate::tables::host;
+
 /// No program takes longer than this, even on a machine that has other things to do.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -160,7 +162,7 @@ pub(crate) fn iperf3(words: &[&str]) -> Command {
 /// A client by its words, without address and port, of a server here; one that is only flags is stock iperf3.
 pub(crate) fn client_of(sandbox: &Sandbox, client: &str, port: u16) -> Running {
     let words: Vec<_> = client.split_whitespace().collect();
-    let (place, port) = ("127.0.0.1", port.to_string());
+    let (place, port) = (host(client), port.to_string());
     let command = match words[0] {
         flag if flag.starts_with('-') => iperf3(&[&["-c", place, "-p", &port], &words[..]].concat()),
         "sockperf" => {
