@@ -110,23 +110,26 @@ fn rights(pid: u32) -> Vec<(String, Vec<String>)> {
     all
 }
 
-/// What the clients above lack: IPv6, several datagrams a call.
-const MORE_CLIENTS: &[&str] = &["-t 1 -6", "-u -t 1 -6 -R", "client -u -t 1 -R -b 100M"];
+/// What the clients above lack: IPv6, datagrams to a client in batches, the end of a stream to one.
+const MORE_CLIENTS: &[&str] =
+    &["-t 1 -6", "-u -t 1 -6 -R", "client -u -t 1 --mode limit -R", "client -n 10M -R"];
 
-/// Servers by their flags, each with its clients: those who write documents ask what they write to.
-const TRACED: [(&[&str], &[&[&str]]); 2] =
-    [(&[], &[CLIENTS, SOCKPERF_CLIENTS, MORE_CLIENTS]), (&["-J"], &[SOCKPERF_CLIENTS])];
+/// Servers by their flags, each with its clients, and those that it refuses: who writes documents asks what it writes to.
+const TRACED: [(&[&str], &[&[&str]], &[&str]); 2] = [
+    (&[], &[CLIENTS, SOCKPERF_CLIENTS, MORE_CLIENTS], &[]),
+    (&["-J", "--max-rate", "10M"], &[SOCKPERF_CLIENTS], &["-t 1 -b 100M"]),
+];
 
 fn every_call() {
     let sandbox = sandbox();
-    let files = TRACED.map(|(flags, clients)| traced(&sandbox, flags, &clients.concat()));
+    let files = TRACED.map(|(flags, clients, refused)| traced(&sandbox, flags, [&clients.concat(), refused]));
     // The tracers write to their end.
     wait_until(PATIENCE, || unused(&files).is_empty());
     assert_eq!(unused(&files), Vec::<String>::new(), "allowed and never made");
 }
 
 /// A file of the calls that a server of these clients made.
-fn traced(sandbox: &Sandbox, flags: &[&str], clients: &[&str]) -> PathBuf {
+fn traced(sandbox: &Sandbox, flags: &[&str], [served, refused]: [&[&str]; 2]) -> PathBuf {
     let port = free_port();
     let file = sandbox.home().join(format!("calls-{port}"));
     let server = sandbox.command(&[&["server", "-p", &port.to_string()], flags].concat());
@@ -137,9 +140,11 @@ fn traced(sandbox: &Sandbox, flags: &[&str], clients: &[&str]) -> PathBuf {
     server.get_envs().for_each(|(name, value)| drop(strace.env(name, value.unwrap_or_default())));
     let server = Running::start(strace);
     await_listener(port);
-    for client in clients {
-        let ended = client_of(sandbox, client, port).finish();
-        assert_eq!(ended.status, Some(0), "{client}: {ended:?}");
+    for (clients, status) in [(served, 0), (refused, 1)] {
+        for client in clients {
+            let ended = client_of(sandbox, client, port).finish();
+            assert_eq!(ended.status, Some(status), "{client}: {ended:?}");
+        }
     }
     server.signal("INT");
     let ended = server.finish();

@@ -19,7 +19,6 @@ pub const THREADS: &[Call] = &[
     Any(libc::SYS_futex),
     Any(libc::SYS_sched_getaffinity),
     Any(libc::SYS_sched_setaffinity),
-    Any(libc::SYS_sched_yield),
 ];
 
 /// Signals that come, and the end.
@@ -85,6 +84,8 @@ pub const RARE: &[Call] = &[
     // The C library's allocator, when its own tables grow, and when a large block does.
     Any(libc::SYS_brk),
     Any(libc::SYS_mremap),
+    // Where threads wait for each other by turns: at a start, and at the C library's locks.
+    Any(libc::SYS_sched_yield),
     // The kernel's own, when a wait goes on after the process was stopped.
     Any(libc::SYS_restart_syscall),
     // Where there is no vDSO to ask.
