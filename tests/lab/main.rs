@@ -114,6 +114,11 @@ const CASES: &[Case] = &[
     },
     Case { name: "a_run_is_measured_kept_and_reported", needs: &[ROOT], test: measured::a_run_is_measured },
     Case {
+        name: "a_run_of_a_thousand_streams_ends_and_no_rate_is_more_than_the_wire_carried",
+        needs: &[ROOT],
+        test: measured::a_thousand_streams,
+    },
+    Case {
         name: "memory_is_touched_for_the_first_time_at_hosts_without_a_path",
         needs: &[ROOT],
         test: measured::memory_is_touched_at_hosts,

@@ -69,6 +69,41 @@ pub(crate) fn a_run_is_measured() {
     assert_eq!(findings["run"]["state"], "complete");
 }
 
+/// So many streams take turns on few CPUs: each has a rate of its own time, whose sum no wire carries.
+pub(crate) fn a_thousand_streams() {
+    const SECONDS: f64 = 0.3;
+    let sandbox = sandbox();
+    let many = |streams: u32| {
+        format!(
+            "[workloads.of-{streams}]\nkind = \"stream\"\nstreams = {streams}\nduration = \"300ms\"\nwarmup = \"0ms\"\n"
+        )
+    };
+    let text = wire(2, "200ms") + &many(500) + &many(1000);
+    let _ = sandbox.succeed(&["run", &sandbox.file("streams.toml", &text), "--quiet"]);
+    let raw = sandbox.succeed(&["report", "--format", "raw"]).out;
+    let raw: Value = serde_json::from_str(&raw).expect("a document");
+    assert_eq!(raw["skipped"].as_array().map(Vec::len), Some(0), "{}", raw["skipped"]);
+    let trials = sandbox.succeed(&["report", "--format", "csv-trials"]).out;
+    let mut lines = trials.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().expect("a head");
+    let column = |name: &str| head.iter().position(|it| *it == name).expect("it is a column");
+    let number = |line: &[&str], name: &str| line[column(name)].parse::<f64>().expect("a number");
+    let mut flows = Vec::new();
+    for (line, trial) in lines.zip(raw["trials"].as_array().expect("trials")) {
+        let devices = trial["counters"]["devices"].as_array().expect("they were counted");
+        let carried = devices.iter().filter_map(|device| device["rx_bytes"].as_f64()).fold(0.0, f64::max);
+        let (rate, received) = (number(&line, "value"), number(&line, "received_bytes"));
+        assert!(received > 0.0 && received <= carried, "{line:?}: {carried} bytes were carried");
+        if line[column("workload")] != "throughput" {
+            assert!(rate <= carried * 8.0 / SECONDS, "{line:?}: {carried} bytes were carried");
+            flows.push(number(&line, "flows") as u32);
+        }
+    }
+    flows.sort_unstable();
+    flows.dedup();
+    assert_eq!(flows, [500, 1000]);
+}
+
 /// One end, no path: the page faults are the kernel's own evidence of what was touched.
 pub(crate) fn memory_is_touched_at_hosts() {
     let sandbox = sandbox();

@@ -18,6 +18,8 @@ const STOLEN: f64 = 0.02;
 const TOLERANCE: f64 = 0.1;
 /// A process that was not seen for less than this was only scheduled late.
 const SHORTEST_STALL: Nanos = Nanos::from_millis(100);
+/// For so long a thread keeps a CPU that others wait for (base_slice_ns of the kernel, 3 ms on few CPUs).
+const TURN: Nanos = Nanos::from_millis(4);
 /// A sender that stays below its rate by more than this share did not keep it: a schedule catches up with a stall.
 const KEPT: f64 = 0.97;
 
@@ -48,19 +50,21 @@ pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option
     })
 }
 
-/// The end whose process did not run for the longest time, if that is a part of the trial that counts. Of a guest's end its
-/// own clock would have to tell.
+/// The end whose process did not run for the longest time, if that is a part of the trial that counts, and longer than its own threads
+/// and those of the other end take turns. Of a guest's end its own clock would have to tell.
 pub(crate) fn stalled(
     load: &WorkloadSettings,
     ends: [Option<&EndReport>; 2],
     guests: [bool; 2],
 ) -> Option<ValidityWarning> {
+    let threads = ends.iter().flatten().map(|end| end.threads.len() as u64).sum::<u64>();
     let ends = ends.into_iter().zip(guests).zip(["client", "server"]);
     let known = ends.filter(|((_, is_guest), _)| !is_guest);
     let longest = known.filter_map(|((end, _), name)| Some((end?, name))).max_by_key(|(end, _)| end.stalled);
     let (end, name) = longest?;
     let lasted = load.kind().lasts().unwrap_or(end.machine.elapsed);
-    let bound = SHORTEST_STALL.max(Nanos((lasted.0 as f64 * TOLERANCE) as u64));
+    let turns = Nanos(TURN.0 * threads / u64::from(end.machine.cpus.max(1)));
+    let bound = SHORTEST_STALL.max(Nanos((lasted.0 as f64 * TOLERANCE) as u64)).max(turns);
     (end.stalled >= bound).then(|| ValidityWarning::Stalled { end: name.to_owned(), stalled: end.stalled })
 }
 

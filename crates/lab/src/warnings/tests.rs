@@ -94,6 +94,23 @@ fn an_end_that_gave_no_sign_for_a_tenth_of_the_trial_stalled() {
     }
 }
 
+/// A thousand threads on two CPUs come to the same one every two seconds.
+#[test]
+fn an_end_whose_threads_take_turns_has_not_stalled() {
+    let report = |of_them: usize, stalled| EndReport {
+        measured: EndMeasurement::Stream(StreamEnd::default()),
+        machine: MachineCpu { elapsed: SECOND, cpus: 2, ..MachineCpu::default() },
+        threads: vec![threads(ThreadRole::Send, 1).threads[0].clone(); of_them],
+        softnet: None,
+        stalled: Nanos::from_millis(stalled),
+    };
+    for (threads, stalled, is_told) in [(1, 900, true), (500, 1900, false), (500, 2100, true)] {
+        let [client, server] = [report(threads, stalled), report(threads, 0)];
+        let told = super::stalled(&stream(|_| {}), [Some(&client), Some(&server)], [false; 2]);
+        assert_eq!(told.is_some(), is_told, "{threads} threads, {stalled} ms");
+    }
+}
+
 #[test]
 fn a_trial_without_a_connection_or_a_round_trip_is_void() {
     let ping = WorkloadSettings::PingPong(PingPongSettings::new(SECOND));
