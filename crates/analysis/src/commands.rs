@@ -24,8 +24,14 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// The lab once more, and these commands at the end of a path that sends; where plumb built no lab, with the host that
-    /// they are for, if it is known; as they are where the end is a virtual machine, which no lab by itself has.
+    /// What shows a section of the run's report; of a log there is nothing but what it told.
+    pub(crate) fn section(&self, name: &str) -> Option<String> {
+        let RunHeader { id, origin, .. } = self.header;
+        origin.imported().is_none().then(|| format!("plumb report {id} --section {name}"))
+    }
+
+    /// What the run itself counted on the way, where plumb built the lab: another lab has counted nothing. Else these commands at the
+    /// end of a path that sends, with the host that they are for, if it is known.
     pub(crate) fn at_sender(&self, path: &str, commands: &[&str]) -> Vec<String> {
         let own = self.header.origin.imported().is_none() && self.header.scenario.command().is_none();
         let path = self.header.paths.iter().find(|measured| own && measured.name == path);
@@ -38,10 +44,7 @@ impl<'a> Commands<'a> {
             Some(host) if no_lab => {
                 commands.iter().map(|command| format!("{command}  # on {host}")).collect()
             }
-            Some(host) if !booted(&host) => {
-                let inside = commands.iter().map(|command| format!("plumb lab shell {host} -- {command}"));
-                std::iter::once(format!("plumb lab up {}", self.header.id)).chain(inside).collect()
-            }
+            Some(host) if !booted(&host) => self.section("drops").into_iter().collect(),
             _ => commands.iter().map(|&command| command.to_owned()).collect(),
         }
     }
@@ -70,10 +73,9 @@ mod tests {
         );
         let path = header.paths[0].clone();
         let host = path.from.split(':').next().expect("is never empty").to_owned();
-        let lab = format!("plumb lab up {id}");
         assert_eq!(
             Commands::of(&header).at_sender(&path.name, &["ip -s link"]),
-            [lab, format!("plumb lab shell {host} -- ip -s link")]
+            [format!("plumb report {id} --section drops")]
         );
         let there = format!("ip -s link  # on {host}");
         header.machines = vec![BootedMachine { host, booted: None, ready: Nanos(1), resident: None }];

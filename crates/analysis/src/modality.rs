@@ -1,7 +1,8 @@
 //! Whether what a cell measured is bimodal, so that its median is one of two levels or neither.
 
 use stats::{TwoLevels, bimodal};
-use workload::LatencyHistogram;
+use units::Nanos;
+use workload::{LatencyHistogram, StreamSettings, Transport, WorkloadSettings};
 
 use crate::{kind, observations::Observations};
 
@@ -9,6 +10,9 @@ use crate::{kind, observations::Observations};
 const POINTS: u32 = 100;
 /// Levels nearer than a tenth are told apart easily on a quiet host, and matter to nobody.
 const LEAST_RATIO: f64 = 1.1;
+
+/// Intervals that hold fewer datagrams on average differ by one more or less.
+const FEWEST_DATAGRAMS: f64 = 10.0;
 
 /// Two levels, and of what, in the metric's unit.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +29,15 @@ pub(crate) fn modality(cell: &Observations<'_>) -> Option<Modality> {
         let (of, values) = kind::within(cell)?;
         found(of, &values)
     })
+}
+
+/// Whether intervals of this length with these rates hold so few datagrams that their number makes levels.
+pub(crate) fn is_granular(load: &WorkloadSettings, length: Nanos, rates: &[f64]) -> bool {
+    let Some(stream) = StreamSettings::of(load).filter(|stream| stream.transport == Transport::Udp) else {
+        return false;
+    };
+    let bits = rates.iter().sum::<f64>() / rates.len().max(1) as f64 * length.seconds();
+    bits < FEWEST_DATAGRAMS * stream.message.0 as f64 * 8.0
 }
 
 /// Two levels that are far enough apart to matter.

@@ -67,7 +67,11 @@ pub fn single_measurement(single: &Single<'_>) -> SingleMeasurement {
 }
 
 fn two_levels(single: &Single<'_>) -> Option<SingleLevels> {
-    let (of, values) = kind::of(single.measurement).within(&series(single));
+    let series = series(single);
+    if modality::is_granular(single.load, series.length, &series.rates) {
+        return None;
+    }
+    let (of, values) = kind::of(single.measurement).within(&series);
     let levels = modality::two_levels(&values)?;
     Some(SingleLevels {
         of: of.to_owned(),

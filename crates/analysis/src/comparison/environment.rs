@@ -14,6 +14,7 @@ const MUCH_LOAD: f64 = 0.25;
 const ALIKE_STEPS: f64 = 1.25;
 
 const SCENARIO: &str = "scenario";
+const SCENARIO_TEXT: &str = "scenario's text";
 const CPU_MODEL: &str = "CPU model";
 const CPUS: &str = "CPUs";
 const ARCHITECTURE: &str = "architecture";
@@ -26,7 +27,15 @@ pub(super) fn changes(a: &RunRecord, b: &RunRecord, pairs: &[Pair<'_, '_>]) -> V
     if let (Some(a), Some(b)) = (&a.header.environment, &b.header.environment) {
         changes.extend(of_machines(a, b));
     }
-    changes.extend(settings::changes(pairs));
+    let settings = settings::changes(pairs);
+    if settings.iter().any(|change| change.weighty) {
+        // What of it matters is told one by one.
+        changes
+            .iter_mut()
+            .filter(|change| change.what == SCENARIO_TEXT)
+            .for_each(|text| text.weighty = false);
+    }
+    changes.extend(settings);
     changes.sort_by_key(|change| !change.weighty);
     changes
 }
@@ -75,7 +84,7 @@ fn of_scenarios(a: &RunHeader, b: &RunHeader) -> [Option<SurroundingChange>; 2] 
     let (a, b) = (&a.scenario, &b.scenario);
     let first = |digest: &str| format!("{} ...", digest.chars().take(12).collect::<String>());
     let known = a.name == b.name && !a.digest.is_empty() && !b.digest.is_empty();
-    let text = known.then(|| differs("scenario's text", first(&a.digest), first(&b.digest), true));
+    let text = known.then(|| differs(SCENARIO_TEXT, first(&a.digest), first(&b.digest), true));
     [differs(SCENARIO, a.name.clone(), b.name.clone(), true), text.flatten()]
 }
 

@@ -44,7 +44,7 @@ fn in_cells(change: SurroundingChange, cells: &[&str], all: usize) -> Surroundin
 fn of_cell(a: &Observations<'_>, b: &Observations<'_>) -> Vec<SurroundingChange> {
     let load = |cell: &Observations<'_>| workload_summary::of(&cell.record.sent, "free", &[]);
     let mut changes: Vec<SurroundingChange> = [
-        differs("load", load(a), load(b), true),
+        differs("workload", load(a), load(b), true),
         differs("placement", a.record.placement.clone(), b.record.placement.clone(), true),
         congestion(a, b),
         path_mtu(a, b),

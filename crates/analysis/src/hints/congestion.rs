@@ -23,10 +23,17 @@ fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
         .with_limits(["On long paths that lose packets bbr may carry more; measure both."])
         .with_remedy(
             "Measure once with cubic; then make it the default where it carries more.",
-            vec![
-                "plumb client HOST -C cubic".into(),
-                "sysctl -w net.ipv4.tcp_congestion_control=cubic".into(),
-            ],
+            vec![again(trial.single.peer), "sysctl -w net.ipv4.tcp_congestion_control=cubic".into()],
         );
     Some(finding)
+}
+
+/// The same client with another congestion control; a peer is an address with its port.
+fn again(peer: &str) -> String {
+    match peer.rsplit_once(':') {
+        Some((host, port)) => {
+            format!("plumb client {} -p {port} -C cubic", host.trim_start_matches('[').trim_end_matches(']'))
+        }
+        None => format!("plumb client {peer} -C cubic"),
+    }
 }

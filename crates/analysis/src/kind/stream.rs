@@ -5,7 +5,7 @@ use findings::{
     DatagramSummary, Distribution, Estimate, SingleFlow, SingleOutcome, SingleRate, SingleStream,
     StreamSummary, TcpSummary,
 };
-use samples::{CpuUsage, Trial};
+use samples::{CpuUsage, Trial, WorkloadSource};
 use stats::describe;
 use units::Nanos;
 use workload::{
@@ -14,7 +14,7 @@ use workload::{
 
 use super::KindAnalysis;
 use crate::{
-    compare, distribution,
+    compare, distribution, modality,
     observations::Observations,
     series::{self, Series, usual},
     steadiness,
@@ -60,9 +60,14 @@ pub(crate) fn summary(cell: &Observations<'_>, value: Estimate) -> Option<Stream
     })
 }
 
-/// The rates of all trials' intervals.
+/// The rates of all trials' intervals, where those hold more than a few datagrams.
 pub(super) fn within(cell: &Observations<'_>) -> (&'static str, Vec<f64>) {
-    ("intervals", cell.trials().flat_map(|trial| series::of_trial(cell, trial).rates).collect())
+    let all = cell.trials().map(|trial| series::of_trial(cell, trial));
+    let is_granular = |series: &Series| match &cell.record.sent {
+        WorkloadSource::Load(load) => modality::is_granular(load, series.length, &series.rates),
+        WorkloadSource::Told(_) => false,
+    };
+    ("intervals", all.filter(|series| !is_granular(series)).flat_map(|series| series.rates).collect())
 }
 
 /// The connections of a trial; none when it was no stream.

@@ -19,6 +19,9 @@ pub(crate) const RULE: Rule = Rule { id: "buffer-limited", look };
 /// A share of the time that is no accident.
 pub(crate) const MUCH: f64 = 0.1;
 
+/// What holds senders back for so much of the time is what a throughput comes to.
+const HALF: f64 = 0.5;
+
 /// A receiving thread busier than this, or a machine, has no time to read: then the buffer is full because of it.
 const BUSY: f64 = 0.85;
 
@@ -126,11 +129,15 @@ fn finding(worst: &LimitedCell<'_>, found: &[LimitedCell<'_>]) -> Finding {
             Severity::Note
         },
         claim: format!(
-            "The {}{asked} held the senders of {} back for {} of the time{others}. It, and not the path, is the \
-             limit.",
+            "The {}{asked} held the senders of {} back for {} of the time{others}. {}",
             worst.buffer.in_words(),
             worst.cell.id,
-            percent(worst.share.median)
+            percent(worst.share.median),
+            if worst.share.median >= HALF {
+                "It, and not the path, is the limit."
+            } else {
+                "For that time it, and not the path, was the limit."
+            }
         ),
         cells: found.iter().map(|held| held.cell.id.clone()).collect(),
         evidence: found.iter().flat_map(evidence).collect(),

@@ -131,8 +131,8 @@ fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>], commands: &Commands<'_>) -> F
 }
 
 fn remedy(worst: &Lossy<'_>, kind: Kind, commands: &Commands<'_>) -> Remedy {
-    let mut look = commands.at_sender(&worst.cell.path, &["ip -s link", "tc -s qdisc"]);
-    look.push("cat /proc/net/softnet_stat  # second column: dropped at net.core.netdev_max_backlog".into());
+    let softnet = "cat /proc/net/softnet_stat  # second column: dropped at net.core.netdev_max_backlog";
+    let look = commands.at_sender(&worst.cell.path, &["ip -s link", "tc -s qdisc", softnet]);
     Remedy {
         change: change(worst, kind),
         ..Remedy::manual(format!("{} The path is that of {}.", kind.remedy(), worst.cell.path), look)

@@ -3,7 +3,7 @@
 use findings::{Comparison, CostStep, Difference, Evidence, Finding, Ladder, Remedy, Severity};
 use workload::Metric;
 
-use super::{Context, Rule, ethtool, significance};
+use super::{Context, Rule, significance};
 use crate::words::list;
 
 pub(crate) const RULE: Rule = Rule { id: "vxlan-cost", look };
@@ -62,7 +62,7 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
         cells: own.iter().map(|cost| cost.rung.cell.clone()).collect(),
         evidence: own.iter().map(|cost| evidence(cost)).collect(),
         caveats: caveats(&own),
-        remedy: Some(remedy(least.rung, context)),
+        remedy: Some(remedy(context)),
     })
 }
 
@@ -81,20 +81,13 @@ fn evidence(cost: &Cost<'_>) -> Evidence {
         .ratio(cost.cost)
 }
 
-/// Which devices are the underlay's is not known here; the tunnel's own show what they have.
-fn remedy(rung: &CostStep, context: &Context<'_>) -> Remedy {
-    let cell = context.findings.cells.iter().find(|cell| cell.id == rung.cell);
-    let devices = cell.map(|cell| cell.devices.as_slice()).unwrap_or_default();
-    let tunnels = devices.iter().filter(|device| device.kind == LAYER).map(|device| device.device.as_str());
-    Remedy {
-        action: "See that segmentation, checksum and receive offloads are on at the VXLAN device and its underlay. A card needs \
-                 tx-udp_tnl-segmentation to segment inside the tunnel. Raise the underlay's MTU where every switch carries it: \
-                 fewer packets cross the tunnel."
+/// Which devices are the underlay's is not known here; the run has recorded what each device was set to.
+fn remedy(context: &Context<'_>) -> Remedy {
+    Remedy::manual(
+        "See that segmentation, checksum and receive offloads are on at the VXLAN device and its underlay. A card needs \
+         tx-udp_tnl-segmentation to segment inside the tunnel. Raise the underlay's MTU where every switch carries it: \
+         fewer packets cross the tunnel."
             .into(),
-        commands: tunnels
-            .map(|device| ethtool::typed_at(device, |name| format!("ethtool -k {name}")))
-            .collect(),
-        change: None,
-        brought: Vec::new(),
-    }
+        context.commands().section("environment").into_iter().collect(),
+    )
 }

@@ -21,6 +21,9 @@ pub(super) fn load(loaded: &mut BpfObject) -> Result<(), ProbeError> {
     program(loaded)?.load("task", &btf).map_err(|_| unreadable("the kernel does not take its program"))
 }
 
+/// The number of no call, -1 in the kernel's registers.
+const NONE: u32 = u32::MAX;
+
 /// One slot without a count for each call that is under way; the times are those so far.
 pub(super) fn calls(loaded: &mut BpfObject) -> Result<Vec<Slot>, ProbeError> {
     let program = program(loaded)?;
@@ -29,7 +32,9 @@ pub(super) fn calls(loaded: &mut BpfObject) -> Result<Vec<Slot>, ProbeError> {
     let file: File = link.into_file().map_err(|_| unreadable("the kernel does not run its program"))?;
     let mut bytes = Vec::new();
     { file }.read_to_end(&mut bytes).map_err(|error| unreadable(&error.to_string()))?;
-    Ok((0..).zip(bytes.chunks_exact(WORDS * 8)).map(|(place, record)| slot(place, record)).collect())
+    let all = (0..).zip(bytes.chunks_exact(WORDS * 8)).map(|(place, record)| slot(place, record));
+    // A thread that is on its way out of a call has none any more.
+    Ok(all.filter(|slot| slot.number != NONE).collect())
 }
 
 fn program(loaded: &mut BpfObject) -> Result<&mut Iter, ProbeError> {

@@ -49,10 +49,20 @@ const SCOPES: [Scope; 7] = [
     Scope { workloads: 1, layered: 1, cautions: 1, ..MOST },
     Scope { workloads: 1, layered: 1, cautions: 1, room: LINE, ..MOST },
 ];
+
+impl Scope {
+    /// The least of those that show several workloads, and all that show one.
+    const fn gives_way_to_workloads(&self) -> bool {
+        self.layered < MOST.layered
+    }
+}
+
 const MOST: Scope = Scope { workloads: 2, layered: 2, cautions: 2, room: TWO_LINES, warnings: false };
 
 /// What sections below say as well, in the order in which it goes where names leave no room.
-const DISPENSABLE: [&str; 5] = ["Set", "Next", "Why", "Each layer", "Largest"];
+const DISPENSABLE: [&str; 4] = ["Set", "Why", "Each layer", "Largest"];
+/// What is only to be tried goes before a workload does.
+const NEXT: &str = "Next";
 
 /// A line: what it tells, and what.
 type Row = (String, Text);
@@ -77,18 +87,27 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         if lines(&rows) > LINES {
             rows = answer.rows(*scope);
         }
+        if scope.gives_way_to_workloads() && lines(&rows) > LINES {
+            rows = without(rows, NEXT);
+        }
     }
     // Names may be of any length.
     for label in DISPENSABLE {
         if lines(&rows) > LINES {
-            let mut of_it = false;
-            rows.retain(|(it, _)| {
-                of_it = it == label || (of_it && it.is_empty());
-                !of_it
-            });
+            rows = without(rows, label);
         }
     }
     Some(section(TITLE, vec![Block::KeyValues(rows)]))
+}
+
+/// All rows but the one of this label and those beneath it that have none.
+fn without(mut rows: Vec<Row>, label: &str) -> Vec<Row> {
+    let mut of_it = false;
+    rows.retain(|(it, _)| {
+        of_it = it == label || (of_it && it.is_empty());
+        !of_it
+    });
+    rows
 }
 
 /// What the summary is chosen from.
@@ -157,12 +176,19 @@ impl Answer<'_> {
 
     /// What names a cause of the largest difference, or of anything where there is none.
     fn why(&self) -> Option<&Finding> {
-        let of_largest = |claim: &Finding| self.largest.is_none() || self.is_of_largest(claim);
-        self.told().into_iter().find(|claim| of_largest(claim) && claim.explains())
+        self.told().into_iter().find(|claim| claim.explains() && self.explains_largest(claim))
     }
 
     fn is_of_largest(&self, claim: &Finding) -> bool {
         self.largest.is_some_and(|it| it.cells.iter().any(|cell| is_of(claim, cell)))
+    }
+
+    /// Whether it may be the cause of the largest difference: what the better end has as well makes none.
+    fn explains_largest(&self, claim: &Finding) -> bool {
+        self.largest.is_none_or(|it| {
+            let [worse, better] = it.worse_first();
+            is_of(claim, worse) && !is_of(claim, better)
+        })
     }
 
     /// What was found of the path, those first that concern the largest difference; nothing of numbers that cannot be relied on.

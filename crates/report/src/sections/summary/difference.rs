@@ -76,6 +76,13 @@ impl Difference<'_> {
         self.change.verdict == findings::Difference::Unclear
     }
 
+    /// Both cells, the one with the worse number first; of a metric of which neither is, the one that is compared.
+    pub(super) fn worse_first(&self) -> [&'a str; 2] {
+        let [cell, reference] = self.cells;
+        let is_better = self.metric.more_is_better().is_some_and(|more| more == (self.change.ratio > 1.0));
+        if is_better { [reference, cell] } else { [cell, reference] }
+    }
+
     /// How far its ratio is from 1, either way.
     pub(super) fn size(&self) -> f64 {
         self.change.ratio.ln().abs()
