@@ -137,7 +137,9 @@ fn traced(sandbox: &Sandbox, flags: &[&str], [served, refused]: [&[&str]; 2]) ->
     // The tracer is the grandchild: the server has the process id that is known.
     strace.args(["-D", "-f", "-qq", "-n", "-X", "raw", "-o"]).arg(&file);
     strace.arg(server.get_program()).args(server.get_args());
-    server.get_envs().for_each(|(name, value)| drop(strace.env(name, value.unwrap_or_default())));
+    for (name, value) in server.get_envs() {
+        strace.env(name, value.unwrap_or_default());
+    }
     let server = Running::start(strace);
     await_listener(port);
     for (clients, status) in [(served, 0), (refused, 1)] {

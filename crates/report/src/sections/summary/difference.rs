@@ -77,7 +77,7 @@ impl Difference<'_> {
     }
 
     /// Both cells, the one with the worse number first; of a metric of which neither is, the one that is compared.
-    pub(super) fn worse_first(&self) -> [&'a str; 2] {
+    pub(super) fn worse_first(&self) -> [&str; 2] {
         let [cell, reference] = self.cells;
         let is_better = self.metric.more_is_better().is_some_and(|more| more == (self.change.ratio > 1.0));
         if is_better { [reference, cell] } else { [cell, reference] }
