@@ -23,9 +23,11 @@ use crate::{
 const HOSTS: usize = 4;
 /// So that a capture of an hour is small, and a stream far from what this machine can send.
 const RATE: &str = "20mbit";
-/// Trials that are awaited before the next fault, at most.
-const MOST_TRIALS: usize = 6;
-/// How long the next fault is away beyond that, at most: it hits every part of a round.
+/// Longer than a controller takes to begin: where one dies in a trial, the next would send beside it, could it.
+const TRIAL: &str = "2s";
+/// The part of the run by whose end all faults have come.
+const STORMY: f64 = 0.8;
+/// How long after a trial was kept the next fault comes, at most: it hits every part of a round.
 const BEYOND: Duration = Duration::from_secs(1);
 /// How often one looks for a controller that has ended.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -41,6 +43,8 @@ pub struct Storm {
     pub seed: u32,
     /// How long a fault lasts, at most.
     pub longest: Duration,
+    /// Trials of each way.
+    pub trials: u32,
 }
 
 impl Storm {
@@ -48,8 +52,9 @@ impl Storm {
     #[must_use]
     pub fn of(faults: usize, seed: u32) -> Self {
         let mut random = Random::of(seed);
-        let faults = (0..faults).map(|_| Fault::ALL[random.below(Fault::ALL.len())]).collect();
-        Self { faults, seed, longest: Duration::from_secs(20) }
+        let faults: Vec<_> = (0..faults).map(|_| Fault::ALL[random.below(Fault::ALL.len())]).collect();
+        let trials = u32::try_from(faults.len() / 2).expect("few").max(1);
+        Self { faults, seed, longest: Duration::from_secs(20), trials }
     }
 
     /// Does it, with `plumb` at this place; what it came to, in words.
@@ -66,8 +71,9 @@ impl Storm {
         let before = (Leftovers::of(&network.sandbox), Hosts::of(&network, HOSTS));
         let capture = Capture::on_bridge(&network);
         let mut course = Course::begin(Fleet::of(network, 0..HOSTS), store, self);
-        for fault in &self.faults {
-            course.meet(*fault);
+        for (place, fault) in self.faults.iter().enumerate() {
+            let share = (place as f64 + course.random.fraction()) / self.faults.len() as f64;
+            course.meet(*fault, STORMY * share);
         }
         course.until("the run is complete", Course::is_complete);
         let Course { mut fleet, store, kept, told, .. } = course;
@@ -120,9 +126,7 @@ struct Course {
 impl Course {
     /// The run is kept.
     fn begin(fleet: Fleet, store: PostgresServer, storm: &Storm) -> Self {
-        // A fault lets fewer trials be made than a block has.
-        let blocks = u32::try_from(storm.faults.len()).expect("few");
-        let scenario = pairs("pairs = \"all\"", by_member(0..HOSTS), blocks, "200ms");
+        let scenario = pairs("pairs = \"all\"", by_member(0..HOSTS), storm.trials, TRIAL);
         let _ = fleet.network.sandbox.file("storm.toml", &scenario);
         let mut course = Self {
             fleet,
@@ -141,6 +145,7 @@ impl Course {
         let name = || StoredTrials::run(&course.store);
         assert!(wait_until(PATIENCE, || !name().is_empty()), "{}", course.said(0));
         course.run = name();
+        course.kept = StoredTrials::of(&course.store);
         course
     }
 
@@ -219,9 +224,9 @@ impl Course {
         self.complete
     }
 
-    /// One fault, when some trials were made since the one before.
-    fn meet(&mut self, fault: Fault) {
-        let goal = StoredTrials::count(&self.store) + self.random.below(MOST_TRIALS + 1);
+    /// One fault, when this part of the trials is kept.
+    fn meet(&mut self, fault: Fault, part: f64) {
+        let goal = (self.kept.planned() as f64 * part) as usize;
         self.until("the next fault", |course| StoredTrials::count(&course.store) >= goal);
         let beyond = BEYOND.mul_f64(self.random.fraction());
         self.pass(beyond);

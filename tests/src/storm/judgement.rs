@@ -48,6 +48,10 @@ impl StoredTrials {
         store.sql(DATABASE, "SELECT count(*) FROM trial").parse().expect("a number")
     }
 
+    pub(super) const fn planned(&self) -> usize {
+        self.planned
+    }
+
     /// Of members that come back all can be measured: nothing is skipped for good because of a fault.
     pub(super) fn are_all_that_was_planned(&self) {
         assert_eq!(self.skipped, "", "of {self}");
@@ -142,5 +146,31 @@ impl Hosts {
 
     pub(super) fn are_as_they_were(&self, network: &Network) {
         assert_eq!(*self, Self::of(network, self.devices.len()), "before, and now");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connection(hosts: [u8; 2], begun: f64, ended: f64) -> Connection {
+        Connection { hosts, begun, ended, bytes: STREAM }
+    }
+
+    #[test]
+    fn a_host_in_two_connections_at_once_is_seen_and_neighbours_and_successors_are_not() {
+        let apart = [([1, 2], 0.0, 2.0), ([3, 4], 0.5, 1.5), ([1, 3], 2.0, 3.0), ([2, 4], 2.1, 3.0)];
+        let apart: Vec<_> =
+            apart.into_iter().map(|(hosts, begun, ended)| connection(hosts, begun, ended)).collect();
+        assert!(sharing(&apart).is_empty());
+        for beside in [connection([2, 3], 2.9, 4.0), connection([1, 3], 2.5, 2.6)] {
+            let connections = [&apart[..], &[beside]].concat();
+            assert!(!sharing(&connections).is_empty(), "{connections:?}");
+        }
+    }
+
+    #[test]
+    fn a_cell_tells_its_hosts() {
+        assert_eq!(hosts_of("d-to-b/throughput"), [2, 4]);
     }
 }
