@@ -9,6 +9,5 @@ pub(crate) fn a_storm_of_faults() {
     let from_clock = || SystemTime::UNIX_EPOCH.elapsed().expect("it is later").subsec_nanos() | 1;
     let seed = std::env::var("SOAK_SEED").ok();
     let seed = seed.map_or_else(from_clock, |text| text.parse().expect("SOAK_SEED is a number"));
-    println!("  seed {seed}");
-    println!("  {}", Storm::of(crate::rounds(100), seed).run(env!("CARGO_BIN_EXE_plumb")));
+    Storm::of(crate::rounds(100), seed).run(env!("CARGO_BIN_EXE_plumb"));
 }

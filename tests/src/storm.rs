@@ -23,12 +23,14 @@ use crate::{
 const HOSTS: usize = 4;
 /// So that a capture of an hour is small, and a stream far from what this machine can send.
 const RATE: &str = "20mbit";
-/// Longer than a controller takes to begin: where one dies in a trial, the next would send beside it, could it.
-const TRIAL: &str = "2s";
 /// The part of the run by whose end all faults have come.
 const STORMY: f64 = 0.8;
 /// How long after a trial was kept the next fault comes, at most: it hits every part of a round.
 const BEYOND: Duration = Duration::from_secs(1);
+/// How long a fault lasts, at least.
+const SHORTEST: f64 = 0.3;
+/// How far apart controllers are started, at least, where one after another finds what it needs away.
+const APART: Duration = Duration::from_secs(1);
 /// How often one looks for a controller that has ended.
 const GLANCE: Duration = Duration::from_millis(100);
 /// How soon nothing is left when members have ended.
@@ -45,6 +47,9 @@ pub struct Storm {
     pub longest: Duration,
     /// Trials of each way.
     pub trials: u32,
+    /// How long a trial is, as `4s`. Where a controller dies in one that lasts longer than the next controller takes to begin, that
+    /// one would send beside it, could it.
+    pub trial: &'static str,
 }
 
 impl Storm {
@@ -53,17 +58,17 @@ impl Storm {
     pub fn of(faults: usize, seed: u32) -> Self {
         let mut random = Random::of(seed);
         let faults: Vec<_> = (0..faults).map(|_| Fault::ALL[random.below(Fault::ALL.len())]).collect();
-        let trials = u32::try_from(faults.len() / 2).expect("few").max(1);
-        Self { faults, seed, longest: Duration::from_secs(20), trials }
+        let trials = u32::try_from(faults.len() / 3).expect("few").max(1);
+        Self { faults, seed, longest: Duration::from_secs(20), trials, trial: "5s" }
     }
 
-    /// Does it, with `plumb` at this place; what it came to, in words.
+    /// Does it, with `plumb` at this place, and prints what happens and what it came to.
     ///
     /// # Panics
     /// When a trial is lost, altered or stored twice, two streams shared a host, the run cannot be gone on with, or something is left.
-    #[must_use]
-    pub fn run(&self, plumb: &str) -> String {
+    pub fn run(&self, plumb: &str) {
         let begun = Instant::now();
+        println!("  {} faults, seed {}", self.faults.len(), self.seed);
         let store = PostgresServer::new();
         let mut network = Network::of(plumb, HOSTS);
         network.sandbox.keep_in(store.database());
@@ -93,16 +98,9 @@ impl Storm {
         fleet.end();
         before.0.are_gone_within(GONE);
         before.1.are_as_they_were(&fleet.network);
-        let counts: Vec<String> =
-            told.iter().map(|(what, count)| format!("\n    {count:>4} {what}")).collect();
-        format!(
-            "seed {}: {} faults in {:.0} s; {stored}, {} connections on the bridge{}",
-            self.seed,
-            self.faults.len(),
-            begun.elapsed().as_secs_f64(),
-            connections.len(),
-            counts.concat()
-        )
+        let took = begun.elapsed().as_secs_f64();
+        println!("  {took:.0} s; {stored}, {} connections on the bridge", connections.len());
+        told.iter().for_each(|(what, count)| println!("    {count:>4} {what}"));
     }
 }
 
@@ -115,6 +113,7 @@ struct Course {
     started: usize,
     run: String,
     begun: Instant,
+    last_start: Instant,
     kept: StoredTrials,
     random: Random,
     longest: Duration,
@@ -126,7 +125,7 @@ struct Course {
 impl Course {
     /// The run is kept.
     fn begin(fleet: Fleet, store: PostgresServer, storm: &Storm) -> Self {
-        let scenario = pairs("pairs = \"all\"", by_member(0..HOSTS), storm.trials, TRIAL);
+        let scenario = pairs("pairs = \"all\"", by_member(0..HOSTS), storm.trials, storm.trial);
         let _ = fleet.network.sandbox.file("storm.toml", &scenario);
         let mut course = Self {
             fleet,
@@ -135,6 +134,7 @@ impl Course {
             started: 0,
             run: String::new(),
             begun: Instant::now(),
+            last_start: Instant::now(),
             kept: StoredTrials::default(),
             random: Random::of(storm.seed),
             longest: storm.longest,
@@ -159,6 +159,7 @@ impl Course {
         let controller = command.stdout(Stdio::null()).stderr(log).spawn().expect("plumb was built");
         self.controllers.push((self.started, ProcessGuard(controller)));
         self.started += 1;
+        self.last_start = Instant::now();
     }
 
     fn log(&self, number: usize) -> String {
@@ -186,7 +187,7 @@ impl Course {
             self.tell(end);
             self.complete |= status.success() || said.contains("is complete: all");
         }
-        if self.controllers.is_empty() && !self.complete {
+        if self.controllers.is_empty() && !self.complete && self.last_start.elapsed() >= APART {
             self.start();
         }
     }
@@ -232,7 +233,8 @@ impl Course {
         self.pass(beyond);
         assert!(!self.complete, "the run is complete before all faults were made: {:?}", self.told);
         // Short ones are more frequent: an equal share for each order of magnitude.
-        let lasts = self.longest.mul_f64(100_f64.powf(self.random.fraction() - 1.0));
+        let most = self.longest.as_secs_f64() / SHORTEST;
+        let lasts = Duration::from_secs_f64(SHORTEST * most.powf(self.random.fraction()));
         println!(
             "  after {:.1} s, {} trials: {fault:?} for {:.1} s",
             self.begun.elapsed().as_secs_f64(),

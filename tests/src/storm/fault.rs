@@ -12,7 +12,7 @@ pub enum Fault {
     KilledController,
     /// It stands still.
     StoppedController,
-    /// A second one goes on with the run while the first one lives, and the database fails under both.
+    /// A second one goes on with the run as soon as the database has failed under the first one and is back: either may get it.
     SecondController,
     /// A member is killed, and started again.
     KilledMember,
@@ -65,14 +65,13 @@ impl Fault {
                     .for_each(|(_, controller)| controller.0.kill().expect("it is ours"));
             }
             Self::StoppedController => {
-                let controllers =
+                let controllers: Vec<_> =
                     course.controllers.iter().map(|(_, controller)| controller.0.id()).collect();
-                stop(course, controllers, lasts);
+                stop(course, &controllers, lasts);
             }
             Self::SecondController => {
+                crash_database(course, lasts);
                 course.start();
-                course.pass(lasts / 2);
-                crash_database(course, lasts / 2);
             }
             Self::KilledMember => {
                 let member = &mut course.fleet.members[host].0;
@@ -80,14 +79,20 @@ impl Fault {
                 course.pass(lasts);
                 course.fleet.members[host] = course.fleet.member(host, &format!("m{host}"));
             }
-            Self::StoppedMember => stop(course, vec![course.fleet.members[host].0.id()], lasts),
+            Self::StoppedMember => {
+                let member = course.fleet.members[host].0.id();
+                stop(course, &[member], lasts);
+            }
             Self::KilledAgent => {
                 course.fleet.network.agents(host).into_iter().for_each(|agent| {
                     // It may have ended by itself just now.
                     let _ = kill(agent);
                 });
             }
-            Self::StoppedAgent => stop(course, course.fleet.network.agents(host), lasts),
+            Self::StoppedAgent => {
+                let agents = course.fleet.network.agents(host);
+                stop(course, &agents, lasts);
+            }
             Self::PulledCable => {
                 course.fleet.network.cable(host, "down");
                 course.pass(lasts);
@@ -100,7 +105,7 @@ impl Fault {
             }
             Self::StoppedServer => {
                 let server = course.fleet.server.as_ref().expect("it runs").0.id();
-                stop(course, vec![server], lasts);
+                stop(course, &[server], lasts);
             }
             Self::CrashedDatabase => crash_database(course, lasts),
             Self::StoppedDatabase => {
@@ -128,7 +133,7 @@ fn crash_database(course: &mut Course, lasts: Duration) {
 
 /// Stops processes for a while. One that is ended meanwhile is no child of ours, or is waited for by its guard: its number is not
 /// another's yet.
-fn stop(course: &mut Course, processes: Vec<u32>, lasts: Duration) {
+fn stop(course: &mut Course, processes: &[u32], lasts: Duration) {
     // It may have ended by itself just now.
     let send = |name| processes.iter().filter(|pid| !sent(**pid, name)).count();
     let _ = send("STOP");
