@@ -65,8 +65,8 @@ lint: setup-build $(NODE) ## Hold every house rule: fmt, clippy, edges, licences
 	@$(XTASK) check
 
 .PHONY: soak
-soak: setup ## What takes an hour and more: how often plumb is right beside other work (ARGS="NAME", such as kills, ROUNDS=n)
-	@$(if $(ROUNDS),SOAK_ROUNDS=$(ROUNDS)) cargo test --release --quiet --workspace --test soak -- $(ARGS)
+soak: setup ## What takes an hour and more: how often plumb is right beside other work (ARGS="NAME", such as kills or storm; ROUNDS=n, SEED=n)
+	@$(if $(ROUNDS),SOAK_ROUNDS=$(ROUNDS)) $(if $(SEED),SOAK_SEED=$(SEED)) cargo test --release --quiet --workspace --test soak -- $(ARGS)
 
 .PHONY: fuzz
 fuzz: setup-build ## Arbitrary bytes through every dialect, FUZZ_SECONDS (15) a target

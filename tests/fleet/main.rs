@@ -14,6 +14,7 @@ mod overlay;
 mod pairs;
 mod refused;
 mod shared;
+mod storm;
 
 const ROOT: Need = Need::Root;
 const SSHD: Need = Need::Program("sshd", "openssh-server");
@@ -131,6 +132,11 @@ const CASES: &[Case] = &[
         name: "a_member_that_is_cut_off_ends_its_agent_by_its_own_clock",
         needs: &[ROOT, SSHD, IP, NATS],
         test: members::a_member_that_is_cut_off,
+    },
+    Case {
+        name: "in_a_storm_of_faults_no_trial_is_lost_and_no_host_is_in_two_streams",
+        needs: &[ROOT, SSHD, IP, NFT, TCPDUMP, NATS, Need::PostgresServer],
+        test: storm::one_of_each_main_kind,
     },
     Case { name: "who_may_not_is_told_why", needs: &[ROOT, SSHD, IP, NATS], test: members::who_may_not },
 ];

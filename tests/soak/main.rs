@@ -9,6 +9,7 @@ mod kills;
 mod neighbours;
 mod steps;
 mod stops;
+mod storm;
 mod writers;
 
 use std::process::ExitCode;
@@ -56,6 +57,19 @@ const CASES: &[Case] = &[
         name: "ten_writers_keep_a_hundred_thousand_trials_once_while_their_server_fails",
         needs: &[Need::Root, Need::PostgresServer],
         test: writers::a_hundred_thousand_trials,
+    },
+    Case {
+        name: "in_a_storm_of_a_hundred_faults_no_trial_of_a_fleet_is_lost_and_no_host_is_in_two_streams",
+        needs: &[
+            Need::Root,
+            Need::Program("sshd", "openssh-server"),
+            Need::Program("ip", "iproute2"),
+            Need::Program("nft", "nftables"),
+            Need::Program("tcpdump", "tcpdump"),
+            Need::Program("nats-server", "nats-server"),
+            Need::PostgresServer,
+        ],
+        test: storm::a_storm_of_faults,
     },
     Case {
         name: "equal_runs_are_hardly_ever_called_different",

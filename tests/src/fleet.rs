@@ -6,7 +6,7 @@ use std::{
     process::Stdio,
 };
 
-use crate::{Network, PATIENCE, ProcessGuard, wait_until};
+use crate::{Network, PATIENCE, ProcessGuard, signal, wait_until};
 
 /// The members' server, where the bridge is.
 pub const NATS_SERVER: &str = "nats://198.18.0.254:4222";
@@ -91,5 +91,18 @@ impl Fleet {
     pub fn is_there(&self, names: &[&str]) {
         let there = || self.listed().iter().map(|member| member["name"].clone()).collect::<Vec<_>>() == names;
         assert!(wait_until(PATIENCE, there), "{names:?} are not there: {:?}", self.listed());
+    }
+
+    /// Ends the members, as they are asked to, and the server.
+    ///
+    /// # Panics
+    /// When a member has ended before.
+    pub fn end(&mut self) {
+        for (host, mut member) in std::mem::take(&mut self.members).into_iter().enumerate() {
+            assert!(member.0.try_wait().is_ok_and(|ended| ended.is_none()), "{}", self.log(host));
+            signal(member.0.id(), "TERM");
+            assert!(member.0.wait().is_ok_and(|status| status.success()), "{}", self.log(host));
+        }
+        self.server = None;
     }
 }

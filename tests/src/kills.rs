@@ -117,7 +117,12 @@ fn kept_trials(sandbox: &Sandbox) -> Vec<Value> {
 /// Whether the process was there to be killed.
 #[must_use]
 pub fn kill(pid: u32) -> bool {
-    let status = Command::new("kill").args(["-s", "KILL", &pid.to_string()]).stderr(Stdio::null()).status();
+    sent(pid, "KILL")
+}
+
+/// Whether the process was there to get this signal.
+pub(crate) fn sent(pid: u32, name: &str) -> bool {
+    let status = Command::new("kill").args(["-s", name, &pid.to_string()]).stderr(Stdio::null()).status();
     status.expect("kill is there").success()
 }
 

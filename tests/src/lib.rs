@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests read /proc, files and the clock")]
 #![expect(clippy::disallowed_macros, reason = "skipped tests say why")]
 
+mod capture;
 mod chrome;
 mod command;
 mod fleet;
@@ -18,9 +19,11 @@ mod postgres_server;
 mod process_guard;
 mod scenario;
 mod ssh_network;
+pub mod storm;
 mod vary;
 mod web_server;
 
+pub use capture::{Capture, Connection};
 pub use chrome::Chrome;
 pub use command::{Output, Sandbox, trials};
 pub use fleet::{Fleet, NATS_SERVER};

@@ -20,6 +20,7 @@ use tempfile::TempDir;
 
 use crate::{
     PATIENCE,
+    kills::sent,
     need::{has_other_users, is_root},
     signal, wait_until,
 };
@@ -109,10 +110,16 @@ impl PostgresServer {
     /// When it does not run.
     pub fn signal(&self, name: &str) {
         let server = self.process().as_ref().expect("it runs").id();
+        // First: it starts no others then.
+        signal(server, name);
         let children = format!("/proc/{server}/task/{server}/children");
         let children = fs::read_to_string(children).expect("Linux");
-        let children = children.split_whitespace().filter_map(|pid| pid.parse().ok());
-        children.chain([server]).for_each(|pid| signal(pid, name));
+        // Those of a connection that has just ended are gone.
+        let _ = children
+            .split_whitespace()
+            .filter_map(|pid| pid.parse().ok())
+            .filter(|pid| sent(*pid, name))
+            .count();
     }
 
     /// The address of a new database.

@@ -199,6 +199,29 @@ impl Network {
         );
     }
 
+    /// Lets nothing pass between two halves of the hosts, until they are joined.
+    pub fn part(&self, halves: [&[usize]; 2]) {
+        for (half, others) in [(halves[0], halves[1]), (halves[1], halves[0])] {
+            let others: Vec<String> = others.iter().map(|host| format!("198.18.0.{}", host + 1)).collect();
+            let wall = format!(
+                "nft 'add table ip parted; add chain ip parted in {{ type filter hook input priority 0; }}; \
+                 add rule ip parted in ip saddr {{ {} }} drop'",
+                others.join(", ")
+            );
+            half.iter().for_each(|host| self.at(*host, &wall));
+        }
+    }
+
+    /// Lets all pass again.
+    pub fn join(&self) {
+        (0..self.hosts.len()).for_each(|host| self.at(host, "nft 'delete table ip parted'"));
+    }
+
+    /// Pulls the cable of a host out of the bridge (`down`), or puts it in again (`up`).
+    pub fn cable(&self, host: usize, state: &str) {
+        self.switch.shell(&format!("ip link set p{host} {state}"));
+    }
+
     /// A command where the bridge is, not yet started.
     #[must_use]
     pub fn at_switch(&self, words: &[&str]) -> Command {
@@ -255,10 +278,16 @@ impl Network {
     /// Agents that run on a host.
     #[must_use]
     pub fn agents(&self, host: usize) -> Vec<u32> {
+        self.processes(host).into_iter().filter(|pid| name(*pid) == "plumb-agent").collect()
+    }
+
+    /// Processes in a host's network.
+    #[must_use]
+    pub fn processes(&self, host: usize) -> Vec<u32> {
         let there = namespace_of(self.hosts[host].pid());
         let all = fs::read_dir("/proc").expect("Linux").filter_map(Result::ok);
         let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        pids.filter(|pid| namespace_of(*pid) == there && name(*pid) == "plumb-agent").collect()
+        pids.filter(|pid| namespace_of(*pid) == there).collect()
     }
 
     /// Waits until no agent runs on any host.

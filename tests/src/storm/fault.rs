@@ -1,0 +1,142 @@
+//! What can go wrong in a fleet, made to go wrong and well again.
+
+use std::time::Duration;
+
+use super::{Course, HOSTS};
+use crate::kills::{kill, sent};
+
+/// Something that goes wrong for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The controller is killed.
+    KilledController,
+    /// It stands still.
+    StoppedController,
+    /// A second one goes on with the run as soon as the database has failed under the first one and is back: either may get it.
+    SecondController,
+    /// A member is killed, and started again.
+    KilledMember,
+    /// It stands still, and its agents do not.
+    StoppedMember,
+    /// An agent is killed.
+    KilledAgent,
+    /// It stands still.
+    StoppedAgent,
+    /// A host's cable is pulled out.
+    PulledCable,
+    /// The NATS server is killed, and started again.
+    KilledServer,
+    /// It stands still.
+    StoppedServer,
+    /// The database's server fails, and is started again.
+    CrashedDatabase,
+    /// It stands still.
+    StoppedDatabase,
+    /// Two halves of the hosts do not reach each other, and all reach the NATS server.
+    PartedHosts,
+}
+
+impl Fault {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::KilledController,
+        Self::StoppedController,
+        Self::SecondController,
+        Self::KilledMember,
+        Self::StoppedMember,
+        Self::KilledAgent,
+        Self::StoppedAgent,
+        Self::PulledCable,
+        Self::KilledServer,
+        Self::StoppedServer,
+        Self::CrashedDatabase,
+        Self::StoppedDatabase,
+        Self::PartedHosts,
+    ];
+
+    /// Makes it, and mends it after this time, in which the run is gone on with where it ends.
+    pub(super) fn make(self, course: &mut Course, lasts: Duration) {
+        let host = course.random.below(HOSTS);
+        match self {
+            Self::KilledController => {
+                course
+                    .controllers
+                    .iter_mut()
+                    .for_each(|(_, controller)| controller.0.kill().expect("it is ours"));
+            }
+            Self::StoppedController => {
+                let controllers: Vec<_> =
+                    course.controllers.iter().map(|(_, controller)| controller.0.id()).collect();
+                stop(course, &controllers, lasts);
+            }
+            Self::SecondController => {
+                crash_database(course, lasts);
+                course.start();
+            }
+            Self::KilledMember => {
+                let member = &mut course.fleet.members[host].0;
+                member.kill().and_then(|()| member.wait()).expect("it is ours");
+                course.pass(lasts);
+                course.fleet.members[host] = course.fleet.member(host, &format!("m{host}"));
+            }
+            Self::StoppedMember => {
+                let member = course.fleet.members[host].0.id();
+                stop(course, &[member], lasts);
+            }
+            Self::KilledAgent => {
+                course.fleet.network.agents(host).into_iter().for_each(|agent| {
+                    // It may have ended by itself just now.
+                    let _ = kill(agent);
+                });
+            }
+            Self::StoppedAgent => {
+                let agents = course.fleet.network.agents(host);
+                stop(course, &agents, lasts);
+            }
+            Self::PulledCable => {
+                course.fleet.network.cable(host, "down");
+                course.pass(lasts);
+                course.fleet.network.cable(host, "up");
+            }
+            Self::KilledServer => {
+                course.fleet.server = None;
+                course.pass(lasts);
+                course.fleet.start_server();
+            }
+            Self::StoppedServer => {
+                let server = course.fleet.server.as_ref().expect("it runs").0.id();
+                stop(course, &[server], lasts);
+            }
+            Self::CrashedDatabase => crash_database(course, lasts),
+            Self::StoppedDatabase => {
+                course.store.signal("STOP");
+                course.pass(lasts);
+                course.store.signal("CONT");
+            }
+            Self::PartedHosts => {
+                let other = (host + 1 + course.random.below(HOSTS - 1)) % HOSTS;
+                let (half, others): (Vec<_>, Vec<_>) =
+                    (0..HOSTS).partition(|place| [host, other].contains(place));
+                course.fleet.network.part([&half, &others]);
+                course.pass(lasts);
+                course.fleet.network.join();
+            }
+        }
+    }
+}
+
+fn crash_database(course: &mut Course, lasts: Duration) {
+    course.store.crash();
+    course.pass(lasts);
+    course.store.start(&[]);
+}
+
+/// Stops processes for a while. One that is ended meanwhile is no child of ours, or is waited for by its guard: its number is not
+/// another's yet.
+fn stop(course: &mut Course, processes: &[u32], lasts: Duration) {
+    // It may have ended by itself just now.
+    let send = |name| processes.iter().filter(|pid| !sent(**pid, name)).count();
+    let _ = send("STOP");
+    course.pass(lasts);
+    let _ = send("CONT");
+}
