@@ -70,7 +70,7 @@ impl Curve {
     }
 
     /// All memory that is accessed.
-    fn accessed(&self) -> f64 {
+    pub(crate) fn accessed(&self) -> f64 {
         self.points[self.points.len() - 1].0
     }
 

@@ -89,7 +89,8 @@ impl Estimate {
         let weight = (1.0 / f64::from(self.placed)).max(smoothing);
         let beyond = |share: f64| (bytes - self.curve.bytes(share)).max(0.0);
         self.idle = if served < target {
-            let newest = idle.min(beyond(served));
+            // Not more than is accessed: a guest that keeps so much cold memory there lacks no DRAM.
+            let newest = idle.min(beyond(served)).min(self.curve.accessed());
             if self.idle > 0.0 { f64::midpoint(self.idle, newest) } else { newest }
         } else {
             self.idle.min(beyond(target))

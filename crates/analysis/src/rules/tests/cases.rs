@@ -254,7 +254,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::retransmitting(1000),
         spares: || made::retransmitting(100),
         severity: Warning,
-        says: &["vxlan-to-vxlan/bulk", "tc -s qdisc"],
+        says: &["vxlan-to-vxlan/bulk", "--section drops"],
         change: Some("congestion"),
     },
     Case {
