@@ -114,8 +114,11 @@ fn rights(pid: u32) -> Vec<(String, Vec<String>)> {
 const MORE_CLIENTS: &[&str] =
     &["-t 1 -6", "-u -t 1 -6 -R", "client -u -t 1 --mode limit -R", "client -n 10M -R"];
 
+/// Words, a list of each kind of clients.
+type Words = &'static [&'static str];
+
 /// Servers by their flags, each with its clients, and those that it refuses: who writes documents asks what it writes to.
-const TRACED: [(&[&str], &[&[&str]], &[&str]); 2] = [
+const TRACED: [(Words, &[Words], Words); 2] = [
     (&[], &[CLIENTS, SOCKPERF_CLIENTS, MORE_CLIENTS], &[]),
     (&["-J", "--max-rate", "10M"], &[SOCKPERF_CLIENTS], &["-t 1 -b 100M"]),
 ];
