@@ -106,9 +106,13 @@ fn of<'a>(
         unusable: Vec::new(),
         unusable_probed: 0,
     };
-    let enough = suffices_undisturbed(trials);
+    // Of its repetitions too few would tell no noise floor, however many trials measure it.
+    let enough: Vec<Arm> = [Arm::Measure, Arm::Again, Arm::Alone]
+        .into_iter()
+        .filter(|arm| suffices_undisturbed(trials, *arm))
+        .collect();
     for trial in trials.iter().copied().filter(|trial| !is_unwatched(trial)) {
-        if enough && is_disturbed(trial) && trial.arm != Arm::Probed {
+        if is_disturbed(trial) && enough.contains(&trial.arm) {
             measured.left_out.push(trial);
             continue;
         }
@@ -130,9 +134,9 @@ fn of<'a>(
     (!measured.points.is_empty()).then_some(measured)
 }
 
-/// Whether most trials of a cell were left alone, and enough for an interval: then the others tell nothing more.
-fn suffices_undisturbed(trials: &[&Trial]) -> bool {
-    let made = || trials.iter().filter(|trial| trial.arm == Arm::Measure);
+/// Whether most such trials of a cell were left alone, and enough for an interval: then the others tell nothing more.
+fn suffices_undisturbed(trials: &[&Trial], arm: Arm) -> bool {
+    let made = || trials.iter().filter(|trial| trial.arm == arm);
     let alone = made().filter(|trial| !is_disturbed(trial)).count();
     alone >= FEWEST_ALONE && 2 * alone > made().count()
 }

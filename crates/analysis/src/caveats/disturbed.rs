@@ -56,7 +56,11 @@ mod tests {
     }
 
     fn said(change: impl Fn(&mut Trial)) -> Vec<String> {
-        let mut run = Fixture::new(6);
+        said_in(6, change)
+    }
+
+    fn said_in(blocks: u32, change: impl Fn(&mut Trial)) -> Vec<String> {
+        let mut run = Fixture::new(blocks);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", change);
         caveats(&run.record, &gather(&run.record))
     }
@@ -70,6 +74,17 @@ mod tests {
             left_out.starts_with("2 trials in which others used the CPUs (`cc1` had up to 1.20 CPUs)"),
             "{left_out}"
         );
+    }
+
+    /// Four pairs of a trial and its repetition tell no noise floor.
+    #[test]
+    fn one_of_five_repetitions_stays_however_many_trials_measure() {
+        let of = |arm| {
+            said_in(5, move |trial| {
+                trial.doubts.extend((trial.block == 2 && trial.arm == arm).then(|| disturbed(1.2)));
+            })
+        };
+        assert_eq!([of(samples::Arm::Again), of(samples::Arm::Measure)], [Vec::<String>::new(), Vec::new()]);
     }
 
     #[test]

@@ -147,7 +147,8 @@ impl Answer<'_> {
         let of_largest = told.first().filter(|claim| self.is_of_largest(claim));
         let others = || self.distrust.or_else(|| told.first().copied());
         let first = why.or(doubt.filter(|doubt| doubt.remedy.is_some()));
-        rows.extend(set(self.source, first.or_else(|| of_largest.copied()).or_else(others), doubt));
+        let told = first.or_else(|| of_largest.copied()).or_else(others);
+        rows.extend(set(self.source, told, why.is_some(), doubt));
         let warns = |claim: &&Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
         let warning =
             findings.claims.iter().find(warns).filter(|_| scope.warnings && self.distrust.is_none());
@@ -304,8 +305,14 @@ fn has_single_trials(findings: &Findings) -> bool {
     findings.cells.iter().all(|cell| cell.value.trials <= 1)
 }
 
-/// What a sweep recommends, or else the remedy of what was told. Under a distrust it is what to do next, and nothing to set.
-fn set(source: &Source<'_>, told: Option<&Finding>, distrust: Option<&Finding>) -> Option<Row> {
+/// What a sweep recommends, or else the remedy of what was told, which may be the cause. Under a distrust it is what to do next, and
+/// nothing to set.
+fn set(
+    source: &Source<'_>,
+    told: Option<&Finding>,
+    is_cause: bool,
+    distrust: Option<&Finding>,
+) -> Option<Row> {
     let chosen = source.findings.answers.iter().find_map(|answer| {
         let of = |objective| answer.recommendations.iter().find(move |it| it.objective == objective);
         Some((answer, of(source.objective)?))
@@ -324,7 +331,7 @@ fn set(source: &Source<'_>, told: Option<&Finding>, distrust: Option<&Finding>) 
             (None, Some(_)) => {
                 let best =
                     format!("measure again without what disturbed it; best so far {levels}: {value}{ties}");
-                row("Next", Text::of(Tone::Doubtful, best))
+                row(NEXT, Text::of(Tone::Doubtful, best))
             }
             (None, None) => {
                 let value = format!(": {value}, {}{unsure}{ties}", objective(source.objective));
@@ -339,8 +346,7 @@ fn set(source: &Source<'_>, told: Option<&Finding>, distrust: Option<&Finding>) 
         remedy.lead().chars().count() + command.chars().count() + 2 <= TWO_LINES && !has_placeholder(command)
     });
     // Of no cause that was seen there is something to try, and nothing to set; nor of what was measured once, or badly.
-    let is_seen = told.explains() && !told.is_of_the_measurement() && !has_single_trials(source.findings);
-    let label = if is_seen { "Set" } else { "Next" };
+    let label = if is_cause && !has_single_trials(source.findings) { "Set" } else { NEXT };
     Some(row(
         label,
         match command {

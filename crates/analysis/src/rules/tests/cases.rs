@@ -366,7 +366,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::nested(8.5e9),
         spares: || made::nested(10e9),
         severity: Note,
-        says: &["−15.0 %", "against plain", "tx-udp_tnl-segmentation", "ethtool -k vxlan  # in a"],
+        says: &["−15.0 %", "against plain", "tx-udp_tnl-segmentation", "--section environment"],
         change: None,
     },
     Case {
