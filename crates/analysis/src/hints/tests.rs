@@ -85,7 +85,7 @@ const CASES: &[Case] = &[
         given: |trial| trial.congestion("bbr"),
         spared: |trial| trial.congestion("cubic"),
         severity: Severity::Warning,
-        says: &["bbr, the machine's default", "-C cubic"],
+        says: &["bbr, the machine's default", "plumb client 198.18.0.2 -p 5201 -C cubic"],
     },
     Case {
         hint: "small-buffers",

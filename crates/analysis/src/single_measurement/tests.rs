@@ -2,7 +2,7 @@
 
 use findings::{SingleOutcome, SingleStream};
 use units::Nanos;
-use workload::PingPongSettings;
+use workload::{PingPongSettings, StreamSettings, Transport};
 
 use super::*;
 use crate::fixtures::{connections, cpu, open_loop_of, ping_of, stream_at, stream_settings};
@@ -82,6 +82,20 @@ fn a_rate_that_jumped_is_told_as_a_shift_and_has_no_interval() {
     assert_eq!(said.shifts[0].at, Nanos::from_millis(15 * 250));
     let Some(SingleOutcome::Stream(stream)) = said.outcome else { panic!("a stream") };
     assert_eq!(stream.received.spread, None);
+}
+
+/// One datagram or none in a quarter of a second.
+#[test]
+fn intervals_of_a_few_datagrams_are_no_two_levels_and_the_same_rates_of_a_connection_are() {
+    let rates: Vec<f64> = (0..=40).map(|index| if index % 3 == 0 { 0.0 } else { 1.05e6 }).collect();
+    let over = |transport| {
+        let mut load = stream_settings();
+        let stream = StreamSettings::of_mut(&mut load).expect("it is one");
+        (stream.transport, stream.message) = (transport, units::Bytes(32 << 10));
+        of(&load, &stream_at(&rates)).two_levels
+    };
+    assert!(over(Transport::Tcp).is_some());
+    assert_eq!(over(Transport::Udp), None);
 }
 
 #[test]
