@@ -186,6 +186,20 @@ fn a_serious_doubt_about_the_numbers_stands_first_and_nothing_rests_on_them() {
 }
 
 #[test]
+fn a_cause_of_a_difference_is_what_its_worse_end_has_alone() {
+    let findings = sample::findings();
+    let names_a_cause = |cells: Vec<String>| {
+        let claim = Finding { cells, ..Finding::new(Severity::Warning, "Segments were lost.") };
+        let text =
+            render(&Findings { claims: vec![claim], ..findings.clone() }, None, Format::Terminal, &FULL);
+        summary(&text).iter().any(|line| line.contains("Why") && line.contains("Segments were lost"))
+    };
+    let all: Vec<String> = findings.cells.iter().map(|cell| cell.id.clone()).collect();
+    let alone = all.iter().filter(|cell| names_a_cause(vec![(*cell).clone()])).count();
+    assert_eq!((alone, names_a_cause(all)), (1, false));
+}
+
+#[test]
 fn a_terminal_too_narrow_is_treated_as_sixty_columns() {
     let narrow = |width| {
         render(
