@@ -26,6 +26,11 @@ pub(crate) const CASES: &[Case] = &[
         needs: &[IPERF3, IP, TC],
         test: || alone(overloaded),
     },
+    Case {
+        name: "a_stream_whose_end_is_lost_for_seconds_is_measured",
+        needs: &[IP],
+        test: interrupted,
+    },
 ];
 
 /// Flags of the server, a client's without address, and how long the server awaits a sign of life. Flags alone are
@@ -87,6 +92,21 @@ fn overloaded() {
     server.signal("INT");
     let ended = server.finish();
     assert!(ended.out.contains(" sent "), "{ended:?}");
+}
+
+/// Nothing gets through from the middle of a stream on until long after its end.
+fn interrupted() {
+    let sandbox = sandbox();
+    let path = Path::create();
+    let _server = path.serve(&sandbox, "");
+    let client = path.client(&sandbox, "client -t 1 --no-keep");
+    let begun = path.sent();
+    assert!(wait_until(PATIENCE, || path.sent() > begun + MANY), "nothing flows");
+    path.cut();
+    thread::sleep(Duration::from_secs(8));
+    path.forward("1");
+    let ended = client.finish();
+    assert_eq!(ended.status, Some(0), "{ended:?}");
 }
 
 /// A server, a client, and a router between them that can stop forwarding.

@@ -189,15 +189,18 @@ const fn is_short(least_rtt: u32) -> bool {
     least_rtt as u64 * 1000 <= NEAR.0
 }
 
-/// How long a peer that has acknowledged everything may take to close: on a path that loses much the end of its side is sent again after
-/// 0.2, 0.6, 1.4, 3, 6.2 and 12.6 s.
-const LOST_END: Nanos = Nanos::from_secs(15);
+/// How long nothing may come back where the path loses segments: the end of either side is sent again after 0.2,
+/// 0.6, 1.4, 3, 6.2, 12.6 and 25.4 s, and later where round trips are long.
+const LOST_END: Nanos = Nanos::from_secs(30);
+/// The state of congestion control after a time-out.
+const LOSS: u8 = 4;
 
 /// Half-closes, and waits for the peer to close: it does so once it has read the last byte. What a slow path still
 /// carries when the wait is over is given up where a time was asked for: it came too late to be counted.
 fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &SharedState<'_>) -> Result<()> {
     socket.shutdown(Shutdown::Write).map_err(Error::socket("half-close", || flow.name.clone()))?;
-    let (begun, acked) = (monotonic(), tcp_info(socket)?.bytes_acked);
+    let begun = monotonic();
+    let (mut moved, mut acked) = (begun, tcp_info(socket)?.bytes_acked);
     loop {
         match socket.read(&mut [0]) {
             Ok(0) => return Ok(()),
@@ -206,17 +209,21 @@ fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &SharedState<'
             Err(error) => return Err(Error::socket("end", || flow.name.clone())(error)),
         }
         shared.check()?;
-        let waited = Nanos(monotonic() - begun);
-        if waited > GRACE {
-            let info = tcp_info(socket)?;
-            let is_left = info.unacked + info.notsent_bytes > 0;
-            if is_left && info.bytes_acked > acked && matches!(flow.load.until, Until::Elapsed(_)) {
-                return Ok(sys::socket::set_linger_zero(socket)?);
-            }
-            if is_left || waited > LOST_END {
-                let missing = "the other end to read everything".into();
-                return Err(Error::Silent { object: flow.name.clone(), missing, waited });
-            }
+        let (now, info) = (monotonic(), tcp_info(socket)?);
+        if info.bytes_acked > acked {
+            (moved, acked) = (now, info.bytes_acked);
+        }
+        let is_left = info.unacked + info.notsent_bytes > 0;
+        let is_late = now - begun > GRACE.0 && matches!(flow.load.until, Until::Elapsed(_));
+        if is_left && is_late && moved > begun {
+            return Ok(sys::socket::set_linger_zero(socket)?);
+        }
+        // A peer that does not read is no path that loses.
+        let patience = if is_left && info.ca_state != LOSS { GRACE } else { LOST_END };
+        let waited = Nanos(now - moved);
+        if waited > patience {
+            let missing = "the other end to read everything".into();
+            return Err(Error::Silent { object: flow.name.clone(), missing, waited });
         }
     }
 }
