@@ -100,15 +100,21 @@ pub(crate) fn times(comparison: &Comparison, confidence: Confidence) -> String {
 /// `−6.90 Gbit/s (−7.80 to −6.10, 94 %)`.
 pub(crate) fn difference(metric: Metric, comparison: &Comparison, confidence: Confidence) -> String {
     let scale = Scale::of(metric, comparison.difference);
-    let value = glued(&scale.with_unit(&scale.signed(comparison.difference)));
+    let value = difference_alone(metric, comparison);
     match &comparison.difference_interval {
         Some(interval) => {
             let range = scale.signed_range(interval);
-            format!("{value} {}", bracket(&range, interval, besides(comparison), confidence))
+            format!("{value} {}", bracket(&range, interval, (comparison.basis, None), confidence))
         }
         None if confidence == Confidence::Nowhere => value,
         None => format!("{value} {}", glued("(no interval)")),
     }
+}
+
+/// The same without its interval: `−6.90 Gbit/s`.
+pub(crate) fn difference_alone(metric: Metric, comparison: &Comparison) -> String {
+    let scale = Scale::of(metric, comparison.difference);
+    glued(&scale.with_unit(&scale.signed(comparison.difference)))
 }
 
 /// A share as a user wrote it: `5 %`, `0.5 %`.
@@ -245,27 +251,23 @@ fn ratio_in(scale: Scale, comparison: &Comparison, confidence: Confidence) -> St
     match &comparison.ratio_interval {
         Some(interval) => {
             let range = scale.range(interval);
-            format!("{value} {}", bracket(&range, interval, besides(comparison), confidence))
+            let medians = comparison.ratio_of_medians.map(|ratio| scale.quantity(ratio));
+            format!("{value} {}", bracket(&range, interval, (comparison.basis, medians), confidence))
         }
         None if confidence == Confidence::Nowhere => value,
         None => format!("{value} {}", glued("(no interval)")),
     }
 }
 
-/// What a comparison's interval rests on, and the medians' ratio where that is another one.
-const fn besides(comparison: &Comparison) -> (Basis, Option<f64>) {
-    (comparison.basis, comparison.ratio_of_medians)
-}
-
+/// With what the interval rests on, and what the medians say where they say something else.
 fn bracket(
     range: &str,
     interval: &Interval,
-    (basis, medians): (Basis, Option<f64>),
+    (basis, medians): (Basis, Option<String>),
     confidence: Confidence,
 ) -> String {
     let mark = if basis == Basis::Intervals { WITHIN } else { "" };
-    let medians = medians.map(|ratio| format!("; medians {}", Scale::times(ratio).quantity(ratio)));
-    let medians = medians.unwrap_or_default();
+    let medians = medians.map(|said| format!("; of the medians {said}")).unwrap_or_default();
     glued(&match confidence {
         Confidence::Inline => {
             format!("({range}, {}{medians}){mark}", units::Confidence(interval.confidence))
@@ -320,7 +322,7 @@ mod tests {
             "−580 Mbit/s (−660 to −490, 94 %)"
         );
         against.ratio_of_medians = Some(0.73);
-        assert_eq!(plain(&share(&against, Confidence::Inline)), "94.2 % (93.0 to 95.1, 94 %; medians 0.73x)");
+        assert_eq!(plain(&share(&against, Confidence::Inline)), "94.2 % (93.0 to 95.1, 94 %; of the medians 73.0 %)");
         against.ratio_of_medians = None;
         (against.ratio, against.ratio_interval) = (4.2, interval(4.0, 4.44));
         assert_eq!(plain(&share(&against, Confidence::InHead)), "4.20x (4.00 to 4.44)");

@@ -2,7 +2,7 @@
 
 use findings::{Comparison, Interval, SEVERAL};
 
-use super::{Confidence, besides, bracket, times};
+use super::{Confidence, bracket, times};
 use crate::{quantity::Scale, text::glued};
 
 /// `+69.1 % (+60.2 to +75.0)`, `−26.0 % (−30.1 to −22.4)`, or `2.31x (2.20 to 2.45)` when it is several times.
@@ -10,14 +10,17 @@ pub(crate) fn gain(comparison: &Comparison, confidence: Confidence) -> String {
     if comparison.ratio >= SEVERAL {
         return times(comparison, confidence);
     }
-    let value = gain_alone(comparison);
+    let scale = Scale::percent(comparison.ratio - 1.0);
+    let signed = |ratio: f64| scale.with_unit(&scale.signed(ratio - 1.0));
+    let value = glued(&signed(comparison.ratio));
     let Some(interval) = comparison.ratio_interval else {
         let none = format!("{value} {}", glued("(no interval)"));
         return if confidence == Confidence::Nowhere { value } else { none };
     };
-    let scale = Scale::percent(comparison.ratio - 1.0);
     let change = Interval { low: interval.low - 1.0, high: interval.high - 1.0, ..interval };
-    format!("{value} {}", bracket(&scale.signed_range(&change), &interval, besides(comparison), confidence))
+    let medians = comparison.ratio_of_medians.map(signed);
+    let range = scale.signed_range(&change);
+    format!("{value} {}", bracket(&range, &interval, (comparison.basis, medians), confidence))
 }
 
 /// The same without its interval: `+69.1 %`, `2.31x`.

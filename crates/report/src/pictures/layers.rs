@@ -67,14 +67,16 @@ fn bar(findings: &Findings, ladder: &Ladder, step: &CostStep) -> Bar {
     }
 }
 
-/// `+ vxlan: −6.90 Gbit/s (…), 79.1 % of wire (…)`.
+/// `+ vxlan: −20.9 % (…) of wire, −6.90 Gbit/s`.
 fn note(findings: &Findings, ladder: &Ladder, step: &CostStep) -> Option<Text> {
     let cost = step.cost.as_ref()?;
     let tone = phrases::tone(ladder.metric, cost);
     let lead = Text::from(format!("+ {}: ", step.adds.join(", ")));
     let below = step.below.as_deref().unwrap_or("the path below");
-    let number = Text::of(tone, phrases::difference(ladder.metric, cost, Confidence::Inline))
-        .and(Tone::Plain, format!(", {} of {below}", phrases::share(cost, Confidence::InHead)));
+    let number = Text::of(tone, phrases::gain(cost, Confidence::Inline)).and(
+        Tone::Plain,
+        format!(" of {below}, {}", phrases::difference_alone(ladder.metric, cost)),
+    );
     Some(lead.then(phrases::judged(findings, &ladder.workload, cost, number)))
 }
 
