@@ -1,6 +1,6 @@
 //! What can be typed: the tree of subcommands and what they share.
 
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, parser::ValueSource};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     commands::{
@@ -9,7 +9,7 @@ use crate::{
         vm, watch, web,
     },
     examples,
-    global_flags::{GlobalFlags, Origin},
+    global_flags::GlobalFlags,
     settings::Settings,
 };
 
@@ -29,14 +29,7 @@ const OF_NUMBERS: [&str; 3] = ["client", "ping", "server"];
 impl Args {
     /// What was typed.
     pub(crate) fn typed() -> Result<Self, clap::Error> {
-        let matches = tree().try_get_matches()?;
-        let mut args = Self::from_arg_matches(&matches)?;
-        args.shared.db_from = match lowest(&matches).value_source("db") {
-            Some(ValueSource::CommandLine) => Origin::Flag,
-            Some(ValueSource::EnvVariable) => Origin::Environment,
-            _ => Origin::BuiltIn,
-        };
-        Ok(args)
+        Self::from_arg_matches(&tree().try_get_matches()?)
     }
 
     /// Takes what the user's file says where neither flag nor environment does.
@@ -54,10 +47,6 @@ pub(crate) fn tree() -> clap::Command {
     examples::on_every_page(all)
 }
 
-/// A flag that every subcommand takes is that of the lowest.
-fn lowest(matches: &ArgMatches) -> &ArgMatches {
-    matches.subcommand().map_or(matches, |(_, below)| lowest(below))
-}
 
 /// A flag's own reader says what is wrong with a negative number; it is no unknown flag.
 fn numeric(subcommand: clap::Command) -> clap::Command {

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Server(args) => server::run(args),
         Command::Scenario(command) => scenario::run(command, shared),
         Command::Schema(args) => schema::run(args),
-        Command::Explain(args) => explain::run(args),
+        Command::Explain(args) => explain::run(args, shared),
         Command::Lab(command) => lab::run(command, shared),
         Command::Trace(args) => trace::run(args),
         Command::Held(args) => trace::launch::hold(args),

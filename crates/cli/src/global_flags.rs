@@ -1,6 +1,6 @@
 //! The flags that every subcommand takes.
 
-use std::path::PathBuf;
+use std::{env, path::PathBuf};
 
 use clap::{
     Args,
@@ -13,14 +13,12 @@ use crate::settings::Settings;
 #[derive(Debug, Args)]
 pub(crate) struct GlobalFlags {
     /// Where runs are kept: a file, or a PostgreSQL database as postgres://USER@HOST/DATABASE [default:
-    /// $XDG_DATA_HOME/plumb/runs.db]
+    /// $XDG_DATA_HOME/plumb/runs.db] [env: PLUMB_DB]
     #[arg(
         long,
         global = true,
         help_heading = "Everywhere",
         value_name = "FILE",
-        env = "PLUMB_DB",
-        hide_env_values = true,
         // Also an empty one, which is told from a file where it is opened.
         value_parser = OsStringValueParser::new().map(PathBuf::from)
     )]
@@ -43,16 +41,17 @@ pub(crate) enum Origin {
 }
 
 impl GlobalFlags {
-    /// Takes what the file says where neither flag nor environment does.
+    /// Takes what the environment and the file say where no flag does.
     pub(crate) fn fill(&mut self, settings: Settings) {
-        // As with other variables, one that is set to nothing is not set.
-        if self.db_from == Origin::Environment && self.db.as_ref().is_some_and(|db| db.as_os_str().is_empty())
-        {
-            (self.db, self.db_from) = (None, Origin::BuiltIn);
-        }
-        if self.db.is_none() && settings.db.is_some() {
-            (self.db, self.db_from) = (settings.db.clone(), Origin::File);
-        }
+        // Not read by clap, whose usage lines would show the flag as given. One that is set to nothing is not set.
+        let variable = env::var_os("PLUMB_DB").filter(|db| !db.is_empty()).map(PathBuf::from);
+        let sources = [
+            (self.db.take(), Origin::Flag),
+            (variable, Origin::Environment),
+            (settings.db.clone(), Origin::File),
+        ];
+        let found = sources.into_iter().find_map(|(db, from)| Some((Some(db?), from)));
+        (self.db, self.db_from) = found.unwrap_or_default();
         self.settings = settings;
     }
 }

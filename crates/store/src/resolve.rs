@@ -19,7 +19,13 @@ impl Store {
     pub fn resolve(&self, text: &str) -> Result<RunId, StoreError> {
         match text.strip_prefix("baseline:") {
             Some(name) => self.baseline(name),
-            None => choose(text, &self.runs()?),
+            None => choose(text, &self.runs()?).or_else(|error| match error {
+                // A baseline's name alone, as no run is meant by it.
+                StoreError::Unknown { .. } | StoreError::Ambiguous { .. } => {
+                    self.baseline(text).map_err(|_| error)
+                }
+                other => Err(other),
+            }),
         }
     }
 }

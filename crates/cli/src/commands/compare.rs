@@ -12,7 +12,7 @@ use crate::{destination, exit::Exit, global_flags::GlobalFlags, output, run_refe
 /// Flags of `plumb compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// The reference: a run's name or the beginning of it, `latest`, `latest:SCENARIO`, `baseline:NAME`, or a file
+    /// The reference: a run's name or the beginning of it, `latest`, `latest:SCENARIO`, a baseline's name, or a file
     a: String,
     /// What is compared with it, named likewise
     b: String,

@@ -2,7 +2,7 @@
 
 use clap::{Args, builder::PossibleValuesParser};
 
-use crate::{exit::Exit, failure::Misuse, output, width};
+use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, pager, width};
 
 /// Flags of `plumb explain`.
 #[derive(Debug, Args)]
@@ -72,10 +72,11 @@ const PAGES: &[(&str, &str)] = pages![
 ];
 
 /// Prints a page, or the list of them.
-pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ExplainArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     match &args.finding {
         Some(finding) => {
-            output::text(width::wrapped(&paragraphs(page(finding)), width::of_output()))?;
+            let text = paragraphs(&listed(page(finding)));
+            pager::text(&width::wrapped(&text, width::of_output()), shared.settings.pager.as_deref())?;
         }
         None if args.list => output::text(list())?,
         None => {
@@ -91,14 +92,42 @@ fn page(finding: &str) -> &'static str {
     PAGES.iter().find(|(id, _)| *id == finding).map(|(_, page)| *page).expect("clap knows the names")
 }
 
-/// Each paragraph and each item in one line; tables, commands and headings as they are.
+/// Each row of a table as an item, since a terminal is too narrow for some: its first cell, then the others with what
+/// stands over them.
+fn listed(page: &str) -> String {
+    let mut head: Option<Vec<&str>> = None;
+    let mut text = String::new();
+    for line in page.lines() {
+        let row = line.strip_prefix('|').and_then(|row| row.trim_end().strip_suffix('|'));
+        let Some(cells) = row.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>()) else {
+            head = None;
+            text.extend([line, "\n"]);
+            continue;
+        };
+        match &head {
+            None => head = Some(cells),
+            Some(_) if cells.iter().all(|cell| cell.starts_with("--")) => {}
+            Some(head) if cells.len() == 2 && head.len() == 2 => {
+                text.push_str(&format!("- {}: {}\n", cells[0], cells[1]));
+            }
+            Some(head) => {
+                text.push_str(&format!("- {}\n", cells[0]));
+                let named = head.iter().zip(&cells).skip(1);
+                named.for_each(|(name, cell)| text.push_str(&format!("  - {name}: {cell}\n")));
+            }
+        }
+    }
+    text
+}
+
+/// Each paragraph and each item in one line; commands and headings as they are.
 fn paragraphs(page: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let is_prose =
-        |line: &str| !line.is_empty() && !line.starts_with(['|', '#']) && !line.starts_with("    ");
+        |line: &str| !line.is_empty() && !line.starts_with('#') && !line.starts_with("    ");
     let is_item = |line: &str| {
         let rest = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
-        line.starts_with("- ") || (rest.len() < line.len() && rest.starts_with(". "))
+        line.trim_start().starts_with("- ") || (rest.len() < line.len() && rest.starts_with(". "))
     };
     for line in page.lines() {
         match lines.last_mut().filter(|last| is_prose(last)) {
@@ -130,10 +159,15 @@ mod tests {
 
     #[test]
     fn a_paragraph_and_an_item_are_one_line_each() {
-        let page = "# A\n\none\ntwo\n- item\n  goes on\n1. next\n2. last\n\n    ip link\n    ip addr\n| a |\n| b |\n";
-        let lines =
-            "# A\n\none two\n- item goes on\n1. next\n2. last\n\n    ip link\n    ip addr\n| a |\n| b |\n";
+        let page = "# A\n\none\ntwo\n- item\n  goes on\n1. next\n2. last\n\n    ip link\n    ip addr\n";
+        let lines = "# A\n\none two\n- item goes on\n1. next\n2. last\n\n    ip link\n    ip addr\n";
         assert_eq!(paragraphs(page), lines);
+    }
+
+    #[test]
+    fn a_row_of_a_table_is_an_item() {
+        let page = "| step | what |\n| --- | --- |\n| send | the socket |\n\n| a | b | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |\nend\n";
+        assert_eq!(listed(page), "- send: the socket\n\n- 1\n  - b: 2\n  - c: 3\nend\n");
     }
 
     #[test]

@@ -237,7 +237,7 @@ fn name(name: &str) -> anyhow::Result<String> {
     if ["latest", "baseline"].contains(&name) {
         let taken = Misuse::new(format!("`{name}` is no name for a run: it means another one"));
         return Err(taken
-            .hint("`latest` is the newest run, `baseline:NAME` one that was kept under a name")
+            .hint("`latest` is the newest run, a baseline's name one that was kept under it")
             .into());
     }
     if name.is_empty() || name.len() > 64 || !name.chars().all(sign) {

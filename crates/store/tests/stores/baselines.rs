@@ -24,10 +24,15 @@ pub(crate) fn a_name_stands_for_a_run_until_it_is_given_to_another(place: &Place
     let mut store = store_with(place, &["quick-20261121-1", "quick-20261121-2"]);
     let (one, two) = (id("quick-20261121-1"), id("quick-20261121-2"));
     assert_eq!(store.set_baseline("main", &one).expect("sets"), None);
-    assert_eq!(store.resolve("baseline:main").expect("is set"), one);
+    for text in ["baseline:main", "main"] {
+        assert_eq!(store.resolve(text).expect("is set"), one, "{text}");
+    }
     assert_eq!(store.set_baseline("main", &two).expect("sets"), Some(one));
     assert_eq!(store.baseline("main").expect("is set"), two);
-    assert_eq!(store.baselines().expect("lists"), [Baseline { name: "main".into(), run: two }]);
+    assert_eq!(store.baselines().expect("lists"), [Baseline { name: "main".into(), run: two.clone() }]);
+    // A run's own name goes before.
+    store.set_baseline("quick-20261121-1", &two).expect("sets");
+    assert_eq!(store.resolve("quick-20261121-1").expect("is kept"), one);
 }
 
 pub(crate) fn a_run_that_is_a_baseline_stays(place: &Place) {

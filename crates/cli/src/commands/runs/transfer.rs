@@ -12,7 +12,7 @@ use crate::{destination, evidence, failure::Misuse, output, run_reference};
 /// Flags of `plumb runs export`.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// A run's name, the beginning of it, `latest`, `latest:SCENARIO` or `baseline:NAME`
+    /// A run's name, the beginning of it, `latest`, `latest:SCENARIO` or a baseline's name
     run: String,
     /// The file; `.json.gz` is its usual ending
     #[arg(long, short, value_name = "FILE")]
