@@ -26,11 +26,7 @@ pub(crate) const CASES: &[Case] = &[
         needs: &[IPERF3, IP, TC],
         test: || alone(overloaded),
     },
-    Case {
-        name: "a_stream_whose_end_is_lost_for_seconds_is_measured",
-        needs: &[IP],
-        test: interrupted,
-    },
+    Case { name: "a_stream_whose_end_is_lost_for_seconds_is_measured", needs: &[IP], test: interrupted },
 ];
 
 /// Flags of the server, a client's without address, and how long the server awaits a sign of life. Flags alone are

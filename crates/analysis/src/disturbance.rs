@@ -20,12 +20,16 @@ fn disturbs(doubt: &ValidityWarning) -> bool {
     matches!(doubt, ValidityWarning::Disturbed { .. } | ValidityWarning::Stalled { .. })
 }
 
-/// Why the numbers of a cell are those of a busy machine, if most of its trials were disturbed.
-pub(crate) fn of_cell(cell: &Observations<'_>) -> Option<String> {
+/// Whether the numbers of a cell are those of a busy machine: most of its trials were disturbed.
+pub(crate) fn rules_cell(cell: &Observations<'_>) -> bool {
     let (disturbed, all) = (cell.trials().filter(|trial| is_disturbed(trial)).count(), cell.trials().count());
-    (2 * disturbed > all).then(|| {
-        format!("{disturbed} of {all} trials ({})", by(cell.trials().flat_map(|trial| &trial.doubts)))
-    })
+    2 * disturbed > all
+}
+
+/// Who disturbed the cells whose numbers are those of a busy machine.
+pub(crate) fn of_cells<'a>(cells: impl Iterator<Item = &'a Observations<'a>>) -> String {
+    let ruled = cells.filter(|cell| rules_cell(cell));
+    by(ruled.flat_map(|cell| cell.trials()).flat_map(|trial| &trial.doubts))
 }
 
 /// Who had the CPUs, with the most that each had: `cc1` had up to 1.20 CPUs.

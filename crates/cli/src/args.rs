@@ -47,7 +47,6 @@ pub(crate) fn tree() -> clap::Command {
     examples::on_every_page(all)
 }
 
-
 /// A flag's own reader says what is wrong with a negative number; it is no unknown flag.
 fn numeric(subcommand: clap::Command) -> clap::Command {
     subcommand.mut_args(|arg| {

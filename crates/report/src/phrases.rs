@@ -322,7 +322,10 @@ mod tests {
             "−580 Mbit/s (−660 to −490, 94 %)"
         );
         against.ratio_of_medians = Some(0.73);
-        assert_eq!(plain(&share(&against, Confidence::Inline)), "94.2 % (93.0 to 95.1, 94 %; of the medians 73.0 %)");
+        assert_eq!(
+            plain(&share(&against, Confidence::Inline)),
+            "94.2 % (93.0 to 95.1, 94 %; of the medians 73.0 %)"
+        );
         against.ratio_of_medians = None;
         (against.ratio, against.ratio_interval) = (4.2, interval(4.0, 4.44));
         assert_eq!(plain(&share(&against, Confidence::InHead)), "4.20x (4.00 to 4.44)");

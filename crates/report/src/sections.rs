@@ -42,6 +42,7 @@ pub(crate) mod verdict;
 
 use findings::{Findings, Objective};
 use samples::RunRecord;
+use workload::Metric;
 
 use crate::{
     harmless::in_a_line,
@@ -183,9 +184,14 @@ fn laid_out(entry: &Entry, section: Section) -> Section {
 
 /// The summary, what shows the numbers, and the findings.
 fn short(source: &Source<'_>) -> Vec<Section> {
-    let shown: Vec<(&Entry, Section)> =
-        built(source, |entry| !matches!(entry.place, Place::Detail | Place::Full)).collect();
-    let charts = ["recommendations", "layers", "matched-pairs", "pairs", "ranking", "levels"];
+    // Of lists of system calls alone they are the numbers.
+    let counts = source.findings.cells.iter().all(|cell| cell.metric == Metric::Count);
+    let is_short = |entry: &Entry| match entry.place {
+        Place::Detail | Place::Full => counts && entry.name == "system-calls",
+        Place::Head | Place::Short | Place::Chart => true,
+    };
+    let shown: Vec<(&Entry, Section)> = built(source, is_short).collect();
+    let charts = ["recommendations", "layers", "matched-pairs", "pairs", "ranking", "levels", "system-calls"];
     let charted = shown.iter().any(|(entry, _)| charts.contains(&entry.name));
     let kept = shown.into_iter().filter(|(entry, _)| !charted || entry.place != Place::Chart);
     kept.map(|(_, section)| section).collect()

@@ -20,6 +20,10 @@ const UNITS: UnitTable = &[
     ("kbit", 1e3),
     ("Mbit", 1e6),
     ("Gbit", 1e9),
+    // As iperf3's -b takes them.
+    ("K", 1e3),
+    ("M", 1e6),
+    ("G", 1e9),
 ];
 
 /// Bits per second (decimal prefixes, as in the field). Written and printed as `9.41 Gbit/s`.
@@ -63,6 +67,13 @@ mod tests {
     fn a_rate_reads_as_it_prints() {
         for text in ["9.41 Gbit/s", "911 Mbit/s", "64.0 kbit/s"] {
             assert_eq!(text.parse::<BitRate>().expect("valid").to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_rate_may_be_written_as_for_iperf3() {
+        for (text, rate) in [("1G", 1e9), ("1.5M", 1.5e6), ("10 Gbit", 1e10)] {
+            assert_eq!(text.parse(), Ok(BitRate(rate)), "{text}");
         }
     }
 

@@ -32,7 +32,14 @@ pub(super) fn cells(pairs: &[Pair<'_, '_>], floors: &[Noise; 2], history: &Histo
         .into_iter()
         .zip(among_runs)
         .map(|(trials, runs)| Some(trials?.max(runs.unwrap_or(0.0))));
-    looks.iter().zip(p).filter_map(|(look, p)| look.judged(p.filter(|_| look.trials.is_some()))).collect()
+    let others = [
+        disturbance::of_cells(pairs.iter().map(|(a, _)| *a)),
+        disturbance::of_cells(pairs.iter().map(|(_, b)| *b)),
+    ];
+    let judged = |(look, p): (&Look<'_>, Option<f64>)| {
+        look.judged(p.filter(|_| look.trials.is_some()), look.disturbed(&others))
+    };
+    looks.iter().zip(p).filter_map(judged).collect()
 }
 
 /// The p of every pair among all of them; cells of one workload are expected to scatter alike.
@@ -81,11 +88,10 @@ impl<'m> Look<'m> {
         Self { a, b, floor, learned, trials }
     }
 
-    fn judged(&self, p: Option<f64>) -> Option<CellComparison> {
+    fn judged(&self, p: Option<f64>, disturbed: Option<String>) -> Option<CellComparison> {
         let (a, b) = (compare::value(self.a)?, compare::value(self.b)?);
         let record = self.a.record;
         let comparison = self.comparison(p);
-        let disturbed = self.disturbed();
         let (verdict, why) = match &disturbed {
             Some(why) => (Verdict::Unknown, Some(why.clone())),
             None => self.verdict(comparison.as_ref(), p),
@@ -109,12 +115,18 @@ impl<'m> Look<'m> {
         })
     }
 
-    fn disturbed(&self) -> Option<String> {
-        let of = |run: &str, cell| disturbance::of_cell(cell).map(|why| format!("{why} in {run}"));
-        let runs: Vec<String> = [of("A", self.a), of("B", self.b)].into_iter().flatten().collect();
+    /// `others`: who had the CPUs in A, and in B. The same words for every cell, so that they need to be said once.
+    fn disturbed(&self, others: &[String; 2]) -> Option<String> {
+        let runs = [("A", self.a, &others[0]), ("B", self.b, &others[1])];
+        let disturbed = runs.into_iter().filter(|(_, cell, _)| disturbance::rules_cell(cell));
+        let runs: Vec<String> = disturbed.map(|(run, _, by)| format!("{run} ({by})")).collect();
         let runs: Vec<&str> = runs.iter().map(String::as_str).collect();
-        (!runs.is_empty())
-            .then(|| format!("Others used the CPUs in {}: what differs may be their doing.", list(&runs)))
+        (!runs.is_empty()).then(|| {
+            format!(
+                "Others used the CPUs in most trials of {}: what differs may be their doing.",
+                list(&runs)
+            )
+        })
     }
 
     /// B over A.

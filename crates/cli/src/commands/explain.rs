@@ -123,8 +123,7 @@ fn listed(page: &str) -> String {
 /// Each paragraph and each item in one line; commands and headings as they are.
 fn paragraphs(page: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
-    let is_prose =
-        |line: &str| !line.is_empty() && !line.starts_with('#') && !line.starts_with("    ");
+    let is_prose = |line: &str| !line.is_empty() && !line.starts_with('#') && !line.starts_with("    ");
     let is_item = |line: &str| {
         let rest = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
         line.trim_start().starts_with("- ") || (rest.len() < line.len() && rest.starts_with(". "))

@@ -78,7 +78,7 @@ fn counted(contrast: &RunComparison) -> String {
     format!("of {} cells that both have, B is {}", contrast.cells.len(), listed(&said))
 }
 
-/// The cells that lost and gained most, with their ratios.
+/// The cells that lost and gained most, with their ratios; where nothing can be told, the one that seems to.
 fn extremes(contrast: &RunComparison) -> String {
     let said: Vec<String> = [(Verdict::Worse, "the worst"), (Verdict::Better, "the best")]
         .into_iter()
@@ -87,7 +87,13 @@ fn extremes(contrast: &RunComparison) -> String {
             Some(format!("{word} is {} at {share} of A", labels::contrast(contrast, cell)))
         })
         .collect();
-    if said.is_empty() { String::new() } else { format!("; {}", said.join(", ")) }
+    match furthest(contrast, Verdict::Unknown) {
+        Some((cell, share)) if said.is_empty() => {
+            format!("; {} seems to differ most, at {share} of A", labels::contrast(contrast, cell))
+        }
+        _ if said.is_empty() => String::new(),
+        _ => format!("; {}", said.join(", ")),
+    }
 }
 
 fn furthest(contrast: &RunComparison, verdict: Verdict) -> Option<(&CellComparison, String)> {

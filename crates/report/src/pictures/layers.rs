@@ -73,10 +73,8 @@ fn note(findings: &Findings, ladder: &Ladder, step: &CostStep) -> Option<Text> {
     let tone = phrases::tone(ladder.metric, cost);
     let lead = Text::from(format!("+ {}: ", step.adds.join(", ")));
     let below = step.below.as_deref().unwrap_or("the path below");
-    let number = Text::of(tone, phrases::gain(cost, Confidence::Inline)).and(
-        Tone::Plain,
-        format!(" of {below}, {}", phrases::difference_alone(ladder.metric, cost)),
-    );
+    let number = Text::of(tone, phrases::gain(cost, Confidence::Inline))
+        .and(Tone::Plain, format!(" of {below}, {}", phrases::difference_alone(ladder.metric, cost)));
     Some(lead.then(phrases::judged(findings, &ladder.workload, cost, number)))
 }
 

@@ -50,7 +50,7 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
 
 fn caption(cells: &[&CellSummary]) -> Option<Text> {
     let doubted = cells.iter().any(|cell| !cell.doubts.is_empty());
-    let doubts = doubted.then_some("! has warnings, listed under Limitations");
+    let doubts = doubted.then_some("! has warnings: see the section Limitations");
     let halved =
         |cell: &&CellSummary| cell.doubts.iter().any(|(doubt, _)| *doubt == ValidityWarning::HalfRoundTrips);
     let halves = cells.iter().any(halved).then_some(phrases::HALVES);

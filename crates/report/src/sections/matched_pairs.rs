@@ -13,7 +13,10 @@ use crate::{
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let word = &findings.twins.first()?.word;
-    let blocks = findings.twins.iter().flat_map(|twins| of_workload(findings, twins)).collect();
+    // Counts, of which neither more nor less is better, come last.
+    let (judged, counts): (Vec<_>, Vec<_>) =
+        findings.twins.iter().partition(|twins| twins.metric.more_is_better().is_some());
+    let blocks = judged.into_iter().chain(counts).flat_map(|twins| of_workload(findings, twins)).collect();
     Some(section(format!("What {word} brings"), blocks))
 }
 

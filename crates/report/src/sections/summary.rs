@@ -6,8 +6,9 @@ mod speed;
 mod trust;
 
 use findings::{Comparison, CostStep, FEWEST_TO_ESTABLISH, Finding, Findings, Ladder, Objective, Severity};
+use workload::Metric;
 
-use super::Source;
+use super::{Source, trade_offs};
 use crate::{
     backends::wrapped_lines,
     labels,
@@ -128,8 +129,10 @@ impl Answer<'_> {
         let distrusting = findings.claims.iter().filter(|claim| claim.distrusts()).take(scope.cautions);
         let caution = |claim: &Finding| Text::of(Tone::Bad, labels::named(findings, claim.lead()));
         let mut rows = labelled("Caution", distrusting.map(caution));
+        rows.extend(trade_offs::required(self.source).map(|answer| row("Required", answer)));
         let speeds = shown.iter().map(|workload| speed::of(findings, workload, scope.room));
-        rows.extend(labelled("Speed", speeds.map(Text::from)));
+        let counts = findings.cells.iter().all(|cell| cell.metric == Metric::Count);
+        rows.extend(labelled(if counts { "Counted" } else { "Speed" }, speeds.map(Text::from)));
         let ladders = layered.iter().filter_map(|workload| ladder(findings, workload));
         rows.extend(labelled(
             "Each layer",

@@ -58,7 +58,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let configurations = configurations(findings);
     let booted = configurations.iter().filter(|it| !it.machines.is_empty()).count();
-    if configurations.len() < 2 || (required.is_empty() && booted < 2) {
+    if required.is_empty() && (configurations.len() < 2 || booted < 2) {
         return None;
     }
     let blocks = match required {
@@ -66,6 +66,13 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         _ => what_meets(findings, &configurations, required),
     };
     Some(section("Trade-offs", blocks))
+}
+
+/// What meets the requirements, in a sentence; nothing where nothing is required.
+pub(super) fn required(source: &Source<'_>) -> Option<Text> {
+    let configurations = configurations(source.findings);
+    (!source.requirements.is_empty())
+        .then(|| answer(&ranked(&configurations, source.requirements), source.requirements))
 }
 
 /// In the order of the scenario.
@@ -208,23 +215,41 @@ impl<'a> Configuration<'a> {
     }
 }
 
-/// An answer, and the numbers: first those that meet it, of them the cheapest.
+/// An answer, and the numbers.
 fn what_meets(
     findings: &Findings,
     configurations: &[Configuration<'_>],
     required: &[Requirement],
 ) -> Vec<Block> {
+    let rows = ranked(configurations, required);
+    vec![Block::Paragraph(answer(&rows, required)), Block::Table(bounded(findings, &rows, required))]
+}
+
+/// First those that meet what is required, of them the cheapest.
+fn ranked<'a, 'f>(
+    configurations: &'a [Configuration<'f>],
+    required: &[Requirement],
+) -> Vec<(Compliance, &'a Configuration<'f>)> {
     let mut rows: Vec<(Compliance, &Configuration<'_>)> =
         configurations.iter().map(|it| (it.meets_all(required), it)).collect();
     rows.sort_by(|(one, first), (other, second)| {
         let cost = |it: &Configuration<'_>| it.cpu_for_bytes().unwrap_or(f64::INFINITY);
         one.cmp(other).then(cost(first).total_cmp(&cost(second)))
     });
-    vec![Block::Paragraph(answer(&rows, required)), Block::Table(bounded(findings, &rows, required))]
+    rows
 }
 
 fn answer(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -> Text {
     let asked = required.iter().map(|one| glued(&one.to_string())).collect::<Vec<_>>().join(" and ");
+    if let [(compliance, only)] = rows {
+        let (tone, said) = match compliance {
+            Compliance::Met => (Tone::Good, "meets"),
+            Compliance::Unclear => (Tone::Doubtful, "does not surely meet"),
+            Compliance::Unknown => (Tone::Doubtful, "was not measured for"),
+            Compliance::Missed => (Tone::Bad, "does not meet"),
+        };
+        return Text::of(tone, format!("{} {said} {asked}.", only.label));
+    }
     let count = |wanted: Compliance| rows.iter().filter(|(meets, _)| *meets == wanted).count();
     let open = match count(Compliance::Unclear) {
         0 => String::new(),

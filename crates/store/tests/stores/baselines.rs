@@ -27,7 +27,7 @@ pub(crate) fn a_name_stands_for_a_run_until_it_is_given_to_another(place: &Place
     for text in ["baseline:main", "main"] {
         assert_eq!(store.resolve(text).expect("is set"), one, "{text}");
     }
-    assert_eq!(store.set_baseline("main", &two).expect("sets"), Some(one));
+    assert_eq!(store.set_baseline("main", &two).expect("sets"), Some(one.clone()));
     assert_eq!(store.baseline("main").expect("is set"), two);
     assert_eq!(store.baselines().expect("lists"), [Baseline { name: "main".into(), run: two.clone() }]);
     // A run's own name goes before.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use findings::{CellSummary, Findings};
+use samples::SyscallCount;
+use workload::Metric;
 
 use crate::{labels, phrases};
 
@@ -54,7 +56,9 @@ fn best_and_worst(cells: &[&CellSummary]) -> String {
     let by_value =
         |one: &&&CellSummary, other: &&&CellSummary| one.value.median.total_cmp(&other.value.median);
     match (cells, cells.iter().max_by(by_value), cells.iter().min_by(by_value)) {
-        ([only], ..) => named(only, phrases::estimate(only.metric, &only.value)),
+        ([only], ..) => {
+            named(only, calls(only).unwrap_or_else(|| phrases::estimate(only.metric, &only.value)))
+        }
         (_, Some(most), Some(least)) => {
             let more = most.metric.more_is_better().unwrap_or(true);
             let (best, worst) = if more { (most, least) } else { (least, most) };
@@ -65,7 +69,24 @@ fn best_and_worst(cells: &[&CellSummary]) -> String {
 }
 
 fn value(cell: &CellSummary) -> String {
-    phrases::value(cell.metric, cell.value.median)
+    calls(cell).unwrap_or_else(|| phrases::value(cell.metric, cell.value.median))
+}
+
+/// `515 k system calls, 58 % of them recvfrom, with 61 % of the time`, where they are all that is known.
+fn calls(cell: &CellSummary) -> Option<String> {
+    let share = |of: fn(&SyscallCount) -> u64| {
+        let all: u64 = cell.syscalls.iter().map(of).sum();
+        let most = cell.syscalls.iter().max_by_key(|call| of(call)).filter(|_| all > 0)?;
+        Some((most.call.as_str(), phrases::rough(of(most) as f64 / all as f64)))
+    };
+    let (call, number) = share(|call| call.calls).filter(|_| cell.metric == Metric::Count)?;
+    let total = phrases::value(cell.metric, cell.value.median);
+    let said = format!("{total} system calls, {number} of them {call}");
+    Some(match share(|call| call.total.or(call.running).unwrap_or_default().0) {
+        None => said,
+        Some((longest, time)) if longest == call => format!("{said}, with {time} of the time"),
+        Some((longest, time)) => format!("{said}; {time} of the time in {longest}"),
+    })
 }
 
 /// `9.41 Gbit/s (pod-to-target, offload=off)`; the number alone where only the workload names it.
