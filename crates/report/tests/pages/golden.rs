@@ -69,6 +69,44 @@ fn what_is_required_is_answered_with_the_cheapest_that_meets_it() {
 }
 
 #[test]
+fn the_summary_answers_what_is_required_of_several_configurations_and_of_one() {
+    let required = |findings: &findings::Findings, bound: &str| {
+        let requirements = vec![bound.parse().expect("a bound")];
+        let view = Some(View::Section("summary"));
+        render(findings, None, Format::Terminal, &Options { requirements, view, ..full(100) })
+    };
+    let mut findings = sample::alternatives::alternatives();
+    let said = required(&findings, "throughput>10Gbit/s");
+    assert!(said.contains("Required") && said.contains("meets throughput > 10.0 Gbit/s"), "{said}");
+    findings.cells.truncate(1);
+    for (bound, answer) in [
+        ("throughput>10Gbit/s", "node-to-node meets throughput"),
+        ("throughput>90Gbit/s", "node-to-node does not meet throughput"),
+        ("boot<1s", "node-to-node was not measured for boot"),
+    ] {
+        let said = required(&findings, bound);
+        assert!(said.contains(answer), "{bound}: {said}");
+    }
+}
+
+#[test]
+fn a_list_of_system_calls_says_which_takes_most_and_never_that_waiting_is_time_spent() {
+    let mut findings = sample::imported::imported();
+    findings.cells.retain(|cell| !cell.syscalls.is_empty());
+    (findings.twins, findings.rankings, findings.answers) = Default::default();
+    let page = |findings: &findings::Findings| {
+        render(findings, None, Format::Terminal, &Options { view: Some(View::Short), ..full(100) })
+    };
+    let said = page(&findings);
+    assert!(said.contains("Counted  412 k system calls, 51 % of them ioctl\n"), "{said}");
+    assert!(said.contains("System calls") && !said.contains("Results"), "{said}");
+    let calls = findings.cells.iter_mut().flat_map(|cell| &mut cell.syscalls);
+    calls.for_each(|call| call.running = Some(units::Nanos(if call.call == "writev" { 3 } else { 1 })));
+    let said = page(&findings);
+    assert!(said.contains("50 % of the CPU time in writev"), "{said}");
+}
+
+#[test]
 fn nothing_is_sure_to_meet_a_bound_by_numbers_that_cannot_be_relied_on() {
     let required = |bound: &str, findings: &findings::Findings| {
         let requirements = vec![bound.parse().expect("a bound")];

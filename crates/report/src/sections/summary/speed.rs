@@ -72,7 +72,7 @@ fn value(cell: &CellSummary) -> String {
     calls(cell).unwrap_or_else(|| phrases::value(cell.metric, cell.value.median))
 }
 
-/// `515 k system calls, 58 % of them recvfrom, with 61 % of the time`, where they are all that is known.
+/// `515 k system calls, 58 % of them recvfrom, with 61 % of the CPU time`, where they are all that is known.
 fn calls(cell: &CellSummary) -> Option<String> {
     let share = |of: fn(&SyscallCount) -> u64| {
         let all: u64 = cell.syscalls.iter().map(of).sum();
@@ -82,10 +82,11 @@ fn calls(cell: &CellSummary) -> Option<String> {
     let (call, number) = share(|call| call.calls).filter(|_| cell.metric == Metric::Count)?;
     let total = phrases::value(cell.metric, cell.value.median);
     let said = format!("{total} system calls, {number} of them {call}");
-    Some(match share(|call| call.total.or(call.running).unwrap_or_default().0) {
+    // Of all the time that calls took, most may be waiting, or a guest that runs.
+    Some(match share(|call| call.running.unwrap_or_default().0) {
         None => said,
-        Some((longest, time)) if longest == call => format!("{said}, with {time} of the time"),
-        Some((longest, time)) => format!("{said}; {time} of the time in {longest}"),
+        Some((longest, time)) if longest == call => format!("{said}, with {time} of the CPU time"),
+        Some((longest, time)) => format!("{said}; {time} of the CPU time in {longest}"),
     })
 }
 
