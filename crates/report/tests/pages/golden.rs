@@ -98,7 +98,7 @@ fn a_list_of_system_calls_says_which_takes_most_and_never_that_waiting_is_time_s
         render(findings, None, Format::Terminal, &Options { view: Some(View::Short), ..full(100) })
     };
     let said = page(&findings);
-    assert!(said.contains("Counted  412 k system calls, 51 % of them ioctl\n"), "{said}");
+    assert!(said.contains("Counted  412 k system calls, 51 % of them ioctl"), "{said}");
     assert!(said.contains("System calls") && !said.contains("Results"), "{said}");
     let calls = findings.cells.iter_mut().flat_map(|cell| &mut cell.syscalls);
     calls.for_each(|call| call.running = Some(units::Nanos(if call.call == "writev" { 3 } else { 1 })));
