@@ -11,7 +11,9 @@ const STALE: u32 = 10;
 const FIRST_SCATTER: f64 = 0.1;
 /// The scatter is never taken for less than this part of the headroom: what is within it need not be found fast.
 const LEAST_SCATTER: f64 = 0.125;
-/// The weight of the newest histogram in the scatter.
+/// What is assumed counts as so many steps,
+const ASSUMED_STEPS: u32 = 8;
+/// and the newest step never for less than this part of the scatter.
 const SCATTER_WEIGHT: f64 = 0.05;
 
 /// Cumulative sums of deviations (Page, Biometrika 41, 1954): a deviation counts from one standard error on, and a sum of
@@ -33,6 +35,12 @@ pub(crate) struct Estimate {
     last: f64,
     /// Variance of the logarithm of the need by a single histogram.
     variance: f64,
+    /// The same before the load went where the estimate is not, which may be a shift and no scatter.
+    #[serde(default)]
+    steady: Option<(f64, u32)>,
+    /// Steps that the variance is of.
+    #[serde(default)]
+    steps: u32,
     /// Sums of deviations to more and to less.
     more: f64,
     less: f64,
@@ -52,22 +60,39 @@ impl Estimate {
     /// Of one histogram alone. Shifts are judged by the DRAM that serves `target`.
     pub(crate) fn new(first: Curve, target: f64) -> Self {
         let (last, variance) = (first.bytes(target).max(1.0), FIRST_SCATTER * FIRST_SCATTER);
-        let (placement, idle, placed) = (None, 0.0, 0);
-        Self { curve: first, seen: 1, last, variance, more: 0.0, less: 0.0, age: 0, placement, idle, placed }
+        Self {
+            curve: first,
+            seen: 1,
+            last,
+            variance,
+            steady: None,
+            steps: ASSUMED_STEPS,
+            more: 0.0,
+            less: 0.0,
+            age: 0,
+            placement: None,
+            idle: 0.0,
+            placed: 0,
+        }
     }
 
     /// Takes in the newest histogram; whether the load has shifted.
     pub(crate) fn learn(&mut self, newest: Curve, target: f64, headroom: f64, smoothing: f64) -> bool {
         self.age = 0;
         let need = newest.bytes(target).max(1.0);
+        let before = (self.variance, self.steps);
         self.learn_scatter(need, headroom);
         let deviation = (need / self.curve.bytes(target).max(1.0)).ln() / self.error(headroom);
         if self.is_shift(deviation) {
-            let Self { variance, placement, idle, .. } = *self;
-            *self = Self { variance, placement, idle, ..Self::new(newest, target) };
+            let (variance, steps) = self.steady.unwrap_or(before);
+            let Self { placement, idle, .. } = *self;
+            *self = Self { variance, steps, placement, idle, ..Self::new(newest, target) };
             return true;
         }
-        if deviation.abs() <= OUTLIER {
+        if deviation.abs() > OUTLIER {
+            let _ = self.steady.get_or_insert(before);
+        } else {
+            self.steady = None;
             self.seen = self.seen.saturating_add(1);
             let weight = (1.0 / f64::from(self.seen)).max(smoothing);
             self.curve = self.curve.averaged(&newest, weight);
@@ -122,7 +147,9 @@ impl Estimate {
     fn learn_scatter(&mut self, need: f64, headroom: f64) {
         let most = OUTLIER * self.scatter(headroom);
         let step = (need / self.last).ln() / std::f64::consts::SQRT_2;
-        self.variance += SCATTER_WEIGHT * (step.clamp(-most, most).powi(2) - self.variance);
+        self.steps = self.steps.saturating_add(1);
+        let weight = (1.0 / f64::from(self.steps)).max(SCATTER_WEIGHT);
+        self.variance += weight * (step.clamp(-most, most).powi(2) - self.variance);
         self.last = need;
     }
 
@@ -170,6 +197,19 @@ mod tests {
         assert!((learned(&sizes) - 4.0).abs() < 0.01);
         sizes.push(8.0);
         assert!((learned(&sizes) - 8.0).abs() < 0.01);
+    }
+
+    /// Else each shift would make the next one harder to believe.
+    #[test]
+    fn shifts_are_no_scatter() {
+        let mut estimate = Estimate::new(Curve::uniform(4.0 * GIB), 0.9);
+        let mut shifts = 0;
+        for at in 0..80 {
+            let size = if (at / 8) % 2 == 0 { 4.0 } else { 8.0 } * (1.0 + 0.02 * f64::from(at % 2));
+            shifts += u32::from(estimate.learn(Curve::uniform(size * GIB), 0.9, 0.1, 0.1));
+        }
+        assert_eq!(shifts, 9);
+        assert!(estimate.scatter(0.1) < 0.03, "{}", estimate.scatter(0.1));
     }
 
     #[test]
