@@ -47,7 +47,10 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     if wide.is_empty() && cut.is_empty() {
         Vec::new()
     } else {
-        vec![finding(&wide, asked.len(), &cut, context)]
+        // The same as are counted elsewhere as unclear, but for those that no interval was computed of.
+        let judged = asked.iter().filter(|asked| asked.change.ratio_interval.is_some()).count();
+        let among = count(judged, "comparison") + if judged < asked.len() { " with an interval" } else { "" };
+        vec![finding(&wide, (judged, &among), &cut, context)]
     }
 }
 
@@ -93,11 +96,11 @@ fn cut_off<'a>(cell: &'a CellSummary, context: &Context<'_>) -> Option<(&'a Cell
 
 fn finding(
     wide: &[(f64, &NoisyComparison<'_>)],
-    asked: usize,
+    (judged, among): (usize, &str),
     cut: &[(&CellSummary, f64)],
     context: &Context<'_>,
 ) -> Finding {
-    let mostly = !wide.is_empty() && 2 * wide.len() >= asked;
+    let mostly = !wide.is_empty() && 2 * wide.len() >= judged;
     let mut cells: Vec<String> = wide.iter().map(|(_, asked)| asked.cell.to_owned()).collect();
     cells.extend(cut.iter().map(|(cell, _)| cell.id.clone()));
     cells.sort_unstable();
@@ -113,7 +116,7 @@ fn finding(
     Finding {
         id: String::new(),
         severity: if mostly { Severity::Warning } else { Severity::Note },
-        claim: claim(wide, asked, cut, context),
+        claim: claim(wide, among, cut, context),
         cells,
         evidence: comparisons.chain(budgets).collect(),
         caveats: vec![
@@ -130,7 +133,7 @@ fn finding(
 
 fn claim(
     wide: &[(f64, &NoisyComparison<'_>)],
-    asked: usize,
+    among: &str,
     cut: &[(&CellSummary, f64)],
     context: &Context<'_>,
 ) -> String {
@@ -142,9 +145,8 @@ fn claim(
     };
     match (wide.first(), cut.is_empty()) {
         (Some((_, widest)), empty) => format!(
-            "Too noisy to say for {} of {}: the intervals are too wide{}. The widest is that of {}: {}.",
+            "Too noisy to say for {} of {among}: the intervals are too wide{}. The widest is that of {}: {}.",
             wide.len(),
-            count(asked, "comparison"),
             if empty { String::new() } else { format!("; {}", budget()) },
             widest.what,
             widest.change
