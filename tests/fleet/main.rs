@@ -139,4 +139,9 @@ const CASES: &[Case] = &[
         test: storm::one_of_each_main_kind,
     },
     Case { name: "who_may_not_is_told_why", needs: &[ROOT, SSHD, IP, NATS], test: members::who_may_not },
+    Case {
+        name: "a_member_lets_measurements_do_what_its_policy_says_and_no_more",
+        needs: &[ROOT, SSHD, IP, NATS],
+        test: members::a_policy,
+    },
 ];

@@ -5,6 +5,7 @@ use std::{
     cell::RefCell,
     fs::{self, File},
     process::{Child, Stdio},
+    time::SystemTime,
 };
 
 use plumb_tests::{Fleet, NATS_SERVER, Output, PATIENCE, ProcessGuard, pair, signal, trials, wait_until};
@@ -170,4 +171,39 @@ pub(crate) fn who_may_not() {
     .expect("it is ours");
     fleet.server = None;
     says(&fleet.network.plumb(&["fleet", "list"]), &[NATS_SERVER, "cannot be reached"]);
+}
+
+/// What the file of a member lets measurements do, and no more.
+pub(crate) fn a_policy() {
+    let mut fleet = fleet();
+    let file = scenario(&fleet, 1, "300ms");
+    let (member, own) = (fleet.path("fleet/m1.toml"), fleet.path("fleet/m1.toml.own"));
+    fs::rename(&member, &own).expect("it was made");
+    let own = fs::read_to_string(own).expect("it was made");
+    let hour = SystemTime::UNIX_EPOCH.elapsed().expect("it is later").as_secs() / 3600;
+    let hours =
+        |from: u64, to: u64| format!("hours = \"{:02}:00-{:02}:00\"", (hour + from) % 24, (hour + to) % 24);
+    let mut under = |policy: &str| {
+        fs::write(&member, format!("{own}\n[policy]\n{policy}\n")).expect("it is ours");
+        drop(fleet.members.pop());
+        fleet.is_there(&["m0"]);
+        fleet.members.push(fleet.member(1, "m1"));
+        fleet.is_there(&["m0", "m1"]);
+        fleet.network.plumb(&["run", &file])
+    };
+    for (policy, said) in [
+        ("rate = \"10Mbit/s\"", "lets a trial send 10.0 Mbit/s, and this one has no rate"),
+        ("duration = \"100ms\"", "lets a trial last 100 ms, and this one takes "),
+        ("interfaces = [\"eth7\"]", "lets measurements over eth7 alone, not eth0"),
+        (&hours(2, 3), " UTC, and it is "),
+    ] {
+        let output = under(policy);
+        says(&output, &["host b", said]);
+    }
+    let allowed = format!("interfaces = [\"eth0\"]\nduration = \"1s\"\n{}", hours(23, 3));
+    let output = under(&allowed);
+    assert_eq!(output.status, Some(0), "{output:?}");
+    fs::write(&member, format!("{own}\n[policy]\nhours = \"22:00\"\n")).expect("it is ours");
+    let output = fleet.network.plumb(&["member", &member]);
+    assert!(output.status == Some(64) && output.err.contains("22:00-06:00"), "{output:?}");
 }

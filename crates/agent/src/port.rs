@@ -11,6 +11,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use protocol::HostPolicy;
 
 const PORTS: &str = "/sys/class/virtio-ports";
 const DEVICES: &str = "/dev";
@@ -34,7 +35,7 @@ pub fn serve_port(
     loop {
         let [input, output] =
             [port.try_clone(), port.try_clone()].map(|copy| copy.context("cannot open the port twice"));
-        if let Err(error) = crate::session::run(input?, output?, tool_version) {
+        if let Err(error) = crate::session::run(input?, output?, tool_version, &HostPolicy::default()) {
             tell(&error);
         }
         thread::sleep(PAUSE);

@@ -4,10 +4,11 @@ use std::{
     ffi::CStr,
     io::{Read, Write},
     thread::{self, Scope},
+    time::SystemTime,
 };
 
 use anyhow::Context;
-use protocol::{ChannelError, FromAgent, Hello, Order, Receiver, Reply, ToAgent};
+use protocol::{ChannelError, FromAgent, Hello, HostPolicy, Order, Receiver, Reply, ToAgent};
 use units::Nanos;
 
 use crate::{
@@ -18,8 +19,8 @@ use crate::{
 /// How its process and its threads without a name of their own are called.
 const NAME: &CStr = c"plumb-agent";
 
-/// Obeys the controller at the other end of `input` and `output` until it hangs up, which is the normal end.
-/// Whatever still runs then is stopped first.
+/// Obeys the controller at the other end of `input` and `output` until it hangs up, which is the normal end, as far as
+/// the host's policy goes. Whatever still runs then is stopped first.
 ///
 /// # Errors
 /// When the controller speaks another version of the protocol, or no protocol at all.
@@ -27,6 +28,7 @@ pub fn run(
     input: impl Read + Send,
     output: impl Write + Send + 'static,
     tool_version: &str,
+    policy: &HostPolicy,
 ) -> anyhow::Result<()> {
     // Whoever looks at processes sees it, not the file that it was started from; without a name it works as well.
     let _ = sys::child::name_own(NAME);
@@ -49,6 +51,7 @@ pub fn run(
             probes: &probes,
             network: &network,
             memory: &memory,
+            policy,
         };
         let ended = session.obey(&mut orders);
         trials.stop_all();
@@ -58,6 +61,11 @@ pub fn run(
             error => Err(error).context("cannot understand the controller"),
         }
     })
+}
+
+/// Seconds since 1970, as a policy's hours are by the clock on the wall.
+fn now() -> u64 {
+    SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs())
 }
 
 fn greet(orders: &mut Receiver<impl Read>) -> Result<(), ChannelError> {
@@ -79,6 +87,7 @@ pub(crate) struct Session<'scope, 'env> {
     pub(crate) probes: &'env Probes,
     pub(crate) network: &'env Network,
     pub(crate) memory: &'env GuestMemory,
+    policy: &'env HostPolicy,
 }
 
 /// A request's number and the time it may take.
@@ -110,9 +119,13 @@ impl<'scope> Session<'scope, '_> {
             }
             Order::Dress { lab, host } => self.replies.answer(ticket.id, self.network.dress(&lab, &host)),
             Order::FindInterface { host, address, interface } => {
-                self.replies.answer(ticket.id, self.network.find(&host, address, interface.as_ref()));
+                let found = self.network.find(&host, address, interface.as_ref());
+                self.replies.answer(ticket.id, found.and_then(|found| self.if_let(found)));
             }
-            Order::Reserve { by } => self.replies.answer(ticket.id, self.network.reserve(&by)),
+            Order::Reserve { by } => {
+                let may = self.policy.check_hours(now()).map_err(Refusal::new);
+                self.replies.answer(ticket.id, may.and_then(|()| self.network.reserve(&by)));
+            }
             Order::Release => self.replies.answer(ticket.id, self.network.release()),
             Order::Configure { devices } => self.replies.answer(ticket.id, self.network.configure(&devices)),
             Order::ReadStates { devices } => self.replies.answer(ticket.id, self.network.states(&devices)),
@@ -123,13 +136,15 @@ impl<'scope> Session<'scope, '_> {
             Order::Observe(order) => self.replies.answer(ticket.id, self.probes.observe(&order)),
             Order::Observed { token } => self.replies.answer(ticket.id, self.probes.observed(token)),
             Order::Serve(order) => {
-                let opened = self.network.at(order.bind, || serve::open(self, order));
-                self.replies.answer(ticket.id, opened);
+                let may = self.policy.check(&order.load, now()).map_err(Refusal::new);
+                let open = || self.network.at(order.bind, || serve::open(self, order));
+                self.replies.answer(ticket.id, may.and_then(|()| open()));
             }
             Order::Collect { token } => {
                 self.apart(ticket, move || serve::collect(self, ticket.deadline, token));
             }
             Order::Run(order) => self.apart(ticket, move || {
+                self.policy.check(&order.load, now()).map_err(Refusal::new)?;
                 self.network.at(order.bind, || client::run(self, ticket.deadline, &order))
             }),
             Order::Memory { work } => self.apart(ticket, move || self.memory.obey(work)),
@@ -137,6 +152,14 @@ impl<'scope> Session<'scope, '_> {
                 self.network.at(order.bind, || mtu::probe(self, ticket.deadline, &order))
             }),
         }
+    }
+
+    /// The interface that was found, where traffic may go over it.
+    fn if_let(self, found: Reply) -> Result<Reply, Refusal> {
+        if let Reply::Interface { end, .. } = &found {
+            self.policy.check_interface(&end.device.device).map_err(Refusal::new)?;
+        }
+        Ok(found)
     }
 
     /// Obeys on a thread of its own and answers from there.

@@ -10,14 +10,14 @@ use std::{
 };
 
 use protocol::{
-    ChannelError, ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Receiver,
-    Reply, Sender, ServerOrder, ToAgent, Token,
+    ChannelError, ClientOrder, EndReport, FromAgent, Hello, HostPolicy, Hours, MtuProbe, MtuResult, Order,
+    Progress, Receiver, Reply, Sender, ServerOrder, ToAgent, Token,
 };
 use sys::{clock::monotonic, netns};
-use units::{Bytes, Nanos};
+use units::{BitRate, Bytes, Nanos};
 use workload::{
-    Direction, FlowEnd, Measurement, PingPongSettings, SocketSettings, StreamSettings, Transport, Until,
-    WorkloadSettings,
+    Direction, FlowEnd, Measurement, PingPongSettings, Schedule, SocketSettings, StreamSettings, Transport,
+    Until, WorkloadSettings,
 };
 
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
@@ -67,15 +67,23 @@ struct Agent {
 
 impl Agent {
     fn start() -> Self {
+        Self::under(HostPolicy::default())
+    }
+
+    fn under(policy: HostPolicy) -> Self {
         let (input, orders) = pipe().expect("pipes");
         let (heard, output) = pipe().expect("pipes");
-        let thread = thread::spawn(move || crate::run(input, output, "0.1.0"));
+        let thread = thread::spawn(move || crate::run(input, output, "0.1.0", &policy));
         let (orders, heard) = (Sender::new(orders), Receiver::new(heard));
         Self { orders, heard, thread, next: 0, beats: Vec::new() }
     }
 
     fn greeted() -> Self {
-        let mut agent = Self::start();
+        Self::start().greet()
+    }
+
+    fn greet(self) -> Self {
+        let mut agent = self;
         agent.orders.send(&ToAgent::Hello(Hello::new("0.1.0"))).expect("sent");
         let FromAgent::Hello(hello) = agent.heard.receive().expect("says hello") else { panic!("no hello") };
         hello.accept().expect("same version");
@@ -331,7 +339,7 @@ fn another_version_ends_the_session_with_both_versions_named() {
 fn what_is_no_message_ends_the_session_with_an_error() {
     let (input, mut orders) = pipe().expect("pipes");
     let (heard, output) = pipe().expect("pipes");
-    let thread = thread::spawn(move || crate::run(input, output, "0.1.0"));
+    let thread = thread::spawn(move || crate::run(input, output, "0.1.0", &HostPolicy::default()));
     let mut heard = Receiver::new(heard);
     assert!(matches!(heard.receive(), Ok(FromAgent::Hello(_))));
     Sender::new(&mut orders).send(&ToAgent::Hello(Hello::new("0.1.0"))).expect("sent");
@@ -362,4 +370,71 @@ fn orders_that_make_no_sense_are_refused_with_the_reason() {
     let unreachable = client_order(&ping_pong(Transport::Tcp, SOON), 1);
     let because = agent.refusal(SOON, unreachable);
     assert!(because.contains("cannot connect to 127.0.0.1:1 from 127.0.0.1"), "{because}");
+}
+
+#[test]
+fn a_policy_lets_a_trial_send_and_last_no_more_than_it_says() {
+    let stream = |rate: Option<f64>, streams, millis| {
+        let until = Until::Elapsed(Nanos::from_millis(millis));
+        WorkloadSettings::Stream(StreamSettings {
+            rate: rate.map(BitRate),
+            streams,
+            ..StreamSettings::new(until)
+        })
+    };
+    let every = |period| {
+        let schedule = Schedule::Open { period: Nanos::from_millis(period) };
+        let message = Bytes(1000);
+        WorkloadSettings::PingPong(PingPongSettings {
+            message,
+            schedule,
+            ..PingPongSettings::new(Nanos::from_secs(1))
+        })
+    };
+    let closed = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_millis(100)));
+    let amount = StreamSettings { rate: Some(BitRate(1e3)), ..StreamSettings::new(Until::Sent(Bytes(1))) };
+    let policy = HostPolicy {
+        rate: Some(BitRate(1e6)),
+        duration: Some(Nanos::from_secs(1)),
+        hours: Some("00:00-23:59".parse().expect("a part of the day")),
+        ..HostPolicy::default()
+    };
+    for (load, refused) in [
+        (stream(Some(5e5), 2, 1000), None),
+        (stream(Some(6e5), 2, 1000), Some("this one sends 1.20 Mbit/s")),
+        (stream(None, 1, 1000), Some("has no rate")),
+        (stream(Some(1e5), 1, 1001), Some("this one takes 1.00 s")),
+        (every(8), None),
+        (every(7), Some("this one sends 1.14 Mbit/s")),
+        (closed, Some("has no rate")),
+        (WorkloadSettings::Stream(amount), Some("ends after a number of bytes")),
+    ] {
+        let said = policy.check(&load, 0).err();
+        assert_eq!(said.is_some(), refused.is_some(), "{load:?}: {said:?}");
+        assert!(refused.is_none_or(|refused| said.is_some_and(|said| said.contains(refused))), "{load:?}");
+    }
+    // An agent asks it of both ends.
+    let mut agent = Agent::under(policy).greet();
+    let load = stream(None, 1, 100);
+    let serve = ServerOrder { token: TOKEN, bind: HERE, load: load.clone(), cpus: None };
+    assert!(agent.refusal(SOON, Order::Serve(serve)).contains("has no rate"));
+    let run = ClientOrder { token: TOKEN, bind: HERE, server: HERE, port: 1, load, cpus: None };
+    assert!(agent.refusal(SOON, Order::Run(run)).contains("has no rate"));
+}
+
+#[test]
+fn the_hours_of_a_policy_may_go_over_midnight() {
+    let minute = |hour: u64, minute: u64| 20_000 * 86_400 + (hour * 60 + minute) * 60;
+    for (hours, within, without) in [
+        ("22:00-06:00", vec![(22, 0), (0, 0), (5, 59)], vec![(6, 0), (21, 59)]),
+        ("09:30-17:00", vec![(9, 30), (16, 59)], vec![(9, 29), (17, 0), (0, 0)]),
+    ] {
+        let policy =
+            HostPolicy { hours: Some(hours.parse().expect("a part of the day")), ..HostPolicy::default() };
+        let may = |(hour, at): &(u64, u64)| policy.check_hours(minute(*hour, *at)).is_ok();
+        assert!(within.iter().all(may) && !without.iter().any(may), "{hours}");
+    }
+    for wrong in ["", "22:00", "24:00-06:00", "22:60-06:00", "08:00-08:00", "8-9"] {
+        assert!(wrong.parse::<Hours>().is_err(), "{wrong}");
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use protocol::HostPolicy;
 use scenario::HostName;
 use sys::netns::NetNs;
 
@@ -14,6 +15,8 @@ pub struct Namespace {
     /// `None` for the one that this process is in.
     namespace: Option<NetNs>,
     program: PathBuf,
+    /// What is said to the agent beside its name.
+    arguments: Vec<String>,
     agent: AgentProcess,
 }
 
@@ -21,20 +24,27 @@ impl Namespace {
     /// A machine for `host` in `namespace`, whose agent is `program agent`.
     #[must_use]
     pub fn new(host: HostName, namespace: NetNs, program: PathBuf) -> Self {
-        Self { namespace: Some(namespace), program, agent: AgentProcess::new(host) }
+        Self { namespace: Some(namespace), program, arguments: Vec::new(), agent: AgentProcess::new(host) }
     }
 
     /// This machine itself, in no namespace of a lab, by the name that errors call it. Its agent, `program agent`, sees
     /// what every other agent does.
     #[must_use]
     pub fn own(name: HostName, program: PathBuf) -> Self {
-        Self { namespace: None, program, agent: AgentProcess::new(name) }
+        Self { namespace: None, program, arguments: Vec::new(), agent: AgentProcess::new(name) }
+    }
+
+    /// The same, whose agent lets itself be asked only what a policy has.
+    #[must_use]
+    pub fn under(self, policy: &HostPolicy) -> Self {
+        Self { arguments: vec![HostPolicy::FLAG.to_owned(), policy.written()], ..self }
     }
 }
 
 impl Machine for Namespace {
     fn start(&mut self) -> Result<Channel, MachineError> {
-        let command = AgentProcess::command(&self.program);
+        let mut command = AgentProcess::command(&self.program);
+        command.args(&self.arguments);
         let (input, output) = self.agent.start(command, self.namespace.as_ref())?;
         Ok(Channel { from_agent: Box::new(output), to_agent: Box::new(input) })
     }

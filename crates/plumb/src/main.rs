@@ -9,6 +9,8 @@ use std::{
     process::{self, ExitCode},
 };
 
+use protocol::HostPolicy;
+
 /// What the kernel of a guest calls the first process of its image; in a container, `plumb` may be the first one too.
 const INIT: &str = "/init";
 /// This program (proc_pid_exe(5)): an agent is another of its personalities.
@@ -42,13 +44,19 @@ fn conduct(input: File, output: File) -> anyhow::Result<()> {
 }
 
 fn obey(input: File, output: File) -> anyhow::Result<()> {
-    agent::run(input, output, VERSION)
+    agent::run(input, output, VERSION, &HostPolicy::default())
+}
+
+/// The policy is as the member of this host wrote it.
+fn obey_under(policy: &str) -> anyhow::Result<()> {
+    agent::run(stdin(), stdout(), VERSION, &HostPolicy::read(policy)?)
 }
 
 fn run_agent(words: &[String]) -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        [] => ended(agent::run(stdin(), stdout(), VERSION)),
+        [] => ended(agent::run(stdin(), stdout(), VERSION, &HostPolicy::default())),
+        [HostPolicy::FLAG, policy] => ended(obey_under(policy)),
         [agent::PATTERN] => ended(agent::run_pattern(stdin(), stdout())),
         ["--port", port] => {
             let mut tell = |error: &anyhow::Error| eprintln!("plumb agent: {error:#}");

@@ -7,12 +7,14 @@
 mod channel;
 pub mod exercise;
 pub mod guest;
+mod host_policy;
 mod memory;
 mod message;
 mod nested_run;
 mod observe;
 
 pub use channel::{ChannelError, LineLimit, MAX_LINE, Receiver, Sender};
+pub use host_policy::{HostPolicy, Hours};
 pub use memory::{
     AccessClass, AccessPattern, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry, NodeAccesses,
     NodeTelemetry, PatternShape,

@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Nanos};
+use units::{BitRate, Bytes, Nanos};
 
 use crate::{
     column::Column,
@@ -156,6 +156,10 @@ impl KindSettings for BalloonSettings {
     /// By what is usual: it ends when all has moved.
     fn flows_for(&self) -> Option<Nanos> {
         Some(Nanos((self.memory.0 as f64 * ROUNDS / USUAL_RATE * 1e9) as u64))
+    }
+
+    fn sends_at_most(&self) -> Option<BitRate> {
+        Some(BitRate(0.0))
     }
 
     fn warmup(&self) -> Nanos {

@@ -6,7 +6,7 @@ mod settings;
 pub use measurement::{ConnectData, ConnectEnd, ConnectInterval};
 pub use settings::ConnectSettings;
 
-use units::{Bytes, Nanos};
+use units::{BitRate, Bytes, Nanos};
 
 use crate::{
     column::Column,
@@ -35,6 +35,10 @@ impl KindSettings for ConnectSettings {
 
     fn lasts(&self) -> Option<Nanos> {
         Some(self.duration)
+    }
+
+    fn sends_at_most(&self) -> Option<BitRate> {
+        None
     }
 
     fn warmup(&self) -> Nanos {

@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Nanos};
+use units::{BitRate, Bytes, Nanos};
 
 use crate::{
     column::Column,
@@ -119,6 +119,10 @@ impl KindSettings for FirstTouchSettings {
 
     fn lasts(&self) -> Option<Nanos> {
         Some(self.duration)
+    }
+
+    fn sends_at_most(&self) -> Option<BitRate> {
+        Some(BitRate(0.0))
     }
 
     fn warmup(&self) -> Nanos {

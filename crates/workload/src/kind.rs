@@ -121,6 +121,8 @@ pub trait KindSettings {
     fn sends(&self) -> Option<(Bytes, Option<f64>)> {
         None
     }
+    /// The payload that it was asked for at most in a second and direction; `None` where it goes as fast as it may.
+    fn sends_at_most(&self) -> Option<BitRate>;
     /// What is left out at its start.
     fn warmup(&self) -> Nanos;
     /// How often a sample is taken.

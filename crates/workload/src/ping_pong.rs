@@ -59,6 +59,15 @@ impl KindSettings for PingPongSettings {
         Some(self.duration)
     }
 
+    fn sends_at_most(&self) -> Option<BitRate> {
+        let Schedule::Open { period } = self.schedule else { return None };
+        let beside = match &self.under {
+            None => 0.0,
+            Some(under) => under.rate?.0 * f64::from(under.streams),
+        };
+        Some(BitRate(BitRate::of(self.message, period).0 + beside))
+    }
+
     fn warmup(&self) -> Nanos {
         self.warmup
     }

@@ -66,6 +66,10 @@ impl KindSettings for StreamSettings {
         }
     }
 
+    fn sends_at_most(&self) -> Option<BitRate> {
+        self.rate.map(|rate| BitRate(rate.0 * f64::from(self.streams)))
+    }
+
     fn warmup(&self) -> Nanos {
         self.warmup
     }

@@ -11,6 +11,7 @@ use fleet::{Agent, AgentStarter, MemberPolicy};
 use jiff::Timestamp;
 use lab::Stop;
 use machine::{Channel, Machine, Namespace};
+use protocol::HostPolicy;
 use scenario::HostName;
 
 use super::{PROGRAM, TOOL};
@@ -28,6 +29,12 @@ The file says what this host may be asked, and by whom:
   ca = \"ca.pem\"                 # the authority that signed the server's certificate; default: those of this system
   controllers = [\"ops\"]         # who may have agents started here
 
+  [policy]                      # what they may do; without a line, anything
+  rate = \"1Gbit/s\"             # the most that a trial may send in each direction
+  duration = \"30s\"             # the longest trial
+  interfaces = [\"eth1\"]        # over which devices
+  hours = \"22:00-06:00\"        # when trials may begin, in UTC
+
 A server that is away is waited for. An agent ends within 18 s of the last that was heard of its controller.";
 
 /// Flags of `plumb member`.
@@ -40,7 +47,7 @@ pub(crate) struct MemberArgs {
 
 /// Is a member until it is interrupted.
 pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
-    let FleetFile { access, controllers } = FleetFile::read(&args.file)?;
+    let FleetFile { access, controllers, policy: host } = FleetFile::read(&args.file)?;
     let controllers = controllers.filter(|names| !names.is_empty()).ok_or_else(|| {
         Misuse::new(format!("{} does not say who may have agents started here", args.file.display()))
             .hint("add `controllers = [\"NAME\"]`, the names of those who run plumb")
@@ -51,18 +58,20 @@ pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
         (HostName::new(&access.name), TOOL.to_owned(), Timestamp::now().as_millisecond());
     let policy = MemberPolicy { access, controllers, tool, since };
     let tell = |line: &str| output::aside(format_args!("plumb member: {line}"));
-    fleet::serve(&policy, &ThisHost { name }, &stop.flag(), tell).context("cannot be a member")?;
+    fleet::serve(&policy, &ThisHost { name, policy: host }, &stop.flag(), tell)
+        .context("cannot be a member")?;
     Ok(Exit::Success)
 }
 
 /// Starts agents here, in the network namespace of this process.
 struct ThisHost {
     name: HostName,
+    policy: HostPolicy,
 }
 
 impl AgentStarter for ThisHost {
     fn start(&self) -> Result<Box<dyn Agent>, String> {
-        let mut machine = Namespace::own(self.name.clone(), PROGRAM.into());
+        let mut machine = Namespace::own(self.name.clone(), PROGRAM.into()).under(&self.policy);
         let channel = machine.start().map_err(|error| error.to_string())?;
         Ok(Box::new(LocalAgent { machine, channel: Some(channel) }))
     }

@@ -1,0 +1,158 @@
+//! What a host lets measurements do on it, whoever asks. Must not know who may ask, nor how an order is obeyed.
+
+use std::{fmt, str::FromStr};
+
+use scenario::DeviceName;
+use serde::{Deserialize, Serialize};
+use units::{BitRate, Nanos};
+use workload::WorkloadSettings;
+
+const MINUTE: u64 = 60;
+const DAY: u64 = 24 * 60 * MINUTE;
+
+/// Without any of them everything is let.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostPolicy {
+    /// The payload of a trial in a second and direction, at most.
+    pub rate: Option<BitRate>,
+    /// How long the traffic of a trial flows, its warm-up included, at most.
+    pub duration: Option<Nanos>,
+    /// The host's devices over which traffic may go.
+    pub interfaces: Option<Vec<DeviceName>>,
+    /// When trials may begin.
+    pub hours: Option<Hours>,
+}
+
+impl HostPolicy {
+    /// Stands before it, as JSON, where an agent is started.
+    pub const FLAG: &str = "--policy";
+
+    /// As it stands there.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn read(text: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+
+    /// As it is to stand there.
+    #[must_use]
+    pub fn written(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers are JSON")
+    }
+
+    /// # Errors
+    /// What of the trial is not let, and what to ask instead.
+    pub fn check(&self, load: &WorkloadSettings, now: u64) -> Result<(), String> {
+        self.check_hours(now)?;
+        let load = load.kind();
+        if let Some(most) = self.rate {
+            match load.sends_at_most() {
+                Some(rate) if rate <= most => {}
+                Some(rate) => {
+                    return Err(format!("its policy lets a trial send {most}, and this one sends {rate}"));
+                }
+                None => {
+                    return Err(format!(
+                        "its policy lets a trial send {most}, and this one has no rate: give the workload a `rate`"
+                    ));
+                }
+            }
+        }
+        match (self.duration, load.flows_for()) {
+            (Some(most), Some(time)) if time > most => {
+                Err(format!("its policy lets a trial last {most}, and this one takes {time}"))
+            }
+            (Some(most), None) => Err(format!(
+                "its policy lets a trial last {most}, and this one ends after a number of bytes: give the workload a `duration`"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// # Errors
+    /// When no trial may begin at this time, in seconds since 1970.
+    pub fn check_hours(&self, now: u64) -> Result<(), String> {
+        match self.hours {
+            Some(hours) if !hours.have(now) => {
+                let now = Hours::minutes(now % DAY / MINUTE);
+                Err(format!("its policy lets measurements from {hours} UTC, and it is {now}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// # Errors
+    /// When traffic may not go over this device.
+    pub fn check_interface(&self, interface: &DeviceName) -> Result<(), String> {
+        match &self.interfaces {
+            Some(known) if !known.contains(interface) => {
+                let known: Vec<&str> = known.iter().map(DeviceName::as_str).collect();
+                Err(format!("its policy lets measurements over {} alone, not {interface}", known.join(", ")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A part of each day, in UTC, which may go over midnight. Written as `22:00-06:00`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Hours {
+    /// Minutes since midnight.
+    from: u64,
+    to: u64,
+}
+
+impl Hours {
+    /// Whether they have the time, in seconds since 1970.
+    const fn have(self, now: u64) -> bool {
+        let minute = now % DAY / MINUTE;
+        if self.from < self.to {
+            self.from <= minute && minute < self.to
+        } else {
+            minute >= self.from || minute < self.to
+        }
+    }
+
+    fn minutes(minute: u64) -> String {
+        format!("{:02}:{:02}", minute / 60, minute % 60)
+    }
+}
+
+impl FromStr for Hours {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let minute = |text: &str| {
+            let (hour, minute) = text.trim().split_once(':')?;
+            let (hour, minute) = (hour.parse::<u64>().ok()?, minute.parse::<u64>().ok()?);
+            (hour < 24 && minute < 60).then_some(hour * 60 + minute)
+        };
+        let both = text.split_once('-').and_then(|(from, to)| Some((minute(from)?, minute(to)?)));
+        match both {
+            Some((from, to)) if from != to => Ok(Self { from, to }),
+            _ => Err(format!("`{text}` is no part of a day: write it as 22:00-06:00, in UTC")),
+        }
+    }
+}
+
+impl fmt::Display for Hours {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {}", Self::minutes(self.from), Self::minutes(self.to))
+    }
+}
+
+impl TryFrom<String> for Hours {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Hours> for String {
+    fn from(hours: Hours) -> Self {
+        format!("{}-{}", Hours::minutes(hours.from), Hours::minutes(hours.to))
+    }
+}
