@@ -176,7 +176,7 @@ pub(crate) fn who_may_not() {
 /// What the file of a member lets measurements do, and no more.
 pub(crate) fn a_policy() {
     let mut fleet = fleet();
-    let file = scenario(&fleet, 1, "300ms");
+    let file = scenario(&fleet, 1, "2500ms");
     let (member, own) = (fleet.path("fleet/m1.toml"), fleet.path("fleet/m1.toml.own"));
     fs::rename(&member, &own).expect("it was made");
     let own = fs::read_to_string(own).expect("it was made");
@@ -193,14 +193,14 @@ pub(crate) fn a_policy() {
     };
     for (policy, said) in [
         ("rate = \"10Mbit/s\"", "lets a trial send 10.0 Mbit/s, and this one has no rate"),
-        ("duration = \"100ms\"", "lets a trial last 100 ms, and this one takes "),
+        ("duration = \"2s\"", "lets a trial last 2.00 s, and this one takes 2.70 s"),
         ("interfaces = [\"eth7\"]", "lets measurements over eth7 alone, not eth0"),
         (&hours(2, 3), " UTC, and it is "),
     ] {
         let output = under(policy);
         says(&output, &["host b", said]);
     }
-    let allowed = format!("interfaces = [\"eth0\"]\nduration = \"1s\"\n{}", hours(23, 3));
+    let allowed = format!("interfaces = [\"eth0\"]\nduration = \"5s\"\n{}", hours(23, 3));
     let output = under(&allowed);
     assert_eq!(output.status, Some(0), "{output:?}");
     fs::write(&member, format!("{own}\n[policy]\nhours = \"22:00\"\n")).expect("it is ours");

@@ -92,9 +92,14 @@ impl FleetFile {
 
 impl WrittenPolicy {
     fn meant(self) -> Result<HostPolicy, (Range<usize>, String)> {
+        let place = self.duration.as_ref().map(Spanned::span);
+        let duration = read(self.duration)?;
+        if let Some(place) = place.filter(|_| duration < Some(HostPolicy::LEAST_DURATION)) {
+            return Err((place, format!("a trial needs {} at least", HostPolicy::LEAST_DURATION)));
+        }
         Ok(HostPolicy {
             rate: read(self.rate)?,
-            duration: read(self.duration)?,
+            duration,
             interfaces: self.interfaces.map(|names| names.into_iter().map(DeviceName::new).collect()),
             hours: read(self.hours)?,
         })

@@ -5,11 +5,11 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use protocol::{MtuProbe, Order, Reply};
+use protocol::{HostPolicy, MtuProbe, Order, Reply};
 use samples::{Arm, DeviceState, Disturber, PathCheck, SkippedCell, Trial, UnixMillis, ValidityWarning};
 use scenario::{Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use units::Nanos;
-use workload::{PingPongSettings, WorkloadSettings};
+use workload::{PingPongSettings, Schedule, WorkloadSettings};
 
 use crate::{
     agents::Agents,
@@ -236,7 +236,10 @@ impl TrialRunner<'_> {
 
     fn carries(&mut self, path: &Path, mtu: u32) -> Result<protocol::MtuResult, RunError> {
         let token = token();
-        let echo = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(2)));
+        // No closed loop: the policy of the server's host may want a rate.
+        let schedule = Schedule::Open { period: Nanos::from_secs(1) };
+        let echo =
+            WorkloadSettings::PingPong(PingPongSettings { schedule, ..PingPongSettings::new(MTU_PROBE) });
         let port = self.serve(path, token, echo)?;
         let probe = MtuProbe { token, bind: path.from.address, server: path.to.address, port, mtu };
         let reply = self.agents.ask(&path.from.host, PROBE, Order::ProbeMtu(probe), SHORT)?;
@@ -247,6 +250,9 @@ impl TrialRunner<'_> {
         }
     }
 }
+
+/// How long the server of an MTU probe stands at most: no policy's longest trial is shorter.
+const MTU_PROBE: Nanos = HostPolicy::LEAST_DURATION;
 
 /// The time of day.
 pub(crate) fn now() -> UnixMillis {

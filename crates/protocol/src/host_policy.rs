@@ -27,6 +27,9 @@ impl HostPolicy {
     /// Stands before it, as JSON, where an agent is started.
     pub const FLAG: &str = "--policy";
 
+    /// A shorter [`Self::duration`] leaves no time to probe what a path carries.
+    pub const LEAST_DURATION: Nanos = Nanos::from_secs(2);
+
     /// As it stands there.
     ///
     /// # Errors
