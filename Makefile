@@ -66,6 +66,7 @@ lint: setup-build $(NODE) ## Hold every house rule: fmt, clippy, edges, licences
 
 .PHONY: soak
 soak: setup ## What takes an hour and more: how often plumb is right beside other work (ARGS="NAME", such as kills or storm; ROUNDS=n, SEED=n)
+	@xtask/setup.sh sqlite3:sqlite3 >&2
 	@$(if $(ROUNDS),SOAK_ROUNDS=$(ROUNDS)) $(if $(SEED),SOAK_SEED=$(SEED)) cargo test --release --quiet --workspace --test soak -- $(ARGS)
 
 .PHONY: fuzz

@@ -9,6 +9,7 @@ mod kills;
 mod neighbours;
 mod steps;
 mod stops;
+mod store_faults;
 mod storm;
 mod writers;
 
@@ -52,6 +53,16 @@ const CASES: &[Case] = &[
             Need::File("/dev/net/tun", "a kernel with tap devices"),
         ],
         test: kills::kills_at_random,
+    },
+    Case {
+        name: "no_trial_is_lost_to_a_hundred_full_disks",
+        needs: &[Need::Root, Need::Program("nsenter", "util-linux")],
+        test: store_faults::full_disks,
+    },
+    Case {
+        name: "no_trial_is_lost_to_a_hundred_locks_of_the_store",
+        needs: &[Need::Root, Need::Program("sqlite3", "sqlite3")],
+        test: store_faults::locked_stores,
     },
     Case {
         name: "ten_writers_keep_a_hundred_thousand_trials_once_while_their_server_fails",
