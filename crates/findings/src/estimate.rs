@@ -109,7 +109,7 @@ fn percent(ratio: f64) -> String {
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = |value: f64| if self.ratio < SEVERAL { percent(value) } else { significant(value, 3) };
-        let medians = self.ratio_of_medians.map(|ratio| format!("; medians {}", change(ratio)));
+        let medians = self.ratio_of_medians.map(|ratio| format!("; of the medians {}", change(ratio)));
         let medians = medians.unwrap_or_default();
         write!(f, "{} ", change(self.ratio))?;
         match self.ratio_interval {
@@ -154,6 +154,6 @@ mod tests {
         let several = Comparison { ratio: 2.31, ratio_interval: None, ..comparison };
         assert_eq!(several.to_string(), "2.31x (too few trials for an interval)");
         let apart = Comparison { ratio_interval: None, ratio_of_medians: Some(0.73), ..comparison };
-        assert_eq!(apart.to_string(), "−68.8 % (too few trials for an interval; medians −27.0 %)");
+        assert_eq!(apart.to_string(), "−68.8 % (too few trials for an interval; of the medians −27.0 %)");
     }
 }

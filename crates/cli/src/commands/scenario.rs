@@ -249,15 +249,17 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
         output::line(format_args!("  {}", cell.id))?;
     }
     let takes = minutes(plan.duration_estimate().seconds());
-    let (trials, cells) = (plan.trials.len(), plan.cells.len());
+    let cells =
+        if plan.cells.len() == 1 { "1 cell".to_owned() } else { format!("{} cells", plan.cells.len()) };
+    let trials = plan.trials.len();
     let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);
     let times = format!("each cell once in each of {blocks} blocks, baselines twice{}", probed(plan));
     match lab::forecast(plan) {
         Some(forecast) => {
-            prose(&format!("at most {trials} trials of {cells} cells: {times}"))?;
+            prose(&format!("at most {trials} trials of {cells}: {times}"))?;
             print_design(plan, &forecast)
         }
-        None => prose(&format!("{trials} trials of {cells} cells, about {takes}: {times}")),
+        None => prose(&format!("{trials} trials of {cells}, about {takes}: {times}")),
     }?;
     if let Some(said) = too_few_trials(plan) {
         output::line(said)?;

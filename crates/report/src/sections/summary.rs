@@ -38,17 +38,20 @@ struct Scope {
     room: usize,
     /// Whether it names the first finding that warns of the measurement.
     warnings: bool,
+    /// Whether a cause is told without what it costs, and a remedy without its command.
+    brief: bool,
 }
 
 /// From the most to the least; the first that fits is taken, and no sentence is cut.
-const SCOPES: [Scope; 7] = [
+const SCOPES: [Scope; 8] = [
     Scope { warnings: true, ..MOST },
     MOST,
     Scope { room: LINE, ..MOST },
     Scope { room: LINE, cautions: 1, ..MOST },
-    Scope { room: LINE, cautions: 1, layered: 1, ..MOST },
+    Scope { room: LINE, cautions: 1, brief: true, ..MOST },
+    Scope { room: LINE, cautions: 1, brief: true, layered: 1, ..MOST },
     Scope { workloads: 1, layered: 1, cautions: 1, ..MOST },
-    Scope { workloads: 1, layered: 1, cautions: 1, room: LINE, ..MOST },
+    Scope { workloads: 1, layered: 1, cautions: 1, room: LINE, brief: true, ..MOST },
 ];
 
 impl Scope {
@@ -58,10 +61,11 @@ impl Scope {
     }
 }
 
-const MOST: Scope = Scope { workloads: 2, layered: 2, cautions: 2, room: TWO_LINES, warnings: false };
+const MOST: Scope =
+    Scope { workloads: 2, layered: 2, cautions: 2, room: TWO_LINES, warnings: false, brief: false };
 
 /// What sections below say as well, in the order in which it goes where names leave no room.
-const DISPENSABLE: [&str; 4] = ["Set", "Why", "Each layer", "Largest"];
+const DISPENSABLE: [&str; 4] = ["Each layer", "Why", "Set", "Largest"];
 /// What is only to be tried goes before a workload does.
 const NEXT: &str = "Next";
 
@@ -143,7 +147,11 @@ impl Answer<'_> {
             None => none_established(findings, self.differences),
         });
         let (why, told) = (self.why(), self.told());
-        rows.extend(why.map(|claim| row("Why", labels::named(findings, claim.lead()).into())));
+        let cause = |claim: &Finding| {
+            let whole = claim.lead();
+            labels::named(findings, if scope.brief { clause(whole) } else { whole })
+        };
+        rows.extend(why.map(|claim| row("Why", cause(claim).into())));
         let open = why.is_none() && self.distrust.is_none() && self.largest.is_some();
         rows.extend(open.then(|| row("Why", Text::of(Tone::Faint, self.unexplained()))));
         let doubt = self.distrust.filter(|doubt| !doubt.leaves_what_is_established());
@@ -151,7 +159,7 @@ impl Answer<'_> {
         let others = || self.distrust.or_else(|| told.first().copied());
         let first = why.or(doubt.filter(|doubt| doubt.remedy.is_some()));
         let told = first.or_else(|| of_largest.copied()).or_else(others);
-        rows.extend(set(self.source, told, why.is_some(), doubt));
+        rows.extend(set(self.source, told, (why.is_some(), scope.brief), doubt));
         let warns = |claim: &&Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
         let warning =
             findings.claims.iter().find(warns).filter(|_| scope.warnings && self.distrust.is_none());
@@ -210,6 +218,11 @@ impl Answer<'_> {
 
 fn is_of(claim: &Finding, cell: &str) -> bool {
     claim.cells.iter().any(|its| its == cell)
+}
+
+/// What stands before what it costs: `Offloads of a:vxlan0 are off`.
+fn clause(sentence: &str) -> &str {
+    sentence.split_once(": ").map_or(sentence, |(cause, _)| cause)
 }
 
 /// What the rows take on 80 columns.
@@ -313,7 +326,7 @@ fn has_single_trials(findings: &Findings) -> bool {
 fn set(
     source: &Source<'_>,
     told: Option<&Finding>,
-    is_cause: bool,
+    (is_cause, brief): (bool, bool),
     distrust: Option<&Finding>,
 ) -> Option<Row> {
     let chosen = source.findings.answers.iter().find_map(|answer| {
@@ -346,7 +359,9 @@ fn set(
     let remedy = told.remedy.as_ref()?;
     let said = Text::of(Tone::Good, labels::named(source.findings, remedy.lead()));
     let command = remedy.commands.first().filter(|command| {
-        remedy.lead().chars().count() + command.chars().count() + 2 <= TWO_LINES && !has_placeholder(command)
+        !brief
+            && remedy.lead().chars().count() + command.chars().count() + 2 <= TWO_LINES
+            && !has_placeholder(command)
     });
     // Of no cause that was seen there is something to try, and nothing to set; nor of what was measured once, or badly.
     let label = if is_cause && !has_single_trials(source.findings) { "Set" } else { NEXT };
