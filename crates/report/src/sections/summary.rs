@@ -38,7 +38,7 @@ struct Scope {
     room: usize,
     /// Whether it names the first finding that warns of the measurement.
     warnings: bool,
-    /// Whether a cause is told without what it costs, and a remedy without its command.
+    /// Whether findings are told without what follows from them, and a remedy without its command.
     brief: bool,
 }
 
@@ -131,7 +131,11 @@ impl Answer<'_> {
         let findings = self.source.findings;
         let (shown, layered) = (self.shown(scope.workloads), self.shown(scope.layered));
         let distrusting = findings.claims.iter().filter(|claim| claim.distrusts()).take(scope.cautions);
-        let caution = |claim: &Finding| Text::of(Tone::Bad, labels::named(findings, claim.lead()));
+        let lead = |claim: &Finding| {
+            let whole = claim.lead();
+            labels::named(findings, if scope.brief { clause(whole) } else { whole })
+        };
+        let caution = |claim: &Finding| Text::of(Tone::Bad, lead(claim));
         let mut rows = labelled("Caution", distrusting.map(caution));
         rows.extend(trade_offs::required(self.source).map(|answer| row("Required", answer)));
         let speeds = shown.iter().map(|workload| speed::of(findings, workload, scope.room));
@@ -147,11 +151,7 @@ impl Answer<'_> {
             None => none_established(findings, self.differences),
         });
         let (why, told) = (self.why(), self.told());
-        let cause = |claim: &Finding| {
-            let whole = claim.lead();
-            labels::named(findings, if scope.brief { clause(whole) } else { whole })
-        };
-        rows.extend(why.map(|claim| row("Why", cause(claim).into())));
+        rows.extend(why.map(|claim| row("Why", lead(claim).into())));
         let open = why.is_none() && self.distrust.is_none() && self.largest.is_some();
         rows.extend(open.then(|| row("Why", Text::of(Tone::Faint, self.unexplained()))));
         let doubt = self.distrust.filter(|doubt| !doubt.leaves_what_is_established());
