@@ -38,7 +38,8 @@ struct Scope {
     room: usize,
     /// Whether it names the first finding that warns of the measurement.
     warnings: bool,
-    /// Whether findings are told without what follows from them, and a remedy without its command.
+    /// Whether findings are told without what follows from them, and a remedy without its command; and no noise
+    /// floors.
     brief: bool,
 }
 
@@ -164,7 +165,7 @@ impl Answer<'_> {
         let warning =
             findings.claims.iter().find(warns).filter(|_| scope.warnings && self.distrust.is_none());
         let marked = rows.iter().any(|(_, text)| text.characters().contains(phrases::WITHIN));
-        rows.push(row("Trust", trust::text(findings, self.differences, warning, marked)));
+        rows.push(row("Trust", trust::text(findings, self.differences, warning, (marked, scope.brief))));
         rows.push(row("More", more(findings, shown.len())));
         rows
     }

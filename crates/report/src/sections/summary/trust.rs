@@ -20,11 +20,11 @@ pub(super) fn text(
     findings: &Findings,
     differences: &[Difference<'_>],
     warning: Option<&Finding>,
-    marked: bool,
+    (marked, brief): (bool, bool),
 ) -> Text {
     let mut facts = vec![trials(findings)];
     facts.extend(spread(findings));
-    facts.extend(noise(&findings.noise));
+    facts.extend(noise(&findings.noise).filter(|_| !brief));
     let unclear = differences.iter().filter(|it| it.is_open()).count();
     facts.extend((unclear > 0).then(|| format!("{unclear} of {} comparisons unclear", differences.len())));
     let warned = findings.cells.iter().filter(|cell| !cell.doubts.is_empty()).count();
@@ -49,7 +49,7 @@ fn trials(findings: &Findings) -> String {
     let why = match findings.cells.iter().any(is_over) {
         true => ", then its time was over",
         // Narrow intervals of numbers that cannot be relied on are not enough.
-        false if findings.claims.iter().any(Finding::distrusts) => "",
+        false if !run.design.is_adaptive() || findings.claims.iter().any(Finding::distrusts) => "",
         false => ", which were enough",
     };
     format!("{} of {} trials{why}", run.made, run.planned)
