@@ -123,7 +123,8 @@ fn finding(worst: &LimitedCell<'_>, found: &[LimitedCell<'_>]) -> Finding {
         if found.len() > 1 { format!(", the most of {}", count(found.len(), "cell")) } else { String::new() };
     Finding {
         id: String::new(),
-        severity: if worst.share.sure && worst.in_time.is_some() {
+        // A receiver that tells nothing of its CPU may be the cause, unless somebody made the window small.
+        severity: if worst.share.sure && (worst.in_time.is_some() || worst.fixed.is_some()) {
             Severity::Warning
         } else {
             Severity::Note

@@ -130,6 +130,9 @@ fn a_window_that_is_full_because_nobody_reads_in_time_is_no_small_buffer() {
     let mut untold = made::windowed_by_receiver(100, 500);
     untold.each(made::UPPER, |trial| trial.cpu.threads.clear());
     check(&untold, "buffer-limited", Severity::Note, &["CPU time of the receivers is not known"]);
+    // One that somebody made small is the likelier cause.
+    made::stream_load(&mut untold, made::UPPER, |load| load.socket.window = Some(units::Bytes(16_384)));
+    check(&untold, "buffer-limited", Severity::Warning, &["(fixed at 16.0 KiB)"]);
 }
 
 #[test]

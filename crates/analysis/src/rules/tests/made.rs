@@ -195,7 +195,7 @@ pub(super) fn windowed_by_receiver(millis: u64, busy_millis: u64) -> Fixture {
     run
 }
 
-fn stream_load(run: &mut Fixture, cell: &str, change: impl Fn(&mut StreamSettings)) {
+pub(super) fn stream_load(run: &mut Fixture, cell: &str, change: impl Fn(&mut StreamSettings)) {
     for record in run.record.header.cells.iter_mut().filter(|record| record.id == cell) {
         let samples::WorkloadSource::Load(WorkloadSettings::Stream(load)) = &mut record.sent else {
             unreachable!("it is a stream")
