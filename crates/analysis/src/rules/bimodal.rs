@@ -1,6 +1,7 @@
 //! `bimodal`: what a cell measured is bimodal, and its median one of two levels or neither.
 
 use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
+use samples::RunId;
 use workload::Metric;
 
 use super::{Context, Rule};
@@ -23,7 +24,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         .collect();
     let apart = |humps: &Modality| humps.levels.high / humps.levels.low;
     let widest = found.iter().max_by(|one, other| apart(&one.1).total_cmp(&apart(&other.1)));
-    widest.map(|widest| finding(widest, &found)).into_iter().collect()
+    widest.map(|widest| finding(widest, &found, &context.findings.run.id)).into_iter().collect()
 }
 
 /// Levels within trials that a few jumps say better, with their times, are left to `level-shift`.
@@ -40,13 +41,14 @@ fn unexplained(cell: &CellSummary, humps: Modality) -> Option<Modality> {
 fn finding(
     (widest, humps): &(&Observations<'_>, Modality),
     found: &[(&Observations<'_>, Modality)],
+    run: &RunId,
 ) -> Finding {
     let (low, high) = levels(widest, humps);
     let id = &widest.record.id;
     let claim = match found {
         [_] => format!(
             "The {} of {id} are bimodal ({low} and {high}): do not use {}.",
-            humps.of,
+            if humps.of == "intervals" { "rates within trials" } else { humps.of },
             shown(widest, "its median", "its average")
         ),
         several => format!(
@@ -66,7 +68,10 @@ fn finding(
              the same."
                 .into(),
         ],
-        remedy: Some(remedy(found.iter().any(|(cell, _)| cell.record.placement == "free"))),
+        remedy: Some(remedy(
+            found.iter().any(|(cell, _)| cell.record.placement == "free"),
+            (widest.metric == Metric::Throughput).then_some(run),
+        )),
     }
 }
 
@@ -89,15 +94,17 @@ fn evidence(cell: &Observations<'_>, humps: &Modality) -> Evidence {
         .text(format!(" at {high}"))
 }
 
-fn remedy(free: bool) -> Remedy {
+/// `run`: where the series of its trials can be drawn.
+fn remedy(free: bool, run: Option<&RunId>) -> Remedy {
     let action = if free {
         "Fix where the ends run (a scenario's `placement`, `-A` of `plumb client`) and measure again. Look at the levels \
          apart until then."
     } else {
-        "Look at the levels apart, and at the series of each trial for what switches between them."
+        "See in the trials' series what switches between the levels. Look at the levels apart until it is known."
     };
+    let series = run.map(|run| format!("plumb plot {run} --kind time-series -o series.svg"));
     Remedy {
         change: free.then(|| Change::Placement { place: "cross-cpu".into() }),
-        ..Remedy::manual(action.into(), Vec::new())
+        ..Remedy::manual(action.into(), series.into_iter().collect())
     }
 }

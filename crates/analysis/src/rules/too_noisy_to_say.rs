@@ -47,10 +47,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     if wide.is_empty() && cut.is_empty() {
         Vec::new()
     } else {
-        // The same as are counted elsewhere as unclear, but for those that no interval was computed of.
-        let judged = asked.iter().filter(|asked| asked.change.ratio_interval.is_some()).count();
-        let among = count(judged, "comparison") + if judged < asked.len() { " with an interval" } else { "" };
-        vec![finding(&wide, (judged, &among), &cut, context)]
+        vec![finding(&wide, asked.len(), &cut, context)]
     }
 }
 
@@ -96,11 +93,11 @@ fn cut_off<'a>(cell: &'a CellSummary, context: &Context<'_>) -> Option<(&'a Cell
 
 fn finding(
     wide: &[(f64, &NoisyComparison<'_>)],
-    (judged, among): (usize, &str),
+    asked: usize,
     cut: &[(&CellSummary, f64)],
     context: &Context<'_>,
 ) -> Finding {
-    let mostly = !wide.is_empty() && 2 * wide.len() >= judged;
+    let mostly = !wide.is_empty() && 2 * wide.len() >= asked;
     let mut cells: Vec<String> = wide.iter().map(|(_, asked)| asked.cell.to_owned()).collect();
     cells.extend(cut.iter().map(|(cell, _)| cell.id.clone()));
     cells.sort_unstable();
@@ -116,7 +113,7 @@ fn finding(
     Finding {
         id: String::new(),
         severity: if mostly { Severity::Warning } else { Severity::Note },
-        claim: claim(wide, among, cut, context),
+        claim: claim(wide, cut, context),
         cells,
         evidence: comparisons.chain(budgets).collect(),
         caveats: vec![
@@ -131,12 +128,7 @@ fn finding(
     }
 }
 
-fn claim(
-    wide: &[(f64, &NoisyComparison<'_>)],
-    among: &str,
-    cut: &[(&CellSummary, f64)],
-    context: &Context<'_>,
-) -> String {
+fn claim(wide: &[(f64, &NoisyComparison<'_>)], cut: &[(&CellSummary, f64)], context: &Context<'_>) -> String {
     let precision = context.findings.run.design.precision.map(percent).unwrap_or_default();
     let budget = || {
         let one = cut.len() == 1;
@@ -145,8 +137,9 @@ fn claim(
     };
     match (wide.first(), cut.is_empty()) {
         (Some((_, widest)), empty) => format!(
-            "Too noisy to say for {} of {among}: the intervals are too wide{}. The widest is that of {}: {}.",
-            wide.len(),
+            "Too noisy to say for {}: {} too wide{}. The widest is that of {}: {}.",
+            count(wide.len(), "comparison"),
+            if wide.len() == 1 { "its interval is" } else { "their intervals are" },
             if empty { String::new() } else { format!("; {}", budget()) },
             widest.what,
             widest.change

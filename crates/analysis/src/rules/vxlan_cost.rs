@@ -53,11 +53,15 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
         id: String::new(),
         severity: Severity::Note,
         claim: format!(
-            "With the VXLAN layer{together} {workload} over {} is {} against {}{}.",
-            least.rung.path,
+            "The VXLAN layer{together} costs {} of {workload}: {} against {}{}.",
             least.cost,
+            least.rung.path,
             least.rung.below.as_deref().unwrap_or("the path below"),
-            if own.len() > 1 { ", where the least cost is established" } else { "" }
+            if own.len() > 1 {
+                format!(", at the settings where it costs least{}", settings(least))
+            } else {
+                String::new()
+            }
         ),
         cells: own.iter().map(|cost| cost.rung.cell.clone()).collect(),
         evidence: own.iter().map(|cost| evidence(cost)).collect(),
@@ -71,6 +75,13 @@ fn caveats(own: &[&Cost<'_>]) -> Vec<String> {
     let layer = "The cost of a layer is the difference between two paths; whatever else differs between them \
                  (hosts, MTU, queues) is in it.";
     [layer.to_owned()].into_iter().chain(significance::of_many(own.len())).collect()
+}
+
+/// ` (offload=on)`.
+fn settings(cost: &Cost<'_>) -> String {
+    let levels: Vec<String> =
+        cost.ladder.levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
+    if levels.is_empty() { String::new() } else { format!(" ({})", levels.join(", ")) }
 }
 
 fn evidence(cost: &Cost<'_>) -> Evidence {

@@ -38,21 +38,23 @@ struct Scope {
     room: usize,
     /// Whether it names the first finding that warns of the measurement.
     warnings: bool,
-    /// Whether findings are told without what follows from them, and a remedy without its command; and no noise
-    /// floors.
+    /// Whether findings are told without what follows from them, and no noise floors.
     brief: bool,
+    /// Whether a remedy has its command.
+    command: bool,
 }
 
 /// From the most to the least; the first that fits is taken, and no sentence is cut.
-const SCOPES: [Scope; 8] = [
+const SCOPES: [Scope; 9] = [
     Scope { warnings: true, ..MOST },
     MOST,
     Scope { room: LINE, ..MOST },
     Scope { room: LINE, cautions: 1, ..MOST },
     Scope { room: LINE, cautions: 1, brief: true, ..MOST },
-    Scope { room: LINE, cautions: 1, brief: true, layered: 1, ..MOST },
+    Scope { room: LINE, cautions: 1, brief: true, command: false, ..MOST },
+    Scope { room: LINE, cautions: 1, brief: true, command: false, layered: 1, ..MOST },
     Scope { workloads: 1, layered: 1, cautions: 1, ..MOST },
-    Scope { workloads: 1, layered: 1, cautions: 1, room: LINE, brief: true, ..MOST },
+    Scope { workloads: 1, layered: 1, cautions: 1, room: LINE, brief: true, command: false, ..MOST },
 ];
 
 impl Scope {
@@ -62,8 +64,15 @@ impl Scope {
     }
 }
 
-const MOST: Scope =
-    Scope { workloads: 2, layered: 2, cautions: 2, room: TWO_LINES, warnings: false, brief: false };
+const MOST: Scope = Scope {
+    workloads: 2,
+    layered: 2,
+    cautions: 2,
+    room: TWO_LINES,
+    warnings: false,
+    brief: false,
+    command: true,
+};
 
 /// What sections below say as well, in the order in which it goes where names leave no room.
 const DISPENSABLE: [&str; 4] = ["Each layer", "Why", "Set", "Largest"];
@@ -84,7 +93,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let answer = Answer {
         source,
         workloads: ranked(findings, &differences),
-        largest: differences.iter().filter(|it| it.is_established()).max_by(|one, other| one.cmp_size(other)),
+        largest: differences
+            .iter()
+            .filter(|it| it.is_established())
+            .max_by(|one, other| one.is_main.cmp(&other.is_main).then(one.cmp_size(other))),
         distrust: findings.claims.iter().find(|claim| claim.distrusts()),
         differences: &differences,
     };
@@ -153,14 +165,14 @@ impl Answer<'_> {
         });
         let (why, told) = (self.why(), self.told());
         rows.extend(why.map(|claim| row("Why", lead(claim).into())));
-        let open = why.is_none() && self.distrust.is_none() && self.largest.is_some();
+        let open = why.is_none() && self.largest.is_some();
         rows.extend(open.then(|| row("Why", Text::of(Tone::Faint, self.unexplained()))));
         let doubt = self.distrust.filter(|doubt| !doubt.leaves_what_is_established());
         let of_largest = told.first().filter(|claim| self.is_of_largest(claim));
         let others = || self.distrust.or_else(|| told.first().copied());
         let first = why.or(doubt.filter(|doubt| doubt.remedy.is_some()));
         let told = first.or_else(|| of_largest.copied()).or_else(others);
-        rows.extend(set(self.source, told, (why.is_some(), scope.brief), doubt));
+        rows.extend(set(self.source, told, (why.is_some(), scope.command), doubt));
         let warns = |claim: &&Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
         let warning =
             findings.claims.iter().find(warns).filter(|_| scope.warnings && self.distrust.is_none());
@@ -180,6 +192,8 @@ impl Answer<'_> {
     fn unexplained(&self) -> String {
         let run = &self.source.findings.run;
         match (run.origin.imported().is_some(), self.source.findings.probes.ran.is_empty()) {
+            // What disturbed it comes first.
+            _ if self.distrust.is_some() => "no finding explains it".to_owned(),
             (true, _) | (_, false) => "no finding explains it".to_owned(),
             (false, true) => {
                 format!("no finding explains it; to look into the path: plumb run {} --probe all", run.id)
@@ -327,7 +341,7 @@ fn has_single_trials(findings: &Findings) -> bool {
 fn set(
     source: &Source<'_>,
     told: Option<&Finding>,
-    (is_cause, brief): (bool, bool),
+    (is_cause, has_command): (bool, bool),
     distrust: Option<&Finding>,
 ) -> Option<Row> {
     let chosen = source.findings.answers.iter().find_map(|answer| {
@@ -360,7 +374,7 @@ fn set(
     let remedy = told.remedy.as_ref()?;
     let said = Text::of(Tone::Good, labels::named(source.findings, remedy.lead()));
     let command = remedy.commands.first().filter(|command| {
-        !brief
+        has_command
             && remedy.lead().chars().count() + command.chars().count() + 2 <= TWO_LINES
             && !has_placeholder(command)
     });

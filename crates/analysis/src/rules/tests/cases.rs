@@ -222,7 +222,7 @@ pub(super) const CASES: &[Case] = &[
         spares: || made::swaying(0.01),
         severity: Warning,
         says: &[
-            "Too noisy to say for 1 of 1 comparison",
+            "Too noisy to say for 1 comparison: its interval is too wide",
             "vxlan-to-vxlan/bulk against plain",
             "Make the host quieter",
         ],

@@ -19,12 +19,16 @@ pub(super) struct Difference<'a> {
     change: &'a Comparison,
     /// Both cells.
     pub(super) cells: [&'a str; 2],
+    /// Whether it is of the settings whose layers are shown first; what others cost is their factor's doing.
+    pub(super) is_main: bool,
 }
 
 /// Those of layers, then of factors' levels, then of words.
 pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
     let mut all = Vec::new();
     for ladder in &findings.ladders {
+        let is_main =
+            super::ladder(findings, &ladder.workload).is_some_and(|first| first.levels == ladder.levels);
         for rung in &ladder.rungs {
             let below =
                 rung.below.as_ref().and_then(|below| ladder.rungs.iter().find(|other| other.path == *below));
@@ -37,6 +41,7 @@ pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
                     metric: ladder.metric,
                     change,
                     cells: [&rung.cell, &below.cell],
+                    is_main,
                 });
             }
         }
@@ -47,6 +52,7 @@ pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
         metric: effect.metric,
         change: &effect.change,
         cells: [&effect.cell, &effect.reference_cell],
+        is_main: true,
     }));
     let path = |id: &str| {
         findings
@@ -62,6 +68,7 @@ pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
             metric: twins.metric,
             change: &pair.change,
             cells: [&pair.with, &pair.without],
+            is_main: true,
         })
     }));
     all

@@ -1,6 +1,6 @@
 //! How far to trust a run: its trials, what they can tell, and what warns. Must not know what was found.
 
-use findings::{CellSummary, Finding, Findings, NoiseFloor};
+use findings::{CellSummary, Finding, Findings, NoiseFloor, Severity};
 use samples::{EndReason, RunState};
 use units::Share;
 
@@ -31,10 +31,25 @@ pub(super) fn text(
     facts.extend((warned > 0).then(|| format!("warnings on {warned} of {} results", findings.cells.len())));
     let skipped = u64::try_from(findings.skipped.len()).unwrap_or(u64::MAX);
     facts.extend((skipped > 0).then(|| phrases::count(skipped, "result skipped", "results skipped")));
-    facts.extend(marked.then(|| format!("{} is within one trial", phrases::WITHIN)));
+    let within = || format!("{}: within one trial, nothing of what changes from run to run", phrases::WITHIN);
+    facts.extend(marked.then(within));
     let warning =
         warning.map(|claim| format!("; {}", labels::named(findings, claim.lead()))).unwrap_or_default();
-    Text::from(facts.join("; ")).and(Tone::Doubtful, warning)
+    Text::from(format!("{}: {}", grade(findings, differences), facts.join("; "))).and(Tone::Doubtful, warning)
+}
+
+/// Low where numbers cannot be relied on or stand alone; fair where something warns of the measurement, or most comparisons are open.
+fn grade(findings: &Findings, differences: &[Difference<'_>]) -> &'static str {
+    let alone = findings.cells.iter().all(|cell| cell.value.trials <= 1);
+    let warns = |claim: &Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
+    let open = differences.iter().filter(|it| it.is_open()).count();
+    if alone || findings.claims.iter().any(Finding::distrusts) {
+        "low"
+    } else if findings.claims.iter().any(warns) || 2 * open > differences.len() {
+        "fair"
+    } else {
+        "good"
+    }
 }
 
 /// `71 of 240 trials, which were enough` where a run ended before its plan because its intervals were narrow; or its time was over.
@@ -52,7 +67,8 @@ fn trials(findings: &Findings) -> String {
         false if !run.design.is_adaptive() || findings.claims.iter().any(Finding::distrusts) => "",
         false => ", which were enough",
     };
-    format!("{} of {} trials{why}", run.made, run.planned)
+    let most = if run.design.is_adaptive() { "at most " } else { "" };
+    format!("{} of {most}{} trials{why}", run.made, run.planned)
 }
 
 /// How far apart the trials of a result are, where no repeated baseline tells it.
