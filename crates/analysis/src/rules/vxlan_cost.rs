@@ -49,20 +49,16 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
         least.rung.adds.iter().map(String::as_str).filter(|layer| *layer != LAYER).collect();
     let together =
         if others.is_empty() { String::new() } else { format!(" (together with {})", list(&others)) };
+    let change = match least.ladder.metric {
+        Metric::RoundTrip => format!("adds {} to {workload}", least.cost),
+        _ => format!("costs {} of {workload}", least.cost),
+    };
+    let below = least.rung.below.as_deref().unwrap_or("the path below");
+    let settings = if own.len() > 1 { settings(least) } else { String::new() };
     Some(Finding {
         id: String::new(),
         severity: Severity::Note,
-        claim: format!(
-            "The VXLAN layer{together} costs {} of {workload}: {} against {}{}.",
-            least.cost,
-            least.rung.path,
-            least.rung.below.as_deref().unwrap_or("the path below"),
-            if own.len() > 1 {
-                format!(", at the settings where it costs least{}", settings(least))
-            } else {
-                String::new()
-            }
-        ),
+        claim: format!("The VXLAN layer{together} {change}: {} against {below}{settings}.", least.rung.path),
         cells: own.iter().map(|cost| cost.rung.cell.clone()).collect(),
         evidence: own.iter().map(|cost| evidence(cost)).collect(),
         caveats: caveats(&own),
@@ -77,11 +73,11 @@ fn caveats(own: &[&Cost<'_>]) -> Vec<String> {
     [layer.to_owned()].into_iter().chain(significance::of_many(own.len())).collect()
 }
 
-/// ` (offload=on)`.
+/// `, at the settings where it costs least (offload=on)`.
 fn settings(cost: &Cost<'_>) -> String {
     let levels: Vec<String> =
         cost.ladder.levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
-    if levels.is_empty() { String::new() } else { format!(" ({})", levels.join(", ")) }
+    format!(", at the settings where it costs least ({})", levels.join(", "))
 }
 
 fn evidence(cost: &Cost<'_>) -> Evidence {

@@ -38,14 +38,19 @@ pub(super) fn text(
     Text::from(format!("{}: {}", grade(findings, differences), facts.join("; "))).and(Tone::Doubtful, warning)
 }
 
-/// Low where numbers cannot be relied on or stand alone; fair where something warns of the measurement, or most comparisons are open.
+/// Low where numbers cannot be relied on or stand alone; fair where something warns of the measurement, most comparisons are open,
+/// or most results have warnings.
 fn grade(findings: &Findings, differences: &[Difference<'_>]) -> &'static str {
     let alone = findings.cells.iter().all(|cell| cell.value.trials <= 1);
     let warns = |claim: &Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
     let open = differences.iter().filter(|it| it.is_open()).count();
+    let doubted = findings.cells.iter().filter(|cell| !cell.doubts.is_empty()).count();
     if alone || findings.claims.iter().any(Finding::distrusts) {
         "low"
-    } else if findings.claims.iter().any(warns) || 2 * open > differences.len() {
+    } else if findings.claims.iter().any(warns)
+        || 2 * open > differences.len()
+        || 2 * doubted > findings.cells.len()
+    {
         "fair"
     } else {
         "good"
