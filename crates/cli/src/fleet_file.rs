@@ -1,19 +1,14 @@
 //! How a fleet's server is reached, and as whom: the file of a member, or of one who measures. Must not know what is done there.
 
 use std::{
-    env,
-    fmt::Display,
-    fs,
-    ops::Range,
+    env, fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    str::FromStr,
 };
 
 use anyhow::Context;
 use fleet::{NKey, ServerAccess};
 use protocol::HostPolicy;
-use scenario::DeviceName;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -32,17 +27,7 @@ struct Document {
     key: Option<PathBuf>,
     ca: Option<PathBuf>,
     controllers: Option<Vec<Spanned<String>>>,
-    policy: Option<WrittenPolicy>,
-}
-
-/// The same of what measurements may do.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenPolicy {
-    rate: Option<Spanned<String>>,
-    duration: Option<Spanned<String>>,
-    interfaces: Option<Vec<String>>,
-    hours: Option<Spanned<String>>,
+    policy: Option<HostPolicy>,
 }
 
 /// As it is meant.
@@ -73,10 +58,6 @@ impl FleetFile {
     pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
         let text = bounded_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
         let Document { server, name, key, ca, controllers, policy } = misread::parse(file, &text, HELP)?;
-        let policy = policy
-            .unwrap_or_default()
-            .meant()
-            .map_err(|(place, message)| Misread::new(file, &text, place, &message, HELP))?;
         let is_none = |name: &&Spanned<String>| !fleet::is_name(name.get_ref());
         if let Some(name) = controllers.iter().flatten().chain([&name]).find(is_none) {
             let message = "a name here has letters, digits, `-` and `_`, 63 at most";
@@ -86,33 +67,8 @@ impl FleetFile {
         let key = key.map(|key| read_key(&beside(key))).transpose()?;
         let access = ServerAccess { server, name: name.into_inner(), key, ca: ca.map(beside) };
         let controllers = controllers.map(|names| names.into_iter().map(Spanned::into_inner).collect());
-        Ok(Self { access, controllers, policy })
+        Ok(Self { access, controllers, policy: policy.unwrap_or_default() })
     }
-}
-
-impl WrittenPolicy {
-    fn meant(self) -> Result<HostPolicy, (Range<usize>, String)> {
-        let place = self.duration.as_ref().map(Spanned::span);
-        let duration = read(self.duration)?;
-        if let Some(place) = place.filter(|_| duration < Some(HostPolicy::LEAST_DURATION)) {
-            return Err((place, format!("a trial needs {} at least", HostPolicy::LEAST_DURATION)));
-        }
-        Ok(HostPolicy {
-            rate: read(self.rate)?,
-            duration,
-            interfaces: self.interfaces.map(|names| names.into_iter().map(DeviceName::new).collect()),
-            hours: read(self.hours)?,
-        })
-    }
-}
-
-fn read<T: FromStr<Err: Display>>(
-    text: Option<Spanned<String>>,
-) -> Result<Option<T>, (Range<usize>, String)> {
-    let read = |text: Spanned<String>| {
-        text.get_ref().parse().map_err(|error: T::Err| (text.span(), error.to_string()))
-    };
-    text.map(read).transpose()
 }
 
 /// A key that only its owner can read.

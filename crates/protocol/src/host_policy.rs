@@ -3,19 +3,22 @@
 use std::{fmt, str::FromStr};
 
 use scenario::DeviceName;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use units::{BitRate, Nanos};
 use workload::WorkloadSettings;
 
 const MINUTE: u64 = 60;
 const DAY: u64 = 24 * 60 * MINUTE;
 
-/// Without any of them everything is let.
+/// Without any of them everything is let. Written as people write quantities.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct HostPolicy {
     /// The payload of a trial in a second and direction, at most.
+    #[serde(serialize_with = "write_rate", deserialize_with = "read")]
     pub rate: Option<BitRate>,
     /// How long the traffic of a trial flows, its warm-up included, at most.
+    #[serde(serialize_with = "write_duration", deserialize_with = "read_duration")]
     pub duration: Option<Nanos>,
     /// The host's devices over which traffic may go.
     pub interfaces: Option<Vec<DeviceName>>,
@@ -96,6 +99,28 @@ impl HostPolicy {
             _ => Ok(()),
         }
     }
+}
+
+/// Every digit, unlike what is printed.
+fn write_rate<S: Serializer>(rate: &Option<BitRate>, to: S) -> Result<S::Ok, S::Error> {
+    rate.map(|rate| format!("{}bit/s", rate.0)).serialize(to)
+}
+
+fn write_duration<S: Serializer>(duration: &Option<Nanos>, to: S) -> Result<S::Ok, S::Error> {
+    duration.map(|duration| format!("{}ns", duration.0)).serialize(to)
+}
+
+fn read<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
+}
+
+fn read_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Nanos>, D::Error> {
+    let duration = read(from)?;
+    if duration.is_some_and(|duration| duration < HostPolicy::LEAST_DURATION) {
+        return Err(D::Error::custom(format!("a trial needs {} at least", HostPolicy::LEAST_DURATION)));
+    }
+    Ok(duration)
 }
 
 /// A part of each day, in UTC, which may go over midnight. Written as `22:00-06:00`.
