@@ -48,6 +48,11 @@ fn unreadable(because: &str) -> ProbeError {
     ProbeError::Failed { operation: "look for calls under way".to_owned(), because: because.to_owned() }
 }
 
+/// A call that begins on another CPU while the tasks are gone through begins after the time that it is held against.
+const fn elapsed(nanos: u64) -> u64 {
+    if nanos > i64::MAX as u64 { 0 } else { nanos }
+}
+
 fn slot(place: u32, record: &[u8]) -> Slot {
     let mut words = [0; WORDS];
     for (word, bytes) in words.iter_mut().zip(record.chunks_exact(8)) {
@@ -59,9 +64,9 @@ fn slot(place: u32, record: &[u8]) -> Slot {
     Slot {
         calls: 0,
         errors: 0,
-        total: words[0],
-        waiting: words[1],
-        guest: words[2],
+        total: elapsed(words[0]),
+        waiting: elapsed(words[1]),
+        guest: elapsed(words[2]),
         returned: 0,
         seen: words[3],
         tid,
@@ -74,5 +79,21 @@ fn slot(place: u32, record: &[u8]) -> Slot {
         process: text(&words[9..11]),
         epoch: 0,
         times: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_begins_while_it_is_looked_at_has_no_time_yet() {
+        let record = |total: u64| {
+            let mut record = [0; WORDS * 8];
+            record[..8].copy_from_slice(&total.to_ne_bytes());
+            record
+        };
+        assert_eq!(slot(0, &record(0_u64.wrapping_sub(305))).total, 0);
+        assert_eq!(slot(0, &record(305)).total, 305);
     }
 }
