@@ -79,6 +79,8 @@ const DISPENSABLE: [&str; 4] = ["Each layer", "Why", "Set", "Largest"];
 /// What is only to be tried goes before a workload does.
 const NEXT: &str = "Next";
 
+const REQUIRED: &str = "Required";
+
 /// A line: what it tells, and what.
 type Row = (String, Text);
 
@@ -150,7 +152,7 @@ impl Answer<'_> {
         };
         let caution = |claim: &Finding| Text::of(Tone::Bad, lead(claim));
         let mut rows = labelled("Caution", distrusting.map(caution));
-        rows.extend(trade_offs::required(self.source).map(|answer| row("Required", answer)));
+        rows.extend(trade_offs::required(self.source).map(|answer| row(REQUIRED, answer)));
         let speeds = shown.iter().map(|workload| speed::of(findings, workload, scope.room));
         let counts = findings.cells.iter().all(|cell| cell.metric == Metric::Count);
         rows.extend(labelled(if counts { "Counted" } else { "Speed" }, speeds.map(Text::from)));
@@ -240,9 +242,9 @@ fn clause(sentence: &str) -> &str {
     sentence.split_once(": ").map_or(sentence, |(cause, _)| cause)
 }
 
-/// What the rows take on 80 columns.
+/// What the rows take on 80 columns; an answer that was asked for besides takes room from none.
 fn lines(rows: &[Row]) -> usize {
-    rows.iter().map(|(_, text)| wrapped_lines(text, LINE)).sum()
+    rows.iter().filter(|(label, _)| label != REQUIRED).map(|(_, text)| wrapped_lines(text, LINE)).sum()
 }
 
 fn row(label: &str, text: Text) -> Row {
