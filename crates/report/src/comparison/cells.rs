@@ -34,11 +34,19 @@ fn verdict(cell: &CellComparison) -> Text {
     let said = match (cell.verdict, learned) {
         (Verdict::Better, _) => "better".to_owned(),
         (Verdict::Worse, _) => "worse".to_owned(),
+        // Its trials differ, and no more than runs of one thing do.
+        (Verdict::Same, _) if differs(cell) => "within noise".to_owned(),
         (Verdict::Same, Some(floor)) => format!("same within {}", glued(&noise(floor))),
         (Verdict::Same, None) => "same within noise".to_owned(),
         (Verdict::Unknown, _) => "unknown".to_owned(),
     };
     Text::of(tone(cell.verdict), said)
+}
+
+/// Whether its interval leaves out that both are equal.
+fn differs(cell: &CellComparison) -> bool {
+    let interval = cell.comparison.and_then(|comparison| comparison.ratio_interval);
+    interval.is_some_and(|interval| interval.low > 1.0 || interval.high < 1.0)
 }
 
 fn noise(floor: f64) -> String {
