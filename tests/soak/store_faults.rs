@@ -22,11 +22,11 @@ const LONGEST_LOCK: Duration = Duration::from_secs(8);
 /// So many runs meet a full disk, each resumed until it is complete.
 pub(crate) fn full_disks() {
     let (sandbox, count) = (sandbox(), rounds(100));
-    let _ = sandbox.file("wire.toml", &wire(40, "100ms"));
+    let file = sandbox.file("wire.toml", &wire(40, "100ms"));
     let (disk, mut random) = (Disk::of(&sandbox), Random::of(0x2545_f491));
     let (mut kept, mut full, mut complete): (Vec<Value>, usize, usize) = (Vec::new(), 0, 0);
     while full < count {
-        let run = disk.begin(if kept.is_empty() { &["run", "wire.toml"] } else { &["run", "--resume"] });
+        let run = disk.begin(if kept.is_empty() { &["run", &file] } else { &["run", "--resume"] });
         sleep(WITHIN.mul_f64(random.fraction()));
         disk.fill();
         let ended = Output::from(run.wait_with_output().expect("it was started"));
@@ -83,10 +83,7 @@ impl<'a> Disk<'a> {
         let _ = command.arg(format!("--mount=/proc/{}/ns/mnt", self.holder.0.id()));
         let _ = command.arg("--").arg(plumb.get_program()).args(plumb.get_args());
         let _ = command.envs(plumb.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let _ = command
-            .env("PLUMB_DB", self.path.join("runs.db"))
-            .current_dir(self.sandbox.home())
-            .stdin(Stdio::null());
+        let _ = command.env("PLUMB_DB", self.path.join("runs.db")).stdin(Stdio::null());
         command
     }
 
