@@ -26,7 +26,8 @@ pub(crate) fn full_disks() {
     let (disk, mut random) = (Disk::of(&sandbox), Random::of(0x2545_f491));
     let (mut kept, mut full, mut complete): (Vec<Value>, usize, usize) = (Vec::new(), 0, 0);
     while full < count {
-        let run = disk.begin(if kept.is_empty() { &["run", &file] } else { &["run", "--resume"] });
+        let words = if kept.is_empty() { ["run", &file] } else { ["run", "--resume"] };
+        let run = disk.begin(&words);
         sleep(WITHIN.mul_f64(random.fraction()));
         disk.fill();
         let ended = Output::from(run.wait_with_output().expect("it was started"));
