@@ -192,9 +192,9 @@ pub(crate) fn a_policy() {
         fleet.network.plumb(&["run", &file])
     };
     for (policy, said) in [
-        ("rate = \"10Mbit/s\"", "lets a trial send 10.0 Mbit/s, and this one has no rate"),
-        ("duration = \"2s\"", "lets a trial last 2.00 s, and this one takes 2.70 s"),
-        ("interfaces = [\"eth7\"]", "lets measurements over eth7 alone, not eth0"),
+        ("rate = \"10Mbit/s\"", "allows a trial 10.0 Mbit/s at most, and this one has no rate"),
+        ("duration = \"2s\"", "allows a trial 2.00 s at most, and this one takes 2.70 s"),
+        ("interfaces = [\"eth7\"]", "allows measurements over eth7 alone, not eth0"),
         (&hours(2, 3), " UTC, and it is "),
     ] {
         let output = under(policy);

@@ -120,7 +120,7 @@ impl<'scope> Session<'scope, '_> {
             Order::Dress { lab, host } => self.replies.answer(ticket.id, self.network.dress(&lab, &host)),
             Order::FindInterface { host, address, interface } => {
                 let found = self.network.find(&host, address, interface.as_ref());
-                self.replies.answer(ticket.id, found.and_then(|found| self.if_let(found)));
+                self.replies.answer(ticket.id, found.and_then(|found| self.allowed(found)));
             }
             Order::Reserve { by } => {
                 let may = self.policy.check_hours(now()).map_err(Refusal::new);
@@ -155,7 +155,7 @@ impl<'scope> Session<'scope, '_> {
     }
 
     /// The interface that was found, where traffic may go over it.
-    fn if_let(self, found: Reply) -> Result<Reply, Refusal> {
+    fn allowed(self, found: Reply) -> Result<Reply, Refusal> {
         if let Reply::Interface { end, .. } = &found {
             self.policy.check_interface(&end.device.device).map_err(Refusal::new)?;
         }

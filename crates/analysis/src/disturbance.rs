@@ -21,15 +21,15 @@ fn disturbs(doubt: &ValidityWarning) -> bool {
 }
 
 /// Whether the numbers of a cell are those of a busy machine: most of its trials were disturbed.
-pub(crate) fn rules_cell(cell: &Observations<'_>) -> bool {
+pub(crate) fn is_mostly_disturbed(cell: &Observations<'_>) -> bool {
     let (disturbed, all) = (cell.trials().filter(|trial| is_disturbed(trial)).count(), cell.trials().count());
     2 * disturbed > all
 }
 
 /// Who disturbed the cells whose numbers are those of a busy machine.
-pub(crate) fn of_cells<'a>(cells: impl Iterator<Item = &'a Observations<'a>>) -> String {
-    let ruled = cells.filter(|cell| rules_cell(cell));
-    by(ruled.flat_map(|cell| cell.trials()).flat_map(|trial| &trial.doubts))
+pub(crate) fn who_disturbed<'a>(cells: impl Iterator<Item = &'a Observations<'a>>) -> String {
+    let disturbed = cells.filter(|cell| is_mostly_disturbed(cell));
+    by(disturbed.flat_map(|cell| cell.trials()).flat_map(|trial| &trial.doubts))
 }
 
 /// Who had the CPUs, with the most that each had: `cc1` had up to 1.20 CPUs.

@@ -38,8 +38,8 @@ pub(crate) struct Estimate {
     /// The same before the load went where the estimate is not, which may be a shift and no scatter.
     #[serde(default)]
     steady: Option<(f64, u32)>,
-    /// Steps that the variance is of.
-    #[serde(default)]
+    /// Steps that the variance is of; of a state that was kept without them many, as it was learned.
+    #[serde(default = "many")]
     steps: u32,
     /// Sums of deviations to more and to less.
     more: f64,
@@ -54,6 +54,10 @@ pub(crate) struct Estimate {
     /// Measurements of that since the load has shifted.
     #[serde(default)]
     placed: u32,
+}
+
+const fn many() -> u32 {
+    u32::MAX
 }
 
 impl Estimate {

@@ -1,4 +1,4 @@
-//! What a host lets measurements do on it, whoever asks. Must not know who may ask, nor how an order is obeyed.
+//! What measurements may do on a host, whoever asks. Must not know who may ask, nor how an order is obeyed.
 
 use std::{fmt, str::FromStr};
 
@@ -10,7 +10,7 @@ use workload::WorkloadSettings;
 const MINUTE: u64 = 60;
 const DAY: u64 = 24 * 60 * MINUTE;
 
-/// Without any of them everything is let. Written as people write quantities.
+/// Without any of them everything is allowed. Written as people write quantities.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostPolicy {
@@ -48,7 +48,7 @@ impl HostPolicy {
     }
 
     /// # Errors
-    /// What of the trial is not let, and what to ask instead.
+    /// What of the trial is not allowed, and what to ask instead.
     pub fn check(&self, load: &WorkloadSettings, now: u64) -> Result<(), String> {
         self.check_hours(now)?;
         let load = load.kind();
@@ -56,21 +56,23 @@ impl HostPolicy {
             match load.sends_at_most() {
                 Some(rate) if rate <= most => {}
                 Some(rate) => {
-                    return Err(format!("its policy lets a trial send {most}, and this one sends {rate}"));
+                    return Err(format!(
+                        "its policy allows a trial {most} at most, and this one sends {rate}: lower its `rate`"
+                    ));
                 }
                 None => {
                     return Err(format!(
-                        "its policy lets a trial send {most}, and this one has no rate: give the workload a `rate`"
+                        "its policy allows a trial {most} at most, and this one has no rate: give the workload a `rate`"
                     ));
                 }
             }
         }
         match (self.duration, load.flows_for()) {
-            (Some(most), Some(time)) if time > most => {
-                Err(format!("its policy lets a trial last {most}, and this one takes {time}"))
-            }
+            (Some(most), Some(time)) if time > most => Err(format!(
+                "its policy allows a trial {most} at most, and this one takes {time}: shorten its `duration`"
+            )),
             (Some(most), None) => Err(format!(
-                "its policy lets a trial last {most}, and this one ends after a number of bytes: give the workload a `duration`"
+                "its policy allows a trial {most} at most, and this one ends after a number of bytes: give the workload a `duration`"
             )),
             _ => Ok(()),
         }
@@ -80,9 +82,9 @@ impl HostPolicy {
     /// When no trial may begin at this time, in seconds since 1970.
     pub fn check_hours(&self, now: u64) -> Result<(), String> {
         match self.hours {
-            Some(hours) if !hours.have(now) => {
+            Some(hours) if !hours.contain(now) => {
                 let now = Hours::minutes(now % DAY / MINUTE);
-                Err(format!("its policy lets measurements from {hours} UTC, and it is {now}"))
+                Err(format!("its policy allows measurements from {hours} UTC, and it is {now}"))
             }
             _ => Ok(()),
         }
@@ -94,7 +96,10 @@ impl HostPolicy {
         match &self.interfaces {
             Some(known) if !known.contains(interface) => {
                 let known: Vec<&str> = known.iter().map(DeviceName::as_str).collect();
-                Err(format!("its policy lets measurements over {} alone, not {interface}", known.join(", ")))
+                Err(format!(
+                    "its policy allows measurements over {} alone, not {interface}",
+                    known.join(", ")
+                ))
             }
             _ => Ok(()),
         }
@@ -133,8 +138,8 @@ pub struct Hours {
 }
 
 impl Hours {
-    /// Whether they have the time, in seconds since 1970.
-    const fn have(self, now: u64) -> bool {
+    /// Whether the time is in them, in seconds since 1970.
+    const fn contain(self, now: u64) -> bool {
         let minute = now % DAY / MINUTE;
         if self.from < self.to {
             self.from <= minute && minute < self.to

@@ -33,8 +33,8 @@ pub(super) fn cells(pairs: &[Pair<'_, '_>], floors: &[Noise; 2], history: &Histo
         .zip(among_runs)
         .map(|(trials, runs)| Some(trials?.max(runs.unwrap_or(0.0))));
     let others = [
-        disturbance::of_cells(pairs.iter().map(|(a, _)| *a)),
-        disturbance::of_cells(pairs.iter().map(|(_, b)| *b)),
+        disturbance::who_disturbed(pairs.iter().map(|(a, _)| *a)),
+        disturbance::who_disturbed(pairs.iter().map(|(_, b)| *b)),
     ];
     let judged = |(look, p): (&Look<'_>, Option<f64>)| {
         look.judged(p.filter(|_| look.trials.is_some()), look.disturbed(&others))
@@ -118,7 +118,7 @@ impl<'m> Look<'m> {
     /// `others`: who had the CPUs in A, and in B. The same words for every cell, so that they need to be said once.
     fn disturbed(&self, others: &[String; 2]) -> Option<String> {
         let runs = [("A", self.a, &others[0]), ("B", self.b, &others[1])];
-        let disturbed = runs.into_iter().filter(|(_, cell, _)| disturbance::rules_cell(cell));
+        let disturbed = runs.into_iter().filter(|(_, cell, _)| disturbance::is_mostly_disturbed(cell));
         let runs: Vec<String> = disturbed.map(|(run, _, by)| format!("{run} ({by})")).collect();
         let runs: Vec<&str> = runs.iter().map(String::as_str).collect();
         (!runs.is_empty()).then(|| {

@@ -22,7 +22,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
     let of = |id: &str| disturbed.iter().filter(|trial| trial.cell == id).count();
     let cells = || context.cells().filter(|(cell, _)| of(&cell.id) > 0);
-    let serious = cells().any(|(_, trials)| disturbance::rules_cell(trials));
+    let serious = cells().any(|(_, trials)| disturbance::is_mostly_disturbed(trials));
     let trials = by_workload(context, disturbed)
         .unwrap_or_else(|| format!("{} of {}", disturbed.len(), count(all, "trial")));
     Finding {

@@ -27,7 +27,7 @@ pub(super) fn text(
     facts.extend(noise(&findings.noise).filter(|_| !brief));
     let unclear = differences.iter().filter(|it| it.is_open()).count();
     facts.extend((unclear > 0).then(|| format!("{unclear} of {} comparisons unclear", differences.len())));
-    let warned = findings.cells.iter().filter(|cell| !cell.doubts.is_empty()).count();
+    let warned = warned(findings);
     facts.extend((warned > 0).then(|| format!("warnings on {warned} of {} results", findings.cells.len())));
     let skipped = u64::try_from(findings.skipped.len()).unwrap_or(u64::MAX);
     facts.extend((skipped > 0).then(|| phrases::count(skipped, "result skipped", "results skipped")));
@@ -38,18 +38,22 @@ pub(super) fn text(
     Text::from(format!("{}: {}", grade(findings, differences), facts.join("; "))).and(Tone::Doubtful, warning)
 }
 
+/// Results of which trials have warnings.
+fn warned(findings: &Findings) -> usize {
+    findings.cells.iter().filter(|cell| !cell.doubts.is_empty()).count()
+}
+
 /// Low where numbers cannot be relied on or stand alone; fair where something warns of the measurement, most comparisons are open,
 /// or most results have warnings.
 fn grade(findings: &Findings, differences: &[Difference<'_>]) -> &'static str {
     let alone = findings.cells.iter().all(|cell| cell.value.trials <= 1);
     let warns = |claim: &Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
     let open = differences.iter().filter(|it| it.is_open()).count();
-    let doubted = findings.cells.iter().filter(|cell| !cell.doubts.is_empty()).count();
     if alone || findings.claims.iter().any(Finding::distrusts) {
         "low"
     } else if findings.claims.iter().any(warns)
         || 2 * open > differences.len()
-        || 2 * doubted > findings.cells.len()
+        || 2 * warned(findings) > findings.cells.len()
     {
         "fair"
     } else {
