@@ -115,6 +115,22 @@ fn streams_of_one_address_that_nobody_reads_take_no_more_memory_than_its_budget(
     }
 }
 
+/// Where the path loses, the client's word may come later than the end of its streams.
+#[test]
+fn a_client_may_say_that_its_test_is_over_after_its_streams_have_ended() {
+    let params = Params { tcp: true, time: 600, parallel: Some(1), len: 1 << 10, ..Params::default() };
+    beside_a_server(|address, _| {
+        let mut sockets = greedy(address, 0, &params).expect("it is served");
+        let mut control = sockets.pop().expect("it comes last");
+        drop(sockets);
+        thread::sleep(Duration::from_secs(2));
+        control.write_all(&[4]).expect("the server listens");
+        let mut state = [0];
+        control.read_exact(&mut state).expect("an answer");
+        assert_eq!(state, [13], "results are exchanged");
+    });
+}
+
 /// An iperf3 client that has all its streams opened and reads none; `None` if it is refused.
 fn greedy(address: SocketAddr, number: u8, params: &Params) -> Option<Vec<TcpStream>> {
     let cookie = Cookie::from_entropy(std::array::from_fn(|byte| number.wrapping_mul(31) ^ byte as u8));

@@ -155,7 +155,7 @@ impl Test<'_> {
             let watching = scope.spawn(move || watch(control, &bounds, &counts, end, own));
             let _over = EngineEndGuard(&counting);
             let outcome = stream::run(flows, own, &counting);
-            counting.is_over(expected && outcome.is_ok());
+            counting.is_over(expected, outcome.is_err());
             let ended = watching.join().unwrap_or_else(|_| {
                 TestEnd::Failed(Error::Panicked { thread: "an iperf3 control connection".into() })
             });

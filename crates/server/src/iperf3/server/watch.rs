@@ -20,7 +20,8 @@ use crate::Limits;
 
 /// How long streams may take to end once they were told.
 const ENDING: Nanos = Nanos::from_secs(3);
-/// How long the client may take to say why its streams have ended.
+/// How long the client may take to say why its streams have failed. Of streams that it closed it has as long as the
+/// server's patience: on a path that loses, the end of the test may come after the end of its streams.
 const REASON: Nanos = Nanos::from_millis(500);
 /// What a test has to move within the server's patience at least, unless it asked for a rate so low that this is more
 /// than a tenth of it.
@@ -45,6 +46,7 @@ pub(super) struct Counts {
     begun: AtomicU64,
     over: AtomicBool,
     expected: AtomicBool,
+    failed: AtomicBool,
 }
 
 /// Stands between the engine and whoever observes it: starts the client at the right moment, counts payload.
@@ -64,9 +66,10 @@ impl<'a> CountingObserver<'a> {
         Arc::clone(&self.counts)
     }
 
-    /// The engine has ended; whether before the client said so was to be expected.
-    pub(super) fn is_over(&self, expected: bool) {
-        self.counts.expected.store(expected, Ordering::Relaxed);
+    /// The engine has ended, having failed or not; whether before the client said so was to be expected.
+    pub(super) fn is_over(&self, expected: bool, failed: bool) {
+        self.counts.expected.store(expected && !failed, Ordering::Relaxed);
+        self.counts.failed.store(failed, Ordering::Relaxed);
         self.counts.over.store(true, Ordering::Release);
     }
 }
@@ -163,15 +166,17 @@ fn await_end(control: &mut Control, bounds: &TestBounds<'_>, counts: &Counts) ->
         if bytes - moved.0 >= bounds.least {
             moved = (bytes, now);
         }
-        if now - moved.1 > bounds.patience.0 {
+        if counts.is_over_too_soon() {
+            let reason = if counts.has_failed() { REASON } else { bounds.patience };
+            if now - *over.get_or_insert(now) > reason.0 {
+                return TestEnd::Engine;
+            }
+        } else if now - moved.1 > bounds.patience.0 {
             let missing = format!("{} to move", Bytes(bounds.least));
             let object = "a test of iperf3".into();
             let silent = Error::Silent { object, missing, waited: bounds.patience };
             let refused: Result<(), Error> = control.refuse(ErrorCode::NO_MESSAGE, silent);
             return refused.map_or_else(TestEnd::Failed, |()| TestEnd::Engine);
-        }
-        if counts.is_over_too_soon() && now - *over.get_or_insert(now) > REASON.0 {
-            return TestEnd::Engine;
         }
     }
 }
@@ -183,6 +188,10 @@ impl Counts {
 
     fn is_over_too_soon(&self) -> bool {
         self.is_over() && !self.expected.load(Ordering::Relaxed)
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
     }
 
     /// Which limit the test has exceeded.
@@ -241,7 +250,7 @@ pub(super) struct EngineEndGuard<'a, 'b>(pub(super) &'a CountingObserver<'b>);
 impl Drop for EngineEndGuard<'_, '_> {
     fn drop(&mut self) {
         if !self.0.counts.is_over() {
-            self.0.is_over(false);
+            self.0.is_over(false, true);
         }
     }
 }
