@@ -12,7 +12,7 @@ use samples::CpuUsage;
 use units::Nanos;
 use workload::Measurement;
 
-use crate::{cpu_attribution, observations::Observations, series::Series};
+use crate::{cpu_attribution, modality::Gathering, observations::Observations, series::Series};
 
 /// What the analysis asks each kind's measurement of a trial.
 pub(crate) trait KindAnalysis {
@@ -22,8 +22,8 @@ pub(crate) trait KindAnalysis {
     }
 
     /// What may be bimodal within the trial, and what it is called.
-    fn within(&self, series: &Series) -> (&'static str, Vec<f64>) {
-        ("intervals", series.rates.clone())
+    fn within(&self, series: &Series) -> (Gathering, Vec<f64>) {
+        (Gathering::Intervals, series.rates.clone())
     }
 
     /// CPU-seconds of the machine for its unit of work; `None` where it did none, or not it alone.
@@ -61,16 +61,4 @@ pub(crate) fn summary(cell: &Observations<'_>, value: Estimate) -> WorkloadSumma
         Measurement::Reported(_) => None,
     };
     cell.trials().find_map(|trial| of_kind(&trial.measurement)).unwrap_or(WorkloadSummary::Reported)
-}
-
-/// What may be bimodal within the trials of a cell, and what it is called; `None` where nothing is looked at.
-pub(crate) fn within(cell: &Observations<'_>) -> Option<(&'static str, Vec<f64>)> {
-    match &cell.trials().next()?.measurement {
-        Measurement::Stream(_) => Some(stream::within(cell)),
-        Measurement::PingPong(_) => Some(ping_pong::within(cell)),
-        Measurement::Connect(_)
-        | Measurement::FirstTouch(_)
-        | Measurement::Balloon(_)
-        | Measurement::Reported(_) => None,
-    }
 }

@@ -1,10 +1,12 @@
 //! Whether what a cell measured is bimodal, so that its median is one of two levels or neither.
 
+use std::fmt;
+
 use stats::{TwoLevels, bimodal};
 use units::Nanos;
 use workload::{LatencyHistogram, StreamSettings, Transport, WorkloadSettings};
 
-use crate::{kind, observations::Observations};
+use crate::{kind, observations::Observations, series};
 
 /// How many points of a distribution of round trips are looked at.
 const POINTS: u32 = 100;
@@ -14,21 +16,51 @@ const LEAST_RATIO: f64 = 1.1;
 /// Intervals that hold fewer datagrams on average differ by one more or less.
 const FEWEST_DATAGRAMS: f64 = 10.0;
 
+/// What gathers at two levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gathering {
+    Trials,
+    /// The rates of intervals within trials.
+    Intervals,
+    RoundTrips,
+}
+
+impl fmt::Display for Gathering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Trials => "trials",
+            Self::Intervals => "rates over time",
+            Self::RoundTrips => "round trips",
+        })
+    }
+}
+
 /// Two levels, and of what, in the metric's unit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Modality {
-    /// What gathers: `trials`, `intervals`, `round trips`.
-    pub(crate) of: &'static str,
+    pub(crate) of: Gathering,
     pub(crate) levels: TwoLevels,
 }
 
 /// The two levels of a cell: of its trials, or else within them.
 pub(crate) fn modality(cell: &Observations<'_>) -> Option<Modality> {
-    let found = |of, values: &[f64]| two_levels(values).map(|levels| Modality { of, levels });
-    found("trials", &cell.values()).or_else(|| {
-        let (of, values) = kind::within(cell)?;
-        found(of, &values)
-    })
+    let trials = two_levels(&cell.values());
+    trials.map(|levels| Modality { of: Gathering::Trials, levels }).or_else(|| within(cell))
+}
+
+fn within(cell: &Observations<'_>) -> Option<Modality> {
+    let load = cell.record.sent.load();
+    let mut of = Gathering::Intervals;
+    let each = cell.trials().filter_map(|trial| {
+        let series = series::of_trial(cell, trial);
+        let is_granular = load.is_some_and(|load| is_granular(load, series.length, &series.rates));
+        let values;
+        (of, values) = kind::of(&trial.measurement).within(&series);
+        (!is_granular).then_some(values)
+    });
+    let trials: Vec<Vec<f64>> = each.collect();
+    let levels = bimodal::two_levels_within(&trials).and_then(far_apart)?;
+    Some(Modality { of, levels })
 }
 
 /// Whether intervals of this length with these rates hold so few datagrams that their number makes levels.
@@ -42,7 +74,11 @@ pub(crate) fn is_granular(load: &WorkloadSettings, length: Nanos, rates: &[f64])
 
 /// Two levels that are far enough apart to matter.
 pub(crate) fn two_levels(values: &[f64]) -> Option<TwoLevels> {
-    bimodal::two_levels(values).filter(|levels| levels.high > LEAST_RATIO * levels.low)
+    bimodal::two_levels(values).and_then(far_apart)
+}
+
+fn far_apart(levels: TwoLevels) -> Option<TwoLevels> {
+    (levels.high > LEAST_RATIO * levels.low).then_some(levels)
 }
 
 /// Equally spaced points of a distribution: a million round trips need not be spelled out.

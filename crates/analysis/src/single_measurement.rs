@@ -74,7 +74,7 @@ fn two_levels(single: &Single<'_>) -> Option<SingleLevels> {
     let (of, values) = kind::of(single.measurement).within(&series);
     let levels = modality::two_levels(&values)?;
     Some(SingleLevels {
-        of: of.to_owned(),
+        of: of.to_string(),
         low: levels.low,
         high: levels.high,
         share_high: levels.share_high,

@@ -41,6 +41,20 @@ pub fn two_levels(values: &[f64]) -> Option<TwoLevels> {
     Some(TwoLevels { low: describe::median(lower)?, high: describe::median(upper)?, share_high })
 }
 
+/// Two levels that values go back and forth between within groups, such as the intervals of each trial: [`LEAST_SHARE`]
+/// of all values, and three, lie at the level that most of their own group do not. Groups that lie at one level each are
+/// so many observations, and not as many as they have values.
+pub fn two_levels_within(groups: &[Vec<f64>]) -> Option<TwoLevels> {
+    let levels = two_levels(&groups.concat())?;
+    let is_high = |value: &&f64| (*value - levels.low).abs() > (*value - levels.high).abs();
+    let strays = groups.iter().map(|group| {
+        let high = group.iter().filter(is_high).count();
+        high.min(group.len() - high)
+    });
+    let all: usize = groups.iter().map(Vec::len).sum();
+    (strays.sum::<usize>() as f64 >= 3.0f64.max(LEAST_SHARE * all as f64)).then_some(levels)
+}
+
 /// Ashman's D against its bound, squared and multiplied out so that two exact levels need no division by zero.
 fn apart(lower: &[f64], upper: &[f64]) -> Option<bool> {
     let distance = describe::mean(upper)? - describe::mean(lower)?;
@@ -86,6 +100,18 @@ mod tests {
     fn one_level_is_one_level() {
         assert_eq!(two_levels(&[5.0; 20]), None);
         assert_eq!(two_levels(&[5.0, 5.1, 4.9, 5.0, 5.2, 4.8, 5.0, 50.0]), None, "one outlier is no level");
+    }
+
+    #[test]
+    fn a_group_that_lies_elsewhere_as_a_whole_is_no_level() {
+        let odd = [[25.8, 24.1, 25.8], [20.2, 19.8, 20.4], [25.3, 23.2, 25.3], [25.1, 24.6, 25.2], [24.0, 23.7, 24.8]];
+        assert_eq!(two_levels_within(&odd.map(Vec::from)), None);
+        assert!(two_levels(odd.as_flattened()).is_some(), "taken for so many observations");
+        let switching = [[12.5, 12.6, 20.0, 20.1], [20.0, 12.5, 12.6, 20.0], [19.9, 20.0, 12.6, 12.5]];
+        assert_eq!(
+            two_levels_within(&switching.map(Vec::from)),
+            Some(TwoLevels { low: 12.55, high: 20.0, share_high: 0.5 })
+        );
     }
 
     type Shape = fn(f64) -> f64;

@@ -6,11 +6,16 @@ use units::Nanos;
 use workload::{OpenLoopData, PingPongData, Work};
 
 use super::{KindAnalysis, stream};
-use crate::{compare, distribution, modality, observations::Observations, series::Series};
+use crate::{
+    compare, distribution,
+    modality::{self, Gathering},
+    observations::Observations,
+    series::Series,
+};
 
 impl KindAnalysis for PingPongData {
-    fn within(&self, _: &Series) -> (&'static str, Vec<f64>) {
-        ("round trips", modality::points(&self.round_trips))
+    fn within(&self, _: &Series) -> (Gathering, Vec<f64>) {
+        (Gathering::RoundTrips, modality::points(&self.round_trips))
     }
 
     /// The histogram leaves the warm-up out, so the CPU time is taken as a rate. Beside a stream it is mostly that one's.
@@ -49,12 +54,6 @@ pub(crate) fn together(all: &[&PingPongData]) -> Option<LatencySummary> {
         under: compare::estimate(&all.iter().filter_map(|data| beside(data)).collect::<Vec<_>>()),
         histogram,
     })
-}
-
-/// The round trips of all trials.
-pub(super) fn within(cell: &Observations<'_>) -> (&'static str, Vec<f64>) {
-    let times = cell.trials().filter_map(ping_pong).map(|data| &data.round_trips);
-    ("round trips", modality::points(&distribution::merged(times)))
 }
 
 /// The round trips of a trial; `None` when it was no ping-pong.

@@ -14,7 +14,7 @@ use workload::{
 
 use super::KindAnalysis;
 use crate::{
-    compare, distribution, modality,
+    compare, distribution,
     observations::Observations,
     series::{self, Series, usual},
     steadiness,
@@ -58,16 +58,6 @@ pub(crate) fn summary(cell: &Observations<'_>, value: Estimate) -> Option<Stream
         lateness: lateness(&trials),
         stability: stability(cell),
     })
-}
-
-/// The rates of all trials' intervals, where those hold more than a few datagrams.
-pub(super) fn within(cell: &Observations<'_>) -> (&'static str, Vec<f64>) {
-    let all = cell.trials().map(|trial| series::of_trial(cell, trial));
-    let is_granular = |series: &Series| match &cell.record.sent {
-        WorkloadSource::Load(load) => modality::is_granular(load, series.length, &series.rates),
-        WorkloadSource::Told(_) => false,
-    };
-    ("intervals", all.filter(|series| !is_granular(series)).flat_map(|series| series.rates).collect())
 }
 
 /// The connections of a trial; none when it was no stream.

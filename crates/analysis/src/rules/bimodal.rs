@@ -6,7 +6,7 @@ use workload::Metric;
 
 use super::{Context, Rule};
 use crate::{
-    modality::{Modality, modality},
+    modality::{Gathering, Modality, modality},
     observations::Observations,
     words::{count, value},
 };
@@ -35,7 +35,7 @@ fn unexplained(cell: &CellSummary, humps: Modality) -> Option<Modality> {
         .map(|shift| cell.shifts.iter().filter(|other| other.trial == shift.trial).count())
         .max();
     let few = most.is_some_and(|most| most <= FEW_SHIFTS);
-    (humps.of != "intervals" || !few).then_some(humps)
+    (humps.of != Gathering::Intervals || !few).then_some(humps)
 }
 
 fn finding(
@@ -48,7 +48,7 @@ fn finding(
     let claim = match found {
         [_] => format!(
             "The {} of {id} are bimodal ({low} and {high}): do not use {}.",
-            if humps.of == "intervals" { "rates within trials" } else { humps.of },
+            humps.of,
             shown(widest, "its median", "its average")
         ),
         several => format!(
