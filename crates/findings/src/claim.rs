@@ -74,7 +74,7 @@ impl Finding {
     }
 
     /// Rules whose claims are causes though they ask for nothing.
-    const EXPLAINING: [&str; 1] = ["link-rate"];
+    const EXPLAINING: [&str; 2] = ["cpu-per-byte", "link-rate"];
 
     /// Whether it names a cause that was seen, and not one that may be.
     #[must_use]

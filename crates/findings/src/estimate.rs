@@ -105,6 +105,23 @@ fn percent(ratio: f64) -> String {
     format!("{}{}", if percent < 0.0 { '−' } else { '+' }, significant(percent.abs(), 3))
 }
 
+impl Comparison {
+    /// As what is lost where this is less: `68.8 % (64.9 to 72.0, 94 %)`.
+    #[must_use]
+    pub fn loss(&self) -> String {
+        let lost = |ratio: f64| significant((1.0 - ratio) * 100.0, 3);
+        let medians = self.ratio_of_medians.map(|ratio| format!("; of the medians {} %", lost(ratio)));
+        let medians = medians.unwrap_or_default();
+        match self.ratio_interval {
+            Some(Interval { low, high, confidence }) => {
+                let (least, most) = (lost(high), lost(low));
+                format!("{} % ({least} to {most}, {}{medians})", lost(self.ratio), Confidence(confidence))
+            }
+            None => format!("{} % (too few trials for an interval{medians})", lost(self.ratio)),
+        }
+    }
+}
+
 /// As a change: `−68.8 % (−72.0 to −64.9, 94 %)`.
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,6 +168,7 @@ mod tests {
             basis: Basis::Trials,
         };
         assert_eq!(comparison.to_string(), "−68.8 % (−72.0 to −64.9, 94 %)");
+        assert_eq!(comparison.loss(), "68.8 % (64.9 to 72.0, 94 %)");
         let several = Comparison { ratio: 2.31, ratio_interval: None, ..comparison };
         assert_eq!(several.to_string(), "2.31x (too few trials for an interval)");
         let apart = Comparison { ratio_interval: None, ratio_of_medians: Some(0.73), ..comparison };

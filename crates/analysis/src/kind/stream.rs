@@ -5,7 +5,7 @@ use findings::{
     DatagramSummary, Distribution, Estimate, SingleFlow, SingleOutcome, SingleRate, SingleStream,
     StreamSummary, TcpSummary,
 };
-use samples::{CpuUsage, Trial, WorkloadSource};
+use samples::{CpuUsage, Trial};
 use stats::describe;
 use units::Nanos;
 use workload::{

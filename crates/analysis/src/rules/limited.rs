@@ -48,7 +48,8 @@ pub(crate) fn look(
     })
 }
 
-fn mostly(
+/// The cell, the end and how busy it was, where at least half of the trials had the doubt.
+pub(crate) fn mostly(
     cell: &CellSummary,
     busy: fn(&ValidityWarning) -> Option<(&str, f64)>,
 ) -> Option<(&CellSummary, &str, f64)> {
@@ -56,9 +57,11 @@ fn mostly(
     often.filter_map(|(doubt, _)| busy(doubt)).map(|(end, busy)| (cell, end, busy)).next()
 }
 
+/// More streams than this are advised nowhere.
+pub(crate) const MOST_STREAMS: u32 = 128;
+
 /// What spares the busy thread of the first cell: cheaper steps, or where it has them already more threads.
 pub(crate) fn relief(finding: &Finding, context: &Context<'_>) -> Option<Change> {
-    const MOST_STREAMS: u32 = 128;
     let load = context.measured_of(finding.cells.first()?)?.asked()?;
     let more = (load.streams <= MOST_STREAMS / 2).then(|| Change::Streams { streams: load.streams * 2 });
     if load.mode == Mode::App { Some(Change::LimitMode) } else { more }

@@ -6,6 +6,7 @@ mod below_expected;
 mod bimodal;
 pub(crate) mod buffer_limited;
 mod contamination;
+mod cpu_per_byte;
 mod cpu_unexplained;
 mod cwnd_limited;
 mod datagram_loss;
@@ -133,6 +134,7 @@ pub(crate) const ALL: &[Rule] = &[
     slow_congestion_control::RULE,
     buffer_limited::RULE,
     cwnd_limited::RULE,
+    cpu_per_byte::RULE,
     softirq_bound::RULE,
     single_queue_bound::RULE,
     too_many_queues::RULE,

@@ -51,7 +51,7 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
         if others.is_empty() { String::new() } else { format!(" (together with {})", list(&others)) };
     let change = match least.ladder.metric {
         Metric::RoundTrip => format!("adds {} to {workload}", least.cost),
-        _ => format!("costs {} of {workload}", least.cost),
+        _ => format!("costs {} of {workload}", least.cost.loss()),
     };
     let below = least.rung.below.as_deref().unwrap_or("the path below");
     let settings = if own.len() > 1 { settings(least) } else { String::new() };

@@ -29,6 +29,7 @@ const PAGES: &[(&str, &str)] = pages![
     "bimodal",
     "buffer-limited",
     "contamination",
+    "cpu-per-byte",
     "cpu-unexplained",
     "cwnd-limited",
     "datagram-loss",

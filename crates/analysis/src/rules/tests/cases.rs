@@ -366,8 +366,17 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::nested(8.5e9),
         spares: || made::nested(10e9),
         severity: Note,
-        says: &["−15.0 %", "against plain", "tx-udp_tnl-segmentation", "--section environment"],
+        says: &["costs 15.0 %", "against plain", "tx-udp_tnl-segmentation", "--section environment"],
         change: None,
+    },
+    Case {
+        rule: "cpu-per-byte",
+        triggers: || made::costly(1000),
+        // As dear as before: what slows it is no CPU.
+        spares: || made::costly(500),
+        severity: Note,
+        says: &["CPU time limits vxlan-to-vxlan/bulk", "1.60 CPU-s, over plain 0.80", "2.00 times", "more streams"],
+        change: Some("streams"),
     },
     Case {
         rule: "generator-limited",

@@ -240,6 +240,21 @@ pub(super) fn doubted(trials: u32, doubt: fn(f64) -> ValidityWarning) -> Fixture
     run
 }
 
+/// Half the rate in the tunnel, for so many of the CPU-milliseconds of a second that the path below takes 1000 of, and a busy
+/// sender on both.
+pub(super) fn costly(millis: u64) -> Fixture {
+    let mut run = nested(5e9);
+    for (cell, busy) in [("plain/bulk", 1000), (UPPER, millis)] {
+        run.each(cell, |trial| {
+            let machine = &mut trial.cpu.machine;
+            (machine.user, machine.irq, machine.softirq) = (Nanos(0), Nanos(0), Nanos(0));
+            (machine.system, machine.idle) = (Nanos::from_millis(busy), Nanos::from_millis(2000 - busy));
+            trial.doubts.push(ValidityWarning::GeneratorLimited { end: "client".into(), busy: 0.99 });
+        });
+    }
+    run
+}
+
 /// cubic at 10 Gbit/s and bbr at this rate, as the sender's socket had them.
 pub(super) fn paced(rate: f64) -> Fixture {
     let mut run = two("congestion", ("cubic", 10e9), ("bbr", rate));

@@ -1,0 +1,128 @@
+//! `cpu-per-byte`: a path is slower than the one below it because each byte costs more of a CPU that is full on both.
+
+use findings::{CellSummary, Change, CostStep, CpuCost, Difference, Evidence, Finding, Remedy, Severity, Unit};
+use samples::ValidityWarning;
+use workload::{Metric, Work};
+
+use super::{Context, Rule, limited};
+use crate::words::percent;
+
+pub(crate) const RULE: Rule = Rule { id: "cpu-per-byte", look };
+
+/// How much of a loss, as a share of its logarithm, dearer bytes have to account for.
+const MOST: f64 = 0.75;
+/// CPUs that idle: with less there is nowhere to spread to.
+const IDLE: f64 = 0.5;
+
+/// A step that adds a layer, and both of its paths.
+struct DearStep<'a> {
+    cell: &'a CellSummary,
+    below: &'a CellSummary,
+    /// CPU-seconds a GB, over the step and below it.
+    seconds: [f64; 2],
+    cpu: CpuCost,
+    /// The busiest thread's share of a CPU.
+    busy: f64,
+}
+
+impl DearStep<'_> {
+    /// How many times as much a byte costs; above 1.
+    fn dearer(&self) -> f64 {
+        self.seconds[0] / self.seconds[1]
+    }
+}
+
+/// One claim for each workload, of the dearest step; the others are evidence.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let ladders = &context.findings.ladders;
+    let first = |workload: &str| ladders.iter().find(|ladder| ladder.workload == workload);
+    let mut workloads: Vec<&str> = ladders.iter().map(|ladder| ladder.workload.as_str()).collect();
+    workloads.dedup();
+    let claims = workloads.into_iter().filter_map(|workload| {
+        let ladder = first(workload).filter(|ladder| ladder.metric == Metric::Throughput)?;
+        let mut steps: Vec<DearStep<'_>> =
+            ladder.rungs.iter().filter_map(|rung| dear(rung, &context.findings.cells)).collect();
+        steps.sort_by(|one, other| other.dearer().total_cmp(&one.dearer()));
+        Some(finding(steps.first()?, &steps, context))
+    });
+    claims.collect()
+}
+
+fn dear<'a>(rung: &CostStep, cells: &'a [CellSummary]) -> Option<DearStep<'a>> {
+    let lost = rung.cost.filter(|cost| cost.verdict == Difference::Lower)?.ratio.recip();
+    let cell = cells.iter().find(|cell| cell.id == rung.cell)?;
+    let below = cells.iter().find(|below| {
+        Some(&below.path) == rung.below.as_ref()
+            && below.workload == cell.workload
+            && below.levels.iter().all(|(factor, level)| cell.levels.get(factor) == Some(level))
+    })?;
+    let (busy, _) = (full(cell)?, full(below)?);
+    let seconds = |cell: &CellSummary| {
+        cell.cpu?.per_work.filter(|cost| cost.work == Work::Bytes).map(|cost| cost.seconds)
+    };
+    let step = DearStep { cell, below, seconds: [seconds(cell)?, seconds(below)?], cpu: cell.cpu?, busy };
+    (step.dearer().ln() >= MOST * lost.ln()).then_some(step)
+}
+
+/// The busiest thread's share of a CPU where it had none left in most trials.
+fn full(cell: &CellSummary) -> Option<f64> {
+    limited::mostly(cell, |doubt| match doubt {
+        ValidityWarning::GeneratorLimited { end, busy } | ValidityWarning::ReceiverLimited { end, busy } => {
+            Some((end, *busy))
+        }
+        _ => None,
+    })
+    .map(|(_, _, busy)| busy)
+}
+
+fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>) -> Finding {
+    let [over, under] = dearest.seconds.map(|seconds| units::significant(seconds, 3));
+    Finding {
+        id: String::new(),
+        severity: Severity::Note,
+        claim: format!(
+            "CPU time limits {}: a GB takes {over} CPU-s, over {} {under}, and one thread is busy {} of the time.",
+            dearest.cell.id,
+            dearest.below.path,
+            percent(dearest.busy)
+        ),
+        // Of the others a layer that is added to them is not told from what they had before.
+        cells: vec![dearest.cell.id.clone()],
+        evidence: steps.iter().map(evidence).collect(),
+        caveats: vec![
+            "The CPU time is the whole machine's, of both ends; what other programs took is left out as far as they were \
+             seen."
+                .into(),
+        ],
+        remedy: Some(remedy(dearest, context)),
+    }
+}
+
+fn evidence(step: &DearStep<'_>) -> Evidence {
+    Evidence::new(format!("{} against {}", step.cell.id, step.below.path))
+        .rounded(step.seconds[0], Unit::Count)
+        .text(" CPU-s/GB instead of ")
+        .rounded(step.seconds[1], Unit::Count)
+        .text(", ")
+        .rounded(step.dearer(), Unit::Ratio)
+        .text(" times; ")
+        .rounded(step.cpu.busy, Unit::Cpus)
+        .text(format!(" of {} CPUs busy", step.cpu.cpus))
+}
+
+fn remedy(step: &DearStep<'_>, context: &Context<'_>) -> Remedy {
+    let idle = f64::from(step.cpu.cpus) - step.cpu.busy - step.cpu.others;
+    let streams = context.measured_of(&step.cell.id).and_then(|measured| measured.asked()).map(|load| load.streams);
+    let cheaper = "Make each byte cheaper: segmentation, checksum and receive offloads on at every layer, and a larger MTU where \
+                   the whole path carries it.";
+    match streams.filter(|streams| idle >= IDLE && *streams <= limited::MOST_STREAMS / 2) {
+        Some(streams) => Remedy {
+            change: Some(Change::Streams { streams: streams * 2 }),
+            ..Remedy::manual(
+                format!("Use the CPUs that idle: more streams at once, as each keeps to one or two. {cheaper}"),
+                Vec::new(),
+            )
+        },
+        None => Remedy::manual(cheaper.into(), context.commands().section("environment").into_iter().collect()),
+    }
+}
