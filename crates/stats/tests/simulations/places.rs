@@ -27,17 +27,22 @@ fn shapes() -> Vec<Case> {
                 Some(bimodal::two_levels(&values).is_some())
             }));
         }
-        let data = format!("{n} trials of three intervals, an eighth of a trial's deviation apart");
-        cases.push(Case::new("bimodal: false alarm", data, FALSE_ALARMS, move |draws| {
-            let mut trial = |level: f64| (0..3).map(|_| level + draws.error(Shape::Normal) / 8.0).collect();
-            let levels: Vec<f64> = (0..n).map(|_| draws.error(Shape::Normal)).collect();
-            let trials: Vec<Vec<f64>> = levels.into_iter().map(&mut trial).collect();
-            Some(bimodal::two_levels_within(&trials).is_some())
-        }));
         let data = format!("humps ten deviations apart n={n}");
         cases.push(Case::new("bimodal: found", data, (if n < 20 { 0.5 } else { 0.95 }, 1.0), move |draws| {
             let values: Vec<f64> = (0..n).map(|_| draws.error(Shape::TwoHumps)).collect();
             Some(bimodal::two_levels(&values).is_some())
+        }));
+    }
+    for n in [5, 8, 20] {
+        let data = format!("{n} trials of three intervals, an eighth of a trial's deviation apart");
+        cases.push(Case::new("bimodal: false alarm", data, FALSE_ALARMS, move |draws| {
+            let mut error = || draws.error(Shape::Normal);
+            let mut trial = || {
+                let level = error();
+                (0..3).map(|_| level + error() / 8.0).collect()
+            };
+            let trials: Vec<Vec<f64>> = (0..n).map(|_| trial()).collect();
+            Some(bimodal::two_levels_within(&trials).is_some())
         }));
     }
     cases
