@@ -81,9 +81,11 @@ fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>
         id: String::new(),
         severity: Severity::Note,
         claim: format!(
-            "CPU time limits {}: a GB takes {over} CPU-s, over {} {under}, and one thread is busy {} of the time.",
-            dearest.cell.id,
+            "A GB over {} takes {over} CPU-s, over {} {under}: CPU time is the limit of both, one thread of {} is busy {} \
+             of the time.",
+            dearest.cell.path,
             dearest.below.path,
+            dearest.cell.id,
             percent(dearest.busy)
         ),
         // Of the others a layer that is added to them is not told from what they had before.
