@@ -115,13 +115,13 @@ fn evidence(step: &DearStep<'_>) -> Evidence {
 fn remedy(step: &DearStep<'_>, context: &Context<'_>) -> Remedy {
     let idle = f64::from(step.cpu.cpus) - step.cpu.busy - step.cpu.others;
     let streams = context.measured_of(&step.cell.id).and_then(|measured| measured.asked()).map(|load| load.streams);
-    let cheaper = "Make each byte cheaper: segmentation, checksum and receive offloads on at every layer, and a larger MTU where \
-                   the whole path carries it.";
+    let cheaper = "Make bytes cheaper: offloads on at every layer, a larger MTU. Segmentation, checksum and receive offloads \
+                   count; the MTU has to be carried by the whole path.";
     match streams.filter(|streams| idle >= IDLE && *streams <= limited::MOST_STREAMS / 2) {
         Some(streams) => Remedy {
             change: Some(Change::Streams { streams: streams * 2 }),
             ..Remedy::manual(
-                format!("Use the CPUs that idle: more streams at once, as each keeps to one or two. {cheaper}"),
+                format!("Use the CPUs that idle: more streams at once. One keeps to a CPU or two. {cheaper}"),
                 Vec::new(),
             )
         },
