@@ -3,7 +3,7 @@
 use workload::Placement;
 
 use crate::{
-    names::WorkloadName,
+    names::{PathName, WorkloadName},
     plan::{Cell, Plan},
     scenario::Scenario,
 };
@@ -12,7 +12,7 @@ use crate::{
 /// two levels.
 #[must_use]
 pub fn loose_workloads<'a>(scenario: &Scenario, plan: &'a Plan) -> Vec<&'a WorkloadName> {
-    let path = |name| scenario.paths.iter().find(|path| path.name == *name);
+    let path = |name: &PathName| scenario.paths.iter().find(|path| path.name == *name);
     let mut loose: Vec<&WorkloadName> = Vec::new();
     for name in plan.cells.iter().map(|cell| &cell.workload) {
         let is_loose = |cell: &Cell| {

@@ -126,6 +126,23 @@ fn networks_of_different_sizes_on_one_segment_are_told_and_taken() {
 }
 
 #[test]
+fn workloads_that_are_placed_nowhere_are_told_and_taken() {
+    let loose = |scenario: &Scenario| {
+        let plan = scenario::Plan::expand(scenario, 0, &scenario::PlanOptions::default());
+        scenario::loose_workloads(scenario, &plan).into_iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let text = two_pods("198.18.64.1/24", "198.18.64.2/24");
+    let parsed = |text: &str| Scenario::parse("test", text).expect("it is right");
+    assert_eq!(loose(&parsed(&text)), ["stream"]);
+    assert_eq!(loose(&parsed(&format!("{text}placement = \"cross-cpu\"\n"))), [""; 0]);
+    assert_eq!(loose(&parsed(&format!("{text}\n[[factors]]\nplacement = [\"free\", \"cross-cpu\"]\n"))), [""; 0]);
+    for shipped in scenario::builtin::all() {
+        let scenario = Scenario::parse(shipped.name, shipped.text).expect("shipped");
+        assert_eq!(loose(&scenario), [""; 0], "{}", shipped.name);
+    }
+}
+
+#[test]
 fn the_ends_of_a_wire_share_a_network() {
     let (from, to) = ("\"198.18.2.2/24\"]", "\"198.18.3.2/24\"]");
     check("quick", (from, to), to, "the ends of the wire `uplink` are in different networks", "");
