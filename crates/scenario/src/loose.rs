@@ -1,6 +1,6 @@
 //! Workloads whose ends the scheduler may move. Must not know what they send.
 
-use workload::Placement;
+use workload::{Placement, StreamSettings};
 
 use crate::{
     names::{PathName, WorkloadName},
@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The workloads of this machine's namespaces that are placed nowhere at any level: trials on one CPU and on two often gather at
-/// two levels.
+/// two levels. Several streams at once are the scheduler's to spread.
 #[must_use]
 pub fn loose_workloads<'a>(scenario: &Scenario, plan: &'a Plan) -> Vec<&'a WorkloadName> {
     let path = |name: &PathName| scenario.paths.iter().find(|path| path.name == *name);
@@ -17,6 +17,7 @@ pub fn loose_workloads<'a>(scenario: &Scenario, plan: &'a Plan) -> Vec<&'a Workl
     for name in plan.cells.iter().map(|cell| &cell.workload) {
         let is_loose = |cell: &Cell| {
             cell.placement == Placement::Free
+                && StreamSettings::of(&cell.load).is_none_or(|stream| stream.streams == 1)
                 && path(&cell.path).is_some_and(|path| {
                     !path.is_host() && [&path.from, &path.to].iter().all(|end| !scenario.lab.has_own_kernel(&end.host))
                 })

@@ -135,7 +135,8 @@ fn workloads_that_are_placed_nowhere_are_told_and_taken() {
     let parsed = |text: &str| Scenario::parse("test", text).expect("it is right");
     assert_eq!(loose(&parsed(&text)), ["stream"]);
     assert_eq!(loose(&parsed(&format!("{text}placement = \"cross-cpu\"\n"))), [""; 0]);
-    assert_eq!(loose(&parsed(&format!("{text}\n[[factors]]\nplacement = [\"free\", \"cross-cpu\"]\n"))), [""; 0]);
+    let varied = "\n[factors.placement]\nvary = \"placement\"\nvalues = [\"free\", \"cross-cpu\"]\n";
+    assert_eq!(loose(&parsed(&format!("{text}{varied}"))), [""; 0]);
     for shipped in scenario::builtin::all() {
         let scenario = Scenario::parse(shipped.name, shipped.text).expect("shipped");
         assert_eq!(loose(&scenario), [""; 0], "{}", shipped.name);
