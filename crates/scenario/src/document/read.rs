@@ -94,13 +94,19 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// Whether an unknown key at the top was probably meant to be this one: that is told already.
+    fn is_misspelt(&self, key: &str) -> bool {
+        let mut typed = self.root.keys().map(|typed| typed.get_ref());
+        typed.any(|typed| keys().all(|known| known != typed) && nearest::word(typed, keys()) == Some(key))
+    }
+
     fn take(&mut self, key: &str) -> Option<Spanned<DeValue<'t>>> {
         self.root.remove(key)
     }
 
     fn required<T: Deserialize<'t>>(&mut self, key: &str) -> Option<T> {
         let value = self.take(key);
-        if value.is_none() {
+        if value.is_none() && !self.is_misspelt(key) {
             let help = match key {
                 "schema" => "begin the document with `schema = 1`".to_owned(),
                 _ => format!("add `{key} = \"...\"` at the top"),
@@ -118,7 +124,7 @@ impl<'t> Reader<'t> {
     fn required_section<T: DeserializeOwned>(&mut self, key: &str, help: &str) -> Section<T> {
         let before = self.problems.len();
         let section = self.section(key);
-        if section.0.is_empty() && self.problems.len() == before {
+        if section.0.is_empty() && self.problems.len() == before && !self.is_misspelt(key) {
             self.problems.push(Problem::new(0..0, format!("the scenario has no {key}"), "here").help(help));
         }
         section
@@ -157,16 +163,26 @@ impl<'t> Reader<'t> {
         read
     }
 
-    /// Reads one value. After an unknown key it reads again without that key, to find what else is wrong.
+    /// Reads one value. After an unknown key it reads again without that key, to find what else is wrong; a key that was
+    /// misspelt is not missing as well.
     fn value<T: Deserialize<'t>>(&mut self, mut value: Spanned<DeValue<'t>>) -> Option<T> {
         let mut clean = true;
+        let mut meant: Vec<String> = Vec::new();
         loop {
             let error = match T::deserialize(ValueDeserializer::from(value.clone())) {
                 Ok(read) => return clean.then_some(read),
                 Err(error) => error,
             };
             clean = false;
-            self.problems.push(shape(&error, &value.span()));
+            let message = error.message();
+            let words = quoted(message);
+            match words.split_first() {
+                Some((key, _)) if message.starts_with(MISSING) && meant.iter().any(|meant| meant == key) => {}
+                _ => self.problems.push(shape(&error, &value.span())),
+            }
+            if let Some((typed, valid)) = words.split_first().filter(|_| message.starts_with(UNKNOWN)) {
+                meant.extend(nearest::word(typed, valid.iter().copied()).map(ToOwned::to_owned));
+            }
             if !without_key_at(&mut value, error.span()) {
                 return None;
             }
@@ -198,17 +214,26 @@ fn not_a_section(span: Range<usize>, key: &str) -> Problem {
     problem.help(format!("write `[{key}.NAME]` before the settings of each"))
 }
 
+/// How serde begins what it says of a key that is not there, and of one that it does not know.
+const MISSING: &str = "missing field";
+const UNKNOWN: &str = "unknown field";
+
+/// What stands in backticks.
+fn quoted(message: &str) -> Vec<&str> {
+    message.split('`').skip(1).step_by(2).collect()
+}
+
 /// What serde found wrong with a table, in the words of this language.
 fn shape(error: &Error, table: &Range<usize>) -> Problem {
     let span = error.span().unwrap_or_else(|| table.clone());
     let message = error.message();
-    let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let words = quoted(message);
     match words.split_first() {
-        Some((typed, valid)) if message.starts_with("unknown field") => {
+        Some((typed, valid)) if message.starts_with(UNKNOWN) => {
             unknown_key(span, typed, valid.iter().copied())
         }
         Some((typed, valid)) if message.starts_with("unknown variant") => unknown_word(span, typed, valid),
-        Some((key, _)) if message.starts_with("missing field") => {
+        Some((key, _)) if message.starts_with(MISSING) => {
             Problem::new(span, format!("`{key}` is missing"), "in this table")
                 .help(format!("add `{key} = ...`"))
         }

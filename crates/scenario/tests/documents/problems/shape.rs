@@ -49,6 +49,8 @@ fn what_cannot_be_read_is_not_told_to_be_missing() {
         ("baseline = true", "baseline = 1"),
         ("[pods.app]", "[pod.app]"),
         ("bridge = \"cni0\"", "bridge = 5"),
+        ("from = \"node1:eth0\"", "form = \"node1:eth0\""),
+        ("title = ", "tittle = "),
     ] {
         assert_eq!(problems(&changed("quick", from, to)).len(), 1, "{to}");
     }
