@@ -275,22 +275,43 @@ fn ladder<'a>(findings: &'a Findings, workload: &str) -> Option<&'a Ladder> {
     findings.ladders.iter().find(|ladder| ladder.workload == workload)
 }
 
+/// A step of a cost breakdown, and what stands before its number.
+struct Step<'a> {
+    rung: &'a CostStep,
+    cost: &'a Comparison,
+    judgement: &'static str,
+}
+
+/// The steps of a ladder that have a cost; doubtful are those of numbers that cannot be relied on, unless all are.
+fn steps<'a>(findings: &'a Findings, ladder: &'a Ladder) -> Vec<Step<'a>> {
+    let doubts = findings.claims.iter().filter(|claim| claim.distrusts() && !claim.leaves_what_is_established());
+    let doubted: Vec<&String> = doubts.flat_map(|claim| &claim.cells).collect();
+    let is_doubted = |rung: &CostStep| doubted.contains(&&rung.cell);
+    let all = ladder.rungs.iter().all(is_doubted);
+    let stands_on = |rung: &CostStep| ladder.rungs.iter().find(|it| Some(&it.path) == rung.below.as_ref());
+    let step = |rung: &'a CostStep| {
+        let cost = rung.cost.as_ref()?;
+        let is_doubtful = !all && (is_doubted(rung) || stands_on(rung).is_some_and(is_doubted));
+        let judgement = if is_doubtful { "doubtful: " } else { difference::judgement(cost) };
+        Some(Step { rung, cost, judgement })
+    };
+    ladder.rungs.iter().filter_map(step).collect()
+}
+
 /// `stream: vxlan −41.8 %; not significant: veth, bridge −1.90 %`, as many of the smallest left out as do not fit.
 fn layers(findings: &Findings, ladder: &Ladder, room: usize) -> String {
-    let mut steps: Vec<(&CostStep, &Comparison)> =
-        ladder.rungs.iter().filter_map(|rung| Some((rung, rung.cost.as_ref()?))).collect();
+    let mut steps = steps(findings, ladder);
     let (lead, all) = (speed::lead(findings, &ladder.workload), steps.len());
     let settings = speed::settings(&ladder.levels).unwrap_or_default();
     let whole = format!("{lead}{}{settings}", steps_in_words(&steps, 0));
     if whole.chars().count() <= room {
         return whole;
     }
+    let size = |step: &Step<'_>| step.cost.ratio.ln().abs();
     loop {
         let line = format!("{lead}{}", steps_in_words(&steps, all - steps.len()));
-        let least = steps
-            .iter()
-            .enumerate()
-            .min_by(|(_, one), (_, other)| one.1.ratio.ln().abs().total_cmp(&other.1.ratio.ln().abs()));
+        let least =
+            steps.iter().enumerate().min_by(|(_, one), (_, other)| size(one).total_cmp(&size(other)));
         match least.map(|(place, _)| place) {
             Some(place) if line.chars().count() > room && steps.len() > 1 => drop(steps.remove(place)),
             _ => return line,
@@ -298,12 +319,11 @@ fn layers(findings: &Findings, ladder: &Ladder, room: usize) -> String {
     }
 }
 
-fn steps_in_words(steps: &[(&CostStep, &Comparison)], left_out: usize) -> String {
+fn steps_in_words(steps: &[Step<'_>], left_out: usize) -> String {
     let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
-    for (rung, cost) in steps {
-        let judgement = difference::judgement(cost);
+    for Step { rung, cost, judgement } in steps {
         let said = format!("{} {}", rung.adds.join(" + "), phrases::gain_alone(cost));
-        match groups.iter_mut().find(|(word, _)| *word == judgement) {
+        match groups.iter_mut().find(|(word, _)| word == judgement) {
             Some((_, group)) => group.push(said),
             None => groups.push((judgement, vec![said])),
         }

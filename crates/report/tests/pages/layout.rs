@@ -188,6 +188,24 @@ fn a_serious_doubt_about_the_numbers_stands_first_and_nothing_rests_on_them() {
 }
 
 #[test]
+fn a_layer_is_doubtful_where_either_end_of_its_step_is_and_the_others_stand() {
+    let mut findings = sample::findings();
+    let rungs = findings.ladders[0].rungs.clone();
+    let doubted = rungs.iter().find(|rung| rung.below.is_none() && rung.cost.is_none()).expect("the lowest");
+    let doubt = Finding {
+        id: "bimodal".into(),
+        cells: vec![doubted.cell.clone()],
+        ..Finding::new(Severity::Serious, "Two levels.")
+    };
+    findings.claims.insert(0, doubt);
+    let text = render(&findings, None, Format::Terminal, &Options::default());
+    assert!(summary(&text).iter().any(|line| line.contains("doubtful: vxlan −41.8 %")), "{text}");
+    findings.claims[0].cells = rungs.into_iter().map(|rung| rung.cell).collect();
+    let text = render(&findings, None, Format::Terminal, &Options::default());
+    assert!(!text.contains("doubtful"), "of all the caution says it: {text}");
+}
+
+#[test]
 fn a_cause_of_a_difference_is_what_its_worse_end_has_alone() {
     let findings = sample::findings();
     let names_a_cause = |cells: Vec<String>| {

@@ -72,7 +72,7 @@ pub(super) struct Reach {
 #[command(next_help_heading = "Traffic")]
 pub(super) struct Traffic {
     /// Measure for so long (seconds) [default: 10]
-    #[arg(short, long, value_name = "SECONDS", value_parser = amount::seconds)]
+    #[arg(short, long, alias = "for", value_name = "SECONDS", value_parser = amount::seconds)]
     pub(super) time: Option<Nanos>,
     /// Send so many bytes instead, all connections together
     #[arg(short = 'n', long, value_name = "SIZE", value_parser = amount::size, conflicts_with = "time")]

@@ -15,7 +15,7 @@ pub(crate) struct MeasureArgs {
     #[arg(short, long, value_name = "PID|NAME|SOCKET")]
     pub(super) qemu: String,
     /// Look for so long (seconds) [default: 10]
-    #[arg(id = "length", long = "for", value_name = "SECONDS", value_parser = amount::seconds)]
+    #[arg(id = "length", long = "for", alias = "time", short_alias = 't', value_name = "SECONDS", value_parser = amount::seconds)]
     pub(super) length: Option<Nanos>,
     /// So many rows a table at most
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..))]

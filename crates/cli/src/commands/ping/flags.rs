@@ -77,7 +77,7 @@ pub(super) struct Reach {
 #[command(next_help_heading = "Traffic")]
 pub(super) struct Traffic {
     /// Measure for so long (seconds)
-    #[arg(short, long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "10")]
+    #[arg(short, long, alias = "for", value_name = "SECONDS", value_parser = amount::seconds, default_value = "10")]
     pub(super) time: Nanos,
     /// Leave so long at the start out of the result (seconds)
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "500ms")]

@@ -66,7 +66,7 @@ pub(crate) struct Target {
 #[command(next_help_heading = "How")]
 pub(super) struct Method {
     /// Look for so long (seconds) [default: 10]
-    #[arg(id = "length", long = "for", value_name = "SECONDS", value_parser = amount::seconds)]
+    #[arg(id = "length", long = "for", alias = "time", short_alias = 't', value_name = "SECONDS", value_parser = amount::seconds)]
     pub(super) length: Option<Nanos>,
     /// On a terminal, show so often what happened meanwhile (seconds); 0 for only the end
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "1")]
