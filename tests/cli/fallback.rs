@@ -42,10 +42,14 @@ impl Drop for Busy {
 
 /// `plumb` without the rights that eBPF needs.
 fn without_rights(sandbox: &Sandbox, arguments: &[&str]) -> Command {
+    bounded(sandbox, "-bpf,-perfmon,-sys_admin", arguments)
+}
+
+/// `plumb` of root with these capabilities alone, or all but these, as setpriv(1) has them.
+pub(crate) fn bounded(sandbox: &Sandbox, set: &str, arguments: &[&str]) -> Command {
     let plain = sandbox.command(arguments);
     let mut command = Command::new("setpriv");
-    let lost = "-bpf,-perfmon,-sys_admin";
-    command.args(["--bounding-set", lost, "--inh-caps", lost, "--"]).arg(plain.get_program()).args(arguments);
+    command.args(["--bounding-set", set, "--inh-caps", set, "--"]).arg(plain.get_program()).args(arguments);
     for (name, value) in plain.get_envs() {
         command.env(name, value.expect("it is set"));
     }

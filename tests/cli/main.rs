@@ -18,6 +18,7 @@ mod hostile;
 mod kept;
 mod memory;
 mod plot;
+mod rights;
 mod shared_store;
 mod shells;
 mod tables;
@@ -312,6 +313,12 @@ const CASES: &[Case] = &[
         name: "a_watch_of_a_store_that_cannot_be_read_tells_no_loss",
         needs: &[],
         test: watch::a_store_that_cannot_be_read_is_no_loss,
+    },
+    Case { name: "each_capability_is_had_or_not", needs: FALLBACK, test: rights::each_is_had_or_not },
+    Case {
+        name: "a_lab_and_its_probes_need_two_capabilities",
+        needs: &[Need::Root, Need::Program("setpriv", "util-linux"), Need::BTF],
+        test: rights::a_lab_and_its_probes_need_two,
     },
     Case {
         name: "a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is",

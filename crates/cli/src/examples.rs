@@ -385,7 +385,11 @@ const EXAMPLES: &[Examples] = &[
     ),
     (
         "doctor",
-        &[("plumb doctor", "can this machine measure?"), ("plumb doctor --json", "the same for programs")],
+        &[
+            ("plumb doctor", "can this machine measure?"),
+            ("plumb doctor --json", "the same for programs"),
+            ("plumb doctor --rights", "what root's rights are used for"),
+        ],
     ),
 ];
 

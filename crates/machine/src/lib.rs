@@ -33,7 +33,7 @@ pub use namespace::Namespace;
 pub use namespace_entry::visit;
 pub use qemu::{Accelerator, BALLOON, Monitor, MonitorError, MonitorSays, Nic, NicSays, Qemu, QemuError};
 pub use resident::resident;
-pub use rights::Rights;
+pub use rights::{CAPABILITY_USES, CapabilityUse, Rights};
 pub use runtime_folder::runtime_folder;
 pub use ssh::{ProgramCopy, Ssh, SshError};
 pub use starvation::longest_wait;

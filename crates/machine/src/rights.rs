@@ -1,4 +1,6 @@
-//! The rights that a lab needs: root's, or those of a user namespace of our own.
+//! The rights that a lab needs: root's, or those of a user namespace of our own. And what is done with each capability.
+
+use serde::Serialize;
 
 /// Whose rights this process has over the namespaces it makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,5 +22,61 @@ impl Rights {
         }
         sys::userns::enter_as_root()?;
         Ok(Self::UserNamespace)
+    }
+}
+
+/// What capabilities are used for.
+#[derive(Debug, Serialize)]
+pub struct CapabilityUse {
+    /// All are needed.
+    pub capabilities: &'static [&'static str],
+    /// One that stands for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub or: Option<&'static str>,
+    pub used_for: &'static str,
+    /// What is left without them.
+    pub without: &'static str,
+}
+
+/// Every one that is used, by whatever command. Tried by dropping all others: tests/cli `rights`.
+pub const CAPABILITY_USES: &[CapabilityUse] = &[
+    CapabilityUse {
+        capabilities: &["CAP_SYS_ADMIN", "CAP_NET_ADMIN"],
+        or: None,
+        used_for: "labs: namespaces, their devices, addresses, routes and rules",
+        without: "labs in a user namespace of their own, where the kernel lets any user make one",
+    },
+    CapabilityUse {
+        capabilities: &["CAP_BPF", "CAP_PERFMON"],
+        or: Some("CAP_SYS_ADMIN"),
+        used_for: "eBPF probes of runs and of `plumb trace`: system calls, a packet's way, exact CPU time",
+        without: "CPU time in ticks; system calls by `plumb trace --fallback ptrace`",
+    },
+    CapabilityUse {
+        capabilities: &["CAP_SETUID", "CAP_SETGID"],
+        or: None,
+        used_for: "becoming a user without rights, started as root: `plumb server`, QEMU, Firecracker",
+        without: "as root none of them starts; started by another user each stays that user",
+    },
+    CapabilityUse {
+        capabilities: &["CAP_SYS_PTRACE"],
+        or: None,
+        used_for: "`plumb trace --fallback ptrace` of other users' processes",
+        without: "processes of the same user",
+    },
+    CapabilityUse {
+        capabilities: &["CAP_NET_BIND_SERVICE"],
+        or: None,
+        used_for: "`plumb server` at a port below 1024",
+        without: "ports from 1024 on",
+    },
+];
+
+impl CapabilityUse {
+    /// Whether this process has them, or what stands for them, over the machine and not in a user namespace alone.
+    #[must_use]
+    pub fn is_had(&self) -> bool {
+        let or = self.or.is_some_and(|or| sys::userns::has_capabilities(&[or]));
+        !sys::userns::is_nested() && (or || sys::userns::has_capabilities(self.capabilities))
     }
 }

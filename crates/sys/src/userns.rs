@@ -116,7 +116,17 @@ impl Eq for UserNs {}
 /// Whether the calling thread has CAP_NET_ADMIN and CAP_SYS_ADMIN: what namespaces and devices need.
 #[must_use]
 pub fn has_net_admin() -> bool {
-    let needed = CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN;
+    has(CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN)
+}
+
+/// Whether the calling thread has all of these, each as `CAP_NET_ADMIN`; false for a name that is none.
+#[must_use]
+pub fn has_capabilities(names: &[&str]) -> bool {
+    let named = |name: &&str| CapabilitySet::from_name(name.strip_prefix("CAP_").unwrap_or(name));
+    names.iter().map(named).collect::<Option<CapabilitySet>>().is_some_and(has)
+}
+
+fn has(needed: CapabilitySet) -> bool {
     rustix::thread::capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
 }
 

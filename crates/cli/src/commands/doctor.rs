@@ -4,6 +4,7 @@ mod check;
 mod guests;
 mod host;
 mod memory;
+mod rights;
 mod table;
 mod verdict;
 
@@ -25,6 +26,9 @@ pub(crate) struct DoctorArgs {
     /// Look at this host instead, by SSH: whether it can be an end of paths
     #[arg(long, value_name = "USER@HOST", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     host: Option<String>,
+    /// Which capabilities are used for what, what is left without each, and which this process has
+    #[arg(long, conflicts_with = "host")]
+    rights: bool,
     /// Print a JSON document instead of a table
     #[arg(long)]
     json: bool,
@@ -47,6 +51,9 @@ struct Document {
 pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
     if let Some(destination) = &args.host {
         return host::run(destination, args.json);
+    }
+    if args.rights {
+        return rights::run(args.json);
     }
     // A user namespace can be entered only while there is one thread, so this comes first.
     let rights = Rights::acquire();

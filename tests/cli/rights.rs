@@ -1,0 +1,56 @@
+//! Capabilities taken from plumb by setpriv(1): what `plumb doctor --rights` says of each holds.
+
+use std::process::Output;
+
+use plumb_tests::wire;
+use serde_json::Value;
+
+use crate::{fallback::bounded, sandbox};
+
+/// What root does with these capabilities alone.
+fn with(kept: &[&str], arguments: &[&str]) -> Output {
+    let kept = kept.iter().map(|name| format!(",+{}", name.trim_start_matches("CAP_").to_lowercase()));
+    let set = format!("-all{}", kept.collect::<String>());
+    bounded(&sandbox(), &set, arguments).output().expect("util-linux has it")
+}
+
+fn said(output: &Output) -> String {
+    [&output.stdout[..], &output.stderr].map(|said| String::from_utf8_lossy(said).into_owned()).concat()
+}
+
+/// Each use of capabilities: their names, what stands for them, and whether plumb has them.
+fn uses(kept: &[&str]) -> Vec<(Vec<String>, Option<String>, bool)> {
+    let output = with(kept, &["doctor", "--rights", "--json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(&output)));
+    let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
+    let each = document["rights"].as_array().expect("a list").iter().map(|right| {
+        let names = right["capabilities"].as_array().expect("a list").iter().filter_map(text).collect();
+        (names, text(&right["or"]), right["had"] == true)
+    });
+    each.collect()
+}
+
+pub(crate) fn each_is_had_or_not() {
+    let all = uses(&[]);
+    assert!(all.len() >= 5 && all.iter().all(|(.., had)| !had), "{all:?}");
+    for (names, ..) in &all {
+        let kept: Vec<&str> = names.iter().map(String::as_str).collect();
+        for (others, or, had) in uses(&kept) {
+            let is_kept = others.iter().chain(&or).all(|name| names.contains(name)) || &others == names;
+            let stands = or.is_some_and(|or| names.contains(&or));
+            assert_eq!(had, is_kept || stands, "{others:?} with {kept:?}");
+        }
+    }
+}
+
+pub(crate) fn a_lab_and_its_probes_need_two() {
+    let file = sandbox().file("wire.toml", &wire(1, "200ms"));
+    let run = ["run", &file, "--probe", "syscalls"];
+    let output = with(&["CAP_SYS_ADMIN", "CAP_NET_ADMIN"], &run);
+    let text = said(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(!text.contains("without probes") && !text.contains("user namespace"), "{text}");
+    let output = with(&["CAP_BPF"], &["server", "-p", "5999"]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("cannot become user nobody"), "{}", said(&output));
+}
