@@ -41,15 +41,17 @@ pub(super) fn run(json: bool) -> anyhow::Result<Exit> {
 
 fn text(document: &Document, width: u16) -> String {
     let mut text = String::new();
-    table::section(&mut text, "Capabilities", document.rights.iter().flat_map(rows), width);
+    table::section(&mut text, "Capabilities (CAP_)", document.rights.iter().flat_map(rows), width);
     text.push_str(&crate::width::wrapped(&format!("\n{OTHERS}\n"), Some(usize::from(width))));
     text
 }
 
 fn rows(right: &Right) -> [table::Row; 2] {
     let mark = if right.had { "✔" } else { "✘" };
-    let or = right.of.or.map(|or| format!(" or {or}")).unwrap_or_default();
-    let title = format!("{}{or}", right.of.capabilities.join(", "));
+    let short = |name: &str| name.trim_start_matches("CAP_").to_owned();
+    let or = right.of.or.map(|or| format!(" or {}", short(or))).unwrap_or_default();
+    let names: Vec<String> = right.of.capabilities.iter().map(|name| short(name)).collect();
+    let title = names.join(", ") + &or;
     let below = |text: String| [String::new(), String::new(), text];
     [[mark.to_owned(), title, right.of.used_for.to_owned()], below(format!("without: {}", right.of.without))]
 }
