@@ -2,16 +2,16 @@
 
 use std::process::Output;
 
-use plumb_tests::wire;
+use plumb_tests::{Sandbox, wire};
 use serde_json::Value;
 
 use crate::{fallback::bounded, sandbox};
 
 /// What root does with these capabilities alone.
-fn with(kept: &[&str], arguments: &[&str]) -> Output {
+fn with(sandbox: &Sandbox, kept: &[&str], arguments: &[&str]) -> Output {
     let kept = kept.iter().map(|name| format!(",+{}", name.trim_start_matches("CAP_").to_lowercase()));
     let set = format!("-all{}", kept.collect::<String>());
-    bounded(&sandbox(), &set, arguments).output().expect("util-linux has it")
+    bounded(sandbox, &set, arguments).output().expect("util-linux has it")
 }
 
 fn said(output: &Output) -> String {
@@ -20,7 +20,7 @@ fn said(output: &Output) -> String {
 
 /// Each use of capabilities: their names, what stands for them, and whether plumb has them.
 fn uses(kept: &[&str]) -> Vec<(Vec<String>, Option<String>, bool)> {
-    let output = with(kept, &["doctor", "--rights", "--json"]);
+    let output = with(&sandbox(), kept, &["doctor", "--rights", "--json"]);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(&output)));
     let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
     let each = document["rights"].as_array().expect("a list").iter().map(|right| {
@@ -44,13 +44,14 @@ pub(crate) fn each_is_had_or_not() {
 }
 
 pub(crate) fn a_lab_and_its_probes_need_two() {
-    let file = sandbox().file("wire.toml", &wire(1, "200ms"));
+    let sandbox = sandbox();
+    let file = sandbox.file("wire.toml", &wire(1, "200ms"));
     let run = ["run", &file, "--probe", "syscalls"];
-    let output = with(&["CAP_SYS_ADMIN", "CAP_NET_ADMIN"], &run);
+    let output = with(&sandbox, &["CAP_SYS_ADMIN", "CAP_NET_ADMIN"], &run);
     let text = said(&output);
     assert!(output.status.success(), "{text}");
     assert!(!text.contains("without probes") && !text.contains("user namespace"), "{text}");
-    let output = with(&["CAP_BPF"], &["server", "-p", "5999"]);
+    let output = with(&sandbox, &["CAP_BPF"], &["server", "-p", "5999"]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(said(&output).contains("cannot become user nobody"), "{}", said(&output));
 }
