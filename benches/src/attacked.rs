@@ -7,12 +7,12 @@
 use std::{cell::RefCell, net::SocketAddrV4, process::Command, time::Duration};
 
 use anyhow::{Context, ensure};
+use plumb_tests::{SOURCES, source};
 use serde_json::Value;
 use sys::affinity;
 use workload::{Placement, Transport};
 
 use crate::{
-    attack::{SOURCES, source},
     bench::Bench,
     comparison::{Comparison, Pairing, Subject, compare},
     ends::{self, Order},

@@ -17,7 +17,7 @@ use units::Nanos;
 use workload::{EndMeasurement, LatencyHistogram, MessagesEnd, PingPongEnd, WorkloadSettings};
 
 use crate::{
-    attack, import, pacing,
+    import, listener, pacing,
     process::{Running, Said},
     wire::{End, Wire},
 };
@@ -143,10 +143,10 @@ pub(crate) fn obey(order: &str) -> anyhow::Result<()> {
         }
         Order::Import { log } => Account { import: Some(import::read(&log)?), ..Account::default() },
         Order::Attack { server, rate, seconds } => {
-            let connections = attack::attack(server, rate, Duration::from_secs(seconds))?;
+            let connections = plumb_tests::attack(server, rate, Duration::from_secs(seconds))?;
             Account { connections, ..Account::default() }
         }
-        Order::Listen { at } => return attack::listen(at, || say(LISTENS)),
+        Order::Listen { at } => return listener::listen(at, || say(LISTENS)),
     };
     say(&serde_json::to_string(&account)?)
 }

@@ -8,7 +8,6 @@
 )]
 
 mod args;
-mod attack;
 mod attacked;
 mod bench;
 mod boot;
@@ -18,6 +17,7 @@ mod ends;
 mod environment;
 mod import;
 mod json;
+mod listener;
 mod meter;
 mod namespaces;
 mod others;

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a soak waits, and makes other work meanwhile")]
 #![expect(clippy::disallowed_macros, reason = "what was counted is printed")]
 
+mod attacked_server;
 mod cycles;
 mod equal;
 mod kills;
@@ -63,6 +64,16 @@ const CASES: &[Case] = &[
         name: "no_trial_is_lost_to_a_hundred_locks_of_the_store",
         needs: &[Need::Root, Need::Program("sqlite3", "sqlite3")],
         test: store_faults::locked_stores,
+    },
+    Case {
+        name: "a_server_is_steady_for_half_an_hour_among_honest_and_hostile_clients",
+        needs: &[
+            Need::Root,
+            Need::Program("ip", "iproute2"),
+            Need::Program("iperf3", "iperf3"),
+            Need::Program("sockperf", "sockperf"),
+        ],
+        test: attacked_server::half_an_hour,
     },
     Case {
         name: "ten_writers_keep_a_hundred_thousand_trials_once_while_their_server_fails",

@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests read /proc, files and the clock")]
 #![expect(clippy::disallowed_macros, reason = "skipped tests say why")]
 
+mod attack;
 mod capture;
 mod chrome;
 mod command;
@@ -23,6 +24,7 @@ pub mod storm;
 mod vary;
 mod web_server;
 
+pub use attack::{SOURCES, attack, source};
 pub use capture::{Capture, Connection};
 pub use chrome::Chrome;
 pub use command::{Output, Sandbox, trials};

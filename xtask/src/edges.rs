@@ -41,7 +41,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
 
     CrateRule { name: "plumb-tests", level: Platform, may_use: &["sys"],
         why: "what tests share knows the program by its command line only, and a kernel to make a private loopback in; only \
-              tests may enter it" },
+              tests and benches may enter it" },
 
     CrateRule { name: "units", level: Model, may_use: &[],
         why: "a quantity does not know what it measures" },
@@ -116,7 +116,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "the door chooses a personality and does nothing else" },
 
     CrateRule { name: "plumb-benches", level: Outside,
-        may_use: &["units", "workload", "scenario", "samples", "stats", "store", "sys", "import", "topology", "traffic"],
+        may_use: &["units", "workload", "scenario", "samples", "stats", "store", "sys", "import", "topology", "traffic", "plumb-tests"],
         why: "a bench times the crates beside their peers and compares with our own statistics; a store of many runs is filled by the \
               store" },
     CrateRule { name: "xtask", level: Outside, may_use: &[],

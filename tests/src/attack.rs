@@ -1,30 +1,26 @@
-//! Hostile clients: connections of ten kinds at a steady rate from fifty addresses, and a listener for comparison that is not
-//! plumb's. It must not know who else uses the path.
+//! Hostile clients: connections of ten kinds at a steady rate from fifty addresses. It must not know who else uses the path.
 
 use std::{
     collections::VecDeque,
-    net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket},
+    io,
+    net::{Ipv4Addr, SocketAddr, SocketAddrV4},
     thread,
     time::{Duration, Instant},
 };
 
-use anyhow::Context;
 use socket2::{Domain, Protocol, Socket, Type};
 
 /// Addresses that they come from.
-pub(crate) const SOURCES: u8 = 50;
+pub const SOURCES: u8 = 50;
 
 /// Connections that are held open at once: the oldest is closed for the next.
 const HELD: usize = 4000;
-
-/// Connections that the listener's kernel keeps for it: as many as it may without a setting (net.core.somaxconn).
-const BACKLOG: i32 = 4096;
 
 /// EINPROGRESS: a connection that is not waited for (connect(2)).
 const IN_PROGRESS: i32 = 115;
 
 /// One of the addresses.
-pub(crate) const fn source(number: u8) -> Ipv4Addr {
+pub const fn source(number: u8) -> Ipv4Addr {
     Ipv4Addr::new(198, 18, 1, number + 1)
 }
 
@@ -63,8 +59,11 @@ const KINDS: [Kind; 10] = [
 ];
 
 /// Attacks `server` with `rate` connections a second for so long, and tells how many of them were begun; datagrams count.
-pub(crate) fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> anyhow::Result<u64> {
-    sys::limits::raise_open_files().context("have many sockets")?;
+///
+/// # Errors
+/// What the kernel says where this process cannot have the sockets, or the addresses are not there.
+pub fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> io::Result<u64> {
+    sys::limits::raise_open_files().map_err(io::Error::other)?;
     let mut held = VecDeque::with_capacity(HELD);
     let (begin, mut tried, mut made) = (Instant::now(), 0, 0);
     while begin.elapsed() < lasts {
@@ -90,18 +89,18 @@ pub(crate) fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> anyhow
 
 impl Kind {
     /// Connects and says its words; it ends with the socket. Whether it was begun: what the server makes of it is told too late.
-    fn connect(&self, from: Ipv4Addr, server: SocketAddrV4) -> anyhow::Result<(Socket, bool)> {
+    fn connect(&self, from: Ipv4Addr, server: SocketAddrV4) -> io::Result<(Socket, bool)> {
         let (kind, protocol) = match self.end {
             End::Datagram => (Type::DGRAM, Protocol::UDP),
             _ => (Type::STREAM, Protocol::TCP),
         };
-        let socket = Socket::new(Domain::IPV4, kind, Some(protocol)).context("make a socket")?;
-        socket.set_nonblocking(true).context("make a socket that does not wait")?;
-        socket.set_reuse_address(true).context("use a port again")?;
+        let socket = Socket::new(Domain::IPV4, kind, Some(protocol))?;
+        socket.set_nonblocking(true)?;
+        socket.set_reuse_address(true)?;
         if self.end == End::Reset {
-            socket.set_linger(Some(Duration::ZERO)).context("end by a reset")?;
+            socket.set_linger(Some(Duration::ZERO))?;
         }
-        socket.bind(&SocketAddr::from((from, 0)).into()).with_context(|| format!("come from {from}"))?;
+        socket.bind(&SocketAddr::from((from, 0)).into())?;
         let begun = match socket.connect(&server.into()) {
             Ok(()) => true,
             Err(error) => error.raw_os_error() == Some(IN_PROGRESS),
@@ -111,18 +110,5 @@ impl Kind {
             let _ = socket.send(self.says);
         }
         Ok((socket, begun))
-    }
-}
-
-/// Takes connections and closes them, as cheaply as a listener can, for ever; datagrams are left to the kernel.
-pub(crate) fn listen(at: SocketAddrV4, ready: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let listener = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).context("make a socket")?;
-    listener.bind(&at.into()).with_context(|| format!("bind {at}"))?;
-    listener.listen(BACKLOG).with_context(|| format!("listen on {at}"))?;
-    let _datagrams = UdpSocket::bind(at).with_context(|| format!("bind {at}"))?;
-    ready()?;
-    loop {
-        // A client that is gone already is no reason to end.
-        drop(listener.accept());
     }
 }
