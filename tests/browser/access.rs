@@ -124,14 +124,7 @@ pub(crate) fn token_file() {
 
 /// A certificate of its own for loopback, and its key.
 fn certificate(sandbox: &Sandbox, name: &str) -> [String; 2] {
-    let files =
-        ["cert", "key"].map(|part| sandbox.home().join(format!("{name}-{part}.pem")).display().to_string());
-    let mut openssl = Command::new("openssl");
-    openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
-    openssl.args(["-out", &files[0], "-keyout", &files[1], "-days", "2", "-subj", "/CN=plumb"]);
-    let made = openssl.args(["-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]).output();
-    assert!(made.as_ref().is_ok_and(|made| made.status.success()), "{made:?}");
-    files
+    plumb_tests::certificate(sandbox, name, "IP:127.0.0.1,DNS:localhost")
 }
 
 pub(crate) fn encrypted() {

@@ -119,6 +119,11 @@ const CASES: &[Case] = &[
         test: members::a_run_between_two,
     },
     Case {
+        name: "members_and_their_controller_believe_the_server_s_certificate_alone",
+        needs: &[ROOT, SSHD, IP, NATS, Need::Program("openssl", "openssl")],
+        test: members::over_tls,
+    },
+    Case {
         name: "a_member_that_is_killed_ends_its_run_which_goes_on_when_it_is_back",
         needs: &[ROOT, SSHD, IP, NATS],
         test: members::a_killed_member,

@@ -8,7 +8,7 @@ use std::{
     time::SystemTime,
 };
 
-use plumb_tests::{Fleet, NATS_SERVER, Output, PATIENCE, ProcessGuard, pair, signal, trials, wait_until};
+use plumb_tests::{Fleet, NATS_SERVER, certificate, Output, PATIENCE, ProcessGuard, pair, signal, trials, wait_until};
 
 /// Two of them.
 fn fleet() -> Fleet {
@@ -122,6 +122,19 @@ pub(crate) fn a_member_that_is_cut_off() {
     fleet.network.at(1, "ip link set eth0 up");
     fleet.is_there(&["m0", "m1"]);
     goes_on(&fleet);
+}
+
+pub(crate) fn over_tls() {
+    let fleet = Fleet::encrypted(crate::network(2), 0..2);
+    let _ = fleet.network.succeed(&["run", &scenario(&fleet, 2, "300ms")]);
+    assert_eq!(kept(&fleet), 4);
+    // Another authority than the server's.
+    let [other, _] = certificate(&fleet.network.sandbox, "other", "IP:198.18.0.254");
+    let text = fs::read_to_string(fleet.path("fleet/m1.toml")).expect("it was made");
+    let foreign = text.lines().filter(|line| !line.starts_with("ca =")).collect::<Vec<_>>().join("\n");
+    fs::write(fleet.path("fleet/foreign.toml"), format!("{foreign}\nca = \"{other}\"\n")).expect("it is ours");
+    let said = refused(&fleet, 1, "fleet/foreign.toml");
+    assert!(said.contains("certificate"), "{said}");
 }
 
 pub(crate) fn who_may_not() {

@@ -6,10 +6,11 @@ use std::{
     process::Stdio,
 };
 
-use crate::{Network, PATIENCE, ProcessGuard, signal, wait_until};
+use crate::{Network, PATIENCE, ProcessGuard, certificate, signal, wait_until};
 
 /// The members' server, where the bridge is.
 pub const NATS_SERVER: &str = "nats://198.18.0.254:4222";
+const ENCRYPTED: &str = "tls://198.18.0.254:4222";
 
 /// Members on hosts of a network, `m0` on `h0`; its user measures as the controller `ops`.
 pub struct Fleet {
@@ -26,11 +27,35 @@ impl Fleet {
     /// The members wait for the server at first.
     #[must_use]
     pub fn of(network: Network, hosts: std::ops::Range<usize>) -> Self {
-        let mut fleet = Self { members: Vec::new(), server: None, network };
-        let names: Vec<String> = hosts.clone().map(|host| format!("m{host}")).collect();
+        let fleet = Self { members: Vec::new(), server: None, network };
         fleet.register(&["init", NATS_SERVER]);
+        fleet.raised(hosts, "")
+    }
+
+    /// The same where nothing but the server's own certificate is believed.
+    #[must_use]
+    pub fn encrypted(network: Network, hosts: std::ops::Range<usize>) -> Self {
+        let fleet = Self { members: Vec::new(), server: None, network };
+        fleet.register(&["init", ENCRYPTED]);
+        let files = certificate(&fleet.network.sandbox, "nats", "IP:198.18.0.254");
+        for (file, name) in files.iter().zip(["cert.pem", "key.pem"]) {
+            fs::copy(file, fleet.path(&format!("fleet/{name}"))).expect("it was made");
+        }
+        let ca = format!("ca = \"{}\"\n", files[0]);
+        fleet.raised(hosts, &ca)
+    }
+
+    /// With members, and so many lines more in the file of each and of the controller.
+    fn raised(self, hosts: std::ops::Range<usize>, more: &str) -> Self {
+        let mut fleet = self;
+        let names: Vec<String> = hosts.clone().map(|host| format!("m{host}")).collect();
         fleet.register(&["add", "ops", "--controller"]);
         names.iter().for_each(|name| fleet.register(&["add", name]));
+        for name in names.iter().map(String::as_str).chain(["ops"]) {
+            let file = fleet.path(&format!("fleet/{name}.toml"));
+            let text = fs::read_to_string(&file).expect("it was made");
+            fs::write(&file, text + more).expect("it is ours");
+        }
         fs::create_dir_all(fleet.path(".config/plumb")).expect("it is ours");
         fs::copy(fleet.path("fleet/ops.toml"), fleet.path(".config/plumb/fleet.toml")).expect("it was made");
         fs::copy(fleet.path("fleet/ops.nk"), fleet.path(".config/plumb/ops.nk")).expect("it was made");

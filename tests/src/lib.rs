@@ -7,6 +7,7 @@
 
 mod attack;
 mod capture;
+mod certificate;
 mod chrome;
 mod command;
 mod fleet;
@@ -26,6 +27,7 @@ mod web_server;
 
 pub use attack::{SOURCES, attack, source};
 pub use capture::{Capture, Connection};
+pub use certificate::certificate;
 pub use chrome::Chrome;
 pub use command::{Output, Sandbox, trials};
 pub use fleet::{Fleet, NATS_SERVER};
