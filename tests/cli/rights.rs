@@ -21,7 +21,8 @@ fn said(output: &Output) -> String {
 /// Each use of capabilities: their names, what stands for them, and whether plumb has them.
 fn uses(kept: &[&str]) -> Vec<(Vec<String>, Option<String>, bool)> {
     let output = with(&sandbox(), kept, &["doctor", "--rights", "--json"]);
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(&output)));
+    let document: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(&output)));
     let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
     let each = document["rights"].as_array().expect("a list").iter().map(|right| {
         let names = right["capabilities"].as_array().expect("a list").iter().filter_map(text).collect();

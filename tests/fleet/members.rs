@@ -8,7 +8,9 @@ use std::{
     time::SystemTime,
 };
 
-use plumb_tests::{Fleet, NATS_SERVER, certificate, Output, PATIENCE, ProcessGuard, pair, signal, trials, wait_until};
+use plumb_tests::{
+    Fleet, NATS_SERVER, Output, PATIENCE, ProcessGuard, certificate, pair, signal, trials, wait_until,
+};
 
 /// Two of them.
 fn fleet() -> Fleet {
@@ -132,7 +134,8 @@ pub(crate) fn over_tls() {
     let [other, _] = certificate(&fleet.network.sandbox, "other", "IP:198.18.0.254");
     let text = fs::read_to_string(fleet.path("fleet/m1.toml")).expect("it was made");
     let foreign = text.lines().filter(|line| !line.starts_with("ca =")).collect::<Vec<_>>().join("\n");
-    fs::write(fleet.path("fleet/foreign.toml"), format!("{foreign}\nca = \"{other}\"\n")).expect("it is ours");
+    fs::write(fleet.path("fleet/foreign.toml"), format!("{foreign}\nca = \"{other}\"\n"))
+        .expect("it is ours");
     let said = refused(&fleet, 1, "fleet/foreign.toml");
     assert!(said.contains("certificate"), "{said}");
 }

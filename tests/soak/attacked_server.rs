@@ -69,13 +69,17 @@ pub(crate) fn half_an_hour() {
         assert!(worst(last, *of) < 1.5 * worst(first, *of) + 50.0, "{what} grow");
     }
     let as_before = || look(&sandbox, pid).descriptors < quiet.descriptors + 50.0;
-    assert!(clients.run_in(|| wait_until(Duration::from_secs(60), as_before)).expect("enters"), "all are let go");
+    assert!(
+        clients.run_in(|| wait_until(Duration::from_secs(60), as_before)).expect("enters"),
+        "all are let go"
+    );
 }
 
 /// A veth pair; fifty addresses for the hostile ones and another for the honest.
 fn raise(server: &NetNs, clients: &NetNs) {
     let there = server.proc_path().display().to_string();
-    let mut script = format!("ip link add eth0 type veth peer name eth0 netns {there}; ip link set eth0 up\n");
+    let mut script =
+        format!("ip link add eth0 type veth peer name eth0 netns {there}; ip link set eth0 up\n");
     script += "ip addr add 198.18.0.2/16 dev eth0\n";
     for number in 0..plumb_tests::SOURCES {
         script += &format!("ip addr add {}/16 dev eth0\n", plumb_tests::source(number));
@@ -85,7 +89,8 @@ fn raise(server: &NetNs, clients: &NetNs) {
 }
 
 fn shell(ns: &NetNs, script: &str) {
-    let output = ns.run_in(|| Command::new("sh").args(["-ec", script]).output()).expect("enters").expect("sh");
+    let output =
+        ns.run_in(|| Command::new("sh").args(["-ec", script]).output()).expect("enters").expect("sh");
     assert!(output.status.success(), "{script}: {output:?}");
 }
 
@@ -121,7 +126,8 @@ fn honest(sandbox: &Sandbox, pid: u32, lasts: Duration) -> Vec<Look> {
 }
 
 fn look(sandbox: &Sandbox, pid: u32) -> Look {
-    let ping = sandbox.succeed(&["ping", "198.18.0.1", "-t", "1", "--warmup", "100ms", "--json", "--no-keep"]);
+    let ping =
+        sandbox.succeed(&["ping", "198.18.0.1", "-t", "1", "--warmup", "100ms", "--json", "--no-keep"]);
     let document: Value = serde_json::from_str(&ping.out).expect("JSON");
     let times = &document["outcome"]["round_trips"];
     let percentiles = times["percentiles"].as_array().expect("a list");
@@ -132,7 +138,13 @@ fn look(sandbox: &Sandbox, pid: u32) -> Look {
     let statm = fs::read_to_string(format!("/proc/{pid}/statm")).expect("it runs");
     let pages: f64 = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).expect("a number");
     let count = |of: &str| fs::read_dir(format!("/proc/{pid}/{of}")).expect("it runs").count() as f64;
-    Look { memory: pages * 4096.0, descriptors: count("fd"), threads: count("task"), median: at(0.5), high: at(0.99) }
+    Look {
+        memory: pages * 4096.0,
+        descriptors: count("fd"),
+        threads: count("task"),
+        median: at(0.5),
+        high: at(0.99),
+    }
 }
 
 /// A line of sixty bars, each the most of its time.

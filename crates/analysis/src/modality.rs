@@ -16,7 +16,7 @@ const LEAST_RATIO: f64 = 1.1;
 /// Intervals that hold fewer datagrams on average differ by one more or less.
 const FEWEST_DATAGRAMS: f64 = 10.0;
 
-/// What gathers at two levels.
+/// What is bimodal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gathering {
     Trials,
@@ -49,11 +49,10 @@ pub(crate) fn modality(cell: &Observations<'_>) -> Option<Modality> {
 }
 
 fn within(cell: &Observations<'_>) -> Option<Modality> {
-    let load = cell.record.sent.load();
     let mut of = Gathering::Intervals;
     let each = cell.trials().filter_map(|trial| {
         let series = series::of_trial(cell, trial);
-        let is_granular = load.is_some_and(|load| is_granular(load, series.length, &series.rates));
+        let is_granular = kind::stream::is_granular(cell, &series);
         let values;
         (of, values) = kind::of(&trial.measurement).within(&series);
         (!is_granular).then_some(values)

@@ -8,8 +8,8 @@ use crate::{
     scenario::Scenario,
 };
 
-/// The workloads of this machine's namespaces that are placed nowhere at any level: trials on one CPU and on two often gather at
-/// two levels. Several streams at once are the scheduler's to spread.
+/// The workloads of this machine's namespaces that are placed nowhere at any level: trials on one CPU and on two often make them
+/// bimodal. Several streams at once are the scheduler's to spread.
 #[must_use]
 pub fn loose_workloads<'a>(scenario: &Scenario, plan: &'a Plan) -> Vec<&'a WorkloadName> {
     let path = |name: &PathName| scenario.paths.iter().find(|path| path.name == *name);
@@ -19,7 +19,8 @@ pub fn loose_workloads<'a>(scenario: &Scenario, plan: &'a Plan) -> Vec<&'a Workl
             cell.placement == Placement::Free
                 && StreamSettings::of(&cell.load).is_none_or(|stream| stream.streams == 1)
                 && path(&cell.path).is_some_and(|path| {
-                    !path.is_host() && [&path.from, &path.to].iter().all(|end| !scenario.lab.has_own_kernel(&end.host))
+                    !path.is_host()
+                        && [&path.from, &path.to].iter().all(|end| !scenario.lab.has_own_kernel(&end.host))
                 })
         };
         let mut own = plan.cells.iter().filter(|cell| cell.workload == *name);

@@ -116,10 +116,22 @@ mod tests {
 
     #[test]
     fn a_group_that_lies_elsewhere_as_a_whole_is_no_level() {
-        let odd = [[25.8, 24.1, 25.8], [20.2, 19.8, 20.4], [25.3, 23.2, 25.3], [25.1, 24.6, 25.2], [24.0, 23.7, 24.8]];
+        let odd = [
+            [25.8, 24.1, 25.8],
+            [20.2, 19.8, 20.4],
+            [25.3, 23.2, 25.3],
+            [25.1, 24.6, 25.2],
+            [24.0, 23.7, 24.8],
+        ];
         assert_eq!(two_levels_within(&odd.map(Vec::from)), None);
         assert!(two_levels(odd.as_flattened()).is_some(), "taken for so many observations");
-        let placed = [[11.0, 11.2, 11.1], [49.0, 49.3, 49.1], [11.1, 11.0, 11.3], [49.2, 49.1, 49.0], [11.2, 11.1, 11.0]];
+        let placed = [
+            [11.0, 11.2, 11.1],
+            [49.0, 49.3, 49.1],
+            [11.1, 11.0, 11.3],
+            [49.2, 49.1, 49.0],
+            [11.2, 11.1, 11.0],
+        ];
         let levels = TwoLevels { low: 11.1, high: 49.1, share_high: 0.4 };
         assert_eq!(two_levels_within(&placed.map(Vec::from)), Some(levels), "two and more at either");
         let switching = [[12.5, 12.6, 20.0, 20.1], [20.0, 12.5, 12.6, 20.0], [19.9, 20.0, 12.6, 12.5]];

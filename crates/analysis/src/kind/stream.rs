@@ -14,7 +14,7 @@ use workload::{
 
 use super::KindAnalysis;
 use crate::{
-    compare, distribution,
+    compare, distribution, modality,
     observations::Observations,
     series::{self, Series, usual},
     steadiness,
@@ -58,6 +58,12 @@ pub(crate) fn summary(cell: &Observations<'_>, value: Estimate) -> Option<Stream
         lateness: lateness(&trials),
         stability: stability(cell),
     })
+}
+
+/// Whether the intervals of a trial hold so few datagrams that their number makes levels.
+pub(crate) fn is_granular(cell: &Observations<'_>, series: &Series) -> bool {
+    let load = cell.record.sent.load();
+    load.is_some_and(|load| modality::is_granular(load, series.length, &series.rates))
 }
 
 /// The connections of a trial; none when it was no stream.

@@ -1,6 +1,6 @@
 //! `cpu-per-byte`: a path is slower than the one below it because each byte costs more of a CPU that is full on both.
 
-use findings::{CellSummary, Change, CostStep, CpuCost, Difference, Evidence, Finding, Remedy, Severity, Unit};
+use findings::{CellSummary, CostStep, CpuCost, Difference, Evidence, Finding, Remedy, Severity, Unit};
 use samples::ValidityWarning;
 use workload::{Metric, Work};
 
@@ -114,17 +114,18 @@ fn evidence(step: &DearStep<'_>) -> Evidence {
 
 fn remedy(step: &DearStep<'_>, context: &Context<'_>) -> Remedy {
     let idle = f64::from(step.cpu.cpus) - step.cpu.busy - step.cpu.others;
-    let streams = context.measured_of(&step.cell.id).and_then(|measured| measured.asked()).map(|load| load.streams);
     let cheaper = "Make bytes cheaper: offloads on at every layer, a larger MTU. Segmentation, checksum and receive offloads \
                    count; the MTU has to be carried by the whole path.";
-    match streams.filter(|streams| idle >= IDLE && *streams <= limited::MOST_STREAMS / 2) {
-        Some(streams) => Remedy {
-            change: Some(Change::Streams { streams: streams * 2 }),
+    match limited::more_streams(&step.cell.id, context).filter(|_| idle >= IDLE) {
+        Some(more) => Remedy {
+            change: Some(more),
             ..Remedy::manual(
                 format!("Use the CPUs that idle: more streams at once. One keeps to a CPU or two. {cheaper}"),
                 Vec::new(),
             )
         },
-        None => Remedy::manual(cheaper.into(), context.commands().section("environment").into_iter().collect()),
+        None => {
+            Remedy::manual(cheaper.into(), context.commands().section("environment").into_iter().collect())
+        }
     }
 }

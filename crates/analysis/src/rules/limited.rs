@@ -57,12 +57,16 @@ pub(crate) fn mostly(
     often.filter_map(|(doubt, _)| busy(doubt)).map(|(end, busy)| (cell, end, busy)).next()
 }
 
-/// More streams than this are advised nowhere.
-pub(crate) const MOST_STREAMS: u32 = 128;
-
 /// What spares the busy thread of the first cell: cheaper steps, or where it has them already more threads.
 pub(crate) fn relief(finding: &Finding, context: &Context<'_>) -> Option<Change> {
-    let load = context.measured_of(finding.cells.first()?)?.asked()?;
-    let more = (load.streams <= MOST_STREAMS / 2).then(|| Change::Streams { streams: load.streams * 2 });
-    if load.mode == Mode::App { Some(Change::LimitMode) } else { more }
+    let cell = finding.cells.first()?;
+    let load = context.measured_of(cell)?.asked()?;
+    if load.mode == Mode::App { Some(Change::LimitMode) } else { more_streams(cell, context) }
+}
+
+/// Twice the streams of a cell.
+pub(crate) fn more_streams(cell: &str, context: &Context<'_>) -> Option<Change> {
+    const MOST: u32 = 128;
+    let load = context.measured_of(cell)?.asked()?;
+    (load.streams <= MOST / 2).then(|| Change::Streams { streams: load.streams * 2 })
 }

@@ -284,7 +284,8 @@ struct Step<'a> {
 
 /// The steps of a ladder that have a cost; doubtful are those of numbers that cannot be relied on, unless all are.
 fn steps<'a>(findings: &'a Findings, ladder: &'a Ladder) -> Vec<Step<'a>> {
-    let doubts = findings.claims.iter().filter(|claim| claim.distrusts() && !claim.leaves_what_is_established());
+    let doubts =
+        findings.claims.iter().filter(|claim| claim.distrusts() && !claim.leaves_what_is_established());
     let doubted: Vec<&String> = doubts.flat_map(|claim| &claim.cells).collect();
     let is_doubted = |rung: &CostStep| doubted.contains(&&rung.cell);
     let all = ladder.rungs.iter().all(is_doubted);
@@ -310,8 +311,7 @@ fn layers(findings: &Findings, ladder: &Ladder, room: usize) -> String {
     let size = |step: &Step<'_>| step.cost.ratio.ln().abs();
     loop {
         let line = format!("{lead}{}", steps_in_words(&steps, all - steps.len()));
-        let least =
-            steps.iter().enumerate().min_by(|(_, one), (_, other)| size(one).total_cmp(&size(other)));
+        let least = steps.iter().enumerate().min_by(|(_, one), (_, other)| size(one).total_cmp(&size(other)));
         match least.map(|(place, _)| place) {
             Some(place) if line.chars().count() > room && steps.len() > 1 => drop(steps.remove(place)),
             _ => return line,

@@ -375,7 +375,11 @@ pub(super) const CASES: &[Case] = &[
         // As dear as before: what slows it is no CPU.
         spares: || made::costly(500),
         severity: Note,
-        says: &["A GB over vxlan-to-vxlan takes 1.28 CPU-s, over plain 0.640: CPU time is the limit", "2.00 times", "more streams"],
+        says: &[
+            "A GB over vxlan-to-vxlan takes 1.28 CPU-s, over plain 0.640: CPU time is the limit",
+            "2.00 times",
+            "more streams",
+        ],
         change: Some("streams"),
     },
     Case {
