@@ -40,11 +40,14 @@ pub(crate) fn path(named: Option<&Path>) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// `$XDG_DATA_HOME/plumb/runs.db` (XDG Base Directory Specification).
+/// `$XDG_DATA_HOME/plumb/runs.db` (XDG Base Directory Specification); in a service without a home, `runs.db` in its own directory
+/// (`StateDirectory=`, systemd.exec(5)).
 pub(crate) fn default_path() -> anyhow::Result<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
-    let data =
-        data.context("neither HOME nor XDG_DATA_HOME is set; say where runs are kept with --db FILE")?;
-    Ok(data.join("plumb/runs.db"))
+    let folder = data.map(|data| data.join("plumb")).or_else(|| set("STATE_DIRECTORY"));
+    let folder = folder.context(
+        "none of HOME, XDG_DATA_HOME and, of a service, STATE_DIRECTORY is set; say where runs are kept with --db FILE",
+    )?;
+    Ok(folder.join("runs.db"))
 }

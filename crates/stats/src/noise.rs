@@ -16,6 +16,9 @@ pub const USUAL_BETWEEN_RUNS: f64 = 0.02;
 pub const FEWEST_RUNS: usize = 4;
 /// A step between runs that is so many times the mean of all others is a change, if it stayed.
 pub const PLAIN: f64 = 8.0;
+/// Robust deviations from the median (median absolute deviation) beyond which a run is another thing: in a hundredth of sets of four or
+/// five normal values one is, by simulation, and in fewer of more.
+pub const FAR: f64 = 20.0;
 /// For so many runs on either side a level has to hold to have changed.
 pub const STAYED: usize = 3;
 
@@ -84,17 +87,23 @@ pub struct BetweenRuns {
 /// ([`PLAIN`]) and was there for [`STAYED`] runs on either side it is left out. With the degrees of freedom of that mean
 /// (Cryer & Ryan, Journal of Quality Technology 22, 1990) Student's quantile at `confidence` gives the distance.
 ///
+/// Runs that lie [`FAR`] from the others are none of one thing, and are left out.
+///
 /// `None` for fewer than [`FEWEST_RUNS`], values that are not finite and positive, or a confidence outside (0, 1).
 pub fn between_runs(values: &[f64], confidence: f64) -> Option<BetweenRuns> {
     let fits = values.len() >= FEWEST_RUNS && values.iter().all(|x| x.is_finite() && *x > 0.0);
     let logs: Vec<f64> = values.iter().filter(|_| fits).map(|x| x.ln()).collect();
+    let logs = without_others(logs);
+    if logs.len() < FEWEST_RUNS {
+        return None;
+    }
     let steps: Vec<f64> = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     let steps = without_a_change(&steps);
     let deviation = describe::mean(&steps)? * PI.sqrt() / 2.0;
     let freedom = freedom(steps.len() + 1);
     let reach = distribution::student_quantile(confidence, freedom)?;
     let relative = (reach * deviation * SQRT_2).exp_m1();
-    relative.is_finite().then_some(BetweenRuns { relative, runs: values.len(), deviation, freedom })
+    relative.is_finite().then_some(BetweenRuns { relative, runs: logs.len(), deviation, freedom })
 }
 
 impl BetweenRuns {
@@ -105,6 +114,16 @@ impl BetweenRuns {
         }
         distribution::student_tail(ratio.ln() / (self.deviation * SQRT_2), self.freedom)
     }
+}
+
+/// The values but those that lie [`FAR`] from the median: while a link was limited, say, the runs were not of one thing. Most
+/// runs have to be alike, or none is left out.
+fn without_others(logs: Vec<f64>) -> Vec<f64> {
+    let Some(middle) = describe::median(&logs) else { return logs };
+    let apart: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
+    // Of normal values the deviation is so many times the median distance.
+    let usual = describe::median(&apart).unwrap_or_default() * 1.4826;
+    logs.into_iter().filter(|log| usual == 0.0 || (log - middle).abs() <= FAR * usual).collect()
 }
 
 /// The steps but one that is a change of level.
@@ -139,6 +158,14 @@ mod tests {
 
     /// Viscosities of fifteen batches of paint: their mean moving range is 0.48 (Montgomery, Introduction to Statistical
     /// Quality Control, section 6.4).
+    #[test]
+    fn runs_of_another_thing_teach_nothing() {
+        let quiet = [1.0, 1.01, 0.99, 1.005];
+        let limited = [1.0, 0.008, 1.01, 0.0081, 0.99, 1.005];
+        assert!(learned(&limited) < 0.1 && learned(&quiet) < 0.1);
+        assert_eq!(between_runs(&[1.0, 1.01, 0.99, 0.008, 0.0081], 0.95), None, "three are too few");
+    }
+
     #[test]
     fn the_deviation_is_that_of_a_published_chart() {
         let batches = [
