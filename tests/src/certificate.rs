@@ -15,6 +15,8 @@ pub fn certificate(sandbox: &Sandbox, name: &str, of: &str) -> [String; 2] {
     let mut openssl = Command::new("openssl");
     openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
     openssl.args(["-out", &files[0], "-keyout", &files[1], "-days", "2", "-subj", "/CN=plumb"]);
+    // An authority is no server to some clients.
+    openssl.args(["-addext", "basicConstraints=critical,CA:FALSE"]);
     let made = openssl.args(["-addext", &format!("subjectAltName={of}")]).output();
     assert!(made.as_ref().is_ok_and(|made| made.status.success()), "{made:?}");
     files

@@ -116,14 +116,15 @@ impl BetweenRuns {
     }
 }
 
-/// The values but those that lie [`FAR`] from the median: while a link was limited, say, the runs were not of one thing. Most
-/// runs have to be alike, or none is left out.
+/// The values but those that lie [`FAR`] from the median, and at twice or half of it: while a link was limited, say, the runs
+/// were not of one thing. Most runs have to be alike, or none is left out; a run that lies a little off is of what runs differ by.
 fn without_others(logs: Vec<f64>) -> Vec<f64> {
     let Some(middle) = describe::median(&logs) else { return logs };
     let apart: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
     // Of normal values the deviation is so many times the median distance.
     let usual = describe::median(&apart).unwrap_or_default() * 1.4826;
-    logs.into_iter().filter(|log| usual == 0.0 || (log - middle).abs() <= FAR * usual).collect()
+    let reach = (FAR * usual).max(std::f64::consts::LN_2);
+    logs.into_iter().filter(|log| usual == 0.0 || (log - middle).abs() <= reach).collect()
 }
 
 /// The steps but one that is a change of level.
