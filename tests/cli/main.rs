@@ -314,7 +314,7 @@ const CASES: &[Case] = &[
         needs: &[],
         test: watch::a_store_that_cannot_be_read_is_no_loss,
     },
-    Case { name: "each_capability_is_had_or_not", needs: FALLBACK, test: rights::each_is_had_or_not },
+    Case { name: "each_capability_is_held_or_not", needs: FALLBACK, test: rights::each_is_held_or_not },
     Case {
         name: "a_lab_and_its_probes_need_two_capabilities",
         needs: &[Need::Root, Need::Program("setpriv", "util-linux"), Need::BTF],

@@ -18,7 +18,7 @@ fn said(output: &Output) -> String {
     [&output.stdout[..], &output.stderr].map(|said| String::from_utf8_lossy(said).into_owned()).concat()
 }
 
-/// Each use of capabilities: their names, what stands for them, and whether plumb has them.
+/// Each use of capabilities: their names, what stands for them, and whether plumb holds them.
 fn uses(kept: &[&str]) -> Vec<(Vec<String>, Option<String>, bool)> {
     let output = with(&sandbox(), kept, &["doctor", "--rights", "--json"]);
     let document: Value =
@@ -26,20 +26,20 @@ fn uses(kept: &[&str]) -> Vec<(Vec<String>, Option<String>, bool)> {
     let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
     let each = document["rights"].as_array().expect("a list").iter().map(|right| {
         let names = right["capabilities"].as_array().expect("a list").iter().filter_map(text).collect();
-        (names, text(&right["or"]), right["had"] == true)
+        (names, text(&right["or"]), right["held"] == true)
     });
     each.collect()
 }
 
-pub(crate) fn each_is_had_or_not() {
+pub(crate) fn each_is_held_or_not() {
     let all = uses(&[]);
-    assert!(all.len() >= 5 && all.iter().all(|(.., had)| !had), "{all:?}");
+    assert!(all.len() >= 5 && all.iter().all(|(.., held)| !held), "{all:?}");
     for (names, ..) in &all {
         let kept: Vec<&str> = names.iter().map(String::as_str).collect();
-        for (others, or, had) in uses(&kept) {
+        for (others, or, held) in uses(&kept) {
             let is_kept = others.iter().chain(&or).all(|name| names.contains(name)) || &others == names;
             let stands = or.is_some_and(|or| names.contains(&or));
-            assert_eq!(had, is_kept || stands, "{others:?} with {kept:?}");
+            assert_eq!(held, is_kept || stands, "{others:?} with {kept:?}");
         }
     }
 }

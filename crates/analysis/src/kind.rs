@@ -12,7 +12,7 @@ use samples::CpuUsage;
 use units::Nanos;
 use workload::Measurement;
 
-use crate::{cpu_attribution, modality::Gathering, observations::Observations, series::Series};
+use crate::{cpu_attribution, modality::SamplingUnit, observations::Observations, series::Series};
 
 /// What the analysis asks each kind's measurement of a trial.
 pub(crate) trait KindAnalysis {
@@ -22,8 +22,8 @@ pub(crate) trait KindAnalysis {
     }
 
     /// What may be bimodal within the trial, and what it is called.
-    fn within(&self, series: &Series) -> (Gathering, Vec<f64>) {
-        (Gathering::Intervals, series.rates.clone())
+    fn within(&self, series: &Series) -> (SamplingUnit, Vec<f64>) {
+        (SamplingUnit::Intervals, series.rates.clone())
     }
 
     /// CPU-seconds of the machine for its unit of work; `None` where it did none, or not it alone.

@@ -16,16 +16,16 @@ const LEAST_RATIO: f64 = 1.1;
 /// Intervals that hold fewer datagrams on average differ by one more or less.
 const FEWEST_DATAGRAMS: f64 = 10.0;
 
-/// What is bimodal.
+/// Whose values are bimodal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Gathering {
+pub(crate) enum SamplingUnit {
     Trials,
     /// The rates of intervals within trials.
     Intervals,
     RoundTrips,
 }
 
-impl fmt::Display for Gathering {
+impl fmt::Display for SamplingUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Trials => "trials",
@@ -38,28 +38,25 @@ impl fmt::Display for Gathering {
 /// Two levels, and of what, in the metric's unit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Modality {
-    pub(crate) of: Gathering,
+    pub(crate) of: SamplingUnit,
     pub(crate) levels: TwoLevels,
 }
 
 /// The two levels of a cell: of its trials, or else within them.
 pub(crate) fn modality(cell: &Observations<'_>) -> Option<Modality> {
     let trials = two_levels(&cell.values());
-    trials.map(|levels| Modality { of: Gathering::Trials, levels }).or_else(|| within(cell))
+    trials.map(|levels| Modality { of: SamplingUnit::Trials, levels }).or_else(|| within(cell))
 }
 
 fn within(cell: &Observations<'_>) -> Option<Modality> {
-    let mut of = Gathering::Intervals;
     let each = cell.trials().filter_map(|trial| {
         let series = series::of_trial(cell, trial);
         let is_granular = kind::stream::is_granular(cell, &series);
-        let values;
-        (of, values) = kind::of(&trial.measurement).within(&series);
-        (!is_granular).then_some(values)
+        (!is_granular).then(|| kind::of(&trial.measurement).within(&series))
     });
-    let trials: Vec<Vec<f64>> = each.collect();
+    let (units, trials): (Vec<SamplingUnit>, Vec<Vec<f64>>) = each.unzip();
     let levels = bimodal::two_levels_within(&trials).and_then(far_apart)?;
-    Some(Modality { of, levels })
+    Some(Modality { of: *units.first()?, levels })
 }
 
 /// Whether intervals of this length with these rates hold so few datagrams that their number makes levels.

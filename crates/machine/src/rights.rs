@@ -38,7 +38,7 @@ pub struct CapabilityUse {
     pub without: &'static str,
 }
 
-/// Every one that is used, by whatever command. Tried by dropping all others: tests/cli `rights`.
+/// Those of labs, probes, traces and servers, found by dropping all others; tests/cli `rights` holds the first and the third.
 pub const CAPABILITY_USES: &[CapabilityUse] = &[
     CapabilityUse {
         capabilities: &["CAP_SYS_ADMIN", "CAP_NET_ADMIN"],
@@ -55,8 +55,8 @@ pub const CAPABILITY_USES: &[CapabilityUse] = &[
     CapabilityUse {
         capabilities: &["CAP_SETUID", "CAP_SETGID"],
         or: None,
-        used_for: "becoming a user without rights, started as root: `plumb server`, QEMU, Firecracker",
-        without: "as root none of them starts; started by another user each stays that user",
+        used_for: "becoming a user without rights, started as root: `plumb server`, QEMU",
+        without: "as root neither starts; started by another user each stays that user",
     },
     CapabilityUse {
         capabilities: &["CAP_SYS_PTRACE"],
@@ -73,9 +73,9 @@ pub const CAPABILITY_USES: &[CapabilityUse] = &[
 ];
 
 impl CapabilityUse {
-    /// Whether this process has them, or what stands for them, over the machine and not in a user namespace alone.
+    /// Whether this process holds them, or what stands for them, over the machine and not in a user namespace alone.
     #[must_use]
-    pub fn is_had(&self) -> bool {
+    pub fn is_held(&self) -> bool {
         let or = self.or.is_some_and(|or| sys::userns::has_capabilities(&[or]));
         !sys::userns::is_nested() && (or || sys::userns::has_capabilities(self.capabilities))
     }

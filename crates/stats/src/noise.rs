@@ -93,7 +93,7 @@ pub struct BetweenRuns {
 pub fn between_runs(values: &[f64], confidence: f64) -> Option<BetweenRuns> {
     let fits = values.len() >= FEWEST_RUNS && values.iter().all(|x| x.is_finite() && *x > 0.0);
     let logs: Vec<f64> = values.iter().filter(|_| fits).map(|x| x.ln()).collect();
-    let logs = without_others(logs);
+    let logs = without_outliers(logs);
     if logs.len() < FEWEST_RUNS {
         return None;
     }
@@ -118,7 +118,7 @@ impl BetweenRuns {
 
 /// The values but those that lie [`FAR`] from the median, and at twice or half of it: while a link was limited, say, the runs
 /// were not of one thing. Most runs have to be alike, or none is left out; a run that lies a little off is of what runs differ by.
-fn without_others(logs: Vec<f64>) -> Vec<f64> {
+fn without_outliers(logs: Vec<f64>) -> Vec<f64> {
     let Some(middle) = describe::median(&logs) else { return logs };
     let apart: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
     // Of normal values the deviation is so many times the median distance.

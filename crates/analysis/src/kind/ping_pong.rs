@@ -8,14 +8,14 @@ use workload::{OpenLoopData, PingPongData, Work};
 use super::{KindAnalysis, stream};
 use crate::{
     compare, distribution,
-    modality::{self, Gathering},
+    modality::{self, SamplingUnit},
     observations::Observations,
     series::Series,
 };
 
 impl KindAnalysis for PingPongData {
-    fn within(&self, _: &Series) -> (Gathering, Vec<f64>) {
-        (Gathering::RoundTrips, modality::points(&self.round_trips))
+    fn within(&self, _: &Series) -> (SamplingUnit, Vec<f64>) {
+        (SamplingUnit::RoundTrips, modality::points(&self.round_trips))
     }
 
     /// The histogram leaves the warm-up out, so the CPU time is taken as a rate. Beside a stream it is mostly that one's.

@@ -6,7 +6,7 @@ use workload::Metric;
 
 use super::{Context, Rule};
 use crate::{
-    modality::{Gathering, Modality, modality},
+    modality::{Modality, SamplingUnit, modality},
     observations::Observations,
     words::{count, value},
 };
@@ -35,7 +35,7 @@ fn unexplained(cell: &CellSummary, humps: Modality) -> Option<Modality> {
         .map(|shift| cell.shifts.iter().filter(|other| other.trial == shift.trial).count())
         .max();
     let few = most.is_some_and(|most| most <= FEW_SHIFTS);
-    (humps.of != Gathering::Intervals || !few).then_some(humps)
+    (humps.of != SamplingUnit::Intervals || !few).then_some(humps)
 }
 
 fn finding(

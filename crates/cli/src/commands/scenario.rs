@@ -244,9 +244,9 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     for said in scenario::uneven_networks(&scenario.lab) {
         output::line(format_args!("warning: {said}"))?;
     }
-    for workload in scenario::loose_workloads(scenario, plan) {
+    for workload in scenario::unpinned_workloads(scenario, plan) {
         prose(&format!(
-            "warning: workload `{workload}` is placed nowhere: the scheduler moves both ends, and such results are often bimodal; \
+            "warning: workload `{workload}` is not pinned: the scheduler moves both ends, and such results are often bimodal; \
              write placement = \"cross-cpu\", or \"same-cpu\" for latency"
         ))?;
     }

@@ -7,8 +7,8 @@ use super::table;
 use crate::{commands::TOOL, exit::Exit, output};
 
 /// Below the table.
-const OTHERS: &str = "`plumb client`, `ping`, `member` and all that reads results need no capability. A virtual machine by KVM needs \
-                      /dev/kvm to be writable.";
+const OTHERS: &str = "`plumb client`, `ping`, `member` and all that reads results need no capability. `measure`, `memory` and `rebalance` need \
+                      what lets them see another user's virtual machine: that user, or root. KVM needs /dev/kvm to be writable.";
 
 /// What is printed: as a table, or as it is.
 #[derive(Debug, Serialize)]
@@ -23,13 +23,13 @@ struct Document {
 struct Right {
     #[serde(flatten)]
     of: &'static CapabilityUse,
-    /// Whether this process has it over the machine.
-    had: bool,
+    /// Whether this process holds it over the machine.
+    held: bool,
 }
 
 /// Prints them; the exit status is 0 whatever this process has.
 pub(super) fn run(json: bool) -> anyhow::Result<Exit> {
-    let rights = CAPABILITY_USES.iter().map(|of| Right { of, had: of.is_had() }).collect();
+    let rights = CAPABILITY_USES.iter().map(|of| Right { of, held: of.is_held() }).collect();
     let document = Document { schema: 1, tool: TOOL, rights };
     let text = match json {
         true => serde_json::to_string_pretty(&document)? + "\n",
@@ -47,7 +47,7 @@ fn text(document: &Document, width: u16) -> String {
 }
 
 fn rows(right: &Right) -> [table::Row; 2] {
-    let mark = if right.had { "✔" } else { "✘" };
+    let mark = if right.held { "✔" } else { "✘" };
     let short = |name: &str| name.trim_start_matches("CAP_").to_owned();
     let or = right.of.or.map(|or| format!(" or {}", short(or))).unwrap_or_default();
     let names: Vec<String> = right.of.capabilities.iter().map(|name| short(name)).collect();

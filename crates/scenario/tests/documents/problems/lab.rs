@@ -126,20 +126,20 @@ fn networks_of_different_sizes_on_one_segment_are_told_and_taken() {
 }
 
 #[test]
-fn workloads_that_are_placed_nowhere_are_told_and_taken() {
-    let loose = |scenario: &Scenario| {
+fn workloads_that_are_not_pinned_are_told_and_taken() {
+    let unpinned = |scenario: &Scenario| {
         let plan = scenario::Plan::expand(scenario, 0, &scenario::PlanOptions::default());
-        scenario::loose_workloads(scenario, &plan).into_iter().map(ToString::to_string).collect::<Vec<_>>()
+        scenario::unpinned_workloads(scenario, &plan).into_iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     let text = two_pods("198.18.64.1/24", "198.18.64.2/24");
     let parsed = |text: &str| Scenario::parse("test", text).expect("it is right");
-    assert_eq!(loose(&parsed(&text)), ["stream"]);
-    assert_eq!(loose(&parsed(&format!("{text}placement = \"cross-cpu\"\n"))), [""; 0]);
+    assert_eq!(unpinned(&parsed(&text)), ["stream"]);
+    assert_eq!(unpinned(&parsed(&format!("{text}placement = \"cross-cpu\"\n"))), [""; 0]);
     let varied = "\n[factors.placement]\nvary = \"placement\"\nvalues = [\"free\", \"cross-cpu\"]\n";
-    assert_eq!(loose(&parsed(&format!("{text}{varied}"))), [""; 0]);
+    assert_eq!(unpinned(&parsed(&format!("{text}{varied}"))), [""; 0]);
     for shipped in scenario::builtin::all() {
         let scenario = Scenario::parse(shipped.name, shipped.text).expect("shipped");
-        assert_eq!(loose(&scenario), [""; 0], "{}", shipped.name);
+        assert_eq!(unpinned(&scenario), [""; 0], "{}", shipped.name);
     }
 }
 
