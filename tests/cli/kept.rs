@@ -168,6 +168,12 @@ pub(super) fn no_file_named() {
     for words in [&["runs"][..], &["config"]] {
         assert!(say(words).out.contains("data/plumb/runs.db"), "{words:?}");
     }
+    // A service has no home.
+    let mut service = sandbox.command(&["runs"]);
+    service.env_remove("HOME").env_remove("XDG_DATA_HOME").env_remove("PLUMB_DB");
+    service.env("STATE_DIRECTORY", sandbox.home());
+    let said = plumb_tests::Output::from(service.output().expect("plumb was built"));
+    assert!(said.status == Some(0) && said.out.contains("/runs.db"), "{said:?}");
     for refused in [sandbox.plumb(&["runs", "--db", ""]), say(&["runs", "--db", ""])] {
         assert!(refused.status == Some(64) && refused.err.contains("--db names no file"), "{refused:?}");
     }
