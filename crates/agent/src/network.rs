@@ -156,7 +156,7 @@ fn ssh_arrived_at() -> Result<Ipv4Addr, Refusal> {
     let address = told.split_whitespace().nth(2).and_then(|address| address.parse().ok());
     address.ok_or_else(|| {
         Refusal::new(
-            "SSH did not arrive at an IPv4 address of it; give the host an `address` or an `interface`",
+            "it was not reached at an IPv4 address of it; give the host an `address` or an `interface`",
         )
     })
 }

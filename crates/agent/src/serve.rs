@@ -20,8 +20,8 @@ use crate::{
 
 /// Opens a server, which then runs on a thread of its own until it is collected or abandoned.
 pub(crate) fn open(session: Session<'_, '_>, order: ServerOrder) -> Result<Reply, Refusal> {
-    let ServerOrder { token, bind, load, cpus } = order;
-    let server = Server::open(&ServerSpec { token: token.0, bind: bind.into(), load, cpus })?;
+    let token = order.token;
+    let server = listen(session, order)?;
     let port = server.port();
     let stop = Stop::new();
     let (outcome, later) = channel();
@@ -36,6 +36,25 @@ pub(crate) fn open(session: Session<'_, '_>, order: ServerOrder) -> Result<Reply
         Refusal::new(format!("cannot start a thread for the server: {error}"))
     })?;
     Ok(Reply::Listening { port })
+}
+
+/// Listens on the first port that is free of those that it may.
+fn listen(session: Session<'_, '_>, order: ServerOrder) -> Result<Server, Refusal> {
+    let ServerOrder { token, bind, mut load, cpus } = order;
+    let asked = load.kind_mut().socket_mut().and_then(|socket| socket.server_port);
+    let ports = session.policy.listens_on(asked).map_err(Refusal::new)?;
+    let last = *ports.end();
+    for port in ports {
+        if let Some(socket) = load.kind_mut().socket_mut() {
+            socket.server_port = (port != 0).then_some(port);
+        }
+        let spec = ServerSpec { token: token.0, bind: bind.into(), load: load.clone(), cpus: cpus.clone() };
+        match Server::open(&spec) {
+            Err(error) if error.is_taken() && port != last => {}
+            opened => return Ok(opened?),
+        }
+    }
+    Err(Refusal::new("its policy has no port to listen on"))
 }
 
 /// Awaits the end of a server's trial.

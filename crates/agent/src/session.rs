@@ -87,7 +87,7 @@ pub(crate) struct Session<'scope, 'env> {
     pub(crate) probes: &'env Probes,
     pub(crate) network: &'env Network,
     pub(crate) memory: &'env GuestMemory,
-    policy: &'env HostPolicy,
+    pub(crate) policy: &'env HostPolicy,
 }
 
 /// A request's number and the time it may take.
@@ -119,6 +119,8 @@ impl<'scope> Session<'scope, '_> {
             }
             Order::Dress { lab, host } => self.replies.answer(ticket.id, self.network.dress(&lab, &host)),
             Order::FindInterface { host, address, interface } => {
+                let unsaid = address.is_none() && interface.is_none();
+                let address = address.or(self.policy.address.filter(|_| unsaid));
                 let found = self.network.find(&host, address, interface.as_ref());
                 self.replies.answer(ticket.id, found.and_then(|found| self.allowed(found)));
             }

@@ -23,7 +23,7 @@ const HELP: &str = "`plumb member --help` shows what can stand in this file";
 #[serde(deny_unknown_fields)]
 struct Document {
     server: String,
-    name: Spanned<String>,
+    name: Option<Spanned<String>>,
     key: Option<PathBuf>,
     ca: Option<PathBuf>,
     controllers: Option<Vec<Spanned<String>>>,
@@ -51,21 +51,30 @@ impl FleetFile {
                 "`plumb fleet add NAME --controller` writes one: keep it as ~/.config/plumb/fleet.toml, or name it by PLUMB_FLEET",
             )
         })?;
-        Self::read(&file)
+        Self::read(&file, None)
     }
 
-    /// The one in `file`; what it names is beside it.
-    pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
+    /// The one in `file`; what it names is beside it. `called` stands in place of its name.
+    pub(crate) fn read(file: &Path, called: Option<&str>) -> anyhow::Result<Self> {
         let text = bounded_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
         let Document { server, name, key, ca, controllers, policy } = misread::parse(file, &text, HELP)?;
         let is_none = |name: &&Spanned<String>| !fleet::is_name(name.get_ref());
-        if let Some(name) = controllers.iter().flatten().chain([&name]).find(is_none) {
-            let message = "a name here has letters, digits, `-` and `_`, 63 at most";
+        if let Some(name) = controllers.iter().flatten().chain(&name).find(is_none) {
+            let message = "a name has letters, digits, `-`, `_`, and dots between them, 253 at most";
             return Err(Misread::new(file, &text, name.span(), message, HELP).into());
         }
+        if let Some(called) = called.filter(|called| !fleet::is_name(called)) {
+            return Err(Misuse::new(format!("`{called}` cannot be a name"))
+                .hint("letters, digits, `-`, `_`, and dots between them, 253 at most")
+                .into());
+        }
+        let name = called.map(str::to_owned).or(name.map(Spanned::into_inner)).ok_or_else(|| {
+            Misuse::new(format!("{} does not say its `name`", file.display()))
+                .hint("add `name = \"rack-1\"`, or say --name")
+        })?;
         let beside = |path: PathBuf| file.parent().map(|folder| folder.join(&path)).unwrap_or(path);
         let key = key.map(|key| read_key(&beside(key))).transpose()?;
-        let access = ServerAccess { server, name: name.into_inner(), key, ca: ca.map(beside) };
+        let access = ServerAccess { server, name, key, ca: ca.map(beside) };
         let controllers = controllers.map(|names| names.into_iter().map(Spanned::into_inner).collect());
         Ok(Self { access, controllers, policy: policy.unwrap_or_default() })
     }

@@ -135,6 +135,7 @@ mod tests {
             messages,
             since: 0,
             devices: Vec::new(),
+            address: None,
             sessions: 0,
             instance: drawn(),
         };

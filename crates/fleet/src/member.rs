@@ -4,6 +4,7 @@
 use std::{
     io::{self, Read, Write},
     iter,
+    net::{IpAddr, Ipv4Addr, UdpSocket},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -41,6 +42,8 @@ pub struct MemberPolicy {
     pub access: ServerAccess,
     /// Those who may order agents.
     pub controllers: Vec<String>,
+    /// Where traffic goes by the host's own file.
+    pub address: Option<Ipv4Addr>,
     /// The version of plumb.
     pub tool: String,
     /// Now, in ms since 1970.
@@ -157,6 +160,7 @@ impl Member<'_> {
             messages: VERSION,
             since: self.policy.since,
             devices: devices(),
+            address: self.policy.address.or_else(|| address_towards(&self.policy.access.server)),
             sessions: self.under_way.load(Ordering::Relaxed),
             instance: self.instance.clone(),
         }
@@ -188,7 +192,7 @@ impl Member<'_> {
 
     fn obey<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, mut orders: Subscription) {
         while let Some((message, reply)) = self.asked(&mut orders) {
-            let controller = subject::ordering(&message.subject).to_owned();
+            let controller = subject::ordering(&message.subject);
             match self.accept(&controller, &message.payload) {
                 // One for another of this name is not this one's to answer.
                 Ok(None) => {}
@@ -216,7 +220,8 @@ impl Member<'_> {
                 order.messages
             ));
         }
-        if !subject::is_name(&order.session) || order.run.chars().any(char::is_control) {
+        let is_id = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit());
+        if !is_id(&order.session) || order.run.chars().any(char::is_control) {
             return Err("the order's session or run is no name".to_owned());
         }
         if !self.policy.controllers.iter().any(|known| known == controller) {
@@ -285,8 +290,20 @@ impl Member<'_> {
 
 /// Where the answer goes: the inbox of whoever asked, and nowhere else, since the server lets a member answer anywhere.
 fn reply_to(message: &async_nats::Message) -> Option<String> {
-    let inbox = format!("{}.", subject::inbox(subject::ordering(&message.subject)));
+    let inbox = format!("{}.", subject::inbox(&subject::ordering(&message.subject)));
     message.reply.as_ref().map(ToString::to_string).filter(|reply| reply.starts_with(&inbox))
+}
+
+/// The address of this host from which that server is reached. Nothing is sent.
+#[must_use]
+pub fn address_towards(server: &str) -> Option<Ipv4Addr> {
+    let (_, place) = server.rsplit_once("://")?;
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    socket.connect(place).ok()?;
+    match socket.local_addr().ok()?.ip() {
+        IpAddr::V4(address) if !address.is_loopback() => Some(address),
+        _ => None,
+    }
 }
 
 /// The network devices of this process's namespace, but for loopback (proc_pid_net(5)).

@@ -1,5 +1,7 @@
 //! What members and controllers tell each other beside a session's bytes, as JSON. Must not know how it is carried.
 
+use std::net::Ipv4Addr;
+
 use serde::{Deserialize, Serialize};
 
 /// The version of these messages, of the subjects and of frames.
@@ -19,6 +21,9 @@ pub struct MemberInfo {
     pub since: i64,
     /// The network devices of its host, but for loopback.
     pub devices: Vec<String>,
+    /// Where traffic goes when a scenario does not say; what is older does not tell.
+    #[serde(default)]
+    pub address: Option<Ipv4Addr>,
     /// Sessions that are under way.
     pub sessions: usize,
     /// Drawn at its start: what tells two of one name apart.

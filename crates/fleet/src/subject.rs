@@ -1,38 +1,45 @@
 //! The subjects of a fleet: which name stands where in them is what a server's permissions go by. Must not know what is sent.
 
 /// The longest name, as that of a host in DNS.
-const LONGEST: usize = 63;
+const LONGEST: usize = 253;
+/// Stands for a dot of a name, which would end a subject's token.
+const DOT: &str = "~";
 
-/// Whether a member or a controller can be called so: a token of a subject, of letters, digits, `-` and `_`.
+/// Whether a member or a controller can be called so: letters, digits, `-` and `_`, and dots between them, as a node of a cluster.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let sign = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    !text.is_empty() && text.len() <= LONGEST && text.chars().all(sign)
+    text.len() <= LONGEST && text.split('.').all(|part| !part.is_empty() && part.chars().all(sign))
+}
+
+fn token(name: &str) -> String {
+    name.replace('.', DOT)
 }
 
 /// Whoever is there is asked for by `user`.
 pub(crate) fn roll(user: &str) -> String {
-    format!("plumb.roll.{user}")
+    format!("plumb.roll.{}", token(user))
 }
 
 /// What a member is ordered by a controller.
 pub(crate) fn order(member: &str, controller: &str) -> String {
-    format!("plumb.order.{member}.{controller}")
+    format!("plumb.order.{}.{}", token(member), token(controller))
 }
 
 /// The controller that an order came from, which the server lets use no other name.
-pub(crate) fn ordering(subject: &str) -> &str {
-    subject.rsplit('.').next().unwrap_or_default()
+pub(crate) fn ordering(subject: &str) -> String {
+    subject.rsplit('.').next().unwrap_or_default().replace(DOT, ".")
 }
 
 /// Both ways of a session: to the member, and from it.
 pub(crate) fn session(member: &str, controller: &str, id: &str) -> [String; 2] {
+    let [member, controller] = [member, controller].map(token);
     ["to", "from"].map(|way| format!("plumb.session.{member}.{controller}.{id}.{way}"))
 }
 
 /// What the answers to a user's questions come to.
 pub(crate) fn inbox(user: &str) -> String {
-    format!("_INBOX.{user}")
+    format!("_INBOX.{}", token(user))
 }
 
 #[cfg(test)]
@@ -41,11 +48,12 @@ mod tests {
 
     #[test]
     fn a_name_is_one_token_of_a_subject() {
-        for name in ["a", "rack-1", "node_7", "A9"] {
+        for name in ["a", "rack-1", "node_7", "A9", "ip-10-0-0-1.eu-west-1.compute.internal"] {
             assert!(is_name(name), "{name}");
             assert_eq!(ordering(&order("m", name)), name);
+            assert_eq!(order(name, "ops").split('.').count(), 4);
         }
-        for name in ["", "a.b", "*", ">", "a b", "ä", &"x".repeat(64)] {
+        for name in ["", ".", "a.", "a..b", "a~b", "*", ">", "a b", "ä", &"x".repeat(254)] {
             assert!(!is_name(name), "{name}");
         }
     }

@@ -1,6 +1,6 @@
 //! What measurements may do on a host, whoever asks. Must not know who may ask, nor how an order is obeyed.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, net::Ipv4Addr, ops::RangeInclusive, str::FromStr};
 
 use scenario::DeviceName;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -10,7 +10,7 @@ use workload::WorkloadSettings;
 const MINUTE: u64 = 60;
 const DAY: u64 = 24 * 60 * MINUTE;
 
-/// Without any of them everything is allowed. Written as people write quantities.
+/// Without any of them everything is allowed, where the scenario says. Written as people write quantities.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostPolicy {
@@ -22,8 +22,12 @@ pub struct HostPolicy {
     pub duration: Option<Nanos>,
     /// The host's devices over which traffic may go.
     pub interfaces: Option<Vec<DeviceName>>,
+    /// The ports that the host may listen on while it is the server.
+    pub ports: Option<Ports>,
     /// When trials may begin.
     pub hours: Option<Hours>,
+    /// Where traffic comes from and goes to when a scenario does not say.
+    pub address: Option<Ipv4Addr>,
 }
 
 impl HostPolicy {
@@ -90,6 +94,20 @@ impl HostPolicy {
         }
     }
 
+    /// The ports that a server tries, one after the other, where it was asked for `port`; 0 is the kernel's choice.
+    ///
+    /// # Errors
+    /// When it may not listen on that one.
+    pub fn listens_on(&self, port: Option<u16>) -> Result<RangeInclusive<u16>, String> {
+        match (port, self.ports) {
+            (Some(port), Some(ports)) if !(ports.first..=ports.last).contains(&port) => Err(format!(
+                "its policy allows it to listen on ports {ports} alone, not on {port}: leave `port` out"
+            )),
+            (None, Some(Ports { first, last })) => Ok(first..=last),
+            (port, _) => Ok(port.unwrap_or(0)..=port.unwrap_or(0)),
+        }
+    }
+
     /// # Errors
     /// When traffic may not go over this device.
     pub fn check_interface(&self, interface: &DeviceName) -> Result<(), String> {
@@ -126,6 +144,49 @@ fn read_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Nanos>, D:
         return Err(D::Error::custom(format!("a trial needs {} at least", HostPolicy::LEAST_DURATION)));
     }
     Ok(duration)
+}
+
+/// Ports in a row, both ends included. Written as `5201-5210`, or `5201`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Ports {
+    first: u16,
+    last: u16,
+}
+
+impl FromStr for Ports {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        match (first.trim().parse(), last.trim().parse()) {
+            (Ok(first), Ok(last)) if 0 < first && first <= last => Ok(Self { first, last }),
+            _ => Err(format!("`{text}` is no range of ports: write it as 5201-5210, or 5201")),
+        }
+    }
+}
+
+impl fmt::Display for Ports {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.first == self.last {
+            true => self.first.fmt(f),
+            false => write!(f, "{}-{}", self.first, self.last),
+        }
+    }
+}
+
+impl TryFrom<String> for Ports {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Ports> for String {
+    fn from(ports: Ports) -> Self {
+        ports.to_string()
+    }
 }
 
 /// A part of each day, in UTC, which may go over midnight. Written as `22:00-06:00`.

@@ -14,7 +14,7 @@ mod nested_run;
 mod observe;
 
 pub use channel::{ChannelError, LineLimit, MAX_LINE, Receiver, Sender};
-pub use host_policy::{HostPolicy, Hours};
+pub use host_policy::{HostPolicy, Hours, Ports};
 pub use memory::{
     AccessClass, AccessPattern, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry, NodeAccesses,
     NodeTelemetry, PatternShape,

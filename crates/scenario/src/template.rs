@@ -39,6 +39,32 @@ pub const ALL: &[Template] = &[
     },
 ];
 
+/// Each of these members of a fleet to each other. Where the template has one host, each has its own.
+#[must_use]
+pub fn of_members(name: &str, members: &[impl AsRef<str>]) -> String {
+    let text = MEMBERS.named(name);
+    let (before, from) = text.split_once(FIRST_HOST).expect("the template has a host");
+    let (_, after) = from.split_once(FIRST_WORKLOAD).expect("and workloads behind it");
+    let host = |member: &str| {
+        // A node of a cluster may have a long one.
+        let called = if member.len() > LONGEST { member.split('.').next().unwrap_or(member) } else { member };
+        let called = if called.contains('.') { format!("\"{called}\"") } else { called.to_owned() };
+        format!("[hosts.{called}]\nmember = \"{member}\"\n\n")
+    };
+    let hosts: String = members.iter().map(|member| host(member.as_ref())).collect();
+    format!("{before}{hosts}{FIRST_WORKLOAD}{after}")
+}
+
+const MEMBERS: Template = Template {
+    name: "members",
+    about: "Members of a fleet, each to each other",
+    text: include_str!("../templates/members.toml"),
+};
+const FIRST_HOST: &str = "[hosts.a]\n";
+const FIRST_WORKLOAD: &str = "[workloads.";
+/// The longest name of a host.
+const LONGEST: usize = 48;
+
 /// What the templates call themselves.
 const OWN_NAME: &str = "mine";
 
@@ -55,6 +81,16 @@ impl Template {
 mod tests {
     use super::*;
     use crate::Scenario;
+
+    #[test]
+    fn members_are_a_host_each() {
+        let long = format!("{}.compute.internal", "x".repeat(40));
+        let text = of_members("other", &["rack-1", "node.2", &long]);
+        let scenario = Scenario::parse("template", &text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+        let hosts: Vec<&str> = scenario.lab.hosts.iter().map(|host| host.name.as_str()).collect();
+        assert_eq!(hosts, ["rack-1", "node.2", &"x".repeat(40)]);
+        assert_eq!(scenario.paths.len(), 6);
+    }
 
     #[test]
     fn every_template_is_a_scenario_of_the_name_that_was_asked_for() {

@@ -104,6 +104,18 @@ impl Error {
         matches!(self, Self::System(error) if error.is_unsupported())
     }
 
+    /// Whether another socket has the port.
+    #[must_use]
+    pub fn is_taken(&self) -> bool {
+        match self {
+            Self::System(error) => {
+                io::Error::from_raw_os_error(error.errno()).kind() == io::ErrorKind::AddrInUse
+            }
+            Self::Socket { source, .. } => source.kind() == io::ErrorKind::AddrInUse,
+            _ => false,
+        }
+    }
+
     /// Whether it only says that it was asked to stop.
     #[must_use]
     pub const fn is_stopped(&self) -> bool {

@@ -2,6 +2,7 @@
 
 mod list;
 mod register;
+mod scenario;
 
 use clap::Subcommand;
 
@@ -12,6 +13,8 @@ use crate::exit::Exit;
 pub(crate) enum FleetCommand {
     /// List the members that are there
     List(list::ListArgs),
+    /// Write a scenario of the members that are there, each to each other
+    Scenario(scenario::ScenarioArgs),
     /// Make a folder for a fleet's keys, with a configuration for its NATS server
     Init(register::InitArgs),
     /// Let a member in, or one who measures: makes a key, a file for its owner, and the server's list anew
@@ -24,6 +27,7 @@ pub(crate) enum FleetCommand {
 pub(crate) fn run(command: &FleetCommand) -> anyhow::Result<Exit> {
     match command {
         FleetCommand::List(args) => list::run(args),
+        FleetCommand::Scenario(args) => scenario::run(args),
         FleetCommand::Init(args) => register::init(args),
         FleetCommand::Add(args) => register::add(args),
         FleetCommand::Remove(args) => register::remove(args),

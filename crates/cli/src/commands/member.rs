@@ -33,7 +33,9 @@ The file says what this host may be asked, and by whom:
   rate = \"1Gbit/s\"             # the most that a trial may send in each direction
   duration = \"30s\"             # the longest trial
   interfaces = [\"eth1\"]        # over which devices
+  ports = \"5201-5210\"          # the ports that this host listens on while it is the server
   hours = \"22:00-06:00\"        # when trials may begin, in UTC
+  address = \"10.0.7.11\"        # where traffic goes when a scenario does not say; default: where this host reaches the server from
 
 A server that is away is waited for. An agent ends within 18 s of the last that was heard of its controller.";
 
@@ -43,11 +45,14 @@ A server that is away is waited for. An agent ends within 18 s of the last that 
 pub(crate) struct MemberArgs {
     /// Its file (TOML)
     file: PathBuf,
+    /// What scenarios call it, in place of the file's `name`: many hosts can have one file
+    #[arg(long)]
+    name: Option<String>,
 }
 
 /// Is a member until it is interrupted.
 pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
-    let FleetFile { access, controllers, policy: host } = FleetFile::read(&args.file)?;
+    let FleetFile { access, controllers, policy: host } = FleetFile::read(&args.file, args.name.as_deref())?;
     let controllers = controllers.filter(|names| !names.is_empty()).ok_or_else(|| {
         Misuse::new(format!("{} does not say who may have agents started here", args.file.display()))
             .hint("add `controllers = [\"NAME\"]`, the names of those who run plumb")
@@ -56,22 +61,32 @@ pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
     interrupt::asks(&stop.flag())?;
     let (name, tool, since) =
         (HostName::new(&access.name), TOOL.to_owned(), Timestamp::now().as_millisecond());
-    let policy = MemberPolicy { access, controllers, tool, since };
+    let address = host.address;
+    let policy = MemberPolicy { access, controllers, address, tool, since };
     let tell = |line: &str| output::aside(format_args!("plumb member: {line}"));
-    fleet::serve(&policy, &ThisHost { name, policy: host }, &stop.flag(), tell)
-        .context("cannot be a member")?;
+    fleet::serve(
+        &policy,
+        &ThisHost { name, server: policy.access.server.clone(), policy: host },
+        &stop.flag(),
+        tell,
+    )
+    .context("cannot be a member")?;
     Ok(Exit::Success)
 }
 
 /// Starts agents here, in the network namespace of this process.
 struct ThisHost {
     name: HostName,
+    server: String,
     policy: HostPolicy,
 }
 
 impl AgentStarter for ThisHost {
     fn start(&self) -> Result<Box<dyn Agent>, String> {
-        let mut machine = Namespace::own(self.name.clone(), PROGRAM.into()).under(&self.policy);
+        // A host may get another address while it is a member.
+        let address = self.policy.address.or_else(|| fleet::address_towards(&self.server));
+        let policy = HostPolicy { address, ..self.policy.clone() };
+        let mut machine = Namespace::own(self.name.clone(), PROGRAM.into()).under(&policy);
         let channel = machine.start().map_err(|error| error.to_string())?;
         Ok(Box::new(LocalAgent { machine, channel: Some(channel) }))
     }

@@ -101,13 +101,18 @@ fn a_template() -> PossibleValuesParser {
     PossibleValuesParser::new(template::ALL.iter().map(value))
 }
 
-/// Writes one that can be run as it is; a file that is there stays.
+/// Writes one that can be run as it is.
 fn new(args: &NewArgs) -> anyhow::Result<()> {
     let NewArgs { name, with, output } = args;
     let chosen = template::ALL.iter().find(|template| template.name == with);
     let text = chosen.context("clap lets only these names pass")?.named(name);
     let _ = Scenario::parse(name, &text)?;
-    let path = output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
+    write_new(name, &text, output.as_deref())
+}
+
+/// Writes it to a file that is not there yet, or to standard output.
+pub(super) fn write_new(name: &str, text: &str, output: Option<&Path>) -> anyhow::Result<()> {
+    let path = output.map(Path::to_owned).unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
     if path.as_os_str() == "-" {
         return Ok(output::text(text)?);
     }

@@ -80,15 +80,17 @@ fn access(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     }
     if let Some(name) = &table.member {
         let text = name.get_ref();
-        if text.is_empty() || text.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_') {
+        let sign = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if text.is_empty() || !text.chars().all(sign) {
             let message = format!("`{text}` is no name of a member");
-            let help = "write it as `plumb fleet list` shows it: letters, digits, `-` and `_`";
+            let help = "write it as `plumb fleet list` shows it: letters, digits, `-`, `_` and dots";
             problems.push(Problem::new(name.span(), message, "not a name").help(help));
         }
     }
     match table.ways()[..] {
         [] => without_effect(entry, problems),
-        [("ssh", _)] => {}
+        // Both have a way that leads to them, and traffic takes the same when nothing is said.
+        [("ssh" | "member", _)] => {}
         [(_, ref place)] if table.address.is_none() && table.interface.is_none() => {
             let message = format!("`{}` does not say where its traffic goes", entry.name());
             let help = "add `address = \"...\"` or `interface = \"...\"`";

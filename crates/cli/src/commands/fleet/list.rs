@@ -36,12 +36,15 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
 
 fn table(members: &[MemberInfo]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(["MEMBER", "HOST", "PLUMB", "SINCE", "AGENTS", "DEVICES"]);
+    table
+        .load_style(presets::NOTHING)
+        .set_header(["MEMBER", "HOST", "PLUMB", "SINCE", "AGENTS", "ADDRESS", "DEVICES"]);
     for member in members {
         let since = list_format::moment(UnixMillis(member.since)).unwrap_or_default();
         let since = since.split_once('.').map_or(since.as_str(), |(seconds, _)| seconds).replace('T', " ");
+        let address = member.address.map(|address| address.to_string()).unwrap_or_default();
         let MemberInfo { name, host, tool, sessions, devices, .. } = member;
-        table.add_row([name, host, tool, &since, &sessions.to_string(), &devices.join(" ")]);
+        table.add_row([name, host, tool, &since, &sessions.to_string(), &address, &devices.join(" ")]);
     }
     table
 }

@@ -137,7 +137,7 @@ pub(super) fn add(args: &AddArgs) -> anyhow::Result<Exit> {
     }
     if !fleet::is_name(name) {
         return Err(Misuse::new(format!(
-            "`{name}` cannot be a name: letters, digits, `-` and `_`, 63 at most"
+            "`{name}` cannot be a name: letters, digits, `-`, `_`, and dots between them, 253 at most"
         ))
         .into());
     }

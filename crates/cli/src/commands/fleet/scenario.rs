@@ -1,0 +1,39 @@
+//! `plumb fleet scenario`: a scenario of the members that are there.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use fleet::Controller;
+use scenario::{Scenario, template};
+
+use crate::{commands::scenario::write_new, exit::Exit, failure::Misuse, fleet_file::FleetFile, output};
+
+/// Flags of `plumb fleet scenario`.
+#[derive(Debug, Args)]
+pub(crate) struct ScenarioArgs {
+    /// What it is called, and its file: NAME.toml
+    name: String,
+    /// Write to this file instead; `-` is standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Asks who is there, and writes it.
+pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<Exit> {
+    let FleetFile { access, .. } = FleetFile::of_user()?;
+    let members = Controller::open(&access, |line| output::aside(line))?.members()?;
+    let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
+    if names.len() < 2 {
+        let message =
+            format!("a path has two ends, and {} has these members: {}", access.server, listed(&names));
+        return Err(Misuse::new(message).hint("start `plumb member` on the hosts").into());
+    }
+    let text = template::of_members(&args.name, &names);
+    let _ = Scenario::parse(&args.name, &text)?;
+    write_new(&args.name, &text, args.output.as_deref())?;
+    Ok(Exit::Success)
+}
+
+fn listed(names: &[&str]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
