@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
@@ -80,11 +80,12 @@ impl FleetFile {
     }
 }
 
-/// A key that only its owner can read.
+/// A key that only its owner can read, or a group to which root gave it, as the secrets of a cluster are.
 fn read_key(file: &Path) -> anyhow::Result<NKey> {
     let about = || format!("the key {}", file.display());
-    let mode = fs::metadata(file).with_context(about)?.permissions().mode();
-    if mode & 0o077 != 0 {
+    let found = fs::metadata(file).with_context(about)?;
+    let others = if found.uid() == 0 && !rustix::process::geteuid().is_root() { 0o007 } else { 0o077 };
+    if found.mode() & others != 0 {
         let message = format!("{} can be read by others", about());
         return Err(Misuse::new(message).hint(format!("chmod 600 {}", file.display())).into());
     }
