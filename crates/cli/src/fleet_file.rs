@@ -84,7 +84,9 @@ impl FleetFile {
 fn read_key(file: &Path) -> anyhow::Result<NKey> {
     let about = || format!("the key {}", file.display());
     let found = fs::metadata(file).with_context(about)?;
-    let others = if found.uid() == 0 && !sys::confine::is_root() { 0o007 } else { 0o077 };
+    // This process's own folder there is its user's.
+    let own = fs::metadata("/proc/self").context("/proc/self")?.uid();
+    let others = if found.uid() == 0 && own != 0 { 0o007 } else { 0o077 };
     if found.mode() & others != 0 {
         let message = format!("{} can be read by others", about());
         return Err(Misuse::new(message).hint(format!("chmod 600 {}", file.display())).into());
