@@ -149,4 +149,9 @@ const CASES: &[Case] = &[
         needs: &[ROOT, SSHD, IP, NATS],
         test: members::a_policy,
     },
+    Case {
+        name: "nodes_with_one_file_and_ports_of_their_own_are_measured_by_the_scenario_that_the_fleet_wrote",
+        needs: &[ROOT, SSHD, IP, NATS],
+        test: members::nodes_of_a_cluster,
+    },
 ];

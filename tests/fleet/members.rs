@@ -223,3 +223,52 @@ pub(crate) fn a_policy() {
     let output = fleet.network.plumb(&["member", &member]);
     assert!(output.status == Some(64) && output.err.contains("22:00-06:00"), "{output:?}");
 }
+
+/// Members as a cluster has them: one text for all, a name and a key for each, and nothing that says where traffic goes.
+pub(crate) fn nodes_of_a_cluster() {
+    const NODES: [&str; 2] = ["node.0", "node.1"];
+    let mut fleet = Fleet::of(crate::network(2), 0..0);
+    NODES.iter().for_each(|node| fleet.register(&["add", node]));
+    fleet.server = None;
+    fleet.start_server();
+    let start = |fleet: &Fleet, host: usize, ports: &str| {
+        let folder = fleet.path(&format!("node{host}"));
+        fs::create_dir_all(&folder).expect("it is ours");
+        let key = fleet.path(&format!("fleet/{}.nk", NODES[host]));
+        fs::copy(key, format!("{folder}/member.nk")).expect("it was made");
+        let text = format!(
+            "server = \"{NATS_SERVER}\"\nkey = \"member.nk\"\ncontrollers = [\"ops\"]\n[policy]\nports = \"{ports}\"\n"
+        );
+        let file = format!("{folder}/member.toml");
+        fs::write(&file, text).expect("it is ours");
+        let mut command = fleet.network.on_host(host, &["member", &file, "--name", NODES[host]]);
+        ProcessGuard(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plumb was built"))
+    };
+    let mut members = [0, 1].map(|host| start(&fleet, host, "5201-5202"));
+    fleet.is_there(&NODES);
+    let addresses: Vec<_> = fleet.listed().iter().map(|member| member["address"].clone()).collect();
+    assert_eq!(addresses, ["198.18.0.1", "198.18.0.2"]);
+
+    let file = fleet.path("rack.toml");
+    let _ = fleet.network.succeed(&["fleet", "scenario", "rack", "--output", &file]);
+    let text = fs::read_to_string(&file).expect("it was written");
+    let short = text.replace("\"2s\"", "\"200ms\"").replace("trials = 5", "trials = 1");
+    fs::write(&file, &short).expect("it is ours");
+    // The first of its ports is somebody else's.
+    let mut other = fleet.network.on_host(1, &["server", "--port", "5201"]);
+    let _other =
+        ProcessGuard(other.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plumb was built"));
+    let taken = || fleet.network.on_host(0, &["ping", "198.18.0.2", "--count", "1"]).output();
+    assert!(wait_until(PATIENCE, || taken().is_ok_and(|output| output.status.success())));
+    let _ = fleet.network.succeed(&["run", &file]);
+    assert!(kept(&fleet) >= 4, "two ways, two workloads");
+
+    let asked = short.replace("member = \"node.1\"", "member = \"node.1\"\nport = 7000");
+    fs::write(&file, asked).expect("it is ours");
+    says(&fleet.network.plumb(&["run", &file]), &["listen on ports 5201-5202 alone, not on 7000"]);
+
+    fs::write(&file, short).expect("it is ours");
+    members[1] = start(&fleet, 1, "5201");
+    assert!(wait_until(PATIENCE, || fleet.listed().len() == 2));
+    says(&fleet.network.plumb(&["run", &file]), &["node.1", "Address already in use"]);
+}

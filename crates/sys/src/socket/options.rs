@@ -16,7 +16,13 @@ const KEEPALIVE: Duration = Duration::from_secs(1);
 /// Chooses the congestion control of one TCP socket. ENOENT: the kernel has no such algorithm;
 /// EPERM: it may be used by root only (`net.ipv4.tcp_allowed_congestion_control`).
 pub fn set_congestion(fd: impl AsFd, algorithm: &str) -> Result<()> {
-    sockopt::set_tcp_congestion(&fd, algorithm).named("set congestion control", || algorithm)
+    let set = sockopt::set_tcp_congestion(&fd, algorithm).named("set congestion control", || algorithm);
+    set.map_err(|error| match error.is_permission() {
+        true => {
+            error.with_hint("without CAP_NET_ADMIN only those of net.ipv4.tcp_allowed_congestion_control")
+        }
+        false => error,
+    })
 }
 
 /// Whether the kernel has this congestion control now, without a module that it would load for the asking.
