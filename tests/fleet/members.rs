@@ -258,7 +258,7 @@ pub(crate) fn nodes_of_a_cluster() {
     let mut other = fleet.network.on_host(1, &["server", "--port", "5201"]);
     let _other =
         ProcessGuard(other.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plumb was built"));
-    let taken = || fleet.network.on_host(0, &["ping", "198.18.0.2", "--count", "1"]).output();
+    let taken = || fleet.network.on_host(0, &["ping", "198.18.0.2", "--time", "100ms"]).output();
     assert!(wait_until(PATIENCE, || taken().is_ok_and(|output| output.status.success())));
     let _ = fleet.network.succeed(&["run", &file]);
     assert!(kept(&fleet) >= 4, "two ways, two workloads");
