@@ -272,5 +272,5 @@ pub(crate) fn nodes_of_a_cluster() {
     fleet.is_there(&NODES[..1]);
     members.push(start(&fleet, 1, "5201"));
     fleet.is_there(&NODES);
-    says(&fleet.network.plumb(&["run", &file]), &["node.1", "Address already in use"]);
+    says(&fleet.network.plumb(&["run", &file]), &["node.1", "Address in use"]);
 }
