@@ -121,7 +121,8 @@ pub fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<UdpSocket>
     let socket = Socket::new(domain(address), Type::DGRAM, Some(Protocol::UDP))
         .map_err(Error::socket("open a socket on", object))?;
     apply(&socket, settings, true)?;
-    socket.bind(&address.into()).map_err(Error::socket("bind", || address.ip().to_string()))?;
+    let bound = || if address.port() == 0 { address.ip().to_string() } else { object() };
+    socket.bind(&address.into()).map_err(Error::socket("bind", bound))?;
     limit_waits(&socket, TICK)?;
     Ok(socket.into())
 }
