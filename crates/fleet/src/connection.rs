@@ -169,6 +169,12 @@ impl Connection {
         let _ = self.runtime.block_on(async { timeout(LAST, self.client.flush()).await });
     }
 
+    /// The server, while there is no connection with it.
+    pub(crate) fn away(&self) -> Option<&str> {
+        let connected = self.client.connection_state() == async_nats::connection::State::Connected;
+        (!connected).then_some(&*self.server)
+    }
+
     /// What the server complained of since this was asked last.
     pub(crate) fn complaint(&self) -> Option<String> {
         self.complaint.lock().unwrap_or_else(PoisonError::into_inner).take()

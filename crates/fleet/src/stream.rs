@@ -118,7 +118,7 @@ impl Shared {
                     self.finish(SessionEnd::Broken("the connection to the NATS server ended".into()));
                 }
             }
-            self.window().expire(Instant::now());
+            self.window().expire(Instant::now(), self.connection.away());
             self.changed.notify_all();
             if self.window().due(Instant::now()).is_zero() {
                 self.renew();

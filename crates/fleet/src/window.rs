@@ -99,10 +99,14 @@ impl Window {
         }
     }
 
-    /// Ends it where nothing was heard for too long.
-    pub(crate) fn expire(&mut self, now: Instant) {
+    /// Ends it where nothing was heard for too long. `away` is the server that cannot carry anything now.
+    pub(crate) fn expire(&mut self, now: Instant, away: Option<&str>) {
         if now.saturating_duration_since(self.heard) > LEASE {
-            let text = format!("nothing was heard of the other side for {} s", LEASE.as_secs());
+            let seconds = LEASE.as_secs();
+            let text = match away {
+                Some(server) => format!("the NATS server {server} is away, for {seconds} s by now"),
+                None => format!("nothing was heard of the other side for {seconds} s"),
+            };
             self.finish(SessionEnd::Broken(text));
         }
     }
@@ -228,9 +232,9 @@ mod tests {
         let later = now + LEASE;
         assert_eq!((from.due(now), from.due(later)), (RENEWAL, Duration::ZERO));
         to.take(&from.speak(FrameKind::Renewal, b"", later), later);
-        to.expire(later + LEASE);
+        to.expire(later + LEASE, None);
         assert_eq!(to.end(), None);
-        to.expire(later + LEASE + Duration::from_millis(1));
+        to.expire(later + LEASE + Duration::from_millis(1), None);
         broken(&to, "nothing was heard");
     }
 

@@ -44,6 +44,13 @@ impl Scale {
         Self { divisor, unit, decimals: decimals(value / divisor) }
     }
 
+    /// The same unit for a value that may be far smaller, with digits of its own.
+    pub(crate) fn near(self, value: f64) -> Self {
+        let value = value / self.divisor;
+        let decimals = if value.abs() < 0.995 { 3 } else { decimals(value) };
+        Self { decimals, ..self }
+    }
+
     /// For shares and ratios in percent.
     pub(crate) fn percent(share: f64) -> Self {
         Self { divisor: 0.01, unit: "%", decimals: if (share * 100.0).abs() < 9.995 { 2 } else { 1 } }
