@@ -1,5 +1,7 @@
-//! `cargo xtask reproduce`: builds the program as it is packed, twice, from copies of the tree in two folders, and compares both.
+//! `cargo xtask reproduce`: builds the program as it is packed, twice, from copies of the tree in one place, and compares both.
 //! Must not know what is built. It takes as long as two builds of everything.
+//!
+//! One place, as the folder of a build script's output gets into the hash of a crate (`rustversion`, which reads a file there).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +15,7 @@ use crate::workspace::Workspace;
 /// Where to build.
 #[derive(Args)]
 pub(crate) struct Request {
-    /// Make both folders in this one, which is kept; a temporary one without it
+    /// Build in this folder and keep both there; a temporary one without it
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
@@ -21,10 +23,14 @@ pub(crate) struct Request {
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
     let temporary = tempfile::tempdir()?;
     let folder = request.folder.as_deref().unwrap_or(temporary.path());
-    // Paths of another length would shift what stands behind them.
-    let built = ["one", "and/another"].map(|name| build(workspace, &folder.join(name)));
-    let [one, other] = built;
-    let (one, other) = (one?, other?);
+    let place = folder.join("tree");
+    let build_as = |name: &str| -> Result<PathBuf> {
+        build(workspace, &place)?;
+        let kept = folder.join(name);
+        fs::rename(&place, &kept).with_context(|| format!("move {}", place.display()))?;
+        Ok(kept.join("target").join(crate::workspace::TARGET).join("dist/plumb"))
+    };
+    let (one, other) = (build_as("one")?, build_as("other")?);
     let (first, second) = (fs::read(&one)?, fs::read(&other)?);
     let differ = first.iter().zip(&second).position(|(a, b)| a != b);
     let differ = differ.or_else(|| (first.len() != second.len()).then(|| first.len().min(second.len())));
@@ -38,7 +44,7 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
 }
 
 /// Builds a copy of all files that git knows, with nothing that was built before.
-fn build(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
+fn build(workspace: &Workspace, folder: &Path) -> Result<()> {
     for file in &workspace.files {
         let to = folder.join(file);
         fs::create_dir_all(to.parent().context("it is in a folder")?)?;
@@ -47,5 +53,5 @@ fn build(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
     let mut cargo = Workspace::dist_build(folder)?;
     cargo.env("CARGO_TARGET_DIR", folder.join("target"));
     ensure!(cargo.status().context("start cargo")?.success(), "the build in {} failed", folder.display());
-    Ok(folder.join("target").join(crate::workspace::TARGET).join("dist/plumb"))
+    Ok(())
 }

@@ -54,7 +54,10 @@ fn table(matrix: &PairMatrix, to: &[String], scale: Scale) -> Table {
     let value = |from: &String, to: &String| {
         let is_it = |pair: &&HostPair| pair.from == *from && pair.to == *to;
         let found = matrix.pairs.iter().find(is_it);
-        found.map_or_else(|| Text::of(Tone::Faint, "-"), |pair| Text::from(scale.near(pair.value).number(pair.value)))
+        found.map_or_else(
+            || Text::of(Tone::Faint, "-"),
+            |pair| Text::from(scale.near(pair.value).number(pair.value)),
+        )
     };
     let row = |from: &String| {
         let name = Text::of(Tone::Strong, from);
