@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# What `deploy/kubernetes` says, held against Kubernetes.
+#   try-kubernetes.sh              every document against the published schemas, every command line against plumb
+#   try-kubernetes.sh api-server   applied to a real API server, with the controllers that make pods of it (builds both: a quarter of
+#                                  an hour, with Go)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+manifests=$root/deploy/kubernetes
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+program=$(find "$root/target" -maxdepth 3 -path "*/release/plumb" -type f | head -n 1)
+
+schemas() {
+    xtask/setup.sh /usr/share/doc/python3-venv:python3-venv
+    python3 -m venv "$work/venv"
+    "$work/venv/bin/pip" install --quiet --disable-pip-version-check kubernetes-validate
+    "$work/venv/bin/kubernetes-validate" --strict --quiet "$manifests"/{namespace,broker,store,node-members,pod-members,watch,web}.yaml
+    # An option that plumb does not know ends it before it shows its help.
+    "$work/venv/bin/python" - "$manifests" "$program" <<'PYTHON'
+import pathlib, subprocess, sys, yaml
+folder, program = pathlib.Path(sys.argv[1]), sys.argv[2]
+started = 0
+for file in folder.glob("*.yaml"):
+    for document in yaml.safe_load_all(file.read_text()):
+        template = document.get("spec", {}).get("template", {})
+        for container in template.get("spec", {}).get("containers", []):
+            if container["image"] == "plumb":
+                subprocess.run([program, *container["args"], "--help"], check=True, stdout=subprocess.DEVNULL)
+                started += 1
+assert started == 4, f"{started} containers have plumb"
+print(f"every document is valid, and plumb takes the words of {started} containers")
+PYTHON
+    "$program" scenario check "$manifests/cluster.toml" >/dev/null
+    "$program" watch "$manifests/nightly.toml" --dry-run --db "$work/runs.db" >/dev/null
+}
+
+# The modules of Kubernetes name each other by folders of its repository; as modules they have versions of their own.
+build() {
+    local version=v1.35.4 from
+    mkdir "$work/module" && cd "$work/module"
+    from=$(go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
+    {
+        printf 'module try\ngo 1.25\nrequire k8s.io/kubernetes %s\n' "$version"
+        sed -n "s/^[[:space:]]*\(k8s\.io\/[a-z0-9-]*\) => \.\/staging.*/replace \1 => \1 ${version/v1/v0}/p" "$from"
+    } >go.mod
+    printf 'package try\nimport (\n_ "k8s.io/kubernetes/cmd/%s/app"\n_ "k8s.io/kubernetes/cmd/%s/app"\n_ "k8s.io/kubectl/pkg/cmd"\n)\n' \
+        kube-apiserver kube-controller-manager >try.go
+    go mod tidy
+    go build -o "$work/bin/" k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kubectl}
+    cd "$root"
+}
+
+until_true() {
+    local tries=120
+    until "$@" >/dev/null 2>&1; do
+        ((tries-- > 0)) || { echo "in vain: $*" >&2; return 1; }
+        sleep 1
+    done
+}
+
+pods() { [ "$(kubectl -n plumb get pods -o name | wc -l)" -eq 8 ]; }
+
+# In a network namespace of its own.
+applied() {
+    ip link set lo up
+    children=()
+    trap 'kill "${children[@]}" 2>/dev/null || true; wait' EXIT
+    cd "$work"
+    local etcd=http://127.0.0.1:2379
+    etcd --data-dir etcd --listen-client-urls "$etcd" --advertise-client-urls "$etcd" --listen-peer-urls http://127.0.0.1:2380 2>etcd.log &
+    children+=($!)
+    openssl genrsa -out key 2048 2>/dev/null
+    echo 'token,admin,1,system:masters' >tokens
+    bin/kube-apiserver --etcd-servers "$etcd" --service-account-issuer https://plumb.example --service-account-key-file key \
+        --service-account-signing-key-file key --token-auth-file tokens --authorization-mode RBAC --cert-dir certificates \
+        --bind-address 127.0.0.1 --advertise-address 198.18.0.1 --service-cluster-ip-range 198.18.128.0/20 2>api-server.log &
+    children+=($!)
+    cat >config <<'CONFIG'
+apiVersion: v1
+kind: Config
+clusters: [{name: try, cluster: {server: "https://127.0.0.1:6443", insecure-skip-tls-verify: true}}]
+users: [{name: try, user: {token: token}}]
+contexts: [{name: try, context: {cluster: try, user: try}}]
+current-context: try
+CONFIG
+    export KUBECONFIG=$work/config PATH=$work/bin:$PATH
+    until_true kubectl get --raw /readyz
+    bin/kube-controller-manager --kubeconfig config --service-account-private-key-file key --cert-dir certificates 2>controllers.log &
+    children+=($!)
+
+    "$program" fleet init nats://plumb-broker:4222 >/dev/null
+    "$program" fleet add watch --controller >/dev/null
+    for node in node1 ip-198-18-0-2.example.internal; do
+        "$program" fleet add "$node" >/dev/null
+        "$program" fleet add "$node.pod" >/dev/null
+        kubectl apply -f - <<NODE
+{apiVersion: v1, kind: Node, metadata: {name: $node, labels: {kubernetes.io/os: linux, kubernetes.io/arch: amd64}}}
+NODE
+    done
+    # What is there already stays.
+    "$manifests/secrets.sh" fleet
+    "$manifests/secrets.sh" fleet
+    kubectl apply -k "$manifests" --validate=strict
+    until_true pods
+    kubectl -n plumb get pods
+    # All but the network of the nodes would pass the strictest standard for pods.
+    restricted=$(kubectl label --dry-run=server --overwrite namespace plumb pod-security.kubernetes.io/enforce=restricted 2>&1)
+    grep 'plumb-node-member.* (and 1 other pod): host namespaces' <<<"$restricted"
+    [ "$(grep -c '^Warning: plumb-' <<<"$restricted")" -eq 1 ] || { echo "$restricted" >&2; return 1; }
+    echo "a real API server takes every document, and makes the pods"
+}
+
+case ${1:-} in
+'') schemas ;;
+api-server)
+    command -v go >/dev/null || { echo "skipped: there is no Go to build an API server with" >&2; exit 0; }
+    schemas
+    xtask/setup.sh etcd:etcd-server openssl:openssl unshare:util-linux ip:iproute2
+    build
+    export root manifests work program
+    export -f applied pods until_true
+    unshare --net bash -euo pipefail -c applied
+    ;;
+*) echo "usage: $0 [api-server]" >&2; exit 64 ;;
+esac
