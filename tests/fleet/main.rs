@@ -15,6 +15,7 @@ mod pairs;
 mod refused;
 mod shared;
 mod storm;
+mod without;
 
 const ROOT: Need = Need::Root;
 const SSHD: Need = Need::Program("sshd", "openssh-server");
@@ -87,6 +88,11 @@ const CASES: &[Case] = &[
         name: "on_the_wire_no_host_is_in_two_measurements_at_once_and_pairs_without_a_common_host_are",
         needs: &[ROOT, SSHD, IP, TCPDUMP],
         test: capture::no_host_is_in_two_measurements,
+    },
+    Case {
+        name: "a_run_over_many_goes_on_without_a_lost_host_and_a_dead_path_and_has_them_when_it_is_resumed",
+        needs: &[ROOT, SSHD, IP, NFT],
+        test: without::a_lost_host_and_a_dead_path,
     },
     Case {
         name: "an_overlay_between_two_hosts_is_measured_beside_their_network_and_never_stands_in_it",

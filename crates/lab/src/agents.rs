@@ -20,6 +20,7 @@ use crate::{
     allowance,
     error::RunError,
     event::{Event, Observer},
+    left_out::LeftOut,
     stop::Stop,
 };
 
@@ -46,6 +47,10 @@ pub(crate) struct Agents {
     stop: Stop,
     /// How many times longer than usual an answer may take.
     slowness: u32,
+    /// Hosts that the run can do without.
+    dispensable: Vec<HostName>,
+    /// Of those, the ones that it does without.
+    pub(crate) left_out: LeftOut,
 }
 
 struct Endpoint {
@@ -85,10 +90,20 @@ pub(crate) struct Pending {
 }
 
 impl Agents {
-    /// Starts an agent in each machine and exchanges greetings with it; of machines that boot, as many at once as there
-    /// are CPUs. A machine that may hang as it starts, and does, is started once more, which the observer is told.
+    /// Starts an agent in each machine, all of which are needed.
     pub(crate) fn start(
         machines: Vec<(HostName, Box<dyn Machine>)>,
+        tool: &str,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Self, RunError> {
+        Self::start_of((machines, Vec::new()), tool, stop, observer)
+    }
+
+    /// Starts an agent in each machine and exchanges greetings with it; of machines that boot, as many at once as there
+    /// are CPUs. A machine that may hang as it starts, and does, is started once more, which the observer is told. Those that can be done without are, where they cannot be reached.
+    pub(crate) fn start_of(
+        (machines, dispensable): (Vec<(HostName, Box<dyn Machine>)>, Vec<HostName>),
         tool: &str,
         stop: &Stop,
         observer: &mut dyn Observer,
@@ -96,18 +111,42 @@ impl Agents {
         let (to_us, heard) = sync_channel(allowance::WAITING);
         let (endpoints, tool, stop) = (BTreeMap::new(), tool.to_owned(), stop.clone());
         let seats = BTreeMap::new();
-        let mut agents = Self { endpoints, seats, to_us, heard, tool, next_id: 0, stop, slowness: 1 };
+        let (next_id, slowness, left_out) = (0, 1, LeftOut::default());
+        let mut agents =
+            Self { endpoints, seats, to_us, heard, tool, next_id, stop, slowness, dispensable, left_out };
         let mut waiting = machines;
         loop {
             while let Some(place) = waiting.iter().position(|(_, machine)| agents.has_room_for(&**machine)) {
                 let (host, machine) = waiting.remove(place);
-                agents.begin(&host, machine, 1, observer)?;
+                if let Err(error) = agents.begin(&host, machine, 1, observer) {
+                    agents.leave_out(error, observer)?;
+                }
             }
             if agents.endpoints.values().all(|endpoint| endpoint.ready_within.is_some()) {
                 return Ok(agents);
             }
-            agents.await_greeting(observer)?;
+            if let Err(error) = agents.await_greeting(observer) {
+                agents.leave_out(error, observer)?;
+            }
         }
+    }
+
+    /// Goes on without the host that the error is of.
+    ///
+    /// # Errors
+    /// That one, where it is of none, or of one that is needed.
+    pub(crate) fn leave_out(&mut self, error: RunError, observer: &mut dyn Observer) -> Result<(), RunError> {
+        let host = error.host().map(HostName::new);
+        let Some(host) = host.filter(|host| self.dispensable.contains(host) && !self.left_out.has(host))
+        else {
+            return Err(error);
+        };
+        if let Some(mut endpoint) = self.endpoints.remove(&host) {
+            endpoint.machine.stop();
+        }
+        observer.event(&Event::Notice(&format!("{error}: the run goes on without host {host}")));
+        self.left_out.host(host, error.to_string());
+        Ok(())
     }
 
     /// The same where this program itself runs in an emulated machine.

@@ -86,6 +86,12 @@ pub enum RunError {
         "interface {interface} of host {host} is reserved by {by}; wait for its end, or run without --no-wait"
     )]
     Occupied { host: String, interface: String, by: String },
+    /// All else was measured.
+    #[error("not measured: {what}")]
+    LeftOut {
+        /// Hosts and paths, and why.
+        what: String,
+    },
     /// The run to be resumed was planned otherwise.
     #[error("run {run} was planned by another plumb, whose cells differ from today's; begin it anew")]
     OtherPlan { run: String },
@@ -101,6 +107,17 @@ pub enum RunError {
     /// The user asked for the end.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl RunError {
+    /// The host that it is of.
+    pub(crate) fn host(&self) -> Option<&str> {
+        match self {
+            Self::Agent { host, .. } | Self::Silent { host, .. } | Self::Refused { host, .. } => Some(host),
+            Self::Machine(error) => error.host(),
+            _ => None,
+        }
+    }
 }
 
 fn last_output(said: &str) -> String {

@@ -18,14 +18,25 @@ use crate::{
 const AGAIN: Duration = Duration::from_millis(500);
 
 /// The scenario with the ends that its existing hosts have, of those with an agent.
-pub(crate) fn located(scenario: &Scenario, plan: &Plan, agents: &mut Agents) -> Result<Scenario, RunError> {
+pub(crate) fn located(
+    scenario: &Scenario,
+    plan: &Plan,
+    agents: &mut Agents,
+    observer: &mut dyn Observer,
+) -> Result<Scenario, RunError> {
     let mut located = scenario.clone();
     let mut found: BTreeMap<DeviceRef, PathEnd> = BTreeMap::new();
     for host in &mut located.lab.hosts {
         let Some(existing) = host.existing.as_mut().filter(|_| agents.has(&host.name)) else { continue };
         let (written, address, interface) =
             (existing.end(&host.name).device, existing.address, existing.interface.clone());
-        let (end, mtu) = self::interface(agents, &host.name, (address, interface))?;
+        let (end, mtu) = match self::interface(agents, &host.name, (address, interface)) {
+            Ok(found) => found,
+            Err(error) => {
+                agents.leave_out(error, observer)?;
+                continue;
+            }
+        };
         existing.address = Some(end.address);
         existing.interface = Some(end.device.device.clone());
         existing.mtu = Some(mtu);
@@ -94,16 +105,28 @@ pub(crate) fn reserve(
     (by, wait): (&str, bool),
     observer: &mut dyn Observer,
 ) -> Result<(), RunError> {
-    let exist = scenario.lab.hosts.iter().filter(|host| host.existing.is_some() && agents.has(&host.name));
-    let hosts: Vec<&HostName> = exist.map(|host| &host.name).collect();
     let mut told = false;
     loop {
-        let (taken, host, holder) = match reserve_each(&hosts, agents, by)? {
-            Reservation::Granted { notices } => {
+        let exist =
+            scenario.lab.hosts.iter().filter(|host| host.existing.is_some() && agents.has(&host.name));
+        let hosts: Vec<&HostName> = exist.map(|host| &host.name).collect();
+        let (taken, host, holder) = match reserve_each(&hosts, agents, by) {
+            Ok(Reservation::Granted { notices }) => {
                 notices.iter().for_each(|text| observer.event(&Event::Notice(text)));
                 return Ok(());
             }
-            Reservation::Refused { taken, host, by } => (taken, host, by),
+            Ok(Reservation::Refused { taken, host, by }) => (taken, host, by),
+            Err(error) => {
+                agents.leave_out(error, observer)?;
+                for host in hosts {
+                    if agents.has(host)
+                        && let Err(error) = agents.ask(host, "let go of its interface", Order::Release, SHORT)
+                    {
+                        agents.leave_out(error, observer)?;
+                    }
+                }
+                continue;
+            }
         };
         let interface = scenario.lab.existing(host).and_then(|existing| existing.interface.clone());
         let interface = interface.map(|name| name.to_string()).unwrap_or_default();

@@ -21,6 +21,7 @@ mod guest_network;
 mod header;
 mod known_patterns;
 mod lab_handle;
+mod left_out;
 mod machine_facts;
 mod machines;
 mod measure;

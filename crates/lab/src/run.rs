@@ -22,7 +22,7 @@ use crate::{
     exchange::unexpected,
     existing_hosts, header,
     lab_handle::LabHandle,
-    machines,
+    left_out, machines,
     observer_setup::{self, Watch},
     record,
     run_loop::RunLoop,
@@ -106,7 +106,7 @@ pub fn run<S: Sink>(
     let lacks = MissingCapabilities::of(lab, topology.missing(), request.firecracker.as_deref());
     let ground = LabHandle { lab, topology: &topology };
     let Endpoints { mut agents, environment, emulated } = start(request, &ground, &lacks, observer, stop)?;
-    let scenario = existing_hosts::located(request.scenario, request.plan, &mut agents)?;
+    let scenario = existing_hosts::located(request.scenario, request.plan, &mut agents, observer)?;
     let reservation = (request.id.0.as_str(), request.hosts.wait);
     existing_hosts::reserve(&scenario, &mut agents, reservation, observer)?;
     let ground = LabHandle { lab: &scenario.lab, ..ground };
@@ -119,11 +119,12 @@ pub fn run<S: Sink>(
     let (agents, usable_cpus) = (&mut agents, &environment.usable_cpus);
     let balloons = Balloons::new();
     let mut bench = TrialRunner { ground, agents, watcher, usable_cpus, balloons, set: None, emulated };
-    check_paths(&watched, &mut bench, &skipped)?;
+    check_paths(&watched, &mut bench, &skipped, observer)?;
     header::begin(&watched, &environment, booted, &missing, sink, observer)?;
     let paths = paths_of(&watched);
     let mut course = RunLoop { request: &watched, sink, observer, skipped, paths };
     let made = course.make(&mut bench, stop)?;
+    bench.agents.left_out.check()?;
     let outcome = Outcome { id: request.id.clone(), made, skipped: course.skipped.into_values().collect() };
     sink.complete(&request.id).map_err(keep)?;
     observer.event(&Event::Step("removing the lab"));
@@ -156,7 +157,8 @@ fn start(
         (None, Some(_)) => Emulation::Guests,
         (None, None) => Emulation::Nothing,
     };
-    let agents = Agents::start(machines.waiting, request.tool, stop, observer)?;
+    let hosts = (machines.waiting, left_out::dispensable(ground.lab));
+    let agents = Agents::start_of(hosts, request.tool, stop, observer)?;
     let mut agents = agents.inside(request.inside.is_some()).seated(ground.lab);
     ground.dress_guests(&mut agents)?;
     let inside = request.inside.map(str::to_owned);
@@ -207,7 +209,7 @@ fn describe(
         other => Err(unexpected(host, &other)),
     };
     let lab = &request.scenario.lab;
-    if let Some(host) = ends.iter().find(|host| lab.vm(host).is_none()) {
+    if let Some(host) = ends.iter().find(|host| lab.vm(host).is_none() && agents.has(host)) {
         return ask(agents, host);
     }
     let host = HostName::new("machine");
@@ -227,12 +229,32 @@ fn missing_cells(request: &Request<'_>, lacks: &MissingCapabilities<'_>) -> Skip
     found.collect()
 }
 
-/// Every path with a cell that is to be measured must carry traffic before any is measured.
-fn check_paths(request: &Request<'_>, bench: &mut TrialRunner<'_>, skipped: &Skips) -> Result<(), RunError> {
+/// Every path with a cell that is to be measured must carry traffic before any is measured. Of many hosts one that is lost
+/// meanwhile, and a path that carries nothing, are left out, as long as anything is left.
+fn check_paths(
+    request: &Request<'_>,
+    bench: &mut TrialRunner<'_>,
+    skipped: &Skips,
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
     let cells = request.plan.cells.iter().filter(|cell| !skipped.contains_key(cell.id.as_str()));
     let needed: HashSet<&PathName> = cells.map(|cell| &cell.path).collect();
-    let mut paths = planned_paths(request).filter(|path| !path.is_host() && needed.contains(&path.name));
-    paths.try_for_each(|path| bench.check_reachable(path))
+    let mut left = false;
+    for path in planned_paths(request).filter(|path| needed.contains(&path.name)) {
+        if !path.is_host()
+            && !bench.is_left_out(path)
+            && let Err(error) = bench.check_reachable(path)
+        {
+            bench.leave_out(error, &[path], observer)?;
+        }
+        left |= !bench.is_left_out(path);
+    }
+    match &bench.agents.left_out {
+        all if !left && !all.is_empty() => {
+            Err(RunError::Lacks { because: format!("nothing is left to measure: {all}") })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The paths that anything is planned on.

@@ -50,6 +50,7 @@ impl<S: Sink> RunLoop<'_, S> {
         let request = self.request;
         let mut design = Design::new(request.plan, request.resume.iter().flat_map(|record| &record.trials));
         self.skipped.keys().for_each(|cell| design.skip(cell));
+        self.skip_left_out(bench, &mut design);
         let (mut made, mut block) = (0, None);
         loop {
             let round = design.next_round();
@@ -156,9 +157,18 @@ impl<S: Sink> RunLoop<'_, S> {
             return Ok(0);
         }
         let (ground, mut made) = (bench.ground, 0);
-        let came = bench.make(&orders, self.observer).map_err(|error| {
-            orders.iter().fold(error, |error, order| ground.explain(bench.agents, order.path, error))
-        })?;
+        let came = match bench.make(&orders, self.observer) {
+            Ok(came) => came,
+            Err(error) => {
+                let explain = |error, order: &TrialOrder<'_>| ground.explain(bench.agents, order.path, error);
+                let error = orders.iter().fold(error, explain);
+                let paths: Vec<&Path> = orders.iter().map(|order| order.path).collect();
+                bench.leave_out(error, &paths, self.observer)?;
+                self.skip_left_out(bench, design);
+                thread::sleep(scenario.schedule.pause.into());
+                return Ok(0);
+            }
+        };
         for outcome in came {
             match outcome {
                 TrialOutcome::Trial(mut trial) => {
@@ -177,6 +187,14 @@ impl<S: Sink> RunLoop<'_, S> {
         }
         thread::sleep(scenario.schedule.pause.into());
         Ok(made)
+    }
+
+    /// Nothing more is measured on what the run goes on without.
+    fn skip_left_out(&self, bench: &TrialRunner<'_>, design: &mut Design<'_>) {
+        let cells = self.request.plan.cells.iter().zip(&self.paths);
+        for (cell, _) in cells.filter(|(_, path)| bench.is_left_out(path)) {
+            design.skip(cell.id.as_str());
+        }
     }
 
     /// Keeps and tells what the trials so far have decided.

@@ -16,9 +16,10 @@ use crate::{
     balloon::Balloons,
     disturbance,
     error::RunError,
-    event::Observer,
+    event::{Event, Observer},
     exchange::{Exchange, SHORT, token, unexpected},
     lab_handle::{LabHandle, Unset},
+    left_out,
     measure::{Measurements, TrafficOutcome},
     observer::Watcher,
     placement::{self, Cpus},
@@ -83,6 +84,42 @@ impl TrialRunner<'_> {
     pub(crate) fn sees(&self, cell: &Cell, path: &Path) -> bool {
         let watcher = self.watcher.as_ref().filter(|_| self.ground.is_here(path));
         watcher.is_some_and(|watcher| watcher.sees(&cell.load))
+    }
+
+    /// Whether the run goes on without it.
+    pub(crate) fn is_left_out(&self, path: &Path) -> bool {
+        self.agents.left_out.concerns(path, self.ground.lab)
+    }
+
+    /// Goes on without what the error is of: a host that is lost, or one of these paths, which its ends refuse twice or which carries
+    /// nothing.
+    ///
+    /// # Errors
+    /// That one, where it is of neither, or where the run is of few hosts.
+    pub(crate) fn leave_out(
+        &mut self,
+        error: RunError,
+        paths: &[&Path],
+        observer: &mut dyn Observer,
+    ) -> Result<(), RunError> {
+        let many = !left_out::dispensable(self.ground.lab).is_empty();
+        let path = match &error {
+            RunError::Unreachable { path, .. } => paths.iter().find(|it| it.name.as_str() == path),
+            RunError::Refused { host, .. } => {
+                let is_end = |end: &scenario::PathEnd| end.host.as_str() == host;
+                paths.iter().find(|path| is_end(&path.from) || is_end(&path.to))
+            }
+            _ => None,
+        };
+        let Some(path) = path.filter(|_| many) else { return self.agents.leave_out(error, observer) };
+        let again =
+            matches!(error, RunError::Refused { .. }) && self.agents.left_out.may_try_again(&path.name);
+        let what = if again { "once more" } else { "the run goes on without that path" };
+        observer.event(&Event::Notice(&format!("{}: {error}: {what}", path.name)));
+        if !again {
+            self.agents.left_out.path(&path.name, error.to_string());
+        }
+        Ok(())
     }
 
     /// Who else has the CPUs in so long, if anybody has enough to disturb.

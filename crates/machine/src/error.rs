@@ -58,6 +58,22 @@ pub enum MachineError {
     },
 }
 
+impl MachineError {
+    /// The host that it is of.
+    #[must_use]
+    pub fn host(&self) -> Option<&str> {
+        match self {
+            Self::Guest(_) => None,
+            Self::Start { host, .. }
+            | Self::Started { host }
+            | Self::Qemu { host, .. }
+            | Self::Firecracker { host, .. }
+            | Self::Ssh { host, .. }
+            | Self::Member { host, .. } => Some(host),
+        }
+    }
+}
+
 /// A host with its destination, where that says more.
 fn named(host: &str, destination: &str) -> String {
     if host == destination { host.to_owned() } else { format!("{host} ({destination})") }

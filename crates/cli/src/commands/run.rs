@@ -153,7 +153,7 @@ pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
     let skipped = match measure(&job, args, rights, &mut store, &stop) {
-        Err(error) if is_interrupted(&error) => {
+        Err(error) if ended_early(&error) => {
             summarise(args, &job, &store)?;
             return Err(error);
         }
@@ -235,11 +235,12 @@ fn fleet_of(scenario: &Scenario) -> anyhow::Result<Option<Arc<Controller>>> {
     Ok(Some(Arc::new(Controller::open(&access, |_| ())?)))
 }
 
-fn is_interrupted(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(RunError::Interrupted))
+/// Whether what there is of the run is worth a report.
+fn ended_early(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(RunError::Interrupted | RunError::LeftOut { .. }))
 }
 
-/// Reports what there is of a run that was interrupted, once a trial is kept.
+/// Reports what there is of a run that ended early, once a trial is kept.
 fn summarise(args: &RunArgs, job: &Job, store: &Store) -> anyhow::Result<()> {
     let record = store.load(&job.id);
     let Some(record) = record.ok().filter(|record| !args.quiet && !record.trials.is_empty()) else {

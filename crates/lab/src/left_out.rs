@@ -1,0 +1,73 @@
+//! What a run goes on without: hosts of many that cannot be reached, and paths between the others that carry nothing. It is not
+//! complete then, and measures them when it is resumed. Must not know how anything is measured.
+
+use std::{collections::BTreeMap, fmt};
+
+use scenario::{HostName, Lab, Path, PathName};
+
+use crate::error::RunError;
+
+/// Of so many hosts that exist already a run goes on when one is lost: others have pairs of their own.
+const MANY: usize = 3;
+/// A path whose ends refuse a trial is tried once more.
+const ATTEMPTS: u32 = 2;
+
+/// Hosts and paths that are not measured any more, and why.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LeftOut {
+    hosts: BTreeMap<HostName, String>,
+    paths: BTreeMap<PathName, String>,
+    refused: BTreeMap<PathName, u32>,
+}
+
+/// The hosts that a run can do without.
+pub(crate) fn dispensable(lab: &Lab) -> Vec<HostName> {
+    let existing = lab.hosts.iter().filter(|host| host.existing.is_some());
+    let hosts: Vec<HostName> = existing.map(|host| host.name.clone()).collect();
+    if hosts.len() < MANY { Vec::new() } else { hosts }
+}
+
+impl LeftOut {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.hosts.is_empty() && self.paths.is_empty()
+    }
+
+    pub(crate) fn has(&self, host: &HostName) -> bool {
+        self.hosts.contains_key(host)
+    }
+
+    pub(crate) fn host(&mut self, host: HostName, because: String) {
+        self.hosts.insert(host, because);
+    }
+
+    pub(crate) fn path(&mut self, path: &PathName, because: String) {
+        self.paths.insert(path.clone(), because);
+    }
+
+    /// Whether the path is to be tried again after it was refused.
+    pub(crate) fn may_try_again(&mut self, path: &PathName) -> bool {
+        let refused = self.refused.entry(path.clone()).or_default();
+        *refused += 1;
+        *refused < ATTEMPTS
+    }
+
+    /// Whether nothing is measured on it.
+    pub(crate) fn concerns(&self, path: &Path, lab: &Lab) -> bool {
+        let is_gone = |host: &HostName| self.has(lab.seat(host).unwrap_or(host));
+        self.paths.contains_key(&path.name) || is_gone(&path.from.host) || is_gone(&path.to.host)
+    }
+
+    /// # Errors
+    /// When anything was left out.
+    pub(crate) fn check(&self) -> Result<(), RunError> {
+        if self.is_empty() { Ok(()) } else { Err(RunError::LeftOut { what: self.to_string() }) }
+    }
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts = self.hosts.iter().map(|(host, because)| format!("host {host} ({because})"));
+        let paths = self.paths.iter().map(|(path, because)| format!("path {path} ({because})"));
+        f.write_str(&hosts.chain(paths).collect::<Vec<_>>().join(", "))
+    }
+}

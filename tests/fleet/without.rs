@@ -1,0 +1,58 @@
+//! A run over many hosts goes on without one that is lost, and without a path that carries nothing, and measures them when it is
+//! resumed.
+
+use std::{collections::BTreeMap, process::Stdio};
+
+use plumb_tests::{Network, Output, PATIENCE, by_ssh, pairs, signal, trials, wait_until};
+
+const TRIALS: usize = 3;
+
+/// Trials by their paths.
+fn kept(network: &Network) -> BTreeMap<String, usize> {
+    let output = network.sandbox.plumb(&["report", "latest", "--format", "raw"]);
+    let record = serde_json::from_str(&output.out).unwrap_or(serde_json::Value::Null);
+    let mut paths = BTreeMap::new();
+    for trial in trials(&record).iter().filter(|trial| trial["arm"] == "measure") {
+        let cell = trial["cell"].as_str().expect("a text");
+        *paths.entry(cell.split('/').next().expect("never empty").to_owned()).or_default() += 1;
+    }
+    paths
+}
+
+fn all_between(kept: &BTreeMap<String, usize>, hosts: &str, apart: &str) -> bool {
+    let pairs = hosts.chars().flat_map(|from| hosts.chars().map(move |to| (from, to)));
+    let measured = pairs.filter(|(from, to)| from != to && !(apart.contains(*from) && apart.contains(*to)));
+    measured.map(|(from, to)| format!("{from}-to-{to}")).all(|path| kept.get(&path) == Some(&TRIALS))
+}
+
+fn says(output: &Output, words: &[&str]) {
+    assert!(output.status == Some(1) && words.iter().all(|word| output.err.contains(word)), "{output:?}");
+}
+
+/// `e` was never there, `d` is lost in the course of it, and between `a` and `b` nothing passes.
+pub(crate) fn a_lost_host_and_a_dead_path() {
+    let network = crate::network(4);
+    network.part([&[0], &[1]]);
+    let hosts = by_ssh(0..4).chain(["ssh = \"root@nowhere.invalid\"".to_owned()]);
+    let file = network.sandbox.file("five.toml", &pairs("pairs = \"all\"", hosts, TRIALS as u32, "700ms"));
+    let mut command = network.command(&["run", &file]);
+    let run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built");
+    assert!(wait_until(PATIENCE, || kept(&network).values().sum::<usize>() >= 4), "no trial was kept");
+    for agent in network.agents(3) {
+        signal(agent, "KILL");
+    }
+    let output = Output::from(run.wait_with_output().expect("it was started"));
+    says(&output, &["goes on without host e", "goes on without that path", "goes on without host d"]);
+    says(&output, &["not measured: host d (", "host e (", "path a-to-b (", "path b-to-a (", "--resume"]);
+    assert!(output.out.contains("From \\ to"), "{}", output.out);
+    let first = kept(&network);
+    assert!(all_between(&first, "abc", "ab") && !first.contains_key("a-to-b"), "{first:?}");
+    assert!(first.get("d-to-a").is_none_or(|made| *made < TRIALS), "{first:?}");
+    network.agents_are_gone();
+
+    [0, 1].map(|host| network.at(host, "nft delete table ip parted"));
+    says(&network.plumb(&["run", "--resume"]), &["not measured: host e ("]);
+    let second = kept(&network);
+    assert!(all_between(&second, "abcd", ""), "{second:?}");
+    assert!(!second.keys().any(|path| path.contains('e')), "{second:?}");
+}
