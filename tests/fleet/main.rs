@@ -95,6 +95,11 @@ const CASES: &[Case] = &[
         test: without::a_lost_host_and_a_dead_path,
     },
     Case {
+        name: "a_watch_tries_what_a_run_lacked_again_and_nothing_else",
+        needs: &[ROOT, SSHD, IP],
+        test: without::a_watch,
+    },
+    Case {
         name: "an_overlay_between_two_hosts_is_measured_beside_their_network_and_never_stands_in_it",
         needs: &[ROOT, SSHD, IP],
         test: overlay::an_overlay_is_measured_beside_its_network,

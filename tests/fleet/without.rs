@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, process::Stdio};
 
-use plumb_tests::{Network, Output, PATIENCE, by_ssh, pairs, signal, trials, wait_until};
+use plumb_tests::{Network, Output, PATIENCE, ProcessGuard, by_ssh, pairs, signal, trials, wait_until};
 
 const TRIALS: usize = 3;
 
@@ -55,4 +55,27 @@ pub(crate) fn a_lost_host_and_a_dead_path() {
     let second = kept(&network);
     assert!(all_between(&second, "abcd", ""), "{second:?}");
     assert!(!second.keys().any(|path| path.contains('e')), "{second:?}");
+}
+
+/// A watch whose run lacked a host tries that host alone again, and has one complete run when it is back.
+pub(crate) fn a_watch() {
+    let network = crate::network(3);
+    network.cable(2, "down");
+    let _ = network.sandbox.file("three.toml", &pairs("pairs = \"all\"", by_ssh(0..3), 1, "300ms"));
+    let plan =
+        network.sandbox.file("plan.toml", "[[measure]]\nscenario = \"./three.toml\"\nevery = \"2min\"\n");
+    let log = network.sandbox.home().join("watch.log");
+    let mut command = network.command(&["watch", &plan]);
+    let file = std::fs::File::create(&log).expect("it is ours");
+    let watch = ProcessGuard(command.stdout(file).stderr(Stdio::null()).spawn().expect("plumb was built"));
+    let said = || std::fs::read_to_string(&log).unwrap_or_default();
+    assert!(wait_until(PATIENCE, || said().contains("failed: not measured: host c (")), "{}", said());
+    assert_eq!(kept(&network).len(), 2, "the pair that is left");
+    network.cable(2, "up");
+    assert!(wait_until(PATIENCE, || said().lines().any(|line| line.contains("Gbit/s"))), "{}", said());
+    drop(watch);
+    assert_eq!(kept(&network).len(), 6);
+    let runs = network.sandbox.plumb(&["runs", "--json"]);
+    let runs: serde_json::Value = serde_json::from_str(&runs.out).expect("JSON");
+    assert_eq!(runs.as_array().map(Vec::len), Some(1), "{runs}");
 }

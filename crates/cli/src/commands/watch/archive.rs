@@ -82,6 +82,15 @@ impl Archive {
         Ok(runs.iter().filter(|run| !run.imported && run.started <= now).map(|run| run.started).max())
     }
 
+    /// The newest run of a scenario, where it is not complete and began after that time.
+    pub(super) fn unfinished(&self, digest: &str, since: UnixMillis) -> anyhow::Result<Option<RunId>> {
+        let Some(store) = self.store()? else { return Ok(None) };
+        let runs = store.runs_of(digest)?;
+        let newest = runs.into_iter().filter(|run| !run.imported).max_by_key(|run| run.started);
+        let newest = newest.filter(|run| run.state == RunState::Unfinished && run.started > since);
+        Ok(newest.map(|run| run.id))
+    }
+
     /// What the runs of these scenarios, by their names, sent that began on the day of `now`. What cannot be read is not known.
     pub(super) fn sent_today(&mut self, names: &[&str], now: UnixMillis) -> anyhow::Result<Bytes> {
         let Some(store) = self.store()? else { return Ok(Bytes(0)) };

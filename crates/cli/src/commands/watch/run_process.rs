@@ -27,11 +27,21 @@ pub(super) enum RunEnd {
     Interrupted,
 }
 
-/// Measures a scenario, and keeps the run in this place. Asked to stop, it ends the run as Ctrl-C does.
-pub(super) fn measure(scenario: &str, db: &Path, stop: &Stop) -> anyhow::Result<RunEnd> {
+/// Measures a scenario, or what is missing of a run of it, and keeps the run in this place. Asked to stop, it ends the run as Ctrl-C
+/// does.
+pub(super) fn measure(
+    scenario: &str,
+    resume: Option<&RunId>,
+    db: &Path,
+    stop: &Stop,
+) -> anyhow::Result<RunEnd> {
     let mut command = Command::new(PROGRAM);
     // Not as an argument, which every user can read: an address may have a password in it.
-    command.args(["run", "--quiet", "--plain", "--", scenario]).env("PLUMB_DB", db);
+    command.args(["run", "--quiet", "--plain"]).env("PLUMB_DB", db);
+    match resume {
+        Some(run) => command.arg(format!("--resume={run}")),
+        None => command.args(["--", scenario]),
+    };
     let label = format!("the run of {scenario}");
     let mut run = Subprocess::start(&mut command, &label, Vec::new(), heard)?;
     let mut asked = false;

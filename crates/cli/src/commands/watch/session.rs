@@ -217,7 +217,11 @@ impl<'a> Session<'a> {
         // Its file may say something else by now.
         watched.digest = source::load(&watched.measure.scenario, self.shared)?.scenario.digest;
         let (digest, scenario) = (watched.digest.clone(), watched.measure.scenario.clone());
-        let expected = self.archive.expected(&digest)?;
+        let remembered = self.state.of(&watched.name, &digest);
+        // What failed for one of many hosts lacks that one alone.
+        let since = UnixMillis(now.0 - (watched.measure.timing.every.0 / 1_000_000) as i64);
+        let resume = if remembered.has_failed { self.archive.unfinished(&digest, since)? } else { None };
+        let expected = if resume.is_some() { Some(Bytes(0)) } else { self.archive.expected(&digest)? };
         let used = self.sent_today(now)?;
         match admission(self.plan.budget, used, expected) {
             Admission::Fits => {}
@@ -231,7 +235,7 @@ impl<'a> Session<'a> {
         if is_shown {
             output::passing(&format!("measuring {}", self.watched[place].name));
         }
-        let ended = run_process::measure(&scenario, self.archive.path(), self.stop);
+        let ended = run_process::measure(&scenario, resume.as_ref(), self.archive.path(), self.stop);
         if is_shown {
             output::erase();
         }
@@ -241,7 +245,6 @@ impl<'a> Session<'a> {
             RunEnd::Interrupted => return Ok(None),
         };
         let watched = &self.watched[place];
-        let remembered = self.state.of(&watched.name, &digest);
         let standing = self.archive.standing(&digest, &run, &watched.measure, &remembered)?;
         let standing = standing.with_context(|| format!("run {run} is not kept as a complete one"))?;
         let (alert, after) = remembered.after(JudgedRun {
