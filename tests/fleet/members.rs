@@ -263,6 +263,10 @@ pub(crate) fn nodes_of_a_cluster() {
     let _ = fleet.network.succeed(&["run", &file]);
     assert!(kept(&fleet) >= 4, "two ways, two workloads");
 
+    let _ = fleet.network.succeed(&["fleet", "drain", "node.1"]);
+    says(&fleet.network.plumb(&["run", &file]), &["node.1", "it is drained"]);
+    let _ = fleet.network.succeed(&["fleet", "drain", "node.1", "--undo"]);
+
     let asked = short.replace("member = \"node.1\"", "member = \"node.1\"\nport = 7000");
     fs::write(&file, asked).expect("it is ours");
     says(&fleet.network.plumb(&["run", &file]), &["listen on ports 5201-5202 alone, not on 7000"]);

@@ -44,6 +44,8 @@ async fn member(server: &str, number: usize) -> Result<Client, Box<dyn Error>> {
         since: 1_764_115_200_000,
         devices: ["eth0", "eth1", "docker0"].map(str::to_owned).to_vec(),
         sessions: 0,
+        address: None,
+        drained: false,
         instance: format!("{number:016x}"),
         name,
     };

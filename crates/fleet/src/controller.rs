@@ -8,7 +8,7 @@ use std::{
 use crate::{
     connection::{Answer, Connection, ServerAccess, Tell},
     error::FleetError,
-    message::{MemberInfo, StartOrder, StartReply, VERSION, drawn},
+    message::{DrainOrder, MemberInfo, StartOrder, StartReply, VERSION, drawn},
     stream::{Session, StreamReader, StreamWriter},
     subject,
 };
@@ -17,6 +17,9 @@ use crate::{
 pub(crate) const ROLL: [Duration; 2] = [Duration::from_secs(2), Duration::from_millis(400)];
 /// Who is there is asked again after this.
 const FRESH: Duration = Duration::from_secs(5);
+
+/// Of an answer to another question.
+const NOT_ASKED: &str = "it answered something that it was not asked";
 
 /// A fleet as a controller sees it.
 #[derive(Debug)]
@@ -73,10 +76,36 @@ impl Controller {
                     })
                 }
                 Ok(StartReply::Refused { because }) => Err(FleetError::Refused { name: name(), because }),
+                Ok(StartReply::Done) => {
+                    Err(FleetError::Refused { name: name(), because: NOT_ASKED.to_owned() })
+                }
                 Err(error) => Err(FleetError::Refused { name: name(), because: error.to_string() }),
             },
             Answer::Nobody | Answer::None => {
                 Err(FleetError::Silent { name: name(), said: self.connection.complaint() })
+            }
+        }
+    }
+
+    /// Has a member start no further agents, or start them again.
+    ///
+    /// # Errors
+    /// When there is no such member, or more than one, or it refuses.
+    pub fn drain(&self, member: &str, drain: bool) -> Result<(), FleetError> {
+        let MemberInfo { instance, .. } = self.find(member)?;
+        let order = DrainOrder { messages: VERSION, instance, drain };
+        let order = serde_json::to_vec(&order).expect("texts and numbers are JSON");
+        let name = member.to_owned();
+        let refused = |because: String| Err(FleetError::Refused { name: name.clone(), because });
+        match self.connection.ask(subject::order(member, &self.name), order)? {
+            Answer::Message(reply) => match serde_json::from_slice(&reply) {
+                Ok(StartReply::Done) => Ok(()),
+                Ok(StartReply::Refused { because }) => refused(because),
+                Ok(StartReply::Started) => refused(NOT_ASKED.to_owned()),
+                Err(error) => refused(error.to_string()),
+            },
+            Answer::Nobody | Answer::None => {
+                Err(FleetError::Silent { name, said: self.connection.complaint() })
             }
         }
     }
@@ -136,6 +165,7 @@ mod tests {
             since: 0,
             devices: Vec::new(),
             address: None,
+            drained: false,
             sessions: 0,
             instance: drawn(),
         };

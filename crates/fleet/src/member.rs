@@ -18,7 +18,7 @@ use crate::{
     connection::{Connection, Incoming, ServerAccess, Subscription, Tell},
     controller,
     error::FleetError,
-    message::{MemberInfo, StartOrder, StartReply, VERSION, drawn},
+    message::{DrainOrder, MemberInfo, MemberOrder, StartOrder, StartReply, VERSION, drawn},
     stream::{Session, StreamReader, StreamWriter},
     subject,
     window::CHUNK,
@@ -96,6 +96,7 @@ pub fn serve(
         connection,
         instance: drawn(),
         under_way: AtomicUsize::new(0),
+        drained: AtomicBool::new(false),
         sessions: Mutex::default(),
     };
     (member.tell)(&format!("member {name} takes orders from {}", policy.controllers.join(", ")));
@@ -136,6 +137,8 @@ struct Member<'a> {
     connection: Arc<Connection>,
     instance: String,
     under_way: AtomicUsize,
+    /// No agents are started for now.
+    drained: AtomicBool,
     sessions: Mutex<Vec<Arc<Session>>>,
 }
 
@@ -162,6 +165,7 @@ impl Member<'_> {
             devices: devices(),
             address: self.policy.address.or_else(|| address_towards(&self.policy.access.server)),
             sessions: self.under_way.load(Ordering::Relaxed),
+            drained: self.drained.load(Ordering::Relaxed),
             instance: self.instance.clone(),
         }
     }
@@ -196,12 +200,18 @@ impl Member<'_> {
             match self.accept(&controller, &message.payload) {
                 // One for another of this name is not this one's to answer.
                 Ok(None) => {}
-                Ok(Some(order)) => {
+                Ok(Some(MemberOrder::Drain(DrainOrder { drain, .. }))) => {
+                    self.drained.store(drain, Ordering::Relaxed);
+                    let what = if drain { "drained" } else { "taken into service again" };
+                    (self.tell)(&format!("{what} by {controller}"));
+                    self.reply(&reply, &StartReply::Done);
+                }
+                Ok(Some(MemberOrder::Start(order))) => {
                     self.under_way.fetch_add(1, Ordering::Relaxed);
                     scope.spawn(move || self.conduct(&controller, &order, &reply));
                 }
                 Err(because) => {
-                    (self.tell)(&format!("refused {controller} an agent: {because}"));
+                    (self.tell)(&format!("refused {controller}: {because}"));
                     self.reply(&reply, &StartReply::Refused { because });
                 }
             }
@@ -209,28 +219,38 @@ impl Member<'_> {
     }
 
     /// The order, where it is this member's and may be given; why not otherwise.
-    fn accept(&self, controller: &str, order: &[u8]) -> Result<Option<StartOrder>, String> {
-        let order: StartOrder = serde_json::from_slice(order).map_err(|error| error.to_string())?;
-        if order.instance != self.instance {
+    fn accept(&self, controller: &str, order: &[u8]) -> Result<Option<MemberOrder>, String> {
+        let order: MemberOrder = serde_json::from_slice(order).map_err(|error| error.to_string())?;
+        let (messages, instance) = order.addressed();
+        if instance != self.instance {
             return Ok(None);
         }
-        if order.messages != VERSION {
+        if messages != VERSION {
             return Err(format!(
-                "it speaks version {VERSION} of a fleet's messages, not {}: install the same version of plumb on both",
-                order.messages
+                "it speaks version {VERSION} of a fleet's messages, not {messages}: install the same version of plumb on both"
             ));
-        }
-        let is_id = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit());
-        if !is_id(&order.session) || order.run.chars().any(char::is_control) {
-            return Err("the order's session or run is no name".to_owned());
         }
         if !self.policy.controllers.iter().any(|known| known == controller) {
             return Err(format!("`{controller}` is not among the `controllers` of its policy"));
         }
+        if let MemberOrder::Start(order) = &order {
+            self.may_start(order)?;
+        }
+        Ok(Some(order))
+    }
+
+    fn may_start(&self, order: &StartOrder) -> Result<(), String> {
+        let is_id = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit());
+        if !is_id(&order.session) || order.run.chars().any(char::is_control) {
+            return Err("the order's session or run is no name".to_owned());
+        }
+        if self.drained.load(Ordering::Relaxed) {
+            return Err("it is drained; `plumb fleet drain --undo` takes it into service again".to_owned());
+        }
         if self.under_way.load(Ordering::Relaxed) >= MOST {
             return Err(format!("it has {MOST} agents already"));
         }
-        Ok(Some(order))
+        Ok(())
     }
 
     /// Starts an agent and carries its streams until it ends or the session does.

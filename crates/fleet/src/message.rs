@@ -26,8 +26,38 @@ pub struct MemberInfo {
     pub address: Option<Ipv4Addr>,
     /// Sessions that are under way.
     pub sessions: usize,
+    /// Whether it starts no further agents for now.
+    #[serde(default)]
+    pub drained: bool,
     /// Drawn at its start: what tells two of one name apart.
     pub instance: String,
+}
+
+/// What a member can be asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum MemberOrder {
+    Drain(DrainOrder),
+    Start(StartOrder),
+}
+
+impl MemberOrder {
+    /// The version of its messages, and which of those of one name is meant.
+    pub(crate) fn addressed(&self) -> (u32, &str) {
+        match self {
+            Self::Drain(order) => (order.messages, &order.instance),
+            Self::Start(order) => (order.messages, &order.instance),
+        }
+    }
+}
+
+/// Asks a member to start no further agents until it is asked otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DrainOrder {
+    pub(crate) messages: u32,
+    pub(crate) instance: String,
+    /// Or to start them again.
+    pub(crate) drain: bool,
 }
 
 /// Asks a member to start an agent.
@@ -47,7 +77,11 @@ pub(crate) struct StartOrder {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum StartReply {
     Started,
-    Refused { because: String },
+    /// It was drained, or is so no more.
+    Done,
+    Refused {
+        because: String,
+    },
 }
 
 /// Something hard to guess, in hex.

@@ -1,5 +1,6 @@
 //! `plumb fleet`: hosts that members make reachable: who is there, and whom the NATS server lets in.
 
+mod drain;
 mod list;
 mod register;
 mod scenario;
@@ -19,6 +20,8 @@ pub(crate) enum FleetCommand {
     Init(register::InitArgs),
     /// Let a member in, or one who measures: makes a key, a file for its owner, and the server's list anew
     Add(register::AddArgs),
+    /// Have a member start no further agents, so that its host can be worked on
+    Drain(drain::DrainArgs),
     /// Let somebody in no more
     Remove(register::RemoveArgs),
 }
@@ -30,6 +33,7 @@ pub(crate) fn run(command: &FleetCommand) -> anyhow::Result<Exit> {
         FleetCommand::Scenario(args) => scenario::run(args),
         FleetCommand::Init(args) => register::init(args),
         FleetCommand::Add(args) => register::add(args),
+        FleetCommand::Drain(args) => drain::run(args),
         FleetCommand::Remove(args) => register::remove(args),
     }
 }

@@ -42,9 +42,14 @@ fn table(members: &[MemberInfo]) -> Table {
     for member in members {
         let since = list_format::moment(UnixMillis(member.since)).unwrap_or_default();
         let since = since.split_once('.').map_or(since.as_str(), |(seconds, _)| seconds).replace('T', " ");
+        let agents = if member.drained {
+            format!("{}, drained", member.sessions)
+        } else {
+            member.sessions.to_string()
+        };
         let address = member.address.map(|address| address.to_string()).unwrap_or_default();
-        let MemberInfo { name, host, tool, sessions, devices, .. } = member;
-        table.add_row([name, host, tool, &since, &sessions.to_string(), &address, &devices.join(" ")]);
+        let MemberInfo { name, host, tool, devices, .. } = member;
+        table.add_row([name, host, tool, &since, &agents, &address, &devices.join(" ")]);
     }
     table
 }
