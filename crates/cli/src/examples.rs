@@ -31,6 +31,20 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "fleet scenario",
+        &[
+            ("plumb fleet scenario rack", "rack.toml, of all members that are there"),
+            ("plumb fleet scenario rack -o - | less", "to look at it first"),
+        ],
+    ),
+    (
+        "fleet drain",
+        &[
+            ("plumb fleet drain rack-1", "before work on its host; returns when nothing is under way"),
+            ("plumb fleet drain rack-1 --undo", "after it"),
+        ],
+    ),
+    (
         "fleet init",
         &[
             ("plumb fleet init tls://broker.example:4222", "in the folder fleet"),

@@ -89,6 +89,12 @@ impl Session {
         }
     }
 
+    /// What keeps the other side from being heard just now, where that is known.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.shared.connection.away().map(|server| format!("the NATS server {server} is away"))
+    }
+
     /// Why it is over, if it is.
     pub(crate) fn said(&self) -> Option<String> {
         let window = self.shared.window();

@@ -52,7 +52,8 @@ impl Machine for Member {
     }
 
     fn condition(&self) -> Condition {
-        let said = self.session.as_ref().and_then(Session::last_output);
+        let said =
+            self.session.as_ref().and_then(|session| session.last_output().or_else(|| session.trouble()));
         Condition { last_output: said.unwrap_or_else(|| self.last_output.clone()), ..Condition::default() }
     }
 }

@@ -80,10 +80,11 @@ fn access(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     }
     if let Some(name) = &table.member {
         let text = name.get_ref();
-        let sign = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        if text.is_empty() || !text.chars().all(sign) {
+        let sign = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if !text.split('.').all(|part| !part.is_empty() && part.chars().all(sign)) {
             let message = format!("`{text}` is no name of a member");
-            let help = "write it as `plumb fleet list` shows it: letters, digits, `-`, `_` and dots";
+            let help =
+                "write it as `plumb fleet list` shows it: letters, digits, `-`, `_`, and dots between them";
             problems.push(Problem::new(name.span(), message, "not a name").help(help));
         }
     }

@@ -79,17 +79,10 @@ fn what_is_wrong_with_such_a_host_is_said_where_it_stands() {
         ),
         (
             "ssh = \"root@a.example\"",
-            "member = \"a.b\"",
+            "member = \"a..b\"",
             "member =",
             "no name of a member",
             "`plumb fleet list`",
-        ),
-        (
-            "ssh = \"root@a.example\"\ninterface = \"eth1\"",
-            "member = \"a\"",
-            "member =",
-            "where its traffic goes",
-            "interface",
         ),
         (
             "ssh = \"root@a.example\"",
