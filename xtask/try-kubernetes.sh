@@ -9,7 +9,8 @@ root=$PWD
 manifests=$root/deploy/kubernetes
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-program=$(find "$root/target" -maxdepth 3 -path "*/release/plumb" -type f | head -n 1)
+program=${CARGO_TARGET_DIR:-$root/target}/x86_64-unknown-linux-musl/release/plumb
+[ -x "$program" ] || { echo "there is no $program: make build" >&2; exit 1; }
 
 schemas() {
     xtask/setup.sh /usr/share/doc/python3-venv:python3-venv

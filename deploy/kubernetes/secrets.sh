@@ -20,5 +20,6 @@ for key in "$folder"/*.nk; do
 done
 put plumb-members "$@"
 # Another password than the store was made with would lock everybody out.
-$in get secret plumb-store >/dev/null 2>&1 || put plumb-store --from-literal=password="$(draw)"
-$in get secret plumb-web >/dev/null 2>&1 || put plumb-web --from-literal=token="$(draw)"
+once() { $in create secret generic "$@" 2>&1 | grep -v ' already exists$' || true; }
+once plumb-store --from-literal=password="$(draw)"
+once plumb-web --from-literal=token="$(draw)"

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
 use crate::workspace::Workspace;
@@ -24,6 +24,11 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     let temporary = tempfile::tempdir()?;
     let folder = request.folder.as_deref().unwrap_or(temporary.path());
     let place = folder.join("tree");
+    if let Some(there) =
+        ["tree", "one", "other"].map(|name| folder.join(name)).iter().find(|path| path.exists())
+    {
+        bail!("{} is there from an earlier build: remove it", there.display());
+    }
     let build_as = |name: &str| -> Result<PathBuf> {
         build(workspace, &place)?;
         let kept = folder.join(name);

@@ -182,7 +182,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     error.chain().filter_map(|cause| cause.downcast_ref::<RunError>()).find_map(|cause| match cause {
         RunError::Interrupted => Some("finished trials are kept: `plumb run --resume` goes on".to_owned()),
         RunError::LeftOut { .. } => {
-            Some("all else is measured and kept: `plumb run --resume` measures what is missing".to_owned())
+            Some("all else is kept: `plumb run --resume` measures what is missing".to_owned())
         }
         RunError::Agent { .. } | RunError::Silent { .. } | RunError::Refused { .. } | RunError::Read(_) => {
             let hint =

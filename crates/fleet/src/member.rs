@@ -18,7 +18,7 @@ use crate::{
     connection::{Connection, Incoming, ServerAccess, Subscription, Tell},
     controller,
     error::FleetError,
-    message::{DrainOrder, MemberInfo, MemberOrder, StartOrder, StartReply, VERSION, drawn},
+    message::{DrainOrder, MemberInfo, MemberOrder, OrderAddress, StartOrder, StartReply, VERSION, drawn},
     stream::{Session, StreamReader, StreamWriter},
     subject,
     window::CHUNK,
@@ -42,7 +42,7 @@ pub struct MemberPolicy {
     pub access: ServerAccess,
     /// Those who may order agents.
     pub controllers: Vec<String>,
-    /// Where traffic goes by the host's own file.
+    /// Where traffic goes when a scenario does not say, as is told of it; looking it up may take its time.
     pub address: Option<Ipv4Addr>,
     /// The version of plumb.
     pub tool: String,
@@ -163,7 +163,7 @@ impl Member<'_> {
             messages: VERSION,
             since: self.policy.since,
             devices: devices(),
-            address: self.policy.address.or_else(|| address_towards(&self.policy.access.server)),
+            address: self.policy.address,
             sessions: self.under_way.load(Ordering::Relaxed),
             drained: self.drained.load(Ordering::Relaxed),
             instance: self.instance.clone(),
@@ -220,8 +220,8 @@ impl Member<'_> {
 
     /// The order, where it is this member's and may be given; why not otherwise.
     fn accept(&self, controller: &str, order: &[u8]) -> Result<Option<MemberOrder>, String> {
-        let order: MemberOrder = serde_json::from_slice(order).map_err(|error| error.to_string())?;
-        let (messages, instance) = order.addressed();
+        let said = |error: serde_json::Error| error.to_string();
+        let OrderAddress { messages, instance } = serde_json::from_slice(order).map_err(said)?;
         if instance != self.instance {
             return Ok(None);
         }
@@ -233,6 +233,7 @@ impl Member<'_> {
         if !self.policy.controllers.iter().any(|known| known == controller) {
             return Err(format!("`{controller}` is not among the `controllers` of its policy"));
         }
+        let order: MemberOrder = serde_json::from_slice(order).map_err(said)?;
         if let MemberOrder::Start(order) = &order {
             self.may_start(order)?;
         }
@@ -318,8 +319,10 @@ fn reply_to(message: &async_nats::Message) -> Option<String> {
 #[must_use]
 pub fn address_towards(server: &str) -> Option<Ipv4Addr> {
     let (_, place) = server.rsplit_once("://")?;
+    let (host, port) = place.rsplit_once(':').unwrap_or((place, ""));
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
-    socket.connect(place).ok()?;
+    // Any port will do.
+    socket.connect((host, port.parse().unwrap_or(4222))).ok()?;
     match socket.local_addr().ok()?.ip() {
         IpAddr::V4(address) if !address.is_loopback() => Some(address),
         _ => None,

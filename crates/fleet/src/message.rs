@@ -41,14 +41,11 @@ pub(crate) enum MemberOrder {
     Start(StartOrder),
 }
 
-impl MemberOrder {
-    /// The version of its messages, and which of those of one name is meant.
-    pub(crate) fn addressed(&self) -> (u32, &str) {
-        match self {
-            Self::Drain(order) => (order.messages, &order.instance),
-            Self::Start(order) => (order.messages, &order.instance),
-        }
-    }
+/// What every order has, whatever else a later version says.
+#[derive(Debug, Deserialize)]
+pub(crate) struct OrderAddress {
+    pub(crate) messages: u32,
+    pub(crate) instance: String,
 }
 
 /// Asks a member to start no further agents until it is asked otherwise.

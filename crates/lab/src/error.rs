@@ -86,7 +86,13 @@ pub enum RunError {
         "interface {interface} of host {host} is reserved by {by}; wait for its end, or run without --no-wait"
     )]
     Occupied { host: String, interface: String, by: String },
-    /// All else was measured.
+    /// None of many hosts and paths can be measured.
+    #[error("nothing is left to measure: {what}")]
+    NothingLeft {
+        /// Hosts and paths, and why.
+        what: String,
+    },
+    /// What could be measured of many hosts was.
     #[error("not measured: {what}")]
     LeftOut {
         /// Hosts and paths, and why.

@@ -26,15 +26,17 @@ pub(crate) fn located(
 ) -> Result<Scenario, RunError> {
     let mut located = scenario.clone();
     let mut found: BTreeMap<DeviceRef, PathEnd> = BTreeMap::new();
-    for host in &mut located.lab.hosts {
+    'hosts: for host in &mut located.lab.hosts {
         let Some(existing) = host.existing.as_mut().filter(|_| agents.has(&host.name)) else { continue };
         let (written, address, interface) =
             (existing.end(&host.name).device, existing.address, existing.interface.clone());
-        let (end, mtu) = match self::interface(agents, &host.name, (address, interface)) {
-            Ok(found) => found,
-            Err(error) => {
-                agents.leave_out(error, observer)?;
-                continue;
+        let (end, mtu) = loop {
+            match self::interface(agents, &host.name, (address, interface.clone())) {
+                Ok(found) => break found,
+                Err(error) => agents.leave_out(error, observer)?,
+            }
+            if !agents.has(&host.name) {
+                continue 'hosts;
             }
         };
         existing.address = Some(end.address);
@@ -118,13 +120,7 @@ pub(crate) fn reserve(
             Ok(Reservation::Refused { taken, host, by }) => (taken, host, by),
             Err(error) => {
                 agents.leave_out(error, observer)?;
-                for host in hosts {
-                    if agents.has(host)
-                        && let Err(error) = agents.ask(host, "let go of its interface", Order::Release, SHORT)
-                    {
-                        agents.leave_out(error, observer)?;
-                    }
-                }
+                release(&hosts, agents, observer)?;
                 continue;
             }
         };
@@ -135,9 +131,7 @@ pub(crate) fn reserve(
             let host = host.to_string();
             return Err(RunError::Occupied { host, interface, by: holder });
         }
-        for host in &hosts[..taken] {
-            agents.ask(host, "let go of its interface", Order::Release, SHORT)?;
-        }
+        release(&hosts[..taken], agents, observer)?;
         // Else an agent of a controller that was killed is about to end.
         if is_own && matches!(reserve_each(&[host], agents, by)?, Reservation::Granted { .. }) {
             return Err(same_machine(host, &hosts[..taken]));
@@ -152,6 +146,17 @@ pub(crate) fn reserve(
             return Err(RunError::Interrupted);
         }
     }
+}
+
+fn release(hosts: &[&HostName], agents: &mut Agents, observer: &mut dyn Observer) -> Result<(), RunError> {
+    for host in hosts {
+        if agents.has(host)
+            && let Err(error) = agents.ask(host, "let go of its interface", Order::Release, SHORT)
+        {
+            agents.leave_out(error, observer)?;
+        }
+    }
+    Ok(())
 }
 
 fn same_machine(host: &HostName, others: &[&HostName]) -> RunError {

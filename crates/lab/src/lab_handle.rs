@@ -47,9 +47,19 @@ impl LabHandle<'_> {
     }
 
     /// Has each host that exists already make what of the lab is on it.
-    pub(crate) fn make_on_existing(&self, agents: &mut Agents) -> Result<(), RunError> {
-        let hosts = self.agents_where(agents, |host| self.has_made_on(host));
-        self.dress(agents, hosts, "make what the lab has on it")
+    pub(crate) fn make_on_existing(
+        &self,
+        agents: &mut Agents,
+        observer: &mut dyn Observer,
+    ) -> Result<(), RunError> {
+        for host in self.agents_where(agents, |host| self.has_made_on(host)) {
+            if agents.has(&host)
+                && let Err(error) = self.dress(agents, vec![host], "make what the lab has on it")
+            {
+                agents.leave_out(error, observer)?;
+            }
+        }
+        Ok(())
     }
 
     fn dress(&self, agents: &mut Agents, hosts: Vec<HostName>, what: &'static str) -> Result<(), RunError> {

@@ -110,7 +110,7 @@ pub fn run<S: Sink>(
     let reservation = (request.id.0.as_str(), request.hosts.wait);
     existing_hosts::reserve(&scenario, &mut agents, reservation, observer)?;
     let ground = LabHandle { lab: &scenario.lab, ..ground };
-    ground.make_on_existing(&mut agents)?;
+    ground.make_on_existing(&mut agents, observer)?;
     let Watch { watcher, missing, plan } = observer_setup::begin(request, &topology, observer, stop)?;
     let watched = Request { scenario: &scenario, plan: &plan, ..request.clone() };
     observer.event(&Event::Step("checking the paths"));
@@ -162,7 +162,7 @@ fn start(
     let mut agents = agents.inside(request.inside.is_some()).seated(ground.lab);
     ground.dress_guests(&mut agents)?;
     let inside = request.inside.map(str::to_owned);
-    let environment = Environment { inside, ..describe(request, &ends, &mut agents, stop)? };
+    let environment = Environment { inside, ..describe(request, &ends, &mut agents, observer, stop)? };
     Ok(Endpoints { agents, environment, emulated })
 }
 
@@ -196,6 +196,7 @@ fn describe(
     request: &Request<'_>,
     ends: &BTreeSet<&HostName>,
     agents: &mut Agents,
+    observer: &mut dyn Observer,
     stop: &Stop,
 ) -> Result<Environment, RunError> {
     const PATIENCE: Duration = Duration::from_secs(10);
@@ -209,8 +210,11 @@ fn describe(
         other => Err(unexpected(host, &other)),
     };
     let lab = &request.scenario.lab;
-    if let Some(host) = ends.iter().find(|host| lab.vm(host).is_none() && agents.has(host)) {
-        return ask(agents, host);
+    while let Some(host) = ends.iter().find(|host| lab.vm(host).is_none() && agents.has(host)) {
+        match ask(agents, host) {
+            Ok(environment) => return Ok(environment),
+            Err(error) => agents.leave_out(error, observer)?,
+        }
     }
     let host = HostName::new("machine");
     let machine = Box::new(Namespace::own(host.clone(), request.agent.clone()));
@@ -241,7 +245,7 @@ fn check_paths(
     let needed: HashSet<&PathName> = cells.map(|cell| &cell.path).collect();
     let mut left = false;
     for path in planned_paths(request).filter(|path| needed.contains(&path.name)) {
-        if !path.is_host()
+        while !path.is_host()
             && !bench.is_left_out(path)
             && let Err(error) = bench.check_reachable(path)
         {
@@ -250,9 +254,7 @@ fn check_paths(
         left |= !bench.is_left_out(path);
     }
     match &bench.agents.left_out {
-        all if !left && !all.is_empty() => {
-            Err(RunError::Lacks { because: format!("nothing is left to measure: {all}") })
-        }
+        all if !left && !all.is_empty() => Err(RunError::NothingLeft { what: all.to_string() }),
         _ => Ok(()),
     }
 }

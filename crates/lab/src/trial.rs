@@ -2,12 +2,13 @@
 
 use std::{
     collections::BTreeMap,
+    thread,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use protocol::{HostPolicy, MtuProbe, Order, Reply};
 use samples::{Arm, DeviceState, Disturber, PathCheck, SkippedCell, Trial, UnixMillis, ValidityWarning};
-use scenario::{Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
+use scenario::{Cell, DeviceRef, DeviceSettings, HostName, Path, PlannedTrial};
 use units::Nanos;
 use workload::{PingPongSettings, Schedule, WorkloadSettings};
 
@@ -26,6 +27,8 @@ use crate::{
     warnings,
 };
 
+/// Between two attempts of a path whose ends refuse.
+const AGAIN: Duration = Duration::from_millis(500);
 const PROBE: &str = "probe the MTU";
 /// A packet that every IPv4 path must carry (RFC 791).
 const SMALLEST_MTU: u32 = 576;
@@ -106,7 +109,8 @@ impl TrialRunner<'_> {
         let path = match &error {
             RunError::Unreachable { path, .. } => paths.iter().find(|it| it.name.as_str() == path),
             RunError::Refused { host, .. } => {
-                let is_end = |end: &scenario::PathEnd| end.host.as_str() == host;
+                let seat = |end: &HostName| self.ground.lab.seat(end).unwrap_or(end).as_str() == host;
+                let is_end = |end: &scenario::PathEnd| end.host.as_str() == host || seat(&end.host);
                 paths.iter().find(|path| is_end(&path.from) || is_end(&path.to))
             }
             _ => None,
@@ -114,9 +118,12 @@ impl TrialRunner<'_> {
         let Some(path) = path.filter(|_| many) else { return self.agents.leave_out(error, observer) };
         let again =
             matches!(error, RunError::Refused { .. }) && self.agents.left_out.may_try_again(&path.name);
-        let what = if again { "once more" } else { "the run goes on without that path" };
+        let what = if again { "it is tried once more" } else { "the run goes on without that path" };
         observer.event(&Event::Notice(&format!("{}: {error}: {what}", path.name)));
-        if !again {
+        if again {
+            // What the agents still have of the last attempt ends meanwhile.
+            thread::sleep(AGAIN);
+        } else {
             self.agents.left_out.path(&path.name, error.to_string());
         }
         Ok(())
@@ -279,9 +286,10 @@ impl TrialRunner<'_> {
             WorkloadSettings::PingPong(PingPongSettings { schedule, ..PingPongSettings::new(MTU_PROBE) });
         let port = self.serve(path, token, echo)?;
         let probe = MtuProbe { token, bind: path.from.address, server: path.to.address, port, mtu };
-        let reply = self.agents.ask(&path.from.host, PROBE, Order::ProbeMtu(probe), SHORT)?;
-        self.agents.ask(&path.to.host, "close the MTU probe's server", Order::Abandon { token }, SHORT)?;
-        match reply {
+        let reply = self.agents.ask(&path.from.host, PROBE, Order::ProbeMtu(probe), SHORT);
+        let closed =
+            self.agents.ask(&path.to.host, "close the MTU probe's server", Order::Abandon { token }, SHORT);
+        match reply.and_then(|reply| closed.map(|_| reply))? {
             Reply::Mtu(result) => Ok(result),
             other => Err(unexpected(&path.from.host, &other)),
         }

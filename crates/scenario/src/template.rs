@@ -1,5 +1,7 @@
 //! Commented scenarios to begin one's own with. Knows nothing of what they mean.
 
+use std::collections::BTreeSet;
+
 /// A scenario to begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Template {
@@ -45,14 +47,28 @@ pub fn of_members(name: &str, members: &[impl AsRef<str>]) -> String {
     let text = MEMBERS.named(name);
     let (before, from) = text.split_once(FIRST_HOST).expect("the template has a host");
     let (_, after) = from.split_once(FIRST_WORKLOAD).expect("and workloads behind it");
-    let host = |member: &str| {
-        // A node of a cluster may have a long one.
-        let called = if member.len() > LONGEST { member.split('.').next().unwrap_or(member) } else { member };
-        let called = if called.contains('.') { format!("\"{called}\"") } else { called.to_owned() };
-        format!("[hosts.{called}]\nmember = \"{member}\"\n\n")
-    };
-    let hosts: String = members.iter().map(|member| host(member.as_ref())).collect();
+    let mut taken = BTreeSet::new();
+    let mut hosts = String::new();
+    for member in members.iter().map(AsRef::as_ref) {
+        let numbered = (2_u32..).map(|number| host_name(member, &format!("-{number}")));
+        let mut names = [host_name(member, "")].into_iter().chain(numbered);
+        let name = names.find(|name| taken.insert(name.clone())).expect("numbers do not end");
+        hosts += &format!("[hosts.\"{name}\"]\nmember = \"{member}\"\n\n");
+    }
     format!("{before}{hosts}{FIRST_WORKLOAD}{after}")
+}
+
+/// What a member's host is called in a scenario, with this at its end. Nodes of a cluster may have longer names than hosts, whose ends
+/// tell nodes from pods.
+fn host_name(member: &str, end: &str) -> String {
+    let name = member.trim_start_matches(['-', '_']);
+    let room = LONGEST - end.len();
+    let cut = if name.len() > room {
+        format!("{}-{}", &name[..room / 2], &name[name.len() - (room - room / 2 - 1)..])
+    } else {
+        name.to_owned()
+    };
+    format!("{cut}{end}")
 }
 
 const MEMBERS: Template = Template {
@@ -84,12 +100,16 @@ mod tests {
 
     #[test]
     fn members_are_a_host_each() {
-        let long = format!("{}.compute.internal", "x".repeat(40));
-        let text = of_members("other", &["rack-1", "node.2", &long]);
+        let node = "ip-192-168-123-123.ap-southeast-1.compute.internal";
+        let (pod, long) = (format!("{node}.pod"), "x".repeat(60));
+        let (other, third) = (format!("{long}y{long}"), format!("{long}z{long}"));
+        let text = of_members("other", &["rack-1", "_a", node, &pod, &other, &third]);
         let scenario = Scenario::parse("template", &text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
         let hosts: Vec<&str> = scenario.lab.hosts.iter().map(|host| host.name.as_str()).collect();
-        assert_eq!(hosts, ["rack-1", "node.2", &"x".repeat(40)]);
-        assert_eq!(scenario.paths.len(), 6);
+        assert_eq!(hosts[..2], ["rack-1", "a"]);
+        assert!(hosts[2].starts_with("ip-192-168-123-123.ap-so") && hosts[3].ends_with("internal.pod"));
+        assert!(hosts[5].ends_with("xx-2") && hosts.iter().all(|host| host.len() <= LONGEST), "{hosts:?}");
+        assert_eq!(scenario.paths.len(), 30);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::{
     io::{Read, Write},
+    net::Ipv4Addr,
     path::PathBuf,
 };
 
@@ -48,6 +49,9 @@ pub(crate) struct MemberArgs {
     /// What scenarios call it, in place of the file's `name`: many hosts can have one file
     #[arg(long)]
     name: Option<String>,
+    /// Where traffic goes when a scenario does not say, in place of the file's `address`
+    #[arg(long)]
+    address: Option<Ipv4Addr>,
 }
 
 /// Is a member until it is interrupted.
@@ -61,7 +65,8 @@ pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
     interrupt::asks(&stop.flag())?;
     let (name, tool, since) =
         (HostName::new(&access.name), TOOL.to_owned(), Timestamp::now().as_millisecond());
-    let address = host.address;
+    let host = HostPolicy { address: args.address.or(host.address), ..host };
+    let address = host.address.or_else(|| fleet::address_towards(&access.server));
     let policy = MemberPolicy { access, controllers, address, tool, since };
     let tell = |line: &str| output::aside(format_args!("plumb member: {line}"));
     fleet::serve(

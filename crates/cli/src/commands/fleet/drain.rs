@@ -10,6 +10,8 @@ use crate::{exit::Exit, fleet_file::FleetFile, interrupt, output};
 
 /// How often the member is asked whether something is under way still.
 const AGAIN: Duration = Duration::from_secs(1);
+/// So many times it may be missing among those that answer.
+const PATIENCE: u32 = 5;
 
 /// Flags of `plumb fleet drain`.
 #[derive(Debug, Args)]
@@ -36,20 +38,29 @@ pub(super) fn run(args: &DrainArgs) -> anyhow::Result<Exit> {
     }
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
-    let mut told = false;
+    let (mut told, mut absent) = (false, 0);
     loop {
         let members = controller.members()?;
-        let under_way =
-            members.iter().find(|member| member.name == *name).map_or(0, |member| member.sessions);
-        if under_way == 0 {
-            output::line(format_args!(
-                "{name} is drained, until it is started anew or `plumb fleet drain {name} --undo`"
-            ))?;
-            return Ok(Exit::Success);
-        }
-        if !told {
-            output::aside(format_args!("{name} starts no further agents; {under_way} under way"));
-            told = true;
+        match members.iter().find(|member| member.name == *name) {
+            Some(member) if !member.drained => {
+                anyhow::bail!("{name} was started anew meanwhile, and is not drained");
+            }
+            Some(member) if member.sessions == 0 => {
+                output::line(format_args!(
+                    "{name} is drained, until it is started anew or `plumb fleet drain {name} --undo`"
+                ))?;
+                return Ok(Exit::Success);
+            }
+            Some(member) if !told => {
+                output::aside(format_args!("{name} starts no further agents; {} under way", member.sessions));
+                told = true;
+            }
+            Some(_) => absent = 0,
+            // One slow answer is no absence.
+            None if absent < PATIENCE => absent += 1,
+            None => anyhow::bail!(
+                "{name} does not answer any more; whether anything is under way there is not known"
+            ),
         }
         if *no_wait {
             return Ok(Exit::Success);

@@ -82,13 +82,25 @@ impl Archive {
         Ok(runs.iter().filter(|run| !run.imported && run.started <= now).map(|run| run.started).max())
     }
 
-    /// The newest run of a scenario, where it is not complete and began after that time.
-    pub(super) fn unfinished(&self, digest: &str, since: UnixMillis) -> anyhow::Result<Option<RunId>> {
+    /// The newest run of a scenario, where it is not complete and began after that time, and what it has sent.
+    pub(super) fn unfinished(
+        &mut self,
+        digest: &str,
+        since: UnixMillis,
+    ) -> anyhow::Result<Option<(RunId, Bytes)>> {
         let Some(store) = self.store()? else { return Ok(None) };
-        let runs = store.runs_of(digest)?;
-        let newest = runs.into_iter().filter(|run| !run.imported).max_by_key(|run| run.started);
+        let runs = measured(&store, digest)?;
+        let newest = runs.iter().max_by_key(|run| run.started);
         let newest = newest.filter(|run| run.state == RunState::Unfinished && run.started > since);
-        Ok(newest.map(|run| run.id))
+        let sent = newest.and_then(|run| Some((run.id.clone(), self.known(&store, run)?.bytes)));
+        Ok(sent)
+    }
+
+    /// When the newest run of a scenario began, if it is complete.
+    pub(super) fn completed(&self, digest: &str) -> anyhow::Result<Option<UnixMillis>> {
+        let Some(store) = self.store()? else { return Ok(None) };
+        let newest = measured(&store, digest)?.into_iter().max_by_key(|run| run.started);
+        Ok(newest.filter(|run| run.state == RunState::Complete).map(|run| run.started))
     }
 
     /// What the runs of these scenarios, by their names, sent that began on the day of `now`. What cannot be read is not known.
@@ -162,10 +174,17 @@ impl Archive {
 
 /// The complete runs of a scenario, newest first; those that tried the remedies of others measured something else.
 fn complete(store: &Store, digest: &str) -> anyhow::Result<Vec<RunListing>> {
+    let mut runs = measured(store, digest)?;
+    runs.retain(|run| run.state == RunState::Complete);
+    Ok(runs)
+}
+
+/// Those that were neither imported nor made to try remedies.
+fn measured(store: &Store, digest: &str) -> anyhow::Result<Vec<RunListing>> {
     let all = store.runs_of(digest)?;
     let measured = |run: &&RunListing| {
         let of_remedies = remedy_results::parent(&run.id, all.iter().map(|other| &other.id)).is_some();
-        run.state == RunState::Complete && !run.imported && !of_remedies
+        !run.imported && !of_remedies
     };
     Ok(all.iter().filter(measured).cloned().collect())
 }

@@ -138,7 +138,14 @@ impl<'a> Session<'a> {
         let timing = watched.measure.timing;
         let remembered = self.state.of(&watched.name, &watched.digest);
         let tried = remembered.tried.filter(|tried| *tried <= now);
-        if let Some(failed) = tried.filter(|_| remembered.has_failed) {
+        // Somebody else may have measured what failed.
+        let made = |failed: &UnixMillis| -> anyhow::Result<bool> {
+            let made = self.archive.completed(&watched.digest)?;
+            Ok(made.is_some_and(|began| began.0 + (timing.every.0 / 2_000_000) as i64 > failed.0))
+        };
+        if let Some(failed) = tried.filter(|_| remembered.has_failed)
+            && !made(&failed)?
+        {
             let again = UnixMillis(failed.0 + again(timing.every));
             return Ok(Due { earliest: again, drawn: again });
         }
@@ -221,7 +228,8 @@ impl<'a> Session<'a> {
         // What failed for one of many hosts lacks that one alone.
         let since = UnixMillis(now.0 - (watched.measure.timing.every.0 / 1_000_000) as i64);
         let resume = if remembered.has_failed { self.archive.unfinished(&digest, since)? } else { None };
-        let expected = if resume.is_some() { Some(Bytes(0)) } else { self.archive.expected(&digest)? };
+        let (resume, sent) = resume.map_or((None, Bytes(0)), |(run, sent)| (Some(run), sent));
+        let expected = self.archive.expected(&digest)?.map(|whole| Bytes(whole.0.saturating_sub(sent.0)));
         let used = self.sent_today(now)?;
         match admission(self.plan.budget, used, expected) {
             Admission::Fits => {}
