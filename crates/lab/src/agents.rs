@@ -101,7 +101,8 @@ impl Agents {
     }
 
     /// Starts an agent in each machine and exchanges greetings with it; of machines that boot, as many at once as there
-    /// are CPUs. A machine that may hang as it starts, and does, is started once more, which the observer is told. Dispensable hosts that cannot be reached are left out.
+    /// are CPUs. A machine that may hang as it starts, and does, is started once more, which the observer is told. Dispensable
+    /// hosts that cannot be reached are left out.
     pub(crate) fn start_of(
         (machines, dispensable): (Vec<(HostName, Box<dyn Machine>)>, Vec<HostName>),
         tool: &str,

@@ -8,7 +8,7 @@ use samples::{DeviceState, PathCounters};
 use scenario::{DeviceRef, DeviceSettings, HostName, Lab, Path};
 use topology::{ConfigureError, ReadError, Topology};
 
-use crate::{agents::Agents, error::RunError, exchange::unexpected};
+use crate::{agents::Agents, error::RunError, event::Observer, exchange::unexpected};
 
 /// For settings and readings of a guest's devices, on a machine with other work.
 const PATIENCE: Duration = Duration::from_secs(10);

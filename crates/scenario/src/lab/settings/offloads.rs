@@ -63,7 +63,7 @@ impl DeviceSetting for Switches {
     }
 
     fn meet(&self, one: &DeviceSettings, other: &DeviceSettings) -> bool {
-        let mut both = one.offloads.each().into_iter().zip(other.offloads.each());
+        let both = one.offloads.each().into_iter().zip(other.offloads.each());
         // LLVM 22 orders the branches of `any` by where they lie in its memory: no two builds were the same.
         both.fold(false, |meet, (one, other)| meet | (one.is_some() & other.is_some()))
     }
