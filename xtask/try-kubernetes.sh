@@ -27,7 +27,9 @@ for file in folder.glob("*.yaml"):
         template = document.get("spec", {}).get("template", {})
         for container in template.get("spec", {}).get("containers", []):
             if container["image"] == "plumb":
-                subprocess.run([program, *container["args"], "--help"], check=True, stdout=subprocess.DEVNULL)
+                given = {"$(NODE_NAME)": "node1", "$(POD_IP)": "198.18.0.1"}
+                words = [given.get(word, word) for word in container["args"]]
+                subprocess.run([program, *words, "--help"], check=True, stdout=subprocess.DEVNULL)
                 started += 1
 assert started == 4, f"{started} containers have plumb"
 print(f"every document is valid, and plumb takes the words of {started} containers")
