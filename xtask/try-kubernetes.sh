@@ -68,7 +68,8 @@ pods() { [ "$(kubectl -n plumb get pods -o name | wc -l)" -eq 8 ]; }
 applied() {
     ip link set lo up
     children=()
-    trap 'kill "${children[@]}" 2>/dev/null || true; wait' EXIT
+    # The last first: an API server waits for its etcd.
+    trap 'while ((${#children[@]})); do kill "${children[-1]}"; wait "${children[-1]}" || true; unset "children[-1]"; done' EXIT
     cd "$work"
     local etcd=http://127.0.0.1:2379
     etcd --data-dir etcd --listen-client-urls "$etcd" --advertise-client-urls "$etcd" --listen-peer-urls http://127.0.0.1:2380 2>etcd.log &
