@@ -24,6 +24,16 @@ impl<'a> Commands<'a> {
         }
     }
 
+    /// What measures it once more with all probes; nothing where no end is on the machine that they would run on.
+    pub(crate) fn probed(&self, of_a_client: &str) -> Vec<String> {
+        let RunHeader { scenario, paths, .. } = self.header;
+        let is_here = |line: &str| line.trim_start().starts_with("local");
+        let elsewhere = !paths.is_empty()
+            && paths.iter().all(|path| PathRecord::exists(&path.layers))
+            && !scenario.text.lines().any(is_here);
+        if elsewhere { Vec::new() } else { self.again("--probe all", of_a_client) }
+    }
+
     /// What shows a section of the run's report; of a log there is nothing but what it told.
     pub(crate) fn section(&self, name: &str) -> Option<String> {
         let RunHeader { id, origin, .. } = self.header;
@@ -80,7 +90,9 @@ mod tests {
         let there = format!("ip -s link  # on {host}");
         header.machines = vec![BootedMachine { host, booted: None, ready: Nanos(1), resident: None }];
         assert_eq!(Commands::of(&header).at_sender(&path.name, &["ip -s link"]), ["ip -s link"]);
-        header.paths[0].layers = vec!["network".into()];
+        assert_eq!(Commands::of(&header).probed("").len(), 1);
+        header.paths.iter_mut().for_each(|path| path.layers = vec!["network".into()]);
+        assert!(Commands::of(&header).probed("").is_empty(), "no probe runs there");
         assert_eq!(Commands::of(&header).at_sender(&path.name, &["ip -s link"]), [there], "no lab was made");
     }
 

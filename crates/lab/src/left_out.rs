@@ -66,7 +66,10 @@ impl LeftOut {
 
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hosts = self.hosts.iter().map(|(host, because)| format!("host {host} ({because})"));
+        let hosts = self.hosts.iter().map(|(host, because)| {
+            let because = because.strip_prefix(&format!("host {host}: ")).unwrap_or(because);
+            format!("host {host} ({because})")
+        });
         let paths = self.paths.iter().map(|(path, because)| format!("path {path} ({because})"));
         f.write_str(&hosts.chain(paths).collect::<Vec<_>>().join(", "))
     }

@@ -145,7 +145,7 @@ fn finding(worst: &Short, found: &[Short], commands: &Commands<'_>) -> Finding {
             "Get the baseline right first, then measure the layers again. Look at its own findings: a busy sender or \
              receiver, retransmits, offloads, placement."
                 .into(),
-            commands.again("--probe all", "--mode limit"),
+            commands.probed("--mode limit"),
         )),
     }
 }

@@ -216,7 +216,7 @@ fn caveats(worst: &Tail<'_>) -> Vec<String> {
 }
 
 fn remedy(commands: &Commands<'_>) -> Remedy {
-    let mut look = commands.again("--probe all", "");
+    let mut look = commands.probed("");
     look.extend([
         "perf sched record -- sleep 10 && perf sched timehist".into(),
         "cat /proc/interrupts".into(),
