@@ -35,6 +35,9 @@ const EMULATED: u32 = 6;
 /// How often a machine that may hang as it starts is started.
 const STARTS: u32 = 2;
 
+/// Machines that are not started yet.
+type Waiting = Vec<(HostName, Box<dyn Machine>)>;
+
 /// Every agent of a run. Dropping it ends them.
 pub(crate) struct Agents {
     endpoints: BTreeMap<HostName, Endpoint>,
@@ -92,7 +95,7 @@ pub(crate) struct Pending {
 impl Agents {
     /// Starts an agent in each machine, all of which are needed.
     pub(crate) fn start(
-        machines: Vec<(HostName, Box<dyn Machine>)>,
+        machines: Waiting,
         tool: &str,
         stop: &Stop,
         observer: &mut dyn Observer,
@@ -104,7 +107,7 @@ impl Agents {
     /// are CPUs. A machine that may hang as it starts, and does, is started once more, which the observer is told. Dispensable
     /// hosts that cannot be reached are left out.
     pub(crate) fn start_of(
-        (machines, dispensable): (Vec<(HostName, Box<dyn Machine>)>, Vec<HostName>),
+        (machines, dispensable): (Waiting, Vec<HostName>),
         tool: &str,
         stop: &Stop,
         observer: &mut dyn Observer,
