@@ -32,6 +32,11 @@ impl LeftOut {
         self.hosts.is_empty() && self.paths.is_empty()
     }
 
+    /// How many hosts.
+    pub(crate) fn hosts(&self) -> usize {
+        self.hosts.len()
+    }
+
     pub(crate) fn has(&self, host: &HostName) -> bool {
         self.hosts.contains_key(host)
     }

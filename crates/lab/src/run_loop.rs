@@ -19,6 +19,10 @@ use crate::{
 
 /// How long one looks whether others leave the CPUs alone.
 const GLANCE: Duration = Duration::from_millis(300);
+/// A member ends an agent so long after it last heard of its controller, at the latest (15 s, and 3 s for it to end).
+const LEASE: Duration = Duration::from_secs(20);
+/// What a trial may send beyond its time.
+const GRACE: Duration = Duration::from_secs(5);
 /// The share of the time of a run that waiting for others and making disturbed trials again may add to it.
 const ALLOWED: f64 = 1.0 / 3.0;
 /// Disturbed trials that are named as they are made again; of more the number is told.
@@ -163,9 +167,14 @@ impl<S: Sink> RunLoop<'_, S> {
                 let explain = |error, order: &TrialOrder<'_>| ground.explain(bench.agents, order.path, error);
                 let error = orders.iter().fold(error, explain);
                 let paths: Vec<&Path> = orders.iter().map(|order| order.path).collect();
+                let lost = bench.agents.left_out.hosts();
                 bench.leave_out(error, &paths, self.observer)?;
                 self.skip_left_out(bench, design);
                 thread::sleep(scenario.schedule.pause.into());
+                if bench.agents.left_out.hosts() > lost {
+                    let flows = orders.iter().filter_map(|order| order.cell.load.kind().flows_for()).max();
+                    self.outwait(flows.map(Duration::from).unwrap_or_default(), bench)?;
+                }
                 return Ok(0);
             }
         };
@@ -187,6 +196,21 @@ impl<S: Sink> RunLoop<'_, S> {
         }
         thread::sleep(scenario.schedule.pause.into());
         Ok(made)
+    }
+
+    /// A host that is lost may send to the others until its own clock ends its agent, or its trial is over.
+    fn outwait(&mut self, flows: Duration, bench: &TrialRunner<'_>) -> Result<(), RunError> {
+        let wait = LEASE.max(flows + GRACE);
+        let text = format!("waiting {} s, for which a lost host may still send", wait.as_secs());
+        self.observer.event(&Event::Notice(&text));
+        let until = Instant::now() + wait;
+        while Instant::now() < until {
+            if bench.agents.is_stopped() {
+                return Err(RunError::Interrupted);
+            }
+            thread::sleep(GLANCE);
+        }
+        Ok(())
     }
 
     /// Nothing more is measured on what the run goes on without.
