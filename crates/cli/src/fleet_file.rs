@@ -60,13 +60,11 @@ impl FleetFile {
         let Document { server, name, key, ca, controllers, policy } = misread::parse(file, &text, HELP)?;
         let is_none = |name: &&Spanned<String>| !fleet::is_name(name.get_ref());
         if let Some(name) = controllers.iter().flatten().chain(&name).find(is_none) {
-            let message = "a name has letters, digits, `-`, `_`, and dots between them, 253 at most";
+            let message = format!("a name has {}", fleet::NAME_RULE);
             return Err(Misread::new(file, &text, name.span(), message, HELP).into());
         }
         if let Some(called) = called.filter(|called| !fleet::is_name(called)) {
-            return Err(Misuse::new(format!("`{called}` cannot be a name"))
-                .hint("letters, digits, `-`, `_`, and dots between them, 253 at most")
-                .into());
+            return Err(Misuse::new(format!("`{called}` cannot be a name")).hint(fleet::NAME_RULE).into());
         }
         let name = called.map(str::to_owned).or(name.map(Spanned::into_inner)).ok_or_else(|| {
             Misuse::new(format!("{} does not say its `name`", file.display()))

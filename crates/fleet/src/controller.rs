@@ -8,7 +8,7 @@ use std::{
 use crate::{
     connection::{Answer, Connection, ServerAccess, Tell},
     error::FleetError,
-    message::{DrainOrder, MemberInfo, StartOrder, StartReply, VERSION, drawn},
+    message::{DrainOrder, MemberInfo, OrderReply, StartOrder, VERSION, drawn},
     stream::{Session, StreamReader, StreamWriter},
     subject,
 };
@@ -69,14 +69,14 @@ impl Controller {
         let name = || member.to_owned();
         match self.connection.ask(subject::order(member, &self.name), order)? {
             Answer::Message(reply) => match serde_json::from_slice(&reply) {
-                Ok(StartReply::Started) => {
+                Ok(OrderReply::Started) => {
                     Session::begin(&self.connection, incoming, to).map_err(|error| FleetError::Refused {
                         name: name(),
                         because: format!("no thread was started for it here: {error}"),
                     })
                 }
-                Ok(StartReply::Refused { because }) => Err(FleetError::Refused { name: name(), because }),
-                Ok(StartReply::Done) => {
+                Ok(OrderReply::Refused { because }) => Err(FleetError::Refused { name: name(), because }),
+                Ok(OrderReply::Done) => {
                     Err(FleetError::Refused { name: name(), because: NOT_ASKED.to_owned() })
                 }
                 Err(error) => Err(FleetError::Refused { name: name(), because: error.to_string() }),
@@ -99,9 +99,9 @@ impl Controller {
         let refused = |because: String| Err(FleetError::Refused { name: name.clone(), because });
         match self.connection.ask(subject::order(member, &self.name), order)? {
             Answer::Message(reply) => match serde_json::from_slice(&reply) {
-                Ok(StartReply::Done) => Ok(()),
-                Ok(StartReply::Refused { because }) => refused(because),
-                Ok(StartReply::Started) => refused(NOT_ASKED.to_owned()),
+                Ok(OrderReply::Done) => Ok(()),
+                Ok(OrderReply::Refused { because }) => refused(because),
+                Ok(OrderReply::Started) => refused(NOT_ASKED.to_owned()),
                 Err(error) => refused(error.to_string()),
             },
             Answer::Nobody | Answer::None => {

@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     frame::{Frame, FrameKind},
-    message::{MemberInfo, StartOrder, StartReply},
+    message::{MemberInfo, OrderReply, StartOrder},
     window::Window,
 };
 
@@ -36,7 +36,7 @@ pub fn session(mut bytes: &[u8]) {
 pub fn message(bytes: &[u8]) {
     read_again::<MemberInfo>(bytes);
     read_again::<StartOrder>(bytes);
-    read_again::<StartReply>(bytes);
+    read_again::<OrderReply>(bytes);
 }
 
 /// What can be read can be sent, and is the same then.
@@ -88,7 +88,7 @@ mod tests {
                 .is_ok()
         );
         assert!(
-            serde_json::from_slice::<StartReply>(include_bytes!(
+            serde_json::from_slice::<OrderReply>(include_bytes!(
                 "../../../fuzz/corpus/fleet_message/refused"
             ))
             .is_ok()

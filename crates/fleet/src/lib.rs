@@ -34,4 +34,5 @@ pub use presence::Presence;
 pub use reservation::{Occupied, Reservation};
 pub use server_users::{Role, User, users};
 pub use stream::{Session, StreamReader, StreamWriter};
-pub use subject::is_name;
+pub use subject::{NAME_RULE, is_name};
+pub use window::LEASE;

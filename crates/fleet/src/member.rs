@@ -18,7 +18,7 @@ use crate::{
     connection::{Connection, Incoming, ServerAccess, Subscription, Tell},
     controller,
     error::FleetError,
-    message::{DrainOrder, MemberInfo, MemberOrder, OrderAddress, StartOrder, StartReply, VERSION, drawn},
+    message::{DrainOrder, MemberInfo, MemberOrder, OrderAddress, OrderReply, StartOrder, VERSION, drawn},
     stream::{Session, StreamReader, StreamWriter},
     subject,
     window::CHUNK,
@@ -204,7 +204,7 @@ impl Member<'_> {
                     self.drained.store(drain, Ordering::Relaxed);
                     let what = if drain { "drained" } else { "taken into service again" };
                     (self.tell)(&format!("{what} by {controller}"));
-                    self.reply(&reply, &StartReply::Done);
+                    self.reply(&reply, &OrderReply::Done);
                 }
                 Ok(Some(MemberOrder::Start(order))) => {
                     self.under_way.fetch_add(1, Ordering::Relaxed);
@@ -212,7 +212,7 @@ impl Member<'_> {
                 }
                 Err(because) => {
                     (self.tell)(&format!("refused {controller}: {because}"));
-                    self.reply(&reply, &StartReply::Refused { because });
+                    self.reply(&reply, &OrderReply::Refused { because });
                 }
             }
         }
@@ -268,7 +268,7 @@ impl Member<'_> {
             }
             Err(because) => {
                 tell(&format!("{what}: not started: {because}"));
-                self.reply(reply, &StartReply::Refused { because });
+                self.reply(reply, &OrderReply::Refused { because });
             }
         }
         self.under_way.fetch_sub(1, Ordering::Relaxed);
@@ -279,7 +279,7 @@ impl Member<'_> {
         let incoming = self.connection.subscribe(to).map_err(|error| error.to_string())?;
         let agent = self.starter.start()?;
         // Before the session speaks: a controller hears the answer first.
-        self.reply(reply, &StartReply::Started);
+        self.reply(reply, &OrderReply::Started);
         let (session, reader, writer) =
             Session::begin(&self.connection, incoming, from).map_err(|error| error.to_string())?;
         let session = Arc::new(session);
@@ -291,7 +291,7 @@ impl Member<'_> {
         Ok(Begun { session, agent, reader, writer })
     }
 
-    fn reply(&self, to: &str, reply: &StartReply) {
+    fn reply(&self, to: &str, reply: &OrderReply) {
         let reply = serde_json::to_vec(reply).expect("texts are JSON");
         // Whoever asked hears nothing, and says so.
         let _ = self.connection.publish(to, reply);

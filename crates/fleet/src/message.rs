@@ -72,7 +72,7 @@ pub(crate) struct StartOrder {
 /// What a member answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum StartReply {
+pub(crate) enum OrderReply {
     Started,
     /// It was drained, or is so no more.
     Done,

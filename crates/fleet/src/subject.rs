@@ -2,6 +2,8 @@
 
 /// The longest name, as that of a host in DNS.
 const LONGEST: usize = 253;
+/// What [`is_name`] asks of a name, in words.
+pub const NAME_RULE: &str = "letters, digits, `-`, `_`, and dots between them, 253 at most";
 /// Stands for a dot of a name, which would end a subject's token.
 const DOT: &str = "~";
 

@@ -15,7 +15,7 @@ const MOST: u64 = 64;
 /// After so many that were consumed the sender is told.
 const TELL: u64 = MOST / 2;
 /// Whoever hears nothing for so long ends the session.
-pub(crate) const LEASE: Duration = Duration::from_secs(15);
+pub const LEASE: Duration = Duration::from_secs(15);
 /// How often the other side hears something at least.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(3);
 

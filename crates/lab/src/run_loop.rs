@@ -19,9 +19,7 @@ use crate::{
 
 /// How long one looks whether others leave the CPUs alone.
 const GLANCE: Duration = Duration::from_millis(300);
-/// A member ends an agent so long after it last heard of its controller, at the latest (15 s, and 3 s for it to end).
-const LEASE: Duration = Duration::from_secs(20);
-/// What a trial may send beyond its time.
+/// What a trial may send beyond its time, and an agent take to end once its member's lease is over.
 const GRACE: Duration = Duration::from_secs(5);
 /// The share of the time of a run that waiting for others and making disturbed trials again may add to it.
 const ALLOWED: f64 = 1.0 / 3.0;
@@ -200,8 +198,8 @@ impl<S: Sink> RunLoop<'_, S> {
 
     /// A host that is lost may send to the others until its own clock ends its agent, or its trial is over.
     fn outwait(&mut self, flows: Duration, bench: &TrialRunner<'_>) -> Result<(), RunError> {
-        let wait = LEASE.max(flows + GRACE);
-        let text = format!("waiting {} s, for which a lost host may still send", wait.as_secs());
+        let wait = fleet::LEASE.max(flows) + GRACE;
+        let text = format!("waiting {} s: until then a lost host may still send", wait.as_secs());
         self.observer.event(&Event::Notice(&text));
         let until = Instant::now() + wait;
         while Instant::now() < until {

@@ -136,10 +136,7 @@ pub(super) fn add(args: &AddArgs) -> anyhow::Result<Exit> {
         );
     }
     if !fleet::is_name(name) {
-        return Err(Misuse::new(format!(
-            "`{name}` cannot be a name: letters, digits, `-`, `_`, and dots between them, 253 at most"
-        ))
-        .into());
+        return Err(Misuse::new(format!("`{name}` cannot be a name: {}", fleet::NAME_RULE)).into());
     }
     if register.users.iter().any(|user| user.name == *name) {
         return Err(Misuse::new(format!("`{name}` is let in already"))
