@@ -1,4 +1,4 @@
-//! One controller's session: greetings, then orders until it hangs up.
+//! A controller's session: greetings, then orders until it hangs up or another greets.
 
 use std::{
     ffi::CStr,
@@ -39,6 +39,23 @@ pub fn run(
         Err(ChannelError::Closed) => return Ok(()),
         greeted => greeted.context("cannot greet the controller")?,
     }
+    loop {
+        match obey_one(&mut orders, &replies, policy) {
+            // The next one is here before a slow guest has seen the one before hang up.
+            Ok(next) => next.accept().context("cannot greet the next controller")?,
+            Err(ChannelError::Closed) => return Ok(()),
+            Err(error) => return Err(error).context("cannot understand the controller"),
+        }
+        replies.send(&FromAgent::Hello(Hello::new(tool_version)));
+    }
+}
+
+/// Obeys one controller until it hangs up or the next one greets, and leaves nothing of what it ordered.
+fn obey_one(
+    orders: &mut Receiver<impl Read>,
+    replies: &Replies,
+    policy: &HostPolicy,
+) -> Result<Hello, ChannelError> {
     let trials = Trials::default();
     let probes = Probes::new(probe::probe);
     let network = Network::default();
@@ -46,20 +63,17 @@ pub fn run(
     thread::scope(|scope| {
         let session = Session {
             scope,
-            replies: &replies,
+            replies,
             trials: &trials,
             probes: &probes,
             network: &network,
             memory: &memory,
             policy,
         };
-        let ended = session.obey(&mut orders);
+        let ended = session.obey(orders);
         trials.stop_all();
         probes.close();
-        match ended {
-            ChannelError::Closed => Ok(()),
-            error => Err(error).context("cannot understand the controller"),
-        }
+        ended
     })
 }
 
@@ -98,13 +112,12 @@ pub(crate) struct Ticket {
 }
 
 impl<'scope> Session<'scope, '_> {
-    /// Obeys until the channel ends, and returns how it did.
-    fn obey(self, orders: &mut Receiver<impl Read>) -> ChannelError {
+    /// Obeys until another controller greets, or the channel ends.
+    fn obey(self, orders: &mut Receiver<impl Read>) -> Result<Hello, ChannelError> {
         loop {
-            match orders.receive() {
-                Ok(ToAgent::Request { id, deadline, order }) => self.begin(Ticket { id, deadline }, order),
-                Ok(ToAgent::Hello(_)) => {}
-                Err(error) => return error,
+            match orders.receive()? {
+                ToAgent::Request { id, deadline, order } => self.begin(Ticket { id, deadline }, order),
+                ToAgent::Hello(hello) => return Ok(hello),
             }
         }
     }
