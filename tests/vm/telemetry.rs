@@ -1,9 +1,12 @@
 //! Users' own guests with an agent in them, by the steps of the guide: what it tells of their memory, and what becomes of them when
 //! whoever moves that memory, the agent or the machine itself is killed meanwhile. The guest checks what it has in memory all the time.
 
-use std::{cell::RefCell, fs, process::Stdio, time::Duration};
+use std::{cell::RefCell, fs, process::Stdio, thread, time::Duration};
 
+use machine::Monitor;
+use memory::AgentLink;
 use plumb_tests::{Sandbox, wait_until};
+use serde_json::{Value, json};
 
 use crate::{
     by_hand::{GuestKernel, MIB, Machine, PATIENCE, guide, top, words},
@@ -101,6 +104,21 @@ pub(crate) fn both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves() {
     assert_eq!(told["source"], "mglru", "{told}");
     let accessed = told["nodes"][0]["accesses"].as_array().expect("classes");
     assert!(accessed.iter().any(|class| class["accesses"].as_u64() > Some(0)), "{told}");
+
+    // The next who asks is there before the guest has seen the one before hang up.
+    let agent = sandbox.home().join("vm.agent");
+    let before = AgentLink::connect(&agent, env!("CARGO_PKG_VERSION"), None).expect("it greets");
+    let mut monitor = Monitor::open(&sandbox.home().join("vm.qmp2")).expect("its own monitor");
+    let mut order = |word| monitor.order(word, &json!({})).expect("QEMU obeys");
+    order("stop");
+    drop(before);
+    let mut asked = sandbox.command(&["memory", "top", &file, "--once", "--json"]);
+    let asked = asked.stdout(Stdio::piped()).spawn().expect("it starts");
+    thread::sleep(Duration::from_secs(1));
+    order("cont");
+    let asked = asked.wait_with_output().expect("it was started here");
+    let told: Value = serde_json::from_slice(&asked.stdout).expect("it is JSON");
+    assert_eq!(told["vms"][0]["source"], "mglru", "{told}");
 
     let metrics = sandbox.home().join("metrics");
     let at = metrics.display().to_string();

@@ -2,6 +2,7 @@
 
 use std::{
     io::{Read, Write},
+    net::Shutdown,
     os::unix::net::UnixStream,
     path::Path,
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
@@ -30,6 +31,8 @@ pub struct AgentLink {
     last_id: u64,
     /// Of the machine that its guest is in.
     pid: Option<u32>,
+    /// What the listening thread has a copy of.
+    socket: Option<UnixStream>,
 }
 
 impl AgentLink {
@@ -40,8 +43,11 @@ impl AgentLink {
     pub fn connect(at: &Path, tool: &str, pid: Option<u32>) -> Result<Self, MemoryError> {
         let refused = |error: std::io::Error| silent(format!("cannot reach {}: {error}", at.display()));
         let socket = UnixStream::connect(at).map_err(refused)?;
-        let from = socket.try_clone().map_err(refused)?;
-        Self::over(Box::new(from), Box::new(socket), tool, pid, PATIENCE)
+        let [from, to] = [socket.try_clone().map_err(refused)?, socket.try_clone().map_err(refused)?];
+        let mut link = Self::new(Box::new(from), Box::new(to), pid);
+        link.socket = Some(socket);
+        link.greet(tool, PATIENCE)?;
+        Ok(link)
     }
 
     /// That at the other end of these; its guest's machine is the process `pid`.
@@ -55,6 +61,12 @@ impl AgentLink {
         pid: Option<u32>,
         patience: Duration,
     ) -> Result<Self, MemoryError> {
+        let mut link = Self::new(from, to, pid);
+        link.greet(tool, patience)?;
+        Ok(link)
+    }
+
+    fn new(from: Box<dyn Read + Send>, to: Box<dyn Write + Send>, pid: Option<u32>) -> Self {
         let (to_us, heard) = channel();
         thread::spawn(move || {
             let mut receiver = protocol::Receiver::new(from);
@@ -66,13 +78,15 @@ impl AgentLink {
                 }
             }
         });
-        let mut link = Self { to_agent: protocol::Sender::new(to), heard, last_id: 0, pid };
-        link.send(&ToAgent::Hello(Hello::new(tool)))?;
+        Self { to_agent: protocol::Sender::new(to), heard, last_id: 0, pid, socket: None }
+    }
+
+    fn greet(&mut self, tool: &str, patience: Duration) -> Result<(), MemoryError> {
+        self.send(&ToAgent::Hello(Hello::new(tool)))?;
         // What an agent has said to somebody before is left out.
         loop {
-            if let FromAgent::Hello(hello) = link.hear(patience)? {
-                hello.accept().map_err(|error| silent(error.to_string()))?;
-                return Ok(link);
+            if let FromAgent::Hello(hello) = self.hear(patience)? {
+                return hello.accept().map_err(|error| silent(error.to_string()));
             }
         }
     }
@@ -125,6 +139,16 @@ impl AgentLink {
     }
 }
 
+/// QEMU takes the next connection to a port when the one before is closed.
+impl Drop for AgentLink {
+    fn drop(&mut self) {
+        if let Some(socket) = &self.socket {
+            // The agent may have closed it already.
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+    }
+}
+
 impl std::fmt::Debug for AgentLink {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("AgentLink")
@@ -154,6 +178,8 @@ fn silent(because: String) -> MemoryError {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::net::UnixListener;
+
     use protocol::{AccessSourceKind, MemoryTelemetry};
 
     use super::*;
@@ -190,6 +216,19 @@ mod tests {
         let MemoryReply::Telemetry(told) = link.ask(LOOK).expect("it answers") else { panic!("telemetry") };
         assert_eq!(told.elapsed, Nanos(2));
         assert!(link.ask(LOOK).is_err(), "it has ended");
+    }
+
+    #[test]
+    fn a_link_that_is_dropped_hangs_up() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = folder.path().join("agent");
+        let port = UnixListener::bind(&at).expect("ours");
+        let agent = thread::spawn(move || {
+            let mut orders = greet(&port.accept().expect("it comes").0, Hello::new("0"));
+            orders.receive::<ToAgent>().expect_err("it hangs up")
+        });
+        drop(AgentLink::connect(&at, "0", None).expect("it greets"));
+        assert!(matches!(agent.join(), Ok(ChannelError::Closed)));
     }
 
     #[test]
