@@ -31,12 +31,28 @@ fn off_loopback() {
     let server = WebServer::at(&format!("{ADDRESS}:7373"), &sandbox, &[]);
     let token = server.token.clone().expect("it made one");
     let host = format!("Host: {ADDRESS}:7373\r\n");
-    for page in ["/", "/runs/egress-1", "/runs/egress-1/download/raw", "/runs/egress-1/events", "/compare"] {
+    for page in [
+        "/",
+        "/runs/egress-1",
+        "/runs/egress-1/download/raw",
+        "/runs/egress-1/events",
+        "/compare",
+        "/metrics",
+    ] {
         let answer = server.get(page);
         assert!(answer.starts_with("HTTP/1.1 401") && !answer.contains("node-to-node"), "{page}: {answer}");
     }
     let shown = |token: &str| server.answer("GET /", &format!("{host}Authorization: Bearer {token}\r\n"), "");
     assert!(shown(&token).contains("egress-1"));
+    let metrics = server.answer("GET /metrics", &format!("{host}Authorization: Bearer {token}\r\n"), "");
+    assert!(
+        metrics.contains("plumb_store_runs{scenario=\"egress-gateway\",state=\"complete\"} 1\n"),
+        "{metrics}"
+    );
+    assert!(
+        metrics.contains("plumb_store_last_run_timestamp_seconds{scenario=\"egress-gateway\"}"),
+        "{metrics}"
+    );
     for wrong in ["", "x", &token[1..], &format!("{token}x")] {
         assert!(shown(wrong).starts_with("HTTP/1.1 401"), "{wrong}");
     }

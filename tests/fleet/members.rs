@@ -108,8 +108,15 @@ pub(crate) fn a_killed_member() {
 pub(crate) fn a_killed_server() {
     let mut fleet = fleet();
     let run = under_way(&fleet);
+    let tells = |fleet: &Fleet, line: &str| fleet.metrics(0).lines().any(|told| told == line);
+    for line in ["connected", "agents", "agents_started_total"] {
+        let line = format!("plumb_member_{line}{{member=\"m0\"}} 1");
+        assert!(tells(&fleet, &line), "no {line} in {}", fleet.metrics(0));
+    }
     fleet.server = None;
     ends(&fleet, run, &["the agent of host", "the NATS server nats://198.18.0.254:4222 is away", "--resume"]);
+    let away = || tells(&fleet, "plumb_member_connected{member=\"m0\"} 0");
+    assert!(wait_until(PATIENCE, away), "{}", fleet.metrics(0));
     fleet.start_server();
     fleet.is_there(&["m0", "m1"]);
     assert!(fleet.log(0).contains("is away") && fleet.log(0).contains("is back"), "{}", fleet.log(0));

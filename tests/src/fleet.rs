@@ -8,6 +8,9 @@ use std::{
 
 use crate::{Network, PATIENCE, ProcessGuard, certificate, signal, wait_until};
 
+/// Where members serve their numbers, each in a network of its own.
+const METRICS: &str = "0.0.0.0:9464";
+
 /// The members' server, where the bridge is.
 pub const NATS_SERVER: &str = "nats://198.18.0.254:4222";
 const ENCRYPTED: &str = "tls://198.18.0.254:4222";
@@ -94,8 +97,20 @@ impl Fleet {
     #[must_use]
     pub fn member(&self, host: usize, name: &str) -> ProcessGuard {
         let log = File::create(self.path(&format!("member{host}.log"))).expect("it is ours");
-        let mut command = self.network.on_host(host, &["member", &self.path(&format!("fleet/{name}.toml"))]);
+        let file = self.path(&format!("fleet/{name}.toml"));
+        let mut command = self.network.on_host(host, &["member", &file, "--metrics", METRICS]);
         ProcessGuard(command.stdout(Stdio::null()).stderr(log).spawn().expect("plumb was built"))
+    }
+
+    /// What Prometheus would read of the member on a host.
+    #[must_use]
+    pub fn metrics(&self, host: usize) -> String {
+        let port = METRICS.replace(':', "/").replace("0.0.0.0", "127.0.0.1");
+        let ask = r"GET /metrics HTTP/1.1\r\nHost: member\r\nConnection: close\r\n\r\n";
+        let script = format!(
+            "ip link set lo up; exec bash -c \"exec 3<>/dev/tcp/{port}; printf '{ask}' >&3; cat <&3\""
+        );
+        self.network.on(host, &script)
     }
 
     /// What the member on a host said.

@@ -266,13 +266,14 @@ impl Network {
         self.hosts[host].shell(script);
     }
 
-    /// Runs a script in a host's network and mounts, as its own processes would.
-    pub fn on(&self, host: usize, script: &str) {
+    /// Runs a script in a host's network and mounts, as its own processes would; what it prints.
+    pub fn on(&self, host: usize, script: &str) -> String {
         let mut command = Command::new("nsenter");
         let target = self.hosts[host].pid().to_string();
         let output = command.args(["-t", &target, "--net", "--mount", "--", "sh", "-ec", script]).output();
         let output = output.expect("nsenter is there");
         assert!(output.status.success(), "{script}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     /// Agents that run on a host.

@@ -15,7 +15,6 @@ mod dscp;
 mod evidence;
 mod examples;
 mod exit;
-mod exposition;
 mod failure;
 mod fleet_file;
 mod global_flags;

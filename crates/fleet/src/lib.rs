@@ -28,7 +28,7 @@ pub use connection::{ServerAccess, is_address};
 pub use controller::Controller;
 pub use error::FleetError;
 pub use key::{NKey, NKeyError};
-pub use member::{Agent, AgentStarter, MemberPolicy, address_towards, serve};
+pub use member::{Agent, AgentStarter, MemberPolicy, MemberStatus, address_towards, serve};
 pub use message::MemberInfo;
 pub use presence::Presence;
 pub use reservation::{Occupied, Reservation};

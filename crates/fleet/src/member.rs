@@ -7,7 +7,7 @@ use std::{
     net::{IpAddr, Ipv4Addr, UdpSocket},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
         mpsc,
     },
     thread::{self, Scope},
@@ -50,6 +50,21 @@ pub struct MemberPolicy {
     pub since: i64,
 }
 
+/// What a member can tell of itself at any moment.
+#[derive(Debug, Default)]
+pub struct MemberStatus {
+    /// Whether there is a connection with the NATS server.
+    pub connected: AtomicBool,
+    /// No agents are started for now.
+    pub drained: AtomicBool,
+    /// Agents that run.
+    pub agents: AtomicUsize,
+    /// Agents started since it began.
+    pub started: AtomicU64,
+    /// Orders refused since then.
+    pub refused: AtomicU64,
+}
+
 /// Starts agents on this host.
 pub trait AgentStarter: Sync {
     /// Starts one, which ends with the calling thread.
@@ -75,6 +90,7 @@ pub trait Agent {
 pub fn serve(
     policy: &MemberPolicy,
     starter: &dyn AgentStarter,
+    status: &MemberStatus,
     stop: &AtomicBool,
     tell: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<(), FleetError> {
@@ -91,12 +107,11 @@ pub fn serve(
     let member = Member {
         policy,
         starter,
+        status,
         stop,
         tell,
         connection,
         instance: drawn(),
-        under_way: AtomicUsize::new(0),
-        drained: AtomicBool::new(false),
         sessions: Mutex::default(),
     };
     (member.tell)(&format!("member {name} takes orders from {}", policy.controllers.join(", ")));
@@ -132,13 +147,11 @@ fn connect(policy: &MemberPolicy, stop: &AtomicBool, tell: &Tell) -> Result<Opti
 struct Member<'a> {
     policy: &'a MemberPolicy,
     starter: &'a dyn AgentStarter,
+    status: &'a MemberStatus,
     stop: &'a AtomicBool,
     tell: Tell,
     connection: Arc<Connection>,
     instance: String,
-    under_way: AtomicUsize,
-    /// No agents are started for now.
-    drained: AtomicBool,
     sessions: Mutex<Vec<Arc<Session>>>,
 }
 
@@ -164,8 +177,8 @@ impl Member<'_> {
             since: self.policy.since,
             devices: devices(),
             address: self.policy.address,
-            sessions: self.under_way.load(Ordering::Relaxed),
-            drained: self.drained.load(Ordering::Relaxed),
+            sessions: self.status.agents.load(Ordering::Relaxed),
+            drained: self.status.drained.load(Ordering::Relaxed),
             instance: self.instance.clone(),
         }
     }
@@ -173,6 +186,7 @@ impl Member<'_> {
     /// The next question, and where its answer goes; `None` at the end.
     fn asked(&self, questions: &mut Subscription) -> Option<(async_nats::Message, String)> {
         while !self.is_stopped() {
+            self.status.connected.store(self.connection.away().is_none(), Ordering::Relaxed);
             match questions.next(GLANCE) {
                 Incoming::Message(message) => {
                     if let Some(reply) = reply_to(&message) {
@@ -201,16 +215,17 @@ impl Member<'_> {
                 // One for another of this name is not this one's to answer.
                 Ok(None) => {}
                 Ok(Some(MemberOrder::Drain(DrainOrder { drain, .. }))) => {
-                    self.drained.store(drain, Ordering::Relaxed);
+                    self.status.drained.store(drain, Ordering::Relaxed);
                     let what = if drain { "drained" } else { "taken into service again" };
                     (self.tell)(&format!("{what} by {controller}"));
                     self.reply(&reply, &OrderReply::Done);
                 }
                 Ok(Some(MemberOrder::Start(order))) => {
-                    self.under_way.fetch_add(1, Ordering::Relaxed);
+                    self.status.agents.fetch_add(1, Ordering::Relaxed);
                     scope.spawn(move || self.conduct(&controller, &order, &reply));
                 }
                 Err(because) => {
+                    self.status.refused.fetch_add(1, Ordering::Relaxed);
                     (self.tell)(&format!("refused {controller}: {because}"));
                     self.reply(&reply, &OrderReply::Refused { because });
                 }
@@ -245,10 +260,10 @@ impl Member<'_> {
         if !is_id(&order.session) || order.run.chars().any(char::is_control) {
             return Err("the order's session or run is no name".to_owned());
         }
-        if self.drained.load(Ordering::Relaxed) {
+        if self.status.drained.load(Ordering::Relaxed) {
             return Err("it is drained; `plumb fleet drain --undo` takes it into service again".to_owned());
         }
-        if self.under_way.load(Ordering::Relaxed) >= MOST {
+        if self.status.agents.load(Ordering::Relaxed) >= MOST {
             return Err(format!("it has {MOST} agents already"));
         }
         Ok(())
@@ -259,6 +274,7 @@ impl Member<'_> {
         let (what, tell) = (format!("agent for {} of {controller}", order.run), &self.tell);
         match self.begin(controller, order, reply) {
             Ok(Begun { session, mut agent, reader, writer }) => {
+                self.status.started.fetch_add(1, Ordering::Relaxed);
                 tell(&format!("{what}: started"));
                 let _open = carry(&mut *agent, &session, reader, writer);
                 session.end(&agent.stop());
@@ -267,11 +283,12 @@ impl Member<'_> {
                 tell(&format!("{what}: ended{}", why.map(|why| format!(" ({why})")).unwrap_or_default()));
             }
             Err(because) => {
+                self.status.refused.fetch_add(1, Ordering::Relaxed);
                 tell(&format!("{what}: not started: {because}"));
                 self.reply(reply, &OrderReply::Refused { because });
             }
         }
-        self.under_way.fetch_sub(1, Ordering::Relaxed);
+        self.status.agents.fetch_sub(1, Ordering::Relaxed);
     }
 
     fn begin(&self, controller: &str, order: &StartOrder, reply: &str) -> Result<Begun, String> {

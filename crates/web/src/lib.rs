@@ -6,6 +6,7 @@
 mod config;
 mod document;
 pub mod exercise;
+mod exposition;
 mod failure;
 mod guard;
 mod host;
@@ -22,6 +23,7 @@ mod tls;
 mod token;
 
 pub use config::{Config, Documents, Rendition};
+pub use exposition::{Exposition, labels};
 pub use metrics::MetricsEndpoint;
 pub use serve::{ServeError, serve};
 pub use tls::{Tls, TlsError};

@@ -3,7 +3,7 @@
 use std::{
     io,
     net::{self, SocketAddr},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     thread::{self, JoinHandle},
 };
 
@@ -15,46 +15,46 @@ use tokio::{
     task::JoinSet,
 };
 
-use crate::serve::{ServeError, accept, connection};
+use crate::{
+    links,
+    serve::{ServeError, accept, connection},
+};
 
 /// The text format (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
-const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
+pub(crate) const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Answers until it is dropped.
 #[derive(Debug)]
 pub struct MetricsEndpoint {
     address: SocketAddr,
-    text: Arc<Mutex<String>>,
     ends: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl MetricsEndpoint {
-    /// Listens, and serves on a thread of its own. Whoever reaches the address can read it.
+    /// Listens, and answers what `text` says, in the text format, on a thread of its own. Whoever reaches the address can read it.
     ///
     /// # Errors
     /// When the address cannot be listened at.
-    pub fn listen(address: SocketAddr) -> Result<Self, ServeError> {
+    pub fn listen(
+        address: SocketAddr,
+        text: impl Fn() -> String + Send + Sync + 'static,
+    ) -> Result<Self, ServeError> {
         let failed = |source| ServeError::Listen { address, source };
         let listener = net::TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let (text, (ends, ended)) = (Arc::new(Mutex::default()), watch::channel(false));
-        let router = router(&text);
+        let (ends, ended) = watch::channel(false);
+        let router = router(text);
         let thread = thread::spawn(move || drop(serve(&runtime, listener, &router, &ended)));
-        Ok(Self { address: bound, text, ends, thread: Some(thread) })
+        Ok(Self { address: bound, ends, thread: Some(thread) })
     }
 
     /// Where it listens.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
-    }
-
-    /// What is answered from now on, in the text format.
-    pub fn publish(&self, text: String) {
-        *self.text.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
 }
 
@@ -68,13 +68,13 @@ impl Drop for MetricsEndpoint {
     }
 }
 
-fn router(text: &Arc<Mutex<String>>) -> Router {
-    let text = Arc::clone(text);
+fn router(text: impl Fn() -> String + Send + Sync + 'static) -> Router {
+    let text = Arc::new(text);
     let answer = move || {
-        let now = text.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let now = text();
         async move { ([(header::CONTENT_TYPE, FORMAT)], now) }
     };
-    Router::new().route("/metrics", get(answer))
+    Router::new().route(links::METRICS, get(answer))
 }
 
 fn serve(
@@ -98,7 +98,10 @@ fn serve(
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Write};
+    use std::{
+        io::{Read, Write},
+        sync::atomic::{AtomicU32, Ordering},
+    };
 
     use super::*;
 
@@ -113,16 +116,18 @@ mod tests {
 
     #[test]
     fn the_latest_numbers_are_answered_in_the_text_format_and_nothing_else_is() {
-        let endpoint = MetricsEndpoint::listen(SocketAddr::from(([127, 0, 0, 1], 0))).expect("loopback");
-        for text in ["plumb_a 1\n", "plumb_a 2\n"] {
-            endpoint.publish(text.to_owned());
+        let asked = AtomicU32::new(0);
+        let text = move || format!("plumb_a {}\n", asked.fetch_add(1, Ordering::Relaxed));
+        let endpoint =
+            MetricsEndpoint::listen(SocketAddr::from(([127, 0, 0, 1], 0)), text).expect("loopback");
+        for text in ["plumb_a 0\n", "plumb_a 1\n"] {
             let answer = get_from(endpoint.address(), "/metrics");
             assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with(text), "{answer}");
             assert!(answer.contains("content-type: text/plain; version=0.0.4"), "{answer}");
         }
         assert!(get_from(endpoint.address(), "/").starts_with("HTTP/1.1 404"));
         let address = endpoint.address();
-        let taken = MetricsEndpoint::listen(address).expect_err("it is taken").to_string();
+        let taken = MetricsEndpoint::listen(address, String::new).expect_err("it is taken").to_string();
         assert!(taken.contains(&format!("cannot listen at {address}")), "{taken}");
         // A connection that stays open does not hold the end up.
         let open = net::TcpStream::connect(address).expect("it listens");

@@ -5,6 +5,7 @@ mod compare;
 mod download;
 mod history;
 mod live;
+mod metrics;
 mod report;
 mod runs;
 pub(crate) mod sign_in;
@@ -37,6 +38,7 @@ pub(crate) fn router(site: &Arc<Site>) -> Router {
         .route("/compare/download/{format}", get(download::comparison))
         .route(links::START, get(start::page).post(start::start))
         .route("/started/{number}", get(start::started))
+        .route(links::METRICS, get(metrics::page))
         .route(links::SIGN_IN, post(sign_in::sign_in).get(sign_in::page))
         .route("/static/{name}", get(assets::asset))
         .fallback(async || Failure::not_found("there is no such page"))

@@ -2,24 +2,29 @@
 
 use std::{
     io::{Read, Write},
-    net::Ipv4Addr,
+    net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use anyhow::Context;
 use clap::Args;
-use fleet::{Agent, AgentStarter, MemberPolicy};
+use fleet::{Agent, AgentStarter, MemberPolicy, MemberStatus};
 use jiff::Timestamp;
 use lab::Stop;
 use machine::{Channel, Machine, Namespace};
 use protocol::HostPolicy;
 use scenario::HostName;
+use web::{Exposition, MetricsEndpoint, labels};
 
 use super::{PROGRAM, TOOL};
 use crate::{exit::Exit, failure::Misuse, fleet_file::FleetFile, interrupt, output};
 
 const ABOUT: &str = "Makes this host one that scenarios name by `member = \"NAME\"`: it dials out to a NATS server, says that it is \
-there, and starts agents by the orders of those who may, until Ctrl-C. No port is opened. Traffic goes between the hosts themselves.";
+there, and starts agents by the orders of those who may, until Ctrl-C. No port is opened but for `--metrics`. Traffic goes between the hosts themselves.";
 
 const AFTER_HELP: &str = "\
 The file says what this host may be asked, and by whom:
@@ -52,6 +57,9 @@ pub(crate) struct MemberArgs {
     /// Where traffic goes when a scenario does not say, in place of the file's `address`
     #[arg(long)]
     address: Option<Ipv4Addr>,
+    /// Serve `/metrics` for Prometheus over plain HTTP there
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<SocketAddr>,
 }
 
 /// Is a member until it is interrupted.
@@ -68,15 +76,52 @@ pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
     let host = HostPolicy { address: args.address.or(host.address), ..host };
     let address = host.address.or_else(|| fleet::address_towards(&access.server));
     let policy = MemberPolicy { access, controllers, address, tool, since };
+    let status = Arc::new(MemberStatus::default());
+    let read = (policy.access.name.clone(), Arc::clone(&status));
+    let endpoint =
+        args.metrics.map(|listen| MetricsEndpoint::listen(listen, move || numbers(&read.0, &read.1)));
+    let endpoint = endpoint.transpose()?;
+    if let Some(endpoint) = &endpoint {
+        output::aside(format_args!("metrics at http://{}/metrics", endpoint.address()));
+    }
     let tell = |line: &str| output::aside(format_args!("plumb member: {line}"));
     fleet::serve(
         &policy,
         &ThisHost { name, server: policy.access.server.clone(), policy: host },
+        &status,
         &stop.flag(),
         tell,
     )
     .context("cannot be a member")?;
     Ok(Exit::Success)
+}
+
+/// In the text format of Prometheus.
+fn numbers(name: &str, status: &MemberStatus) -> String {
+    let mut text = Exposition::default();
+    let one = |value: f64| [(labels(&[("member", name)]), value)].into_iter();
+    let is = |flag: &AtomicBool| f64::from(u8::from(flag.load(Ordering::Relaxed)));
+    let version = labels(&[("member", name), ("version", TOOL)]);
+    text.gauge("plumb_member_info", "The member and its version of plumb.", [(version, 1.0)].into_iter());
+    text.gauge(
+        "plumb_member_connected",
+        "Whether there is a connection with the NATS server.",
+        one(is(&status.connected)),
+    );
+    text.gauge("plumb_member_drained", "Whether it starts no agents for now.", one(is(&status.drained)));
+    text.gauge("plumb_member_agents", "Agents that run.", one(status.agents.load(Ordering::Relaxed) as f64));
+    let count = |counter: &AtomicU64| one(counter.load(Ordering::Relaxed) as f64);
+    text.counter(
+        "plumb_member_agents_started_total",
+        "Agents started since it began.",
+        count(&status.started),
+    );
+    text.counter(
+        "plumb_member_orders_refused_total",
+        "Orders refused since it began.",
+        count(&status.refused),
+    );
+    text.into_text()
 }
 
 /// Starts agents here, in the network namespace of this process.

@@ -137,9 +137,12 @@ fn measured(
     interrupt::asks(&stop.flag())?;
     let listen = args.metrics.or(plan.listen.filter(|_| !args.once));
     let mut session = Session::new(plan, watched, archive, state, shared, &stop, args.json);
-    if let Some(endpoint) = listen.map(MetricsEndpoint::listen).transpose()? {
+    let metrics = session.metrics();
+    let endpoint =
+        listen.map(|listen| MetricsEndpoint::listen(listen, move || metrics.text())).transpose()?;
+    if let Some(endpoint) = &endpoint {
         output::aside(format_args!("metrics at http://{}/metrics", endpoint.address()));
-        session.serve_at(endpoint);
+        session.take_kept_runs();
     }
     let until = args.length.map(|length| Instant::now() + Duration::from(length));
     if args.once { session.once() } else { session.go_on(until) }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use memory::{GuestMemory, MemoryError, TierMemory};
 use policy::Decision;
 
-use crate::exposition::{Exposition, labels};
+use web::{Exposition, labels};
 
 /// A gauge of each machine: its name, what it is, and its value where it is known.
 type Gauge = (&'static str, &'static str, fn(&GuestMemory) -> Option<f64>);

@@ -7,7 +7,7 @@ use findings::RunResults;
 use units::Bytes;
 
 use super::{archive::KeptRun, report::Verdict};
-use crate::exposition::{Exposition, labels};
+use web::{Exposition, labels};
 
 /// Medians by their unit: the end of the name, what is in it, and what one of the metric's unit is in that.
 const UNITS: [(Quantity, &str, f64); 4] = [

@@ -2,7 +2,9 @@
 //! hears of it.
 
 use std::{
-    process, thread,
+    process,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -11,7 +13,6 @@ use jiff::Timestamp;
 use lab::Stop;
 use samples::UnixMillis;
 use units::{Bytes, Nanos};
-use web::MetricsEndpoint;
 
 use super::{
     Watched,
@@ -41,14 +42,17 @@ struct Due {
     drawn: UnixMillis,
 }
 
+/// What is also read by whoever scrapes it.
+#[derive(Clone)]
+pub(super) struct SharedMetrics(Arc<Mutex<Metrics>>);
+
 /// A watch under way.
 pub(super) struct Session<'a> {
     plan: &'a Plan,
     watched: Vec<Watched>,
     archive: Archive,
     state: WatchState,
-    metrics: Metrics,
-    endpoint: Option<MetricsEndpoint>,
+    metrics: SharedMetrics,
     shared: &'a GlobalFlags,
     stop: &'a Stop,
     is_json: bool,
@@ -69,14 +73,13 @@ impl<'a> Session<'a> {
     ) -> Self {
         let seed = Timestamp::now().as_nanosecond() as u64 ^ u64::from(process::id());
         let metrics = Metrics::new(watched.iter().map(|watched| watched.name.as_str()), plan.budget);
-        let (began, endpoint) = (now(), None);
-        Self { plan, watched, archive, state, metrics, endpoint, shared, stop, is_json, began, seed }
+        let metrics = SharedMetrics(Arc::new(Mutex::new(metrics)));
+        Self { plan, watched, archive, state, metrics, shared, stop, is_json, began: now(), seed }
     }
 
-    /// Serves its numbers there from now on, at first those of runs that were kept before.
-    pub(super) fn serve_at(&mut self, endpoint: MetricsEndpoint) {
-        self.endpoint = Some(endpoint);
-        self.take_kept_runs();
+    /// Its numbers, which go on.
+    pub(super) fn metrics(&self) -> SharedMetrics {
+        self.metrics.clone()
     }
 
     /// Measures what is due, each once.
@@ -166,7 +169,7 @@ impl<'a> Session<'a> {
             thread::sleep(GLANCE);
             if schedule::day_of(now()) != day {
                 // What the day has used is nothing again.
-                self.publish();
+                self.count_bytes();
                 return;
             }
         }
@@ -200,9 +203,9 @@ impl<'a> Session<'a> {
         let failed = report.verdict == Verdict::Failed;
         let alert = if failed && !before.has_failed { Some(Alert::Failed) } else { report.alert };
         let after = ScenarioState { tried: Some(now), has_failed: failed, ..after };
-        self.metrics.count(name, report.verdict);
-        self.publish();
-        let report = MeasurementReport { alert, bytes_today: self.metrics.used, ..report };
+        self.metrics.lock().count(name, report.verdict);
+        self.count_bytes();
+        let report = MeasurementReport { alert, bytes_today: self.metrics.lock().used, ..report };
         // What nobody could be told is told next time.
         let after = if self.tell(&report) { after } else { ScenarioState { has_failed: failed, ..before } };
         if let Err(error) = self.state.keep(&report.scenario, after) {
@@ -262,7 +265,7 @@ impl<'a> Session<'a> {
             has_baseline: matches!(watched.measure.against, Against::Baseline(_)),
             shifts: &standing.shifts,
         });
-        self.metrics.take(&watched.name, &standing.kept, !after.lost.is_empty());
+        self.metrics.lock().take(&watched.name, &standing.kept, !after.lost.is_empty());
         Ok(Some((blank.clone().of_run(run, &standing, alert), Some(after))))
     }
 
@@ -300,24 +303,32 @@ impl<'a> Session<'a> {
     }
 
     /// The numbers of runs that were kept before: they need not wait for the next ones.
-    fn take_kept_runs(&mut self) {
+    pub(super) fn take_kept_runs(&mut self) {
         for watched in &self.watched {
             // What cannot be read is told where it is needed.
             if let Ok(Some(newest)) = self.archive.latest(&watched.digest) {
                 let is_lost = !self.state.of(&watched.name, &watched.digest).lost.is_empty();
-                self.metrics.take(&watched.name, &newest, is_lost);
+                self.metrics.lock().take(&watched.name, &newest, is_lost);
             }
         }
-        self.publish();
+        self.count_bytes();
     }
 
-    fn publish(&mut self) {
+    /// What the day has used so far, where that can be read.
+    fn count_bytes(&mut self) {
         if let Ok(used) = self.sent_today(now()) {
-            self.metrics.used = used;
+            self.metrics.lock().used = used;
         }
-        if let Some(endpoint) = &self.endpoint {
-            endpoint.publish(self.metrics.text());
-        }
+    }
+}
+
+impl SharedMetrics {
+    fn lock(&self) -> MutexGuard<'_, Metrics> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn text(&self) -> String {
+        self.lock().text()
     }
 }
 

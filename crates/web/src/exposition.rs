@@ -5,16 +5,16 @@ use std::fmt::Write as _;
 
 /// A text in the making.
 #[derive(Debug, Default)]
-pub(crate) struct Exposition(String);
+pub struct Exposition(String);
 
 impl Exposition {
     /// Adds a number that goes up and down: what it is, and its values by their labels. One without values is left out.
-    pub(crate) fn gauge(&mut self, name: &str, help: &str, values: impl Iterator<Item = (String, f64)>) {
+    pub fn gauge(&mut self, name: &str, help: &str, values: impl Iterator<Item = (String, f64)>) {
         self.family(name, help, "gauge", values);
     }
 
     /// Adds a number that only goes up; its name ends in `_total`.
-    pub(crate) fn counter(&mut self, name: &str, help: &str, values: impl Iterator<Item = (String, f64)>) {
+    pub fn counter(&mut self, name: &str, help: &str, values: impl Iterator<Item = (String, f64)>) {
         self.family(name, help, "counter", values);
     }
 
@@ -29,13 +29,16 @@ impl Exposition {
         }
     }
 
-    pub(crate) fn into_text(self) -> String {
+    /// All of it.
+    #[must_use]
+    pub fn into_text(self) -> String {
         self.0
     }
 }
 
 /// Labels as they stand between braces.
-pub(crate) fn labels(all: &[(&str, &str)]) -> String {
+#[must_use]
+pub fn labels(all: &[(&str, &str)]) -> String {
     let one = |(name, value): &(&str, &str)| {
         format!("{name}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
     };
