@@ -52,7 +52,11 @@ impl<'a> Commands<'a> {
         let no_lab = path.and_then(|path| path.layers.last()).is_some_and(over_network);
         match host {
             Some(host) if no_lab => {
-                commands.iter().map(|command| format!("{command}  # on {host}")).collect()
+                let on_host = |command: &&str| match command.split_once("  # ") {
+                    Some((command, why)) => format!("{command}  # on {host}; {why}"),
+                    None => format!("{command}  # on {host}"),
+                };
+                commands.iter().map(on_host).collect()
             }
             Some(host) if !booted(&host) => self.section("drops").into_iter().collect(),
             _ => commands.iter().map(|&command| command.to_owned()).collect(),

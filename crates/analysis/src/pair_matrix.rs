@@ -36,9 +36,13 @@ pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], noise
             }),
         }
     }
-    for matrix in &mut matrices {
-        for host in matrix.pairs.iter().flat_map(|pair| [&pair.from, &pair.to]) {
-            if !matrix.hosts.contains(host) {
+    // In the order of the scenario, whichever ways were measured.
+    for host in
+        findings.run.paths.iter().flat_map(|path| [&path.from, &path.to]).filter_map(|end| host_of(end))
+    {
+        for matrix in &mut matrices {
+            let measured = matrix.pairs.iter().any(|pair| pair.from == host || pair.to == host);
+            if measured && !matrix.hosts.contains(&host) {
                 matrix.hosts.push(host.clone());
             }
         }
@@ -74,13 +78,16 @@ fn contamination(matrix: &PairMatrix, measured: &[Observations<'_>], noise: &Noi
 }
 
 fn pair(path: &PathRecord, cell: &CellSummary) -> Option<HostPair> {
-    let host = |device: &str| Some(device.split_once(':')?.0.to_owned());
     Some(HostPair {
-        from: host(&path.from)?,
-        to: host(&path.to)?,
+        from: host_of(&path.from)?,
+        to: host_of(&path.to)?,
         cell: cell.id.clone(),
         value: cell.value.median,
     })
+}
+
+fn host_of(device: &str) -> Option<String> {
+    Some(device.split_once(':')?.0.to_owned())
 }
 
 #[cfg(test)]

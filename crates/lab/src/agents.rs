@@ -372,7 +372,7 @@ impl Agents {
     fn again(&mut self, host: &HostName, observer: &mut dyn Observer) -> Result<(), RunError> {
         let Endpoint { machine, starts, started, .. } = &self.endpoints[host];
         let (starts, boot) = (*starts, machine.boot());
-        let error = self.silent(host, "the greeting", started.elapsed());
+        let error = self.silent(host, "answer the greeting", started.elapsed());
         if !boot.may_hang || starts == STARTS {
             return Err(error);
         }

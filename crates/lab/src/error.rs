@@ -33,7 +33,7 @@ pub enum RunError {
         said: String,
     },
     /// An agent did not answer in time.
-    #[error("the agent of host {host} did not answer {what} in {seconds:.0} s{}", last_output(.said))]
+    #[error("the agent of host {host} did not {what} within {seconds:.0} s{}", last_output(.said))]
     Silent {
         host: String,
         /// What was asked.
@@ -113,6 +113,9 @@ pub enum RunError {
     /// The user asked for the end.
     #[error("interrupted")]
     Interrupted,
+    /// The user asked for the end while others had what it needs.
+    #[error("interrupted while it waited for {what}")]
+    InterruptedWaiting { what: String },
 }
 
 impl RunError {

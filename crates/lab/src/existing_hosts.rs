@@ -143,7 +143,7 @@ pub(crate) fn reserve(
         }
         thread::sleep(AGAIN + AGAIN.mul_f64(token().0 as f64 / u64::MAX as f64));
         if agents.is_stopped() {
-            return Err(RunError::Interrupted);
+            return Err(RunError::InterruptedWaiting { what: format!("{interface} of host {host}") });
         }
     }
 }

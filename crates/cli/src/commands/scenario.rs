@@ -292,12 +292,10 @@ fn prose(text: &str) -> io::Result<()> {
 pub(crate) fn too_few_trials(plan: &Plan) -> Option<String> {
     let least = lab::trials_lacking(plan)?;
     let trials = match plan.trials.last().map_or(0, |trial| trial.block + 1) {
-        1 => "1 trial".to_owned(),
-        trials => format!("{trials} trials"),
+        1 => "1 trial of each result establishes".to_owned(),
+        trials => format!("{trials} trials of each result establish"),
     };
-    Some(format!(
-        "{trials} of each result establish no difference, however large: {least} are the fewest that can"
-    ))
+    Some(format!("{trials} no difference, however large: {least} are the fewest that can"))
 }
 
 /// How often cells are measured once more with the probes on.

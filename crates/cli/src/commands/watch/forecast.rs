@@ -146,7 +146,9 @@ fn summary(known: &[Known], days: &[Day], budget: Option<Bytes>, used: Bytes) ->
     let together: Bytes = all.sum();
     let budget =
         budget.map_or_else(|| "no budget".to_owned(), |budget| format!("a budget of {budget} a day"));
-    format!("{together} in the next 24 hours, as far as kept runs tell; {used} today so far; {budget}")
+    format!(
+        "{together} in the next 24 hours, over two days of UTC, as far as kept runs tell; {used} today so far; {budget}"
+    )
 }
 
 fn times(bytes: Bytes, count: usize) -> Bytes {

@@ -181,7 +181,10 @@ impl MeasurementReport {
         match (alert, &self.level_shifts[..]) {
             (Alert::Lost, _) => format!("alert: a loss in {}", self.lost.join(", ")),
             (Alert::Recovered, _) => "recovered: no loss is left".to_owned(),
-            (Alert::Failed, _) => "alert: it is not measured".to_owned(),
+            (Alert::Failed, _) => match &self.run {
+                Some(run) => format!("alert: not all of it is measured: run {run}"),
+                None => "alert: it is not measured".to_owned(),
+            },
             (Alert::LevelShift, shifts) => {
                 let told: Vec<String> = shifts.iter().map(shift).collect();
                 format!("alert: level shift of {}", told.join("; "))

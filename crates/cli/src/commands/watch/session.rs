@@ -252,7 +252,12 @@ impl<'a> Session<'a> {
         }
         let run = match ended? {
             RunEnd::Kept(run) => run,
-            RunEnd::Failed(why) => return without_run(Verdict::Failed, why),
+            RunEnd::Failed(why) => {
+                // What there is of it.
+                let run = self.archive.unfinished(&digest, since).ok().flatten().map(|(run, _)| run);
+                let report = blank.clone().without_run(Verdict::Failed, why);
+                return Ok(Some((MeasurementReport { run, ..report }, None)));
+            }
             RunEnd::Interrupted => return Ok(None),
         };
         let watched = &self.watched[place];

@@ -43,15 +43,16 @@ fn warned(findings: &Findings) -> usize {
     findings.cells.iter().filter(|cell| !cell.doubts.is_empty()).count()
 }
 
-/// Low where numbers cannot be relied on or stand alone; fair where something warns of the measurement, most comparisons are open,
-/// or most results have warnings.
+/// Low where numbers cannot be relied on or stand alone; fair where trials are missing, something warns of the measurement, most
+/// comparisons are open, or most results have warnings.
 fn grade(findings: &Findings, differences: &[Difference<'_>]) -> &'static str {
     let alone = findings.cells.iter().all(|cell| cell.value.trials <= 1);
     let warns = |claim: &Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
     let open = differences.iter().filter(|it| it.is_open()).count();
     if alone || findings.claims.iter().any(Finding::distrusts) {
         "low"
-    } else if findings.claims.iter().any(warns)
+    } else if findings.run.state == RunState::Unfinished
+        || findings.claims.iter().any(warns)
         || 2 * open > differences.len()
         || 2 * warned(findings) > findings.cells.len()
     {
