@@ -139,19 +139,19 @@ impl TrialRunner<'_> {
 
     /// Opens the servers; their ports, 0 where there is none.
     fn serve_all(&mut self, begun: &[(Token, &Exchange<'_>)]) -> Result<Vec<u16>, RunError> {
-        let mut requests = Vec::new();
+        let mut servers = Vec::new();
         for (token, Exchange { path, cell, cpus, .. }) in begun {
             if cell.load.kind().has_peer() {
                 let order = self.server_order(path, *token, cell.load.clone(), cpus.server.clone());
-                requests.push(self.agents.request(&path.to.host, OPEN, order, SHORT)?);
+                servers.push((&path.to.host, order));
             }
         }
-        let mut replies = self.agents.wait(&requests, |_| ())?.into_iter();
-        let port = |(_, Exchange { path, cell, .. }): &(Token, &Exchange<'_>)| {
-            let reply = cell.load.kind().has_peer().then(|| replies.next()).flatten();
-            reply.map_or(Ok(0), |reply| port_of(&path.to.host, &reply))
+        let mut ports = self.serve(servers)?.into_iter();
+        let port = |(_, exchange): &(Token, &Exchange<'_>)| {
+            let has_peer = exchange.cell.load.kind().has_peer();
+            has_peer.then(|| ports.next()).flatten().unwrap_or(0)
         };
-        begun.iter().map(port).collect()
+        Ok(begun.iter().map(port).collect())
     }
 
     /// Who watches it with probes, if anybody does.
@@ -181,18 +181,18 @@ impl TrialRunner<'_> {
         ends.into_iter().map(subject).chain([idle]).collect()
     }
 
-    /// Opens a server at the path's far end; its port.
-    pub(crate) fn serve(
-        &mut self,
-        path: &Path,
-        token: Token,
-        load: WorkloadSettings,
-    ) -> Result<u16, RunError> {
-        let order = self.server_order(path, token, load, None);
-        port_of(&path.to.host, &self.agents.ask(&path.to.host, OPEN, order, SHORT)?)
+    /// Opens servers on these hosts; their ports.
+    pub(crate) fn serve(&mut self, servers: Vec<(&HostName, Order)>) -> Result<Vec<u16>, RunError> {
+        let (mut hosts, mut requests) = (Vec::new(), Vec::new());
+        for (host, order) in servers {
+            requests.push(self.agents.request(host, OPEN, order, SHORT)?);
+            hosts.push(host);
+        }
+        let replies = self.agents.wait(&requests, |_| ())?;
+        hosts.into_iter().zip(replies).map(|(host, reply)| port_of(host, &reply)).collect()
     }
 
-    fn server_order(
+    pub(crate) fn server_order(
         &self,
         path: &Path,
         token: Token,

@@ -74,7 +74,7 @@ impl GuestNetwork {
         let ground = LabHandle { lab: &self.lab, topology: &self.topology };
         ground.dress_guests(agents)?;
         let devices: Vec<DeviceRef> = self.lab.link_devices().map(|device| device.at.clone()).collect();
-        ground.states(agents, &devices)
+        Ok(ground.states(agents, &[&devices])?.remove(0))
     }
 }
 

@@ -103,38 +103,66 @@ impl LabHandle<'_> {
         Ok(())
     }
 
-    /// The state of these devices, in this order.
+    /// The states of the devices of each of these ways, in its order; all agents are asked at once.
     pub(crate) fn states(
         &self,
         agents: &mut Agents,
-        devices: &[DeviceRef],
-    ) -> Result<Vec<DeviceState>, RunError> {
-        let mut states = self.topology.device_states(&self.outside(devices))?;
-        for (host, devices) in self.inside(agents, devices) {
-            match agents.ask(&host, "read its devices", Order::ReadStates { devices }, PATIENCE)? {
-                Reply::DeviceStates { states: more } => states.extend(more),
+        ways: &[&[DeviceRef]],
+    ) -> Result<Vec<Vec<DeviceState>>, RunError> {
+        let here = ways.iter().map(|devices| Ok(self.topology.device_states(&self.outside(devices))?));
+        let mut all = here.collect::<Result<Vec<_>, RunError>>()?;
+        let order = |devices| Order::ReadStates { devices };
+        for (way, host, reply) in self.ask_inside(agents, ways, "read its devices", order)? {
+            match reply {
+                Reply::DeviceStates { states } => all[way].extend(states),
                 other => return Err(unexpected(&host, &other)),
             }
         }
-        states.sort_by_key(|state| place(devices, &state.device));
-        Ok(states)
+        for (states, devices) in all.iter_mut().zip(ways) {
+            states.sort_by_key(|state| place(devices, &state.device));
+        }
+        Ok(all)
     }
 
-    /// What these devices counted since they were made, in this order, and the hosts on their way.
+    /// What the devices of each of these ways counted since they were made, in its order, and the hosts on it; all agents are asked at
+    /// once.
     pub(crate) fn counters(
         &self,
         agents: &mut Agents,
-        devices: &[DeviceRef],
-    ) -> Result<PathCounters, RunError> {
-        let mut counters = self.topology.reading(&self.outside(devices))?;
-        for (host, devices) in self.inside(agents, devices) {
-            match agents.ask(&host, "read its counters", Order::ReadCounters { devices }, PATIENCE)? {
-                Reply::DeviceCounters { counters: more } => counters.devices.extend(more),
+        ways: &[&[DeviceRef]],
+    ) -> Result<Vec<PathCounters>, RunError> {
+        let here = ways.iter().map(|devices| Ok(self.topology.reading(&self.outside(devices))?));
+        let mut all = here.collect::<Result<Vec<_>, RunError>>()?;
+        let order = |devices| Order::ReadCounters { devices };
+        for (way, host, reply) in self.ask_inside(agents, ways, "read its counters", order)? {
+            match reply {
+                Reply::DeviceCounters { counters } => all[way].devices.extend(counters),
                 other => return Err(unexpected(&host, &other)),
             }
         }
-        counters.devices.sort_by_key(|counters| place(devices, &counters.device));
-        Ok(counters)
+        for (counters, devices) in all.iter_mut().zip(ways) {
+            counters.devices.sort_by_key(|counters| place(devices, &counters.device));
+        }
+        Ok(all)
+    }
+
+    /// Asks all agents that alone know some devices of these ways: the place of the way, whom, and the answer.
+    fn ask_inside(
+        &self,
+        agents: &mut Agents,
+        ways: &[&[DeviceRef]],
+        what: &'static str,
+        order: impl Fn(Vec<DeviceRef>) -> Order,
+    ) -> Result<Vec<(usize, HostName, Reply)>, RunError> {
+        let (mut asked, mut pending) = (Vec::new(), Vec::new());
+        for (way, devices) in ways.iter().enumerate() {
+            for (host, devices) in self.inside(agents, devices) {
+                pending.push(agents.request(&host, what, order(devices), PATIENCE)?);
+                asked.push((way, host));
+            }
+        }
+        let replies = agents.wait(&pending, |_| ())?;
+        Ok(asked.into_iter().zip(replies).map(|((way, host), reply)| (way, host, reply)).collect())
     }
 
     /// Why a trial on `path` came to nothing: a device that is gone, or a machine in trouble, tells more than what that led

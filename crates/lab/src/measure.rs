@@ -2,7 +2,7 @@
 //! probe failed. Must not know what is set and checked before.
 
 use samples::{CpuUsage, DiscardedAttempt, PathCounters, ProbeResults, UnixMillis, ValidityWarning};
-use scenario::Path;
+use scenario::{DeviceRef, Path};
 use workload::Measurement;
 
 use crate::{
@@ -92,14 +92,14 @@ impl TrialRunner<'_> {
         exchanges: &[Exchange<'_>],
         observer: &mut dyn Observer,
     ) -> Result<Vec<Attempt>, RunError> {
-        let mut before = Vec::new();
-        for exchange in exchanges {
-            before.push((now(), self.ground.counters(self.agents, &exchange.path.devices)?));
-        }
+        let ways: Vec<&[DeviceRef]> = exchanges.iter().map(|exchange| &*exchange.path.devices).collect();
+        let started = now();
+        let before = self.ground.counters(self.agents, &ways)?;
         let reports = self.exchange(exchanges, observer)?;
+        let after = self.ground.counters(self.agents, &ways)?;
         let mut attempts = Vec::new();
-        for ((exchange, (started, before)), reports) in exchanges.iter().zip(before).zip(reports) {
-            let after = self.ground.counters(self.agents, &exchange.path.devices)?;
+        let counted = before.into_iter().zip(after);
+        for ((exchange, (before, after)), reports) in exchanges.iter().zip(counted).zip(reports) {
             let softnet = self.softnet(exchange.path, &reports);
             let counters = counters::between(&before, &after, softnet);
             let beside = u32::try_from(exchanges.len() - 1).unwrap_or(u32::MAX);

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use protocol::{HostPolicy, MtuProbe, Order, Reply};
+use protocol::{HostPolicy, MtuProbe, MtuResult, Order, Reply, Token};
 use samples::{Arm, DeviceState, Disturber, PathCheck, SkippedCell, Trial, UnixMillis, ValidityWarning};
 use scenario::{Cell, DeviceRef, DeviceSettings, HostName, Path, PlannedTrial};
 use units::Nanos;
@@ -152,8 +152,7 @@ impl TrialRunner<'_> {
         orders: &[TrialOrder<'_>],
         observer: &mut dyn Observer,
     ) -> Result<Vec<TrialOutcome>, RunError> {
-        let prepared: Result<Vec<_>, RunError> = orders.iter().map(|order| self.prepare(order)).collect();
-        let prepared = prepared?;
+        let prepared = self.prepare(orders)?;
         let ready: Vec<(&TrialOrder<'_>, &Prepared)> =
             orders.iter().zip(&prepared).filter_map(|(order, it)| Some((order, it.as_ref().ok()?))).collect();
         let exchanges: Vec<Exchange<'_>> = ready
@@ -184,23 +183,36 @@ impl TrialRunner<'_> {
         Ok(orders.iter().zip(&prepared).map(outcome).collect())
     }
 
-    /// Sets and reads its devices, and checks its path; why it cannot be made here, where it never can.
-    fn prepare(
-        &mut self,
-        TrialOrder { cell, path, mtu, .. }: &TrialOrder<'_>,
-    ) -> Result<Result<Prepared, String>, RunError> {
-        match self.configure(cell) {
-            Ok(()) => {}
-            Err(Unset::Never(because)) => return Ok(Err(because)),
-            Err(Unset::Error(error)) => return Err(error),
-        }
-        let cpus = match placement::cpus(&cell.placement, &cell.load, self.usable_cpus) {
-            Ok(cpus) => cpus,
-            Err(because) => return Ok(Err(because)),
+    /// Sets and reads their devices, and checks their paths; why one cannot be made here, where it never can.
+    fn prepare(&mut self, orders: &[TrialOrder<'_>]) -> Result<Vec<Result<Prepared, String>>, RunError> {
+        let placed = orders.iter().map(|order| self.place(order.cell)).collect::<Result<Vec<_>, _>>()?;
+        let ready =
+            || orders.iter().zip(&placed).filter(|(_, placed)| placed.is_ok()).map(|(order, _)| order);
+        let ways: Vec<&[DeviceRef]> = ready().map(|order| &*order.path.devices).collect();
+        let mut devices = self.ground.states(self.agents, &ways)?.into_iter();
+        let wires: Vec<(&Path, u32)> =
+            ready().filter(|order| !order.path.is_host()).map(|order| (order.path, order.mtu)).collect();
+        let mut carried = self.carry(&wires)?.into_iter();
+        let prepared = |(order, placed): (&TrialOrder<'_>, Result<Cpus, String>)| {
+            placed.map(|cpus| Prepared {
+                cpus,
+                devices: devices.next().expect("one for each that is ready"),
+                path_check: match order.path.is_host() {
+                    true => PathCheck::default(),
+                    false => path_check(carried.next().expect("one for each path"), order.mtu),
+                },
+            })
         };
-        let devices = self.ground.states(self.agents, &path.devices)?;
-        let path_check = if path.is_host() { PathCheck::default() } else { self.check_mtu(path, *mtu)? };
-        Ok(Ok(Prepared { cpus, devices, path_check }))
+        Ok(orders.iter().zip(placed).map(prepared).collect())
+    }
+
+    /// Sets the devices as the cell wants them; its CPUs.
+    fn place(&mut self, cell: &Cell) -> Result<Result<Cpus, String>, RunError> {
+        match self.configure(cell) {
+            Ok(()) => Ok(placement::cpus(&cell.placement, &cell.load, self.usable_cpus)),
+            Err(Unset::Never(because)) => Ok(Err(because)),
+            Err(Unset::Error(error)) => Err(error),
+        }
     }
 
     fn trial(&self, order: &TrialOrder<'_>, prepared: &Prepared, measured: Measurements) -> Trial {
@@ -235,8 +247,8 @@ impl TrialRunner<'_> {
 
     /// Whether the path carries anything at all, before the first trial is made on it.
     pub(crate) fn check_reachable(&mut self, path: &Path) -> Result<(), RunError> {
-        let because = match self.carries(path, SMALLEST_MTU) {
-            Ok(result) if result.carried => return Ok(()),
+        let because = match self.carry(&[(path, SMALLEST_MTU)]) {
+            Ok(results) if results.iter().all(|result| result.carried) => return Ok(()),
             Ok(_) => String::new(),
             Err(RunError::Refused { what: PROBE, because, unsupported: false, .. }) => {
                 format!(" ({because})")
@@ -272,28 +284,50 @@ impl TrialRunner<'_> {
         Ok(())
     }
 
-    /// Whether an unfragmented packet of `mtu` bytes goes end to end and one byte more does not.
-    fn check_mtu(&mut self, path: &Path, mtu: u32) -> Result<PathCheck, RunError> {
-        let result = self.carries(path, mtu)?;
-        Ok(PathCheck { mtu: (result.carried && result.larger_refused).then_some(mtu) })
+    /// Whether each of these carries a packet of so many bytes unfragmented, and one of one more; all at once.
+    fn carry(&mut self, wires: &[(&Path, u32)]) -> Result<Vec<MtuResult>, RunError> {
+        let begun: Vec<(Token, &Path, u32)> =
+            wires.iter().map(|(path, mtu)| (token(), *path, *mtu)).collect();
+        let results = self.probe_mtu(&begun);
+        let mut closing = Vec::new();
+        for (token, path, _) in &begun {
+            let order = Order::Abandon { token: *token };
+            let request = self.agents.request(&path.to.host, "close the MTU probe's server", order, SHORT);
+            // Which host is lost is told already.
+            closing.extend(request.ok().filter(|_| results.is_ok()));
+        }
+        let results = results?;
+        self.agents.wait(&closing, |_| ())?;
+        Ok(results)
     }
 
-    fn carries(&mut self, path: &Path, mtu: u32) -> Result<protocol::MtuResult, RunError> {
-        let token = token();
+    fn probe_mtu(&mut self, begun: &[(Token, &Path, u32)]) -> Result<Vec<MtuResult>, RunError> {
         // No closed loop: the policy of the server's host may want a rate.
         let schedule = Schedule::Open { period: Nanos::from_secs(1) };
         let echo =
             WorkloadSettings::PingPong(PingPongSettings { schedule, ..PingPongSettings::new(MTU_PROBE) });
-        let port = self.serve(path, token, echo)?;
-        let probe = MtuProbe { token, bind: path.from.address, server: path.to.address, port, mtu };
-        let reply = self.agents.ask(&path.from.host, PROBE, Order::ProbeMtu(probe), SHORT);
-        let closed =
-            self.agents.ask(&path.to.host, "close the MTU probe's server", Order::Abandon { token }, SHORT);
-        match reply.and_then(|reply| closed.map(|_| reply))? {
+        let mut servers = Vec::new();
+        for (token, path, _) in begun {
+            servers.push((&path.to.host, self.server_order(path, *token, echo.clone(), None)));
+        }
+        let ports = self.serve(servers)?;
+        let mut requests = Vec::new();
+        for ((token, path, mtu), port) in begun.iter().zip(ports) {
+            let (bind, server) = (path.from.address, path.to.address);
+            let order = Order::ProbeMtu(MtuProbe { token: *token, bind, server, port, mtu: *mtu });
+            requests.push(self.agents.request(&path.from.host, PROBE, order, SHORT)?);
+        }
+        let replies = self.agents.wait(&requests, |_| ())?;
+        let result = |((_, path, _), reply): (&(Token, &Path, u32), Reply)| match reply {
             Reply::Mtu(result) => Ok(result),
             other => Err(unexpected(&path.from.host, &other)),
-        }
+        };
+        begun.iter().zip(replies).map(result).collect()
     }
+}
+
+fn path_check(result: MtuResult, mtu: u32) -> PathCheck {
+    PathCheck { mtu: (result.carried && result.larger_refused).then_some(mtu) }
 }
 
 /// How long the server of an MTU probe stands at most: no policy's longest trial is shorter.
