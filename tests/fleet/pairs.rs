@@ -55,6 +55,15 @@ fn the_trials_of_a_round_were_made_at_the_same_time(record: &serde_json::Value) 
     let measured: Vec<_> = all.iter().filter(|trial| trial["arm"] == "measure").collect();
     assert_eq!(measured.len(), 60, "30 ways in two blocks");
     assert!(measured.iter().all(|trial| beside(trial) == 2), "{measured:?}");
+    for trial in all {
+        let way =
+            trial["cell"].as_str().and_then(|cell| cell.split_once('/')).expect("a way and a workload").0;
+        let (from, to) = way.split_once("-to-").expect("two hosts");
+        for devices in [&trial["devices"], &trial["counters"]["devices"]] {
+            let names: Vec<_> = devices.as_array().expect("a list").iter().map(|it| &it["device"]).collect();
+            assert_eq!(names, [&format!("{from}:eth0"), &format!("{to}:eth0")], "{trial}");
+        }
+    }
     let alone: Vec<_> = all.iter().filter(|trial| trial["arm"] == "alone").collect();
     assert!(alone.len() == 6 && alone.iter().all(|trial| beside(trial) == 0), "{alone:?}");
 }

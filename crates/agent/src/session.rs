@@ -19,7 +19,7 @@ use crate::{
 /// How its process and its threads without a name of their own are called.
 const NAME: &CStr = c"plumb-agent";
 
-/// Obeys the controller at the other end of `input` and `output` until it hangs up, which is the normal end, as far as
+/// Obeys the controller at the other end of `input` and `output`, and whoever greets there after it, until it hangs up, which is the normal end, as far as
 /// the host's policy goes. Whatever still runs then is stopped first.
 ///
 /// # Errors
@@ -50,7 +50,8 @@ pub fn run(
     }
 }
 
-/// Obeys one controller until it hangs up or the next one greets, and leaves nothing of what it ordered.
+/// Obeys one controller until it hangs up or the next one greets, and leaves nothing of what it ordered: what touches memory is waited
+/// for.
 fn obey_one(
     orders: &mut Receiver<impl Read>,
     replies: &Replies,

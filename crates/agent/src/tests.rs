@@ -329,12 +329,14 @@ fn agents_end() {
 /// Over a port of a slow guest, the next controller's greeting may come before the end of the one before is seen.
 #[test]
 fn a_controller_that_greets_in_anothers_session_begins_its_own() {
-    let mut agent = Agent::greeted();
-    agent.serve(&stream(Direction::Forward, SOON));
-    let mut agent = agent.greet();
-    let gone = agent.refusal(SOON, Order::Collect { token: TOKEN });
-    assert!(gone.contains("no server of trial"), "{gone}");
-    agent.hang_up().0.expect("the normal end");
+    on_loopback(|| {
+        let mut agent = Agent::greeted();
+        agent.serve(&stream(Direction::Forward, SOON));
+        let mut agent = agent.greet();
+        let gone = agent.refusal(SOON, Order::Collect { token: TOKEN });
+        assert!(gone.contains("no server of trial"), "{gone}");
+        agent.hang_up().0.expect("the normal end");
+    });
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Hosts that were measured against each other, as a matrix. Must not judge it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use findings::{CellSummary, Contamination, Findings, HostPair, PairMatrix};
 use samples::PathRecord;
@@ -37,15 +37,14 @@ pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], noise
         }
     }
     // In the order of the scenario, whichever ways were measured.
-    for host in
-        findings.run.paths.iter().flat_map(|path| [&path.from, &path.to]).filter_map(|end| host_of(end))
-    {
-        for matrix in &mut matrices {
-            let measured = matrix.pairs.iter().any(|pair| pair.from == host || pair.to == host);
-            if measured && !matrix.hosts.contains(&host) {
-                matrix.hosts.push(host.clone());
-            }
-        }
+    let ends =
+        findings.run.paths.iter().flat_map(|path| [&path.from, &path.to]).filter_map(|end| host_of(end));
+    let mut seen = BTreeSet::new();
+    let hosts: Vec<String> = ends.filter(|host| seen.insert(host.clone())).collect();
+    for matrix in &mut matrices {
+        let measured: BTreeSet<&String> =
+            matrix.pairs.iter().flat_map(|pair| [&pair.from, &pair.to]).collect();
+        matrix.hosts = hosts.iter().filter(|host| measured.contains(host)).cloned().collect();
     }
     matrices.retain(|matrix| matrix.hosts.len() >= FEWEST);
     for matrix in &mut matrices {

@@ -129,7 +129,7 @@ fn underlined(diagnosis: &dyn miette::Diagnostic) -> String {
 
 fn status(error: &anyhow::Error) -> Exit {
     match error.downcast_ref::<RunError>() {
-        Some(RunError::Interrupted | RunError::InterruptedWaiting { .. }) => Exit::Interrupted,
+        Some(error) if error.is_interrupted() => Exit::Interrupted,
         Some(RunError::Lacks { .. }) => Exit::Unable,
         _ if error.is::<Misuse>() => Exit::Misuse,
         _ if error.is::<CheckFailure>() => Exit::NotChecked,

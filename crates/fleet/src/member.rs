@@ -57,11 +57,11 @@ pub struct MemberStatus {
     pub connected: AtomicBool,
     /// No agents are started for now.
     pub drained: AtomicBool,
-    /// Agents that run.
+    /// Agents that run or are being started.
     pub agents: AtomicUsize,
     /// Agents started since it began.
     pub started: AtomicU64,
-    /// Orders refused since then.
+    /// Orders not carried out since then.
     pub refused: AtomicU64,
 }
 

@@ -119,6 +119,12 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// Whether the user asked for the end.
+    #[must_use]
+    pub const fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Interrupted | Self::InterruptedWaiting { .. })
+    }
+
     /// The host that it is of.
     pub(crate) fn host(&self) -> Option<&str> {
         match self {

@@ -90,7 +90,7 @@ impl TrialRunner<'_> {
 
     /// Ends what is left of a trial at its ends: one may still wait for the other. That an agent could not be told changes
     /// nothing here.
-    fn give_up(&mut self, token: Token, path: &Path) {
+    pub(crate) fn give_up(&mut self, token: Token, path: &Path) {
         let _ = self.agents.request(&path.to.host, "end the server", Order::Abandon { token }, SHORT);
         let _ = self.agents.request(&path.from.host, "end the client", Order::Abandon { token }, SHORT);
         self.watcher.iter_mut().for_each(|watcher| watcher.abandon(token));

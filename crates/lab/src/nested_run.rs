@@ -42,10 +42,9 @@ where
     heed(from, stop.clone());
     let last = match carry_out(&commission, agent, tool, &outside, &stop) {
         Ok(Outcome { made, skipped, .. }) => FromConductor::Over { made, skipped },
-        Err(error) => FromConductor::Failed {
-            interrupted: matches!(error, RunError::Interrupted),
-            because: error.to_string(),
-        },
+        Err(error) => {
+            FromConductor::Failed { interrupted: error.is_interrupted(), because: error.to_string() }
+        }
     };
     outside.send(&last)
 }

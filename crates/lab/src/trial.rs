@@ -288,15 +288,18 @@ impl TrialRunner<'_> {
     fn carry(&mut self, wires: &[(&Path, u32)]) -> Result<Vec<MtuResult>, RunError> {
         let begun: Vec<(Token, &Path, u32)> =
             wires.iter().map(|(path, mtu)| (token(), *path, *mtu)).collect();
-        let results = self.probe_mtu(&begun);
+        let results = match self.probe_mtu(&begun) {
+            Ok(results) => results,
+            Err(error) => {
+                begun.iter().for_each(|(token, path, _)| self.give_up(*token, path));
+                return Err(error);
+            }
+        };
         let mut closing = Vec::new();
-        for (token, path, _) in &begun {
-            let order = Order::Abandon { token: *token };
-            let request = self.agents.request(&path.to.host, "close the MTU probe's server", order, SHORT);
-            // Which host is lost is told already.
-            closing.extend(request.ok().filter(|_| results.is_ok()));
+        for (token, path, _) in begun {
+            let order = Order::Abandon { token };
+            closing.push(self.agents.request(&path.to.host, "close the MTU probe's server", order, SHORT)?);
         }
-        let results = results?;
         self.agents.wait(&closing, |_| ())?;
         Ok(results)
     }

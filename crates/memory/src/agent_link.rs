@@ -224,7 +224,9 @@ mod tests {
         let at = folder.path().join("agent");
         let port = UnixListener::bind(&at).expect("ours");
         let agent = thread::spawn(move || {
-            let mut orders = greet(&port.accept().expect("it comes").0, Hello::new("0"));
+            let socket = port.accept().expect("it comes").0;
+            socket.set_read_timeout(Some(PATIENCE)).expect("it is there");
+            let mut orders = greet(&socket, Hello::new("0"));
             orders.receive::<ToAgent>().expect_err("it hangs up")
         });
         drop(AgentLink::connect(&at, "0", None).expect("it greets"));

@@ -109,7 +109,11 @@ fn numbers(name: &str, status: &MemberStatus) -> String {
         one(is(&status.connected)),
     );
     text.gauge("plumb_member_drained", "Whether it starts no agents for now.", one(is(&status.drained)));
-    text.gauge("plumb_member_agents", "Agents that run.", one(status.agents.load(Ordering::Relaxed) as f64));
+    text.gauge(
+        "plumb_member_agents",
+        "Agents that run or are being started.",
+        one(status.agents.load(Ordering::Relaxed) as f64),
+    );
     let count = |counter: &AtomicU64| one(counter.load(Ordering::Relaxed) as f64);
     text.counter(
         "plumb_member_agents_started_total",
@@ -118,7 +122,7 @@ fn numbers(name: &str, status: &MemberStatus) -> String {
     );
     text.counter(
         "plumb_member_orders_refused_total",
-        "Orders refused since it began.",
+        "Orders not carried out since it began.",
         count(&status.refused),
     );
     text.into_text()

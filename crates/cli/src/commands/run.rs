@@ -237,7 +237,8 @@ fn fleet_of(scenario: &Scenario) -> anyhow::Result<Option<Arc<Controller>>> {
 
 /// Whether what there is of the run is worth a report.
 fn ended_early(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(RunError::Interrupted | RunError::LeftOut { .. }))
+    let of_run: Option<&RunError> = error.downcast_ref();
+    of_run.is_some_and(|error| error.is_interrupted() || matches!(error, RunError::LeftOut { .. }))
 }
 
 /// Reports what there is of a run that ended early, once a trial is kept.

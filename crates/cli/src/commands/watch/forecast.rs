@@ -147,7 +147,7 @@ fn summary(known: &[Known], days: &[Day], budget: Option<Bytes>, used: Bytes) ->
     let budget =
         budget.map_or_else(|| "no budget".to_owned(), |budget| format!("a budget of {budget} a day"));
     format!(
-        "{together} in the next 24 hours, over two days of UTC, as far as kept runs tell; {used} today so far; {budget}"
+        "{together} in the next 24 hours, whatever day of UTC, as far as kept runs tell; {used} today so far; {budget}"
     )
 }
 

@@ -139,7 +139,7 @@ impl MeasurementReport {
     }
 
     /// The same of what did not become a run.
-    pub(super) fn without_run(self, verdict: Verdict, why: String) -> Self {
+    pub(super) fn without_results(self, verdict: Verdict, why: String) -> Self {
         Self { verdict, why: Some(why), ..self }
     }
 
@@ -283,9 +283,9 @@ mod tests {
     #[test]
     fn what_did_not_become_a_run_says_why() {
         let none = MeasurementReport { results: Vec::new(), against: None, ..report(Verdict::Failed) };
-        let left_out = none.clone().without_run(Verdict::LeftOut, "no room".into());
+        let left_out = none.clone().without_results(Verdict::LeftOut, "no room".into());
         check(&left_out, &["small  left out: no room"]);
-        check(&none.without_run(Verdict::Failed, "no route".into()), &["small  failed: no route"]);
+        check(&none.without_results(Verdict::Failed, "no route".into()), &["small  failed: no route"]);
     }
 
     #[test]

@@ -42,7 +42,7 @@ struct Due {
     drawn: UnixMillis,
 }
 
-/// What is also read by whoever scrapes it.
+/// Its numbers, shared with the thread that serves them.
 #[derive(Clone)]
 pub(super) struct SharedMetrics(Arc<Mutex<Metrics>>);
 
@@ -77,7 +77,7 @@ impl<'a> Session<'a> {
         Self { plan, watched, archive, state, metrics, shared, stop, is_json, began: now(), seed }
     }
 
-    /// Its numbers, which go on.
+    /// A handle to its numbers, which it goes on updating.
     pub(super) fn metrics(&self) -> SharedMetrics {
         self.metrics.clone()
     }
@@ -198,7 +198,7 @@ impl<'a> Session<'a> {
                 );
                 return Ok(None);
             }
-            Err(error) => (blank.without_run(Verdict::Failed, failure::causes(&error)), before.clone()),
+            Err(error) => (blank.without_results(Verdict::Failed, failure::causes(&error)), before.clone()),
         };
         let failed = report.verdict == Verdict::Failed;
         let alert = if failed && !before.has_failed { Some(Alert::Failed) } else { report.alert };
@@ -222,7 +222,7 @@ impl<'a> Session<'a> {
         now: UnixMillis,
         blank: &MeasurementReport,
     ) -> anyhow::Result<Option<(MeasurementReport, Option<ScenarioState>)>> {
-        let without_run = |verdict, why| Ok(Some((blank.clone().without_run(verdict, why), None)));
+        let without_results = |verdict, why| Ok(Some((blank.clone().without_results(verdict, why), None)));
         let watched = &mut self.watched[place];
         // Its file may say something else by now.
         watched.digest = source::load(&watched.measure.scenario, self.shared)?.scenario.digest;
@@ -240,7 +240,7 @@ impl<'a> Session<'a> {
                 "note: no run of {} is kept, so what it will send is not known",
                 self.watched[place].name
             )),
-            Admission::LeftOut => return without_run(Verdict::LeftOut, self.no_room(used, expected)),
+            Admission::LeftOut => return without_results(Verdict::LeftOut, self.no_room(used, expected)),
         }
         let is_shown = live_view::is_watched();
         if is_shown {
@@ -253,9 +253,10 @@ impl<'a> Session<'a> {
         let run = match ended? {
             RunEnd::Kept(run) => run,
             RunEnd::Failed(why) => {
-                // What there is of it.
-                let run = self.archive.unfinished(&digest, since).ok().flatten().map(|(run, _)| run);
-                let report = blank.clone().without_run(Verdict::Failed, why);
+                // What there is of it, where the store can be read.
+                let begun = || self.archive.unfinished(&digest, now).ok().flatten().map(|(run, _)| run);
+                let run = resume.or_else(begun);
+                let report = blank.clone().without_results(Verdict::Failed, why);
                 return Ok(Some((MeasurementReport { run, ..report }, None)));
             }
             RunEnd::Interrupted => return Ok(None),
