@@ -20,6 +20,9 @@ const SCATTER_WEIGHT: f64 = 0.05;
 /// ten is a shift.
 const ALLOWANCE: f64 = 1.0;
 const SHIFT: f64 = 10.0;
+/// What a measured share of hits may be off by.
+const MEASURED: f64 = 0.02;
+
 /// No single histogram counts for more: a glitch is no shift, two in a row are.
 const MOST_DEVIATION: f64 = 6.0;
 /// A histogram further off than this waits for the next to say whether it was a glitch.
@@ -54,6 +57,9 @@ pub(crate) struct Estimate {
     /// Measurements of that since the load has shifted.
     #[serde(default)]
     placed: u32,
+    /// The share that DRAM served, as it was measured in the last interval and the one before.
+    #[serde(default)]
+    served: [Option<f64>; 2],
 }
 
 const fn many() -> u32 {
@@ -77,6 +83,7 @@ impl Estimate {
             placement: None,
             idle: 0.0,
             placed: 0,
+            served: [None; 2],
         }
     }
 
@@ -115,6 +122,7 @@ impl Estimate {
         smoothing: f64,
     ) {
         self.placed = self.placed.saturating_add(1);
+        self.served = [Some(served), self.served[0]];
         let weight = (1.0 / f64::from(self.placed)).max(smoothing);
         let beyond = |share: f64| (bytes - self.curve.bytes(share)).max(0.0);
         self.idle = if served < target {
@@ -139,6 +147,11 @@ impl Estimate {
     /// What DRAM serves in this guest.
     pub(crate) fn curve(&self) -> Curve {
         self.curve.placed(self.placement.unwrap_or(1.0)).behind(self.idle)
+    }
+
+    /// Whether DRAM was measured twice to serve less than `target`, by more than a measurement may be off.
+    pub(crate) fn misses(&self, target: f64) -> bool {
+        self.served.iter().all(|served| served.is_some_and(|served| served < target * (1.0 - MEASURED)))
     }
 
     /// Relative standard error of what the estimate says is needed.

@@ -153,7 +153,9 @@ impl<'a> Candidate<'a> {
         // What is above its ceiling goes, however little is known of it.
         let keeps = (goal * (1.0 + kept + turn(Direction::Grows))).ceil() as u64;
         self.keeps = keeps.min(self.vm.most_fast());
-        self.below = (self.has.fast.0 as f64) < low * (1.0 - asked * error - turn(Direction::Shrinks));
+        let misses = !level.is_short() && estimate.is_some_and(|estimate| estimate.misses(self.vm.target.0));
+        self.below =
+            misses || (self.has.fast.0 as f64) < low * (1.0 - asked * error - turn(Direction::Shrinks));
         self.growing = self.below || state.is_some_and(|state| state.growing);
     }
 
