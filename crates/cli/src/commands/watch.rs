@@ -109,7 +109,7 @@ pub(crate) fn run(args: &WatchArgs, shared: &GlobalFlags) -> anyhow::Result<Exit
         require_baseline(&archive, measure)?;
     }
     if args.dry_run {
-        forecast::print(&watched, plan.budget, archive, now(), args.json)?;
+        forecast::print(&watched, plan.budget, archive, &args.plan, now(), args.json)?;
         return Ok(Exit::Success);
     }
     let measured = measured(args, shared, &plan, watched, archive);

@@ -1,5 +1,7 @@
 //! What the next day would measure and send, by the runs that are kept: `plumb watch --dry-run`. Must not measure.
 
+use std::path::Path;
+
 use comfy_table::{Table, presets};
 use jiff::{Timestamp, tz::TimeZone};
 use samples::UnixMillis;
@@ -11,6 +13,7 @@ use super::{
     archive::Archive,
     budget::{Admission, admission},
     schedule::{self, Timing},
+    state::WatchState,
 };
 use crate::{list_format, output};
 
@@ -19,6 +22,8 @@ use crate::{list_format, output};
 struct Known {
     timing: Timing,
     last: Option<UnixMillis>,
+    /// When what failed is tried again.
+    again: Option<UnixMillis>,
     /// What each is expected to send.
     bytes: Option<Bytes>,
 }
@@ -54,6 +59,7 @@ pub(super) fn print(
     watched: &[Watched],
     budget: Option<Bytes>,
     mut archive: Archive,
+    plan: &Path,
     now: UnixMillis,
     is_json: bool,
 ) -> anyhow::Result<()> {
@@ -63,7 +69,11 @@ pub(super) fn print(
     for watched in watched {
         let last = archive.last(&watched.digest, now)?;
         let bytes = archive.expected(&watched.digest)?;
-        known.push(Known { timing: watched.measure.timing, last, bytes });
+        let failed = WatchState::failed(archive.path(), plan, &watched.name, &watched.digest);
+        let completed = archive.completed(&watched.digest)?;
+        let failed = failed.filter(|failed| completed.is_none_or(|began| began < *failed));
+        let timing = watched.measure.timing;
+        known.push(Known { timing, last, again: failed.map(|failed| timing.again(failed)), bytes });
     }
     let days = days(&known, budget, used, now);
     let rows: Vec<Row<'_>> = names
@@ -97,10 +107,11 @@ fn row<'a>(scenario: &'a str, known: &Known, day: Day) -> Row<'a> {
 /// The measurements of the 24 hours from `now` on, one after another, as far as the budget of each day of UTC goes. What a run
 /// sends that is not known counts as nothing.
 fn days(known: &[Known], budget: Option<Bytes>, used: Bytes, now: UnixMillis) -> Vec<Day> {
-    let due = known
-        .iter()
-        .enumerate()
-        .flat_map(|(place, it)| it.timing.day(it.last, now).map(move |at| (at, place)));
+    let due = known.iter().enumerate().flat_map(|(place, it)| {
+        let again = it.again.map(|at| at.max(now));
+        let usual = it.timing.day(again.or(it.last), now);
+        again.into_iter().chain(usual).map(move |at| (at, place))
+    });
     let mut due: Vec<(UnixMillis, usize)> = due.collect();
     due.sort_unstable();
     let mut days = vec![Day::default(); known.len()];
@@ -169,7 +180,7 @@ mod tests {
 
     fn every(hours: u64, bytes: Option<u64>) -> Known {
         let timing = Timing { every: Nanos::from_secs(hours * 3600), jitter: Nanos(0), at: None };
-        Known { timing, last: None, bytes: bytes.map(|bytes| Bytes(bytes * GB)) }
+        Known { timing, last: None, again: None, bytes: bytes.map(|bytes| Bytes(bytes * GB)) }
     }
 
     #[test]
@@ -185,5 +196,9 @@ mod tests {
         assert_eq!(made(&[every(1, Some(30))], Some(20), 0), [(0, 24)]);
         assert_eq!(made(&[every(12, Some(20)), every(12, Some(1))], Some(20), 0), [(2, 0), (0, 2)]);
         assert_eq!(made(&[every(6, None)], Some(20), 15), [(2, 2)], "unknown ones while half is left");
+        // What failed comes before its time, and the next ones by it.
+        let soon = UnixMillis(noon.0 + 60_000);
+        let failed = Known { last: Some(noon), again: Some(soon), ..every(20, None) };
+        assert_eq!(days(&[failed], None, Bytes(0), noon), [Day { next: Some(soon), made: 2, left_out: 0 }]);
     }
 }

@@ -8,6 +8,9 @@ use units::Nanos;
 /// A day, in milliseconds.
 pub(super) const DAY: i64 = 24 * 3600 * 1000;
 
+/// What failed is tried again after this part of the time between two, and so long at most.
+const AGAIN: (i64, Nanos) = (10, Nanos::from_secs(3600));
+
 /// How often something is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Timing {
@@ -50,6 +53,12 @@ impl Timing {
             Some(at) => at.after(last + millis(self.every) - DAY),
             None => last + millis(self.every) - millis(self.jitter),
         })
+    }
+
+    /// When one that failed, begun at `failed`, is tried again.
+    pub(super) fn again(self, failed: UnixMillis) -> UnixMillis {
+        let (part, most) = AGAIN;
+        UnixMillis(failed.0 + (millis(self.every) / part).min(millis(most)))
     }
 
     /// When it is due in the day from `now` on, the jitter left aside.

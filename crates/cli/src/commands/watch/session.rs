@@ -12,7 +12,7 @@ use anyhow::Context;
 use jiff::Timestamp;
 use lab::Stop;
 use samples::UnixMillis;
-use units::{Bytes, Nanos};
+use units::Bytes;
 
 use super::{
     Watched,
@@ -29,8 +29,6 @@ use super::{
 };
 use crate::{exit::Exit, failure, global_flags::GlobalFlags, live_view, output, source};
 
-/// What failed is tried again after this part of the time between two, and so long at most.
-const AGAIN: (u64, Nanos) = (10, Nanos::from_secs(3600));
 /// How long it waits where the store cannot be read.
 const PAUSE: Duration = Duration::from_secs(10);
 
@@ -149,7 +147,7 @@ impl<'a> Session<'a> {
         if let Some(failed) = tried.filter(|_| remembered.has_failed)
             && !made(&failed)?
         {
-            let again = UnixMillis(failed.0 + again(timing.every));
+            let again = timing.again(failed);
             return Ok(Due { earliest: again, drawn: again });
         }
         let last = self.archive.last(&watched.digest, now)?.max(tried);
@@ -336,9 +334,4 @@ impl SharedMetrics {
     pub(super) fn text(&self) -> String {
         self.lock().text()
     }
-}
-
-fn again(every: Nanos) -> i64 {
-    let (part, most) = AGAIN;
-    ((every.0 / part).min(most.0) / 1_000_000) as i64
 }

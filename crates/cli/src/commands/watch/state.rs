@@ -62,14 +62,7 @@ pub(super) struct JudgedRun<'a> {
 impl WatchState {
     /// That of a plan beside a store; `None` where another watch has it.
     pub(super) fn open(store: &Path, plan: &Path) -> anyhow::Result<Option<Self>> {
-        let path = match Location::parse(store)? {
-            Location::File(file) => beside(&file, plan),
-            // Beside where this user's runs would be: a plan is watched by one machine.
-            server @ Location::Server(_) => {
-                let name = server.to_string().replace('/', "_");
-                beside(&store_path::default_path()?.with_file_name(name), plan)
-            }
-        };
+        let path = place(store, plan)?;
         let cannot = || format!("cannot open {}, in which a watch keeps what it has told", path.display());
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).with_context(cannot)?;
@@ -94,6 +87,14 @@ impl WatchState {
         Ok(Some(Self { file, path, scenarios: scenarios.unwrap_or_default() }))
     }
 
+    /// When a scenario with this text was last tried, where that failed; read beside a watch that may be under way.
+    pub(super) fn failed(store: &Path, plan: &Path, scenario: &str, digest: &str) -> Option<UnixMillis> {
+        let text = fs::read_to_string(place(store, plan).ok()?).ok()?;
+        let known: BTreeMap<String, ScenarioState> = serde_json::from_str(&text).ok()?;
+        let known = known.get(scenario).filter(|known| known.digest == digest && known.has_failed)?;
+        known.tried
+    }
+
     /// What is remembered of a scenario with this text; of another text only when it was tried.
     pub(super) fn of(&self, scenario: &str, digest: &str) -> ScenarioState {
         let known = self.scenarios.get(scenario).cloned().unwrap_or_default();
@@ -111,6 +112,18 @@ impl WatchState {
         let written = written.and_then(|()| self.file.write_all(text.as_bytes()));
         written.with_context(|| format!("cannot write {}", self.path.display()))
     }
+}
+
+/// Where what is remembered of a plan is kept.
+fn place(store: &Path, plan: &Path) -> anyhow::Result<PathBuf> {
+    Ok(match Location::parse(store)? {
+        Location::File(file) => beside(&file, plan),
+        // Beside where this user's runs would be: a plan is watched by one machine.
+        server @ Location::Server(_) => {
+            let name = server.to_string().replace('/', "_");
+            beside(&store_path::default_path()?.with_file_name(name), plan)
+        }
+    })
 }
 
 /// `runs.db.nightly.watch`.
