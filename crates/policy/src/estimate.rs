@@ -90,6 +90,7 @@ impl Estimate {
     /// Takes in the newest histogram; whether the load has shifted.
     pub(crate) fn learn(&mut self, newest: Curve, target: f64, headroom: f64, smoothing: f64) -> bool {
         self.age = 0;
+        self.served = [None, self.served[0]];
         let need = newest.bytes(target).max(1.0);
         let before = (self.variance, self.steps);
         self.learn_scatter(need, headroom);
@@ -122,7 +123,7 @@ impl Estimate {
         smoothing: f64,
     ) {
         self.placed = self.placed.saturating_add(1);
-        self.served = [Some(served), self.served[0]];
+        self.served[0] = Some(served);
         let weight = (1.0 / f64::from(self.placed)).max(smoothing);
         let beyond = |share: f64| (bytes - self.curve.bytes(share)).max(0.0);
         self.idle = if served < target {
@@ -141,6 +142,7 @@ impl Estimate {
     /// After an interval without a histogram; `None` after too many.
     pub(crate) fn older(mut self) -> Option<Self> {
         self.age += 1;
+        self.served = [None, self.served[0]];
         (self.age <= STALE).then_some(self)
     }
 

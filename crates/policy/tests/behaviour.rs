@@ -82,18 +82,19 @@ fn dram_goes_from_a_surplus_to_a_vm_below_its_target_once_it_is_free() {
 /// An estimate that is two histograms old may be off by more than the VM lacks.
 #[test]
 fn a_vm_that_was_measured_twice_to_be_served_too_little_asks_however_young_its_estimate_is() {
-    let moves = |served: [Option<f64>; 2]| {
+    let moves = |served: &[Option<f64>]| -> Vec<usize> {
         let mut rebalancer = two(6144);
-        let decisions = served.map(|served| {
+        let decide = |served: &Option<f64>| {
             let mut lacking = seen("b", mib(2048, 6144), 2300);
             lacking.guest.as_mut().expect("it answers").dram_hits = served.map(Share);
-            rebalancer.decide(&[seen("a", mib(4096, 4096), 1024), lacking])
-        });
-        decisions.map(|decision| decision.moves.len())
+            rebalancer.decide(&[seen("a", mib(4096, 4096), 1024), lacking]).moves.len()
+        };
+        served.iter().map(decide).collect()
     };
-    assert_eq!(moves([None, None]), [0, 0]);
-    assert_eq!(moves([Some(0.87), Some(0.89)]), [0, 0], "once may be an error");
-    assert_eq!(moves([Some(0.87), Some(0.87)]), [0, 1]);
+    assert_eq!(moves(&[None, None]), [0, 0]);
+    assert_eq!(moves(&[Some(0.87), Some(0.89)]), [0, 0], "once may be an error");
+    assert_eq!(moves(&[Some(0.87), None, Some(0.87)]), [0, 0, 0], "nor is what was measured before");
+    assert_eq!(moves(&[Some(0.87), Some(0.87)]), [0, 1]);
 }
 
 #[test]
