@@ -79,8 +79,8 @@ bench: setup-build ## Compare plumb with its peers, side by side (ARGS="--only N
 	@xtask/setup.sh $(MININET) >&2 || echo "bench: goes on without Mininet" >&2
 	@xtask/setup.sh $(PERF) >&2 || echo "bench: goes on without counts of system calls" >&2
 	@xtask/setup.sh $(TRACERS) >&2 || echo "bench: goes on without other tracers" >&2
-	@cargo build --profile bench --quiet --bin plumb
-	@cargo run --profile bench --quiet --bin plumb-benches -- $(ARGS)
+	@cargo build --release --quiet --bin plumb
+	@cargo run --release --quiet --bin plumb-benches -- $(ARGS)
 
 .PHONY: docs
 docs: setup ## Make every picture and capture of docs/ anew (5 minutes on a quiet machine; RUNS=no leaves out those of runs)
