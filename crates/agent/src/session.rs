@@ -19,8 +19,8 @@ use crate::{
 /// How its process and its threads without a name of their own are called.
 const NAME: &CStr = c"plumb-agent";
 
-/// Obeys the controller at the other end of `input` and `output`, and whoever greets there after it, until it hangs up, which is the normal end, as far as
-/// the host's policy goes. Whatever still runs then is stopped first.
+/// Obeys the controller at the other end of `input` and `output`, and whoever greets there after it, as far as the host's policy goes,
+/// until one hangs up, which is the normal end. Whatever still runs then is stopped first.
 ///
 /// # Errors
 /// When the controller speaks another version of the protocol, or no protocol at all.

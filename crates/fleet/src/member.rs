@@ -6,7 +6,7 @@ use std::{
     iter,
     net::{IpAddr, Ipv4Addr, UdpSocket},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
         mpsc,
     },
@@ -53,8 +53,6 @@ pub struct MemberPolicy {
 /// What a member can tell of itself at any moment.
 #[derive(Debug, Default)]
 pub struct MemberStatus {
-    /// Whether there is a connection with the NATS server.
-    pub connected: AtomicBool,
     /// No agents are started for now.
     pub drained: AtomicBool,
     /// Agents that run or are being started.
@@ -63,6 +61,16 @@ pub struct MemberStatus {
     pub started: AtomicU64,
     /// Orders not carried out since then.
     pub refused: AtomicU64,
+    connection: OnceLock<Weak<Connection>>,
+}
+
+impl MemberStatus {
+    /// Whether there is a connection with the NATS server.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        let connection = self.connection.get().and_then(Weak::upgrade);
+        connection.is_some_and(|connection| connection.away().is_none())
+    }
 }
 
 /// Starts agents on this host.
@@ -98,6 +106,8 @@ pub fn serve(
     let Some(connection) = connect(policy, stop, &tell)? else { return Ok(()) };
     let name = &policy.access.name;
     let connection = Arc::new(connection);
+    // A status is of one member.
+    let _ = status.connection.set(Arc::downgrade(&connection));
     if let Some(other) = controller::members(&connection, name)?.into_iter().find(|other| other.name == *name)
     {
         return Err(FleetError::Taken { name: name.clone(), host: other.host });
@@ -186,7 +196,6 @@ impl Member<'_> {
     /// The next question, and where its answer goes; `None` at the end.
     fn asked(&self, questions: &mut Subscription) -> Option<(async_nats::Message, String)> {
         while !self.is_stopped() {
-            self.status.connected.store(self.connection.away().is_none(), Ordering::Relaxed);
             match questions.next(GLANCE) {
                 Incoming::Message(message) => {
                     if let Some(reply) = reply_to(&message) {

@@ -6,7 +6,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
 };
 
@@ -100,15 +100,19 @@ pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
 fn numbers(name: &str, status: &MemberStatus) -> String {
     let mut text = Exposition::default();
     let one = |value: f64| [(labels(&[("member", name)]), value)].into_iter();
-    let is = |flag: &AtomicBool| f64::from(u8::from(flag.load(Ordering::Relaxed)));
+    let is = |flag: bool| f64::from(u8::from(flag));
     let version = labels(&[("member", name), ("version", TOOL)]);
     text.gauge("plumb_member_info", "The member and its version of plumb.", [(version, 1.0)].into_iter());
     text.gauge(
         "plumb_member_connected",
         "Whether there is a connection with the NATS server.",
-        one(is(&status.connected)),
+        one(is(status.is_connected())),
     );
-    text.gauge("plumb_member_drained", "Whether it starts no agents for now.", one(is(&status.drained)));
+    text.gauge(
+        "plumb_member_drained",
+        "Whether it starts no agents for now.",
+        one(is(status.drained.load(Ordering::Relaxed))),
+    );
     text.gauge(
         "plumb_member_agents",
         "Agents that run or are being started.",

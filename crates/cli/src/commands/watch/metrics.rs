@@ -1,6 +1,9 @@
 //! What the measurements have come to, for Prometheus. Must not know how it is served.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use ::workload::Quantity;
 use findings::RunResults;
@@ -26,6 +29,10 @@ pub(super) struct Metrics {
     /// What the day has used.
     pub(super) used: Bytes,
 }
+
+/// The same, shared with the thread that serves it.
+#[derive(Clone)]
+pub(super) struct SharedMetrics(Arc<Mutex<Metrics>>);
 
 /// The latest run of a scenario.
 #[derive(Debug)]
@@ -98,6 +105,20 @@ impl Metrics {
                 (labels(&all), result.value.median * factor)
             },
         )
+    }
+}
+
+impl SharedMetrics {
+    pub(super) fn new(metrics: Metrics) -> Self {
+        Self(Arc::new(Mutex::new(metrics)))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Metrics> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn text(&self) -> String {
+        self.lock().text()
     }
 }
 

@@ -2,9 +2,7 @@
 //! hears of it.
 
 use std::{
-    process,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    thread,
+    process, thread,
     time::{Duration, Instant},
 };
 
@@ -19,7 +17,7 @@ use super::{
     alert::{self, Alert},
     archive::Archive,
     budget::{Admission, admission},
-    metrics::Metrics,
+    metrics::{Metrics, SharedMetrics},
     now,
     plan::{Against, Plan},
     report::{MeasurementReport, Verdict},
@@ -39,10 +37,6 @@ struct Due {
     /// As the jitter has it.
     drawn: UnixMillis,
 }
-
-/// Its numbers, shared with the thread that serves them.
-#[derive(Clone)]
-pub(super) struct SharedMetrics(Arc<Mutex<Metrics>>);
 
 /// A watch under way.
 pub(super) struct Session<'a> {
@@ -71,7 +65,7 @@ impl<'a> Session<'a> {
     ) -> Self {
         let seed = Timestamp::now().as_nanosecond() as u64 ^ u64::from(process::id());
         let metrics = Metrics::new(watched.iter().map(|watched| watched.name.as_str()), plan.budget);
-        let metrics = SharedMetrics(Arc::new(Mutex::new(metrics)));
+        let metrics = SharedMetrics::new(metrics);
         Self { plan, watched, archive, state, metrics, shared, stop, is_json, began: now(), seed }
     }
 
@@ -323,15 +317,5 @@ impl<'a> Session<'a> {
         if let Ok(used) = self.sent_today(now()) {
             self.metrics.lock().used = used;
         }
-    }
-}
-
-impl SharedMetrics {
-    fn lock(&self) -> MutexGuard<'_, Metrics> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn text(&self) -> String {
-        self.lock().text()
     }
 }
