@@ -1,6 +1,6 @@
 # Every target works from a fresh clone with a Rust toolchain (rustup) and apt; see `make help`.
-# One profile, and no --package, for all of them: a package alone has other features than the workspace, and is built anew with all
-# that it depends on.
+# One profile, and no --package, for all but benches: a package alone has other features than the workspace, and is built anew with
+# all that it depends on. Benches are of what is shipped.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -79,8 +79,8 @@ bench: setup-build ## Compare plumb with its peers, side by side (ARGS="--only N
 	@xtask/setup.sh $(MININET) >&2 || echo "bench: goes on without Mininet" >&2
 	@xtask/setup.sh $(PERF) >&2 || echo "bench: goes on without counts of system calls" >&2
 	@xtask/setup.sh $(TRACERS) >&2 || echo "bench: goes on without other tracers" >&2
-	@cargo build --release --quiet --bin plumb
-	@cargo run --release --quiet --bin plumb-benches -- $(ARGS)
+	@cargo build --profile dist --quiet --bin plumb --bin plumb-benches
+	@cargo run --profile dist --quiet --bin plumb-benches -- $(ARGS)
 
 .PHONY: docs
 docs: setup ## Make every picture and capture of docs/ anew (5 minutes on a quiet machine; RUNS=no leaves out those of runs)

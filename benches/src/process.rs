@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(40);
 /// The program of the house, which lies beside this one.
 pub(crate) fn plumb() -> anyhow::Result<PathBuf> {
     let path = env::current_exe().context("find this program")?.with_file_name("plumb");
-    ensure!(path.is_file(), "{} is not built: cargo build --release --bin plumb", path.display());
+    ensure!(path.is_file(), "{} is not built: cargo build --profile dist --bin plumb", path.display());
     Ok(path)
 }
 

@@ -121,7 +121,7 @@ fn numbers_are_served(sandbox: &Sandbox, plan: &str, latest: &Value, used: u64) 
     let text = std::cell::RefCell::new(String::new());
     let is_there = || {
         let answer = get(at);
-        let there = answer.contains("plumb_watch_regression");
+        let there = ["plumb_watch_regression", "plumb_watch_bytes_used"].iter().all(|it| answer.contains(it));
         text.replace(answer);
         there
     };

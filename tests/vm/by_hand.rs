@@ -105,7 +105,11 @@ impl GuestKernel {
         fs::copy("/bin/busybox", root.join("bin/busybox")).expect("it was installed");
         if let Some(plumb) = plumb {
             fs::create_dir_all(root.join("usr/local/bin")).expect("it is ours");
-            fs::copy(plumb, root.join("usr/local/bin/plumb")).expect("it was built");
+            // Without symbols, as in a package: a guest unpacks it slowly.
+            let to = root.join("usr/local/bin/plumb");
+            let stripped =
+                Command::new("strip").arg("-o").arg(to).arg(plumb).status().expect("gcc needs it too");
+            assert!(stripped.success());
         }
         for (place, module) in MODULES.iter().enumerate() {
             // Read by the shell in the order of their names; busybox knows compressed ones by their content.

@@ -98,10 +98,13 @@ impl Workspace {
         };
         let maps =
             [(root, "/plumb"), (&*home, "/cargo")].map(|(from, to)| format!("{}={to}", from.display()));
-        let of_rust = maps.each_ref().map(|map| format!("--remap-path-prefix={map}")).join("\x1f");
+        // Beside those of .cargo/config.toml, which a variable would replace.
+        let of_rust = maps.each_ref().map(|map| format!("--remap-path-prefix={map}"));
+        let of_rust = format!("target.{TARGET}.rustflags={of_rust:?}");
         let of_c = maps.map(|map| format!("-ffile-prefix-map={map}")).join(" ");
-        let mut cargo = cargo_in(root, &["build", "--locked", "--profile", "dist", "--bin", "plumb"]);
-        cargo.env("CARGO_ENCODED_RUSTFLAGS", of_rust).env("CFLAGS_x86_64_unknown_linux_musl", of_c);
+        let args = ["build", "--locked", "--profile", "dist", "--bin", "plumb", "--config", &of_rust];
+        let mut cargo = cargo_in(root, &args);
+        cargo.env("CFLAGS_x86_64_unknown_linux_musl", of_c);
         Ok(cargo)
     }
 

@@ -393,7 +393,7 @@ const EXAMPLES: &[Examples] = &[
     (
         "memory compare",
         &[
-            ("plumb memory compare", "some ten minutes, emulated"),
+            ("plumb memory compare", "a quarter of an hour, emulated"),
             ("plumb memory compare --phases 1 --looks 6", "a shorter one"),
         ],
     ),

@@ -34,10 +34,9 @@ pub(crate) fn build(
     hand_over: &mut dyn FnMut(Program),
 ) -> Result<()> {
     let mut known = BTreeSet::new();
-    let mut new = |artifact: Artifact| {
-        if known.insert(artifact.executable.clone()) {
-            Program::of(workspace, &artifact).into_iter().for_each(&mut *hand_over);
-        }
+    let mut parts = |artifact: Artifact| {
+        let new = known.insert(artifact.executable.clone());
+        if new { Program::of(workspace, &artifact) } else { Vec::new() }
     };
     let mut args = vec!["test", "--release", "--no-run"];
     if packages.is_empty() {
@@ -47,10 +46,16 @@ pub(crate) fn build(
         let mut first = Vec::new();
         each_built_by(workspace.cargo(&args), &mut |artifact| first.push(artifact))?;
         first.sort_by_key(|artifact| long.iter().position(|name| *name == artifact.target.name));
-        first.into_iter().for_each(&mut new);
+        let parts = first.into_iter().flat_map(|artifact| parts(artifact).into_iter().enumerate());
+        let mut parts: Vec<(usize, Program)> = parts.collect();
+        // The first part of each is its longest.
+        parts.sort_by_key(|(place, _)| *place);
+        parts.into_iter().for_each(|(_, program)| hand_over(program));
     }
     args.extend(packages.iter().flat_map(|package| ["--package", package]));
-    each_built_by(workspace.cargo_behind_others(&args), &mut new)
+    each_built_by(workspace.cargo_behind_others(&args), &mut |artifact| {
+        parts(artifact).into_iter().for_each(&mut *hand_over);
+    })
 }
 
 impl Program {
@@ -70,16 +75,19 @@ impl Program {
             part: part.iter().map(|&word| word.to_owned()).collect(),
             threads: package.metadata["tests"]["threads"].as_u64(),
         };
-        // `apart = { PROGRAM = ["WORD", ...] }`: its tests with one of these in their names run beside its others.
+        // `apart = { PROGRAM = ["WORD", ...] }`: its tests with one of these in their names run beside its others, each once.
         let words = package.metadata["tests"]["apart"][&target.name].as_array();
         let words: Vec<&str> = words.into_iter().flatten().filter_map(|word| word.as_str()).collect();
-        let others: Vec<&str> = words.iter().flat_map(|word| ["--skip", *word]).collect();
-        [program(&others)].into_iter().chain(words.iter().map(|word| program(&[*word]))).collect()
+        let part = |last: Option<usize>| {
+            let before = words.iter().take(last.unwrap_or(words.len())).flat_map(|word| ["--skip", *word]);
+            program(&last.map(|last| words[last]).into_iter().chain(before).collect::<Vec<_>>())
+        };
+        std::iter::once(None).chain((0..words.len()).map(Some)).map(part).collect()
     }
 
     /// Each program once and whole: what is asked for by name is in one of its parts.
     pub(crate) fn whole(self) -> Option<Self> {
-        (self.part.len() != 1).then_some(Self { part: Vec::new(), ..self })
+        self.part.first().is_none_or(|word| word == "--skip").then_some(Self { part: Vec::new(), ..self })
     }
 
     /// Runs it and hands over every line that it prints, its end included; tells whether it ended well.

@@ -71,8 +71,8 @@ The file names each machine's monitor (QMP, `-qmp unix:/run/web.qmp,server,nowai
   agent = \"/run/web.agent\" # the port of an agent in its guest, which tells what is accessed
   slow-nodes = [1]         # nodes of the guest that are slow memory
 
-Each machine needs a virtio-balloon, whose driver in the guest also tells how its memory is used, or a virtio-mem device and an
-agent. When this command ends, however
+Each machine needs a virtio-balloon, whose driver in the guest also tells how its memory is used, or a virtio-mem device and an \
+agent. When this command ends, however \
 it ends, the machines keep what they have.
 
 Exit status: 0 it ended as asked; 1 no machine could be reached; 64 usage error; 130 interrupted before the first round.";

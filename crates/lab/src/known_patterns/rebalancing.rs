@@ -20,11 +20,14 @@ use super::{
 use crate::{error::RunError, stop::Stop};
 
 /// The hot part of a program's memory, where it is large and where it is small; the other guest has the other.
-const HOT: [Bytes; 2] = [Bytes(112 * MIB), Bytes(24 * MIB)];
+const HOT: [Bytes; 2] = [Bytes(128 * MIB), Bytes(16 * MIB)];
 /// What of its accesses go there.
 const HOT_SHARE: f64 = 0.97;
 /// What is left is what no sizes serve: the ways are compared by hits, so none is to be content with fewer.
 const TARGET: Share = Share(0.96);
+/// Fast memory in proportion to what the hot parts and the guests themselves need, if it is not said: all targets can be met, with the
+/// rebalancer's headroom.
+const ROOM: f64 = 1.15;
 /// The steps of sizes among which the best is looked for.
 const STEP: u64 = 2 * MIB;
 /// Until memory that was asked for has moved.
@@ -72,8 +75,8 @@ pub struct RebalancingRequest {
     /// How often working sets shift, and looks from one shift to the next.
     pub phases: u32,
     pub looks: u32,
-    /// All fast memory that the guests share.
-    pub capacity: Bytes,
+    /// All fast memory that the guests share; without it, what they need and some room.
+    pub capacity: Option<Bytes>,
     pub stop: Stop,
 }
 
@@ -100,6 +103,8 @@ pub struct Rebalancing {
     /// What told the rebalancer of accesses.
     pub source: AccessSourceKind,
     pub vms: Vec<String>,
+    /// All fast memory that they share.
+    pub capacity: Bytes,
     /// The looks under each.
     pub arms: Vec<(Arm, Vec<Look>)>,
 }
@@ -124,7 +129,7 @@ impl Rebalancing {
             phases.flat_map(|looks| &looks[looks.len() / 2..]).cloned().collect()
         };
         let arms = self.arms.iter().map(|(arm, looks)| (*arm, later(looks))).collect();
-        Self { source: self.source, vms: self.vms.clone(), arms }
+        Self { vms: self.vms.clone(), arms, ..*self }
     }
 
     /// How far of the way from equal parts to the optimum it came; `None` where there is next to no way.
@@ -157,15 +162,15 @@ pub fn rebalancing(
         machines.push(machine);
     }
     let source = sees(&mut vms, request)?;
+    let mut runner = Runner { request, vms, own: Vec::new(), capacity: Bytes(0), seen: BTreeMap::new() };
+    runner.learn_own()?;
+    runner.capacity = request.capacity.unwrap_or_else(|| runner.enough());
     let mut arms = Vec::new();
     for arm in Arm::ALL {
-        let mut runner = Runner { request, arm, vms, seen: BTreeMap::new() };
-        let looks = runner.run(tell)?;
-        vms = runner.vms;
-        arms.push((arm, looks));
+        arms.push((arm, runner.run(arm, tell)?));
     }
     drop(machines);
-    Ok(Rebalancing { source, vms: NAMES.map(str::to_owned).to_vec(), arms })
+    Ok(Rebalancing { source, vms: NAMES.map(str::to_owned).to_vec(), capacity: runner.capacity, arms })
 }
 
 /// What tells of accesses in these guests. A kernel that has page generations alone has them switched on.
@@ -192,23 +197,48 @@ fn sees(
 
 struct Runner<'a> {
     request: &'a RebalancingRequest,
-    arm: Arm,
     vms: BTreeMap<String, AttachedVm>,
+    /// Bytes of fast memory, by guest, that its program cannot have: its kernel's, its files', its agent's, and what stays free.
+    own: Vec<u64>,
+    capacity: Bytes,
     /// Each guest by the last look. One look an interval: what was accessed is told since the look before, whoever made that.
     seen: BTreeMap<String, GuestMemory>,
 }
 
 impl Runner<'_> {
-    fn run(&mut self, tell: &mut dyn FnMut(Arm, &Look)) -> Result<Vec<Look>, RunError> {
+    /// The program has more than fits, so that it fills what it can have.
+    fn learn_own(&mut self) -> Result<(), RunError> {
         self.shift(0)?;
-        let half = Bytes(self.request.capacity.0 / NAMES.len() as u64);
+        self.resize(&[PROGRAM; NAMES.len()], true)?;
+        thread::sleep(self.request.interval);
+        let truths = self.truths()?;
+        let sizes = self.vms.values().map(|vm| vm.has().fast.0);
+        self.own = sizes.zip(&truths).map(|(size, (_, on_fast))| size.saturating_sub(on_fast.0)).collect();
+        Ok(())
+    }
+
+    /// What the guests need in whichever phase, and some room.
+    fn enough(&self) -> Bytes {
+        let need = |phase: usize| -> u64 {
+            let of_vm = |(place, own): (usize, &u64)| (own + HOT[(phase + place) % HOT.len()].0).max(FLOOR.0);
+            self.own.iter().enumerate().map(of_vm).sum()
+        };
+        let needed = (0..HOT.len()).map(need).max().unwrap_or_default();
+        let enough = (needed as f64 * ROOM) as u64 / STEP * STEP;
+        Bytes(enough.min(FAST_MEMORY.0 * NAMES.len() as u64))
+    }
+
+    fn run(&mut self, arm: Arm, tell: &mut dyn FnMut(Arm, &Look)) -> Result<Vec<Look>, RunError> {
+        self.seen.clear();
+        self.shift(0)?;
+        let half = Bytes(self.capacity.0 / NAMES.len() as u64);
         self.resize(&[half; NAMES.len()], true)?;
         self.see()?;
-        let mut rebalancer = (self.arm == Arm::Rebalancer).then(|| self.rebalancer()).transpose()?;
+        let mut rebalancer = (arm == Arm::Rebalancer).then(|| self.rebalancer()).transpose()?;
         let mut looks = Vec::new();
         for phase in 0..self.request.phases {
             self.shift(phase)?;
-            if self.arm == Arm::Optimum {
+            if arm == Arm::Optimum {
                 let best = self.best(phase);
                 self.resize(&best, false)?;
             }
@@ -223,9 +253,9 @@ impl Runner<'_> {
                     None => self.see()?,
                 }
                 let look = self.look(phase, &truths);
-                tell(self.arm, &look);
+                tell(arm, &look);
                 looks.push(look);
-                if self.arm == Arm::Pressure {
+                if arm == Arm::Pressure {
                     self.share_by_use()?;
                 }
             }
@@ -263,28 +293,29 @@ impl Runner<'_> {
 
     fn look(&self, phase: u32, truths: &[(Share, Bytes)]) -> Look {
         let best = self.best(phase);
-        let vms = self.seen.values().zip(truths).enumerate().map(|(place, (seen, (hits, on_fast)))| {
-            // What the guest itself has of fast memory, and what it leaves free, the program cannot have.
-            let own = seen.size.0.saturating_sub(on_fast.0);
-            let room = best[place].0.saturating_sub(own.min(seen.size.0));
-            let best = Share(hit_share(shape(phase, place), room as f64));
+        let vms = self.seen.values().zip(truths).enumerate().map(|(place, (seen, (hits, _)))| {
+            let best = Share(self.hits_with(phase, place, best[place].0));
             KnownVm { fast: seen.size, hits: *hits, best }
         });
         Look { phase, vms: vms.collect() }
     }
 
+    /// Share of a guest's accesses that so many bytes of fast memory serve.
+    fn hits_with(&self, phase: u32, place: usize, size: u64) -> f64 {
+        hit_share(shape(phase, place), size.saturating_sub(self.own[place]) as f64)
+    }
+
     /// The sizes by which most accesses are served, by the patterns and by what each guest needs for itself.
     fn best(&self, phase: u32) -> Vec<Bytes> {
-        let own: Vec<u64> = self.seen.values().map(overhead).collect();
-        let capacity = self.request.capacity.0;
+        let capacity = self.capacity.0;
         let sizes = (0..).map(|step| FLOOR.0 + step * STEP);
         let sizes = sizes.take_while(|size| *size <= FAST_MEMORY.0 && size + FLOOR.0 <= capacity);
-        let of =
-            |place: usize, size: u64| hit_share(shape(phase, place), size.saturating_sub(own[place]) as f64);
         let best = sizes
             .map(|first| (first, (capacity - first).min(FAST_MEMORY.0)))
             .max_by(|one, other| {
-                let sum = |(first, second): &(u64, u64)| of(0, *first) + of(1, *second);
+                let sum = |(first, second): &(u64, u64)| {
+                    self.hits_with(phase, 0, *first) + self.hits_with(phase, 1, *second)
+                };
                 sum(one).total_cmp(&sum(other))
             })
             .unwrap_or((FLOOR.0, FLOOR.0));
@@ -325,7 +356,7 @@ impl Runner<'_> {
         });
         let used: Vec<f64> = used.collect();
         let all: f64 = used.iter().sum();
-        let spare = self.request.capacity.0.saturating_sub(FLOOR.0 * NAMES.len() as u64) as f64;
+        let spare = self.capacity.0.saturating_sub(FLOOR.0 * NAMES.len() as u64) as f64;
         let part = |used: &f64| Bytes((FLOOR.0 + (spare * used / all.max(1.0)) as u64).min(FAST_MEMORY.0));
         let sizes: Vec<Bytes> = used.iter().map(part).collect();
         self.resize(&sizes, false)
@@ -341,8 +372,7 @@ impl Runner<'_> {
             target: TARGET,
         };
         let slow = Bytes(SLOW_MEMORY.0 * NAMES.len() as u64);
-        let mut settings =
-            Settings::new(Tiers { fast: self.request.capacity, slow }, NAMES.iter().map(vm).collect());
+        let mut settings = Settings::new(Tiers { fast: self.capacity, slow }, NAMES.iter().map(vm).collect());
         settings.reserve = Bytes(0);
         Rebalancer::new(settings).map_err(|error| RunError::Lacks { because: error.to_string() })
     }
@@ -374,17 +404,6 @@ fn hit_share(shape: PatternShape, bytes: f64) -> f64 {
     served(&[class(hot.0, share), class(PROGRAM.0 - hot.0, 1.0 - share)], bytes)
 }
 
-/// What of a guest's fast memory is neither the program's nor free.
-fn overhead(seen: &GuestMemory) -> u64 {
-    let tier = seen.tiers.iter().find(|tier| !tier.is_slow);
-    // The kernel's own is not in what a node says that it has.
-    let hidden = tier.map_or(0, |tier| seen.size.0.saturating_sub(tier.size.0));
-    hidden + OF_GUEST
-}
-
-/// What a guest's kernel and agent have of the node beside that, and what the program leaves free of it.
-const OF_GUEST: u64 = 40 * MIB;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -401,7 +420,7 @@ mod tests {
             (Arm::Rebalancer, vec![look([0.8, 0.9]), look([0.8, 0.9])]),
             (Arm::Optimum, vec![look([0.9, 0.9])]),
         ];
-        let told = Rebalancing { source: AccessSourceKind::Damon, vms: Vec::new(), arms };
+        let told = Rebalancing { source: AccessSourceKind::Damon, vms: Vec::new(), capacity: FLOOR, arms };
         let way = told.way(Arm::Rebalancer).expect("there is a way").0;
         assert!((way - 0.75).abs() < 1e-9, "{way}");
         assert_eq!(told.hits(Arm::Static, Some(1)), Some(Share(0.9)));
@@ -416,6 +435,7 @@ mod tests {
         let told = Rebalancing {
             source: AccessSourceKind::Damon,
             vms: Vec::new(),
+            capacity: FLOOR,
             arms: vec![(Arm::Rebalancer, looks)],
         };
         let settled = told.settled().hits(Arm::Rebalancer, None).expect("there are looks").0;

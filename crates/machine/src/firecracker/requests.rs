@@ -27,8 +27,7 @@ const VSOCK_FILE: &str = "guest.vsock";
 const GUEST_CID: u32 = 3;
 /// A panic restarts the guest at once, as its end does; Firecracker ends when a guest asks the keyboard's controller to
 /// restart it (docs/api_requests/actions.md). It has one serial port, no mouse and no PCI to look for.
-const KERNEL_ARGUMENTS: &str =
-    "console=ttyS0 quiet panic=-1 reboot=k pci=off 8250.nr_uarts=1 i8042.noaux i8042.nomux i8042.dumbkbd";
+const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs reboot=k pci=off 8250.nr_uarts=1 i8042.noaux i8042.nomux i8042.dumbkbd";
 
 /// The name, in the folder, of the socket that Firecracker connects to when the guest connects to the controller's port
 /// (docs/vsock.md of Firecracker).

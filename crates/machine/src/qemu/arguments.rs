@@ -28,7 +28,7 @@ pub const BALLOON: &str = "balloon";
 /// The system calls that QEMU refuses itself: what is obsolete, other users, other programs.
 const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny";
 /// A panic ends the guest at once, and QEMU with it.
-const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1";
+const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs";
 /// An emulated timer comes late when the host has other work. A kernel that takes its measure by it hangs at boot or
 /// distrusts the CPU's counter, which is the host's own. Source: admin-guide/kernel-parameters.txt of Linux.
 const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";

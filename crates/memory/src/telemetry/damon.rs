@@ -15,7 +15,7 @@ const FOLDER: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 const NODES: &str = "/sys/devices/system/node";
 const BLOCK_SIZE: &str = "/sys/devices/system/memory/block_size_bytes";
 /// In microseconds: one page a region is looked at each time. Pages that are accessed less than once in a few seconds are to be seen
-/// within a look, and 5,000 pages a second are what it may cost.
+/// within a look, and 4,000 pages a second are what it may cost.
 const SAMPLE: u64 = 100_000;
 /// The counts begin anew after so many samples.
 const SAMPLES: u64 = 40;
@@ -23,7 +23,7 @@ const SAMPLES: u64 = 40;
 const UPDATE: u64 = 4_000_000;
 /// At least and at most. Regions whose counts differ by a tenth of the highest are merged, and what is seldom accessed is lost in one
 /// that is not: so no region is larger than the least number of them allows.
-const REGIONS: [u64; 2] = [250, 500];
+const REGIONS: [u64; 2] = [200, 400];
 /// Counts that are taken together, from and to.
 const CLASSES: [(u64, u64); 9] =
     [(0, 0), (1, 1), (2, 2), (3, 4), (5, 7), (8, 11), (12, 18), (19, 29), (30, u32::MAX as u64)];

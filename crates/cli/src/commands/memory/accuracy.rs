@@ -32,9 +32,9 @@ pub(crate) struct AccuracyArgs {
 }
 
 const AFTER_HELP: &str = "\
-A guest with two NUMA nodes is booted for each source. A program in it accesses 160 MiB by a known pattern: two levels (90 % of the
-accesses on 32 MiB), Zipf's law, or all in turn. It counts itself which pages it accesses and which node serves them; nothing that
-looks at memory can see into it. FAST HITS is the share of accesses that the first node served, HOTTEST 1/4 the share that the hottest
+A guest with two NUMA nodes is booted for each source. A program in it accesses 160 MiB by a known pattern: two levels (90 % of the \
+accesses on 32 MiB), Zipf's law, or all in turn. It counts itself which pages it accesses and which node serves them; nothing that \
+looks at memory can see into it. FAST HITS is the share of accesses that the first node served, HOTTEST 1/4 the share that the hottest \
 quarter of its memory gets; each is followed by what the source tells of it. CPU is what telling takes of one CPU.
 
 Exit status: 0 it was tried; 1 it was not; 3 this machine lacks what is needed; 64 usage error; 130 interrupted.";

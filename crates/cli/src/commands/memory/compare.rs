@@ -36,18 +36,18 @@ pub(crate) struct CompareArgs {
     /// Looks from one change to the next
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=1000))]
     looks: u32,
-    /// Fast memory that the guests share
-    #[arg(long, value_name = "SIZE", default_value = "352M", value_parser = capacity)]
-    capacity: Bytes,
+    /// Fast memory that the guests share [default: what both need, and 15 % more]
+    #[arg(long, value_name = "SIZE", value_parser = capacity)]
+    capacity: Option<Bytes>,
     /// Write a page with pictures to this file besides: .html, .md, .txt or .json
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 const AFTER_HELP: &str = "\
-Two guests with two NUMA nodes are booted: up to 256 MiB of fast memory, half of it by a virtio-mem device, and 256 MiB that stand
-for slow memory. A program in each accesses 160 MiB: 97 % of the accesses go to a working set of 112 or 24 MiB, and with each phase the
-guests change theirs. It keeps its hottest pages in fast memory as far as there is room, so what is compared is the sizes. The same is
+Two guests with two NUMA nodes are booted: up to 256 MiB of fast memory, half of it by a virtio-mem device, and 256 MiB that stand \
+for slow memory. A program in each accesses 160 MiB: 97 % of the accesses go to a working set of 128 or 16 MiB, and with each phase the \
+guests change theirs. It keeps its hottest pages in fast memory as far as there is room, so what is compared is the sizes. The same is \
 run with equal parts, in proportion to memory in use, by the rebalancer, and with the sizes that the patterns make the best.
 
 Slow memory is as fast as the other here. An access of it is stated to take 3 times as long; the slowdown follows from the counts.
@@ -72,6 +72,9 @@ pub(super) struct Document {
     #[serde(default)]
     pub(super) interval: Nanos,
     pub(super) vms: Vec<String>,
+    /// All fast memory that they share.
+    #[serde(default)]
+    capacity: Option<Bytes>,
     pub(super) arms: Vec<ArmDocument>,
 }
 
@@ -135,11 +138,17 @@ fn document(result: &Rebalancing, interval: Duration) -> Document {
     };
     let arms = result.arms.iter().map(arm).collect();
     let (source, interval, vms) = (result.source, interval.into(), result.vms.clone());
-    Document { schema: 1, source, slow_cost: COST, interval, vms, arms }
+    let capacity = Some(result.capacity);
+    Document { schema: 1, source, slow_cost: COST, interval, vms, capacity, arms }
 }
 
 /// The answer, and what it rests on.
-fn answer(way: Option<Share>, settled: Option<Share>, source: AccessSourceKind) -> [String; 2] {
+fn answer(
+    way: Option<Share>,
+    settled: Option<Share>,
+    source: AccessSourceKind,
+    capacity: Option<Bytes>,
+) -> [String; 2] {
     let settled = settled.map(|way| format!(", {way} in the second half of each phase")).unwrap_or_default();
     let first = way.map_or_else(
         || "Equal parts are as good as the optimum here: nothing can be told.".to_owned(),
@@ -149,7 +158,12 @@ fn answer(way: Option<Share>, settled: Option<Share>, source: AccessSourceKind) 
         AccessSourceKind::Damon => "accesses counted by DAMON",
         _ => "memory touched, by page generations (MGLRU)",
     };
-    [first, format!("It went by {source}. Slow memory is stated to take {COST}x as long, not measured.")]
+    let shared =
+        capacity.map(|bytes| format!("The guests share {bytes} of fast memory. ")).unwrap_or_default();
+    [
+        first,
+        format!("{shared}It went by {source}. Slow memory is stated to take {COST}x as long, not measured."),
+    ]
 }
 
 impl Document {
@@ -158,14 +172,14 @@ impl Document {
         let rebalancer = self.arms.iter().find(|arm| arm.arm == Arm::Rebalancer.word());
         let ways = rebalancer.map(|arm| (arm.way, arm.settled_way));
         let (way, settled) = ways.unwrap_or_default();
-        answer(way, settled, self.source)
+        answer(way, settled, self.source, self.capacity)
     }
 }
 
 /// The answer, the table, and the curves.
 fn text(result: &Rebalancing) -> String {
     let [way, settled] = [result, &result.settled()].map(|result| result.way(Arm::Rebalancer));
-    let [first, second] = answer(way, settled, result.source);
+    let [first, second] = answer(way, settled, result.source, Some(result.capacity));
     let curves = result.arms.iter().flat_map(|(arm, looks)| curves(*arm, looks, &result.vms));
     let mut lines = vec![first, second, String::new(), table(result), String::new()];
     lines.push("Share of accesses that fast memory served, a sign a look:".to_owned());

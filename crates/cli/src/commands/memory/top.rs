@@ -50,9 +50,9 @@ pub(crate) struct TopArgs {
 }
 
 const AFTER_HELP: &str = "\
-Nothing is moved. A machine without an agent shows what its host and the driver of its virtio-balloon tell. With `agent` in the
-file an agent in its guest tells of each NUMA node, of swap, refaults and pressure (PSI), and what was accessed: by DAMON, or else by
-the generations of the multi-generational LRU. `source = \"referenced\"` reads the accessed bits of QEMU's process instead, which
+Nothing is moved. A machine without an agent shows what its host and the driver of its virtio-balloon tell. With `agent` in the \
+file an agent in its guest tells of each NUMA node, of swap, refaults and pressure (PSI), and what was accessed: by DAMON, or else by \
+the generations of the multi-generational LRU. `source = \"referenced\"` reads the accessed bits of QEMU's process instead, which \
 is right for emulated machines only.
 
 Exit status: 0 it ended as asked; 1 no machine could be reached; 64 usage error.";

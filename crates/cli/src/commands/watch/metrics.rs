@@ -26,8 +26,8 @@ pub(super) struct Metrics {
     measurements: BTreeMap<(String, &'static str), u64>,
     latest: BTreeMap<String, Latest>,
     budget: Option<Bytes>,
-    /// What the day has used.
-    pub(super) used: Bytes,
+    /// What the day has used, once that is known.
+    pub(super) used: Option<Bytes>,
 }
 
 /// The same, shared with the thread that serves it.
@@ -88,8 +88,8 @@ impl Metrics {
         }
         let budget = self.budget.map(|budget| (String::new(), budget.0 as f64));
         text.gauge("plumb_watch_budget_bytes", "What a day may send.", budget.into_iter());
-        let used = [(String::new(), self.used.0 as f64)].into_iter();
-        text.gauge("plumb_watch_bytes_used", "Payload sent on this day of UTC.", used);
+        let used = self.used.map(|used| (String::new(), used.0 as f64));
+        text.gauge("plumb_watch_bytes_used", "Payload sent on this day of UTC.", used.into_iter());
         text.into_text()
     }
 
@@ -163,7 +163,8 @@ mod tests {
             ],
         };
         let newest = KeptRun { bytes: Bytes(7), results: Arc::new(results) };
-        let mut metrics = Metrics { used: Bytes(7), ..Metrics::new(["small"].into_iter(), Some(Bytes(50))) };
+        let mut metrics =
+            Metrics { used: Some(Bytes(7)), ..Metrics::new(["small"].into_iter(), Some(Bytes(50))) };
         metrics.take("small", &newest, true);
         metrics.count("small", Verdict::Lost);
         metrics.count("small", Verdict::LeftOut);
@@ -184,6 +185,7 @@ mod tests {
         ] {
             assert!(text.lines().any(|other| other == line), "no `{line}` in\n{text}");
         }
-        assert!(!Metrics::default().text().contains("budget"), "there is none");
+        let text = Metrics::default().text();
+        assert!(!text.contains("budget") && !text.contains("used"), "neither is known: {text}");
     }
 }

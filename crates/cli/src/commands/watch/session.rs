@@ -197,7 +197,8 @@ impl<'a> Session<'a> {
         let after = ScenarioState { tried: Some(now), has_failed: failed, ..after };
         self.metrics.lock().count(name, report.verdict);
         self.count_bytes();
-        let report = MeasurementReport { alert, bytes_today: self.metrics.lock().used, ..report };
+        let bytes_today = self.metrics.lock().used.unwrap_or_default();
+        let report = MeasurementReport { alert, bytes_today, ..report };
         // What nobody could be told is told next time.
         let after = if self.tell(&report) { after } else { ScenarioState { has_failed: failed, ..before } };
         if let Err(error) = self.state.keep(&report.scenario, after) {
@@ -315,7 +316,7 @@ impl<'a> Session<'a> {
     /// What the day has used so far, where that can be read.
     fn count_bytes(&mut self) {
         if let Ok(used) = self.sent_today(now()) {
-            self.metrics.lock().used = used;
+            self.metrics.lock().used = Some(used);
         }
     }
 }

@@ -124,7 +124,9 @@ fn stops() {
             thread::scope(|scope| {
                 let server = scope.spawn(|| server.run(&stop, &()));
                 assert!(run_client(&client, &stop, &stopper).is_err_and(|error| error.is_stopped()));
-                assert!(server.join().expect("no panic").is_err());
+                // One that runs late sees that its client has left, and not why.
+                let ended = server.join().expect("no panic");
+                assert!(ended.is_ok() || ended.is_err_and(|error| error.is_stopped()));
             });
             sys::clock::monotonic() - stopper.1.get()
         }) else {
