@@ -1,6 +1,8 @@
 //! What hosts measured against each other, as a matrix: a row for each that sends, a column for each that receives. Must not
 //! know what is slow.
 
+use std::collections::BTreeSet;
+
 use findings::{Contamination, Difference, HostPair, PairMatrix};
 
 use super::Source;
@@ -14,6 +16,8 @@ use crate::{
 
 /// So many columns fit 80 characters beside the names of the rows.
 const COLUMNS: usize = 8;
+/// What stands for a way between two hosts that was not measured.
+const MISSING: &str = "?";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let blocks: Vec<Block> = source.findings.matrices.iter().flat_map(matrix).collect();
@@ -32,22 +36,31 @@ fn matrix(matrix: &PairMatrix) -> Vec<Block> {
     let mut tables: Vec<Table> =
         matrix.hosts.chunks(COLUMNS).map(|columns| table(matrix, columns, scale)).collect();
     if let Some(last) = tables.last_mut() {
-        last.caption = matrix.contamination.as_ref().map(contamination);
+        let missing = is_partial(matrix).then(|| format!("{MISSING}: not measured."));
+        let told: Vec<String> =
+            missing.into_iter().chain(matrix.contamination.as_ref().map(contamination)).collect();
+        last.caption = (!told.is_empty()).then(|| Text::from(told.join(" ")));
     }
     blocks.extend(tables.into_iter().map(Block::Table));
     blocks
 }
 
+/// Whether it lacks a way between two of its hosts.
+fn is_partial(matrix: &PairMatrix) -> bool {
+    let measured: BTreeSet<_> = matrix.pairs.iter().map(|pair| (&pair.from, &pair.to)).collect();
+    measured.len() < matrix.hosts.len() * (matrix.hosts.len() - 1)
+}
+
 /// How far the numbers are those of pairs alone.
-fn contamination(it: &Contamination) -> Text {
+fn contamination(it: &Contamination) -> String {
     let judged = match it.change.verdict {
         Difference::Lower | Difference::Higher => "",
         Difference::None | Difference::Unclear => ", not significant",
     };
     let (at_once, change, trials) = (it.at_once, it.change, it.trials);
-    Text::from(format!(
+    format!(
         "Up to {at_once} pairs at the same time: {change} against the same pairs alone{judged} ({trials} pairs of trials)."
-    ))
+    )
 }
 
 fn table(matrix: &PairMatrix, to: &[String], scale: Scale) -> Table {
@@ -56,7 +69,7 @@ fn table(matrix: &PairMatrix, to: &[String], scale: Scale) -> Table {
         let is_it = |pair: &&HostPair| pair.from == *from && pair.to == *to;
         let found = matrix.pairs.iter().find(is_it);
         found.map_or_else(
-            || Text::of(Tone::Faint, "-"),
+            || Text::of(Tone::Faint, if from == to { "-" } else { MISSING }),
             |pair| Text::from(scale.near(pair.value).number(pair.value)),
         )
     };
