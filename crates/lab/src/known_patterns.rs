@@ -9,9 +9,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use machine::{Accelerator, Image, Kernel, Machine, Qemu};
 use memory::{AgentLink, AttachedVm, MemoryError, RunningVm, VmAccess};
-use protocol::{
-    AccessClass, AccessPattern, AccessSourceKind, MemoryOrder, MemoryReply, NodeAccesses, PatternShape,
-};
+use protocol::{AccessClass, AccessSourceKind, MemoryOrder, MemoryReply, NodeAccesses};
 use scenario::{HostName, Vm};
 use units::{Bytes, Share};
 use workload::BalloonMethod;
@@ -95,10 +93,6 @@ impl Guests {
 
 fn failed(host: &str) -> impl Fn(MemoryError) -> RunError {
     move |source| RunError::Memory { host: host.to_owned(), source }
-}
-
-fn pattern(shape: PatternShape, rate: u64, prefers: Option<u32>) -> AccessPattern {
-    AccessPattern { memory: PROGRAM, shape, rate, prefers }
 }
 
 /// What the program has accessed since it was asked before.

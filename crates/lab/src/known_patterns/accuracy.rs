@@ -4,10 +4,10 @@ use std::{path::PathBuf, thread, time::Duration};
 
 use machine::Kernel;
 use memory::{AttachedVm, MemoryError};
-use protocol::{AccessClass, AccessSourceKind, MemoryOrder, PatternShape};
+use protocol::{AccessClass, AccessPattern, AccessSourceKind, MemoryOrder, PatternShape};
 use units::{Bytes, Share};
 
-use super::{FLOOR, Guests, MIB, PROGRAM, Truth, failed, pattern, served, truth};
+use super::{FLOOR, Guests, MIB, PROGRAM, Truth, failed, served, truth};
 use crate::{error::RunError, stop::Stop};
 
 const NAME: &str = "guest";
@@ -82,7 +82,8 @@ pub fn accuracy(
         guest.vm.resize(FLOOR).map_err(failed(NAME))?;
         settle(&mut guest.vm, request)?;
         for (name, shape) in patterns() {
-            let order = MemoryOrder::Pattern { pattern: pattern(shape, request.rate, None) };
+            let pattern = AccessPattern { memory: PROGRAM, shape, rate: request.rate, prefers: None };
+            let order = MemoryOrder::Pattern { pattern };
             guest.vm.ask(order).map_err(failed(NAME))?;
             let result = one(request, &mut guest.vm, (source, name))?;
             tell(&result);

@@ -11,19 +11,19 @@ use std::{
 use machine::Kernel;
 use memory::{AttachedVm, GuestMemory, MemoryError, Rebalance};
 use policy::{Rebalancer, Settings, Tiers, VmSettings};
-use protocol::{AccessSourceKind, MemoryOrder, PatternShape};
+use protocol::{AccessPattern, AccessSourceKind, MemoryOrder, PatternShape};
 use units::{Bytes, Share};
 
-use super::{
-    FAST, FAST_MEMORY, FLOOR, Guests, KnownGuest, MIB, PROGRAM, SLOW_MEMORY, failed, pattern, served, truth,
-};
+use super::{FAST, FAST_MEMORY, FLOOR, Guests, KnownGuest, MIB, PROGRAM, SLOW_MEMORY, failed, served, truth};
 use crate::{error::RunError, stop::Stop};
 
-/// The hot part of a program's memory, where it is large and where it is small; the other guest has the other.
-const HOT: [Bytes; 2] = [Bytes(128 * MIB), Bytes(16 * MIB)];
+/// The hot part of a program's memory, where it is small.
+const SMALL: Bytes = Bytes(16 * MIB);
+/// Of all fast memory that a guest can have, what it needs with the large hot part, if its program has so much.
+const LARGE: f64 = 0.93;
 /// What of its accesses go there.
-const HOT_SHARE: f64 = 0.97;
-/// What is left is what no sizes serve: the ways are compared by hits, so none is to be content with fewer.
+const HOT_SHARE: f64 = 0.99;
+/// Of the hot part nearly all: the ways are compared by hits. Beyond it, a point is tens of MiB, and what is needed is uncertain by that.
 const TARGET: Share = Share(0.96);
 /// Fast memory in proportion to what the hot parts and the guests themselves need, if it is not said: all targets can be met, with the
 /// rebalancer's headroom.
@@ -77,6 +77,8 @@ pub struct RebalancingRequest {
     pub looks: u32,
     /// All fast memory that the guests share; without it, what they need and some room.
     pub capacity: Option<Bytes>,
+    /// The ways that are compared.
+    pub arms: Vec<Arm>,
     pub stop: Stop,
 }
 
@@ -166,7 +168,7 @@ pub fn rebalancing(
     runner.learn_own()?;
     runner.capacity = request.capacity.unwrap_or_else(|| runner.enough());
     let mut arms = Vec::new();
-    for arm in Arm::ALL {
+    for arm in request.arms.iter().copied() {
         arms.push((arm, runner.run(arm, tell)?));
     }
     drop(machines);
@@ -209,7 +211,7 @@ impl Runner<'_> {
     /// The program has more than fits, so that it fills what it can have.
     fn learn_own(&mut self) -> Result<(), RunError> {
         self.shift(0)?;
-        self.resize(&[PROGRAM; NAMES.len()], true)?;
+        self.resize(&[Bytes(u64::midpoint(FLOOR.0, FAST_MEMORY.0)); NAMES.len()], true)?;
         thread::sleep(self.request.interval);
         let truths = self.truths()?;
         let sizes = self.vms.values().map(|vm| vm.has().fast.0);
@@ -219,11 +221,11 @@ impl Runner<'_> {
 
     /// What the guests need in whichever phase, and some room.
     fn enough(&self) -> Bytes {
-        let need = |phase: usize| -> u64 {
-            let of_vm = |(place, own): (usize, &u64)| (own + HOT[(phase + place) % HOT.len()].0).max(FLOOR.0);
+        let need = |phase: u32| -> u64 {
+            let of_vm = |(place, own): (usize, &u64)| (own + self.hot(phase, place).0).max(FLOOR.0);
             self.own.iter().enumerate().map(of_vm).sum()
         };
-        let needed = (0..HOT.len()).map(need).max().unwrap_or_default();
+        let needed = (0..2).map(need).max().unwrap_or_default();
         let enough = (needed as f64 * ROOM) as u64 / STEP * STEP;
         Bytes(enough.min(FAST_MEMORY.0 * NAMES.len() as u64))
     }
@@ -265,8 +267,10 @@ impl Runner<'_> {
 
     /// The guests' working sets become those of the phase.
     fn shift(&mut self, phase: u32) -> Result<(), RunError> {
-        for (place, (name, vm)) in self.vms.iter_mut().enumerate() {
-            let pattern = pattern(shape(phase, place), self.request.rate, Some(FAST));
+        let shapes: Vec<PatternShape> = (0..NAMES.len()).map(|place| shape(self.hot(phase, place))).collect();
+        for (shape, (name, vm)) in shapes.into_iter().zip(&mut self.vms) {
+            let pattern =
+                AccessPattern { memory: PROGRAM, shape, rate: self.request.rate, prefers: Some(FAST) };
             vm.ask(MemoryOrder::Pattern { pattern }).map_err(failed(name))?;
             // What was accessed before does not count for it.
             truth(vm).map_err(failed(name))?;
@@ -300,9 +304,13 @@ impl Runner<'_> {
         Look { phase, vms: vms.collect() }
     }
 
+    fn hot(&self, phase: u32, place: usize) -> Bytes {
+        hot(phase, place, self.own.get(place).map_or(FLOOR, |own| Bytes(*own)))
+    }
+
     /// Share of a guest's accesses that so many bytes of fast memory serve.
     fn hits_with(&self, phase: u32, place: usize, size: u64) -> f64 {
-        hit_share(shape(phase, place), size.saturating_sub(self.own[place]) as f64)
+        hit_share(shape(self.hot(phase, place)), size.saturating_sub(self.own[place]) as f64)
     }
 
     /// The sizes by which most accesses are served, by the patterns and by what each guest needs for itself.
@@ -391,9 +399,15 @@ impl Runner<'_> {
     }
 }
 
-/// The first guest begins with the large working set, and both change places with each phase.
-fn shape(phase: u32, place: usize) -> PatternShape {
-    PatternShape::TwoLevel { hot: HOT[(phase as usize + place) % HOT.len()], share: HOT_SHARE }
+/// The hot part of a guest's memory, where it has so much fast memory for itself: the first begins with the large one, and both change
+/// places with each phase.
+fn hot(phase: u32, place: usize, own: Bytes) -> Bytes {
+    let large = ((FAST_MEMORY.0 as f64 * LARGE) as u64).saturating_sub(own.0).min(PROGRAM.0 - SMALL.0);
+    if (phase as usize + place).is_multiple_of(2) { SMALL.max(Bytes(large)) } else { SMALL }
+}
+
+fn shape(hot: Bytes) -> PatternShape {
+    PatternShape::TwoLevel { hot, share: HOT_SHARE }
 }
 
 /// What of a pattern's accesses so much memory serves that has its hottest pages.
@@ -444,8 +458,18 @@ mod tests {
 
     #[test]
     fn working_sets_change_places() {
-        assert_eq!(shape(0, 0), shape(1, 1));
-        assert_ne!(shape(0, 0), shape(1, 0));
-        assert!((hit_share(shape(0, 0), HOT[0].0 as f64) - HOT_SHARE).abs() < 1e-6);
+        let own = Bytes(100 * MIB);
+        assert_eq!(hot(0, 0, own), hot(1, 1, own));
+        assert_eq!((hot(0, 1, own), hot(1, 0, own)), (SMALL, SMALL));
+        let needed = hot(0, 0, own).0 + own.0;
+        assert!(needed > FAST_MEMORY.0 * 9 / 10 && needed < FAST_MEMORY.0, "{needed}");
+        assert_eq!(hot(0, 0, Bytes(0)).0, PROGRAM.0 - SMALL.0, "no program has more");
+    }
+
+    #[test]
+    fn a_hot_part_that_fits_serves_its_share() {
+        let hot = Bytes(128 * MIB);
+        assert!((hit_share(shape(hot), hot.0 as f64) - HOT_SHARE).abs() < 1e-6);
+        assert!((hit_share(shape(hot), hot.0 as f64 / 2.0) - HOT_SHARE / 2.0).abs() < 1e-6);
     }
 }
