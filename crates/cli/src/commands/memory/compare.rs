@@ -16,6 +16,7 @@ use crate::{
     exit::Exit,
     failure::NoGuest,
     interrupt, output,
+    value_parsers::{Word, one_of},
 };
 
 /// How many times as long an access of slow memory takes: stated, and not measured. A CXL device's is about this (Sun et al., MICRO
@@ -39,8 +40,8 @@ pub(crate) struct CompareArgs {
     /// Fast memory that the guests share [default: what both need, and 15 % more]
     #[arg(long, value_name = "SIZE", value_parser = capacity)]
     capacity: Option<Bytes>,
-    /// Ways to compare, of static, pressure, rebalancer and optimum [default: all]
-    #[arg(long, value_name = "WAYS", value_delimiter = ',', value_parser = arm)]
+    /// Ways to compare [default: all]
+    #[arg(long, value_name = "WAY,...", value_delimiter = ',', value_parser = one_of(WAYS))]
     by: Vec<Arm>,
     /// Write a page with pictures to this file besides: .html, .md, .txt or .json
     #[arg(long, short, value_name = "FILE")]
@@ -58,10 +59,12 @@ Slow memory is as fast as the other here. An access of it is stated to take 3 ti
 
 Exit status: 0 it was run; 1 it was not; 3 this machine lacks what is needed; 64 usage error; 130 interrupted.";
 
-fn arm(text: &str) -> Result<Arm, String> {
-    let is_it = |arm: &Arm| arm.word().split(['-', ' ']).next() == Some(text);
-    Arm::ALL.into_iter().find(is_it).ok_or_else(|| "write static, pressure, rebalancer or optimum".to_owned())
-}
+const WAYS: &[Word<Arm>] = &[
+    ("static", Arm::Static, "Equal parts"),
+    ("pressure", Arm::Pressure, "In proportion to memory in use"),
+    ("rebalancer", Arm::Rebalancer, "As `plumb rebalance` does"),
+    ("optimum", Arm::Optimum, "The sizes that the patterns make the best"),
+];
 
 /// Floors of the guests need so much, and more than their ceilings is of no use.
 fn capacity(text: &str) -> Result<Bytes, String> {
@@ -161,7 +164,7 @@ fn answer(
 ) -> [String; 2] {
     let settled = settled.map(|way| format!(", {way} in the second half of each phase")).unwrap_or_default();
     let first = way.map_or_else(
-        || "Equal parts are as good as the optimum here: nothing can be told.".to_owned(),
+        || "How far the rebalancer came cannot be told: equal parts are as good as the optimum here, or not all three were run.".to_owned(),
         |way| format!("The rebalancer came {way} of the way from equal parts to the optimum{settled}."),
     );
     let source = match source {
