@@ -215,7 +215,9 @@ impl Runner<'_> {
         thread::sleep(self.request.interval);
         let truths = self.truths()?;
         let sizes = self.vms.values().map(|vm| vm.has().fast.0);
-        self.own = sizes.zip(&truths).map(|(size, (_, on_fast))| size.saturating_sub(on_fast.0)).collect();
+        // It boots with its floor: what is beyond that is memory to which the program has not come back yet.
+        let own = |(size, (_, on_fast)): (u64, &(Share, Bytes))| size.saturating_sub(on_fast.0).min(FLOOR.0);
+        self.own = sizes.zip(&truths).map(own).collect();
         Ok(())
     }
 
