@@ -3,6 +3,7 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
+    os::unix::process::ExitStatusExt,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
@@ -14,6 +15,8 @@ use crate::refusal::Refusal;
 pub const PATTERN: &str = "access-pattern";
 /// This program.
 const PROGRAM: &str = "/proc/self/exe";
+/// Its number (signal(7)).
+const SIGKILL: i32 = 9;
 
 pub(crate) struct PatternProcess {
     child: Child,
@@ -49,13 +52,22 @@ impl PatternProcess {
             Refusal::new(format!("the process that accesses memory: {error}"))
         };
         let line = serde_json::to_string(&order).map_err(|error| lost(&error))?;
-        writeln!(self.to, "{line}").map_err(|error| lost(&error))?;
         let mut answer = String::new();
-        self.from.read_line(&mut answer).map_err(|error| lost(&error))?;
-        if answer.is_empty() {
-            return Err(lost(&"it has ended: the guest has too little memory for it"));
+        let asked = writeln!(self.to, "{line}").and_then(|()| self.from.read_line(&mut answer));
+        if !matches!(asked, Ok(1..)) {
+            return Err(lost(&self.end()));
         }
         serde_json::from_str(&answer).map_err(|error| lost(&error))
+    }
+
+    /// How it ended, of one whose streams have: a kernel that lacks memory kills.
+    fn end(&mut self) -> String {
+        let status = self.child.wait();
+        let why = match status.as_ref().ok().and_then(ExitStatusExt::signal) {
+            Some(SIGKILL) => ": the guest has too little memory for it",
+            _ => "",
+        };
+        status.map_or_else(|error| error.to_string(), |status| format!("it has ended, {status}{why}"))
     }
 }
 

@@ -1,6 +1,10 @@
 //! Rounds of the rebalancer over virtual machines that run: look, decide, move. What it decides is `policy`'s.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    thread,
+    time::{Duration, Instant},
+};
 
 use policy::{Decision, GuestReport, HeatClass, Move, Observation, Rebalancer, Tiers};
 use protocol::{AccessClass, AccessSourceKind, MemoryOrder, MemoryReply};
@@ -14,6 +18,10 @@ use crate::{
 
 /// A guest that has told nothing for so many intervals does not answer.
 const STALE: u32 = 3;
+/// How long it is waited for memory that is given up, so that whoever lacks it gets it in the same interval: no more than a quarter of
+/// that.
+const PATIENCE: Duration = Duration::from_secs(2);
+const GLANCE: Duration = Duration::from_millis(20);
 
 /// Virtual machines whose memory is rebalanced.
 #[derive(Debug)]
@@ -105,6 +113,15 @@ impl AttachedVm {
         Ok(seen)
     }
 
+    /// What it has now, without a look at what it accesses.
+    fn sizes(&mut self) -> Result<Tiers, MemoryError> {
+        if let Some(vm) = &mut self.vm {
+            let (fast, slow) = vm.sizes()?;
+            self.has = Tiers { fast, slow };
+        }
+        Ok(self.has)
+    }
+
     /// What is to tell of its accesses from now on.
     pub fn set_source(&mut self, source: AccessSourceKind) {
         self.access.source = source;
@@ -189,14 +206,50 @@ impl Rebalance {
                 guest: seen[name].as_ref().ok().and_then(|seen| guest_report(seen, vm.by_accesses)),
             })
             .collect();
-        let decision = self.rebalancer.decide(&observations);
-        let failed = if dry {
+        let mut decision = self.rebalancer.decide(&observations);
+        if dry {
             self.rebalancer.withdraw(&decision.moves);
-            Vec::new()
-        } else {
-            self.order(&decision.moves)
-        };
+            return Round { seen, decision, failed: Vec::new() };
+        }
+        let mut failed = self.order(&decision.moves);
+        let handed_out = self.hand_out(observations, &decision, &failed);
+        failed.extend(self.order(&handed_out));
+        decision.moves.extend(handed_out);
         Round { seen, decision, failed }
+    }
+
+    /// What comes free within a while of what was just asked for.
+    fn hand_out(
+        &mut self,
+        mut observations: Vec<Observation>,
+        decision: &Decision,
+        failed: &[(Move, MemoryError)],
+    ) -> Vec<Move> {
+        let ordered = |made: &&Move| failed.iter().all(|(failed, _)| failed.vm != made.vm);
+        let squeezes = decision.moves.iter().filter(|made| made.to.fast < made.from.fast).filter(ordered);
+        let squeezes: Vec<&Move> = squeezes.collect();
+        if squeezes.is_empty() {
+            return Vec::new();
+        }
+        let end = Instant::now() + PATIENCE.min(self.interval / 4);
+        while !self.have_come(&squeezes, &mut observations) && Instant::now() < end {
+            thread::sleep(GLANCE);
+        }
+        self.rebalancer.hand_out(&observations, decision)
+    }
+
+    /// Whether all have given what they were asked for; what they have now is observed.
+    fn have_come(&mut self, squeezes: &[&Move], observations: &mut [Observation]) -> bool {
+        let mut all = true;
+        for squeeze in squeezes {
+            let has = self.vms.get_mut(&squeeze.vm).and_then(|vm| vm.sizes().ok());
+            let seen = observations.iter_mut().find(|seen| seen.vm == squeeze.vm);
+            if let (Some(has), Some(seen)) = (has, seen) {
+                seen.has = has;
+                all &= has.fast <= squeeze.to.fast;
+            }
+        }
+        all
     }
 
     fn order(&mut self, moves: &[Move]) -> Vec<(Move, MemoryError)> {

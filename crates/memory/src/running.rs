@@ -191,12 +191,20 @@ impl RunningVm {
         self.means.whole(&mut self.monitor, &self.access.slow)
     }
 
+    /// Fast and slow memory that it has, as the host sees it.
+    ///
+    /// # Errors
+    /// When QEMU does not answer.
+    pub(crate) fn sizes(&mut self) -> Result<(Bytes, Bytes), MemoryError> {
+        self.means.sizes(&mut self.monitor, &self.access.slow)
+    }
+
     /// Its memory as it is now; `None` for what the guest says where it has said nothing for longer than `stale`.
     ///
     /// # Errors
     /// When QEMU does not answer.
     pub fn look(&mut self, stale: Duration) -> Result<GuestMemory, MemoryError> {
-        let (size, slow) = self.means.sizes(&mut self.monitor, &self.access.slow)?;
+        let (size, slow) = self.sizes()?;
         let resident = self.pid.and_then(|pid| machine::resident(&[pid]));
         let mut seen = GuestMemory { size, slow, resident, ..GuestMemory::default() };
         seen.source = AccessSourceKind::None;

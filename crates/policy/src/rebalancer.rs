@@ -81,6 +81,24 @@ impl Rebalancer {
         remember(&plan, settings, state, &moves);
         Decision { moves, outlooks, missing, refused }
     }
+
+    /// Hands out, within the interval of a decision, what its squeezes have freed by now: by what was observed then, but for what VMs
+    /// have. Only VMs that it has not moved get something.
+    pub fn hand_out(&mut self, observations: &[Observation], decision: &Decision) -> Vec<Move> {
+        let Self { settings, state } = self;
+        let (reports, _) = usable(settings, observations);
+        for (vm, seen) in &reports {
+            if let Some(known) = state.vm_mut(vm) {
+                known.has = seen.has;
+            }
+        }
+        let mut plan = Plan::new(settings, state, &reports);
+        plan.candidates.retain(|candidate| decision.moves.iter().all(|made| made.vm != candidate.vm.name));
+        let mut ledger = Ledger::of(settings, state);
+        let moves = grow::grows(&grow::wants(&plan, settings), settings, &mut ledger);
+        remember(&plan, settings, state, &moves);
+        moves
+    }
 }
 
 /// One report a VM that is known.

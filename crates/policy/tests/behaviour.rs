@@ -79,6 +79,20 @@ fn dram_goes_from_a_surplus_to_a_vm_below_its_target_once_it_is_free() {
     );
 }
 
+#[test]
+fn what_a_squeeze_frees_within_the_interval_is_handed_out_in_it() {
+    let mut rebalancer = two(6144);
+    let (a, b) = (mib(4096, 4096), mib(2048, 6144));
+    let first = rebalancer.decide(&[seen("a", a, 1024), seen("b", b, 4096)]);
+    let mut handed_out = |a: Tiers| rebalancer.hand_out(&[seen("a", a, 1024), seen("b", b, 4096)], &first);
+    assert_eq!(handed_out(a), vec![], "nothing has come yet");
+    let moves = handed_out(mib(3840, 4352));
+    assert_eq!(moves.iter().map(|made| (&*made.vm, made.to)).collect::<Vec<_>>(), [("b", mib(2304, 5888))]);
+    assert_eq!(handed_out(mib(3584, 4608)), vec![], "one move an interval");
+    let second = rebalancer.decide(&[seen("a", mib(3584, 4608), 1024), seen("b", mib(2304, 5888), 4096)]);
+    assert_eq!(of(&second, "b").map(|made| made.to), Some(mib(2560, 5632)), "what came later");
+}
+
 /// An estimate that is two histograms old may be off by more than the VM lacks.
 #[test]
 fn a_vm_that_was_measured_twice_to_be_served_too_little_asks_however_young_its_estimate_is() {

@@ -16,6 +16,9 @@ fn run(world: &mut World, decisions: usize, mut look: impl FnMut(&World, &policy
         let decision = world.decide();
         look(world, &decision);
         world.apply(&decision.moves);
+        let handed_out = policy::Decision { moves: world.hand_out(&decision), ..decision };
+        look(world, &handed_out);
+        world.apply(&handed_out.moves);
     }
 }
 
@@ -29,13 +32,10 @@ proptest! {
     #[test]
     fn no_more_is_handed_out_than_there_is_whatever_guests_do(mut world in worlds(Obedience::Unreliable)) {
         let capacity = world.settings().capacity;
-        run(&mut world, DECISIONS, |_, _| ());
-        for _ in 0..DECISIONS {
-            let decision = world.decide();
-            world.apply(&decision.moves);
+        run(&mut world, 2 * DECISIONS, |world, _| {
             let (fast, slow) = world.in_use();
             assert!(fast <= capacity.fast.0 && slow <= capacity.slow.0, "{fast} {slow} {capacity}");
-        }
+        });
     }
 
     #[test]

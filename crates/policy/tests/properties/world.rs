@@ -138,6 +138,12 @@ impl World {
         self.rebalancer.decide(&observations)
     }
 
+    /// What has come free meanwhile.
+    pub(crate) fn hand_out(&mut self, decision: &policy::Decision) -> Vec<Move> {
+        let observations = self.observe();
+        self.rebalancer.hand_out(&observations, decision)
+    }
+
     pub(crate) fn observe(&self) -> Vec<Observation> {
         let one = |(at, vm): (usize, &Vm)| {
             let guest = GuestReport {
