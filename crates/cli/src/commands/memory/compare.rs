@@ -132,7 +132,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     if args.guests.json {
         output::line(serde_json::to_string(&document)?)?;
     } else {
-        output::line(text(&result))?;
+        output::line(text(&result, document.answer()))?;
     }
     Ok(Exit::Success)
 }
@@ -155,44 +155,47 @@ fn document(result: &Rebalancing, interval: Duration) -> Document {
     Document { schema: 1, source, slow_cost: COST, interval, vms, capacity, arms }
 }
 
-/// The answer, and what it rests on.
-fn answer(
-    way: Option<Share>,
-    settled: Option<Share>,
-    source: AccessSourceKind,
-    capacity: Option<Bytes>,
-) -> [String; 2] {
-    let settled = settled.map(|way| format!(", {way} in the second half of each phase")).unwrap_or_default();
-    let first = way.map_or_else(
-        || "How far the rebalancer came cannot be told: equal parts are as good as the optimum here, or not all three were run.".to_owned(),
-        |way| format!("The rebalancer came {way} of the way from equal parts to the optimum{settled}."),
-    );
-    let source = match source {
-        AccessSourceKind::Damon => "accesses counted by DAMON",
-        _ => "memory touched, by page generations (MGLRU)",
-    };
-    let shared =
-        capacity.map(|bytes| format!("The guests share {bytes} of fast memory. ")).unwrap_or_default();
-    [
-        first,
-        format!("{shared}It went by {source}. Slow memory is stated to take {COST}x as long, not measured."),
-    ]
-}
-
 impl Document {
-    /// As on a terminal.
+    /// The answer, and what it rests on.
     pub(super) fn answer(&self) -> [String; 2] {
         let rebalancer = self.arms.iter().find(|arm| arm.arm == Arm::Rebalancer.word());
-        let ways = rebalancer.map(|arm| (arm.way, arm.settled_way));
-        let (way, settled) = ways.unwrap_or_default();
-        answer(way, settled, self.source, self.capacity)
+        let first = rebalancer.and_then(ArmDocument::came).unwrap_or_else(|| {
+            "How far the rebalancer came cannot be told: equal parts are as good as the optimum here, or not all three were run.".to_owned()
+        });
+        let source = match self.source {
+            AccessSourceKind::Damon => "accesses counted by DAMON",
+            _ => "memory touched, by page generations (MGLRU)",
+        };
+        let shared = self.capacity.map(|bytes| format!("The guests share {bytes} of fast memory. "));
+        let shared = shared.unwrap_or_default();
+        [
+            first,
+            format!(
+                "{shared}It went by {source}. Slow memory is stated to take {COST}x as long, not measured."
+            ),
+        ]
+    }
+}
+
+impl ArmDocument {
+    /// Of the rebalancer. What a shift costs does not depend on how often they come.
+    fn came(&self) -> Option<String> {
+        let way = self.way?;
+        let Some(settled) = self.settled_way else {
+            return Some(format!("The rebalancer came {way} of the way from equal parts to the optimum."));
+        };
+        let phase = |look: &[(u32, u64, f64, f64)]| look.first().map(|(phase, ..)| *phase);
+        let phases = self.looks.chunk_by(|one, next| phase(one) == phase(next)).count();
+        let lost = (settled.0 - way.0).max(0.0) * self.looks.len() as f64 / phases.max(1) as f64;
+        Some(format!(
+            "The rebalancer came {settled} of the way from equal parts to the optimum in the second half of each phase, {way} over all: a \
+             shift costs what {lost:.0} looks of that bring."
+        ))
     }
 }
 
 /// The answer, the table, and the curves.
-fn text(result: &Rebalancing) -> String {
-    let [way, settled] = [result, &result.settled()].map(|result| result.way(Arm::Rebalancer));
-    let [first, second] = answer(way, settled, result.source, Some(result.capacity));
+fn text(result: &Rebalancing, [first, second]: [String; 2]) -> String {
     let curves = result.arms.iter().flat_map(|(arm, looks)| curves(*arm, looks, &result.vms));
     let mut lines = vec![first, second, String::new(), table(result), String::new()];
     lines.push("Share of accesses that fast memory served, a sign a look:".to_owned());
