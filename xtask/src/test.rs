@@ -1,5 +1,5 @@
-//! `cargo xtask test`: builds every test program and runs each as soon as it is built, two long ones a CPU at a time, a short one in
-//! the time that they leave, shows what they print, and ends with one line that counts the tests. Must not know any test.
+//! `cargo xtask test`: builds every test program and runs each as soon as it is built, two a CPU at a time, the long ones first,
+//! shows what they print, and ends with one line that counts the tests. Must not know any test.
 
 mod beside;
 mod programs;
@@ -51,19 +51,15 @@ fn build_and_run(workspace: &Workspace, request: &Request, tally: &mut Tally) ->
         program.run(arguments, lines)
     };
     thread::scope(|scope| {
-        let ((to_long, long), (to_short, short)) = (mpsc::channel(), mpsc::channel());
+        let (built, programs) = mpsc::channel();
         let building = scope.spawn(move || {
-            let mut to_long = Some(to_long);
             programs::build(workspace, &request.package, &mut |program| {
-                // The long ones come first.
-                drop(to_long.take_if(|_| !program.is_long));
-                let to = to_long.as_ref().unwrap_or(&to_short);
                 let program = if arguments.is_empty() { Some(program) } else { program.whole() };
                 // Nobody waits for it when another could not be run.
-                program.into_iter().for_each(|program| drop(to.send(program)));
+                program.into_iter().for_each(|program| drop(built.send(program)));
             })
         });
-        let good = beside::run([long, short], at_once, &run, &mut |line| {
+        let good = beside::run(programs, at_once, &run, &mut |line| {
             print!("{line}");
             tally.read(line.trim_end());
         });

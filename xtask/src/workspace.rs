@@ -1,7 +1,6 @@
 //! Owns what the verbs know of the tree: its root, its packages, its files, its binary.
 //! Must not know any rule.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -55,8 +54,13 @@ impl Workspace {
     /// The same in the time that others leave.
     pub(crate) fn cargo_behind_others(&self, args: &[&str]) -> Command {
         let cargo = self.cargo(args);
-        let mut nice = behind_others(cargo.get_program());
-        nice.args(cargo.get_args()).current_dir(&self.root).stdin(Stdio::null());
+        // No more than that: beside a loop on each CPU it would never end.
+        let mut nice = Command::new("nice");
+        nice.args(["-n", "5"])
+            .arg(cargo.get_program())
+            .args(cargo.get_args())
+            .current_dir(&self.root)
+            .stdin(Stdio::null());
         for (name, value) in cargo.get_envs() {
             match value {
                 Some(value) => nice.env(name, value),
@@ -111,13 +115,6 @@ impl Workspace {
     fn built_by(&self, args: &[&str]) -> Result<Vec<Artifact>> {
         built_by(self.cargo(args))
     }
-}
-
-/// `program` in the time that others leave, and no more than that: beside a loop on each CPU it would never end.
-pub(crate) fn behind_others(program: impl AsRef<OsStr>) -> Command {
-    let mut nice = Command::new("nice");
-    nice.args(["-n", "5"]).arg(program);
-    nice
 }
 
 fn cargo_in(root: &Path, args: &[&str]) -> Command {

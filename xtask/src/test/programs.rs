@@ -9,13 +9,12 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 use cargo_metadata::{Artifact, Package};
 
-use crate::workspace::{Workspace, behind_others, each_built_by};
+use crate::workspace::{Workspace, each_built_by};
 
 /// A program of tests.
 pub(crate) struct Program {
     /// Its package and what it is there.
     pub(crate) name: String,
-    pub(crate) is_long: bool,
     path: PathBuf,
     folder: PathBuf,
     /// Which of its tests.
@@ -25,7 +24,7 @@ pub(crate) struct Program {
 }
 
 /// Builds those of these packages, of all if none is named, and hands over each as soon as it is built: those that take long
-/// first, and while they run the others, which are built and run in the time that they leave.
+/// first, and while they run the others, in the time that they leave.
 ///
 /// # Errors
 /// When something does not build.
@@ -71,7 +70,6 @@ impl Program {
         let kind = if target.is_test() { "tests" } else { "unit tests" };
         let program = |part: &[&str]| Self {
             name: format!("{} {kind} {}", package.name, [&[target.name.as_str()], part].concat().join(" ")),
-            is_long: long(package).any(|name| name == target.name),
             path: path.clone().into(),
             folder: package.manifest_path.parent().map_or_else(PathBuf::new, Into::into),
             part: part.iter().map(|&word| word.to_owned()).collect(),
@@ -97,7 +95,7 @@ impl Program {
     /// # Errors
     /// When it cannot be started, or what it prints cannot be read.
     pub(crate) fn run(&self, arguments: &[String], lines: &mut dyn FnMut(&str)) -> Result<bool> {
-        let mut command = if self.is_long { Command::new(&self.path) } else { behind_others(&self.path) };
+        let mut command = Command::new(&self.path);
         command.args(&self.part).args(arguments);
         command.envs(self.threads.map(|threads| ("RUST_TEST_THREADS", threads.to_string())));
         run(&mut command, &self.folder, &self.name, lines)
