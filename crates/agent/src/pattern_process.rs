@@ -2,7 +2,7 @@
 //! its standard input, truth by its standard output, one JSON line each. It ends with the agent.
 
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, ErrorKind, Write},
     os::unix::process::ExitStatusExt,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
@@ -54,8 +54,10 @@ impl PatternProcess {
         let line = serde_json::to_string(&order).map_err(|error| lost(&error))?;
         let mut answer = String::new();
         let asked = writeln!(self.to, "{line}").and_then(|()| self.from.read_line(&mut answer));
-        if !matches!(asked, Ok(1..)) {
-            return Err(lost(&self.end()));
+        match asked {
+            Ok(1..) => {}
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => return Err(lost(&error)),
+            _ => return Err(lost(&self.end())),
         }
         serde_json::from_str(&answer).map_err(|error| lost(&error))
     }

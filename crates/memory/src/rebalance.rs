@@ -218,7 +218,7 @@ impl Rebalance {
         Round { seen, decision, failed }
     }
 
-    /// What comes free within a while of what was just asked for.
+    /// What comes free of what was just asked for, within [`PATIENCE`].
     fn hand_out(
         &mut self,
         mut observations: Vec<Observation>,
