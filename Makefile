@@ -1,6 +1,6 @@
 # Every target works from a fresh clone with a Rust toolchain (rustup) and apt; see `make help`.
-# One profile, and no --package, for all but benches: a package alone has other features than the workspace, and is built anew with
-# all that it depends on. Benches are of what is shipped.
+# Tests use the dev profile and always the whole workspace: a single package resolves to other features and is rebuilt with all of
+# its dependencies. `make build` and `make demo` use release, benches and packages dist.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -8,8 +8,9 @@ SHELL := /bin/sh
 .NOTPARALLEL:
 
 TARGET := x86_64-unknown-linux-musl
-PLUMB  := $(or $(CARGO_TARGET_DIR),target)/$(TARGET)/release/plumb
-XTASK  := cargo run --release --quiet --bin xtask --
+BUILT  := $(or $(CARGO_TARGET_DIR),target)/$(TARGET)
+PLUMB  := $(BUILT)/release/plumb
+XTASK  := cargo run --quiet --bin xtask --
 
 FUZZ_SECONDS := 15
 # What npm writes last.
@@ -49,8 +50,8 @@ demo: build ## Measure the scenario `quick` (under 90 s) and write its report to
 .PHONY: demo-fleet
 demo-fleet: build ## Six hosts in namespaces, members, broker and PostgreSQL: the matrix names a slow host and a lossy way (root; some minutes)
 	@xtask/setup.sh $(TO_FLEET)
-	@cargo build --release --quiet --example demo_fleet
-	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT INT TERM && chmod 711 "$$folder" && TMPDIR=$$folder $(dir $(PLUMB))examples/demo_fleet $(abspath $(PLUMB))
+	@cargo build --quiet --example demo_fleet
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT INT TERM && chmod 711 "$$folder" && TMPDIR=$$folder $(BUILT)/debug/examples/demo_fleet $(abspath $(PLUMB))
 
 .PHONY: test
 test: setup ## Run every test; the last line counts passed, failed and skipped
@@ -67,7 +68,7 @@ lint: setup-build $(NODE) ## Hold every house rule: fmt, clippy, edges, licences
 .PHONY: soak
 soak: setup ## What takes an hour and more: how often plumb is right beside other work (ARGS="NAME", such as kills or storm; ROUNDS=n, SEED=n)
 	@xtask/setup.sh sqlite3:sqlite3 >&2
-	@$(if $(ROUNDS),SOAK_ROUNDS=$(ROUNDS)) $(if $(SEED),SOAK_SEED=$(SEED)) cargo test --release --quiet --workspace --test soak -- $(ARGS)
+	@$(if $(ROUNDS),SOAK_ROUNDS=$(ROUNDS)) $(if $(SEED),SOAK_SEED=$(SEED)) cargo test --quiet --workspace --test soak -- $(ARGS)
 
 .PHONY: fuzz
 fuzz: setup-build ## Arbitrary bytes through every dialect, FUZZ_SECONDS (15) a target
@@ -85,7 +86,7 @@ bench: setup-build ## Compare plumb with its peers, side by side (ARGS="--only N
 .PHONY: docs
 docs: setup ## Make every picture and capture of docs/ anew (5 minutes on a quiet machine; RUNS=no leaves out those of runs)
 	@$(XTASK) pictures $(if $(filter no,$(RUNS)),--no-runs)
-	@$(if $(filter no,$(RUNS)),,cargo build --release --quiet --example page_pictures && $(dir $(PLUMB))examples/page_pictures $(abspath $(PLUMB)) docs/guide/pictures/pages)
+	@$(if $(filter no,$(RUNS)),,cargo build --quiet --bin plumb --example page_pictures && $(BUILT)/debug/examples/page_pictures $(abspath $(BUILT)/debug/plumb) docs/guide/pictures/pages)
 	@$(if $(filter no,$(RUNS)),,$(XTASK) captures)
 
 .PHONY: deb

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-program=$(find target -maxdepth 3 -path "*/release/plumb" -type f | head -n 1)
+program=$(find target -maxdepth 3 -path "*/debug/plumb" -type f | head -n 1)
 cargo xtask deb --program "$program" --output "$work"
 
 root=$work/root

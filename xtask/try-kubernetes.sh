@@ -9,7 +9,7 @@ root=$PWD
 manifests=$root/deploy/kubernetes
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-program=${CARGO_TARGET_DIR:-$root/target}/x86_64-unknown-linux-musl/release/plumb
+program=${CARGO_TARGET_DIR:-$root/target}/x86_64-unknown-linux-musl/debug/plumb
 [ -x "$program" ] || { echo "there is no $program: make build" >&2; exit 1; }
 
 schemas() {

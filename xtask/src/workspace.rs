@@ -46,7 +46,7 @@ impl Workspace {
         Ok(String::from_utf8(bytes).ok())
     }
 
-    /// `cargo` at the root. The verbs share the release profile, so that nothing is built twice.
+    /// `cargo` at the root. All verbs share the dev profile, so that nothing is built twice.
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
         cargo_in(&self.root, args)
     }
@@ -75,7 +75,7 @@ impl Workspace {
     /// # Errors
     /// When it does not build.
     pub(crate) fn plumb(&self) -> Result<PathBuf> {
-        executable(self.built_by(&["build", "--release", "--bin", "plumb"])?)
+        executable(self.built_by(&["build", "--bin", "plumb"])?)
     }
 
     /// Builds `plumb` as it is packed and says where it lies.

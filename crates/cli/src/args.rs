@@ -4,9 +4,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     commands::{
-        baseline, check, client, compare, completions, config, doctor, explain, fleet, import, lab, man,
-        measure, member, memory, ping, plot, rebalance, report, run, runs, scenario, schema, server, trace,
-        vm, watch, web,
+        TOOL, baseline, check, client, compare, completions, config, doctor, explain, fleet, import, lab,
+        man, measure, member, memory, ping, plot, rebalance, report, run, runs, scenario, schema, server,
+        trace, vm, watch, web,
     },
     examples,
     global_flags::GlobalFlags,
@@ -15,7 +15,7 @@ use crate::{
 
 /// Builds virtual network paths, sends real traffic through them, and says what each layer costs and why.
 #[derive(Debug, Parser)]
-#[command(name = "plumb", version, after_help = EXIT_STATUS)]
+#[command(name = "plumb", version = TOOL, after_help = EXIT_STATUS)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) shared: GlobalFlags,

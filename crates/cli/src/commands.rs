@@ -35,8 +35,8 @@ use crate::{
     exit::Exit,
 };
 
-/// The version of plumb, as agents and records are told.
-pub(crate) const TOOL: &str = env!("CARGO_PKG_VERSION");
+/// Stored in every run and sent to agents; marks builds that are not optimised.
+pub const TOOL: &str = env!("PLUMB_VERSION");
 
 /// This very program, even when its file was replaced meanwhile (proc_pid_exe(5)).
 pub(crate) const PROGRAM: &str = "/proc/self/exe";

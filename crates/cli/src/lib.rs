@@ -44,6 +44,7 @@ mod width;
 
 use std::process::ExitCode;
 
+pub use commands::TOOL;
 pub use exit::Exit;
 
 /// Runs the command line of this process to its end.

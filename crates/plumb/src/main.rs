@@ -19,7 +19,6 @@ const USAGE: &str = "\
 Obeys a controller at its standard input and output, or whoever connects to the virtio-serial port NAME of this virtual machine.";
 /// Exit status of wrong arguments (sysexits.h).
 const MISUSE: u8 = 64;
-const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn main() -> ExitCode {
     if process::id() == 1 && env::args_os().next().is_some_and(|name| name == INIT) {
@@ -40,27 +39,27 @@ fn conducts() -> bool {
 }
 
 fn conduct(input: File, output: File) -> anyhow::Result<()> {
-    Ok(lab::nested_run(input, output, PROGRAM.as_ref(), VERSION)?)
+    Ok(lab::nested_run(input, output, PROGRAM.as_ref(), cli::TOOL)?)
 }
 
 fn obey(input: File, output: File) -> anyhow::Result<()> {
-    agent::run(input, output, VERSION, &HostPolicy::default())
+    agent::run(input, output, cli::TOOL, &HostPolicy::default())
 }
 
 /// The policy is as the member of this host wrote it.
 fn obey_under(policy: &str) -> anyhow::Result<()> {
-    agent::run(stdin(), stdout(), VERSION, &HostPolicy::read(policy)?)
+    agent::run(stdin(), stdout(), cli::TOOL, &HostPolicy::read(policy)?)
 }
 
 fn run_agent(words: &[String]) -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        [] => ended(agent::run(stdin(), stdout(), VERSION, &HostPolicy::default())),
+        [] => ended(agent::run(stdin(), stdout(), cli::TOOL, &HostPolicy::default())),
         [HostPolicy::FLAG, policy] => ended(obey_under(policy)),
         [agent::PATTERN] => ended(agent::run_pattern(stdin(), stdout())),
         ["--port", port] => {
             let mut tell = |error: &anyhow::Error| eprintln!("plumb agent: {error:#}");
-            ended(agent::serve_port(port, VERSION, &mut tell).map(|never| match never {}))
+            ended(agent::serve_port(port, cli::TOOL, &mut tell).map(|never| match never {}))
         }
         _ => {
             eprintln!("usage: plumb agent [--port NAME]\n\n{USAGE}");

@@ -8,8 +8,7 @@ use crate::workspace::Workspace;
 
 /// Runs clippy; its messages go to the terminal as they come.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
-    let args =
-        ["clippy", "--release", "--workspace", "--all-targets", "--keep-going", "--", "-D", "warnings"];
+    let args = ["clippy", "--workspace", "--all-targets", "--keep-going", "--", "-D", "warnings"];
     let status = workspace.cargo(&args).status().context("start cargo clippy")?;
     if status.success() {
         return Ok(Verdict::Held);

@@ -38,7 +38,7 @@ pub(crate) fn build(
         let new = known.insert(artifact.executable.clone());
         if new { Program::of(workspace, &artifact) } else { Vec::new() }
     };
-    let mut args = vec!["test", "--release", "--no-run"];
+    let mut args = vec!["test", "--no-run"];
     if packages.is_empty() {
         let long: Vec<&str> = workspace.metadata.packages.iter().flat_map(long).collect();
         let args: Vec<&str> =

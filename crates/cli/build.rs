@@ -1,0 +1,13 @@
+//! Sets `PLUMB_VERSION`: the version of the package, marked when the build profile is not one that users get.
+#![expect(clippy::disallowed_macros, reason = "cargo reads what a build script prints")]
+#![expect(clippy::disallowed_methods, reason = "cargo passes values in the environment")]
+
+use std::env;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let version = env::var("CARGO_PKG_VERSION").expect("cargo sets it");
+    let optimised = env::var("OPT_LEVEL").is_ok_and(|level| level != "0");
+    let mark = if optimised { "" } else { " (debug build)" };
+    println!("cargo::rustc-env=PLUMB_VERSION={version}{mark}");
+}
