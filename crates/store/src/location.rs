@@ -13,6 +13,25 @@ use tokio_postgres::{Config, config::SslMode};
 use crate::{database::told, error::StoreError};
 
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+/// What a list of settings may begin with
+/// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS>, and ODBC).
+const SETTINGS: [&str; 13] = [
+    "host",
+    "hostaddr",
+    "port",
+    "dbname",
+    "database",
+    "user",
+    "username",
+    "passfile",
+    "service",
+    "servicefile",
+    "server",
+    "sslmode",
+    "data source",
+];
+/// Settings that hold a secret.
+const SECRETS: [&str; 5] = ["password", "passwd", "sslpassword", "pgpassword", "pwd"];
 /// Where Debian's server has its socket.
 const SOCKETS: &str = "/var/run/postgresql";
 const PORT: u16 = 5432;
@@ -51,7 +70,8 @@ pub(crate) enum Certificate {
 }
 
 impl Location {
-    /// A file, or what begins with `postgres://` or `postgresql://`.
+    /// A file, or what begins with `postgres://` or `postgresql://`. Other forms of an address are refused: they may hold a
+    /// password, which must not become the name of a file.
     ///
     /// # Errors
     /// When an address is not understood.
@@ -59,12 +79,10 @@ impl Location {
         let strip =
             |text: &str| SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)).map(str::to_owned);
         let Some(address) = place.to_str().and_then(strip) else {
-            // It may have a password in it, which must not become the name of a file.
-            if place.to_str().is_some_and(|text| text.contains("://")) {
-                let reason = "it begins neither with postgres:// nor with postgresql://".to_owned();
-                return Err(StoreError::Address { reason });
-            }
-            return Ok(Self::File(place.to_owned()));
+            return match mistaken_address(&place.to_string_lossy()) {
+                Some(reason) => Err(StoreError::Address { reason: reason.to_owned() }),
+                None => Ok(Self::File(place.to_owned())),
+            };
         };
         ServerAddress::parse(&address)
             .map(|address| Self::Server(Box::new(address)))
@@ -196,6 +214,30 @@ impl<'a> Parameters<'a> {
     }
 }
 
+/// Why a text that is not an address of ours must not become the name of a file either: it looks like an address in another
+/// form, which may hold a password.
+fn mistaken_address(text: &str) -> Option<&'static str> {
+    let is_around = |c: char| c.is_whitespace() || c == '\'' || c == '"';
+    let text = text.trim_start_matches(is_around).to_lowercase();
+    if text.contains("://") {
+        return Some("it begins neither with postgres:// nor with postgresql://");
+    }
+    if SCHEMES.iter().any(|scheme| text.starts_with(scheme.trim_end_matches('/'))) {
+        return Some("`//` is missing after `postgres:`");
+    }
+    let is_setting = |(at, _): (usize, &str)| {
+        let before = text[..at].trim_end_matches(is_around);
+        let key = before.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        SECRETS.contains(&key) || SETTINGS.contains(&before)
+    };
+    if text.match_indices('=').any(is_setting) {
+        return Some("a list of settings (KEY=VALUE) is not supported");
+    }
+    let is_path = ["./", "../", "/"].iter().any(|begin| text.starts_with(begin)) && !text.starts_with("//");
+    let has_password = text.rsplit_once('@').is_some_and(|(before, _)| before.contains(':'));
+    (has_password && !is_path).then_some("`postgres://` is missing before the user")
+}
+
 /// All but the hosts, which are connected to one by one.
 fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Config, String> {
     let user = user.map(|user| format!("{user}@")).unwrap_or_default();
@@ -234,6 +276,8 @@ fn port(text: &str) -> Result<u16, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+
     use super::*;
 
     fn server(address: &str) -> ServerAddress {
@@ -287,6 +331,24 @@ mod tests {
             ("postgres://h/runs?colour=red", "colour"),
             ("postgres://h/runs?sslmode", "no value"),
             ("postgress://u:secret@h/runs", "begins neither"),
+            ("POSTGRES://u:secret@h/runs", "begins neither"),
+            ("\"postgres://u:secret@h/runs\"", "begins neither"),
+            ("postgres:/u:secret@h/runs", "`//` is missing"),
+            ("postgresql:u:secret@h/runs", "`//` is missing"),
+            ("host=h password=secret", "KEY=VALUE"),
+            ("host = h password = secret", "KEY=VALUE"),
+            ("password=secret", "KEY=VALUE"),
+            ("'password'='secret'", "KEY=VALUE"),
+            ("PASSWORD=secret host=h", "KEY=VALUE"),
+            ("dbname=runs user=u", "KEY=VALUE"),
+            ("Server=h;User Id=u;Pwd=secret", "KEY=VALUE"),
+            ("/runs?user=u&password=secret", "KEY=VALUE"),
+            ("u:secret@h:5432/runs", "before the user"),
+            (" u:secret@h", "before the user"),
+            ("//u:secret@h/runs", "before the user"),
+            ("postgres//u:secret@h/runs", "before the user"),
+            ("u:sec@ret@h/runs", "before the user"),
+            (":secret@h/runs", "before the user"),
         ] {
             let message = Location::parse(Path::new(address)).expect_err(address).to_string();
             assert!(message.contains(part), "{address}: {message}");
@@ -295,8 +357,28 @@ mod tests {
     }
 
     #[test]
+    fn refuses_password_in_bytes_that_are_not_utf8() {
+        for address in [&b"host=h password=secret\xff"[..], b"u:secret\xff@h/runs"] {
+            let message = Location::parse(Path::new(OsStr::from_bytes(address))).expect_err("an address");
+            assert!(!message.to_string().contains("secret"), "{message}");
+        }
+    }
+
+    #[test]
     fn anything_else_is_a_file() {
-        for file in ["runs.db", "./postgres:", "/srv/postgres:/runs.db", "postgres:runs", ""] {
+        for file in [
+            "runs.db",
+            "./postgres:",
+            "/srv/postgres:/runs.db",
+            "",
+            "runs@home.db",
+            "a:b.db",
+            "./u:p@h",
+            "/srv/12:00@home/runs.db",
+            "user.db",
+            "run=5.db",
+            "localhost=1.db",
+        ] {
             assert!(matches!(Location::parse(Path::new(file)), Ok(Location::File(_))), "{file}");
         }
     }
