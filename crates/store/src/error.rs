@@ -83,6 +83,19 @@ pub enum StoreError {
         "{place} is a database of another program; nothing was changed in it, choose another {}", place.kind()
     )]
     Foreign { place: Location },
+    /// It is marked as ours, and something in its schema is not.
+    #[error(
+        "{path} has an object `{name}` ({kind}) that plumb did not create in this form, which could delete or invent results; nothing was \
+         changed in the file. {advice}, or choose another file",
+        path = path.display(), name = name.escape_debug(), advice = without(kind)
+    )]
+    UnknownObject {
+        /// Which file.
+        path: PathBuf,
+        /// As SQLite calls it: `table`, `index`, `trigger` or `view`.
+        kind: String,
+        name: String,
+    },
     /// It was written by a later plumb.
     #[error(
         "{place} was written by {writer} (format {found}, this plumb reads up to {known}); use that plumb or a \
@@ -156,8 +169,8 @@ pub enum StoreError {
     IsBaseline { run: RunId, names: String },
     /// An address of a server is not understood.
     #[error(
-        "cannot understand the address of the runs: {reason}; it is as in \
-         postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE"
+        "cannot understand the address of the runs: {reason}; write it as \
+         postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE, or begin the name of a file with ./ or /"
     )]
     Address { reason: String },
     /// The server, or the way to it, is away.
@@ -201,6 +214,14 @@ impl StoreError {
     #[must_use]
     pub const fn may_pass(&self) -> bool {
         matches!(self, Self::Locked { .. } | Self::Moved { .. } | Self::CannotOpen { .. } | Self::Away { .. })
+    }
+}
+
+/// How to go on with a file that has something of this kind.
+fn without(kind: &str) -> String {
+    match kind {
+        "table" => "Restore a backup of it".to_owned(),
+        kind => format!("If you trust the file, remove the {kind} with DROP {} in sqlite3", kind.to_uppercase()),
     }
 }
 

@@ -2,13 +2,19 @@
 //! Owns `user_version`, `application_id`, the comment that is a server's `application_id`, and the lists of migrations; must not
 //! know what the tables hold.
 
+mod objects;
+
 use crate::{
     database::{Database, DatabaseError, TransactionKind, values},
     error::{Place, StoreError},
+    location::Location,
 };
 
 /// `Plmb`: tells our files from other programs' databases.
 const APPLICATION: i32 = 0x506c_6d62;
+
+/// The table that has been there since format 1 and says which format it is.
+const PRESENT_SINCE_FIRST: &str = "migration";
 
 /// What a server tells our tables from other programs' by, as the comment of the table of migrations.
 const COMMENT: &str = "runs of plumb";
@@ -83,9 +89,23 @@ fn format(database: &Database, place: &Place) -> Result<u32, StoreError> {
     let explain = place.explain("read the format of");
     // One look: another process that makes the tables meanwhile has made all of them or none.
     let look = database.transaction(TransactionKind::Read).map_err(&explain)?;
-    let found = version(&look).map_err(&explain)?;
     let is_ours = is_ours(&look).map_err(&explain)?;
-    match (has_tables(&look).map_err(&explain)?, is_ours) {
+    let has_tables = has_tables(&look).map_err(&explain)?;
+    let of_ours = match (&place.location, is_ours) {
+        (Location::File(path), Some(true)) => Some(path),
+        (Location::File(_), _) if has_tables => {
+            return Err(StoreError::Foreign { place: place.location.clone() });
+        }
+        _ => None,
+    };
+    if let Some(path) = of_ours {
+        objects::refuse_unknown_migrations(&look, path).map_err(|error| error.explained(&explain))?;
+    }
+    let found = version(&look).map_err(&explain)?;
+    if let Some(path) = of_ours.filter(|_| (1..=OF_FILES.len() as u32).contains(&found)) {
+        objects::refuse_unknown(&look, path, found).map_err(|error| error.explained(&explain))?;
+    }
+    match (has_tables, is_ours) {
         (false, None) if found == 0 => Ok(0),
         (true, Some(true)) if found == 0 => {
             let reason =

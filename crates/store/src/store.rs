@@ -1,9 +1,13 @@
 //! The open file and what is written to it: each record in a transaction of its own.
 //! Owns the connection's settings; must not know how a run is read again or found by name.
 
-use std::{fs, path::Path, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use samples::{CellEnd, MachineChange, RunHeader, RunId, RunRecord, RunState, Sink, SkippedCell, Trial};
 
 use crate::{
@@ -50,6 +54,7 @@ impl Store {
     fn open_at(place: Place) -> Result<Self, StoreError> {
         if let Location::File(path) = &place.location {
             create_folder(path)?;
+            refuse_special_files(path)?;
         }
         let database = connect(&place).map_err(place.explain("open"))?;
         schema::prepare(&database, &place)?;
@@ -318,6 +323,19 @@ fn create_folder(path: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(folder).map_err(|source| StoreError::Folder { folder: folder.to_owned(), source })
 }
 
+/// SQLite opens the files next to a database whatever they are, and waits for the other end of a named pipe.
+fn refuse_special_files(path: &Path) -> Result<(), StoreError> {
+    for ending in ["", "-journal", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        let path = PathBuf::from(name);
+        if fs::metadata(&path).is_ok_and(|known| !known.is_file()) {
+            return Err(StoreError::CannotOpen { path, reason: "it is not a regular file".to_owned() });
+        }
+    }
+    Ok(())
+}
+
 fn connect(place: &Place) -> Result<Database, DatabaseError> {
     let path = match &place.location {
         Location::File(path) => path,
@@ -328,6 +346,15 @@ fn connect(place: &Place) -> Result<Database, DatabaseError> {
     // Without SQLITE_OPEN_URI: a path is only ever a path.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    // Whoever wrote the file decides what its schema does: it must run nothing here.
+    for (setting, is_on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+    ] {
+        connection.set_db_config(setting, is_on)?;
+    }
     connection.busy_timeout(place.patience)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     Ok(Database::File { connection, path: path.clone() })

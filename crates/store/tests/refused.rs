@@ -3,7 +3,7 @@
 
 mod record;
 
-use std::fs;
+use std::{fs, process::Command};
 
 use record::{header, place, trial};
 use rusqlite::Connection;
@@ -91,6 +91,83 @@ fn a_new_file_that_several_open_at_once_is_nobody_elses() {
                 opened.join().expect("ended").expect("opens");
             }
         });
+    }
+}
+
+/// What another user can put into a database before this one opens it.
+const HOSTILE: [(&str, &str); 10] = [
+    ("thief", "CREATE TRIGGER thief AFTER INSERT ON trial BEGIN DELETE FROM trial; END"),
+    ("thief", "CREATE TRIGGER thief AFTER UPDATE ON run BEGIN DELETE FROM run; END"),
+    (
+        "run",
+        "DROP TABLE run; CREATE VIEW run AS WITH RECURSIVE n(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM n)
+         SELECT number, '' AS id FROM n",
+    ),
+    (
+        "migration",
+        "DROP TABLE migration; CREATE VIEW migration AS
+         WITH RECURSIVE n(version) AS (SELECT 1 UNION ALL SELECT version + 1 FROM n) SELECT version, '' AS tool FROM n",
+    ),
+    (
+        "migration",
+        "DROP TABLE migration; CREATE TABLE migration (tool TEXT, version GENERATED ALWAYS AS (length(hex(tool))))",
+    ),
+    ("note", "CREATE VIEW note AS SELECT 1"),
+    ("by_note", "CREATE INDEX by_note ON run (hex(header))"),
+    ("extra", "CREATE TABLE extra (number INTEGER)"),
+    (
+        "baseline",
+        "DROP TABLE baseline; CREATE TABLE baseline (name TEXT PRIMARY KEY CHECK (length(hex(name)) > 1),
+         run INTEGER NOT NULL REFERENCES run (number)) STRICT",
+    ),
+    ("words", "CREATE VIRTUAL TABLE words USING fts5(word)"),
+];
+
+#[test]
+fn refuses_objects_that_plumb_did_not_create_and_runs_none_of_them() {
+    for (name, sql) in HOSTILE {
+        let (_folder, path) = place();
+        let header = header("quick-20261121-1", 1);
+        let mut open = Store::open(&path).expect("opens");
+        open.begin(&header).expect("begins");
+        Connection::open(&path).and_then(|other| other.execute_batch(sql)).expect(sql);
+        let before = fs::read(&path).expect("is there");
+        let error = Store::open(&path).expect_err(sql);
+        assert!(matches!(error, StoreError::UnknownObject { .. }), "{sql}: {error:?}");
+        let message = error.to_string();
+        assert!(message.contains(&format!("`{name}`")) && message.contains("runs.db"), "{message}");
+        assert_eq!(fs::read(&path).expect("is there"), before, "{sql}");
+        // A store that was open before runs no trigger either.
+        if sql.starts_with("CREATE TRIGGER") {
+            open.trial(&header.id, &trial(0)).and_then(|()| open.complete(&header.id)).expect("is stored");
+            assert_eq!(open.load(&header.id).expect("loads").trials.len(), 1, "{sql}");
+        }
+    }
+}
+
+#[test]
+fn opens_a_file_that_was_analyzed() {
+    let (_folder, path) = place();
+    let header = header("quick-20261121-1", 1);
+    Store::open(&path).and_then(|mut store| store.begin(&header)).expect("begins");
+    Connection::open(&path).and_then(|other| other.execute_batch("ANALYZE")).expect("analyzes");
+    assert_eq!(Store::open(&path).and_then(|store| store.runs()).expect("opens").len(), 1);
+}
+
+/// SQLite would wait for the other end of a pipe.
+#[test]
+fn refuses_pipes_in_place_of_the_file_and_of_those_next_to_it() {
+    for ending in ["", "-journal", "-wal", "-shm"] {
+        let (_folder, path) = place();
+        fs::create_dir_all(path.parent().expect("has a folder")).expect("creates it");
+        if !ending.is_empty() {
+            drop(Store::open(&path).expect("opens"));
+        }
+        let mut pipe = path.clone().into_os_string();
+        pipe.push(ending);
+        assert!(Command::new("mkfifo").arg(&pipe).status().expect("coreutils").success());
+        let message = Store::open(&path).expect_err("is a pipe").to_string();
+        assert!(message.contains("not a regular file"), "{ending}: {message}");
     }
 }
 
