@@ -19,9 +19,12 @@ impl ProgramCopy {
     /// # Errors
     /// When it cannot be read.
     pub fn of(path: &Path) -> Result<Self, GuestError> {
-        let bytes = loadable(path)?;
+        Ok(Self::of_bytes(loadable(path)?))
+    }
+
+    fn of_bytes(bytes: Vec<u8>) -> Self {
         let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { bytes, hash })
+        Self { bytes, hash }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -34,7 +37,7 @@ impl ProgramCopy {
     }
 
     #[cfg(test)]
-    pub(super) fn pretended(hash: &str) -> Self {
-        Self { bytes: Vec::new(), hash: hash.to_owned() }
+    pub(super) fn pretended(bytes: &[u8]) -> Self {
+        Self::of_bytes(bytes.to_vec())
     }
 }

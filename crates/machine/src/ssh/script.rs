@@ -7,6 +7,8 @@ use super::program_copy::ProgramCopy;
 
 /// Before an answer, on a line of its own: start-up files of shells may print others.
 const MARK: &str = "plumb: ";
+/// What is shown of a name that a host answers with.
+const LONGEST_WORD: usize = 100;
 /// As many digits of the hash name the file.
 const NAMED: usize = 16;
 
@@ -30,26 +32,32 @@ impl Answer {
         match word {
             "ready" => Some(Self::Ready),
             "absent" => Some(Self::Absent),
-            "other" => Some(Self::Other(rest.to_owned())),
-            "lacks" => Some(Self::Lacks(rest.to_owned())),
+            "other" => Some(Self::Other(rest.chars().take(LONGEST_WORD).collect())),
+            "lacks" => Some(Self::Lacks(rest.chars().take(LONGEST_WORD).collect())),
             _ => None,
         }
     }
 }
 
 /// Becomes the agent where the program is there and whole. Without `keep` its file is gone when it runs.
+///
+/// The program is opened once: the descriptor that is checked is the one that is executed, so that whoever can rename the cache
+/// folder, as the owner of `$XDG_CACHE_HOME` can, runs nothing here.
 pub(super) fn start(program: &ProgramCopy, keep: bool) -> String {
-    let turn = match keep {
-        true => r#"exec "$p" agent"#,
-        false => r#"exec 3<"$p"; rm -f "$p"; rmdir "$d" 2>/dev/null; exec /proc/self/fd/3 agent"#,
-    };
+    let remove = if keep { "" } else { r#"rm -f "$n"; rmdir ../plumb 2>/dev/null; "# };
     let arch = consts::ARCH;
+    let is_program = format!(r#"[ -f "$f" ] && private "$f" && {}"#, has_hash(program, "<&3"));
     quoted(&[
         &places(program),
         r#"s="$(uname -s) $(uname -m)""#,
         &format!(r#"[ "$s" = "Linux {arch}" ] || {{ echo "{MARK}other $s"; exit 0; }}"#),
         &format!(r#"command -v sha256sum >/dev/null || {{ echo "{MARK}lacks sha256sum"; exit 0; }}"#),
-        &format!(r#"{} && {{ chmod 700 "$d" && echo "{MARK}ready" && {turn}; }}"#, is_whole(program, "$p")),
+        PRIVATE,
+        ENTER,
+        r#"f=/proc/self/fd/3"#,
+        &format!(
+            r#"enter 2>/dev/null && [ -f "$n" ] && exec 3<"$n" && {is_program} && {{ {remove}cd /; echo "{MARK}ready"; exec "$f" agent; }}"#
+        ),
         &format!(r#"echo "{MARK}absent""#),
     ])
 }
@@ -58,26 +66,40 @@ pub(super) fn start(program: &ProgramCopy, keep: bool) -> String {
 pub(super) fn install(program: &ProgramCopy) -> String {
     quoted(&[
         &places(program),
-        r#"mkdir -p "$d" && chmod 700 "$d" || exit 1"#,
-        r#"t="$d/.new-$$""#,
-        r#"trap "rm -f \"\$t\"" 0 1 2 15"#,
+        PRIVATE,
+        ENTER,
+        r#"mkdir -p "$d" && enter || exit 1"#,
+        "t=.new-$$",
+        r#"trap "rm -f $t" 0 1 2 15"#,
+        r#"rm -f "$t""#,
+        // The file must be a new one.
+        "set -C",
         r#"cat > "$t" || exit 1"#,
         &format!(
             r#"{} || {{ echo "what arrived is not what was sent" >&2; exit 1; }}"#,
-            is_whole(program, "$t")
+            has_hash(program, r#"<"$t""#)
         ),
-        r#"chmod 700 "$t" && mv -f "$t" "$p""#,
+        r#"chmod 700 "$t" && mv -f "$t" "$n""#,
     ])
 }
 
+/// Whether a file is this user's and writable by no other: by its mode as `ls` shows it, where an access control list shows, too.
+const PRIVATE: &str =
+    r#"private() { [ -O "$1" ] && case "$(ls -ldnL "$1")" in (?????-??-*) ;; (*) return 1 ;; esac; }"#;
+
+/// Enters the cache folder, which is checked after that: its path can lead elsewhere by then. A link to a folder of another
+/// name is refused, since files are created in it.
+const ENTER: &str = r#"enter() { cd "$d" >/dev/null && case "$(pwd -P)" in (*/plumb) private . ;; (*) false ;; esac || { echo "$d is a link, belongs to another user or can be written by others" >&2; return 1; }; }"#;
+
 fn places(program: &ProgramCopy) -> String {
     let name = &program.hash()[..NAMED];
-    format!(r#"umask 077; d="${{XDG_CACHE_HOME:-$HOME/.cache}}/plumb"; p="$d/plumb-{name}""#)
+    format!(r#"umask 077; d="${{XDG_CACHE_HOME:-$HOME/.cache}}/plumb"; n=plumb-{name}"#)
 }
 
-fn is_whole(program: &ProgramCopy, file: &str) -> String {
+/// Whether what is read from there is the program.
+fn has_hash(program: &ProgramCopy, from: &str) -> String {
     let hash = program.hash();
-    format!(r#"[ -f "{file}" ] && h=$(sha256sum < "{file}") && [ "${{h%% *}}" = {hash} ]"#)
+    format!(r#"h=$(sha256sum {from}) && [ "${{h%% *}}" = {hash} ]"#)
 }
 
 fn quoted(commands: &[&str]) -> String {
@@ -85,7 +107,19 @@ fn quoted(commands: &[&str]) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_macros, reason = "a skipped test says why")]
 mod tests {
+    use std::{
+        fs::{self, Permissions},
+        io::Write,
+        os::unix::{
+            fs::{PermissionsExt, chown},
+            process::CommandExt,
+        },
+        path::PathBuf,
+        process::{Child, Command, Output, Stdio},
+    };
+
     use super::*;
 
     #[test]
@@ -97,6 +131,7 @@ mod tests {
             ("plumb: absent", Some(Answer::Absent)),
             ("plumb: other Linux aarch64", other()),
             ("plumb: whatever", None),
+            (&format!("plumb: lacks {}", "x".repeat(60_000)), Some(Answer::Lacks("x".repeat(LONGEST_WORD)))),
         ] {
             assert_eq!(Answer::of(line), wanted, "{line}");
         }
@@ -104,9 +139,180 @@ mod tests {
 
     #[test]
     fn no_script_has_a_quote_within_its_quotes() {
-        let program = ProgramCopy::pretended(&"0123456789abcdef".repeat(4));
+        let program = ProgramCopy::pretended(b"a program");
         for script in [start(&program, true), start(&program, false), install(&program)] {
             assert_eq!(script.matches('\'').count(), 2, "{script}");
         }
+    }
+
+    const OURS: &[u8] = b"#!/bin/sh\necho the program runs\n";
+    /// The user who owns the cache folder; no such account is needed.
+    const OTHER: u32 = 4242;
+    /// How often the program is started while the other user swaps files.
+    const STARTS: usize = 10;
+
+    /// A cache folder that belongs to another user.
+    struct SharedCache {
+        folder: tempfile::TempDir,
+        program: ProgramCopy,
+    }
+
+    impl SharedCache {
+        /// `None`, with the reason, where nobody can be another user.
+        fn new() -> Option<Self> {
+            if !sys::confine::is_root() {
+                eprintln!("skipped: machine::ssh::script: needs root, to be two users");
+                return None;
+            }
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("ours");
+            let cache = Self { folder, program: ProgramCopy::pretended(OURS) };
+            for name in ["home", "home/.cache"] {
+                fs::create_dir(cache.path(name)).expect("ours");
+                chown(cache.path(name), Some(OTHER), Some(OTHER)).expect("root");
+            }
+            Some(cache)
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
+        }
+
+        fn name(&self) -> &str {
+            &self.program.hash()[..NAMED]
+        }
+
+        /// A shell of the other user in the cache folder, where `$n` is the name of the program's file.
+        fn as_other(&self, script: &str) -> Command {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).current_dir(self.path("home/.cache")).uid(OTHER).gid(OTHER);
+            command.env("n", format!("plumb-{}", self.name()));
+            command
+        }
+
+        fn other_does(&self, script: &str) {
+            assert!(self.as_other(script).status().expect("sh is there").success(), "{script}");
+        }
+
+        /// What a script of root's says, with `input`; root has the other user's home, or only the cache folder.
+        fn as_root(&self, script: &str, input: &[u8], by_home: bool) -> Output {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).env_remove("XDG_CACHE_HOME");
+            match by_home {
+                true => command.env("HOME", self.path("home")),
+                false => command.env("XDG_CACHE_HOME", self.path("home/.cache")),
+            };
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().expect("sh is there");
+            // A script that refuses reads nothing.
+            let _ = child.stdin.take().expect("piped").write_all(input);
+            child.wait_with_output().expect("a child of this test")
+        }
+
+        /// What comes of a start, and that nothing of the other user's has run.
+        fn start(&self, keep: bool, by_home: bool) -> String {
+            let output = self.as_root(&start(&self.program, keep), b"", by_home);
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(!text.contains("another program"), "root runs the other user's program: {text}");
+            text
+        }
+
+        fn install(&self, by_home: bool) -> Output {
+            self.as_root(&install(&self.program), OURS, by_home)
+        }
+    }
+
+    /// A child that is ended with its owner.
+    struct Swapping(Child);
+
+    impl Drop for Swapping {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    /// The other user's copy of the program, and one that shows who runs it.
+    const PREPARE: &str = r##"mkdir -p evil && printf "#!/bin/sh\necho the program runs\n" > evil/good
+        printf "#!/bin/sh\necho another program runs as \$(id -u)\n" > evil/bad
+        chmod -R 755 evil && cp evil/good "evil/$n" && chmod 755 "evil/$n""##;
+
+    #[test]
+    fn runs_no_program_of_another_user_who_swaps_it_after_it_was_hashed() {
+        let Some(cache) = SharedCache::new() else { return };
+        cache.other_does(&format!("{PREPARE}; mv evil plumb"));
+        let swap = "cd plumb; while :; do ln -f good \"$n\"; ln -f bad \"$n\"; done";
+        let swapping = Swapping(cache.as_other(swap).spawn().expect("sh is there"));
+        for number in 0..STARTS {
+            assert_eq!(cache.start(number % 2 == 0, number % 3 == 0), "plumb: absent\n");
+        }
+        drop(swapping);
+        for by_home in [false, true] {
+            let refused = cache.install(by_home);
+            let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert!(!refused.status.success() && said.contains("belongs to another user"), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn runs_its_own_program_while_another_user_swaps_the_folder() {
+        let Some(cache) = SharedCache::new() else { return };
+        cache.other_does(PREPARE);
+        let swap = "rm -f evil/\"$n\"; ln -f evil/bad evil/\"$n\"
+            while :; do mv plumb ours; mv evil plumb; mv plumb evil; mv ours plumb; done 2>/dev/null";
+        assert!(cache.install(false).status.success());
+        let swapping = Swapping(cache.as_other(swap).spawn().expect("sh is there"));
+        for number in 0..STARTS {
+            let _ = cache.install(number % 2 == 0);
+            let text = cache.start(true, number % 3 == 0);
+            assert!(["plumb: absent\n", "plumb: ready\nthe program runs\n"].contains(&&*text), "{text}");
+        }
+        drop(swapping);
+    }
+
+    #[test]
+    fn refuses_a_cache_folder_that_is_not_private() {
+        let Some(cache) = SharedCache::new() else { return };
+        let refused = |what: &str| {
+            let output = cache.install(false);
+            assert!(!output.status.success(), "{what}: {output:?}");
+            assert_eq!(cache.start(true, false), "plumb: absent\n", "{what}");
+        };
+        cache.other_does(&format!("{PREPARE}; mv evil plumb"));
+        refused("a folder of another user");
+        // Root's folder, whose content must stay as it is.
+        let own = cache.path("own");
+        fs::create_dir(&own).expect("ours");
+        cache.other_does(&format!("mv plumb evil; ln -s {} plumb", own.display()));
+        refused("a link to another folder of root");
+        assert_eq!(fs::read_dir(&own).expect("ours").count(), 0);
+        cache.other_does("rm plumb; ln -s evil plumb");
+        refused("a link to a folder of its own");
+        cache.other_does("rm plumb");
+        assert!(cache.install(false).status.success());
+        for (mode, what) in [(0o770, "writable by its group"), (0o702, "writable by all")] {
+            fs::set_permissions(cache.path("home/.cache/plumb"), Permissions::from_mode(mode)).expect("ours");
+            refused(what);
+        }
+        fs::set_permissions(cache.path("home/.cache/plumb"), Permissions::from_mode(0o755)).expect("ours");
+        let file = cache.path("home/.cache/plumb").join(format!("plumb-{}", cache.name()));
+        chown(&file, Some(OTHER), None).expect("root");
+        assert_eq!(cache.start(true, false), "plumb: absent\n", "a file of another user");
+        chown(&file, Some(0), None).expect("root");
+        fs::set_permissions(&file, Permissions::from_mode(0o720)).expect("ours");
+        assert_eq!(cache.start(true, false), "plumb: absent\n", "a file that its group can write");
+    }
+
+    #[test]
+    fn starts_what_it_has_installed_and_removes_it_without_a_cache() {
+        let Some(cache) = SharedCache::new() else { return };
+        assert_eq!(cache.start(true, true), "plumb: absent\n");
+        assert!(cache.install(true).status.success());
+        assert_eq!(cache.start(true, true), "plumb: ready\nthe program runs\n");
+        assert_eq!(cache.start(false, true), "plumb: ready\nthe program runs\n");
+        assert!(!cache.path("home/.cache/plumb").exists(), "nothing is left");
+        let wrong = cache.as_root(&install(&cache.program), b"cut", true);
+        assert!(!wrong.status.success(), "{wrong:?}");
+        assert_eq!(fs::read_dir(cache.path("home/.cache/plumb")).expect("ours").count(), 0);
     }
 }
