@@ -21,7 +21,7 @@ pub enum RunError {
     Read(#[from] topology::ReadError),
     /// An agent could not be started.
     #[error(transparent)]
-    Machine(#[from] machine::MachineError),
+    Machine(machine::MachineError),
     /// An agent ended, or spoke nonsense.
     #[error("the agent of host {host} is lost: {source}{}", last_output(.said))]
     Agent {
@@ -116,6 +116,15 @@ pub enum RunError {
     /// The user asked for the end while others had what it needs.
     #[error("interrupted while it waited for {what}")]
     InterruptedWaiting { what: String },
+}
+
+impl From<machine::MachineError> for RunError {
+    fn from(error: machine::MachineError) -> Self {
+        match error {
+            machine::MachineError::Interrupted { .. } => Self::Interrupted,
+            error => Self::Machine(error),
+        }
+    }
 }
 
 impl RunError {

@@ -11,7 +11,7 @@ use scenario::{Access, HostName, Lab, Monitor, Vm};
 use topology::Topology;
 use workload::BalloonMethod;
 
-use crate::{error::RunError, run::Request};
+use crate::{error::RunError, run::Request, stop::Stop};
 
 /// Machines that wait to be started, and what is known of them.
 pub(crate) struct Machines {
@@ -25,9 +25,10 @@ pub(crate) fn of(
     hosts: &BTreeSet<&HostName>,
     topology: &Topology,
     request: &Request<'_>,
+    stop: &Stop,
 ) -> Result<Machines, RunError> {
     let mut monitors =
-        Monitors { request, topology, kernel: None, program: None, qemu: None, firecracker: None };
+        Monitors { request, topology, stop, kernel: None, program: None, qemu: None, firecracker: None };
     let mut waiting: Vec<(HostName, Box<dyn Machine>)> = Vec::new();
     for &host in hosts {
         let machine: Box<dyn Machine> = match request.scenario.lab.vm(host) {
@@ -73,6 +74,7 @@ fn unbooted(lab: &Lab) -> impl Iterator<Item = String> {
 struct Monitors<'a> {
     request: &'a Request<'a>,
     topology: &'a Topology,
+    stop: &'a Stop,
     kernel: Option<Kernel>,
     program: Option<Arc<ProgramCopy>>,
     qemu: Option<ForQemu>,
@@ -133,7 +135,7 @@ impl Monitors<'_> {
             None => Arc::new(ProgramCopy::of(&self.request.agent)?),
         };
         self.program = Some(Arc::clone(&program));
-        let machine = Ssh::new(host.clone(), destination.to_owned(), program);
+        let machine = Ssh::new(host.clone(), destination.to_owned(), program, self.stop.flag());
         Ok(if self.request.hosts.cache { machine } else { machine.without_cache() })
     }
 

@@ -148,7 +148,7 @@ fn start(
 ) -> Result<Endpoints, RunError> {
     observer.event(&Event::Step("starting the agents"));
     let ends = ends(request, lacks);
-    let machines = machines::of(&ends, ground.topology, request)?;
+    let machines = machines::of(&ends, ground.topology, request, stop)?;
     if let Some(because) = &machines.emulated {
         observer.event(&Event::Notice(&format!("virtual machines are emulated: {because}")));
     }

@@ -59,6 +59,12 @@ impl AgentProcess {
         self.child.iter().map(Child::id).collect()
     }
 
+    /// Whether it has ended, or was never started.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        // Where the kernel does not say, there is nothing to wait for.
+        self.child.as_mut().is_none_or(|child| !matches!(child.try_wait(), Ok(None)))
+    }
+
     /// Waits until it has ended by itself; its exit status, if it has one.
     pub(crate) fn wait(&mut self) -> Option<i32> {
         self.child.take()?.wait().ok()?.code()

@@ -48,6 +48,9 @@ pub enum MachineError {
         #[source]
         source: SshError,
     },
+    /// The user asked for the end while the agent was being started.
+    #[error("interrupted while the agent of host {host} was being started")]
+    Interrupted { host: String },
     /// A member did not start the agent.
     #[error("host {host}: {source}")]
     Member {
@@ -66,6 +69,7 @@ impl MachineError {
             Self::Guest(_) => None,
             Self::Start { host, .. }
             | Self::Started { host }
+            | Self::Interrupted { host }
             | Self::Qemu { host, .. }
             | Self::Firecracker { host, .. }
             | Self::Ssh { host, .. }

@@ -8,14 +8,16 @@ mod program_copy;
 mod script;
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    ffi::OsString,
+    io::{self, BufRead, BufReader, Read, Write},
     process::{ChildStdin, ChildStdout, Command},
     sync::{
         Arc,
-        mpsc::{self, RecvTimeoutError},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc::{self, Receiver, RecvTimeoutError},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use scenario::HostName;
@@ -35,10 +37,16 @@ const OPTIONS: &[&str] = &[
     "-oServerAliveCountMax=3",
     "-oEscapeChar=none",
 ];
+/// How long a host may take.
+const PATIENCE: Patience = Patience { silence: LOGIN, copy: Duration::from_secs(3600) };
 /// How long a login may take.
 const LOGIN: Duration = Duration::from_secs(60);
-/// What a shell's start-up files may print before the answer.
+/// What a shell's start-up files may print before the answer, in bytes.
 const MOST_CHATTER: u64 = 64 << 10;
+/// How often a wait looks whether it has to end.
+const GLANCE: Duration = Duration::from_millis(50);
+/// The part of the program that is sent at once, in bytes.
+const PIECE: usize = 64 << 10;
 
 /// A machine that is reached by SSH.
 #[derive(Debug)]
@@ -48,6 +56,27 @@ pub struct Ssh {
     program: Arc<ProgramCopy>,
     keep: bool,
     agent: AgentProcess,
+    /// The user asks for the end.
+    stop: Arc<AtomicBool>,
+    client: OsString,
+    patience: Patience,
+}
+
+/// How long a host may take.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    /// For a login, and for a copy that makes no progress.
+    silence: Duration,
+    /// For a whole copy.
+    copy: Duration,
+}
+
+/// Why a wait ended without what was waited for.
+enum WaitEnd {
+    Stopped,
+    Late,
+    /// It cannot come any more.
+    Gone,
 }
 
 /// What came of a login.
@@ -58,11 +87,17 @@ enum Login {
 }
 
 impl Ssh {
-    /// A machine for `host` at this destination of `ssh`, whose agent is `program`.
+    /// A machine for `host` at this destination of `ssh`, with `program` as its agent. Its start ends soon after `stop` is set.
     #[must_use]
-    pub fn new(host: HostName, destination: String, program: Arc<ProgramCopy>) -> Self {
+    pub fn new(
+        host: HostName,
+        destination: String,
+        program: Arc<ProgramCopy>,
+        stop: Arc<AtomicBool>,
+    ) -> Self {
         let agent = AgentProcess::new(host.clone());
-        Self { host, destination, program, keep: true, agent }
+        let (client, patience) = ("ssh".into(), PATIENCE);
+        Self { host, destination, program, keep: true, agent, stop, client, patience }
     }
 
     /// The same, whose program is removed from the host as soon as it runs.
@@ -84,11 +119,12 @@ impl Ssh {
 
     fn log_in(&mut self) -> Result<Login, MachineError> {
         let (input, output) = self.run(&script::start(&self.program, self.keep))?;
-        match answer(output) {
-            Ok((Answer::Ready, output)) => {
+        let (answer, begun) = (answer(output), Instant::now());
+        match self.wait(&answer, || begun.elapsed() > self.patience.silence) {
+            Ok(Some((Answer::Ready, output))) => {
                 Ok(Login::Agent(Channel { from_agent: Box::new(output), to_agent: Box::new(input) }))
             }
-            Ok((answer, _)) => {
+            Ok(Some((answer, _))) => {
                 self.agent.stop();
                 match answer {
                     Answer::Other(platform) => Err(self.failed(SshError::OtherPlatform { platform })),
@@ -96,23 +132,42 @@ impl Ssh {
                     Answer::Ready | Answer::Absent => Ok(Login::Absent),
                 }
             }
-            Err(RecvTimeoutError::Timeout) => Err(self.failed(SshError::of(None, ""))),
-            Err(RecvTimeoutError::Disconnected) => {
+            Ok(None) => Err(self.failed(SshError::Chatter { most: MOST_CHATTER })),
+            Err(WaitEnd::Gone) => {
                 drop(input);
-                let status = self.agent.wait();
+                let status = self.status()?;
                 Err(self.failed(SshError::of(status, &self.agent.last_output())))
             }
+            Err(end) => Err(self.ended(&end)),
         }
     }
 
     /// Copies the program there; what arrived is checked by its hash before it is given its name.
     fn install(&mut self) -> Result<(), MachineError> {
-        let (mut input, mut output) = self.run(&script::install(&self.program))?;
-        // What keeps it from being written is what the other side says.
-        let _ = input.write_all(self.program.bytes());
-        drop(input);
-        let _ = output.read_to_end(&mut Vec::new());
-        let status = self.agent.wait();
+        let (input, output) = self.run(&script::install(&self.program))?;
+        let copied = Arc::new(AtomicUsize::new(0));
+        let output_read = copy(Arc::clone(&self.program), input, output, Arc::clone(&copied));
+        let begun = Instant::now();
+        let (mut progress, mut last_progress) = (0, begun);
+        let is_late = || {
+            let now = copied.load(Ordering::Relaxed);
+            if now > progress {
+                (progress, last_progress) = (now, Instant::now());
+            }
+            last_progress.elapsed() > self.patience.silence || begun.elapsed() > self.patience.copy
+        };
+        match self.wait(&output_read, is_late) {
+            Ok(read) if read > MOST_CHATTER => {
+                return Err(self.failed(SshError::Chatter { most: MOST_CHATTER }));
+            }
+            Ok(_) | Err(WaitEnd::Gone) => {}
+            Err(WaitEnd::Late) => {
+                let (copied, all) = (copied.load(Ordering::Relaxed), self.program.bytes().len());
+                return Err(self.failed(SshError::Stalled { copied, all }));
+            }
+            Err(end) => return Err(self.ended(&end)),
+        }
+        let status = self.status()?;
         if status == Some(0) {
             return Ok(());
         }
@@ -120,9 +175,46 @@ impl Ssh {
         Err(self.failed(SshError::of_copy(status, &said)))
     }
 
+    /// What comes from another thread, unless the user asks for the end or it `is_late` before that.
+    fn wait<T>(&self, from: &Receiver<T>, mut is_late: impl FnMut() -> bool) -> Result<T, WaitEnd> {
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(WaitEnd::Stopped);
+            }
+            match from.recv_timeout(GLANCE) {
+                Ok(received) => return Ok(received),
+                Err(RecvTimeoutError::Disconnected) => return Err(WaitEnd::Gone),
+                Err(RecvTimeoutError::Timeout) if is_late() => return Err(WaitEnd::Late),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// The exit status of `ssh`, after its output has ended; a host that keeps the connection open is not waited for.
+    fn status(&mut self) -> Result<Option<i32>, MachineError> {
+        let begun = Instant::now();
+        while !self.agent.has_ended() {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(self.ended(&WaitEnd::Stopped));
+            }
+            if begun.elapsed() > self.patience.silence {
+                return Err(self.ended(&WaitEnd::Late));
+            }
+            thread::sleep(GLANCE);
+        }
+        Ok(self.agent.wait())
+    }
+
+    fn ended(&self, end: &WaitEnd) -> MachineError {
+        match end {
+            WaitEnd::Stopped => MachineError::Interrupted { host: self.host.to_string() },
+            WaitEnd::Late | WaitEnd::Gone => self.failed(SshError::of(None, "")),
+        }
+    }
+
     fn run(&mut self, script: &str) -> Result<(ChildStdin, ChildStdout), MachineError> {
         self.agent = AgentProcess::new(self.host.clone());
-        let mut command = Command::new("ssh");
+        let mut command = Command::new(&self.client);
         command.env_remove(crate::STORE);
         // What it says is read for its cause.
         command.env("LC_ALL", "C").args(OPTIONS).arg("--").arg(&self.destination).arg(script);
@@ -137,8 +229,9 @@ impl Ssh {
     }
 }
 
-/// What the script answers, and all that follows it; an error where it ends without an answer, or takes too long.
-fn answer(output: ChildStdout) -> Result<(Answer, BufReader<ChildStdout>), RecvTimeoutError> {
+/// What the script answers, and all that follows it; `None` where a host sends more than [`MOST_CHATTER`] before that. Nothing
+/// comes where its output ends without an answer.
+fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout>)>> {
     let (answered, answer) = mpsc::channel();
     thread::spawn(move || {
         let mut output = BufReader::new(output);
@@ -151,13 +244,39 @@ fn answer(output: ChildStdout) -> Result<(Answer, BufReader<ChildStdout>), RecvT
                 _ => return,
             }
             if let Some(found) = Answer::of(String::from_utf8_lossy(&line).trim_end()) {
-                // Whoever asked has given up otherwise.
-                let _ = answered.send((found, output));
+                // Nobody receives it after the deadline.
+                let _ = answered.send(Some((found, output)));
                 return;
             }
         }
+        let _ = answered.send(None);
     });
-    answer.recv_timeout(LOGIN)
+    answer
+}
+
+/// Writes the program to `input`, counting its bytes, and reads what the host says to that: how many bytes, or one more than
+/// [`MOST_CHATTER`].
+fn copy(
+    program: Arc<ProgramCopy>,
+    mut input: ChildStdin,
+    output: ChildStdout,
+    copied: Arc<AtomicUsize>,
+) -> Receiver<u64> {
+    thread::spawn(move || {
+        for piece in program.bytes().chunks(PIECE) {
+            // The reason is in what the host says.
+            if input.write_all(piece).is_err() {
+                return;
+            }
+            copied.fetch_add(piece.len(), Ordering::Relaxed);
+        }
+    });
+    let (sender, output_read) = mpsc::channel();
+    thread::spawn(move || {
+        let read = io::copy(&mut output.take(MOST_CHATTER + 1), &mut io::sink());
+        let _ = sender.send(read.unwrap_or(0));
+    });
+    output_read
 }
 
 impl Machine for Ssh {
@@ -183,5 +302,80 @@ impl Machine for Ssh {
 
     fn condition(&self) -> Condition {
         Condition { last_output: self.agent.last_output(), ..Condition::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::PermissionsExt};
+
+    use super::*;
+
+    /// `install` is run where the program is copied, and `start` where it is started.
+    fn start(start: &str, install: &str, patience: Patience, is_stopped: bool) -> (MachineError, Vec<u32>) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let client = folder.path().join("ssh");
+        let script =
+            format!("#!/bin/sh\ncase \"$*\" in *sha256sum*\\<\\&3*) {start};; *) {install};; esac\n");
+        fs::write(&client, script).expect("ours");
+        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).expect("ours");
+        let program = Arc::new(ProgramCopy::pretended(&vec![b'x'; 4 << 20]));
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut machine = Ssh {
+            client: client.into(),
+            patience,
+            ..Ssh::new(HostName::new("a"), "h".to_owned(), program, Arc::clone(&stop))
+        };
+        let stopping = is_stopped.then(|| {
+            thread::spawn(move || {
+                thread::sleep(Duration::from_millis(300));
+                stop.store(true, Ordering::Relaxed);
+            })
+        });
+        let error = machine.start().expect_err("no agent starts");
+        stopping.into_iter().for_each(|stopping| stopping.join().expect("it only sleeps"));
+        (error, machine.pids())
+    }
+
+    const ABSENT: &str = "echo plumb: absent";
+    const STILL: &str = "exec sleep 1000";
+    /// What a host says and does at a login, and while the program is copied.
+    const HOSTILE: [(&str, &str, &str); 9] = [
+        (STILL, STILL, "no answer in time"),
+        ("exec >&-; exec sleep 1000", STILL, "no answer in time"),
+        ("exec yes", STILL, "sent more than 65536 bytes"),
+        ("exec cat /dev/zero", STILL, "sent more than 65536 bytes"),
+        (ABSENT, "exec yes", "sent more than 65536 bytes"),
+        (ABSENT, "cat >/dev/null; exec cat /dev/zero", "sent more than 65536 bytes"),
+        (ABSENT, STILL, "the copy of the agent's program stopped after"),
+        (ABSENT, "exec >&-; exec sleep 1000", "no answer in time"),
+        (
+            ABSENT,
+            "head -c 1000000 >/dev/null; exec sleep 1000",
+            "the copy of the agent's program stopped after",
+        ),
+    ];
+
+    #[test]
+    fn ends_the_start_on_a_host_that_neither_answers_nor_reads() {
+        let patience = Patience { silence: Duration::from_millis(500), copy: Duration::from_secs(60) };
+        for (at_login, at_copy, part) in HOSTILE {
+            let (error, left) = start(at_login, at_copy, patience, false);
+            assert!(error.to_string().contains(part), "{at_login}, {at_copy}: {error}");
+            assert_eq!(left, [0; 0], "{at_login}, {at_copy}");
+        }
+        let trickle = "while head -c 4096 >/dev/null; do sleep 0.1; done";
+        let short = Patience { silence: Duration::from_secs(60), copy: Duration::from_secs(1) };
+        let (error, _) = start(ABSENT, trickle, short, false);
+        assert!(error.to_string().contains("stopped after"), "{error}");
+    }
+
+    #[test]
+    fn ends_the_start_when_the_user_asks_for_it() {
+        for (at_login, at_copy, _) in HOSTILE.into_iter().filter(|(_, _, part)| !part.starts_with("sent")) {
+            let (error, left) = start(at_login, at_copy, PATIENCE, true);
+            assert!(matches!(error, MachineError::Interrupted { .. }), "{at_login}, {at_copy}: {error}");
+            assert_eq!(left, [0; 0], "{at_login}, {at_copy}");
+        }
     }
 }

@@ -61,6 +61,18 @@ pub enum SshError {
         "the agent's program was copied there and is gone again; does another program clean its ~/.cache?"
     )]
     NotKept,
+    #[error(
+        "it sent more than {most} bytes instead of an answer; look at what its shell's start-up files print, with `ssh HOST true`"
+    )]
+    Chatter {
+        /// Bytes.
+        most: u64,
+    },
+    #[error(
+        "the copy of the agent's program stopped after {copied} of {all} bytes; check the connection and the free space there, \
+         and try again"
+    )]
+    Stalled { copied: usize, all: usize },
     #[error("`ssh` did not get an agent started: {said}")]
     Other {
         /// What `ssh` or the host said.

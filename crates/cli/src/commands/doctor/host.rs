@@ -48,7 +48,7 @@ pub(super) fn run(destination: &str, json: bool) -> anyhow::Result<Exit> {
     interrupt::asks(&stop.flag())?;
     let program = Arc::new(ProgramCopy::of(Path::new(PROGRAM))?);
     let host = HostName::new(destination);
-    let machine = Box::new(Ssh::new(host.clone(), destination.to_owned(), program));
+    let machine = Box::new(Ssh::new(host.clone(), destination.to_owned(), program, stop.flag()));
     let known = lab::introduce_existing((host, machine), TOOL, &stop)?;
     let environment = &known.environment;
     let checks = checks(environment, &known.interface);
