@@ -1,8 +1,8 @@
 //! How long a run takes, with the boots of its guests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
-use scenario::{HostName, Plan, Scenario};
+use scenario::{HostName, PathName, Plan, Scenario};
 use units::Nanos;
 
 use crate::design::forecast;
@@ -22,7 +22,8 @@ pub fn run_time(scenario: &Scenario, plan: &Plan, boot: Nanos, inside: bool) -> 
 /// How many virtual machines there are at the ends of the plan's paths.
 #[must_use]
 pub fn guests(scenario: &Scenario, plan: &Plan) -> usize {
-    let planned = scenario.paths.iter().filter(|path| plan.cells.iter().any(|cell| cell.path == path.name));
+    let paths: HashSet<&PathName> = plan.cells.iter().map(|cell| &cell.path).collect();
+    let planned = scenario.paths.iter().filter(|path| paths.contains(&path.name));
     let ends: BTreeSet<&HostName> = planned.flat_map(|path| [&path.from.host, &path.to.host]).collect();
     ends.into_iter().filter(|host| scenario.lab.vm(host).is_some()).count()
 }

@@ -18,6 +18,7 @@ mod probes;
 mod references;
 mod routes;
 mod schedule;
+mod size;
 mod variants;
 mod virtio_net;
 mod vms;
@@ -33,6 +34,7 @@ pub(crate) use paths::paths;
 pub(crate) use probes::{fit as probes_fit, probes};
 pub(crate) use references::Checker;
 pub(crate) use schedule::schedule;
+pub(crate) use size::size;
 pub(crate) use vms::fit as vms_fit;
 pub(crate) use workloads::{hosts, workloads};
 

@@ -58,11 +58,20 @@ impl PlanOptions {
         }
     }
 
+    /// Trials of each cell.
+    pub(crate) fn blocks(&self, scenario: &Scenario) -> u32 {
+        self.trials(scenario, &self.design(&scenario.schedule.design))
+    }
+
     /// Trials of each cell: a scenario that means a full matrix says too few of them for intervals to narrow.
     fn trials(&self, scenario: &Scenario, design: &Design) -> u32 {
         let written = &scenario.schedule;
         let becomes_adaptive = design.is_adaptive() && !written.design.is_adaptive();
         self.trials.unwrap_or(if becomes_adaptive { written.trials.max(MOST_TRIALS) } else { written.trials })
+    }
+
+    pub(crate) fn wants_workload(&self, workload: &Workload) -> bool {
+        self.workloads.is_empty() || self.workloads.contains(&workload.name)
     }
 
     fn probes(&self, written: &Probes) -> Probes {
@@ -127,22 +136,16 @@ fn duration_estimate(load: &WorkloadSettings) -> Nanos {
     kind.flows_for().unwrap_or(Nanos((sent.0 as f64 / speed * 1e9) as u64))
 }
 
-fn wants_path(options: &PlanOptions, path: &Path) -> bool {
-    path.baseline || options.paths.is_empty() || options.paths.contains(&path.name)
-}
-
-fn wants_workload(options: &PlanOptions, workload: &Workload) -> bool {
-    options.workloads.is_empty() || options.workloads.contains(&workload.name)
-}
-
 /// The cells of a path and workload: every combination of the levels of the factors that apply.
 /// The cells of a plan alone: a matrix may be too large for anything else.
 pub(crate) fn cells(scenario: &Scenario, options: &PlanOptions) -> Vec<Cell> {
     let mut cells = Vec::new();
-    let wanted = scenario.workloads.iter().filter(|workload| wants_workload(options, workload));
+    let wanted = scenario.workloads.iter().filter(|workload| options.wants_workload(workload));
     let workloads: Vec<(&Workload, HashSet<&PathName>)> =
         wanted.map(|workload| (workload, workload.path_set())).collect();
-    for path in scenario.paths.iter().filter(|path| wants_path(options, path)) {
+    let named: HashSet<&PathName> = options.paths.iter().collect();
+    let is_wanted = |path: &&Path| path.baseline || named.is_empty() || named.contains(&path.name);
+    for path in scenario.paths.iter().filter(is_wanted) {
         for (workload, _) in workloads.iter().filter(|(_, paths)| paths.contains(&path.name)) {
             cells.extend(cells_of(scenario, path, workload));
         }

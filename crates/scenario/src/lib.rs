@@ -22,6 +22,7 @@ mod packet_walk;
 mod parse;
 mod path;
 mod plan;
+mod plan_size;
 mod ports;
 mod probes;
 mod resolve;
@@ -49,6 +50,7 @@ pub use names::{CellId, DeviceName, DeviceRef, FactorName, HostName, PathName, W
 pub use parse::digest;
 pub use path::{Path, PathEnd};
 pub use plan::{Cell, Plan, PlannedTrial};
+pub use plan_size::PlanTooLarge;
 pub use probes::Probes;
 pub use rounds::rounds;
 pub use scenario::{Ports, Scenario, Schedule};

@@ -28,11 +28,16 @@ impl Scenario {
 /// What the document means. Checks of the lab wait until all of it could be read and all its names resolve, and walks
 /// until it is sound, so that one mistake is not told twice.
 fn understand(document: &Document, text: &str, mut problems: Vec<Problem>) -> Result<Scenario, Vec<Problem>> {
+    let schedule = gather(check::schedule(document), &mut problems);
+    let trials = schedule.as_ref().map_or(1, |schedule| schedule.trials);
+    if let Some(too_many) = check::size(document, trials) {
+        problems.push(too_many);
+        return Err(problems);
+    }
     let draft = resolve::lab(document);
     let paths = walked(document, &draft, &mut problems);
     let workloads = gather(check::workloads(document), &mut problems);
     let factors = gather(check::factors(document), &mut problems);
-    let schedule = gather(check::schedule(document), &mut problems);
     let probes = gather(check::probes(document), &mut problems);
     let (Some(mut paths), Some(workloads), Some(factors), Some(schedule), Some(probes)) =
         (paths, workloads, factors, schedule, probes)

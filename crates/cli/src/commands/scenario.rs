@@ -1,12 +1,13 @@
 //! `plumb scenario`: list, show and check scenarios.
 
 use std::{
+    collections::HashSet,
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
 };
 
-use ::scenario::{Cell, Diagnosis, Plan, PlanOptions, Scenario, builtin, template, variant};
+use ::scenario::{Diagnosis, PathName, Plan, PlanOptions, Scenario, builtin, template, variant};
 use anyhow::Context;
 use clap::{
     Args, Subcommand, ValueEnum,
@@ -234,10 +235,12 @@ fn refuse(diagnosis: Diagnosis, format: CheckFormat) -> anyhow::Result<Exit> {
 pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     output::line(format_args!("{}: {}", scenario.name, scenario.title))?;
     output::line("paths:")?;
+    // A host is the baseline of the workloads that name it first.
+    let baselines: HashSet<&PathName> =
+        plan.cells.iter().filter(|cell| cell.baseline).map(|cell| &cell.path).collect();
     for path in &scenario.paths {
-        // A host is the baseline of the workloads that name it first.
-        let is_baseline = |cell: &Cell| cell.baseline && cell.path == path.name;
-        let mark = if path.baseline || plan.cells.iter().any(is_baseline) { "  (baseline)" } else { "" };
+        let is_baseline = path.baseline || baselines.contains(&path.name);
+        let mark = if is_baseline { "  (baseline)" } else { "" };
         if path.is_host() {
             output::line(format_args!("  {}: the host itself{mark}", path.name))?;
             continue;

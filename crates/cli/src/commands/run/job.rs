@@ -57,11 +57,21 @@ fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
         let known: Vec<&str> = scenario.workloads.iter().map(|workload| workload.name.as_str()).collect();
         known_or_misuse("workload", workload.as_str(), &known)?;
     }
+    refuse_too_large(&options, scenario)?;
     let seed = args.seed.or(scenario.schedule.seed).unwrap_or_else(seed_from_clock);
     let plan = Plan::expand(scenario, seed, &options);
     enough_trials(args)?;
     enough_time(&plan)?;
     Ok(plan)
+}
+
+/// A plan is expanded in memory.
+pub(super) fn refuse_too_large(options: &PlanOptions, scenario: &Scenario) -> anyhow::Result<()> {
+    options.check_size(scenario).map_err(|error| {
+        Misuse::new(error.to_string())
+            .hint("lower --trials, or name some of them with --path and --workload")
+            .into()
+    })
 }
 
 /// A run that cannot measure every cell once would recommend what it happened to measure.

@@ -17,7 +17,7 @@ const REMEDY: &str = "remedy";
 /// The job that tries the remedies of a complete run; `None` when the lab can apply none of them.
 pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>> {
     let source = resume::kept_source(main)?;
-    let (plan, tries) = plan(main, &source.scenario);
+    let (plan, tries) = plan(main, &source.scenario)?;
     if plan.cells.is_empty() {
         output::aside(format_args!("no finding has a remedy that the lab can apply"));
         return Ok(None);
@@ -27,13 +27,13 @@ pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>
 }
 
 /// What is tried of a run's remedies. It follows from the run alone, so that it can be resumed.
-pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> (Plan, RemedyTrials) {
-    let of_main = resume::kept_plan(main, scenario);
+pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> anyhow::Result<(Plan, RemedyTrials)> {
+    let of_main = resume::kept_plan(main, scenario)?;
     let pairs = pairs(&analysis::analyse(main), &of_main);
     let (cells, remedies): (Vec<[Cell; 2]>, Vec<RemedyTrial>) = pairs.into_iter().unzip();
     let blocks = if of_main.design.is_adaptive() { FEWEST } else { main.header.blocks.max(FEWEST) };
     let plan = Plan::of(cells.into_iter().flatten().collect(), blocks, main.header.seed, of_main.pause);
-    (plan, RemedyTrials { of: main.header.id.clone(), remedies })
+    Ok((plan, RemedyTrials { of: main.header.id.clone(), remedies }))
 }
 
 /// For each claim with a change, its first cell without it and with it; the same change of a cell only once.

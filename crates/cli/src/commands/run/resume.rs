@@ -4,7 +4,11 @@ use ::scenario::{PathName, Plan, PlanOptions, Scenario, WorkloadName};
 use samples::{RunId, RunRecord, RunState};
 use store::Store;
 
-use super::{RunArgs, job::Job, remedies};
+use super::{
+    RunArgs,
+    job::{Job, refuse_too_large},
+    remedies,
+};
 use crate::{
     commands::TOOL,
     failure::Misuse,
@@ -30,13 +34,13 @@ pub(super) fn resumed(
     let (source, plan, tries) = match &record.header.tries {
         None => {
             let source = kept_source(&record)?;
-            let plan = kept_plan(&record, &source.scenario);
+            let plan = kept_plan(&record, &source.scenario)?;
             (source, plan, None)
         }
         Some(tries) => {
             let main = store.load(&tries.of)?;
             let source = kept_source(&main)?;
-            let (plan, tries) = remedies::plan(&main, &source.scenario);
+            let (plan, tries) = remedies::plan(&main, &source.scenario)?;
             (source, plan, Some(tries))
         }
     };
@@ -58,9 +62,10 @@ pub(super) fn kept_source(record: &RunRecord) -> anyhow::Result<Source> {
 }
 
 /// The plan of a run, made anew.
-pub(super) fn kept_plan(record: &RunRecord, scenario: &Scenario) -> Plan {
-    let plan = Plan::expand(scenario, record.header.seed, &options_of(record));
-    plan.limited_to(&record.header.probes)
+pub(super) fn kept_plan(record: &RunRecord, scenario: &Scenario) -> anyhow::Result<Plan> {
+    let options = options_of(record);
+    refuse_too_large(&options, scenario)?;
+    Ok(Plan::expand(scenario, record.header.seed, &options).limited_to(&record.header.probes))
 }
 
 /// Whether the plan made anew is the one that the kept trials were made by, their order included.

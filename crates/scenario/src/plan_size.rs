@@ -1,0 +1,112 @@
+//! How large a plan may be, and how large one would be. Its memory grows with its trials: some 260 bytes each.
+
+use thiserror::Error;
+
+use crate::{expand::PlanOptions, scenario::Scenario};
+
+/// The most trials of a plan: those of all pairs of 1,000 hosts, five times.
+const MOST: usize = 5_000_000;
+
+/// What a plan would hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlanSize {
+    pub(crate) cells: usize,
+    /// Of each cell.
+    pub(crate) trials: u32,
+}
+
+/// A plan that is not made.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{cells} results with {trials} trials each are {} trials; {MOST} are the most", .cells.saturating_mul(*.trials as usize))]
+pub struct PlanTooLarge {
+    cells: usize,
+    trials: u32,
+}
+
+impl PlanSize {
+    pub(crate) fn check(self) -> Result<(), PlanTooLarge> {
+        let Self { cells, trials } = self;
+        if cells.saturating_mul(trials as usize) > MOST {
+            Err(PlanTooLarge { cells, trials })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl PlanOptions {
+    /// Counts what [`Plan::expand`](crate::Plan::expand) would make of `scenario` with these options.
+    ///
+    /// # Errors
+    /// When that is more than a plan may have.
+    pub fn check_size(&self, scenario: &Scenario) -> Result<(), PlanTooLarge> {
+        let cells =
+            scenario.workloads.iter().filter(|workload| self.wants_workload(workload)).map(|workload| {
+                let its = workload.path_set();
+                let paths = scenario.paths.iter().filter(|path| its.contains(&path.name));
+                let of_path = |path| {
+                    let applied = scenario.factors.iter().filter(|factor| factor.applies_to(path, workload));
+                    applied.fold(1_usize, |cells, factor| cells.saturating_mul(factor.levels.len()))
+                };
+                paths.map(of_path).fold(0, usize::saturating_add)
+            });
+        let cells = cells.fold(0, usize::saturating_add);
+        PlanSize { cells, trials: self.blocks(scenario) }.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+
+    /// Hosts that exist already, all of them paired, and `workloads` over each pair.
+    fn pairs(hosts: usize, workloads: usize, rest: &str) -> String {
+        let mut text = "schema = 1\nname = \"many\"\ntitle = \"Many\"\npairs = \"all\"\n".to_owned();
+        (0..hosts).for_each(|host| writeln!(text, "[hosts.h{host}]\nssh = \"h{host}\"").expect("text"));
+        for number in 0..workloads {
+            writeln!(text, "[workloads.w{number}]\nkind = \"stream\"").expect("text");
+        }
+        text + rest
+    }
+
+    #[test]
+    fn refuses_a_document_that_asks_for_more_trials_than_a_plan_may_have() {
+        for (hosts, workloads, rest, numbers) in [
+            (1000, 2, "", "1998000 results with 5 trials each are 9990000 trials; 5000000 are the most"),
+            (
+                500,
+                1,
+                "[schedule]\ntrials = 1000",
+                "249500 results with 1000 trials each are 249500000 trials",
+            ),
+            (500, 1, "[schedule]\nprecision = \"2%\"\ntrials = 100", "249500 results with 100 trials each"),
+            (1000, 1, "[schedule]\nuntil = \"clear\"", "999000 results with 20 trials each"),
+            (1000, 1000, "", "999000000 results with 5 trials each"),
+        ] {
+            let text = pairs(hosts, workloads, rest);
+            assert!(text.len() < 80_000, "it is small: {}", text.len());
+            let error = Scenario::parse("many.toml", &text).expect_err("is too large").to_string();
+            assert!(error.contains(numbers), "{hosts} hosts, {workloads} workloads, {rest}: {error}");
+        }
+    }
+
+    #[test]
+    fn refuses_options_that_ask_for_more_trials_than_a_plan_may_have() {
+        let scenario = Scenario::parse("few.toml", &pairs(30, 1, "")).expect("it is small");
+        let refused = |trials| PlanOptions { trials, ..PlanOptions::default() }.check_size(&scenario).err();
+        assert_eq!((refused(None), refused(Some(5_747))), (None, None));
+        for trials in [5_748, u32::MAX] {
+            let error = refused(Some(trials)).expect("too many").to_string();
+            assert!(error.contains(&format!("870 results with {trials} trials each")), "{error}");
+        }
+        // Confined to some of it, it is smaller.
+        let some = PlanOptions {
+            workloads: vec![crate::WorkloadName::new("none")],
+            trials: Some(u32::MAX),
+            ..PlanOptions::default()
+        };
+        assert_eq!(some.check_size(&scenario), Ok(()));
+    }
+}
