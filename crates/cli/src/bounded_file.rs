@@ -1,4 +1,5 @@
-//! Texts that users name, read up to a limit: a device or a pipe may never end. Must not know what they say.
+//! Texts that users name, read up to a limit: a device or a pipe may never end, and a small file may be much when it is
+//! decoded. Must not know what they say.
 
 use std::{
     fs::File,
@@ -9,8 +10,17 @@ use std::{
 /// The longest text: two hundred times the longest scenario that is built in.
 const LONGEST: u64 = 1 << 20;
 
-/// The longest of those that plumb writes itself: a run of a thousand trials has some 50 MB.
-const LONGEST_OF_OURS: u64 = 1 << 30;
+/// The most memory, in bytes, that a document which plumb has written may take as text and as values together, by
+/// [`DecodedSize`]: a run of a thousand trials has 50 MB of text, which count as 350 MB.
+const MOST_MEMORY: u64 = 1 << 30;
+/// What is read at once, in bytes.
+const PIECE: usize = 64 << 10;
+/// What a byte of text counts as: the buffer that it is read into can be twice as long.
+const TEXT: u64 = 2;
+/// What a JSON object counts as, in bytes: one without keys can be a value of several hundred.
+const OBJECT: u64 = 512;
+/// What any other value counts as, in bytes: a key and a number in a table take 80 to 130, a number in a list 8 to 32.
+const VALUE: u64 = 64;
 
 /// The whole text of a document that users write.
 ///
@@ -20,12 +30,31 @@ pub(crate) fn read(path: &Path) -> io::Result<String> {
     read_up_to(File::open(path)?, LONGEST)
 }
 
-/// The whole text of a document that plumb has written.
+/// The whole text of a document that plumb has written, JSON or a page around it.
 ///
 /// # Errors
-/// As those of [`read`].
-pub(crate) fn read_ours(input: impl Read) -> io::Result<String> {
-    read_up_to(input, LONGEST_OF_OURS)
+/// When it would take too much memory once decoded, is not UTF-8, or cannot be read.
+pub(crate) fn read_ours(mut input: impl Read) -> io::Result<String> {
+    let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE]);
+    let mut size = DecodedSize::default();
+    loop {
+        let read = match input.read(&mut piece) {
+            Ok(0) => return text(bytes),
+            Ok(read) => read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        size.add(&piece[..read]);
+        if size.bytes > MOST_MEMORY {
+            let message = format!(
+                "it would take more than {} MiB of memory, the most that is used for such a file ({} MiB of it were read)",
+                MOST_MEMORY >> 20,
+                (bytes.len() + read) >> 20
+            );
+            return Err(Error::new(ErrorKind::FileTooLarge, message));
+        }
+        bytes.extend_from_slice(&piece[..read]);
+    }
 }
 
 fn read_up_to(input: impl Read, longest: u64) -> io::Result<String> {
@@ -35,5 +64,81 @@ fn read_up_to(input: impl Read, longest: u64) -> io::Result<String> {
         let message = format!("it is longer than {longest} bytes, the most that is read of such a file");
         return Err(Error::new(ErrorKind::FileTooLarge, message));
     }
+    text(bytes)
+}
+
+fn text(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
+/// An estimate of the memory that a JSON text takes with its values, made while the text is read.
+#[derive(Debug, Default)]
+struct DecodedSize {
+    bytes: u64,
+    in_string: bool,
+    is_escaped: bool,
+}
+
+impl DecodedSize {
+    fn add(&mut self, piece: &[u8]) {
+        self.bytes += TEXT * piece.len() as u64;
+        for byte in piece {
+            match (byte, self.in_string) {
+                _ if self.is_escaped => self.is_escaped = false,
+                (b'\\', true) => self.is_escaped = true,
+                (b'"', _) => self.in_string = !self.in_string,
+                (b'{', false) => self.bytes += OBJECT,
+                (b'[' | b',', false) => self.bytes += VALUE,
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(text: &str) -> u64 {
+        let (mut whole, mut pieces) = (DecodedSize::default(), DecodedSize::default());
+        whole.add(text.as_bytes());
+        text.as_bytes().chunks(1).for_each(|piece| pieces.add(piece));
+        assert_eq!(whole.bytes, pieces.bytes, "{text}");
+        whole.bytes
+    }
+
+    #[test]
+    fn counts_values_and_what_is_in_strings_as_text_alone() {
+        assert_eq!(size("[1,2]"), 5 * TEXT + 2 * VALUE);
+        assert_eq!(size(r#"{"a":[{}]}"#), 10 * TEXT + 2 * OBJECT + VALUE);
+        assert_eq!(size(r#""{[,\"{[,\\""#), 12 * TEXT);
+        assert_eq!(size(r#""\\",{"#), 6 * TEXT + VALUE + OBJECT);
+    }
+
+    /// Counted, not decoded: more than this text is never held.
+    #[test]
+    fn refuses_documents_that_are_small_as_text_and_large_as_values() {
+        for piece in ["{},", "[],", "0,", "\"\",", "\"a\":0,", "{\"trials\":[{\"doubts\":[{}]}]},"] {
+            let error = read_ours(Repeated { piece, at: 0 }).expect_err(piece);
+            assert!(error.to_string().contains("more than 1024 MiB of memory"), "{piece}: {error}");
+        }
+        assert_eq!(read_ours(&b"{\"header\":{}}"[..]).expect("is small"), "{\"header\":{}}");
+    }
+
+    /// A text without end.
+    struct Repeated {
+        piece: &'static str,
+        at: usize,
+    }
+
+    impl Read for Repeated {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            let piece = self.piece.as_bytes();
+            for byte in to.iter_mut() {
+                *byte = piece[self.at % piece.len()];
+                self.at += 1;
+            }
+            Ok(to.len())
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! How connections to a server are encrypted, and what is asked of its certificate. Must not know what is sent.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs::File, io::Read, path::Path, sync::Arc};
 
 use rustls::{
     ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
@@ -11,6 +11,9 @@ use rustls::{
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::location::Certificate;
+
+/// The longest file of authorities, in bytes: those that an operating system trusts have a quarter of a megabyte.
+const LONGEST: u64 = 4 << 20;
 
 /// What encrypts connections to a server.
 pub(crate) fn encryption(asked: &Certificate) -> Result<MakeRustlsConnect, String> {
@@ -32,7 +35,12 @@ pub(crate) fn encryption(asked: &Certificate) -> Result<MakeRustlsConnect, Strin
 
 fn roots(file: &Path) -> Result<RootCertStore, String> {
     let cannot = |error: &dyn std::fmt::Display| format!("sslrootcert {}: {error}", file.display());
-    let text = fs::read(file).map_err(|error| cannot(&error))?;
+    let mut text = Vec::new();
+    let opened = File::open(file).map_err(|error| cannot(&error))?;
+    opened.take(LONGEST + 1).read_to_end(&mut text).map_err(|error| cannot(&error))?;
+    if text.len() as u64 > LONGEST {
+        return Err(cannot(&format_args!("it is longer than {LONGEST} bytes, the most that is read of it")));
+    }
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&text) {
         let certificate = certificate.map_err(|error| cannot(&error))?;
@@ -80,5 +88,19 @@ impl ServerCertVerifier for AnyCertificate {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refuses_authorities_without_end() {
+        for file in ["/dev/zero", "/proc/version", "/nonexistent"] {
+            let error = roots(Path::new(file)).expect_err(file);
+            let part = if file == "/dev/zero" { "longer than 4194304 bytes" } else { file };
+            assert!(error.contains(part) && error.contains("sslrootcert"), "{error}");
+        }
     }
 }

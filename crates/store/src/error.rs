@@ -221,7 +221,9 @@ impl StoreError {
 fn without(kind: &str) -> String {
     match kind {
         "table" => "Restore a backup of it".to_owned(),
-        kind => format!("If you trust the file, remove the {kind} with DROP {} in sqlite3", kind.to_uppercase()),
+        kind => {
+            format!("If you trust the file, remove the {kind} with DROP {} in sqlite3", kind.to_uppercase())
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! how each compression is told.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{self, Read, Seek, Write},
     os::fd::AsRawFd,
     path::PathBuf,
@@ -22,6 +22,8 @@ const USUAL_SECTORS: u8 = 4;
 /// Where the compressed kernel lies behind that part, and how long it is.
 const PAYLOAD_OFFSET: usize = 0x248;
 const PAYLOAD_LENGTH: usize = 0x24c;
+/// The largest kernel, compressed or not, in bytes; those of distributions have up to 100 MB.
+const LARGEST: u64 = 1 << 30;
 
 /// A kernel that is not compressed: a file in memory that is gone with its last holder. One serves any number of guests.
 #[derive(Debug)]
@@ -50,7 +52,9 @@ impl Kernel {
     /// When the file cannot be read, has no kernel in it, or there is no memory for it.
     pub fn uncompressed(&self) -> Result<Vmlinux, GuestError> {
         let failed = |source| GuestError::Read { what: "the kernel", path: self.image.clone(), source };
-        let bytes = fs::read(&self.image).map_err(failed)?;
+        let mut bytes = Vec::new();
+        let image = File::open(&self.image).map_err(failed)?;
+        bounded_copy(image, &mut bytes).map_err(failed)?;
         let mut file = sys::memory_file::create("plumb-guest-kernel")?;
         if bytes.starts_with(ELF) {
             file.write_all(&bytes)?;
@@ -83,14 +87,14 @@ fn payload(image: &[u8]) -> Option<&[u8]> {
 /// Writes to `to` what is in `payload`, an ELF file.
 fn unpack(payload: &[u8], to: &mut File) -> io::Result<()> {
     match payload {
-        [0x1f, 0x8b, ..] => io::copy(&mut flate2::read::GzDecoder::new(payload), to)?,
+        [0x1f, 0x8b, ..] => bounded_copy(flate2::read::GzDecoder::new(payload), to)?,
         [0x02, 0x21, 0x4c, 0x18, blocks @ ..] => unpack_lz4(blocks, to)?,
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
-            io::copy(&mut lzma_rust2::XzReader::new(payload, false), to)?
+            bounded_copy(lzma_rust2::XzReader::new(payload, false), to)?;
         }
         [0x28, 0xb5, 0x2f, 0xfd, ..] => {
             let stream = ruzstd::decoding::StreamingDecoder::new(payload).map_err(io::Error::other)?;
-            io::copy(&mut { stream }, to)?
+            bounded_copy(stream, to)?;
         }
         _ => {
             let head = payload.get(..6).unwrap_or(payload);
@@ -98,7 +102,7 @@ fn unpack(payload: &[u8], to: &mut File) -> io::Result<()> {
                 "it is none of gzip, lz4, xz and zstd, but begins with {head:02x?}"
             )));
         }
-    };
+    }
     let mut head = [0; ELF.len()];
     to.rewind()?;
     to.read_exact(&mut head)?;
@@ -106,9 +110,9 @@ fn unpack(payload: &[u8], to: &mut File) -> io::Result<()> {
 }
 
 /// Source: doc/lz4_Frame_format.md of lz4, "legacy frame": blocks, each after its length; it has no end of its own.
-fn unpack_lz4(mut blocks: &[u8], to: &mut File) -> io::Result<u64> {
-    const LARGEST: usize = 8 << 20;
-    let mut block = vec![0; LARGEST];
+fn unpack_lz4(mut blocks: &[u8], to: &mut File) -> io::Result<()> {
+    const LARGEST_BLOCK: usize = 8 << 20;
+    let mut block = vec![0; LARGEST_BLOCK];
     let mut written = 0;
     while let Some((length, rest)) = blocks.split_first_chunk::<4>() {
         if rest.is_empty() {
@@ -121,14 +125,26 @@ fn unpack_lz4(mut blocks: &[u8], to: &mut File) -> io::Result<u64> {
         let size = lz4_flex::block::decompress_into(packed, &mut block).map_err(io::Error::other)?;
         to.write_all(&block[..size])?;
         written += size as u64;
+        if written > LARGEST {
+            return Err(too_large());
+        }
         blocks = rest;
     }
-    Ok(written)
+    Ok(())
+}
+
+/// Copies all of `from`: a small file can unpack to anything.
+fn bounded_copy(from: impl Read, to: &mut impl Write) -> io::Result<()> {
+    if io::copy(&mut from.take(LARGEST + 1), to)? > LARGEST { Err(too_large()) } else { Ok(()) }
+}
+
+fn too_large() -> io::Error {
+    io::Error::other(format!("it has more than {LARGEST} bytes"))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::{fs, path::Path};
 
     use super::*;
 
@@ -178,6 +194,12 @@ mod tests {
             assert_eq!(unpacked(folder.path(), &image).expect(packed), TEXT, "{packed}");
         }
         assert_eq!(unpacked(folder.path(), TEXT.as_bytes()).expect("nothing to do"), TEXT);
+    }
+
+    #[test]
+    fn refuses_a_kernel_that_unpacks_without_end() {
+        let error = bounded_copy(io::repeat(0), &mut io::sink()).expect_err("has no end");
+        assert!(error.to_string().contains("more than 1073741824 bytes"), "{error}");
     }
 
     #[test]

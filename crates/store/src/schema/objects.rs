@@ -70,9 +70,8 @@ fn created(format: u32) -> Result<Vec<SchemaObject>, DatabaseError> {
         empty.execute_batch(step)?;
     }
     let mut statement = empty.prepare(ALL)?;
-    let row = |row: &rusqlite::Row<'_>| {
-        Ok(SchemaObject::new(row.get(0)?, row.get(1)?, &row.get::<_, String>(2)?))
-    };
+    let row =
+        |row: &rusqlite::Row<'_>| Ok(SchemaObject::new(row.get(0)?, row.get(1)?, &row.get::<_, String>(2)?));
     Ok(statement.query_map([], row)?.collect::<Result<_, _>>()?)
 }
 

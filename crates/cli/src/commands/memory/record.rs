@@ -3,14 +3,14 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{BufRead, BufReader, Read, Seek, SeekFrom, Write},
+    io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, anyhow};
 
 use super::document::Document;
-use crate::output;
+use crate::{bounded_file, output};
 
 /// Adds to a record; what was in it stays.
 #[derive(Debug)]
@@ -46,11 +46,21 @@ impl Recorder {
 /// All looks of a record, in their order. A line that is only half there was being written when somebody was killed: it is
 /// left out, and that is told.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Document>> {
-    let file = File::open(path).with_context(|| format!("cannot read the record {}", path.display()))?;
+    of_text(path, &text(path)?)
+}
+
+/// The whole text of a record.
+pub(crate) fn text(path: &Path) -> anyhow::Result<String> {
+    let cannot = || format!("cannot read the record {}", path.display());
+    let file = File::open(path).with_context(cannot)?;
+    bounded_file::read_ours(file).with_context(cannot)
+}
+
+/// All looks in the text of a record, as [`read`] returns them.
+pub(crate) fn of_text(path: &Path, text: &str) -> anyhow::Result<Vec<Document>> {
     let mut looks = Vec::new();
-    for (number, line) in (1..).zip(BufReader::new(file).lines()) {
-        let line = line.with_context(|| format!("cannot read line {number} of {}", path.display()))?;
-        match serde_json::from_str::<Document>(&line) {
+    for (number, line) in (1..).zip(text.lines()) {
+        match serde_json::from_str::<Document>(line) {
             Ok(look) if look.is_known() => looks.push(look),
             Ok(_) => {
                 return Err(anyhow!("line {number} of {} is of another version of plumb", path.display()));

@@ -1,9 +1,8 @@
 //! `plumb memory report`: a record of looks at memory, or a comparison, as a page.
 
-use std::{fs::File, io::BufRead as _, io::BufReader, path::PathBuf};
+use std::path::PathBuf;
 
 use ::report::{SingleFormat, render_memory};
-use anyhow::Context;
 use clap::Args;
 use findings::MemorySummary;
 
@@ -38,15 +37,10 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
 impl ReportArgs {
     /// A comparison is one document; anything else is a record.
     fn summary(&self) -> anyhow::Result<MemorySummary> {
-        let file =
-            File::open(&self.record).with_context(|| format!("cannot read {}", self.record.display()))?;
-        let mut first = String::new();
-        BufReader::new(file)
-            .read_line(&mut first)
-            .with_context(|| format!("cannot read {}", self.record.display()))?;
-        match serde_json::from_str::<compare::Document>(&first) {
+        let text = record::text(&self.record)?;
+        match serde_json::from_str::<compare::Document>(text.lines().next().unwrap_or_default()) {
             Ok(document) => Ok(summary::of_comparison(&document)),
-            Err(_) => Ok(summary::of_record(&record::read(&self.record)?)),
+            Err(_) => Ok(summary::of_record(&record::of_text(&self.record, &text)?)),
         }
     }
 }
