@@ -15,6 +15,7 @@ mod earlier;
 mod ends;
 mod fallback;
 mod hostile;
+mod hostile_input;
 mod kept;
 mod memory;
 mod plot;
@@ -165,6 +166,36 @@ const CASES: &[Case] = &[
     },
     Case { name: "a_database_named_by_nothing_is_the_usual_one", needs: &[], test: kept::no_file_named },
     Case { name: "a_document_without_end_is_refused_at_once", needs: &[], test: kept::endless_documents },
+    Case {
+        name: "refuses_database_addresses_in_other_forms_without_showing_their_password",
+        needs: &[],
+        test: hostile_input::mistaken_addresses,
+    },
+    Case {
+        name: "refuses_records_that_are_small_as_files_and_large_as_values",
+        needs: &[],
+        test: hostile_input::large_when_decoded,
+    },
+    Case {
+        name: "refuses_records_of_memory_and_certificates_without_end",
+        needs: &[],
+        test: hostile_input::endless_records,
+    },
+    Case {
+        name: "refuses_plans_of_too_many_trials_and_shows_all_pairs_of_500_hosts",
+        needs: &[],
+        test: hostile_input::many_pairs,
+    },
+    Case {
+        name: "ends_on_a_signal_whatever_an_ssh_host_holds_up",
+        needs: &[],
+        test: hostile_input::hosts_that_hold_a_start_up,
+    },
+    Case {
+        name: "refuses_an_ssh_host_that_sends_without_end",
+        needs: &[],
+        test: hostile_input::hosts_that_send_without_end,
+    },
     Case { name: "a_full_disk_leaves_no_half_report", needs: &[Need::Root], test: kept::a_full_disk },
     Case { name: "runs_and_files_are_compared", needs: &[], test: compare::runs_and_files_are_compared },
     Case {

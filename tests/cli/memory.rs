@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::sandbox;
 
 const MIB: u64 = 1 << 20;
-const CONFIG: &str = "capacity = \"2GiB\"\n\
+pub(crate) const CONFIG: &str = "capacity = \"2GiB\"\n\
     [vms.busy]\nqmp = \"/nowhere/busy\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n\
     [vms.idle]\nqmp = \"/nowhere/idle\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n";
 
