@@ -10,7 +10,11 @@ use std::{
     time::Duration,
 };
 
-use nlink::netlink::{Connection, Ethtool, MessageBuilder, Nftables};
+use futures_util::TryStreamExt;
+use nlink::netlink::{
+    Connection, Ethtool, MessageBuilder, Nftables,
+    genl::netdev::{Netdev, NetdevQstatsReply},
+};
 use samples::CpuAffinity;
 use scenario::{DeviceRef, Host, HostName, Lab};
 use sys::{device_statistics::DeviceStatistics, netns::NetNs, sysfs::Sysfs};
@@ -76,6 +80,8 @@ struct Place {
 struct NamespaceHandles {
     sysfs: Option<Sysfs>,
     statistics: Option<DeviceStatistics>,
+    /// `None` before Linux 6.3 too.
+    netdev: Option<Connection<Netdev>>,
 }
 
 impl Namespaces {
@@ -191,14 +197,34 @@ impl Namespaces {
         statistics.and_then(|statistics| statistics.read(at.device.as_str()).ok()).unwrap_or_default()
     }
 
+    /// The kernel's statistics of the queues of `host`, by the index of their device. Empty where no driver reports any: before
+    /// Linux 6.9 none does.
+    pub(crate) fn queue_statistics(&self, host: &HostName) -> BTreeMap<u32, Vec<NetdevQstatsReply>> {
+        let mut of_devices: BTreeMap<u32, Vec<NetdevQstatsReply>> = BTreeMap::new();
+        let netdev = self.doors(host).and_then(|doors| doors.netdev.as_ref());
+        let replies = netdev.and_then(|netdev| {
+            let replies = async { netdev.dump_qstats(None, true).await?.try_collect::<Vec<_>>().await };
+            self.wait(replies).ok()
+        });
+        for reply in replies.into_iter().flatten() {
+            of_devices.entry(reply.ifindex.unwrap_or_default()).or_default().push(reply);
+        }
+        of_devices
+    }
+
     fn doors(&self, host: &HostName) -> Option<&NamespaceHandles> {
         let place = self.hosts.get(host)?;
-        let open =
-            || NamespaceHandles { sysfs: Sysfs::here().ok(), statistics: DeviceStatistics::here().ok() };
-        let none = NamespaceHandles { sysfs: None, statistics: None };
-        Some(place.doors.get_or_init(|| match place.is_own {
-            true => open(),
-            false => place.namespace.run_in(open).unwrap_or(none),
+        let open = || (Sysfs::here().ok(), DeviceStatistics::here().ok());
+        Some(place.doors.get_or_init(|| {
+            let (sysfs, statistics) = match place.is_own {
+                true => open(),
+                false => place.namespace.run_in(open).unwrap_or_default(),
+            };
+            let netdev = match place.is_own {
+                true => self.wait(Connection::<Netdev>::new_async()),
+                false => self.wait(Connection::<Netdev>::new_in_async(place.namespace.as_fd())),
+            };
+            NamespaceHandles { sysfs, statistics, netdev: netdev.ok() }
         }))
     }
 

@@ -34,14 +34,17 @@ pub(crate) fn read(
     let hosts: BTreeSet<&HostName> = wanted.iter().map(|at| &at.host).collect();
     let mut of_host = BTreeMap::new();
     for host in hosts {
-        of_host.insert(host, (read_back::links(namespaces, host, true)?, qdiscs(namespaces, host)?));
+        let links = read_back::links(namespaces, host, true)?;
+        // Right after the devices' own counters, which count the same packets.
+        of_host.insert(host, (links, namespaces.queue_statistics(host), qdiscs(namespaces, host)?));
     }
     let device = |at: &DeviceRef| {
         let device = devices.find(at).ok_or_else(|| ReadError::Unknown { what: format!("device `{at}`") })?;
         let absent = || ReadError::Absent { host: at.host.clone(), what: format!("device `{}`", at.device) };
-        let (links, qdiscs) = of_host.get(&at.host).ok_or_else(absent)?;
+        let (links, queues, qdiscs) = of_host.get(&at.host).ok_or_else(absent)?;
         let counters = links.get(&device.index).ok_or_else(absent)?.counters.clone();
-        let [rx_queues, tx_queues] = queue_counts::find(device.kind, &namespaces.statistics(at));
+        let of_kernel = queues.get(&device.index).map_or(&[][..], Vec::as_slice);
+        let [rx_queues, tx_queues] = queue_counts::find(device.kind, &namespaces.statistics(at), of_kernel);
         let qdisc = qdiscs.get(&device.index).cloned();
         Ok(DeviceCounters { device: at.to_string(), qdisc, rx_queues, tx_queues, ..counters })
     };

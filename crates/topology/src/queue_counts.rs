@@ -1,6 +1,8 @@
-//! What the driver of a device counts for each of its queues, found in its statistics by their names. There is no rule
-//! for these names, only a few manners of writing them. Must not know how statistics are read.
+//! What the driver of a device counts for each of its queues: found in its own statistics by their names, for which there is
+//! no rule, only a few manners of writing them, or in the kernel's queue statistics (Documentation/netlink/specs/netdev.yaml
+//! of Linux), where drivers such as virtio_net count packets and bytes since Linux 6.11. Must not know how either is read.
 
+use nlink::netlink::genl::netdev::{NetdevQstatsReply, NetdevQueueType};
 use samples::QueueCounters;
 use units::Bytes;
 
@@ -9,8 +11,12 @@ use crate::link::DeviceKind;
 /// Of the receive queues in order, then of the transmit queues; none where the driver does not count them apart.
 pub(crate) type OfQueues = [Vec<QueueCounters>; 2];
 
-/// The counts in the statistics of a device.
-pub(crate) fn find(kind: DeviceKind, statistics: &[(String, u64)]) -> OfQueues {
+/// The counts in the driver's own `statistics` of a device, and in the kernel's where the driver's have no packets.
+pub(crate) fn find(
+    kind: DeviceKind,
+    statistics: &[(String, u64)],
+    of_kernel: &[NetdevQstatsReply],
+) -> OfQueues {
     let [mut rx, mut tx] = OfQueues::default();
     for (name, value) in statistics {
         let found = name.strip_prefix("rx").map(|rest| (&mut rx, rest));
@@ -19,13 +25,39 @@ pub(crate) fn find(kind: DeviceKind, statistics: &[(String, u64)]) -> OfQueues {
             take(queues, kind, rest, *value);
         }
     }
-    // A driver that tells only what a queue dropped counts no queue's packets.
-    for queues in [&mut rx, &mut tx] {
-        if queues.iter().all(|queue| queue.packets == 0 && queue.bytes == Bytes(0)) {
+    for (queues, queue_type) in [(&mut rx, NetdevQueueType::Rx), (&mut tx, NetdevQueueType::Tx)] {
+        if has_no_packets(queues) {
+            let replies = of_kernel.iter().filter(|reply| reply.queue_type == Some(queue_type));
+            replies.for_each(|reply| add(queues, reply));
+        }
+        // A driver that tells only what a queue dropped counts no queue's packets.
+        if has_no_packets(queues) {
             queues.clear();
         }
     }
     [rx, tx]
+}
+
+fn has_no_packets(queues: &[QueueCounters]) -> bool {
+    queues.iter().all(|queue| queue.packets == 0 && queue.bytes == Bytes(0))
+}
+
+/// Adds the packets and bytes of one queue to the drops that the driver's own statistics may have.
+fn add(queues: &mut Vec<QueueCounters>, reply: &NetdevQstatsReply) {
+    let number = reply.queue_id.and_then(|number| usize::try_from(number).ok());
+    let Some(queue) = number.and_then(|number| at(queues, number)) else { return };
+    // A reply is about one direction, so the other's fields are absent.
+    queue.packets = reply.rx_packets.or(reply.tx_packets).unwrap_or_default();
+    queue.bytes = Bytes(reply.rx_bytes.or(reply.tx_bytes).unwrap_or_default());
+    queue.dropped = reply.rx_hw_drops.or(reply.tx_hw_drops).unwrap_or(queue.dropped);
+}
+
+/// The queue of this number; `None` for a number that no queue has.
+fn at(queues: &mut Vec<QueueCounters>, number: usize) -> Option<&mut QueueCounters> {
+    if queues.len() <= number && number < MOST {
+        queues.resize(number + 1, QueueCounters::default());
+    }
+    queues.get_mut(number)
 }
 
 /// `_queue_0_packets` (ixgbe, ice, virtio_net), `0_packets` (mlx5), `-0.packets` (i40e).
@@ -33,7 +65,7 @@ fn take(queues: &mut Vec<QueueCounters>, kind: DeviceKind, name: &str, value: u6
     let name = name.trim_start_matches(['_', '-']);
     let name = name.strip_prefix("queue_").unwrap_or(name);
     let digits = name.find(|letter: char| !letter.is_ascii_digit())?;
-    let number: usize = name[..digits].parse().ok().filter(|number| *number < MOST)?;
+    let number: usize = name[..digits].parse().ok()?;
     let what = name[digits..].trim_start_matches(['_', '.', ':']);
     // Of a veth these are all packets that its queue took, whether any program looked at them or not (veth_xdp_rcv in
     // drivers/net/veth.c); of other drivers they are those that a program got.
@@ -45,10 +77,7 @@ fn take(queues: &mut Vec<QueueCounters>, kind: DeviceKind, name: &str, value: u6
     if !["packets", "bytes", "drops"].contains(&what) {
         return None;
     }
-    if queues.len() <= number {
-        queues.resize(number + 1, QueueCounters::default());
-    }
-    let queue = &mut queues[number];
+    let queue = at(queues, number)?;
     match what {
         "packets" => queue.packets = value,
         "bytes" => queue.bytes = Bytes(value),
@@ -70,7 +99,31 @@ mod tests {
 
     fn check(kind: DeviceKind, names: &[&str], rx: &[QueueCounters], tx: &[QueueCounters]) {
         let statistics: Vec<(String, u64)> = names.iter().map(|name| (*name).to_owned()).zip(1..).collect();
-        assert_eq!(find(kind, &statistics), [rx.to_vec(), tx.to_vec()], "{names:?}");
+        assert_eq!(find(kind, &statistics, &[]), [rx.to_vec(), tx.to_vec()], "{names:?}");
+    }
+
+    fn reply(queue_type: NetdevQueueType, number: u32, packets: u64, bytes: u64) -> NetdevQstatsReply {
+        let mut reply = NetdevQstatsReply::default();
+        (reply.queue_type, reply.queue_id) = (Some(queue_type), Some(number));
+        match queue_type {
+            NetdevQueueType::Rx => (reply.rx_packets, reply.rx_bytes) = (Some(packets), Some(bytes)),
+            _ => (reply.tx_packets, reply.tx_bytes) = (Some(packets), Some(bytes)),
+        }
+        reply
+    }
+
+    #[test]
+    fn packets_come_from_the_kernel_where_the_driver_counts_only_drops() {
+        use NetdevQueueType::{Rx, Tx};
+        let statistics = [("rx_queue_0_drops".to_owned(), 3), ("rx_queue_1_kicks".to_owned(), 9)];
+        let of_kernel = [reply(Rx, 0, 10, 1000), reply(Rx, 1, 20, 2000), reply(Tx, 1, 5, 500)];
+        let expected =
+            [vec![count(10, 1000, 3), count(20, 2000, 0)], vec![QueueCounters::default(), count(5, 500, 0)]];
+        assert_eq!(find(DeviceKind::Virtio, &statistics, &of_kernel), expected);
+        // A driver that counts packets itself is not overridden, and no queue has so high a number.
+        let statistics = [("rx_queue_0_packets".to_owned(), 7)];
+        let of_kernel = [reply(Rx, 0, 10, 1000), reply(Tx, 5000, 1, 1)];
+        assert_eq!(find(DeviceKind::Virtio, &statistics, &of_kernel), [vec![count(7, 0, 0)], Vec::new()]);
     }
 
     #[test]
