@@ -22,6 +22,12 @@ use crate::{
 
 const POOL: &str = "/proc/sys/vm/nr_hugepages";
 const PAGE_MAP: &str = "/proc/self/pagemap";
+const ZONES: &str = "/proc/zoneinfo";
+/// Reading it has each CPU bring its statistics up to date, and shorten its lists of free pages by an eighth or by 8 MiB, whichever is
+/// less.
+const REFRESH: &str = "/proc/sys/vm/stat_refresh";
+/// Enough for 1 GiB on each CPU.
+const MOST_REFRESHES: usize = 200;
 /// In an entry of the page map: the page is there, and its number.
 const PRESENT: u64 = 1 << 63;
 const NUMBER: u64 = (1 << 55) - 1;
@@ -109,8 +115,36 @@ impl HugePageFile {
         let object = || "a file of huge pages".to_owned();
         rustix::fs::ftruncate(&self.file, pages * HUGE_PAGE as u64).named("shorten", object)?;
         self.pages = pages;
-        set_pool(self.others + pages)
+        set_pool(self.others + pages)?;
+        shorten_free_lists();
+        Ok(())
     }
+}
+
+/// Makes pages that were given back usable at once. Since Linux 6.7 the list of free pages that each CPU has for itself grows to as
+/// much as an eighth of a zone's memory, huge pages whole: they serve no small allocation, and a guest without anything to reclaim
+/// runs out of memory while tens of MiB are in a list. The kernel shortens the lists itself, but only once a second.
+/// Source: `decay_pcp_high` in mm/page_alloc.c of Linux 6.12.
+fn shorten_free_lists() {
+    let limits = || free_list_limits(&fs::read_to_string(ZONES).unwrap_or_default());
+    let mut before = limits();
+    for _ in 0..MOST_REFRESHES {
+        // Without it the pages are usable some seconds later.
+        if fs::read(REFRESH).is_err() {
+            return;
+        }
+        let now = limits();
+        if now >= before {
+            return;
+        }
+        before = now;
+    }
+}
+
+/// How many pages the lists of all CPUs may hold together, before they shorten themselves. Source: proc_zoneinfo(5).
+fn free_list_limits(zones: &str) -> u64 {
+    let limit = |line: &str| line.trim().strip_prefix("high:")?.trim().parse::<u64>().ok();
+    zones.lines().filter_map(limit).sum()
 }
 
 fn pool() -> Result<u64> {
@@ -138,4 +172,18 @@ fn places(address: usize, length: usize) -> Result<Vec<u64>> {
         Ok((entry & NUMBER) * PAGE as u64)
     };
     (0..length).step_by(HUGE_PAGE).map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_limits_of_the_lists_of_cpus_are_added_up() {
+        let zones = "Node 0, zone    DMA32\n  pages free     152305\n        low      9726\n        high     11671\n  pagesets\n    \
+                     cpu: 0\n              count:    1959\n              high:     9881\n              batch:    31\n    \
+                     cpu: 1\n              count:    7\n              high:     252\n              batch:    31\n";
+        assert_eq!(free_list_limits(zones), 9881 + 252);
+        assert_eq!(free_list_limits(""), 0);
+    }
 }
