@@ -24,7 +24,7 @@ pub use error::MemoryError;
 pub use rebalance::{AttachedVm, Rebalance, Round, guest_report};
 pub use resident::Resident;
 pub use running::{GuestMemory, RunningVm, TierMemory, VmAccess};
-pub use telemetry::{AccessSource, Accesses, GuestTelemetry, ReferencedBits};
+pub use telemetry::{AccessSource, Accesses, GuestTelemetry, Look, ReferencedBits};
 
 use machine::Monitor;
 use units::Bytes;

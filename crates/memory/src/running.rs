@@ -17,7 +17,7 @@ use crate::{
     agent_link::AgentLink,
     error::MemoryError,
     lock::MemoryLock,
-    telemetry::{AccessSource, ReferencedBits},
+    telemetry::{AccessSource, Look, ReferencedBits},
 };
 
 /// How a machine is reached, and what is asked of it.
@@ -68,7 +68,7 @@ pub struct GuestMemory {
     pub refaults: Option<f64>,
     /// Share of the time in which some task waited for memory.
     pub psi: Option<Share>,
-    /// What tells of accesses, and why nothing does.
+    /// What tells of accesses, and why nothing does, or not yet.
     pub source: AccessSourceKind,
     pub no_accesses_because: Option<String>,
     /// The guest's nodes; none without an agent.
@@ -120,6 +120,12 @@ impl GuestMemory {
         let fast = self.tiers.iter().filter(|tier| !tier.is_slow);
         let other: u64 = fast.map(|tier| tier.free.0 + tier.accessed().0).sum();
         Bytes(self.size.0.saturating_sub(other))
+    }
+
+    /// Whether a source of accesses runs that has not reported yet.
+    #[must_use]
+    pub fn awaits_accesses(&self) -> bool {
+        self.source != AccessSourceKind::None && self.no_accesses_because.is_some()
     }
 
     /// All classes of memory that is accessed alike, whatever node it is on; none where nothing is known.
@@ -283,7 +289,11 @@ impl RunningVm {
             Err(because) => Err(because.clone()),
         };
         match looked {
-            Ok(accesses) => {
+            Ok(Look::Pending(reason)) => {
+                seen.source = AccessSourceKind::Referenced;
+                seen.no_accesses_because = Some(reason.to_owned());
+            }
+            Ok(Look::Accesses(accesses)) => {
                 seen.source = AccessSourceKind::Referenced;
                 seen.no_accesses_because = None;
                 let classes: Vec<AccessClass> = accesses.into_values().flatten().collect();

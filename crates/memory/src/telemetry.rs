@@ -19,15 +19,26 @@ use crate::error::MemoryError;
 /// Accesses by NUMA node.
 pub type Accesses = BTreeMap<u32, Vec<AccessClass>>;
 
+/// The result of one look at a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Look {
+    Accesses(Accesses),
+    /// None are known yet, and why.
+    Pending(&'static str),
+}
+
+/// The reason of a source's first look, from which accesses are counted.
+const FIRST_LOOK: &str = "accesses are counted from this look on";
+
 /// Something that tells which memory is accessed.
 pub trait AccessSource: Send {
     fn kind(&self) -> AccessSourceKind;
 
-    /// What was accessed since the look before; nothing by the first, or where memory has come or gone since.
+    /// What was accessed since the look before; pending at the first, and where memory has come or gone since.
     ///
     /// # Errors
     /// When the kernel does not tell any more.
-    fn look(&mut self) -> Result<Accesses, MemoryError>;
+    fn look(&mut self) -> Result<Look, MemoryError>;
 
     /// CPU time that others than the caller have spent for it so far.
     fn cost(&self) -> Nanos {

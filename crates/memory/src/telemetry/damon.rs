@@ -8,7 +8,7 @@ use protocol::{AccessClass, AccessSourceKind};
 use sys::anonymous_memory::PAGE;
 use units::{Bytes, Nanos};
 
-use super::{AccessSource, Accesses, cpu_of, read, write};
+use super::{AccessSource, Accesses, Look, cpu_of, read, write};
 use crate::error::MemoryError;
 
 const FOLDER: &str = "/sys/kernel/mm/damon/admin/kdamonds";
@@ -19,6 +19,8 @@ const BLOCK_SIZE: &str = "/sys/devices/system/memory/block_size_bytes";
 const SAMPLE: u64 = 100_000;
 /// The counts begin anew after so many samples.
 const SAMPLES: u64 = 40;
+const NO_REPORT: &str = "DAMON reports accesses every 4 s, and its first report is not there yet";
+const CHANGED: &str = "the guest's memory has grown or shrunk, and DAMON begins anew";
 /// How often the kernel looks whether the memory has changed, in microseconds.
 const UPDATE: u64 = 4_000_000;
 /// At least and at most. Regions whose counts differ by a tenth of the highest are merged, and what is seldom accessed is lost in one
@@ -39,6 +41,8 @@ pub(super) struct Damon {
     layout: Layout,
     /// What each scheme has seen, in bytes, by node and class.
     before: Vec<u64>,
+    /// The latest accesses, for looks that come more often than the kernel's reports; `None` before the first report.
+    latest: Option<Accesses>,
     pid: u32,
 }
 
@@ -53,7 +57,7 @@ impl Damon {
         if read(&file("nr_kdamonds"))?.trim() != "0" {
             return Err(lacking("somebody else uses DAMON here"));
         }
-        let mut damon = Self { layout: layout()?, before: Vec::new(), pid: 0 };
+        let mut damon = Self { layout: layout()?, before: Vec::new(), latest: None, pid: 0 };
         damon.configure()?;
         Ok(damon)
     }
@@ -86,6 +90,7 @@ impl Damon {
         write(&file("0/state"), "on")?;
         self.pid = read(&file("0/pid"))?.trim().parse().unwrap_or(0);
         self.before = vec![0; self.layout.len() * CLASSES.len()];
+        self.latest = None;
         Ok(())
     }
 
@@ -126,19 +131,20 @@ impl AccessSource for Damon {
         AccessSourceKind::Damon
     }
 
-    fn look(&mut self) -> Result<Accesses, MemoryError> {
+    fn look(&mut self) -> Result<Look, MemoryError> {
         let now = layout()?;
         if now != self.layout {
             stop();
             self.layout = now;
             self.configure()?;
-            return Ok(Accesses::new());
+            return Ok(Look::Pending(CHANGED));
         }
         let seen = self.seen()?;
         let grown: Vec<u64> =
             seen.iter().zip(&self.before).map(|(now, before)| now.saturating_sub(*before)).collect();
         self.before = seen;
-        Ok(histogram(&self.layout, &grown))
+        self.latest = histogram(&self.layout, &grown).or(self.latest.take());
+        Ok(self.latest.clone().map_or(Look::Pending(NO_REPORT), Look::Accesses))
     }
 
     fn cost(&self) -> Nanos {
@@ -158,13 +164,14 @@ fn stop() {
     let _ = write(&file("nr_kdamonds"), "0");
 }
 
-/// The mean over all aggregations of how much memory of each node had which counts. Each of them sums up all memory.
-fn histogram(layout: &Layout, grown: &[u64]) -> Accesses {
+/// The mean over all aggregations of how much memory of each node had which counts; `None` where none has ended. Each of them sums up
+/// all memory.
+fn histogram(layout: &Layout, grown: &[u64]) -> Option<Accesses> {
     let size = |ranges: &[(u64, u64)]| ranges.iter().map(|(start, end)| end - start).sum::<u64>();
     let all: u64 = layout.values().map(|ranges| size(ranges)).sum();
     let aggregations = grown.iter().sum::<u64>() as f64 / all.max(1) as f64;
     if aggregations < 1.0 {
-        return Accesses::new();
+        return None;
     }
     let classes = |grown: &[u64]| {
         let class = |((least, most), grown): ((u64, u64), &u64)| {
@@ -174,7 +181,9 @@ fn histogram(layout: &Layout, grown: &[u64]) -> Accesses {
         };
         CLASSES.into_iter().zip(grown).map(class).filter(|class| class.bytes.0 > 0).collect()
     };
-    layout.keys().zip(grown.chunks(CLASSES.len())).map(|(node, grown)| (*node, classes(grown))).collect()
+    Some(
+        layout.keys().zip(grown.chunks(CLASSES.len())).map(|(node, grown)| (*node, classes(grown))).collect(),
+    )
 }
 
 /// Accesses of a page from one sample to the next, where it was found accessed in so many of them: those that come at random leave it
@@ -242,11 +251,11 @@ mod tests {
         // Ten aggregations: on node 0 a half was accessed in 5 to 7 samples of 40, a seventh of the time; on node 1 nothing.
         (grown[0], grown[4]) = (10 * 32 * MIB, 10 * 32 * MIB);
         grown[CLASSES.len()] = 10 * 32 * MIB;
-        let told = histogram(&layout, &grown);
+        let told = histogram(&layout, &grown).expect("ten have ended");
         let class = |mib: u64, accesses: u64| AccessClass { bytes: Bytes(mib * MIB), accesses };
         // -ln(1 - 6/40.5) of each of 8,192 pages.
         assert_eq!(told[&0], [class(32, 0), class(32, 1_313_526)]);
         assert_eq!(told[&1], [class(32, 0)]);
-        assert_eq!(histogram(&layout, &[0; 18]), Accesses::new(), "nothing is known before one has ended");
+        assert_eq!(histogram(&layout, &[0; 18]), None, "nothing is known before one has ended");
     }
 }

@@ -7,7 +7,7 @@ use protocol::{AccessSourceKind, MemoryTelemetry, NodeTelemetry};
 use sys::clock::{monotonic, thread_cpu};
 use units::{Bytes, Nanos};
 
-use super::{AccessSource, Accesses, because, read, source};
+use super::{AccessSource, Accesses, Look, because, read, source};
 use crate::error::MemoryError;
 
 const NODES: &str = "/sys/devices/system/node";
@@ -44,13 +44,19 @@ impl GuestTelemetry {
             self.asked = Some((asked, found.as_ref().err().map(because)));
             self.source = found.ok();
         }
-        let mut accesses = match self.source.as_mut().map(|source| source.look()).transpose() {
-            Ok(accesses) => accesses.unwrap_or_default(),
-            Err(error) => {
+        let mut pending = None;
+        let mut accesses = match self.source.as_mut().map(|source| source.look()) {
+            Some(Ok(Look::Accesses(accesses))) => accesses,
+            Some(Ok(Look::Pending(reason))) => {
+                pending = Some(reason.to_owned());
+                Accesses::new()
+            }
+            Some(Err(error)) => {
                 self.source = None;
                 self.asked = Some((asked, Some(because(&error))));
                 Accesses::new()
             }
+            None => Accesses::new(),
         };
         let memory = Numbers::read("/proc/meminfo")?;
         let events = Numbers::read("/proc/vmstat")?;
@@ -71,7 +77,7 @@ impl GuestTelemetry {
         Ok(MemoryTelemetry {
             elapsed: Nanos(now.at - before.at),
             source: self.source.as_ref().map_or(AccessSourceKind::None, |source| source.kind()),
-            no_accesses_because: self.asked.as_ref().and_then(|(_, because)| because.clone()),
+            no_accesses_because: pending.or_else(|| self.asked.as_ref()?.1.clone()),
             nodes,
             available: Bytes(memory.kilobytes("MemAvailable")),
             swap_used: Bytes(memory.kilobytes("SwapTotal").saturating_sub(memory.kilobytes("SwapFree"))),

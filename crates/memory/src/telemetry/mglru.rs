@@ -9,7 +9,7 @@ use protocol::{AccessClass, AccessSourceKind};
 use sys::{anonymous_memory::PAGE, clock::monotonic};
 use units::Bytes;
 
-use super::{AccessSource, Accesses, read, refused, write};
+use super::{AccessSource, Accesses, FIRST_LOOK, Look, read, refused, write};
 use crate::error::MemoryError;
 
 const SWITCH: &str = "/sys/kernel/mm/lru_gen/enabled";
@@ -66,18 +66,18 @@ impl AccessSource for Generations {
         AccessSourceKind::Mglru
     }
 
-    fn look(&mut self) -> Result<Accesses, MemoryError> {
+    fn look(&mut self) -> Result<Look, MemoryError> {
         begin_generation()?;
         let Some(before) = self.before else {
             self.before = Some(monotonic());
-            return Ok(Accesses::new());
+            return Ok(Look::Pending(FIRST_LOOK));
         };
         let begun = monotonic();
         let [first, second] = [window()?, window()?];
         let now = monotonic();
         self.before = Some(now);
         let windows = 2.0 * (now - before) as f64 / (now - begun).max(1) as f64;
-        Ok(accesses(&first, &second, windows))
+        Ok(Look::Accesses(accesses(&first, &second, windows)))
     }
 }
 

@@ -6,7 +6,7 @@ use protocol::{AccessClass, AccessSourceKind};
 use sys::anonymous_memory::PAGE;
 use units::Bytes;
 
-use super::{AccessSource, Accesses, read, write};
+use super::{AccessSource, FIRST_LOOK, Look, read, write};
 use crate::error::MemoryError;
 
 /// Clears those of pages of files alone.
@@ -48,15 +48,16 @@ impl AccessSource for ReferencedBits {
     }
 
     /// All by one node: a mapping does not say which of the guest's it is.
-    fn look(&mut self) -> Result<Accesses, MemoryError> {
+    fn look(&mut self) -> Result<Look, MemoryError> {
         let (referenced, resident) = of_machine(&read(&format!("/proc/{}/smaps", self.pid))?);
         write(&format!("/proc/{}/clear_refs", self.pid), OF_FILES)?;
         if !std::mem::replace(&mut self.looked, true) {
-            return Ok(Accesses::new());
+            return Ok(Look::Pending(FIRST_LOOK));
         }
         let class = |bytes: u64, accesses: u64| AccessClass { bytes: Bytes(bytes), accesses };
         let rest = resident.saturating_sub(referenced);
-        Ok([(0, vec![class(referenced, referenced / PAGE as u64), class(rest, 0)])].into())
+        let classes = vec![class(referenced, referenced / PAGE as u64), class(rest, 0)];
+        Ok(Look::Accesses([(0, classes)].into()))
     }
 }
 

@@ -97,7 +97,8 @@ fn told_by(memory: &GuestMemory) -> String {
     let of_host = memory.host_cost.map(|cost| format!(", {cost} of the host's CPU time a look"));
     let cost =
         memory.cost.map(|cost| format!(", {cost} of a CPU of the guest")).or(of_host).unwrap_or_default();
-    format!("{source}{cost}")
+    let pending = memory.no_accesses_because.as_ref().map(|reason| format!(", none yet: {reason}"));
+    format!("{source}{cost}{}", pending.unwrap_or_default())
 }
 
 #[cfg(test)]

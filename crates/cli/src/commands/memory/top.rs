@@ -26,6 +26,8 @@ use crate::{
 
 /// How often a wait looks whether the user asked for the end.
 const GLANCE: Duration = Duration::from_millis(100);
+/// How much longer than an interval the first report of accesses may take. DAMON's takes 4 s, and longer on a busy machine.
+const FIRST_REPORTS: Duration = Duration::from_secs(10);
 /// To the top left, and all below it away (ECMA-48).
 const ANEW: &str = "\u{1b}[H\u{1b}[J";
 
@@ -35,7 +37,7 @@ const ANEW: &str = "\u{1b}[H\u{1b}[J";
 pub(crate) struct TopArgs {
     /// Which machines (TOML), as for `plumb rebalance`
     config: PathBuf,
-    /// Look for one interval, print what was seen, and end
+    /// Print one look and end: after one interval, or up to 10 s later where DAMON has not reported accesses by then
     #[arg(long)]
     once: bool,
     /// Print a JSON document a line instead of a table
@@ -68,10 +70,15 @@ pub(crate) fn run(args: &TopArgs) -> anyhow::Result<Exit> {
     let facts = document::facts(&mut vms);
     let mut recorder = args.record.as_deref().map(Recorder::open).transpose()?;
     let live = !args.once && !args.json && stdout().is_terminal();
+    let first_reports = Instant::now() + interval + FIRST_REPORTS;
     while !stop.is_asked() {
         wait(&stop, interval);
         let seen: BTreeMap<String, Result<GuestMemory, MemoryError>> =
             vms.iter_mut().map(|(name, vm)| (name.clone(), vm.look(interval))).collect();
+        let awaited = seen.values().flatten().any(GuestMemory::awaits_accesses);
+        if args.once && awaited && Instant::now() < first_reports {
+            continue;
+        }
         if let Some(file) = &args.metrics {
             replace_text(file, &metrics::text(&seen, None))?;
         }
