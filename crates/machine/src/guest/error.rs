@@ -16,6 +16,11 @@ pub enum GuestError {
         /// Where kernels are looked for.
         folder: PathBuf,
     },
+    #[error(
+        "no kernel {release} is installed for guests with its modules; there are {installed}; install it or name another \
+         (--kernel, PLUMB_GUEST_KERNEL)"
+    )]
+    NoSuchRelease { release: String, installed: String },
     /// A file could not be read.
     #[error("cannot read {what} {path}: {source}")]
     Read {

@@ -1,11 +1,14 @@
 //! The kernel that guests boot: one that is installed on this machine, or one that the user names.
 
 use std::{
+    env,
     ffi::OsString,
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
 };
+
+use scenario::GuestKernel;
 
 use super::{error::GuestError, image::ImageFile, modules::Modules};
 
@@ -32,19 +35,42 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The newest kernel of this machine whose modules are installed too; one made for virtual machines before others.
+    /// What the kernel of guests is called in the environment, for those that no flag gives one: a release or a file.
+    pub const VARIABLE: &str = "PLUMB_GUEST_KERNEL";
+
+    /// The kernel that the environment names, or else the newest of this machine whose modules are installed too; one made for
+    /// virtual machines before others.
     ///
     /// # Errors
     /// When there is none.
     pub fn installed() -> Result<Self, GuestError> {
-        Self::newest(Path::new(KERNELS), Path::new(MODULES))
+        let named = env::var_os(Self::VARIABLE).filter(|value| !value.is_empty());
+        let choice = match named.map(OsString::into_string) {
+            None => GuestKernel::Newest,
+            Some(Ok(text)) => text.parse().unwrap_or_default(),
+            Some(Err(path)) => GuestKernel::File(path.into()),
+        };
+        Self::chosen(&choice, None)
+    }
+
+    /// The kernel that a user chose; the modules of one in a file are in `modules`, or else those of the release in its name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn chosen(choice: &GuestKernel, modules: Option<PathBuf>) -> Result<Self, GuestError> {
+        let (kernels, all_modules) = (Path::new(KERNELS), Path::new(MODULES));
+        match choice {
+            GuestKernel::Newest => Self::newest(kernels, all_modules, None),
+            GuestKernel::Release(release) => Self::newest(kernels, all_modules, Some(release)),
+            GuestKernel::File(image) => Self::named(image.clone(), modules),
+        }
     }
 
     /// The kernel in the file `image`, with the modules in `modules`, or else those of the release in its name.
     ///
     /// # Errors
     /// When either is not there, or the file is no kernel.
-    pub fn named(image: PathBuf, modules: Option<PathBuf>) -> Result<Self, GuestError> {
+    fn named(image: PathBuf, modules: Option<PathBuf>) -> Result<Self, GuestError> {
         let failed = |what, path: &Path| {
             let path = path.to_owned();
             move |source| GuestError::Read { what, path, source }
@@ -81,16 +107,36 @@ impl Kernel {
         Ok(files)
     }
 
-    fn newest(kernels: &Path, modules: &Path) -> Result<Self, GuestError> {
+    /// The newest one, of this release or series if one is given.
+    fn newest(kernels: &Path, modules: &Path, series: Option<&str>) -> Result<Self, GuestError> {
         let entries = fs::read_dir(kernels).into_iter().flatten().filter_map(Result::ok);
         let found = entries.map(|entry| entry.path()).filter_map(|image| {
             let modules = modules.join(release(&image)?);
             modules.join("modules.dep").exists().then_some(Self { image, modules })
         });
-        found
-            .max_by_key(|kernel| rank(release(&kernel.image).unwrap_or_default()))
-            .ok_or_else(|| GuestError::NoKernel { folder: kernels.to_owned() })
+        let mut all: Vec<Self> = found.collect();
+        all.sort_by_key(|kernel| rank(kernel.release()));
+        let Some(series) = series.filter(|_| !all.is_empty()) else {
+            return all.pop().ok_or_else(|| GuestError::NoKernel { folder: kernels.to_owned() });
+        };
+        let newest = all.iter().rfind(|kernel| is_of(kernel.release(), series)).cloned();
+        newest.ok_or_else(|| GuestError::NoSuchRelease {
+            release: series.to_owned(),
+            installed: all.iter().map(Self::release).collect::<Vec<_>>().join(", "),
+        })
     }
+
+    /// As the name of its file has it; empty for one without.
+    #[must_use]
+    pub fn release(&self) -> &str {
+        release(&self.image).unwrap_or_default()
+    }
+}
+
+/// Whether 6.1.0-56-cloud-amd64 is of the series 6.1 or 6.1.0; it is not of 6.
+fn is_of(release: &str, series: &str) -> bool {
+    let rest = release.strip_prefix(series);
+    rest.is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_ascii_alphanumeric()))
 }
 
 fn is_kernel(image: &Path) -> io::Result<bool> {
@@ -125,7 +171,7 @@ mod tests {
                 fs::write(modules.join(release).join("modules.dep"), "").expect("writable");
             }
         };
-        let newest = || Kernel::newest(&boot, &modules).map(|kernel| kernel.image);
+        let newest = || Kernel::newest(&boot, &modules, None).map(|kernel| kernel.image);
         assert!(
             newest().expect_err("none yet").to_string().contains("apt-get install linux-image-cloud-amd64")
         );
@@ -138,6 +184,14 @@ mod tests {
             install(release, with_modules);
             assert_eq!(newest().expect("one is there"), boot.join(format!("vmlinuz-{best}")));
         }
+        let of = |series: &str| Kernel::newest(&boot, &modules, Some(series));
+        for (series, best) in
+            [("6.1", "6.1.0-56-cloud-amd64"), ("6.12", "6.12.3-amd64"), ("6.12.3-amd64", "6.12.3-amd64")]
+        {
+            assert_eq!(of(series).expect("one is there").release(), best);
+        }
+        let refused = of("6.9").expect_err("its modules are not there").to_string();
+        assert!(refused.contains("6.9") && refused.contains("6.12.3-amd64"), "{refused}");
     }
 
     #[test]

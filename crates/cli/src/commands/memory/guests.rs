@@ -5,6 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use anyhow::Context;
 use clap::Args;
 use machine::Kernel;
+use scenario::GuestKernel;
 use units::Nanos;
 
 use crate::failure::NoGuest;
@@ -12,9 +13,10 @@ use crate::failure::NoGuest;
 /// Which kernel the guests boot, and how often they are looked at.
 #[derive(Debug, Args)]
 pub(super) struct GuestArgs {
-    /// Kernel to boot (a bzImage) [default: the newest of /boot, one for virtual machines first]
-    #[arg(long, value_name = "FILE")]
-    kernel: Option<PathBuf>,
+    /// Kernel to boot: a file (a bzImage), or an installed release, e.g. `6.12` [default: PLUMB_GUEST_KERNEL, or the newest
+    /// of /boot, one for virtual machines first]
+    #[arg(long, value_name = "KERNEL")]
+    kernel: Option<GuestKernel>,
     /// Its modules: the folder with modules.dep [default: those of the kernel's release in /lib/modules]
     #[arg(long, value_name = "FOLDER", requires = "kernel")]
     modules: Option<PathBuf>,
@@ -32,7 +34,7 @@ pub(super) struct GuestArgs {
 impl GuestArgs {
     pub(super) fn kernel(&self) -> anyhow::Result<Kernel> {
         let kernel = match &self.kernel {
-            Some(image) => Kernel::named(image.clone(), self.modules.clone()),
+            Some(kernel) => Kernel::chosen(kernel, self.modules.clone()),
             None => Kernel::installed(),
         };
         kernel.context(NoGuest)

@@ -6,7 +6,7 @@ use ::lab::{GuestNetwork, Introduction, Stop, introduce};
 use anyhow::Context;
 use clap::Args;
 use machine::{Accelerator, GuestError, Kernel, Rights};
-use scenario::{Board, HostName, Monitor, Vm};
+use scenario::{Board, GuestKernel, HostName, Monitor, Vm};
 use units::{Bytes, Nanos};
 
 use super::{
@@ -57,9 +57,10 @@ pub(crate) struct RunArgs {
     /// What runs its instructions: the CPU's virtualisation, or emulation [default: what this machine has]
     #[arg(long, value_parser = one_of(ACCELERATORS))]
     accel: Option<Accelerator>,
-    /// Kernel to boot (a bzImage) [default: the newest of /boot, one for virtual machines first]
-    #[arg(long, value_name = "FILE")]
-    kernel: Option<PathBuf>,
+    /// Kernel to boot: a file (a bzImage), or an installed release, e.g. `6.12` [default: PLUMB_GUEST_KERNEL, or the newest
+    /// of /boot, one for virtual machines first]
+    #[arg(long, value_name = "KERNEL")]
+    kernel: Option<GuestKernel>,
     /// Its modules: the folder with modules.dep [default: those of the kernel's release in /lib/modules]
     #[arg(long, value_name = "FOLDER", requires = "kernel")]
     modules: Option<PathBuf>,
@@ -178,11 +179,11 @@ impl RunArgs {
     }
 
     fn kernel(&self) -> anyhow::Result<Kernel> {
-        let Some(image) = &self.kernel else { return Ok(Kernel::installed()?) };
-        Kernel::named(image.clone(), self.modules.clone()).map_err(|error| match error {
-            GuestError::NoRelease { .. } | GuestError::NoKernelFile { .. } => {
-                Misuse::new(format!("--kernel: {error}")).into()
-            }
+        let Some(kernel) = &self.kernel else { return Ok(Kernel::installed()?) };
+        Kernel::chosen(kernel, self.modules.clone()).map_err(|error| match error {
+            GuestError::NoRelease { .. }
+            | GuestError::NoKernelFile { .. }
+            | GuestError::NoSuchRelease { .. } => Misuse::new(format!("--kernel: {error}")).into(),
             error => error.into(),
         })
     }

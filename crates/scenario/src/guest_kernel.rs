@@ -1,0 +1,51 @@
+//! Which kernel a guest boots, as a user names it. Must not know which kernels there are.
+
+use std::{convert::Infallible, fmt, path::PathBuf, str::FromStr};
+
+/// A guest's kernel.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GuestKernel {
+    /// The newest one that is installed.
+    #[default]
+    Newest,
+    /// The newest installed one of this release or series, e.g. `6.12`.
+    Release(String),
+    /// The kernel in this file.
+    File(PathBuf),
+}
+
+impl FromStr for GuestKernel {
+    type Err = Infallible;
+
+    /// A word that begins with a digit and has no `/` is a release: `./6.12` is a file.
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        let is_release = text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.contains('/');
+        Ok(if is_release { Self::Release(text.to_owned()) } else { Self::File(text.into()) })
+    }
+}
+
+impl fmt::Display for GuestKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Newest => f.write_str("newest"),
+            Self::Release(release) => f.write_str(release),
+            Self::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_and_files_are_told_apart() {
+        for text in ["6.1", "6.12.117+deb12-cloud-amd64", "6"] {
+            assert_eq!(text.parse(), Ok(GuestKernel::Release(text.to_owned())));
+        }
+        for text in ["/boot/vmlinuz-6.1", "./6.1", "bzImage"] {
+            let kernel: GuestKernel = text.parse().expect("any text is a release or a file");
+            assert_eq!((&kernel, kernel.to_string().as_str()), (&GuestKernel::File(text.into()), text));
+        }
+    }
+}
