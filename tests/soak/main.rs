@@ -6,6 +6,7 @@
 mod attacked_server;
 mod cycles;
 mod equal;
+mod kernels;
 mod kills;
 mod neighbours;
 mod steps;
@@ -43,6 +44,11 @@ const CASES: &[Case] = &[
             Need::File("/dev/net/tun", "a kernel with tap devices"),
         ],
         test: cycles::memory_is_intact_after_cycles,
+    },
+    Case {
+        name: "every_test_of_guests_passes_on_each_installed_kernel",
+        needs: &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel],
+        test: kernels::guests_on_each_kernel,
     },
     Case {
         name: "nothing_is_left_and_nothing_lost_after_hundreds_of_kills",

@@ -5,7 +5,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use crate::need::is_root;
+use crate::need::{GUEST_KERNEL_VARIABLE, guest_kernel, is_root};
 
 /// A home for one test: its runs and labs are seen by no other.
 pub struct Sandbox {
@@ -78,6 +78,7 @@ impl Sandbox {
             .env("NO_COLOR", "1")
             // Beside other tests every trial is disturbed.
             .env("PLUMB_KEEP_DISTURBED", "true")
+            .envs(guest_kernel().map(|kernel| (GUEST_KERNEL_VARIABLE, kernel)))
             .stdin(Stdio::null());
         command
     }

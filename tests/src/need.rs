@@ -1,6 +1,11 @@
 //! What a test needs of the machine. A test whose needs are not met is skipped, with the reason.
 
-use std::{path::Path, process::ExitCode};
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    process::ExitCode,
+    sync::{Mutex, PoisonError},
+};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -23,6 +28,8 @@ pub enum Need {
     File(&'static str, &'static str),
     /// An installed kernel with its modules, which a guest can boot.
     GuestKernel,
+    /// The same; the test runs on the newest kernel of each installed series, e.g. 6.1 and 6.12, unless `PLUMB_GUEST_KERNEL` names one.
+    EachGuestKernel,
     /// One of them that was built with this line in its configuration, and the Debian package that brings it.
     GuestKernelWith(&'static str, &'static str),
     /// What [`PostgresServer`](crate::PostgresServer) starts.
@@ -48,7 +55,7 @@ impl Need {
                 Some(format!("needs {program} (a release of {place}, on the PATH)"))
             }
             Self::File(path, what) if !Path::new(path).exists() => Some(format!("needs {what} ({path})")),
-            Self::GuestKernel if kernels().next().is_none() => {
+            Self::GuestKernel | Self::EachGuestKernel if kernels().next().is_none() => {
                 Some("needs a kernel for guests (apt-get install linux-image-cloud-amd64)".to_owned())
             }
             Self::GuestKernelWith(line, package)
@@ -87,17 +94,37 @@ pub fn run(cases: &[Case]) -> ExitCode {
     let mut arguments = Arguments::from_args();
     // Labs share the machine's two CPUs, and leftovers are counted: one test at a time.
     arguments.test_threads = Some(1);
-    let trials = cases.iter().map(|case| trial(case, arguments.list)).collect();
+    let older = older_series();
+    let trials = cases.iter().flat_map(|case| {
+        let each = case.needs.contains(&Need::EachGuestKernel);
+        let older = older.iter().filter(move |_| each).map(Some);
+        std::iter::once(None).chain(older).map(|series| trial(case, series, arguments.list))
+    });
+    let trials = trials.collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-fn trial(case: &Case, only_list: bool) -> Trial {
+/// The series of kernels that the running test gives its guests; `None` for those that plumb chooses.
+#[must_use]
+pub fn guest_kernel() -> Option<String> {
+    let chosen = GUEST_KERNEL.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    chosen.or_else(|| std::env::var(GUEST_KERNEL_VARIABLE).ok())
+}
+
+/// Tests run one after another.
+static GUEST_KERNEL: Mutex<Option<String>> = Mutex::new(None);
+/// Names the kernel of plumb's guests.
+pub const GUEST_KERNEL_VARIABLE: &str = "PLUMB_GUEST_KERNEL";
+
+fn trial(case: &Case, series: Option<&String>, only_list: bool) -> Trial {
+    let name = series.map_or_else(|| case.name.to_owned(), |series| format!("{}_on_{series}", case.name));
     let unmet = case.needs.iter().find_map(|need| need.unmet());
     if let (Some(reason), false) = (&unmet, only_list) {
-        println!("skipped: {}: {reason}", case.name);
+        println!("skipped: {name}: {reason}");
     }
-    let test = case.test;
-    Trial::test(case.name, move || {
+    let (test, series) = (case.test, series.cloned());
+    Trial::test(name, move || {
+        *GUEST_KERNEL.lock().unwrap_or_else(PoisonError::into_inner) = series;
         std::panic::catch_unwind(test).map_err(|panic| Failed::from(message(panic.as_ref())))
     })
     .with_ignored_flag(unmet.is_some())
@@ -140,6 +167,27 @@ fn kernels() -> impl Iterator<Item = String> {
     names
         .filter_map(|name| name.strip_prefix("vmlinuz-").map(str::to_owned))
         .filter(|release| Path::new("/lib/modules").join(release).join("modules.dep").is_file())
+}
+
+/// The series, e.g. 6.1, of all kernels that a guest can boot, the oldest first.
+#[must_use]
+pub fn guest_kernel_series() -> Vec<String> {
+    let number = |part: Option<&str>| part.and_then(|part| part.parse::<u32>().ok());
+    let mut all = BTreeSet::new();
+    for release in kernels() {
+        let mut parts = release.split('.');
+        if let (Some(major), Some(minor)) = (number(parts.next()), number(parts.next())) {
+            all.insert((major, minor));
+        }
+    }
+    all.into_iter().map(|(major, minor)| format!("{major}.{minor}")).collect()
+}
+
+/// All but the newest, which plumb chooses itself; none where the environment names a kernel.
+fn older_series() -> Vec<String> {
+    let mut all = guest_kernel_series();
+    all.pop();
+    if std::env::var_os(GUEST_KERNEL_VARIABLE).is_some() { Vec::new() } else { all }
 }
 
 fn is_built_with(release: &str, line: &str) -> bool {

@@ -79,21 +79,34 @@ pub(crate) fn words(block: &str) -> Vec<String> {
 }
 
 impl GuestKernel {
-    /// The newest one that is installed and whose configuration has this line.
+    /// The newest installed one that was built with this line in its configuration.
     pub(crate) fn with(line: &str) -> Option<Self> {
         let kernels = fs::read_dir("/boot").into_iter().flatten().filter_map(Result::ok);
         let names = kernels.filter_map(|entry| entry.file_name().into_string().ok());
-        let releases = names.filter_map(|name| name.strip_prefix("vmlinuz-").map(str::to_owned));
-        let has = |release: &String| {
+        let mut releases: Vec<String> =
+            names.filter_map(|name| name.strip_prefix("config-").map(str::to_owned)).collect();
+        releases.retain(|release| {
             let text = fs::read_to_string(format!("/boot/config-{release}")).unwrap_or_default();
-            modules(release).is_dir() && (line.is_empty() || text.lines().any(|its| its == line))
-        };
-        let release = releases.filter(has).max()?;
-        Some(Self { image: format!("/boot/vmlinuz-{release}").into(), modules: modules(&release) })
+            text.lines().any(|its| its == line)
+        });
+        let kernels = releases.into_iter().filter_map(|release| Self::chosen(&release));
+        kernels.max_by_key(|kernel| kernel.modules.clone())
     }
 
-    pub(crate) fn newest() -> Self {
-        Self::with("").expect("a kernel was installed")
+    /// The one that this test's guests of plumb boot, too.
+    pub(crate) fn of_test() -> Self {
+        match plumb_tests::guest_kernel() {
+            Some(kernel) => Self::chosen(&kernel).expect("it is installed"),
+            None => Self::of(machine::Kernel::installed().expect("a kernel is installed")),
+        }
+    }
+
+    fn chosen(kernel: &str) -> Option<Self> {
+        machine::Kernel::chosen(&kernel.parse().ok()?, None).ok().map(Self::of)
+    }
+
+    fn of(kernel: machine::Kernel) -> Self {
+        Self { image: kernel.image, modules: kernel.modules }
     }
 
     /// The guest's file system, with what its first process does after the preamble; with `plumb` in it where that is given.
@@ -123,10 +136,6 @@ impl GuestKernel {
         let made = Command::new("sh").args(["-c", pack]).current_dir(root).status().expect("a shell");
         assert!(made.success());
     }
-}
-
-fn modules(release: &str) -> PathBuf {
-    Path::new("/lib/modules").join(release)
 }
 
 impl Machine {

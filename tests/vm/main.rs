@@ -72,6 +72,7 @@ const BY_HAND: &[Need] = &[
 const HYPERVISOR: &[Need] =
     &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
 
+/// One case of each kind for which the kernel matters runs on each installed series. `make soak` runs all cases on each.
 const CASES: &[Case] = &[
     Case {
         name: "a_monitor_is_nobody_in_an_empty_network_under_a_filter_with_a_sealed_image",
@@ -80,7 +81,13 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "memory_moves_by_pages_by_blocks_and_by_the_agent",
-        needs: WATCHED,
+        needs: &[
+            Need::Root,
+            Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+            Need::EachGuestKernel,
+            Need::File("/dev/net/tun", "a kernel with tap devices"),
+            Need::BTF,
+        ],
         test: balloon::three_methods_move_what_was_asked,
     },
     Case {
@@ -95,7 +102,14 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves",
-        needs: BY_HAND,
+        needs: &[
+            Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+            Need::EachGuestKernel,
+            Need::File(
+                "/usr/share/doc/busybox-static",
+                "busybox in one file (apt-get install busybox-static)",
+            ),
+        ],
         test: telemetry::both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves,
     },
     Case {
@@ -137,7 +151,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "in_a_virtual_hypervisor_vhost_makes_a_monitor_s_calls_needless",
-        needs: HYPERVISOR,
+        needs: &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::EachGuestKernel],
         test: hypervisor::vhost_makes_calls_needless,
     },
     Case {
@@ -177,7 +191,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a_guest_of_either_board_has_its_cpus_and_runs_every_probe_in_its_own_kernel",
-        needs: GUEST,
+        needs: &[Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::EachGuestKernel],
         test: boots::every_board_boots_and_probes,
     },
     Case {
@@ -209,7 +223,12 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a_guest_uses_as_many_queues_as_asked_and_each_takes_packets",
-        needs: MEASURED,
+        needs: &[
+            Need::Root,
+            Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+            Need::EachGuestKernel,
+            Need::File("/dev/net/tun", "a kernel with tap devices"),
+        ],
         test: measured::queues_are_those_of_the_guest,
     },
     Case {

@@ -19,14 +19,14 @@ const MEMORY: f64 = 288.0;
 fn start(folder: &Path, name: &str, fills: u32) -> Machine {
     let mut flags = words(&guide("virtio-balloon-pci,free", folder).replace("/web.", &format!("/{name}.")));
     flags.extend(["-m".to_owned(), MEMORY.to_string()]);
-    Machine::start(folder, name, &GuestKernel::newest(), &format!("fills={fills}"), &flags)
+    Machine::start(folder, name, &GuestKernel::of_test(), &format!("fills={fills}"), &flags)
 }
 
 /// Of two machines that share less than both were started with, the one that uses its memory gets it from the other.
 pub(crate) fn memory_goes_to_the_machine_that_uses_it() {
     let sandbox = sandbox();
     let folder = sandbox.home();
-    GuestKernel::newest().initrd(folder, SCRIPT, None);
+    GuestKernel::of_test().initrd(folder, SCRIPT, None);
     let idle = start(folder, "build", 1);
     let _busy = start(folder, "web", 160);
     let text = guide("capacity", folder).replace("\"10s\"", "\"1s\"");

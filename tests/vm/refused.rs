@@ -33,11 +33,10 @@ fn claimed(sandbox: &Sandbox, name: &str) -> String {
     path.to_str().expect("temporary folders have plain names").to_owned()
 }
 
-/// The newest installed kernel.
+/// The kernel that guests boot.
 fn installed() -> String {
-    let entries = fs::read_dir("/boot").expect("a kernel is installed").filter_map(Result::ok);
-    let kernels = entries.map(|entry| entry.path().to_string_lossy().into_owned());
-    kernels.filter(|path| path.contains("/vmlinuz-")).max().expect("a kernel is installed")
+    let kernel = machine::Kernel::installed().expect("a kernel is installed");
+    kernel.image.to_str().expect("kernels have plain names").to_owned()
 }
 
 /// A folder of modules that are no modules.
@@ -61,6 +60,7 @@ pub(crate) fn nonsense_is_refused() {
         (&["--kernel", &unnamed], 64, &["--modules"]),
         (&["--kernel", &named], 1, &["/lib/modules/0.0.0-none/modules.dep"]),
         (&["--kernel", "/nonexistent"], 1, &["cannot read the kernel /nonexistent"]),
+        (&["--kernel", "0.1"], 64, &["no kernel 0.1 is installed", "-cloud-"]),
         (&["--modules", "/nonexistent"], 64, &["--kernel"]),
         (&["--memory", "64M"], 64, &["--memory 64", "192 MiB at least"]),
         (&["--vcpus", "0"], 64, &["--vcpus"]),

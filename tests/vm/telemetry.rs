@@ -87,7 +87,7 @@ fn config(sandbox: &Sandbox, file: &str, lines: &str) -> String {
 /// What an agent tells of both tiers, and memory of the fast one that goes to the floor and comes back by virtio-mem.
 pub(crate) fn both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves() {
     let sandbox = sandbox();
-    let machine = start(&sandbox, &GuestKernel::newest(), TWO_NODES);
+    let machine = start(&sandbox, &GuestKernel::of_test(), TWO_NODES);
     // Debian 12's kernel has page generations only if they are asked for.
     let text = guide("slow-nodes", sandbox.home()).replace("/web.", "/vm.").replace("vms.web", "vms.vm");
     let text = text.replace("\"auto\"", "\"mglru\"");
@@ -165,7 +165,7 @@ pub(crate) fn accesses_are_counted_by_damon() {
 /// Two who would move the same machine's memory, by monitors of their own: the second is refused, until the first is gone.
 pub(crate) fn a_machine_has_one_mover_at_a_time() {
     let sandbox = sandbox();
-    let _machine = start(&sandbox, &GuestKernel::newest(), TWO_NODES);
+    let _machine = start(&sandbox, &GuestKernel::of_test(), TWO_NODES);
     let [first, second] = ["qmp", "qmp2"].map(|qmp| {
         let at = sandbox.home().join(format!("vm.{qmp}")).display().to_string();
         sandbox.file(&format!("{qmp}.toml"), &format!("interval = \"2s\"\n[vms.vm]\nqmp = \"{at}\"\n"))
@@ -199,7 +199,7 @@ pub(crate) fn a_machine_has_one_mover_at_a_time() {
 /// The agent's pages, with whoever takes them killed in the middle, again and again: the guest has what it had, and gets all back.
 pub(crate) fn who_takes_pages_may_be_killed_in_the_middle() {
     let sandbox = sandbox();
-    let mut machine = start(&sandbox, &GuestKernel::newest(), ONE_NODE);
+    let mut machine = start(&sandbox, &GuestKernel::of_test(), ONE_NODE);
     let lines = "method = \"agent\"\nsource = \"none\"\nfloor = \"200MiB\"\nceiling = \"240MiB\"\n";
     let file = config(&sandbox, "vms.toml", lines);
     for _ in 0..3 {
