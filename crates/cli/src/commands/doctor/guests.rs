@@ -5,7 +5,10 @@ use machine::{Kernel, Qemu};
 use scenario::{HostName, Vm};
 use units::Nanos;
 
-use super::check::{Check, Group, Status};
+use super::{
+    check::{Check, Group, Status},
+    memory,
+};
 use crate::{
     commands::{TOOL, vm},
     interrupt,
@@ -23,7 +26,9 @@ pub(super) fn checks() -> [Check; 2] {
         check(
             "guest-kernel",
             "kernel for guests",
-            kernel.map(|it| it.image.display().to_string()).map_err(|error| error.to_string()),
+            kernel
+                .map(|kernel| format!("{}; {}", kernel.image.display(), memory::lacks(&kernel)))
+                .map_err(|error| error.to_string()),
             "linux-image-cloud-amd64",
         ),
     ]

@@ -13,6 +13,18 @@ const ACCESSED_BITS: &str = "/proc/self/clear_refs";
 /// Debian's with DAMON, and with page generations that are on.
 const NEWER: &str = "in the guest: apt-get install linux-image-6.12-cloud-amd64 (Debian 12), or Debian 13";
 
+/// What guests can use of their kernel, and the option that it is built with.
+const USES: [(&str, &str); 8] = [
+    ("CONFIG_DEBUG_INFO_BTF", "BTF, which probes in a guest need"),
+    ("CONFIG_TUN", "tap devices"),
+    ("CONFIG_VHOST_NET", "vhost-net"),
+    ("CONFIG_VIRTIO_BALLOON", "virtio-balloon"),
+    ("CONFIG_VIRTIO_MEM", "virtio-mem"),
+    ("CONFIG_HUGETLBFS", "huge pages"),
+    ("CONFIG_DAMON_PADDR", "DAMON"),
+    ("CONFIG_LRU_GEN", "page generations"),
+];
+
 /// What the kernel that guests boot was built with; others' guests may have another one.
 struct GuestKernel {
     release: String,
@@ -31,10 +43,27 @@ pub(super) fn checks() -> Vec<Check> {
     checks
 }
 
+/// What `kernel` lacks of all that guests can use, for the line that names it.
+pub(super) fn lacks(kernel: &Kernel) -> String {
+    match GuestKernel::of(kernel) {
+        Ok(kernel) => kernel.lacks(),
+        Err(because) => because,
+    }
+}
+
 impl GuestKernel {
+    fn lacks(&self) -> String {
+        let lacking = USES.into_iter().filter(|(option, _)| !self.has(option));
+        let names: Vec<&str> = lacking.map(|(_, name)| name).collect();
+        if names.is_empty() {
+            "it lacks nothing".to_owned()
+        } else {
+            format!("it lacks {}", names.join("; "))
+        }
+    }
+
     fn of(kernel: &Kernel) -> Result<Self, String> {
-        let name = kernel.image.file_name().unwrap_or_default().to_string_lossy();
-        let release = name.trim_start_matches("vmlinuz-").to_owned();
+        let release = kernel.release().to_owned();
         let path = kernel.image.with_file_name(format!("config-{release}"));
         Self::read(&path, release)
     }
@@ -176,6 +205,16 @@ mod tests {
         for check in of_guests(&Err("no kernel".to_owned())) {
             assert!(check.remedy.is_some() && check.detail == "no kernel", "{check:?}");
         }
+    }
+
+    #[test]
+    fn names_what_a_kernel_lacks() {
+        let lacks =
+            |config: &str| GuestKernel { release: "6.1".to_owned(), config: config.to_owned() }.lacks();
+        let all: String = USES.iter().map(|(option, _)| format!("{option}=y\n")).collect();
+        assert_eq!(lacks(&all), "it lacks nothing");
+        assert_eq!(lacks(&all.replace("CONFIG_DAMON_PADDR=y", "")), "it lacks DAMON");
+        assert_eq!(lacks("").matches(';').count(), USES.len() - 1);
     }
 
     #[test]
