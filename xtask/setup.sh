@@ -1,12 +1,21 @@
 #!/bin/sh
-# Installs the Debian packages of what is missing. Arguments are COMMAND:PACKAGE or /FILE:PACKAGE.
-# Does nothing, quickly and without root, when everything is there.
+# Installs the Debian packages of what is missing. Arguments are COMMAND:PACKAGE or /FILE:PACKAGE. PACKAGE? is left out where apt does
+# not know it. Does nothing, quickly and without root, when everything is there.
 set -eu
 
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 packages=""
+unknown=""
 for need in "$@"; do
-    [ -e "${need%%:*}" ] || command -v "${need%%:*}" >/dev/null 2>&1 || packages="$packages ${need#*:}"
+    [ ! -e "${need%%:*}" ] && ! command -v "${need%%:*}" >/dev/null 2>&1 || continue
+    package="${need#*:}"
+    case "$package" in
+    *\?)
+        package="${package%?}"
+        apt-cache show "$package" >/dev/null 2>&1 || { unknown="$unknown $need"; continue; }
+        ;;
+    esac
+    packages="$packages $package"
 done
 [ -n "$packages" ] || exit 0
 
@@ -30,3 +39,5 @@ $install </dev/null >/dev/null 2>&1 || {
     $as_root apt-get update --quiet </dev/null >/dev/null
     $install </dev/null
 }
+# Without package lists apt knows no package. Now it has them.
+[ -z "$unknown" ] || exec "$0" $unknown
