@@ -1,7 +1,7 @@
-//! What it takes to put all pairs of many hosts into rounds, and to expand a scenario of them to a plan:
-//! `cargo run --release --example rounds`. The figures in docs/methods/rounds.md come from it.
-#![expect(clippy::disallowed_macros, reason = "it prints a table")]
-#![expect(clippy::disallowed_methods, reason = "it measures itself: the clock, and its own memory in /proc")]
+//! Measures the cost of scheduling all pairs of many hosts in rounds, and of expanding such a scenario: `cargo run
+//! --release --example rounds`. Source of the figures in docs/methods/rounds.md.
+#![expect(clippy::disallowed_macros, reason = "prints a table")]
+#![expect(clippy::disallowed_methods, reason = "measures itself with the clock and /proc")]
 
 use std::time::{Duration, Instant};
 
@@ -12,27 +12,27 @@ fn main() {
     for hosts in [6_usize, 25, 100, 301, 1000] {
         let pairs = (0..hosts).flat_map(|one| (one + 1..hosts).map(move |other| [one, other]));
         let ways: Vec<[usize; 2]> = pairs.flat_map(|[one, other]| [[one, other], [other, one]]).collect();
-        let begun = Instant::now();
+        let start = Instant::now();
         let rounds = rounds(&ways);
-        println!("{hosts:<7} {:<8} {:<7} {:.0?}", ways.len() / 2, rounds.len(), begun.elapsed());
+        println!("{hosts:<7} {:<8} {:<7} {:.0?}", ways.len() / 2, rounds.len(), start.elapsed());
     }
-    println!("\nring of 1000 hosts, and each with ten others");
-    for apart in [1..2, 1..6] {
+    println!("\nring of 1000 hosts, and ten other hosts for each");
+    for distances in [1..2, 1..6] {
         let ways: Vec<[usize; 2]> =
-            (0..1000).flat_map(|one| apart.clone().map(move |step| [one, (one + step) % 1000])).collect();
-        let begun = Instant::now();
+            (0..1000).flat_map(|one| distances.clone().map(move |step| [one, (one + step) % 1000])).collect();
+        let start = Instant::now();
         let rounds = rounds(&ways);
-        println!("{:<7} {:<8} {:<7} {:.0?}", 1000, ways.len(), rounds.len(), begun.elapsed());
+        println!("{:<7} {:<8} {:<7} {:.0?}", 1000, ways.len(), rounds.len(), start.elapsed());
     }
     println!("\nhosts   cells    trials   check   plan    memory    estimated");
     for hosts in [6, 25, 100, 300, 1000] {
-        let begun = cpu_time();
-        let scenario = Scenario::parse("rounds", &text(hosts)).expect("it is right");
+        let start = cpu_time();
+        let scenario = Scenario::parse("rounds", &text(hosts)).expect("the scenario is valid");
         let checked = cpu_time();
         let plan = Plan::expand(&scenario, 1, &PlanOptions::default());
         let planned = cpu_time();
         let (cells, trials) = (plan.cells.len(), plan.trials.len());
-        let [check, expand] = [checked - begun, planned - checked];
+        let [check, expand] = [checked - start, planned - checked];
         let [memory, estimate] = [memory(), plan.duration_estimate().to_string()];
         println!("{hosts:<7} {cells:<8} {trials:<8} {check:<7.1?} {expand:<7.1?} {memory} {estimate}");
     }
@@ -45,14 +45,14 @@ fn text(hosts: usize) -> String {
     )
 }
 
-/// What this thread has had of the CPUs (Documentation/scheduler/sched-stats.rst).
+/// CPU time of this thread (Documentation/scheduler/sched-stats.rst).
 fn cpu_time() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text.split_whitespace().next().and_then(|number| number.parse().ok());
     Duration::from_nanos(nanoseconds.unwrap_or_default())
 }
 
-/// The most that this process had.
+/// Peak memory of this process.
 fn memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default().trim().to_owned()

@@ -1,13 +1,12 @@
-//! The scenarios that are shipped inside the program: their names and texts. Knows nothing of what they mean.
+//! Built-in scenarios: names and texts.
 
 use crate::nearest;
 
-/// A shipped scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Builtin {
-    /// Its name, as in `plumb run NAME`.
+    /// As in `plumb run NAME`.
     pub name: &'static str,
-    /// Its document.
+    /// The TOML document.
     pub text: &'static str,
 }
 
@@ -27,19 +26,18 @@ const ALL: &[Builtin] = &[
     },
 ];
 
-/// Every shipped scenario, the quickest first.
+/// All built-in scenarios, quickest first.
 #[must_use]
 pub fn all() -> &'static [Builtin] {
     ALL
 }
 
-/// The shipped scenario of that name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Builtin> {
     ALL.iter().find(|builtin| builtin.name == name)
 }
 
-/// The name of the shipped scenario that `name` was probably meant to be.
+/// Suggests a built-in scenario for a misspelled name.
 #[must_use]
 pub fn suggest(name: &str) -> Option<&'static str> {
     nearest::word(name, ALL.iter().map(|builtin| builtin.name))
@@ -50,19 +48,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_the_finger_finds_the_builtin_that_was_meant() {
-        for (typed, meant) in
+    fn suggests_builtin_for_misspelled_name() {
+        for (typed, expected) in
             [("quik", Some("quick")), ("egress-gatway", Some("egress-gateway")), ("xyz", None)]
         {
-            assert_eq!(suggest(typed), meant, "{typed}");
+            assert_eq!(suggest(typed), expected, "{typed}");
         }
     }
 
     #[test]
-    fn a_builtin_is_found_by_the_name_that_its_document_gives() {
+    fn finds_each_builtin_by_its_document_name() {
         for builtin in all() {
             let scenario =
-                crate::Scenario::parse(builtin.name, builtin.text).expect("a shipped scenario parses");
+                crate::Scenario::parse(builtin.name, builtin.text).expect("a built-in scenario parses");
             assert_eq!(scenario.name, builtin.name);
             assert_eq!(find(&scenario.name), Some(builtin));
         }

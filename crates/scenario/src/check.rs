@@ -1,5 +1,5 @@
-//! What must hold of a scenario beyond its shape: one file per concern, each of which adds the problems that it finds.
-//! A later concern is held back only where an earlier one would make its complaints misleading.
+//! Semantic checks of a scenario, one file per concern. A check is skipped only if an earlier problem would make its
+//! messages misleading.
 
 mod addresses;
 mod devices;
@@ -38,7 +38,7 @@ pub(crate) use size::size;
 pub(crate) use vms::fit as vms_fit;
 pub(crate) use workloads::{hosts, workloads};
 
-/// Problems that can be seen without resolving names: the names themselves, and what they refer to.
+/// Checks that need no name resolution.
 pub(crate) fn words(document: &Document, draft: &Draft) -> Vec<Problem> {
     let mut problems = Vec::new();
     names::check(document, draft, &mut problems);
@@ -51,7 +51,7 @@ pub(crate) fn words(document: &Document, draft: &Draft) -> Vec<Problem> {
     problems
 }
 
-/// Problems of a lab whose names all resolve.
+/// Checks of a lab in which all names resolve.
 pub(crate) fn lab(document: &Document, draft: &Draft) -> Vec<Problem> {
     let mut problems = Vec::new();
     vms::check(document, draft, &mut problems);

@@ -1,50 +1,45 @@
-//! What is wrong with a document: every problem with its place and what to write instead. Rendering with
-//! underlines is miette's; plain lines come from [`Diagnosis::problems`]. Knows no rule of the language.
+//! Problems in a document, with places and hints. miette renders them with underlines; [`Diagnosis::problems`] gives
+//! plain lines. Independent of the rules of the language.
 
 use std::{fmt, ops::Range, sync::Arc};
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 use serde::Serialize;
 
-/// One problem, before it is tied to a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// Where, in bytes of the text.
+    /// Byte range in the text.
     pub(crate) span: Range<usize>,
-    /// What is wrong, naming the object.
+    /// What is wrong, including the name of the object.
     pub(crate) message: String,
-    /// A word or two under the place.
+    /// A word or two under the underline.
     pub(crate) label: String,
     /// What to do.
     pub(crate) help: Option<String>,
 }
 
 impl Problem {
-    /// A problem at `span`, with a word or two to stand under the place.
     pub(crate) fn new(span: Range<usize>, message: impl Into<String>, label: impl Into<String>) -> Self {
         Self { span, message: message.into(), label: label.into(), help: None }
     }
 
-    /// The same with advice.
     pub(crate) fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 }
 
-/// A problem and its place for people: what a plain line or a JSON object shows.
+/// A problem with its line and column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// The line, from 1.
+    /// From 1.
     pub line: usize,
-    /// The column in characters, from 1.
+    /// In characters, from 1.
     pub column: usize,
-    /// What is wrong.
     pub message: String,
-    /// What to do, where there is something to say.
     pub help: Option<String>,
 }
 
-/// Everything that is wrong with one scenario document, in the order of the text; never empty.
+/// All problems of one scenario document, in text order. Never empty.
 #[derive(Debug, Clone)]
 pub struct Diagnosis {
     source: NamedSource<Arc<str>>,
@@ -52,23 +47,23 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Ties `problems` to the text in which they are; orders them by place and drops repetitions.
+    /// Sorts `problems` by place and drops duplicates.
     pub(crate) fn new(source_name: &str, text: &str, mut problems: Vec<Problem>) -> Self {
         for problem in &mut problems {
-            problem.span = inside(text, &problem.span);
+            problem.span = clamped(text, &problem.span);
         }
         problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
         problems.dedup();
         Self { source: NamedSource::new(source_name, Arc::from(text)).with_language("TOML"), problems }
     }
 
-    /// The name of the text: a file or a built-in scenario.
+    /// A file name, or the name of a built-in scenario.
     #[must_use]
     pub fn source_name(&self) -> &str {
         self.source.name()
     }
 
-    /// Every problem with line and column, in the order of the text.
+    /// All problems with line and column, in text order.
     pub fn problems(&self) -> impl Iterator<Item = Place> {
         self.problems.iter().map(|problem| {
             let (line, column) = line_and_column(self.source.inner(), problem.span.start);
@@ -77,8 +72,8 @@ impl Diagnosis {
     }
 }
 
-/// The span, moved to character boundaries inside the text.
-fn inside(text: &str, span: &Range<usize>) -> Range<usize> {
+/// Clamps the span to character boundaries of the text.
+fn clamped(text: &str, span: &Range<usize>) -> Range<usize> {
     let start = text.floor_char_boundary(span.start.min(text.len()));
     let end = text.ceil_char_boundary(span.end.clamp(start, text.len()));
     start..end

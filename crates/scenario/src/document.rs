@@ -1,5 +1,5 @@
-//! The document as written: every table of the language, with the place of every word that a check may complain about.
-//! Must not know what the words mean together; that is for the checks.
+//! The document as written: each table of the language, with source positions for checks. The meaning of names across
+//! tables is left to the checks.
 
 mod device_table;
 mod lab_tables;
@@ -23,17 +23,17 @@ pub(crate) use device_table::DeviceTable;
 pub(crate) use lab_tables::{GatewayTable, HostTable, RouteTable, Switch, VmTable};
 pub(crate) use pairs_value::{PairWay, Pairs};
 pub(crate) use probe_table::{Kinds, ProbesTable};
-pub(crate) use read::{FIXED, ReadSection, keys, of_lab, read};
+pub(crate) use read::{FIXED, ReadSection, keys, lab_keys, read};
 pub(crate) use run_tables::{FactorTable, PathTable, ScheduleTable};
 pub(crate) use section::{Entry, Section};
 pub(crate) use variant_table::VariantTable;
 pub(crate) use workload_tables::{Loop, PlacementValue, UnderTable, WorkloadTable};
 pub(crate) use written::As;
 
-/// The version of the language that this program reads.
+/// The supported version of the scenario language.
 pub(crate) const VERSION: u32 = 1;
 
-/// A Plumbline scenario: a lab, the paths through it, what is sent over them and what is varied.
+/// A Plumbline scenario: a lab, the paths through it, the workloads on them, and what is varied.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(deny_unknown_fields, title = "Plumbline scenario")]
 pub(crate) struct Document {
@@ -43,17 +43,17 @@ pub(crate) struct Document {
     /// The scenario's name: lower-case letters, digits and dashes.
     #[schemars(with = "String", example = &"egress-gateway")]
     pub(crate) name: Spanned<String>,
-    /// One line that says what it shows.
+    /// One line about what it shows.
     pub(crate) title: String,
     /// What it shows and how to read the results.
     #[schemars(with = "Option<String>")]
     pub(crate) about: String,
-    /// Hosts, by name: each a network namespace of its own.
+    /// Hosts, by name. Each is a network namespace.
     pub(crate) hosts: Section<HostTable>,
-    /// What connects them.
+    /// The links between them.
     #[schemars(flatten)]
     pub(crate) links: LinkTables,
-    /// Kinds of virtual machine, by name, for guests to be.
+    /// Kinds of virtual machine for guests, by name.
     #[schemars(with = "Option<Section<VmTable>>")]
     pub(crate) vms: Section<VmTable>,
     /// Egress gateways, by name.
@@ -62,13 +62,13 @@ pub(crate) struct Document {
     /// Static routes.
     #[schemars(with = "Option<Vec<RouteTable>>")]
     pub(crate) routes: Vec<RouteTable>,
-    /// Settings of devices, by `"host:device"`.
+    /// Device settings, by `"host:device"`.
     #[schemars(with = "Option<Section<DeviceTable>>")]
     pub(crate) devices: Section<DeviceTable>,
     /// Paths, by name.
     pub(crate) paths: Section<PathTable>,
-    /// Pairs of hosts that exist already, each of which is two paths, one for each way: `"all"`, `"ring"` (each host with the
-    /// next) or a list of pairs. Default: none.
+    /// Pairs of existing hosts, each measured in both directions: `"all"`, `"ring"` (each host with the next) or a list
+    /// of pairs. Default: none.
     #[schemars(with = "Option<Pairs>")]
     pub(crate) pairs: Option<Spanned<Pairs>>,
     /// Workloads, by name.
@@ -76,37 +76,37 @@ pub(crate) struct Document {
     /// Factors, by name.
     #[schemars(with = "Option<Section<FactorTable>>")]
     pub(crate) factors: Section<FactorTable>,
-    /// How it is run.
+    /// How the scenario is run.
     #[schemars(with = "Option<ScheduleTable>")]
     pub(crate) schedule: ScheduleTable,
-    /// What some of its trials are watched with. Default: nothing.
+    /// Probes for additional trials. Default: none.
     #[schemars(with = "Option<ProbesTable>")]
     pub(crate) probes: Option<ProbesTable>,
-    /// Variants of it, by name: other experiments with the same lab, as `plumb run SCENARIO --variant NAME` measures them.
+    /// Variants, by name: other experiments in the same lab, run with `plumb run SCENARIO --variant NAME`.
     #[schemars(with = "Option<Section<VariantTable>>")]
     pub(crate) variants: Section<VariantTable>,
-    /// What was left out because it could not be read.
+    /// Parts that could not be read.
     #[schemars(skip)]
     pub(crate) broken: Broken,
 }
 
-/// What of a document could not be read, so that nobody complains that it is missing.
+/// Unreadable parts of a document, so that checks do not report them as missing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Broken {
-    /// Whether the lab lacks a part.
+    /// Whether a part of the lab is missing.
     pub(crate) lab: bool,
-    /// The names of the tables that are left out.
+    /// The names of unreadable tables.
     pub(crate) names: BTreeSet<String>,
 }
 
 impl Document {
-    /// Everything that can be a host: hosts, guests and pods, with the places of their names.
+    /// Hosts, guests and pods, with the places of their names.
     pub(crate) fn host_names(&self) -> impl Iterator<Item = &Spanned<String>> {
         let hosts = self.hosts.iter().map(|entry| &entry.name);
         hosts.chain(self.attached().map(|entry| &entry.name))
     }
 
-    /// How the host of that name is reached, if it exists already.
+    /// How the host is reached, if it is an existing one.
     pub(crate) fn existing(&self, host: &str) -> Option<ExistingHost> {
         existing_host(&self.hosts.get(host)?.table)
     }

@@ -1,11 +1,11 @@
-//! Arbitrary text through everything that reads a scenario, with what must hold; fuzzers call it.
+//! Entry point for fuzzers: parses and plans arbitrary text, and checks invariants.
 
 use crate::{Plan, PlanOptions, Scenario};
 
-/// Cells of a scenario that are worth a plan: with many factors there are millions.
+/// Larger plans are skipped: many factors give millions of results.
 const CELLS: usize = 1000;
 
-/// A document is understood and planned, or told what is wrong with it.
+/// Either plans the document or reports its problems.
 pub fn scenario(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match Scenario::parse("fuzz.toml", text) {

@@ -1,5 +1,5 @@
-//! A host that exists already: how its agent is reached, and where traffic goes. What is made on it is in a namespace beside its own. Must not know how an
-//! agent is started.
+//! An existing host: how its agent is reached, and where traffic goes. Devices created on it are in a separate
+//! namespace. Does not start agents.
 
 use std::{fmt, net::Ipv4Addr};
 
@@ -10,41 +10,44 @@ use crate::{
     path::PathEnd,
 };
 
-/// What a device is called until the host itself has told which one it is.
+/// Placeholder name of a device until the host has reported it.
 const UNKNOWN: &str = "auto";
 
-/// A machine with a network of its own.
+/// A machine with its own network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExistingHost {
     pub access: Access,
-    /// The address that traffic comes from and goes to; `None` until the host has told.
+    /// The address for traffic; `None` until the host has reported it.
     pub address: Option<Ipv4Addr>,
-    /// The device that has it; `None` until the host has told.
+    /// The device with that address; `None` until the host has reported it.
     pub interface: Option<DeviceName>,
-    /// The port that it listens on while it is the server, instead of the workload's.
+    /// Port to listen on as a server, instead of the workload's.
     pub port: Option<u16>,
-    /// The MTU of the device; `None` until the host has told.
+    /// The device's MTU; `None` until the host has reported it.
     #[serde(default)]
     pub mtu: Option<u32>,
-    /// The name of what it shares with other hosts on the way to all of them.
+    /// Name of a resource shared with other hosts, such as an uplink.
     #[serde(default)]
     pub uplink: Option<String>,
 }
 
-/// How an agent is started on it.
+/// How to start an agent on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
-    /// It is this machine.
     Local,
-    /// By the system's `ssh`, which knows the destination.
-    Ssh { destination: String },
-    /// By the member of a fleet that runs there.
-    Member { name: String },
+    /// With the system's `ssh` client.
+    Ssh {
+        destination: String,
+    },
+    /// With the fleet member on that host.
+    Member {
+        name: String,
+    },
 }
 
 impl Access {
-    /// What tells one machine from another; that of this machine is no destination.
+    /// Identifies the machine. Empty for this one.
     pub(crate) fn machine(&self) -> &str {
         match self {
             Self::Local => "",
@@ -65,13 +68,12 @@ impl fmt::Display for Access {
 }
 
 impl ExistingHost {
-    /// Whether it is this machine.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.access == Access::Local
     }
 
-    /// The end of paths that it is, under its name.
+    /// The host as a path end.
     #[must_use]
     pub fn end(&self, host: &HostName) -> PathEnd {
         let device = self.interface.clone().unwrap_or_else(|| DeviceName::new(UNKNOWN));

@@ -1,5 +1,5 @@
-//! Scenario to plan: the matrix of cells, and their trials in randomised blocks. The order comes from the seed alone,
-//! so that a run can be made again and resumed. Must not know how a trial is made.
+//! Expands a scenario into a plan: the matrix of results, with trials in randomised blocks. The order depends only on
+//! the seed, so that a run can be repeated and resumed. Does not run trials.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -22,28 +22,28 @@ use crate::{
     workload::Workload,
 };
 
-/// What a trial takes beside its traffic: settings, connecting, settling, storing. A guess for the estimate.
+/// Estimated overhead per trial: configuring devices, connecting, settling, storing.
 const OVERHEAD: Nanos = Nanos::from_millis(150);
 
-/// What a stream of so many bytes is taken to run at, in bytes a second. A guess for the estimate.
+/// Assumed rate of streams with a fixed number of bytes, in bytes per second.
 const GUESSED_SPEED: f64 = 1e9;
 
-/// What of a scenario is planned; the default is all of it.
+/// Overrides for a plan. The default plans the whole scenario.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlanOptions {
-    /// Trials of each cell, where they differ from the scenario's.
+    /// Trials per result.
     pub trials: Option<u32>,
-    /// The paths to plan; empty means all. The baseline is always planned: the others are shown as shares of it.
+    /// Paths to plan; empty means all. The baseline is always included because the others are shown relative to it.
     pub paths: Vec<PathName>,
-    /// The workloads to plan; empty means all.
+    /// Workloads to plan; empty means all.
     pub workloads: Vec<WorkloadName>,
-    /// Time for all trials, where it differs from the scenario's.
+    /// Time budget for all trials.
     pub budget: Option<Nanos>,
-    /// How narrow intervals are to be, where it differs from the scenario's.
+    /// Target half-width of intervals, as a share of the median.
     pub precision: Option<f64>,
-    /// What the best setting is sought for, where it differs from the scenario's.
+    /// How the best setting is chosen.
     pub objective: Option<Objective>,
-    /// What some trials are watched with, where it differs from the scenario's; empty means nothing.
+    /// Probes; an empty list means none.
     pub probes: Option<Vec<ProbeKind>>,
 }
 
@@ -53,17 +53,17 @@ impl PlanOptions {
             budget: self.budget.or(written.budget),
             precision: self.precision.or(written.precision),
             objective: self.objective.unwrap_or(written.objective),
-            // Who asks for a precision or an objective seeks a setting.
+            // A precision or an objective implies a search for the best setting.
             until_clear: written.until_clear && self.precision.is_none() && self.objective.is_none(),
         }
     }
 
-    /// Trials of each cell.
+    /// Trials per result, which is the number of blocks.
     pub(crate) fn blocks(&self, scenario: &Scenario) -> u32 {
         self.trials(scenario, &self.design(&scenario.schedule.design))
     }
 
-    /// Trials of each cell: a scenario that means a full matrix says too few of them for intervals to narrow.
+    /// Trials per result. A schedule for a full matrix has too few trials for an adaptive run.
     fn trials(&self, scenario: &Scenario, design: &Design) -> u32 {
         let written = &scenario.schedule;
         let becomes_adaptive = design.is_adaptive() && !written.design.is_adaptive();
@@ -75,14 +75,14 @@ impl PlanOptions {
     }
 
     fn probes(&self, written: &Probes) -> Probes {
-        let asked = self.probes.as_deref().unwrap_or(&written.kinds);
-        let kinds = ProbeKind::ALL.into_iter().filter(|kind| asked.contains(kind)).collect();
+        let requested = self.probes.as_deref().unwrap_or(&written.kinds);
+        let kinds = ProbeKind::ALL.into_iter().filter(|kind| requested.contains(kind)).collect();
         Probes { kinds, ..*written }
     }
 }
 
 impl Plan {
-    /// Expands `scenario`; equal seeds and options give equal plans.
+    /// Expands `scenario`. Equal seeds and options give equal plans.
     #[must_use]
     pub fn expand(scenario: &Scenario, seed: u64, options: &PlanOptions) -> Self {
         let cells = cells(scenario, options);
@@ -94,7 +94,7 @@ impl Plan {
         Self { seed, cells, steps, trials, pause: scenario.schedule.pause, design, probes: probes.kinds }
     }
 
-    /// So many blocks of these cells: each once in a block, baselines twice.
+    /// A plan with `blocks` blocks. Each block has one trial per result, and two of baselines.
     #[must_use]
     pub fn of(cells: Vec<Cell>, blocks: u32, seed: u64, pause: Nanos) -> Self {
         let trials = order::trials(&cells, &[], blocks, &Probes::default(), seed);
@@ -102,42 +102,42 @@ impl Plan {
         Self { seed, cells, steps, trials, pause, design, probes }
     }
 
-    /// How long the run will take, about: warm-up, traffic and pause of every trial, and what goes on around it.
+    /// Estimated duration of the run.
     #[must_use]
     pub fn duration_estimate(&self) -> Nanos {
         self.estimate_of(&self.trials)
     }
 
-    /// How long these trials will take, about, in that order; those made at the same time as long as the longest of them.
+    /// Estimated duration of these trials, in order. Simultaneous trials take as long as the longest of them.
     pub fn estimate_of<'t>(&self, trials: impl IntoIterator<Item = &'t PlannedTrial>) -> Nanos {
         let (mut sum, mut before): (Nanos, Option<(&PlannedTrial, Nanos)>) = (Nanos(0), None);
         for trial in trials {
             let estimate = self.trial_estimate(trial.cell);
-            let beside = before.filter(|(before, _)| before.is_beside(trial)).map(|(_, longest)| longest);
-            let longest = estimate.max(beside.unwrap_or_default());
-            sum = Nanos(sum.0 + longest.0 - beside.unwrap_or_default().0);
+            let simultaneous =
+                before.filter(|(before, _)| before.is_beside(trial)).map(|(_, longest)| longest);
+            let longest = estimate.max(simultaneous.unwrap_or_default());
+            sum = Nanos(sum.0 + longest.0 - simultaneous.unwrap_or_default().0);
             before = Some((trial, longest));
         }
         sum
     }
 
-    /// How long one trial of the cell will take, about, with the pause after it.
+    /// Estimated duration of a trial, including the pause after it.
     #[must_use]
     pub fn trial_estimate(&self, cell: usize) -> Nanos {
         duration_estimate(&self.cells[cell].load) + self.pause + OVERHEAD
     }
 }
 
-/// How long its traffic flows, with the warm-up; a guess where it ends after a number of bytes.
+/// Estimated duration of the traffic, including the warm-up.
 fn duration_estimate(load: &WorkloadSettings) -> Nanos {
     let kind = load.kind();
-    let (sent, asked) = kind.sends().unwrap_or_default();
-    let speed = asked.unwrap_or(GUESSED_SPEED).min(GUESSED_SPEED);
+    let (sent, requested) = kind.sends().unwrap_or_default();
+    let speed = requested.unwrap_or(GUESSED_SPEED).min(GUESSED_SPEED);
     kind.flows_for().unwrap_or(Nanos((sent.0 as f64 / speed * 1e9) as u64))
 }
 
-/// The cells of a path and workload: every combination of the levels of the factors that apply.
-/// The cells of a plan alone: a matrix may be too large for anything else.
+/// Only the planned results, with all combinations of levels of applicable factors. The full matrix may be too large.
 pub(crate) fn cells(scenario: &Scenario, options: &PlanOptions) -> Vec<Cell> {
     let mut cells = Vec::new();
     let wanted = scenario.workloads.iter().filter(|workload| options.wants_workload(workload));
@@ -160,18 +160,17 @@ fn cells_of(scenario: &Scenario, path: &Path, workload: &Workload) -> Vec<Cell> 
             true => (0..factor.levels.len()).map(Some).collect(),
             false => vec![None],
         };
-        let longer = |choice: &[Option<usize>]| -> Vec<Vec<Option<usize>>> {
+        let extended = |choice: &[Option<usize>]| -> Vec<Vec<Option<usize>>> {
             levels.iter().map(|level| choice.iter().copied().chain([*level]).collect()).collect()
         };
-        choices = choices.iter().flat_map(|choice| longer(choice)).collect();
+        choices = choices.iter().flat_map(|choice| extended(choice)).collect();
     }
     choices.iter().map(|choice| cell(scenario, path, workload, choice)).collect()
 }
 
-/// One cell. A factor that does not apply keeps its devices at its first level: what another cell has set must not
-/// stay behind.
+/// A factor that does not apply sets its devices to its first level, to undo the settings of other results.
 fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<usize>]) -> Cell {
-    let mut given = workload.without_paths();
+    let mut varied = workload.without_paths();
     let mut devices: BTreeMap<DeviceRef, DeviceSettings> = scenario.lab.devices.clone();
     let mut levels = BTreeMap::new();
     let mut words = Vec::new();
@@ -179,14 +178,14 @@ fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<
         factor.set(chosen.unwrap_or(0), &mut devices);
         let Some(level) = chosen.map(|level| &factor.levels[level]) else { continue };
         words.push(format!("{}={}", factor.name, level.label));
-        levels.insert(factor.name.clone(), give(scenario, choice, level, &mut given));
+        levels.insert(factor.name.clone(), apply_level(scenario, choice, level, &mut varied));
     }
-    given.size_writes();
-    // The kernel of a host that exists already keeps the ports of a connection that has ended for a minute.
+    varied.size_writes();
+    // An existing host's kernel blocks the ports of a closed connection for a minute.
     if scenario.schedule.ports == Ports::Fixed && scenario.lab.seat(&path.from.host).is_none() {
-        ports::fix(&mut given.load, &path.name, &workload.name);
+        ports::fix(&mut varied.load, &path.name, &workload.name);
     }
-    // Of hosts, the first that the workload names.
+    // For single-ended workloads, the first host is the baseline.
     let is_first = path.baseline || (path.is_host() && workload.paths.first() == Some(&path.name));
     let baseline = is_first && choice.iter().all(|level| level.unwrap_or(0) == 0);
     let id = CellId::new(slug(path, workload, &words));
@@ -195,27 +194,31 @@ fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<
         path: path.name.clone(),
         workload: workload.name.clone(),
         levels,
-        load: given.load,
-        placement: given.placement,
+        load: varied.load,
+        placement: varied.placement,
         devices,
         baseline,
     }
 }
 
-/// Gives a workload what the level says of workloads. The level's label; where it is a multiple of another factor's level,
-/// it tells if they are fewer than asked.
-fn give(scenario: &Scenario, choice: &[Option<usize>], level: &Level, workload: &mut Workload) -> String {
+/// Applies the workload settings of a level. Returns the label, which says so if the number of streams was capped.
+fn apply_level(
+    scenario: &Scenario,
+    choice: &[Option<usize>],
+    level: &Level,
+    workload: &mut Workload,
+) -> String {
     let label = level.label.clone();
     match &level.setting {
         Setting::Devices(_) => label,
         Setting::Workload(WorkloadSetting::StreamsPer { of, times, most }) => {
             let mut factors = scenario.factors.iter().zip(choice);
-            // A factor that does not apply keeps its devices at the first level.
+            // A factor that does not apply sets its devices to its first level.
             let other = factors.find(|(factor, _)| factor.name == *of);
             let number = other.and_then(|(factor, chosen)| factor.number(chosen.unwrap_or(0)));
-            let asked = number.unwrap_or(1).saturating_mul(*times);
-            WorkloadSetting::Streams(asked.min(*most)).put(workload);
-            if asked > *most { format!("{label} (capped at {most})") } else { label }
+            let requested = number.unwrap_or(1).saturating_mul(*times);
+            WorkloadSetting::Streams(requested.min(*most)).put(workload);
+            if requested > *most { format!("{label} (capped at {most})") } else { label }
         }
         Setting::Workload(setting) => {
             setting.put(workload);

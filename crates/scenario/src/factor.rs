@@ -1,4 +1,4 @@
-//! A factor: what a sweep varies, and its levels.
+//! A factor: the setting that a sweep varies, and its levels.
 
 mod workload_setting;
 
@@ -17,82 +17,77 @@ pub(crate) use workload_setting::congestion;
 
 /// A factor of the scenario.
 ///
-/// It applies to a cell when it can change it: factors of a workload to those that have such a setting, factors of
-/// devices to the paths that pass one of the devices, and only to `paths` and `workloads` where the scenario lists some.
+/// It applies where it has an effect: a workload factor on workloads that have the setting, a device factor on paths
+/// through one of its devices. `paths` and `workloads` restrict it further.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
     pub name: FactorName,
-    /// The paths it is confined to; empty means all.
+    /// Restricts it to these paths; empty means all.
     pub paths: Vec<PathName>,
-    /// The workloads it is confined to; empty means all that it can change.
+    /// Restricts it to these workloads; empty means all.
     pub workloads: Vec<WorkloadName>,
-    /// The devices it sets; empty for factors of the workload.
+    /// The devices to set; empty for workload factors.
     pub devices: Vec<DeviceRef>,
-    /// Its levels, in the order of the document. The first one is the reference of its effect.
+    /// Levels, in document order. Effects are relative to the first.
     pub levels: Vec<Level>,
 }
 
 impl Factor {
-    /// Whether it can change what `workload` measures on `path`, and is not confined to others.
     #[must_use]
     pub fn applies_to(&self, path: &Path, workload: &Workload) -> bool {
-        let open = (self.paths.is_empty() || self.paths.contains(&path.name))
+        let selected = (self.paths.is_empty() || self.paths.contains(&path.name))
             && (self.workloads.is_empty() || self.workloads.contains(&workload.name));
         let passes = || self.devices.iter().any(|device| path.devices.contains(device));
         let changes = |level: &Level| match &level.setting {
             Setting::Devices(_) => passes(),
             Setting::Workload(setting) => setting.put(&mut workload.clone()),
         };
-        open && self.levels.first().is_some_and(changes)
+        selected && self.levels.first().is_some_and(changes)
     }
 
-    /// Puts a level into the settings of the factor's devices; nothing for factors of the workload.
+    /// Applies a level to the factor's devices. Does nothing for workload factors.
     pub(crate) fn set(&self, level: usize, settings: &mut BTreeMap<DeviceRef, DeviceSettings>) {
-        if let Some(level) = self.levels[level].setting.of_devices() {
+        if let Some(level) = self.levels[level].setting.device_settings_of_level() {
             for device in &self.devices {
                 settings.entry(device.clone()).or_default().put(level);
             }
         }
     }
 
-    /// What it sets its devices to, at any level.
+    /// All settings that it gives its devices.
     pub(crate) fn device_settings(&self) -> impl Iterator<Item = (&DeviceRef, &DeviceSettings)> {
-        let levels = self.levels.iter().filter_map(|level| level.setting.of_devices());
+        let levels = self.levels.iter().filter_map(|level| level.setting.device_settings_of_level());
         levels.flat_map(|settings| self.devices.iter().map(move |device| (device, settings)))
     }
 
-    /// Whether it is this setting of devices that it varies.
     pub(crate) fn varies(&self, kind: DeviceSettingKind) -> bool {
         self.device_settings().any(|(_, settings)| kind.is_in(settings))
     }
 
-    /// The number of a level that other factors can be multiples of.
+    /// The value of a level, if other factors can use multiples.
     pub(crate) fn number(&self, level: usize) -> Option<u32> {
-        let settings = self.levels.get(level)?.setting.of_devices()?;
+        let settings = self.levels.get(level)?.setting.device_settings_of_level()?;
         DeviceSettingKind::ALL.into_iter().find_map(|kind| kind.count(settings))
     }
 }
 
-/// One level of a factor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     /// As written in the scenario and shown in reports: `on`, `9000`, `cross-cpu`.
     pub label: String,
-    /// What it sets.
     pub setting: Setting,
 }
 
-/// What a level sets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Setting {
-    /// These settings of the factor's devices.
+    /// Settings of the factor's devices.
     Devices(DeviceSettings),
     Workload(WorkloadSetting),
 }
 
 impl Setting {
-    fn of_devices(&self) -> Option<&DeviceSettings> {
+    fn device_settings_of_level(&self) -> Option<&DeviceSettings> {
         match self {
             Self::Devices(settings) => Some(settings),
             Self::Workload(_) => None,

@@ -1,8 +1,7 @@
-//! The experiment document: read, checked, and expanded to a plan.
+//! The scenario document: parsing, checking, and expansion into a plan.
 //!
-//! Three forms of the same thing: as written (`document`, with the place of every word), as meant
-//! ([`Scenario`], resolved and consistent) and as run ([`Plan`]). Pure: text in, values or a diagnosis with
-//! its place out. Knows nothing of netlink, agents or results.
+//! It has three forms: as written (`document`, with source positions), resolved ([`Scenario`]) and expanded ([`Plan`]).
+//! Pure: takes text and returns values or a diagnosis. Independent of netlink, agents and results.
 
 pub mod builtin;
 mod check;

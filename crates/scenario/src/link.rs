@@ -1,5 +1,4 @@
-//! The kinds of link, a file each, and the lists that everything else goes through; CONTRIBUTING.md, walk 1, goes through
-//! them for a new one.
+//! The kinds of link, one file each, and the lists of all kinds. CONTRIBUTING.md, walk 1, describes how to add one.
 
 mod attachment;
 mod bridge;
@@ -34,7 +33,7 @@ pub use vxlan::{Forwarding, Vxlan, VxlanMember};
 pub(crate) use wire::WireTable;
 pub use wire::{LinkEnd, Wire};
 
-/// A link of any kind: devices, and what connects them below routing.
+/// A link of any kind: devices and their layer-2 connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Link {
@@ -47,7 +46,7 @@ pub enum Link {
     Bridge(Bridge),
     /// A macvlan in bridge mode.
     Macvlan(Macvlan),
-    /// A VLAN's device.
+    /// A VLAN device.
     Vlan(Vlan),
     /// A VXLAN overlay.
     Vxlan(Vxlan),
@@ -66,38 +65,36 @@ impl Link {
         }
     }
 
-    /// Takes over what hosts that exist already have told, by the lab that has it.
-    pub(crate) fn locate(&mut self, told: &Lab) {
+    /// Fills in what existing hosts have reported.
+    pub(crate) fn locate(&mut self, lab: &Lab) {
         match self {
-            Self::Wire(link) => link.locate(told),
-            Self::Attachment(link) => link.locate(told),
-            Self::Nic(link) => link.locate(told),
-            Self::Bridge(link) => link.locate(told),
-            Self::Macvlan(link) => link.locate(told),
-            Self::Vlan(link) => link.locate(told),
-            Self::Vxlan(link) => link.locate(told),
+            Self::Wire(link) => link.locate(lab),
+            Self::Attachment(link) => link.locate(lab),
+            Self::Nic(link) => link.locate(lab),
+            Self::Bridge(link) => link.locate(lab),
+            Self::Macvlan(link) => link.locate(lab),
+            Self::Vlan(link) => link.locate(lab),
+            Self::Vxlan(link) => link.locate(lab),
         }
     }
 
-    /// Its name in the scenario.
     #[must_use]
     pub fn name(&self) -> &str {
         self.kind().name()
     }
 
-    /// What a packet meets that passes it.
     #[must_use]
     pub fn layer(&self) -> Layer {
         self.kind().layer()
     }
 
-    /// The devices that it makes.
+    /// The devices that it creates.
     #[must_use]
     pub fn devices(&self) -> Vec<LinkDevice<'_>> {
         self.kind().devices()
     }
 
-    /// Whether it is made by the kernel of the virtual machine `host`.
+    /// Whether the kernel of the virtual machine `host` creates it.
     #[must_use]
     pub fn is_inside(&self, host: &HostName) -> bool {
         self.kind().is_inside(host)
@@ -106,22 +103,20 @@ impl Link {
 
 macro_rules! sections {
     ($($(#[doc = $doc:literal])* $section:ident: $table:ty,)*) => {
-        /// The sections of the document that make links, in the order in which they are resolved.
+        /// The link sections of the document, in the order in which they are resolved.
         #[derive(Debug, Clone, JsonSchema)]
         pub(crate) struct LinkTables {
             $($(#[doc = $doc])* #[schemars(default)] pub(crate) $section: Section<$table>,)*
         }
 
         impl LinkTables {
-            /// Their keys at the top of a document.
+            /// Their top-level keys.
             pub(crate) const KEYS: &[&str] = &[$(stringify!($section)),*];
 
-            /// Reads every section.
             pub(crate) fn read(reader: &mut impl crate::document::ReadSection) -> Self {
                 Self { $($section: reader.section(stringify!($section)),)* }
             }
 
-            /// Every table.
             pub(crate) fn all(&self) -> impl Iterator<Item = &dyn LinkTable> {
                 let mut all: Vec<&dyn LinkTable> = Vec::new();
                 $(all.extend(self.$section.iter().map(|entry| -> &dyn LinkTable { entry }));)*
@@ -134,21 +129,21 @@ macro_rules! sections {
 sections! {
     /// Wires between hosts, by name.
     wires: WireTable,
-    /// Guests, by name: virtual machines behind a bridge, or namespaces that stand for them.
+    /// Guests, by name: virtual machines on a bridge, or namespaces in their place.
     guests: GuestTable,
-    /// Pods, by name: namespaces behind a bridge.
+    /// Pods, by name: namespaces on a bridge.
     pods: GuestTable,
     /// Bridges, by name.
     bridges: BridgeTable,
-    /// Macvlans, by the name of their devices.
+    /// Macvlans, by device name.
     macvlans: MacvlanTable,
-    /// Devices of VLANs, by name.
+    /// VLAN devices, by name.
     vlans: VlanTable,
-    /// VXLAN overlays, by the name of their devices.
+    /// VXLAN overlays, by device name.
     vxlans: VxlanTable,
 }
 
-/// What a packet passes on its way.
+/// A layer that packets pass through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layer {
@@ -156,24 +151,24 @@ pub enum Layer {
     Wire,
     /// The veth pair of a guest or pod.
     Veth,
-    /// The network device of a virtual machine: its queues, who empties them (the monitor, or vhost), and the tap device.
+    /// The network device of a virtual machine: its queues, the process that serves them (the monitor, or vhost), and
+    /// the tap device.
     Virtio,
     /// A bridge.
     Bridge,
-    /// A macvlan: another device on the end of a wire.
+    /// A macvlan on the end of a wire.
     Macvlan,
-    /// A VLAN: tagged, sent over a wire, untagged.
+    /// A VLAN: tagging, transmission over a wire, untagging.
     Vlan,
-    /// A VXLAN tunnel: encapsulated, sent over a wire, decapsulated.
+    /// A VXLAN tunnel: encapsulation, transmission over a wire, decapsulation.
     Vxlan,
-    /// An egress gateway: policy route, forwarding, source translation.
+    /// An egress gateway: policy route, forwarding, source NAT.
     Gateway,
-    /// The network between hosts that exist already, whatever it is made of.
+    /// The network between existing hosts, whatever its structure.
     Network,
 }
 
 impl Layer {
-    /// Every layer.
     pub const ALL: &[Self] = &[
         Self::Wire,
         Self::Veth,
@@ -186,7 +181,7 @@ impl Layer {
         Self::Network,
     ];
 
-    /// The word for it in scenarios and reports.
+    /// The word used in scenarios and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -214,7 +209,7 @@ mod tests {
     use super::Layer;
 
     #[test]
-    fn every_layer_is_listed_by_its_word() {
+    fn lists_each_layer_under_its_word() {
         let schema = schemars::schema_for!(Layer).to_value();
         let written: Vec<_> = schema["oneOf"].as_array().expect("one of words").iter().collect();
         let words: Vec<_> = written.iter().filter_map(|one| one["const"].as_str()).collect();

@@ -1,4 +1,4 @@
-//! Names that a scenario gives to its parts: plain text newtypes, so that a host is never taken for a device.
+//! Names in a scenario, as newtypes so that a host cannot be mistaken for a device.
 
 use std::{fmt, str::FromStr};
 
@@ -12,12 +12,11 @@ macro_rules! name {
         pub struct $name(String);
 
         impl $name {
-            /// Takes the text as it is; the document's checks have seen it before.
+            /// Does not validate; the document's checks do.
             pub fn new(text: impl Into<String>) -> Self {
                 Self(text.into())
             }
 
-            /// The name as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -33,11 +32,11 @@ macro_rules! name {
 }
 
 name!(
-    /// A host of the lab: a network namespace, or a guest or pod behind a bridge.
+    /// A host of the lab: a network namespace, an existing host, a guest or a pod.
     HostName
 );
 name!(
-    /// A network device inside one host; at most 15 bytes, as the kernel has it.
+    /// A network device within a host, at most 15 bytes, as in the kernel.
     DeviceName
 );
 name!(
@@ -53,11 +52,11 @@ name!(
     FactorName
 );
 name!(
-    /// One cell of the plan: stable for equal path, workload and factor levels.
+    /// A result of the plan. Stable for equal path, workload and factor levels.
     CellId
 );
 
-/// A device and the host it is in. Written `host:device`.
+/// A device and its host, written `host:device`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceRef {
     pub host: HostName,
@@ -65,12 +64,11 @@ pub struct DeviceRef {
 }
 
 impl DeviceRef {
-    /// The device `device` of `host`.
     pub fn new(host: impl Into<String>, device: impl Into<String>) -> Self {
         Self { host: HostName::new(host), device: DeviceName::new(device) }
     }
 
-    /// A device that a table of `host` names: `eth0`, or whole, `node1:eth0`.
+    /// A device named in a table of `host`: `eth0`, or in full, `node1:eth0`.
     pub(crate) fn named_in(host: &str, text: &str) -> Self {
         let rest = text.strip_prefix(host).and_then(|rest| rest.strip_prefix(':'));
         Self::new(host, rest.unwrap_or(text))
@@ -89,7 +87,7 @@ impl FromStr for DeviceRef {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.split_once(':') {
             Some((host, device)) if !host.is_empty() && !device.is_empty() => Ok(Self::new(host, device)),
-            _ => Err(format!("`{text}` does not name a device; write `host:device`, as in `node1:eth0`")),
+            _ => Err(format!("`{text}` is not a device; write `host:device`, e.g. `node1:eth0`")),
         }
     }
 }

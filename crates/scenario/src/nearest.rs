@@ -1,26 +1,26 @@
-//! The valid word that a wrong one was probably meant to be. Knows nothing of what words stand for.
+//! Suggestions for misspelled words.
 
-/// How alike two words must be, from 0 to 1, before one is offered for the other.
-const ALIKE: f64 = 0.75;
+/// Minimum similarity, from 0 to 1, for a suggestion.
+const MIN_SIMILARITY: f64 = 0.75;
 
-/// The candidate most like `typed`, if any is alike enough.
+/// The most similar candidate, if any is similar enough.
 pub(crate) fn word<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
         .map(|candidate| (strsim::jaro_winkler(typed, candidate), candidate))
-        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)
 }
 
-/// Advice on `typed`: the nearest of the candidates, or all of them.
+/// A hint for `typed`: the most similar candidate, or all of them.
 pub(crate) fn advice<'a>(
     typed: &str,
     plural: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,
 ) -> String {
-    if let Some(meant) = word(typed, candidates.clone()) {
-        return format!("did you mean `{meant}`?");
+    if let Some(suggestion) = word(typed, candidates.clone()) {
+        return format!("did you mean `{suggestion}`?");
     }
     let all: Vec<String> =
         candidates.into_iter().take(24).map(|candidate| format!("`{candidate}`")).collect();

@@ -1,5 +1,5 @@
-//! The order of trials: blocks in which every cell occurs, shuffled by the seed alone. Cells that are measured at the same time
-//! are shuffled as one. Must not know what a cell is.
+//! The order of trials: blocks with each result, shuffled by the seed only. Simultaneous trials are shuffled as a
+//! unit.
 
 use rand::{
     SeedableRng,
@@ -13,17 +13,17 @@ use crate::{
     probes::Probes,
 };
 
-/// In each block at least so many cells that have others beside them are measured alone, too, ...
-const FEWEST_ALONE: usize = 3;
-/// ... and one for so many rounds.
-const ROUNDS_FOR_ONE_ALONE: usize = 10;
+/// Minimum number of simultaneous results that are also measured individually in each block.
+const MIN_INDIVIDUAL: usize = 3;
+/// One more for each this many rounds.
+const ROUNDS_PER_INDIVIDUAL: usize = 10;
 
-/// Cells that are measured at the same time, each by its place, and why.
-type Together = (Vec<usize>, Arm);
+/// Results measured simultaneously, by index, and the arm.
+type Group = (Vec<usize>, Arm);
 
-/// Blocks in which every cell occurs once, each baseline once more, and in the first of them whatever a probe sees
-/// once with the probes on; each in an order of its own. The cells of each of `rounds` are measured at the same time, some of
-/// them alone, too, and a baseline once more with those that are beside it.
+/// Blocks with a trial of each result and a second one of each baseline. The first blocks also have a probed trial of
+/// each result that a probe supports. Each block has its own order. The results in each of `rounds` are measured
+/// simultaneously; a sample of them is also measured individually.
 pub(crate) fn trials(
     cells: &[Cell],
     rounds: &[Vec<usize>],
@@ -32,24 +32,24 @@ pub(crate) fn trials(
     seed: u64,
 ) -> Vec<PlannedTrial> {
     let mut random = Pcg64::seed_from_u64(seed);
-    let once = once(cells, rounds);
-    let seen = (0..cells.len()).filter(|&cell| is_seen(&cells[cell], &probes.kinds));
-    let probed: Vec<Together> = seen.map(|cell| (vec![cell], Arm::Probed)).collect();
-    let accompanied: Vec<usize> = rounds.iter().filter(|round| round.len() > 1).flatten().copied().collect();
-    let alone = rounds.len().div_ceil(ROUNDS_FOR_ONE_ALONE).max(FEWEST_ALONE);
+    let one_block = one_block(cells, rounds);
+    let supported = (0..cells.len()).filter(|&cell| is_supported(&cells[cell], &probes.kinds));
+    let probed: Vec<Group> = supported.map(|cell| (vec![cell], Arm::Probed)).collect();
+    let simultaneous: Vec<usize> = rounds.iter().filter(|round| round.len() > 1).flatten().copied().collect();
+    let individual = rounds.len().div_ceil(ROUNDS_PER_INDIVIDUAL).max(MIN_INDIVIDUAL);
     let mut trials = Vec::new();
     for block in 0..blocks {
-        let mut order = once.clone();
+        let mut order = one_block.clone();
         if block < probes.blocks(blocks) {
             order.extend_from_slice(&probed);
         }
-        let sample = accompanied.sample(&mut random, alone);
+        let sample = simultaneous.sample(&mut random, individual);
         order.extend(sample.map(|cell| (vec![*cell], Arm::Alone)));
         order.shuffle(&mut random);
-        for (number, (together, arm)) in (0..).zip(order) {
-            let round = (together.len() > 1).then_some(number);
+        for (number, (group, arm)) in (0..).zip(order) {
+            let round = (group.len() > 1).then_some(number);
             let first = trials.len() as u32;
-            trials.extend((first..).zip(together).map(|(index, cell)| PlannedTrial {
+            trials.extend((first..).zip(group).map(|(index, cell)| PlannedTrial {
                 index,
                 block,
                 cell,
@@ -61,34 +61,35 @@ pub(crate) fn trials(
     trials
 }
 
-/// Every cell, with those of its round, and once more where a baseline is among them.
-fn once(cells: &[Cell], rounds: &[Vec<usize>]) -> Vec<Together> {
+/// All results, grouped by round, with a second entry for each round that contains a baseline.
+fn one_block(cells: &[Cell], rounds: &[Vec<usize>]) -> Vec<Group> {
     let mut round_of: Vec<Option<&Vec<usize>>> = vec![None; cells.len()];
     for (round, cell) in rounds.iter().flat_map(|round| round.iter().map(move |cell| (round, *cell))) {
         round_of[cell] = Some(round);
     }
     let is_first = |cell: &usize| round_of[*cell].is_none_or(|round| round[0] == *cell);
-    let together = |cell: usize| round_of[cell].cloned().unwrap_or_else(|| vec![cell]);
-    let measured = (0..cells.len()).filter(is_first).map(|cell| (together(cell), Arm::Measure));
+    let group = |cell: usize| round_of[cell].cloned().unwrap_or_else(|| vec![cell]);
+    let measured = (0..cells.len()).filter(is_first).map(|cell| (group(cell), Arm::Measure));
     let baselines = (0..cells.len()).filter(|&cell| cells[cell].baseline);
-    measured.chain(baselines.map(|cell| (together(cell), Arm::Again))).collect()
+    measured.chain(baselines.map(|cell| (group(cell), Arm::Again))).collect()
 }
 
 impl Plan {
-    /// The same with no other probes than these, without the trials in which none of them sees anything. All others
-    /// keep their order.
+    /// The plan restricted to `probes`, without trials that none of them supports. The others keep their order.
     #[must_use]
     pub fn limited_to(&self, probes: &[ProbeKind]) -> Self {
         let probes: Vec<ProbeKind> =
             self.probes.iter().copied().filter(|kind| probes.contains(kind)).collect();
-        let stays =
-            |trial: &&PlannedTrial| trial.arm != Arm::Probed || is_seen(&self.cells[trial.cell], &probes);
-        let stay = self.trials.iter().filter(stays);
-        let trials = (0..).zip(stay).map(|(index, trial)| PlannedTrial { index, ..trial.clone() }).collect();
+        let is_included = |trial: &&PlannedTrial| {
+            trial.arm != Arm::Probed || is_supported(&self.cells[trial.cell], &probes)
+        };
+        let included = self.trials.iter().filter(is_included);
+        let trials =
+            (0..).zip(included).map(|(index, trial)| PlannedTrial { index, ..trial.clone() }).collect();
         Self { trials, probes, ..self.clone() }
     }
 }
 
-fn is_seen(cell: &Cell, probes: &[ProbeKind]) -> bool {
+fn is_supported(cell: &Cell, probes: &[ProbeKind]) -> bool {
     probes.iter().any(|kind| kind.sees(&cell.load))
 }

@@ -1,7 +1,7 @@
-//! Walks a packet through the lab as meant: which devices it passes, which layers it meets, and where it stops.
+//! Traces a packet through the resolved lab: the devices and layers on its path, and where it stops.
 //!
-//! It models what decides the way: policy routes of gateways, connected and static routes, bridges, links, tunnels over
-//! their underlay, and source translation with its way back. It knows nothing of documents or of traffic.
+//! Models everything that determines the path: gateway policy routes, connected and static routes, bridges, links,
+//! tunnels over their underlay, and source NAT with its reverse. Independent of documents and traffic.
 
 mod segment;
 
@@ -21,34 +21,34 @@ use crate::{
 };
 use segment::{Segments, Step};
 
-/// How many tunnels may lie inside each other.
+/// Maximum nesting of tunnels.
 const TUNNEL_DEPTH: usize = 4;
 
-/// What a packet met on its way.
+/// The path of a packet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Trip {
-    /// Every device that it passed, in order.
+    /// In order.
     pub(crate) devices: Vec<DeviceRef>,
-    /// Every layer, each once, in the order of first meeting.
+    /// Without duplicates, in order of first use.
     pub(crate) layers: Vec<Layer>,
-    /// The translation of its source, if a gateway made one.
+    /// The source NAT, if a gateway applied one.
     pub(crate) translation: Option<Translation>,
 }
 
 impl Trip {
-    /// What lies between the devices of two hosts that exist already is not known.
+    /// The network between two existing hosts is unknown.
     pub(crate) fn between_existing(from: &DeviceRef, to: &DeviceRef) -> Self {
         Self { devices: vec![from.clone(), to.clone()], layers: vec![Layer::Network], translation: None }
     }
 
-    fn meet(&mut self, layer: Layer) {
+    fn add_layer(&mut self, layer: Layer) {
         if !self.layers.contains(&layer) {
             self.layers.push(layer);
         }
     }
 }
 
-/// A source translation: the egress host turns `inner` into `outer`, and back in replies.
+/// A source NAT: the egress host rewrites `inner` to `outer`, and back in replies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Translation {
     host: HostName,
@@ -56,27 +56,26 @@ pub(crate) struct Translation {
     outer: Ipv4Addr,
 }
 
-/// Why a packet does not arrive: the host where it stops, and what is missing there.
+/// Why a packet does not arrive, and at which host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stop {
     pub(crate) host: HostName,
     pub(crate) why: StopReason,
 }
 
-/// What is missing where a packet stops.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StopReason {
-    /// No route leads to the destination.
+    /// No route to the destination.
     NoRoute(Ipv4Addr),
-    /// The host is not a router.
+    /// The host does not forward.
     NotARouter,
-    /// Nobody on the device's network segment has the address.
-    NobodyThere(DeviceRef, Ipv4Addr),
-    /// The packet has been at this host before.
+    /// No device on the network segment has the address.
+    NoSuchAddress(DeviceRef, Ipv4Addr),
+    /// The packet has already passed this host.
     Loop,
-    /// Tunnels inside tunnels, too deep.
+    /// Tunnels are nested too deeply.
     TunnelDepth,
-    /// The route to a tunnel's far end leaves by another device than the tunnel's.
+    /// The route to a tunnel's far end uses a device other than the tunnel's.
     OtherUnderlay(DeviceRef, DeviceRef),
 }
 
@@ -87,29 +86,26 @@ impl fmt::Display for Stop {
             StopReason::NoRoute(to) => write!(f, "it stops at `{host}`, which has no route to {to}"),
             StopReason::NotARouter => write!(
                 f,
-                "it stops at `{host}`, which is not the next hop of any route and so does not forward"
+                "it stops at `{host}`, which does not forward because it is not a next hop of any route"
             ),
-            StopReason::NobodyThere(device, address) => {
-                write!(
-                    f,
-                    "it stops at `{host}`: nobody that `{device}` is connected to has the address {address}"
-                )
+            StopReason::NoSuchAddress(device, address) => {
+                write!(f, "it stops at `{host}`: no device connected to `{device}` has the address {address}")
             }
-            StopReason::Loop => write!(f, "it comes back to `{host}`: the routes form a loop"),
+            StopReason::Loop => write!(f, "it returns to `{host}`: the routes form a loop"),
             StopReason::TunnelDepth => {
-                write!(f, "it stops at `{host}`: more than {TUNNEL_DEPTH} tunnels inside each other")
+                write!(f, "it stops at `{host}`: more than {TUNNEL_DEPTH} nested tunnels")
             }
-            StopReason::OtherUnderlay(meant, taken) => {
+            StopReason::OtherUnderlay(expected, actual) => {
                 write!(
                     f,
-                    "it stops at `{host}`: the tunnel is over `{meant}`, but the route to its end leaves by `{taken}`"
+                    "it stops at `{host}`: the tunnel uses `{expected}`, but the route to its far end uses `{actual}`"
                 )
             }
         }
     }
 }
 
-/// A lab, prepared for walks.
+/// A lab with indexes for tracing.
 pub(crate) struct World<'l> {
     lab: &'l Lab,
     segments: Segments<'l>,
@@ -123,7 +119,7 @@ struct Packet {
     destination: Ipv4Addr,
 }
 
-/// Where a host sends a packet next.
+/// The next step of a packet.
 struct Hop<'l> {
     device: DeviceRef,
     next: Ipv4Addr,
@@ -131,7 +127,6 @@ struct Hop<'l> {
 }
 
 impl<'l> World<'l> {
-    /// Prepares walks through `lab`.
     pub(crate) fn new(lab: &'l Lab) -> Self {
         let mut addresses: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (at, address) in lab.addresses() {
@@ -141,12 +136,12 @@ impl<'l> World<'l> {
         Self { lab, segments: Segments::new(lab), addresses, routers }
     }
 
-    /// Whether a frame that leaves by one device comes in by the other.
+    /// Whether a frame sent from one device reaches the other.
     pub(crate) fn is_one_segment(&self, out: &DeviceRef, to: &DeviceRef) -> bool {
         self.segments.way(out, |device| device == to).is_some()
     }
 
-    /// The way of a packet from one end to the other.
+    /// Traces a packet from one end to the other.
     ///
     /// # Errors
     /// Where and why it stops.
@@ -155,7 +150,7 @@ impl<'l> World<'l> {
         self.walk(&from.host, packet, None, None, 0)
     }
 
-    /// The way of the reply to a packet that made `trip`.
+    /// Traces the reply to a packet that took `trip`.
     ///
     /// # Errors
     /// Where and why it stops.
@@ -165,7 +160,7 @@ impl<'l> World<'l> {
         self.walk(&to.host, Packet { source: to.address, destination }, translation, None, 0)
     }
 
-    /// The way of a tunnel's packet between two of its ends, out of the device that the tunnel is over.
+    /// Traces a tunnel's packet between two tunnel ends, sent from the underlay device.
     ///
     /// # Errors
     /// Where and why it stops.
@@ -210,7 +205,7 @@ impl<'l> World<'l> {
                 return Err(Stop { host, why: StopReason::OtherUnderlay(over.clone(), hop.device) });
             }
             if hop.diverted.is_some() {
-                trip.meet(Layer::Gateway);
+                trip.add_layer(Layer::Gateway);
             }
             if reply_to.is_none() {
                 self.translate(&hop.device, &mut packet, &mut trip);
@@ -233,7 +228,7 @@ impl<'l> World<'l> {
         self.lookup(host, packet.destination).ok_or_else(stop)
     }
 
-    /// The longest prefix that holds the destination; of equals, the connected one.
+    /// Longest prefix match; connected routes win ties.
     fn lookup(&self, host: &HostName, destination: Ipv4Addr) -> Option<Hop<'l>> {
         let connected =
             self.connected(host, destination).map(|(prefix, device)| (prefix, 1, device, destination));
@@ -258,8 +253,8 @@ impl<'l> World<'l> {
             || self.lab.gateways.iter().any(|g| g.egress == *host && g.egress_address == address)
     }
 
-    /// Whether the device answers for the address.
-    fn answers(&self, device: &DeviceRef, address: Ipv4Addr) -> bool {
+    /// Whether the device replies to ARP for the address.
+    fn answers_arp(&self, device: &DeviceRef, address: Ipv4Addr) -> bool {
         let mut assigned = self.addresses.get(&device.host).into_iter().flatten();
         let assigned = assigned.any(|(at, has)| *at == device && has.addr() == address);
         let egress = |gateway: &Gateway| {
@@ -280,18 +275,20 @@ impl<'l> World<'l> {
         let Some(gateway) = self.lab.gateways.iter().find(leaving) else { return };
         let (inner, outer) = (packet.source, gateway.egress_address);
         trip.translation = Some(Translation { host: out.host.clone(), inner, outer });
-        trip.meet(Layer::Gateway);
+        trip.add_layer(Layer::Gateway);
         packet.source = outer;
     }
 
-    /// Carries the packet over the hop's network segment; gives the host where it comes out.
+    /// Moves the packet across the network segment. Returns the receiving host.
     fn cross(&self, hop: &Hop<'_>, trip: &mut Trip, depth: usize) -> Result<HostName, Stop> {
-        let nobody = || Stop {
+        let no_such_address = || Stop {
             host: hop.device.host.clone(),
-            why: StopReason::NobodyThere(hop.device.clone(), hop.next),
+            why: StopReason::NoSuchAddress(hop.device.clone(), hop.next),
         };
-        let way =
-            self.segments.way(&hop.device, |device| self.answers(device, hop.next)).ok_or_else(nobody)?;
+        let way = self
+            .segments
+            .way(&hop.device, |device| self.answers_arp(device, hop.next))
+            .ok_or_else(no_such_address)?;
         let mut last = hop.device.host.clone();
         for step in way {
             match step {
@@ -299,7 +296,7 @@ impl<'l> World<'l> {
                     last = device.host.clone();
                     trip.devices.push(device.clone());
                 }
-                Step::Layer(layer) => trip.meet(layer),
+                Step::Layer(layer) => trip.add_layer(layer),
                 Step::Tunnel { over, local, remote, far } => {
                     if depth >= TUNNEL_DEPTH {
                         return Err(Stop { host: over.host, why: StopReason::TunnelDepth });
@@ -309,7 +306,7 @@ impl<'l> World<'l> {
                         None => self.tunnel((&over, local), remote, depth + 1)?,
                     };
                     trip.devices.extend(inner.devices);
-                    inner.layers.into_iter().for_each(|layer| trip.meet(layer));
+                    inner.layers.into_iter().for_each(|layer| trip.add_layer(layer));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Text to scenario: the steps in order.
+//! Parses text into a scenario.
 
 use sha2::{Digest, Sha256};
 
@@ -14,31 +14,35 @@ use crate::{
 };
 
 impl Scenario {
-    /// Reads and checks a scenario document; `source_name` is shown beside the places of problems.
+    /// Parses and checks a scenario document; `source_name` is shown with problems.
     ///
     /// # Errors
-    /// Everything that is wrong with the document, each with its place.
+    /// All problems of the document, with their places.
     pub fn parse(source_name: &str, text: &str) -> Result<Self, Diagnosis> {
         let read =
-            document::read(text).and_then(|(document, problems)| understand(&document, text, problems));
+            document::read(text).and_then(|(document, problems)| resolve_document(&document, text, problems));
         read.map_err(|problems| Diagnosis::new(source_name, text, problems))
     }
 }
 
-/// What the document means. Checks of the lab wait until all of it could be read and all its names resolve, and walks
-/// until it is sound, so that one mistake is not told twice.
-fn understand(document: &Document, text: &str, mut problems: Vec<Problem>) -> Result<Scenario, Vec<Problem>> {
-    let schedule = gather(check::schedule(document), &mut problems);
+/// Resolves and checks a document. Later checks are skipped if earlier ones fail, so that a mistake is reported only
+/// once.
+fn resolve_document(
+    document: &Document,
+    text: &str,
+    mut problems: Vec<Problem>,
+) -> Result<Scenario, Vec<Problem>> {
+    let schedule = collect_problems(check::schedule(document), &mut problems);
     let trials = schedule.as_ref().map_or(1, |schedule| schedule.trials);
     if let Some(too_many) = check::size(document, trials) {
         problems.push(too_many);
         return Err(problems);
     }
     let draft = resolve::lab(document);
-    let paths = walked(document, &draft, &mut problems);
-    let workloads = gather(check::workloads(document), &mut problems);
-    let factors = gather(check::factors(document), &mut problems);
-    let probes = gather(check::probes(document), &mut problems);
+    let paths = traced_paths(document, &draft, &mut problems);
+    let workloads = collect_problems(check::workloads(document), &mut problems);
+    let factors = collect_problems(check::factors(document), &mut problems);
+    let probes = collect_problems(check::probes(document), &mut problems);
     let (Some(mut paths), Some(workloads), Some(factors), Some(schedule), Some(probes)) =
         (paths, workloads, factors, schedule, probes)
     else {
@@ -60,18 +64,18 @@ fn understand(document: &Document, text: &str, mut problems: Vec<Problem>) -> Re
     if problems.is_empty() { Ok(scenario) } else { Err(problems) }
 }
 
-/// The paths, if the lab is sound enough to walk them.
-fn walked(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) -> Option<Vec<Path>> {
+/// The traced paths, if the lab has no problems.
+fn traced_paths(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) -> Option<Vec<Path>> {
     let mut found = check::words(document, draft);
     if found.is_empty() && !document.broken.lab {
         found = check::lab(document, draft);
     }
-    let sound = found.is_empty() && !document.broken.lab;
+    let valid = found.is_empty() && !document.broken.lab;
     problems.extend(found);
-    if sound { gather(check::paths(document, draft), problems) } else { None }
+    if valid { collect_problems(check::paths(document, draft), problems) } else { None }
 }
 
-fn gather<T>(result: Result<T, Vec<Problem>>, problems: &mut Vec<Problem>) -> Option<T> {
+fn collect_problems<T>(result: Result<T, Vec<Problem>>, problems: &mut Vec<Problem>) -> Option<T> {
     result.map_err(|more| problems.extend(more)).ok()
 }
 

@@ -1,4 +1,4 @@
-//! A path: from one endpoint to another through named layers; or a host alone, for what has one end.
+//! A path from one endpoint to another through named layers, or a single host for single-ended workloads.
 
 use std::{collections::BTreeMap, net::Ipv4Addr};
 
@@ -14,32 +14,32 @@ use crate::{
 pub struct PathEnd {
     /// The host whose agent sends or receives.
     pub host: HostName,
-    /// The device whose address is used.
+    /// The device with the address.
     pub device: DeviceRef,
-    /// That address: bound at the client's end, connected to at the server's.
+    /// Bound at the client's end, connected to at the server's.
     pub address: Ipv4Addr,
 }
 
-/// A path of the scenario. The client is at `from`; `forward` traffic flows from there.
+/// A path of the scenario. The client is at `from`; `forward` traffic starts there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Path {
     pub name: PathName,
-    /// What it shows, in a few words for the report.
+    /// A short description for the report.
     pub about: String,
     /// The client's end.
     pub from: PathEnd,
     /// The server's end.
     pub to: PathEnd,
-    /// The layers between, each once, in the order in which a packet first meets them.
+    /// The layers in between, without duplicates, in the order in which a packet reaches them.
     pub layers: Vec<Layer>,
-    /// Every device that a packet passes on its way there, in order.
+    /// The devices on the way to the server, in order.
     pub devices: Vec<DeviceRef>,
-    /// Whether the other paths are shown as a share of this one; true for exactly one path.
+    /// Whether the other paths are shown relative to this one. True for exactly one path.
     pub baseline: bool,
 }
 
 impl Path {
-    /// A host alone, where workloads with one end run: its agent's orders go there, and nothing is carried.
+    /// A single host, for single-ended workloads. It addresses the host's agent; no traffic uses it.
     pub(crate) fn at(host: &HostName) -> Self {
         let device = DeviceRef { host: host.clone(), device: DeviceName::new("lo") };
         let end = PathEnd { host: host.clone(), device, address: Ipv4Addr::LOCALHOST };
@@ -54,13 +54,13 @@ impl Path {
         }
     }
 
-    /// The MTU that it carries end to end under `settings`, in bytes of IP packet: the least of the devices that it passes.
+    /// Path MTU under `settings`, in bytes of IP packet: the smallest of its devices.
     #[must_use]
     pub fn mtu(&self, lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> u32 {
         self.devices.iter().filter_map(|device| lab.mtu(device, settings)).min().unwrap_or(1500)
     }
 
-    /// Whether it is a host alone.
+    /// Whether this is a single host.
     #[must_use]
     pub fn is_host(&self) -> bool {
         self.from == self.to

@@ -1,4 +1,4 @@
-//! The plan: a scenario expanded to cells, and its trials in randomised, interleaved blocks.
+//! The plan: a scenario expanded into results, with trials in randomised, interleaved blocks.
 
 use std::collections::BTreeMap;
 
@@ -13,66 +13,64 @@ use crate::{
     steps::Step,
 };
 
-/// What the trials of a run share: path, workload and levels of the factors, all resolved.
+/// A combination of path, workload and factor levels, resolved. Its trials produce one result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// Its identity.
     pub id: CellId,
     pub path: PathName,
     pub workload: WorkloadName,
-    /// Levels of the factors that apply, by label.
+    /// Levels of applicable factors, by label.
     pub levels: BTreeMap<FactorName, String>,
-    /// What is sent, with the levels put in.
+    /// The workload with the levels applied.
     pub load: WorkloadSettings,
     /// Where the ends run.
     pub placement: Placement,
-    /// Settings of every device of the lab that has any, with the levels put in.
+    /// All device settings of the lab, with the levels applied.
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
-    /// Whether it is the baseline of its workload: the baseline path at the first level of every factor.
+    /// Whether it is the baseline of its workload: the baseline path with all factors at their first level.
     pub baseline: bool,
 }
 
-/// One trial to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedTrial {
-    /// Its place in the run, from 0.
+    /// Position in the run, from 0.
     pub index: u32,
-    /// Its block, from 0: every cell occurs once in each block (baselines twice), and once more where it is probed.
+    /// Block, from 0. A block has one trial per result, two per baseline, and an additional one for each probed result.
     pub block: u32,
-    /// Which cell, by its place in [`Plan::cells`].
+    /// Index into [`Plan::cells`].
     pub cell: usize,
-    /// Why.
+    /// The purpose of the trial.
     pub arm: Arm,
-    /// Those of a block that have the same number are made at the same time; `None` is made alone.
+    /// Trials of a block with the same number run simultaneously; `None` runs on its own.
     #[serde(default)]
     pub round: Option<u32>,
 }
 
 impl PlannedTrial {
-    /// Whether both are made at the same time.
+    /// Whether both trials run simultaneously.
     #[must_use]
     pub fn is_beside(&self, other: &Self) -> bool {
         self.block == other.block && self.round.is_some() && self.round == other.round
     }
 }
 
-/// Every trial of a run, in order. With a budget or a precision, those that may be made.
+/// All trials of a run, in order. With a budget or a precision, some may be skipped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The seed of the order: equal seeds give equal plans.
+    /// Seed of the order. Equal seeds give equal plans.
     pub seed: u64,
-    /// The cells, in the order of the document.
+    /// In document order.
     pub cells: Vec<Cell>,
-    /// Which of them are compared with which, where the design asks.
+    /// Comparisons, for designs that need them.
     #[serde(default)]
     pub steps: Vec<Step>,
-    /// The trials, in the order in which they are made.
+    /// In the order in which they run.
     pub trials: Vec<PlannedTrial>,
-    /// Left between two trials.
+    /// Pause between trials.
     pub pause: Nanos,
-    /// What lets cells end before all these trials are made.
+    /// Conditions to stop early.
     pub design: Design,
-    /// What its probed trials are watched with.
+    /// Probes for probed trials.
     #[serde(default)]
     pub probes: Vec<ProbeKind>,
 }

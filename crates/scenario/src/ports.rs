@@ -1,22 +1,22 @@
-//! The ports of a cell's connections where they are fixed. Must not know who binds them.
+//! Fixed ports for a cell's connections.
 
 use sha2::{Digest, Sha256};
 use workload::WorkloadSettings;
 
 use crate::names::{PathName, WorkloadName};
 
-/// Clients' first ports begin here: below Linux's own choice (32768 to 60999), above what needs rights or is usual.
+/// First client port: below Linux's ephemeral range (32768 to 60999), above privileged and well-known ports.
 const FIRST: u16 = 10_000;
-/// How many of them there are. The last leaves room for as many connections as a load may have, both ways (2048).
+/// Number of first client ports. Leaves room for the maximum number of connections, in both directions (2048).
 const CHOICES: u16 = 20_000;
-/// Where servers listen.
+/// The server's port.
 const SERVER: u16 = 9_000;
 
-/// Gives a load its ports, unless its workload names them: the same in every trial, so that queues, CPUs and links that
-/// are chosen by a hash are chosen alike. They follow from path and workload alone: a level of a factor is compared with
-/// others of the same path and workload, and luck with the hash would be a difference between them.
+/// Assigns fixed ports, unless the workload sets them: the same in each trial, so that hashes of addresses and ports
+/// select the same queues, CPUs and links. They depend only on path and workload. Otherwise levels of a factor would
+/// also differ by luck with the hash.
 ///
-/// Loads whose every connection has a port of its own keep the kernel's choice.
+/// Workloads with a new port per connection use the kernel's choice.
 pub(crate) fn fix(load: &mut WorkloadSettings, path: &PathName, workload: &WorkloadName) {
     if !load.kind().has_fixed_ports() {
         return;
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_follow_from_path_and_workload_and_a_written_one_stays() {
+    fn derives_ports_from_path_and_workload_unless_set() {
         let (first, server) = fixed(ping(None), "ping");
         assert_eq!((first, server), fixed(ping(None), "ping"));
         assert_ne!(first, fixed(ping(None), "other").0);
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_that_are_made_anew_keep_the_kernels_choice() {
+    fn leaves_ports_of_short_lived_connections_to_kernel() {
         let connect = WorkloadSettings::Connect(ConnectSettings::new(Nanos::from_secs(1)));
         assert_eq!(fixed(connect, "connect"), (None, None));
     }

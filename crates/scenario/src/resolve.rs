@@ -1,5 +1,4 @@
-//! The lab of a document, with every default filled in: as written to as meant. What a name does not resolve to is left
-//! out here and reported by the checks. Must not judge.
+//! Resolves a document into a lab and fills in defaults. Unresolved names are left out; checks report them.
 
 mod device;
 mod existing_host;
@@ -21,26 +20,25 @@ pub(crate) use existing_host::of as existing_host;
 pub(crate) use mtu::Mtus;
 pub(crate) use vm::vm;
 
-/// The routing table of the first gateway's diverting route; the kernel's own are 253 to 255.
+/// Routing table of the first gateway; the kernel reserves 253 to 255.
 const FIRST_TABLE: u32 = 1000;
 
-/// A lab and where in the document its parts stand.
+/// A lab with the source positions of its parts.
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) lab: Lab,
     pub(crate) places: Places,
 }
 
-/// Where devices and addresses are given.
+/// Source positions.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    /// Every device and what makes it; twice where two things make it.
+    /// All devices; a device created twice is listed twice.
     pub(crate) devices: Vec<(DeviceRef, Range<usize>)>,
-    /// Every address.
     pub(crate) addresses: Vec<(DeviceRef, Ipv4Net, Range<usize>)>,
-    /// What decides the MTU of a device, where the document says it.
+    /// Where the MTU of a device is written, if it is.
     pub(crate) mtus: BTreeMap<DeviceRef, Range<usize>>,
-    /// What puts a device on its network segment.
+    /// Where a device joins its network segment.
     pub(crate) segments: BTreeMap<DeviceRef, Range<usize>>,
 }
 
@@ -69,19 +67,19 @@ impl Places {
         places
     }
 
-    /// Whether something makes the device.
+    /// Whether the lab creates the device.
     pub(crate) fn has(&self, device: &DeviceRef) -> bool {
         self.devices.iter().any(|(at, _)| at == device)
     }
 
-    /// Where the device's MTU is decided, or at least where the device is made.
+    /// Where the MTU of the device is written, or else the device itself.
     pub(crate) fn of_mtu(&self, device: &DeviceRef) -> Range<usize> {
-        let made = || self.devices.iter().find(|(at, _)| at == device).map(|(_, place)| place.clone());
-        self.mtus.get(device).cloned().or_else(made).unwrap_or(0..0)
+        let device_place =
+            || self.devices.iter().find(|(at, _)| at == device).map(|(_, place)| place.clone());
+        self.mtus.get(device).cloned().or_else(device_place).unwrap_or(0..0)
     }
 }
 
-/// The lab of `document`.
 pub(crate) fn lab(document: &Document) -> Draft {
     let (mtus, places) = (Mtus::of(document), Places::of(document));
     let resolver = Resolver { document, mtus, places };
@@ -94,7 +92,7 @@ pub(crate) fn lab(document: &Document) -> Draft {
     Draft { lab, places: resolver.places }
 }
 
-/// What is known of the document while its links are made.
+/// Context for resolving links.
 pub(crate) struct Resolver<'d> {
     pub(crate) document: &'d Document,
     mtus: Mtus,
@@ -102,12 +100,11 @@ pub(crate) struct Resolver<'d> {
 }
 
 impl Resolver<'_> {
-    /// The MTU with which the device is made.
+    /// MTU of the device at creation.
     pub(crate) fn mtu(&self, device: &DeviceRef) -> u32 {
         self.mtus.made(device)
     }
 
-    /// The address of the device, without its network.
     pub(crate) fn address(&self, device: &DeviceRef) -> Option<Ipv4Addr> {
         let mut addresses = self.places.addresses.iter();
         addresses.find(|(at, ..)| at == device).map(|(_, address, _)| address.addr())
@@ -137,13 +134,13 @@ fn hosts(document: &Document) -> Vec<Host> {
     hosts.chain(guests).chain(pods).collect()
 }
 
-/// The host of its bridge, if that exists already.
+/// The host of its bridge, if that is an existing host.
 fn seat(document: &Document, guest: &Entry<GuestTable>) -> Option<HostName> {
     let host = document.links.bridges.get(guest.table.bridge.get_ref())?.table.host.get_ref();
     document.existing(host).map(|_| HostName::new(host))
 }
 
-/// The virtual machine that a guest or pod is, if it is one of a known kind.
+/// The virtual machine of a guest or pod, if its kind is known.
 pub(crate) fn vm_of(document: &Document, guest: &Entry<GuestTable>) -> Option<Vm> {
     Some(vm(&document.vms.get(guest.table.vm.as_ref()?.get_ref())?.table))
 }
@@ -184,13 +181,13 @@ fn gateway(entry: &Entry<GatewayTable>, table: u32, lab: &Lab) -> Gateway {
     }
 }
 
-/// The address of `host` inside the tunnel whose devices are named `tunnel`.
+/// The address of `host` inside the tunnel with devices named `tunnel`.
 fn inside(lab: &Lab, tunnel: &DeviceName, host: &HostName) -> Option<Ipv4Addr> {
     let mut addresses = lab.addresses();
     addresses.find(|(at, _)| at.host == *host && at.device == *tunnel).map(|(_, address)| address.addr())
 }
 
-/// Gives each egress host the route back to the pods, through the tunnel, unless the document gives it one.
+/// Adds to each egress host a route to the pods through the tunnel, unless the document has one.
 fn route_back(lab: &mut Lab) {
     let back = |gateway: &Gateway| {
         let via = inside(lab, &gateway.tunnel, &gateway.node)?;
@@ -204,7 +201,7 @@ fn route_back(lab: &mut Lab) {
     }
 }
 
-/// Lets those hosts forward that are the next hop of a route or a part of a gateway.
+/// Enables forwarding on next hops of routes and on hosts of gateways.
 fn set_forwarding(lab: &mut Lab) {
     let owners: BTreeMap<Ipv4Addr, HostName> =
         lab.addresses().map(|(at, address)| (address.addr(), at.host.clone())).collect();

@@ -1,4 +1,4 @@
-//! The JSON Schema of the document, for editors. Knows nothing of checks beyond the shape.
+//! The JSON schema of the document, for editors. Covers its shape only.
 
 use std::mem;
 
@@ -9,33 +9,33 @@ use crate::{
     document::{self, Document},
 };
 
-/// The JSON Schema of a scenario document: every key with its description, and what an editor can check of values.
+/// The JSON schema of a scenario document, with descriptions and value constraints.
 #[must_use]
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Document).to_value();
     drop_null(&mut schema);
-    give_words(&mut schema);
-    give_variants_keys(&mut schema);
+    add_setting_keys(&mut schema);
+    add_variant_keys(&mut schema);
     schema
 }
 
-/// The words of devices and factors, which the tables of the document do not know.
-fn give_words(schema: &mut Value) {
+/// Adds the keys of device settings and factors, which the tables do not list.
+fn add_setting_keys(schema: &mut Value) {
     let devices = &mut schema["$defs"]["DeviceTable"];
     devices["properties"] = Value::Object(check::device_words());
     devices["additionalProperties"] = Value::Bool(false);
-    let vary = json!({ "description": "What can be varied.", "oneOf": check::vary_words() });
+    let vary = json!({ "description": "The setting to vary.", "oneOf": check::vary_words() });
     schema["$defs"]["VaryWord"] = vary;
 }
 
-/// The tables that describe the lab, for the guide: Markdown, in the order of the documents.
+/// The lab tables as Markdown, for the guide, in document order.
 #[must_use]
 pub fn lab_tables() -> String {
     let root = schema();
     let row = |key: &'static str| {
-        let named = &root["properties"][key];
-        let (pattern, table) = match &named["items"] {
-            Value::Null => (format!("[{key}.NAME]"), &named["additionalProperties"]),
+        let property = &root["properties"][key];
+        let (pattern, table) = match &property["items"] {
+            Value::Null => (format!("[{key}.NAME]"), &property["additionalProperties"]),
             items => (format!("[[{key}]]"), items),
         };
         let table = definition(&root, table);
@@ -45,11 +45,11 @@ pub fn lab_tables() -> String {
         });
         [table_row(&pattern, table)].into_iter().chain(members).collect::<String>()
     };
-    let rows: String = document::of_lab().map(row).collect();
-    format!("| table | what it is | keys |\n| --- | --- | --- |\n{rows}")
+    let rows: String = document::lab_keys().map(row).collect();
+    format!("| table | description | keys |\n| --- | --- | --- |\n{rows}")
 }
 
-/// The layers that packets meet, for the guide: Markdown.
+/// The layers as Markdown, for the guide.
 #[must_use]
 pub fn layers() -> String {
     let root = schema();
@@ -57,7 +57,7 @@ pub fn layers() -> String {
     let rows: String = layers
         .map(|layer| format!("| `{}` | {} |\n", text(&layer["const"]), sentence(&layer["description"])))
         .collect();
-    format!("| layer | what it is |\n| --- | --- |\n{rows}")
+    format!("| layer | description |\n| --- | --- |\n{rows}")
 }
 
 fn definition<'s>(root: &'s Value, at: &'s Value) -> &'s Value {
@@ -81,12 +81,10 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The definition of a variant.
 const VARIANT: &str = "Variant";
 
-/// A variant has the document's keys and tables, and none of them must be there: each definition once more without what it
-/// requires.
-fn give_variants_keys(schema: &mut Value) {
+/// A variant has the document's keys and tables, all optional: adds a copy of each definition without required keys.
+fn add_variant_keys(schema: &mut Value) {
     let mut part = schema.clone();
     make_optional(&mut part);
     let Some(mut definitions) = part["$defs"].as_object_mut().map(mem::take) else { return };
@@ -102,7 +100,7 @@ fn give_variants_keys(schema: &mut Value) {
     }
 }
 
-/// Takes out what is required, and lets references point to the definitions that are made in the same way.
+/// Removes required keys and redirects references to the copies.
 fn make_optional(value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -117,7 +115,7 @@ fn make_optional(value: &mut Value) {
     }
 }
 
-/// Takes `null` out of every type: TOML has none, and what is optional is left out.
+/// Removes `null` from all types: TOML does not have it, and optional keys are left out.
 fn drop_null(value: &mut Value) {
     if let Value::Object(object) = value {
         if let Some(Value::Array(types)) = object.get_mut("type") {
@@ -146,7 +144,7 @@ mod tests {
     use super::*;
     use crate::builtin;
 
-    /// Every key of the document must be in the schema.
+    /// Checks that all keys of the document are in the schema.
     fn check(root: &Value, at: &Value, document: &toml::Value, place: &str) {
         let at = definition(root, at);
         match document {
@@ -166,16 +164,16 @@ mod tests {
     }
 
     #[test]
-    fn every_key_of_the_builtins_is_in_the_schema() {
+    fn schema_covers_builtin_scenarios() {
         let root = schema();
-        for shipped in builtin::all() {
-            let document = shipped.text.parse::<toml::Table>().expect("TOML");
-            check(&root, &root, &toml::Value::Table(document), shipped.name);
+        for builtin in builtin::all() {
+            let document = builtin.text.parse::<toml::Table>().expect("TOML");
+            check(&root, &root, &toml::Value::Table(document), builtin.name);
         }
     }
 
     #[test]
-    fn every_key_has_a_description() {
+    fn describes_each_key() {
         let root = schema();
         let definitions = root["$defs"].as_object().expect("definitions").values();
         for table in definitions.chain([&root]).filter(|table| table["properties"].is_object()) {
@@ -186,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_may_be_null() {
+    fn allows_no_null() {
         assert!(!schema().to_string().contains("null"));
     }
 }

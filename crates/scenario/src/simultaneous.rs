@@ -1,11 +1,11 @@
-//! Which cells of a plan are measured at the same time: ways between hosts that exist already which share no machine and no
-//! uplink. Must not know how pairs are put into rounds.
+//! Selects the results to measure simultaneously: paths between existing hosts that share no machine and no uplink.
 
 use std::collections::BTreeMap;
 
 use crate::{existing_host::ExistingHost, names::HostName, path::Path, plan::Cell, scenario::Scenario};
 
-/// The rounds of a plan's cells, by their places, where the schedule asks for any. Cells of one round send the same.
+/// The rounds of a plan's results, by index, if the schedule allows simultaneous trials. Results of a round have the
+/// same workload and levels.
 pub(crate) fn rounds(scenario: &Scenario, cells: &[Cell]) -> Vec<Vec<usize>> {
     if !scenario.schedule.at_once {
         return Vec::new();
@@ -13,29 +13,29 @@ pub(crate) fn rounds(scenario: &Scenario, cells: &[Cell]) -> Vec<Vec<usize>> {
     let resources = resources(scenario);
     let ways: BTreeMap<&str, [&str; 2]> =
         scenario.paths.iter().filter_map(|path| way(&resources, path)).collect();
-    let mut alike: BTreeMap<_, Vec<(usize, [&str; 2])>> = BTreeMap::new();
+    let mut same_load: BTreeMap<_, Vec<(usize, [&str; 2])>> = BTreeMap::new();
     for (place, cell) in cells.iter().enumerate() {
         if let Some(way) = ways.get(cell.path.as_str()) {
-            alike.entry((&cell.workload, &cell.levels)).or_default().push((place, *way));
+            same_load.entry((&cell.workload, &cell.levels)).or_default().push((place, *way));
         }
     }
-    alike.into_values().flat_map(|cells| of_alike(&cells)).collect()
+    same_load.into_values().flat_map(|cells| rounds_of(&cells)).collect()
 }
 
-/// The resource of each host that exists already, or is made on one.
+/// The resource of each existing host, and of hosts created on one.
 fn resources(scenario: &Scenario) -> BTreeMap<&HostName, &str> {
     let lab = &scenario.lab;
     let of = |host: &HostName| Some(lab.existing(lab.seat(host)?)?.resource());
     lab.hosts.iter().filter_map(|host| Some((&host.name, of(&host.name)?))).collect()
 }
 
-/// A path between two such hosts, and the resource of each.
+/// A path between two such hosts, with their resources.
 fn way<'s>(resources: &BTreeMap<&HostName, &'s str>, path: &'s Path) -> Option<(&'s str, [&'s str; 2])> {
     let of = |host: &HostName| resources.get(host).copied();
     (!path.is_host()).then_some((path.name.as_str(), [of(&path.from.host)?, of(&path.to.host)?]))
 }
 
-fn of_alike(cells: &[(usize, [&str; 2])]) -> Vec<Vec<usize>> {
+fn rounds_of(cells: &[(usize, [&str; 2])]) -> Vec<Vec<usize>> {
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     let mut number = |resource| {
         let next = numbers.len();
@@ -47,7 +47,7 @@ fn of_alike(cells: &[(usize, [&str; 2])]) -> Vec<Vec<usize>> {
 }
 
 impl ExistingHost {
-    /// What carries one measurement at a time: the uplink that it shares, or else the machine that it is.
+    /// Carries one measurement at a time: the shared uplink, or else the machine.
     fn resource(&self) -> &str {
         self.uplink.as_deref().unwrap_or_else(|| self.access.machine())
     }

@@ -1,4 +1,4 @@
-//! Which cells of a plan are compared with which: what its layers cost and what its factors change. Must not know numbers.
+//! The comparisons of a plan: the cost of its layers and the effects of its factors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +11,14 @@ use crate::{
     plan::Cell,
 };
 
-/// A cell and what it is compared with, by their places in [`crate::Plan::cells`].
+/// A result and its reference, as indexes into [`crate::Plan::cells`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     pub cell: usize,
     pub reference: usize,
 }
 
-/// The cells of a plan, by their places, under what they are looked up by: all pairs of a thousand hosts are a million.
+/// Indexes for lookups: all pairs of a thousand hosts give a million results.
 struct Index<'c> {
     cells: &'c [Cell],
     layers: BTreeMap<&'c PathName, BTreeSet<Layer>>,
@@ -27,8 +27,8 @@ struct Index<'c> {
     baselines: BTreeMap<&'c WorkloadName, usize>,
 }
 
-/// Every step: a level of a factor against its first one, all else equal; a path against the largest one within it, as far as
-/// both have the same factors at the same levels; and what is in neither, against the baseline of its workload.
+/// All comparisons: a factor's levels with its first level; a path with the largest path contained in it, at equal
+/// levels of common factors; any other result with the baseline of its workload.
 pub(crate) fn steps(cells: &[Cell], paths: &[Path]) -> Vec<Step> {
     let index = Index::of(cells, paths);
     let mut steps = Vec::new();
@@ -64,7 +64,7 @@ impl<'c> Index<'c> {
         Self { cells, layers, of_path, of_layers, baselines }
     }
 
-    /// The cells of the largest path within this one's, as far as both have the same factors at the same levels.
+    /// The results of the largest path contained in this one, at equal levels of common factors.
     fn beneath(&self, cell: &Cell) -> Vec<usize> {
         let own = &self.layers[&cell.path];
         let within = self.of_layers[&cell.workload]
@@ -72,32 +72,32 @@ impl<'c> Index<'c> {
             .filter(|(layers, _)| layers.len() < own.len() && layers.is_subset(own));
         let last =
             |places: &[usize]| places.iter().copied().rev().find(|place| agree(cell, &self.cells[*place]));
-        // Of paths with as many layers the one listed latest is the nearest relative.
+        // Among paths with equally many layers, prefers the one listed last.
         let nearest = within.filter_map(|(layers, places)| Some((layers.len(), last(places)?))).max();
         let Some((_, nearest)) = nearest else { return Vec::new() };
-        let beside = self.of_path[&(&cell.workload, &self.cells[nearest].path)].iter().copied();
-        beside.filter(|place| agree(cell, &self.cells[*place])).collect()
+        let same_path = self.of_path[&(&cell.workload, &self.cells[nearest].path)].iter().copied();
+        same_path.filter(|place| agree(cell, &self.cells[*place])).collect()
     }
 
-    /// The same cell with one factor at its first level, for each factor that is at another.
+    /// For each factor not at its first level, the same result at the first level.
     fn first_levels(&self, cell: &Cell) -> Vec<usize> {
-        let beside = &self.of_path[&(&cell.workload, &cell.path)];
+        let same_path = &self.of_path[&(&cell.workload, &cell.path)];
         let first = |factor: &FactorName| {
-            let is_alike = |other: &Cell| {
+            let is_reference = |other: &Cell| {
                 let is_equal = |(name, level)| name == factor || cell.levels.get(name) == Some(level);
                 other.levels.len() == cell.levels.len() && other.levels.iter().all(is_equal)
             };
-            // Cells are in the order of the document, so the first has the first level.
-            let place = *beside.iter().find(|place| is_alike(&self.cells[**place]))?;
+            // Results are in document order, so the first match has the first level.
+            let place = *same_path.iter().find(|place| is_reference(&self.cells[**place]))?;
             (self.cells[place].levels.get(factor) != cell.levels.get(factor)).then_some(place)
         };
         cell.levels.keys().filter_map(first).collect()
     }
 }
 
-/// Whether the factors that both have are at the same levels.
+/// Whether common factors have equal levels.
 fn agree(one: &Cell, other: &Cell) -> bool {
-    one.levels.iter().all(|(factor, level)| other.levels.get(factor).is_none_or(|of_other| of_other == level))
+    one.levels.iter().all(|(factor, level)| other.levels.get(factor).is_none_or(|theirs| theirs == level))
 }
 
 #[cfg(test)]
@@ -105,18 +105,18 @@ mod tests {
     use crate::{Plan, PlanOptions, Scenario, builtin};
 
     #[test]
-    fn layers_are_held_against_the_path_within_and_levels_against_the_first() {
-        let text = builtin::find("quick").expect("it is shipped").text;
-        let scenario = Scenario::parse("quick", text).expect("it is valid");
+    fn compares_layers_with_contained_path_and_levels_with_first() {
+        let text = builtin::find("quick").expect("quick is built in").text;
+        let scenario = Scenario::parse("quick", text).expect("quick is valid");
         let plan = Plan::expand(&scenario, 1, &PlanOptions::default());
-        let said: Vec<String> = plan
+        let comparisons: Vec<String> = plan
             .steps
             .iter()
             .map(|step| format!("{} < {}", plan.cells[step.cell].id, plan.cells[step.reference].id))
-            .filter(|said| said.contains("/latency"))
+            .filter(|step| step.contains("/latency"))
             .collect();
         assert_eq!(
-            said,
+            comparisons,
             [
                 "pod-to-pod/latency < node-to-node/latency",
                 "vxlan-to-vxlan/latency < node-to-node/latency",

@@ -1,27 +1,26 @@
-//! Commented scenarios to begin one's own with. Knows nothing of what they mean.
+//! Commented scenario templates.
 
 use std::collections::BTreeSet;
 
-/// A scenario to begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Template {
-    /// What it is asked for by.
+    /// As on the command line.
     pub name: &'static str,
-    /// What is in it.
+    /// A short description.
     pub about: &'static str,
     text: &'static str,
 }
 
-/// Every template, the smallest first.
+/// All templates, smallest first.
 pub const ALL: &[Template] = &[
     Template {
         name: "two-hosts",
-        about: "Two hosts on one wire",
+        about: "Two hosts connected by a wire",
         text: include_str!("../templates/two-hosts.toml"),
     },
     Template {
         name: "two-guests",
-        about: "Two guests on one bridge, beside a wire",
+        about: "Two guests on a bridge, compared with a wire",
         text: include_str!("../templates/two-guests.toml"),
     },
     Template {
@@ -31,35 +30,35 @@ pub const ALL: &[Template] = &[
     },
     Template {
         name: "vms",
-        about: "Two virtual machines on one bridge, with one queue and two",
+        about: "Two virtual machines on a bridge, with one and two queues",
         text: include_str!("../templates/vms.toml"),
     },
     Template {
         name: "machines",
-        about: "Three machines that SSH reaches, each to each other",
+        about: "Three machines reached over SSH, all pairs",
         text: include_str!("../templates/machines.toml"),
     },
 ];
 
-/// Each of these members of a fleet to each other. Where the template has one host, each has its own.
+/// A scenario for all pairs of these fleet members. The template's single host is replaced by one per member.
 #[must_use]
 pub fn of_members(name: &str, members: &[impl AsRef<str>]) -> String {
     let text = MEMBERS.named(name);
     let (before, from) = text.split_once(FIRST_HOST).expect("the template has a host");
-    let (_, after) = from.split_once(FIRST_WORKLOAD).expect("and workloads behind it");
+    let (_, after) = from.split_once(FIRST_WORKLOAD).expect("the template has a workload after the host");
     let mut taken = BTreeSet::new();
     let mut hosts = String::new();
     for member in members.iter().map(AsRef::as_ref) {
         let numbered = (2_u32..).map(|number| host_name(member, &format!("-{number}")));
         let mut names = [host_name(member, "")].into_iter().chain(numbered);
-        let name = names.find(|name| taken.insert(name.clone())).expect("numbers do not end");
+        let name = names.find(|name| taken.insert(name.clone())).expect("there are enough numbers");
         hosts += &format!("[hosts.\"{name}\"]\nmember = \"{member}\"\n\n");
     }
     format!("{before}{hosts}{FIRST_WORKLOAD}{after}")
 }
 
-/// What a member's host is called in a scenario, with this at its end. Nodes of a cluster may have longer names than hosts, whose ends
-/// tell nodes from pods.
+/// A host name for a member, with `end` appended. Node names can exceed the limit for host names; the middle is cut
+/// because their ends distinguish nodes from pods.
 fn host_name(member: &str, end: &str) -> String {
     let name = member.trim_start_matches(['-', '_']);
     let room = LONGEST - end.len();
@@ -73,19 +72,19 @@ fn host_name(member: &str, end: &str) -> String {
 
 const MEMBERS: Template = Template {
     name: "members",
-    about: "Members of a fleet, each to each other",
+    about: "Fleet members, all pairs",
     text: include_str!("../templates/members.toml"),
 };
 const FIRST_HOST: &str = "[hosts.a]\n";
 const FIRST_WORKLOAD: &str = "[workloads.";
-/// The longest name of a host.
+/// Longest host name.
 const LONGEST: usize = 48;
 
-/// What the templates call themselves.
+/// The name used in the templates.
 const OWN_NAME: &str = "mine";
 
 impl Template {
-    /// Its document, for a scenario of this name.
+    /// The document, with this scenario name.
     #[must_use]
     pub fn named(&self, name: &str) -> String {
         let named = self.text.replace(&format!("name = \"{OWN_NAME}\""), &format!("name = \"{name}\""));
@@ -99,7 +98,7 @@ mod tests {
     use crate::Scenario;
 
     #[test]
-    fn members_are_a_host_each() {
+    fn creates_one_host_per_member() {
         let node = "ip-192-168-123-123.ap-southeast-1.compute.internal";
         let (pod, long) = (format!("{node}.pod"), "x".repeat(60));
         let (other, third) = (format!("{long}y{long}"), format!("{long}z{long}"));
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn every_template_is_a_scenario_of_the_name_that_was_asked_for() {
+    fn instantiates_each_template_with_given_name() {
         for template in ALL {
             let text = template.named("other");
             let scenario = Scenario::parse("template", &text)

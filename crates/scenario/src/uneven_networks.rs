@@ -1,16 +1,15 @@
-//! Addresses on one network segment whose networks are of different sizes: they can be meant, and seldom are. Must not know
-//! paths.
+//! Warns about addresses on one network segment with different prefix lengths, which are rarely intended.
 
 use ipnet::Ipv4Net;
 
 use crate::{lab::Lab, names::DeviceRef, packet_walk::World};
 
-/// A sentence for each device whose network is of another size than that of one before it on the same network segment.
+/// A warning for each device whose prefix length differs from that of an earlier device on the same network segment.
 #[must_use]
 pub fn uneven_networks(lab: &Lab) -> Vec<String> {
     let world = World::new(lab);
     let all: Vec<(&DeviceRef, Ipv4Net)> = lab.addresses().collect();
-    let said = |(at, (device, network)): (usize, &(&DeviceRef, Ipv4Net))| {
+    let warning = |(at, (device, network)): (usize, &(&DeviceRef, Ipv4Net))| {
         let is_uneven = |(other, theirs): &&(&DeviceRef, Ipv4Net)| {
             theirs.prefix_len() != network.prefix_len()
                 && (theirs.contains(network) || network.contains(theirs))
@@ -18,9 +17,9 @@ pub fn uneven_networks(lab: &Lab) -> Vec<String> {
         };
         let (other, theirs) = all[..at].iter().find(is_uneven)?;
         Some(format!(
-            "`{device}` has {network}, and `{other}`, on the same network segment, {theirs}: they take different addresses for \
-             neighbours; give both the same prefix length"
+            "`{device}` has {network}, and `{other}`, on the same network segment, has {theirs}, so they disagree \
+             about which addresses are on-link; use the same prefix length for both"
         ))
     };
-    all.iter().enumerate().filter_map(said).collect()
+    all.iter().enumerate().filter_map(warning).collect()
 }

@@ -1,4 +1,4 @@
-//! Workloads whose ends the scheduler may move. Must not know what they send.
+//! Workloads whose ends the scheduler may migrate.
 
 use workload::Placement;
 
@@ -8,8 +8,8 @@ use crate::{
     scenario::Scenario,
 };
 
-/// The workloads of this machine's namespaces that are pinned at no level: trials on one CPU and on two often make them bimodal.
-/// Several threads of an end are the scheduler's to spread.
+/// Local workloads with one thread per end that are never pinned. Their results are often bimodal, because some trials
+/// run on one CPU and some on two.
 #[must_use]
 pub fn unpinned_workloads<'a>(scenario: &Scenario, plan: &'a Plan) -> Vec<&'a WorkloadName> {
     let path = |name: &PathName| scenario.paths.iter().find(|path| path.name == *name);

@@ -1,5 +1,4 @@
-//! Words of the language that set one thing, and the values that each takes: on or off, words, whole numbers or another
-//! text. Must not know what is set.
+//! Settings with their keys and valid values: on or off, words, integers or other text.
 
 use std::{
     fmt,
@@ -12,58 +11,53 @@ use units::Bytes;
 
 use crate::{diagnosis::Problem, nearest};
 
-/// A word, and what its values set.
+/// A key and its values.
 pub(crate) struct Word<S: 'static> {
-    /// As it is written.
     pub(crate) word: &'static str,
-    /// What it sets, for editors.
+    /// Description for the JSON schema.
     pub(crate) about: &'static str,
-    /// What may be written for it.
     pub(crate) values: Values<S>,
 }
 
-/// The values of a word.
 pub(crate) enum Values<S: 'static> {
     /// `on` and `off`.
     Switch(fn(bool) -> S),
-    /// These words.
     Words(&'static [(&'static str, S)]),
-    /// Whole numbers.
+    /// Integers.
     Numbers {
-        /// The least and the most.
         range: RangeInclusive<u32>,
-        /// A number that is out of the range, as the beginning of a sentence: `0 queues are`.
-        said: fn(u32) -> String,
+        /// Start of the message for a value out of range, e.g. `0 queues are`.
+        describe: fn(u32) -> String,
         set: fn(u32) -> S,
     },
-    /// Anything else: texts like these, and what reads them.
+    /// Other text: examples, and the function that parses it.
     Texts(&'static [&'static str], fn(&Label<'_>) -> Result<S, Problem>),
 }
 
 /// A value as written.
 pub(crate) struct Label<'a> {
-    /// The word that it is a value of.
+    /// The key.
     pub(crate) word: &'a str,
     pub(crate) text: &'a str,
-    /// Where it stands.
+    /// Source position.
     pub(crate) place: Range<usize>,
 }
 
 const SWITCH: [(&str, bool); 2] = [("on", true), ("off", false)];
 
 impl<S: Clone> Word<S> {
-    /// What the value `text` sets.
+    /// Parses a value.
     pub(crate) fn read(&self, text: &str, place: Range<usize>) -> Result<S, Problem> {
         let label = Label { word: self.word, text, place };
         match &self.values {
             Values::Switch(set) => label.one_of(&SWITCH).map(set),
             Values::Words(words) => label.one_of(words),
-            Values::Numbers { range, said, set } => label.number(range, *said).map(set),
+            Values::Numbers { range, describe, set } => label.number(range, *describe).map(set),
             Values::Texts(_, read) => read(&label),
         }
     }
 
-    /// What editors are told of a value.
+    /// The JSON schema of a value.
     pub(crate) fn schema(&self) -> Value {
         let mut schema = match &self.values {
             Values::Switch(_) => json!({ "type": "string", "enum": SWITCH.map(|(word, _)| word) }),
@@ -92,30 +86,29 @@ impl Label<'_> {
             .map_err(|error: T::Err| Problem::new(self.place.clone(), error.to_string(), otherwise))
     }
 
-    /// A value that is read, but cannot be.
-    pub(crate) fn out_of_range(&self, said: &str, help: impl Into<String>) -> Problem {
-        Problem::new(self.place.clone(), format!("{said} out of range"), "out of range").help(help)
+    pub(crate) fn out_of_range(&self, value: &str, help: impl Into<String>) -> Problem {
+        Problem::new(self.place.clone(), format!("{value} out of range"), "out of range").help(help)
     }
 
-    /// No value of its word.
-    pub(crate) fn refused(&self, help: impl Into<String>) -> Problem {
-        let message = format!("`{}` is not a value of `{}`", self.text, self.word);
-        Problem::new(self.place.clone(), message, "not a value").help(help)
+    /// An invalid value.
+    pub(crate) fn invalid(&self, help: impl Into<String>) -> Problem {
+        let message = format!("`{}` is not a valid value of `{}`", self.text, self.word);
+        Problem::new(self.place.clone(), message, "invalid value").help(help)
     }
 
     fn one_of<T: Clone>(&self, words: &[(&str, T)]) -> Result<T, Problem> {
         let found = words.iter().find(|(word, _)| *word == self.text).map(|(_, value)| value.clone());
         found.ok_or_else(|| {
             let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            self.refused(nearest::advice(self.text, "values", names))
+            self.invalid(nearest::advice(self.text, "values", names))
         })
     }
 
-    fn number(&self, range: &RangeInclusive<u32>, said: fn(u32) -> String) -> Result<u32, Problem> {
-        let number = self.text.parse().map_err(|_| self.refused("write a whole number, without a unit"))?;
+    fn number(&self, range: &RangeInclusive<u32>, describe: fn(u32) -> String) -> Result<u32, Problem> {
+        let number = self.text.parse().map_err(|_| self.invalid("write an integer without a unit"))?;
         if range.contains(&number) {
             return Ok(number);
         }
-        Err(self.out_of_range(&said(number), format!("take {} to {}", range.start(), range.end())))
+        Err(self.out_of_range(&describe(number), format!("use {} to {}", range.start(), range.end())))
     }
 }

@@ -1,44 +1,41 @@
-//! Variants of a scenario: tables of its document that are laid over the rest of it, so that another experiment with the
-//! same lab need not be another document. Text in, text out: what comes of it is a document of its own, without variants.
-//! Knows no key of the language but the three at its top that it changes.
+//! Variants of a scenario: tables merged into its document, for another experiment in the same lab. Works on text: the
+//! result is a document without variants. Knows only the top-level keys `name`, `title` and `variants`.
 
 use thiserror::Error;
 use toml_edit::{DocumentMut, Item, TableLike, TomlError, value};
 
-/// The key of a document that holds its variants.
+/// The top-level key of variants.
 pub(crate) const KEY: &str = "variants";
 
-/// Why a variant cannot be had.
+/// Why a variant cannot be applied.
 #[derive(Debug, Error)]
 pub enum VariantError {
-    /// The text is not TOML.
     #[error("the document cannot be read: {0}")]
     Toml(#[from] TomlError),
-    /// The document has no variant of that name.
-    #[error("there is no variant `{variant}`; there is {}", named(.known))]
+    #[error("unknown variant `{variant}`; the scenario has {}", list(.known))]
     Unknown {
-        /// What was asked for.
+        /// The requested variant.
         variant: String,
-        /// What there is.
+        /// The existing variants.
         known: Vec<String>,
     },
 }
 
-fn named(known: &[String]) -> String {
+fn list(known: &[String]) -> String {
     if known.is_empty() { "none".to_owned() } else { known.join(", ") }
 }
 
-/// The names of the variants of a document, in its order; none of what is not TOML.
+/// The names of a document's variants, in order. Empty for invalid TOML.
 #[must_use]
 pub fn names(text: &str) -> Vec<String> {
     text.parse::<DocumentMut>().map(|document| known(document.get(KEY))).unwrap_or_default()
 }
 
-/// The document with the variants of these names laid over it, one after the other. What they say goes before what it
-/// says, table by table and key by key; comments stay. Its name and title tell the variants.
+/// Merges the variants into the document, in order. Their values take precedence, table by table and key by key;
+/// comments stay. The name and title show the variants.
 ///
 /// # Errors
-/// When the document has no such variant, or is not TOML.
+/// If the document has no such variant, or is not TOML.
 pub fn lay_over(text: &str, variants: &[&str]) -> Result<String, VariantError> {
     let mut document: DocumentMut = text.parse()?;
     if variants.is_empty() {
@@ -54,7 +51,7 @@ pub fn lay_over(text: &str, variants: &[&str]) -> Result<String, VariantError> {
                 known: known(tables.as_ref()),
             });
         };
-        tell(&mut document, variant);
+        rename(&mut document, variant);
         merge(document.as_table_mut(), table);
     }
     let many = if variants.len() == 1 { "variant" } else { "variants" };
@@ -70,8 +67,8 @@ fn quoted(variants: &[&str]) -> String {
     variants.iter().map(|variant| format!("`{variant}`")).collect::<Vec<_>>().join(" and ")
 }
 
-/// Another experiment has another name, so that nobody takes its runs for those of the plain one.
-fn tell(document: &mut DocumentMut, variant: &str) {
+/// Renames the scenario, so that runs of the variant are not mistaken for runs of the original.
+fn rename(document: &mut DocumentMut, variant: &str) {
     let (name, title) = (word(document, "name"), word(document, "title"));
     document["name"] = value(format!("{name}-{variant}"));
     document["title"] = value(format!("{title} ({variant})"));
@@ -90,10 +87,10 @@ fn merge(base: &mut dyn TableLike, over: &dyn TableLike) {
     }
 }
 
-/// A key that is there keeps its place and the comments before it.
+/// An existing key keeps its position and the comments before it.
 fn put(base: &mut dyn TableLike, key: &str, item: &Item, over: &dyn TableLike) {
     match (base.get_mut(key), over.key(key)) {
-        (Some(there), _) => *there = item.clone(),
+        (Some(existing), _) => *existing = item.clone(),
         (None, Some(written)) => {
             base.entry_format(written).or_insert(item.clone());
         }
@@ -137,12 +134,12 @@ trials = 50
 pause = "1ms"
 "#;
 
-    fn laid(variants: &[&str]) -> String {
-        lay_over(TEXT, variants).expect("there are such variants")
+    fn merged(variants: &[&str]) -> String {
+        lay_over(TEXT, variants).expect("the variants exist")
     }
 
     #[test]
-    fn what_a_variant_says_goes_before_the_rest_which_stays_as_it_is_written() {
+    fn variant_takes_precedence_and_keeps_comments() {
         let vm = r#"# The variant `vm` of the scenario `wire`.
 # A wire.
 schema = 1
@@ -163,12 +160,12 @@ trials = 5
 # One is enough.
 vcpus = 1
 "#;
-        assert_eq!(laid(&["vm"]), vm);
+        assert_eq!(merged(&["vm"]), vm);
     }
 
     #[test]
-    fn several_variants_are_laid_over_it_in_their_order() {
-        let both = laid(&["vm", "full"]);
+    fn merges_several_variants_in_order() {
+        let both = merged(&["vm", "full"]);
         for line in [
             "# The variants `vm` and `full` of the scenario `wire`.",
             "name = \"wire-vm-full\"",
@@ -177,22 +174,22 @@ vcpus = 1
             "trials = 50",
             "pause = \"1ms\"",
         ] {
-            assert!(both.lines().any(|said| said == line), "{line} is not in\n{both}");
+            assert!(both.lines().any(|actual| actual == line), "{line} is not in\n{both}");
         }
-        assert_eq!(names(&both), [""; 0], "what comes of it has none");
+        assert_eq!(names(&both), [""; 0], "the result has no variants");
     }
 
     #[test]
-    fn without_a_variant_it_is_the_same_text() {
-        assert_eq!(laid(&[]), TEXT);
+    fn without_variants_returns_text_unchanged() {
+        assert_eq!(merged(&[]), TEXT);
         assert_eq!(names(TEXT), ["vm", "full"]);
     }
 
     #[test]
-    fn a_variant_that_there_is_not_is_told_with_those_that_there_are() {
+    fn unknown_variant_error_lists_known_ones() {
         let error = lay_over(TEXT, &["fast"]).expect_err("no such variant");
-        assert_eq!(error.to_string(), "there is no variant `fast`; there is vm, full");
+        assert_eq!(error.to_string(), "unknown variant `fast`; the scenario has vm, full");
         let error = lay_over("[hosts.a]", &["fast"]).expect_err("no variants");
-        assert_eq!(error.to_string(), "there is no variant `fast`; there is none");
+        assert_eq!(error.to_string(), "unknown variant `fast`; the scenario has none");
     }
 }

@@ -1,51 +1,47 @@
-//! A virtual machine as meant: what its guest sees of it, and how its packets leave it. Says nothing of how it is run.
+//! A resolved virtual machine: the guest's hardware, and how its packets are processed. Does not start it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 use workload::BalloonMethod;
 
-/// A virtual machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vm {
-    /// What runs it.
     #[serde(default)]
     pub monitor: Monitor,
-    /// Its board, where its monitor has more than one.
+    /// The machine type, if the monitor has several.
     pub board: Board,
-    /// CPUs that its guest sees.
+    /// Guest CPUs.
     pub vcpus: u32,
-    /// Memory that its guest sees.
+    /// Guest memory.
     pub memory: Bytes,
-    /// How memory can be taken from it while it runs; `None` where it cannot.
+    /// How memory can be reclaimed from the running guest; `None` if it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balloon: Option<BalloonMethod>,
-    /// Memory of a second node of its guest, which has no CPUs and stands for slow memory; none: it has one node.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    /// Size of a second NUMA node without CPUs, which emulates slow memory; 0 for none.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub slow: Bytes,
-    /// Queues of each direction that its network device has.
+    /// Queue pairs of its network device.
     pub queues: u32,
-    /// Whether the host's kernel moves its packets (vhost-net); otherwise its monitor does.
+    /// Whether the host kernel (vhost-net) processes its packets instead of the monitor.
     pub vhost: bool,
-    /// What its network device can do.
+    /// Features of its network device.
     pub virtio: VirtioNet,
-    /// CPUs of the host that the threads of its own CPUs run on, one each, from the first again where there are fewer;
-    /// none: wherever there is room.
+    /// Host CPUs for the guest's CPU threads, one each, reused in order if there are fewer. Empty means any.
     pub cpus: Vec<u32>,
-    /// CPUs of the host that its monitor's other threads run on, and the kernel's thread that moves its packets; none:
-    /// wherever there is room.
+    /// Host CPUs for the monitor's other threads and the vhost thread. Empty means any.
     pub monitor_cpus: Vec<u32>,
 }
 
 impl Vm {
-    /// The most CPUs that each of the boards takes (hw/i386/microvm.c of QEMU has 288, q35 255 without more ado).
+    /// Supported by all boards (288 in QEMU's hw/i386/microvm.c; 255 on q35 without an IOMMU).
     pub const MOST_VCPUS: u32 = 255;
-    /// With less memory, a guest has no room for kernel, image and a measurement.
+    /// Minimum for kernel, image and a measurement.
     pub const LEAST_MEMORY: Bytes = Bytes(192 << 20);
-    /// A guest's kernel takes in memory that is plugged in by such blocks.
+    /// Block size in which a guest kernel onlines hotplugged memory.
     const MEMORY_BLOCK: u64 = 128 << 20;
 
-    /// Of its memory, what a virtio-mem device has: half of it, in whole blocks of the guest's kernel.
+    /// Size of the virtio-mem device: half of the memory, in whole blocks.
     #[must_use]
     pub fn pluggable(&self) -> Bytes {
         Bytes(if self.balloon == Some(BalloonMethod::VirtioMem) {
@@ -55,17 +51,17 @@ impl Vm {
         })
     }
 
-    /// Why its memory cannot be taken by the method that it names, if it cannot.
+    /// Why its memory cannot be reclaimed with the configured method, if so.
     #[must_use]
     pub fn why_no_balloon(&self) -> Option<&'static str> {
         match (self.monitor, self.board, self.balloon?) {
-            (Monitor::Firecracker, ..) => Some("only QEMU's memory is moved"),
-            (_, Board::Microvm, BalloonMethod::VirtioMem) => Some("a virtio-mem device is one of PCI"),
+            (Monitor::Firecracker, ..) => Some("only QEMU supports ballooning"),
+            (_, Board::Microvm, BalloonMethod::VirtioMem) => Some("virtio-mem needs PCI"),
             _ => None,
         }
     }
 
-    /// What can be taken from it by this method.
+    /// How much memory the method can reclaim.
     #[must_use]
     pub fn most_to_take(&self, method: BalloonMethod) -> Bytes {
         match method {
@@ -77,7 +73,7 @@ impl Vm {
     }
 }
 
-fn is_nothing(memory: &Bytes) -> bool {
+fn is_zero(memory: &Bytes) -> bool {
     memory.0 == 0
 }
 
@@ -99,33 +95,33 @@ impl Default for Vm {
     }
 }
 
-/// What a guest's network device can do: what its monitor offers, and its guest's driver is to accept. What is `None`
-/// is left to the monitor. Source: Virtual I/O Device (VIRTIO) 1.2, section 5.1.3.
+/// Features of a guest's network device, offered by the monitor and accepted by the driver. `None` keeps the monitor's
+/// default. Source: Virtual I/O Device (VIRTIO) 1.2, section 5.1.3.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VirtioNet {
-    /// Packets pass without their checksums, both ways.
+    /// Checksum offload, in both directions.
     pub csum: Option<bool>,
-    /// The guest hands out TCP packets larger than the MTU.
+    /// The guest may send TCP packets larger than the MTU.
     pub tso: Option<bool>,
-    /// UDP packets larger than the MTU pass whole, both ways.
+    /// UDP packets larger than the MTU pass unsegmented, in both directions.
     pub ufo: Option<bool>,
-    /// The guest takes in TCP packets larger than the MTU.
+    /// The guest may receive TCP packets larger than the MTU.
     pub gro: Option<bool>,
-    /// A packet that comes in may take several buffers.
+    /// A received packet may span several buffers.
     pub mrg_rxbuf: Option<bool>,
-    /// Places in the ring of each receive queue.
+    /// Entries per receive ring.
     pub rx_ring: Option<u32>,
-    /// Places in the ring of each transmit queue.
+    /// Entries per transmit ring.
     pub tx_ring: Option<u32>,
 }
 
 impl VirtioNet {
-    /// Places that a ring can have: VIRTIO_NET_RX_QUEUE_MIN_SIZE and VIRTQUEUE_MAX_SIZE of QEMU's
-    /// include/hw/virtio/virtio-net.h; every power of two from the first to the last.
+    /// Valid ring sizes: the powers of two between VIRTIO_NET_RX_QUEUE_MIN_SIZE and VIRTQUEUE_MAX_SIZE in QEMU's
+    /// include/hw/virtio/virtio-net.h.
     pub const RINGS: [u32; 3] = [256, 512, 1024];
 
-    /// Its features in both directions, by their names in linux/virtio_net.h without `VIRTIO_NET_F_`, in lower case, and
-    /// whether each is to be there. Each needs those before it.
+    /// Features to set or clear, named as in linux/virtio_net.h but lower-case and without `VIRTIO_NET_F_`. Each
+    /// depends on those before it.
     #[must_use]
     pub fn features(&self) -> Vec<(&'static str, bool)> {
         let all = [
@@ -143,18 +139,18 @@ impl VirtioNet {
     }
 }
 
-/// What runs a virtual machine.
+/// The virtual machine monitor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Monitor {
     #[default]
     Qemu,
-    /// Firecracker: one board, one queue each way, and packets that it moves itself. It needs KVM.
+    /// One board and one queue pair; processes packets itself. Needs KVM.
     Firecracker,
 }
 
 impl Monitor {
-    /// The word for it in scenarios and reports.
+    /// The word used in scenarios and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -163,38 +159,37 @@ impl Monitor {
         }
     }
 
-    /// Whether it has more than one board.
+    /// Whether it has several machine types.
     #[must_use]
     pub fn has_boards(self) -> bool {
         self == Self::Qemu
     }
 
-    /// Whether its network devices can have rings of other sizes than its own.
+    /// Whether its network devices support non-default ring sizes.
     #[must_use]
     pub fn sizes_rings(self) -> bool {
         self == Self::Qemu
     }
 
-    /// Whether it opens a tap device by its name, in the network namespace that has it; one that does not inherits the
-    /// device's descriptors.
+    /// Whether it opens a tap device by name, in the tap's network namespace. Otherwise it inherits file descriptors.
     #[must_use]
     pub fn opens_taps(self) -> bool {
         self == Self::Firecracker
     }
 }
 
-/// What a virtual machine's devices are attached to.
+/// The machine type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Board {
-    /// A PC with PCI Express, as cloud machines and Proxmox guests have.
+    /// A PC with PCI Express, as in cloud machines and Proxmox guests.
     Q35,
-    /// QEMU's minimal machine without PCI: devices on virtio-mmio, as Firecracker has them. It is not Firecracker.
+    /// QEMU's minimal machine without PCI: devices on virtio-mmio, like Firecracker.
     Microvm,
 }
 
 impl Board {
-    /// The word for it in scenarios and reports; also QEMU's.
+    /// The word used in scenarios and reports, and by QEMU.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

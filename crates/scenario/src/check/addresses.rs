@@ -1,4 +1,4 @@
-//! Addresses: inside the range for benchmarks, usable by a host, each given once, and unambiguous in every host.
+//! Addresses: in the benchmark range, usable by a host, unique, and unambiguous within each host.
 
 use std::{collections::BTreeMap, net::Ipv4Addr, ops::Range};
 
@@ -6,7 +6,7 @@ use ipnet::Ipv4Net;
 
 use crate::{diagnosis::Problem, document::Document, names::DeviceName, resolve::Draft};
 
-/// The range reserved for benchmarks of network devices (RFC 2544, appendix C.2.2).
+/// Reserved for benchmarks of network devices (RFC 2544, appendix C.2.2).
 const BENCHMARK: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 0, 0), 15);
 
 pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
@@ -23,7 +23,7 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
 
 fn outside(address: Ipv4Addr, place: &Range<usize>) -> Option<Problem> {
     let message = format!("{address} is outside {BENCHMARK}, the range reserved for benchmarks");
-    let help = "take an address between 198.18.0.1 and 198.19.255.254";
+    let help = "use an address between 198.18.0.1 and 198.19.255.254";
     let problem = Problem::new(place.clone(), message, "outside").help(help);
     (!BENCHMARK.contains(&address)).then_some(problem)
 }
@@ -36,10 +36,10 @@ fn unusable(address: Ipv4Net, place: &Range<usize>) -> Option<Problem> {
         && (address.addr() == address.network() || address.addr() == address.broadcast());
     let message = match (address.prefix_len() < BENCHMARK.prefix_len(), ends) {
         (true, _) => format!("the network {} is larger than {BENCHMARK}", address.trunc()),
-        (_, true) => format!("{} is the network's own or its broadcast address", address.addr()),
+        (_, true) => format!("{} is a network or broadcast address", address.addr()),
         _ => return None,
     };
-    Some(Problem::new(place.clone(), message, "not an address for a host"))
+    Some(Problem::new(place.clone(), message, "not a host address"))
 }
 
 fn clashes(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
@@ -52,9 +52,9 @@ fn clashes(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
     let mut first: BTreeMap<Ipv4Addr, String> = BTreeMap::new();
     for (address, owner, place) in assigned.chain(egress) {
         if let Some(before) = first.get(&address) {
-            let message = format!("{address} is taken: {before} has it already");
+            let message = format!("{address} is already used by {before}");
             problems.push(
-                Problem::new(place, message, "address clash").help("give every device an address of its own"),
+                Problem::new(place, message, "duplicate address").help("give each device its own address"),
             );
         } else {
             first.insert(address, owner);
@@ -73,7 +73,7 @@ fn overlaps(draft: &Draft, problems: &mut Vec<Problem>) {
         if let Some((device, other)) = overlapping {
             let message =
                 format!("the networks of `{at}` ({network}) and `{}:{device}` ({other}) overlap", at.host);
-            let help = "a host cannot tell which of the two devices leads to an address; take another prefix";
+            let help = "the host cannot choose between the two devices; use a different prefix";
             problems.push(Problem::new(place.clone(), message, "overlapping network").help(help));
         }
         others.push((&at.device, network));

@@ -1,4 +1,4 @@
-//! Settings of devices: words that there are, and values that they take.
+//! Device settings: known keys and valid values.
 
 use crate::{diagnosis::Problem, document::Document, resolve};
 

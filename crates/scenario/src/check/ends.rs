@@ -1,4 +1,4 @@
-//! The ends of a path: `host:device`, or a host with one addressed device, to a device and its address.
+//! Resolves the ends of a path (`host:device`, or a host with a single addressed device) to a device and address.
 
 use toml::Spanned;
 
@@ -10,7 +10,6 @@ use crate::{
     path::PathEnd,
 };
 
-/// The end that is written there.
 pub(super) fn resolve(written: &Spanned<String>, lab: &Lab) -> Result<PathEnd, Problem> {
     let text = written.get_ref();
     let (host, device) = match text.split_once(':') {
@@ -18,13 +17,13 @@ pub(super) fn resolve(written: &Spanned<String>, lab: &Lab) -> Result<PathEnd, P
         None => (text.as_str(), None),
     };
     let host = known_host(host, written, lab)?;
-    let is_made = |device: &str| lab.is_made_on(&DeviceRef::new(host.as_str(), device), &host);
-    if let Some(existing) = lab.existing(&host).filter(|_| !device.is_some_and(is_made)) {
+    let is_lab_device = |device: &str| lab.is_made_on(&DeviceRef::new(host.as_str(), device), &host);
+    if let Some(existing) = lab.existing(&host).filter(|_| !device.is_some_and(is_lab_device)) {
         return match device {
             Some(device) if existing.interface.as_ref().is_none_or(|own| own.as_str() != device) => {
-                let message = format!("`{host}` exists already, and its device is named in its own table");
+                let message = format!("`{host}` is an existing host, so its own table names its device");
                 let help = format!("write `{host}` here, and `interface = \"{device}\"` in `[hosts.{host}]`");
-                Err(Problem::new(written.span(), message, "not an end").help(help))
+                Err(Problem::new(written.span(), message, "not a path end").help(help))
             }
             _ => Ok(existing.end(&host)),
         };
@@ -56,8 +55,8 @@ fn not_one(
 ) -> Problem {
     let names: Vec<&str> = addressed.iter().map(|(at, _)| at.device.as_str()).collect();
     let (message, label) = match device {
-        Some(device) => (format!("`{host}` has no device `{device}` with an address"), "not an end"),
-        None if names.is_empty() => (format!("`{host}` has no address"), "not an end"),
+        Some(device) => (format!("`{host}` has no device `{device}` with an address"), "not a path end"),
+        None if names.is_empty() => (format!("`{host}` has no address"), "not a path end"),
         None => (format!("`{host}` has more than one address"), "which device?"),
     };
     let devices: Vec<String> = names.iter().map(|name| format!("`{host}:{name}`")).collect();

@@ -1,5 +1,4 @@
-//! Factors: values that mean something for what is varied, devices where there must be some, no two factors that set
-//! the same thing, and none without effect.
+//! Factors: valid values, devices where required, no two factors for the same setting, and no factor without effect.
 
 mod fit;
 mod multiples;
@@ -27,7 +26,6 @@ struct WrittenFactor<'d> {
     factor: Factor,
 }
 
-/// The factors of the document.
 pub(crate) fn factors(document: &Document) -> Result<Vec<Factor>, Vec<Problem>> {
     let mut problems = Vec::new();
     let read = |entry| written(entry, &mut problems);
@@ -77,14 +75,14 @@ fn levels(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) -
 fn too_few(entry: &Entry<FactorTable>, values: usize, place: Range<usize>, problems: &mut Vec<Problem>) {
     if values < 2 {
         let message = format!("the factor `{}` has fewer than two values", entry.name());
-        problems.push(Problem::new(place, message, "nothing to compare").help("give it two or more"));
+        problems.push(Problem::new(place, message, "nothing to compare").help("add at least one more value"));
     }
 }
 
 fn twice(is_new: bool, label: &str, place: Range<usize>, problems: &mut Vec<Problem>) {
     if !is_new {
-        let message = format!("the value `{label}` is given twice");
-        problems.push(Problem::new(place, message, "once more here"));
+        let message = format!("duplicate value `{label}`");
+        problems.push(Problem::new(place, message, "repeated here"));
     }
 }
 
@@ -92,30 +90,30 @@ fn devices(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) 
     let (place, devices) = (entry.table.vary.span(), &entry.table.devices);
     match (vary, devices.first()) {
         (Vary::Devices(..), None) => {
-            let message = format!("the factor `{}` does not say which devices it is set on", entry.name());
+            let message = format!("the factor `{}` has no devices", entry.name());
             let help = "add `devices = [\"host:device\"]`";
-            problems.push(Problem::new(place, message, "a setting of devices").help(help));
+            problems.push(Problem::new(place, message, "a device setting").help(help));
         }
         (Vary::Workload(_), Some(device)) => {
-            let message = format!("the factor `{}` varies what is sent, not a device", entry.name());
-            problems.push(Problem::new(device.span(), message, "no effect").help("take `devices` out"));
+            let message = format!("the factor `{}` varies the workload, not a device", entry.name());
+            problems.push(Problem::new(device.span(), message, "no effect").help("remove `devices`"));
         }
         (Vary::Devices(..), Some(_)) | (Vary::Workload(_), None) => {}
     }
     let mut seen = BTreeSet::new();
     for device in devices.iter().filter(|device| !seen.insert(&device.get_ref().0)) {
-        let message = format!("the device `{}` is given twice", device.get_ref().0);
-        problems.push(Problem::new(device.span(), message, "once more here"));
+        let message = format!("duplicate device `{}`", device.get_ref().0);
+        problems.push(Problem::new(device.span(), message, "repeated here"));
     }
 }
 
-/// Two factors that set one thing: the later one would hide the earlier.
+/// Rejects two factors for the same setting: the later one would override the earlier one.
 fn rivals(factors: &[WrittenFactor<'_>], problems: &mut Vec<Problem>) {
     for (index, one) in factors.iter().enumerate() {
         if let Some(rival) = factors[..index].iter().find(|other| same_thing(other, one)) {
             let (rival, name) = (rival.entry.name(), one.entry.name());
             let message = format!("the factors `{rival}` and `{name}` set the same thing");
-            let help = "confine them to different devices, paths or workloads, or make them one";
+            let help = "restrict them to different devices, paths or workloads, or merge them";
             problems.push(Problem::new(one.entry.table.vary.span(), message, "set twice").help(help));
         }
     }
@@ -143,7 +141,7 @@ fn same_thing(one: &WrittenFactor<'_>, other: &WrittenFactor<'_>) -> bool {
     }
 }
 
-/// Whether two confinements share anything; an empty one is no confinement.
+/// Whether two restrictions overlap; an empty list is unrestricted.
 fn meet(one: &[Spanned<String>], other: &[Spanned<String>]) -> bool {
     one.is_empty()
         || other.is_empty()

@@ -1,4 +1,4 @@
-//! Egress gateways: an egress address that its device can answer for, and no two that divert the same traffic.
+//! Egress gateways: a usable egress address, and no overlapping traffic selectors.
 
 use ipnet::Ipv4Net;
 use toml::Spanned;
@@ -20,11 +20,11 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
     }
 }
 
-/// A prefix that is written with bits of a host in it.
+/// Rejects a prefix with host bits set.
 pub(super) fn host_bits(prefix: &Spanned<As<Ipv4Net>>) -> Option<Problem> {
     let written = prefix.get_ref().0;
-    let message = format!("{written} is not a network: it has bits of a host");
-    let problem = Problem::new(prefix.span(), message, "a host's address");
+    let message = format!("{written} has host bits set");
+    let problem = Problem::new(prefix.span(), message, "not a network");
     (written != written.trunc()).then(|| problem.help(format!("write {}", written.trunc())))
 }
 
@@ -33,13 +33,13 @@ fn egress_address(entry: &Entry<GatewayTable>, draft: &Draft) -> Option<Problem>
     let address = &entry.table.address;
     let has = draft.lab.addresses().find(|(at, _)| **at == device).map(|(_, has)| has);
     let Some(network) = has else {
-        let message = format!("`{device}` has no address, so nothing can leave by it");
+        let message = format!("`{device}` has no address, so it cannot be the egress device");
         return Some(Problem::new(entry.table.device.span(), message, "no address"));
     };
     let message =
         format!("{} is not in the network of `{device}` ({})", address.get_ref().0, network.trunc());
-    let problem = Problem::new(address.span(), message, "not answered for");
-    let help = "replies find the egress address only inside the network of the device that traffic leaves by";
+    let problem = Problem::new(address.span(), message, "not reachable");
+    let help = "replies only reach an egress address in the network of the egress device";
     (!network.contains(&address.get_ref().0)).then(|| problem.help(help))
 }
 
@@ -51,7 +51,8 @@ fn same_traffic(document: &Document, index: usize, entry: &Entry<GatewayTable>) 
             && overlap(other.table.pods.get_ref().0, mine.pods.get_ref().0)
             && overlap(other.table.destinations.get_ref().0, mine.destinations.get_ref().0)
     })?;
-    let message = format!("the gateways `{}` and `{}` divert the same traffic", rival.name(), entry.name());
-    let help = "make their pods or destinations disjoint";
+    let message =
+        format!("the gateways `{}` and `{}` select overlapping traffic", rival.name(), entry.name());
+    let help = "use disjoint pods or destinations";
     Some(Problem::new(mine.pods.span(), message, "overlaps").help(help))
 }

@@ -1,4 +1,4 @@
-//! Links: what each kind checks of its own, and packets that links send themselves once that is right.
+//! Links: checks specific to each kind, then the paths of packets that links send themselves.
 
 use crate::{diagnosis::Problem, document::Document, packet_walk::World, resolve::Draft};
 

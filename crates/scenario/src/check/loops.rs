@@ -1,4 +1,4 @@
-//! Loops: of hosts that are behind each other, and of bridges and wires in which a frame would circle for ever.
+//! Loops: guests nested in themselves, and layer-2 loops of bridges, wires and overlays.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,22 @@ use crate::{
     resolve::Draft,
 };
 
-/// Guests behind a bridge that is, in the end, inside themselves.
+/// Rejects guests attached to a bridge inside themselves.
 pub(super) fn hosts(document: &Document, problems: &mut Vec<Problem>) {
     for guest in document.attached() {
         if let Some(chain) = chain_back_to(document, guest) {
-            let message =
-                format!("`{}` is behind itself: {}", guest.name(), chain.join(", which is behind "));
-            let help = "attach one of them to a bridge of another host";
-            problems.push(Problem::new(guest.table.bridge.span(), message, "a cycle of hosts").help(help));
+            let message = format!(
+                "`{}` is attached to itself: {}",
+                guest.name(),
+                chain.join(", which is attached to ")
+            );
+            let help = "attach one of them to a bridge on another host";
+            problems.push(Problem::new(guest.table.bridge.span(), message, "cycle of hosts").help(help));
         }
     }
 }
 
-/// The hosts from the guest's own back to itself, if its bridge's host leads there.
+/// The chain of hosts from the guest back to itself, if there is one.
 fn chain_back_to(document: &Document, guest: &Entry<GuestTable>) -> Option<Vec<String>> {
     let mut chain = vec![format!("`{}`", guest.name())];
     let mut at = guest;
@@ -36,20 +39,21 @@ fn chain_back_to(document: &Document, guest: &Entry<GuestTable>) -> Option<Vec<S
     None
 }
 
-/// Bridges, wires and overlays that form a loop below routing.
+/// Rejects layer-2 loops.
 pub(super) fn segments(draft: &Draft, problems: &mut Vec<Problem>) {
     let mut groups = Groups::default();
     for (port, bridge, place) in edges(draft) {
         if !groups.join(&port, &bridge) {
-            let message = format!("`{port}` closes a loop of bridges: frames would circle in it for ever");
-            let help = "take one wire, port or overlay out of the loop; bridges here run no spanning tree";
+            let message = format!("`{port}` closes a layer-2 loop: frames would circulate forever");
+            let help =
+                "remove one wire, port or overlay from the loop; lab bridges do not run a spanning tree";
             problems.push(Problem::new(place, message, "closes the loop").help(help));
         }
     }
 }
 
-/// Pairs that a frame passes between without routing, and the place that is to blame for each: the devices of a link are
-/// on one segment, and so is each with what stands on it.
+/// Pairs of devices that share a network segment, with the place to report: the devices of a link, and each device with
+/// the one below it.
 fn edges(draft: &Draft) -> Vec<(String, String, std::ops::Range<usize>)> {
     let place = |at: &DeviceRef| draft.places.segments.get(at).cloned().unwrap_or(0..0);
     let mut edges = Vec::new();
@@ -64,25 +68,25 @@ fn edges(draft: &Draft) -> Vec<(String, String, std::ops::Range<usize>)> {
     edges
 }
 
-/// Things that are connected, as sets that grow together.
+/// Union-find over names.
 #[derive(Default)]
 struct Groups {
     leaders: BTreeMap<String, String>,
 }
 
 impl Groups {
-    /// Joins two; false if they were connected before.
+    /// Merges two sets. Returns false if they were already the same set.
     fn join(&mut self, one: &str, other: &str) -> bool {
         let (one, other) = (self.leader(one), self.leader(other));
-        let apart = one != other;
-        if apart {
+        let differ = one != other;
+        if differ {
             self.leaders.insert(one, other);
         }
-        apart
+        differ
     }
 
-    fn leader(&self, of: &str) -> String {
-        let mut at = of;
+    fn leader(&self, name: &str) -> String {
+        let mut at = name;
         while let Some(next) = self.leaders.get(at) {
             at = next;
         }

@@ -1,5 +1,5 @@
-//! What a virtual machine's monitor leaves to choose: Firecracker has one board and one kind of network device. Source:
-//! docs/design.md and src/firecracker/swagger/firecracker.yaml of Firecracker.
+//! Settings that Firecracker does not support: it has one board and one kind of network device. Source: docs/design.md
+//! and src/firecracker/swagger/firecracker.yaml of Firecracker.
 
 use std::ops::Range;
 
@@ -13,9 +13,9 @@ use crate::{
     vm::Monitor,
 };
 
-/// The most CPUs that Firecracker gives a guest (`vcpu_count` of its machine configuration).
+/// Maximum `vcpu_count` in Firecracker's machine configuration.
 const MOST_VCPUS: u32 = 32;
-const ONE_QUEUE: &str = "a network device of Firecracker has one queue each way";
+const ONE_QUEUE: &str = "Firecracker network devices have a single queue pair";
 
 pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) {
     let kinds = document.vms.iter().map(|entry| &entry.table);
@@ -25,15 +25,15 @@ pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The queues that a factor gives guests of Firecracker.
+/// Rejects factors that give Firecracker guests more than one queue.
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let vms = scenario.lab.hosts.iter().filter_map(|host| Some((&host.name, host.vm.as_ref()?)));
     let too_many = vms.filter(|(_, vm)| vm.monitor == Monitor::Firecracker && vm.queues > 1);
     let problem = |(name, vm): (&crate::names::HostName, &crate::vm::Vm)| {
         let place = document.attached().find(|guest| guest.name() == name.as_str()).map(place_of_kind);
-        let message = format!("{ONE_QUEUE}, and a factor gives `{name}` {}", vm.queues);
-        Problem::new(place.unwrap_or(0..0), message, "of Firecracker")
-            .help("vary the queues of guests of QEMU only")
+        let message = format!("{ONE_QUEUE}, but a factor sets {} for `{name}`", vm.queues);
+        Problem::new(place.unwrap_or(0..0), message, "a Firecracker guest")
+            .help("vary the queues of QEMU guests only")
     };
     too_many.map(problem).collect()
 }
@@ -42,7 +42,6 @@ fn place_of_kind(guest: &Entry<crate::document::GuestTable>) -> Range<usize> {
     guest.table.vm.as_ref().map_or_else(|| guest.name.span(), Spanned::span)
 }
 
-/// What Firecracker alone decides.
 fn fixed(table: &VmTable, problems: &mut Vec<Problem>) {
     let here = || table.monitor.as_ref().map_or(0..0, Spanned::span);
     let written = [
@@ -58,22 +57,22 @@ fn fixed(table: &VmTable, problems: &mut Vec<Problem>) {
         ("monitor-cpus", table.monitor_cpus.first().map(Spanned::span)),
     ];
     for (name, place) in written.into_iter().filter_map(|(name, place)| Some((name, place?))) {
-        let message = format!("`{name}` cannot be chosen for Firecracker");
-        problems.push(Problem::new(place, message, "only QEMU's").help(format!("take `{name}` out")));
+        let message = format!("`{name}` is not supported by Firecracker");
+        problems.push(Problem::new(place, message, "QEMU only").help(format!("remove `{name}`")));
     }
 }
 
 fn sizes(table: &VmTable, problems: &mut Vec<Problem>) {
     if let Some(vhost) = table.vhost.as_ref().filter(|vhost| vhost.get_ref().is_on()) {
-        let message = "Firecracker moves packets itself, without vhost-net";
-        problems.push(Problem::new(vhost.span(), message, "cannot be on").help("take `vhost` out"));
+        let message = "Firecracker processes packets itself and does not support vhost-net";
+        problems.push(Problem::new(vhost.span(), message, "cannot be on").help("remove `vhost`"));
     }
     if let Some(queues) = table.queues.as_ref().filter(|queues| *queues.get_ref() > 1) {
         let message = format!("{ONE_QUEUE}, not {}", queues.get_ref());
-        problems.push(Problem::new(queues.span(), message, "too many").help("take `queues` out"));
+        problems.push(Problem::new(queues.span(), message, "too many").help("remove `queues`"));
     }
     if let Some(vcpus) = table.vcpus.as_ref().filter(|vcpus| *vcpus.get_ref() > MOST_VCPUS) {
-        let message = format!("Firecracker gives a guest 1 to {MOST_VCPUS} CPUs, not {}", vcpus.get_ref());
+        let message = format!("Firecracker guests have 1 to {MOST_VCPUS} CPUs, not {}", vcpus.get_ref());
         problems.push(Problem::new(vcpus.span(), message, "too many"));
     }
 }

@@ -1,5 +1,5 @@
-//! MTUs: in range, equal along every network segment, and small enough for the tunnels. The same check holds for the
-//! lab as it is raised and for each level of a factor that changes MTUs.
+//! MTUs: in range, equal within each network segment, and small enough for tunnels. Used for the lab as created and for
+//! each level of a factor that changes MTUs.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use toml::Spanned;
 use crate::{
     diagnosis::Problem,
     document::Document,
-    lab::{DeviceSettings, Lab, MTUS, UNTOLD_MTU},
+    lab::{DeviceSettings, Lab, MTUS, UNKNOWN_MTU},
     link::LinkTable,
     names::DeviceRef,
     resolve::Draft,
 };
 
-/// Devices whose MTUs do not fit together; the last of them is to blame.
+/// Mismatched MTUs, reported at one device.
 pub(crate) struct Misfit {
     pub(crate) blamed: DeviceRef,
     pub(crate) message: String,
@@ -34,14 +34,10 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
     }
 }
 
-/// What is wrong with an MTU by itself.
 fn out_of_range(mtu: u32, place: std::ops::Range<usize>) -> Option<Problem> {
-    let message = format!("an MTU of {mtu} is out of range");
-    let problem = Problem::new(place, message, "out of range").help(format!(
-        "take one from {} to {}",
-        MTUS.start(),
-        MTUS.end()
-    ));
+    let message = format!("MTU {mtu} is out of range");
+    let problem =
+        Problem::new(place, message, "out of range").help(format!("use {} to {}", MTUS.start(), MTUS.end()));
     (!MTUS.contains(&mtu)).then_some(problem)
 }
 
@@ -49,33 +45,33 @@ fn written(document: &Document) -> impl Iterator<Item = &Spanned<u32>> {
     document.links.all().filter_map(LinkTable::mtu)
 }
 
-/// Everything that does not fit together under `settings`.
+/// All MTU mismatches under `settings`.
 pub(crate) fn misfits(lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Vec<Misfit> {
     let set = |at| settings.get(at).and_then(|settings: &DeviceSettings| settings.mtu);
-    let made = lab.link_devices().map(|device| (device.at.clone(), set(device.at).unwrap_or(device.mtu)));
+    let created = lab.link_devices().map(|device| (device.at.clone(), set(device.at).unwrap_or(device.mtu)));
     let exist = lab.hosts.iter().filter_map(|host| {
         let existing = host.existing.as_ref()?;
         Some((existing.end(&host.name).device, existing.mtu?))
     });
-    let mtus = Fits(made.chain(exist).filter(|(_, mtu)| *mtu != UNTOLD_MTU).collect());
+    let mtus = Fits(created.chain(exist).filter(|(_, mtu)| *mtu != UNKNOWN_MTU).collect());
     lab.links.iter().flat_map(|link| link.kind().misfits(&mtus)).collect()
 }
 
-/// The MTU of every device, and whether they fit.
+/// The MTU of each device.
 pub(crate) struct Fits(BTreeMap<DeviceRef, u32>);
 
 impl Fits {
-    /// The MTU of a device, if the lab has it and it is known.
+    /// `None` for unknown devices and unknown MTUs.
     pub(crate) fn of(&self, device: &DeviceRef) -> Option<u32> {
         self.0.get(device).copied()
     }
 
-    /// One network segment has one MTU: what is too big for the next device there is dropped without a word.
+    /// Devices of a network segment need one MTU: oversized packets are dropped silently.
     pub(crate) fn differ(&self, one: &DeviceRef, other: &DeviceRef, what: &str) -> Option<Misfit> {
         let (first, second) = (self.of(one)?, self.of(other)?);
         let message =
-            format!("`{other}` has MTU {second}, but `{one}` has {first}: larger packets would be lost");
-        let help = format!("give a device and its {what} the same MTU");
+            format!("`{other}` has MTU {second}, but `{one}` has {first}; larger packets would be dropped");
+        let help = format!("set the same MTU on the device and its {what}");
         (first != second).then(|| Misfit { blamed: other.clone(), message, help })
     }
 }

@@ -1,4 +1,4 @@
-//! Names: what they may look like, and that each is given once.
+//! Names: valid characters, and no duplicates.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -11,7 +11,7 @@ use crate::{
     resolve::Draft,
 };
 
-/// The kernel's limit on the name of a device (`IFNAMSIZ` in linux/if.h, less the closing zero).
+/// `IFNAMSIZ` in linux/if.h, minus the terminating NUL.
 const DEVICE_NAME: usize = 15;
 const NAME: usize = 48;
 const HOSTS: usize = 1000;
@@ -36,18 +36,18 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
 fn head(document: &Document, problems: &mut Vec<Problem>) {
     let version = *document.schema.get_ref();
     if version != VERSION {
-        let message = format!("this program reads version {VERSION} of the scenario language, not {version}");
+        let message = format!("this version of plumb reads schema {VERSION}, not {version}");
         problems.push(Problem::new(document.schema.span(), message, "version").help("write `schema = 1`"));
     }
     let name = document.name.get_ref();
     if !is_slug(name) {
-        let message = format!("`{name}` cannot be the name of a scenario");
-        let help = format!("write up to {NAME} lower-case letters, digits and dashes");
-        problems.push(Problem::new(document.name.span(), message, "this name").help(help));
+        let message = format!("`{name}` is not a valid scenario name");
+        let help = format!("use up to {NAME} lower-case letters, digits and dashes");
+        problems.push(Problem::new(document.name.span(), message, "invalid name").help(help));
     }
 }
 
-/// Whether it can be the name of a scenario.
+/// Whether `name` is a valid scenario name.
 pub(super) fn is_slug(name: &str) -> bool {
     let slug = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     !name.is_empty() && name.len() <= NAME && name.chars().all(slug)
@@ -58,10 +58,11 @@ fn section<T>(kind: &str, section: &Section<T>, problems: &mut Vec<Problem>) {
 }
 
 fn no_name(kind: &str, name: &Spanned<String>) -> Option<Problem> {
-    let message = format!("`{}` cannot be the name of a {kind}", name.get_ref());
-    let help =
-        format!("write up to {NAME} letters, digits, dashes, dots or underscores, a letter or digit first");
-    (!is_name(name.get_ref())).then(|| Problem::new(name.span(), message, "this name").help(help))
+    let message = format!("`{}` is not a valid {kind} name", name.get_ref());
+    let help = format!(
+        "use up to {NAME} letters, digits, dashes, dots or underscores, starting with a letter or digit"
+    );
+    (!is_name(name.get_ref())).then(|| Problem::new(name.span(), message, "invalid name").help(help))
 }
 
 fn is_name(name: &str) -> bool {
@@ -73,19 +74,19 @@ fn hosts(document: &Document, problems: &mut Vec<Problem>) {
     let mut first: BTreeMap<&str, Range<usize>> = BTreeMap::new();
     for name in document.host_names() {
         if first.insert(name.get_ref(), name.span()).is_some() {
-            problems.push(twice(name, "host", "guests and pods are hosts too: give this one another name"));
+            problems.push(twice(name, "host", "guests and pods are hosts too; choose another name"));
         }
     }
     if first.len() > HOSTS {
-        let message = format!("the lab has {} hosts; {HOSTS} are the most", first.len());
+        let message = format!("the lab has {} hosts; the limit is {HOSTS}", first.len());
         let place = first.into_values().max_by_key(|place| place.start).unwrap_or(0..0);
-        problems.push(Problem::new(place, message, "the last of them"));
+        problems.push(Problem::new(place, message, "last host"));
     }
 }
 
 fn twice(name: &Spanned<String>, kind: &str, help: &str) -> Problem {
-    let message = format!("the {kind} `{}` is given twice", name.get_ref());
-    Problem::new(name.span(), message, "once more here").help(help)
+    let message = format!("duplicate {kind} `{}`", name.get_ref());
+    Problem::new(name.span(), message, "repeated here").help(help)
 }
 
 fn devices(draft: &Draft, problems: &mut Vec<Problem>) {
@@ -95,12 +96,9 @@ fn devices(draft: &Draft, problems: &mut Vec<Problem>) {
         if let Some(before) = first.insert(at, place)
             && before != place
         {
-            let message = format!("the device `{at}` is made twice");
-            let help = format!(
-                "each of {} makes devices; give one of the two another name",
-                LinkTables::KEYS.join(", ")
-            );
-            problems.push(Problem::new(place.clone(), message, "once more here").help(help));
+            let message = format!("duplicate device `{at}`");
+            let help = format!("{} all create devices; rename one of them", LinkTables::KEYS.join(", "));
+            problems.push(Problem::new(place.clone(), message, "repeated here").help(help));
         }
     }
 }
@@ -109,12 +107,11 @@ fn device_name(at: &DeviceRef, place: &Range<usize>, problems: &mut Vec<Problem>
     let name = at.device.as_str();
     if name.len() > DEVICE_NAME {
         let message =
-            format!("the device name `{name}` has {} bytes; the kernel takes {DEVICE_NAME}", name.len());
+            format!("the device name `{name}` has {} bytes; the kernel's limit is {DEVICE_NAME}", name.len());
         problems.push(Problem::new(place.clone(), message, "too long").help("shorten it"));
     } else if !is_name(name) || matches!(name, "lo" | "all" | "default") {
-        let message = format!("`{name}` cannot be the name of a device");
-        let help =
-            "write letters, digits, dashes, dots or underscores; `lo`, `all` and `default` are the kernel's";
-        problems.push(Problem::new(place.clone(), message, "this name").help(help));
+        let message = format!("`{name}` is not a valid device name");
+        let help = "use letters, digits, dashes, dots or underscores; `lo`, `all` and `default` are reserved";
+        problems.push(Problem::new(place.clone(), message, "invalid name").help(help));
     }
 }

@@ -1,4 +1,4 @@
-//! Pairs of hosts that exist already: enough of them, known and different ones, and each way of a pair a path.
+//! Pairs of existing hosts: at least two known, distinct hosts, and unique path names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,18 +19,18 @@ pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) {
     match pairs.get_ref() {
         Pairs::List(list) => list.iter().for_each(|pair| one(document, pair, &pairs.span(), problems)),
         _ if document.existing_hosts().len() < 2 => {
-            let message = "there are no two hosts to pair";
-            let help = "`pairs` are of hosts that exist already: those with `ssh`, `member` or `local`";
-            problems.push(Problem::new(pairs.span(), message, "pairs of what?").help(help));
+            let message = "`pairs` needs at least two existing hosts";
+            let help = "existing hosts have `ssh`, `member` or `local`";
+            problems.push(Problem::new(pairs.span(), message, "too few hosts").help(help));
         }
         _ => {}
     }
     let mut names: BTreeSet<String> = document.paths.names().map(str::to_owned).collect();
     for way in document.pair_ways() {
         if !names.insert(way.name()) {
-            let message = format!("the path `{}` is given twice", way.name());
-            let help = "each pair is two paths, one for each way; take the other one out";
-            problems.push(Problem::new(way.place.clone(), message, "once more here").help(help));
+            let message = format!("duplicate path `{}`", way.name());
+            let help = "each pair becomes two paths, one per direction; remove the other path";
+            problems.push(Problem::new(way.place.clone(), message, "repeated here").help(help));
         }
     }
 }
@@ -46,15 +46,15 @@ fn one(
         _ => all.clone(),
     };
     let [from, to] = pair else {
-        let message = format!("a pair is two hosts, not {}", pair.len());
-        problems.push(Problem::new(place, message, "this one").help("write `[\"a\", \"b\"]`"));
+        let message = format!("a pair has two hosts, not {}", pair.len());
+        problems.push(Problem::new(place, message, "this pair").help("write `[\"a\", \"b\"]`"));
         return;
     };
     let known = document.existing_hosts();
     for host in [from, to].into_iter().filter(|host| !known.contains(&host.get_ref().as_str())) {
-        let message = format!("`{}` is no host that exists already", host.get_ref());
+        let message = format!("`{}` is not an existing host", host.get_ref());
         let advice = nearest::advice(host.get_ref(), "hosts", known.clone());
-        problems.push(Problem::new(host.span(), message, "not to be paired").help(advice));
+        problems.push(Problem::new(host.span(), message, "cannot be paired").help(advice));
     }
     if from.get_ref() == to.get_ref() {
         let message = format!("`{}` is paired with itself", to.get_ref());
@@ -62,7 +62,7 @@ fn one(
     }
 }
 
-/// Both ways of every pair; the first is the baseline where no path of the document is.
+/// Both directions of each pair. The first is the baseline unless the document declares paths.
 pub(super) fn paths(document: &Document, draft: &Draft) -> Vec<Path> {
     let written = !document.paths.0.is_empty();
     let ways = document.pair_ways();

@@ -1,4 +1,4 @@
-//! Paths: ends that reach each other both ways, through exactly the layers that are declared, and one baseline.
+//! Paths: ends that reach each other in both directions through exactly the declared layers, and a single baseline.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::{
     resolve::{Draft, Places},
 };
 
-/// The paths of the document, walked through the lab.
+/// Resolves the document's paths and traces each through the lab.
 pub(crate) fn paths(document: &Document, draft: &Draft) -> Result<Vec<Path>, Vec<Problem>> {
     let world = World::new(&draft.lab);
     let mut problems = baseline(document);
@@ -39,12 +39,12 @@ fn baseline(document: &Document) -> Vec<Problem> {
             return Vec::new();
         }
         let place = document.paths.iter().next().map_or(0..0, |entry| entry.name.span());
-        let help = "add `baseline = true` to the path that the others are to be compared with";
-        return vec![Problem::new(place, "no path is the baseline", "the paths begin here").help(help)];
+        let help = "add `baseline = true` to the path to compare the others with";
+        return vec![Problem::new(place, "no path is marked as the baseline", "first path").help(help)];
     };
     let others = marks.map(|(name, mark)| {
-        let message = format!("`{name}` is a second baseline; `{first}` is one already");
-        Problem::new(mark.span(), message, "a second one").help("keep `baseline = true` on one path only")
+        let message = format!("`{name}` is a second baseline, after `{first}`");
+        Problem::new(mark.span(), message, "second baseline").help("set `baseline = true` on one path only")
     });
     others.collect()
 }
@@ -56,8 +56,8 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
         (from, to) => return Err(from.err().into_iter().chain(to.err()).collect()),
     };
     if from.host == to.host {
-        let message = format!("both ends of `{}` are in `{}`", entry.name(), to.host);
-        let help = "a path goes from one host to another; inside a host, packets pass none of its devices";
+        let message = format!("both ends of `{}` are on `{}`", entry.name(), to.host);
+        let help = "a path connects two hosts; traffic within a host uses none of its devices";
         return Err(vec![Problem::new(table.to.span(), message, "the same host").help(help)]);
     }
     let is_own = |end: &PathEnd| draft.lab.existing(&end.host).is_some_and(|it| it.end(&end.host) == *end);
@@ -69,13 +69,13 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
                 .map_err(|stop| vec![unreachable(entry, (&from, &to), &stop, (world, places))])?
         }
         [from_exists, _] => {
-            let (there, made) = if from_exists { (&from, &to) } else { (&to, &from) };
+            let (existing, lab_end) = if from_exists { (&from, &to) } else { (&to, &from) };
             let message = format!(
-                "nothing connects `{}`, which is made in a network of its own, with `{}`, which exists already",
-                made.device, there.host
+                "no connection between the lab device `{}` and the existing host `{}`",
+                lab_end.device, existing.host
             );
-            let help = "name two hosts with `ssh`, `member` or `local`, or two devices that are made on such; this machine itself is a \
-                        host with `local = true`";
+            let help = "use two hosts with `ssh`, `member` or `local`, or two devices created on such hosts; for this \
+                        machine, add a host with `local = true`";
             return Err(vec![Problem::new(table.to.span(), message, "not connected").help(help)]);
         }
     };
@@ -94,7 +94,7 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
     })
 }
 
-/// The way there and the way back; the second can fail where the first does not.
+/// Traces a packet and its reply. The flag is true if only the reply fails.
 fn both_ways(world: &World<'_>, from: &PathEnd, to: &PathEnd) -> Result<Trip, (bool, Stop)> {
     let trip = world.there(from, to).map_err(|stop| (false, stop))?;
     world.back(from, to, &trip).map_err(|stop| (true, stop))?;
@@ -111,7 +111,7 @@ fn unreachable(
     let message = match back {
         false => format!("`{}`: {} cannot be reached from {}", entry.name(), end(to), end(from)),
         true => format!(
-            "`{}`: {} can be reached from {}, but its replies do not come back",
+            "`{}`: {} can be reached from {}, but replies do not return",
             entry.name(),
             end(to),
             end(from)
@@ -126,7 +126,7 @@ fn unreachable(
     Problem::new(place.span(), message, "unreachable").help(format!("following {which}, {stop}"))
 }
 
-/// The far end's address and what to write instead, where both ends are on one network segment and no route is missing.
+/// The far end's address and a suggested one, if both ends share a network segment but not a subnet.
 fn in_another_network(
     stop: &Stop,
     (near, far): (&PathEnd, &PathEnd),
@@ -141,7 +141,7 @@ fn in_another_network(
     let ((_, own, _), (_, theirs, place)) = (assigned(&near.device)?, assigned(&far.device)?);
     let free = own.hosts().find(|host| places.addresses.iter().all(|(_, taken, _)| taken.addr() != *host))?;
     let help = format!(
-        "`{}` has {own}, and `{}`, on the same network segment, {theirs}: write an address of {}, as `{free}/{}`",
+        "`{}` has {own}, and `{}`, on the same network segment, has {theirs}: use an address in {}, e.g. `{free}/{}`",
         near.device,
         far.device,
         own.trunc(),
@@ -150,30 +150,30 @@ fn in_another_network(
     Some((place.clone(), help))
 }
 
-fn declared(entry: &Entry<PathTable>, met: &[Layer]) -> Vec<Problem> {
+fn declared(entry: &Entry<PathTable>, passed: &[Layer]) -> Vec<Problem> {
     let Some(written) = &entry.table.layers else {
         let place = entry.name.span();
         let missing = Problem::new(place, "`layers` is missing", "in this table");
-        let right: Vec<String> = met.iter().map(|layer| format!("\"{layer}\"")).collect();
+        let right: Vec<String> = passed.iter().map(|layer| format!("\"{layer}\"")).collect();
         let help = format!("add `layers = [{}]`", right.join(", "));
-        return if met == [Layer::Network] { Vec::new() } else { vec![missing.help(help)] };
+        return if passed == [Layer::Network] { Vec::new() } else { vec![missing.help(help)] };
     };
     let declared: Vec<Layer> = written.get_ref().iter().map(|layer| *layer.get_ref()).collect();
-    let right: Vec<String> = met.iter().map(|layer| format!("\"{layer}\"")).collect();
+    let right: Vec<String> = passed.iter().map(|layer| format!("\"{layer}\"")).collect();
     let help = format!("write `layers = [{}]`, or change the lab", right.join(", "));
     let place = |word: &Spanned<Layer>| word.span();
     let twice = (1..declared.len()).filter(|&at| declared[..at].contains(&declared[at])).map(|at| {
-        let message = format!("the layer `{}` is given twice", declared[at]);
-        Problem::new(place(&written.get_ref()[at]), message, "once more here")
+        let message = format!("duplicate layer `{}`", declared[at]);
+        Problem::new(place(&written.get_ref()[at]), message, "repeated here")
     });
-    let extra = (0..declared.len()).filter(|&at| !met.contains(&declared[at])).map(|at| {
-        let message = format!("no packet of `{}` meets the layer `{}`", entry.name(), declared[at]);
-        Problem::new(place(&written.get_ref()[at]), message, "not met").help(help.clone())
+    let extra = (0..declared.len()).filter(|&at| !passed.contains(&declared[at])).map(|at| {
+        let message = format!("packets on `{}` do not pass the layer `{}`", entry.name(), declared[at]);
+        Problem::new(place(&written.get_ref()[at]), message, "not on this path").help(help.clone())
     });
-    let missing = met.iter().filter(|layer| !declared.contains(layer)).map(|layer| {
+    let missing = passed.iter().filter(|layer| !declared.contains(layer)).map(|layer| {
         let message =
-            format!("packets of `{}` meet the layer `{layer}`, which is not declared", entry.name());
-        Problem::new(written.span(), message, "not all of them").help(help.clone())
+            format!("packets on `{}` pass the layer `{layer}`, which is not declared", entry.name());
+        Problem::new(written.span(), message, "incomplete").help(help.clone())
     });
     twice.chain(extra).chain(missing).collect()
 }

@@ -1,4 +1,4 @@
-//! References: every host, device, bridge, overlay, path and workload that is named must exist, and be of the right kind.
+//! References: each named host, device, bridge, overlay, path and workload must exist and have the right kind.
 
 use toml::Spanned;
 
@@ -25,14 +25,13 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
     checker.devices();
 }
 
-/// Looks names up, and complains of those that are not there.
+/// Looks up names and reports unknown ones.
 pub(crate) struct Checker<'c> {
     pub(crate) document: &'c Document,
     pub(crate) draft: &'c Draft,
     pub(crate) problems: &'c mut Vec<Problem>,
 }
 
-/// What is said of a name that does not exist.
 fn unknown<'a>(
     kind: &str,
     typed: &Spanned<String>,
@@ -44,7 +43,7 @@ fn unknown<'a>(
 }
 
 impl<'c> Checker<'c> {
-    /// Complains of a device of `host` that is no end of a wire, with `help`; whether it is one.
+    /// Reports a device that is not the end of a wire. Returns whether it is one.
     pub(crate) fn wire_end(&mut self, host: &str, device: &Spanned<String>, help: &str) -> bool {
         let at = DeviceRef::named_in(host, device.get_ref());
         let wired = self.document.links.wires.iter().flat_map(|wire| &wire.table.between);
@@ -62,20 +61,20 @@ impl<'c> Checker<'c> {
         false
     }
 
-    /// Complains of a device of `host` that nothing can stand on: the kernel lets no port of a bridge have a macvlan, and
-    /// what is handed up to it would not come to the bridge.
+    /// Reports a bridge port: the kernel does not allow a macvlan on it, and a device on top of it would take packets
+    /// away from the bridge.
     pub(crate) fn free_wire_end(&mut self, host: &str, device: &Spanned<String>) {
         let at = DeviceRef::named_in(host, device.get_ref());
         let bridges = self.document.links.bridges.iter().filter(|bridge| bridge.device().host == at.host);
         for bridge in bridges.filter(|bridge| bridge.listed().any(|port| port == at.device)) {
             let message = format!("`{at}` is a port of the bridge `{}`", bridge.name());
-            let help = "name another end of a wire, or take it out of the bridge";
-            self.problems.push(Problem::new(device.span(), message, "a port").help(help));
+            let help = "use the end of another wire, or remove it from the bridge";
+            self.problems.push(Problem::new(device.span(), message, "bridge port").help(help));
         }
-        self.wire_end(host, device, "name a device that is the end of a wire");
+        self.wire_end(host, device, "use a device that is the end of a wire");
     }
 
-    /// A device that `place` names in `host` has either an address or a bridge.
+    /// Checks that the device named at `place` has either an address or a bridge.
     pub(crate) fn address_or_bridge(
         &mut self,
         (who, place): (&str, &Spanned<String>),
@@ -86,8 +85,8 @@ impl<'c> Checker<'c> {
         match (address, bridge) {
             (true, Some(bridge)) => {
                 let message = format!("{who} has both an address and a bridge");
-                let help = "give it an address to route into it, or a bridge to bridge into it";
-                self.problems.push(Problem::new(bridge.span(), message, "one too many").help(help));
+                let help = "set an address to route, or a bridge to bridge";
+                self.problems.push(Problem::new(bridge.span(), message, "conflicts").help(help));
             }
             (false, None) => {
                 let message = format!("{who} has neither an address nor a bridge");
@@ -105,16 +104,16 @@ impl<'c> Checker<'c> {
         }
         let found = self.document.links.bridges.get(bridge.get_ref()).map(Entry::<BridgeTable>::device);
         if let Some(at) = found.filter(|at| at.host.as_str() != host) {
-            let message = format!("the bridge `{}` is in `{}`, not in `{host}`", bridge.get_ref(), at.host);
-            self.problems.push(Problem::new(bridge.span(), message, "in another host"));
+            let message = format!("the bridge `{}` is on `{}`, not on `{host}`", bridge.get_ref(), at.host);
+            self.problems.push(Problem::new(bridge.span(), message, "on another host"));
         }
     }
 
     fn gateways(&mut self) {
         for entry in self.document.gateways.iter() {
             let table = &entry.table;
-            let exists = |host: &Spanned<String>| self.document.existing(host.get_ref()).is_some();
-            if exists(&table.node) || exists(&table.egress) {
+            let is_existing = |host: &Spanned<String>| self.document.existing(host.get_ref()).is_some();
+            if is_existing(&table.node) || is_existing(&table.egress) {
                 continue;
             }
             let both = self.host(&table.node) & self.host(&table.egress);
@@ -130,8 +129,8 @@ impl<'c> Checker<'c> {
 
     fn gateway_members(&mut self, gateway: &GatewayTable) {
         if gateway.node.get_ref() == gateway.egress.get_ref() {
-            let message = "node and egress host of the gateway are the same";
-            self.problems.push(Problem::new(gateway.egress.span(), message, "the node again"));
+            let message = "the gateway's node and egress host are the same";
+            self.problems.push(Problem::new(gateway.egress.span(), message, "same as the node"));
         }
         let Some(tunnel) = self.document.links.vxlans.get(gateway.tunnel.get_ref()) else { return };
         for host in [&gateway.node, &gateway.egress] {
@@ -180,7 +179,6 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// Complains of a name that does not exist.
     pub(crate) fn unknown<'a>(
         &mut self,
         kind: &str,
@@ -236,17 +234,17 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// The device that a tunnel of `host` is over: its own network's, where it exists already, without being named.
+    /// Checks the underlay device of a tunnel. On an existing host it is implied and must not be named.
     pub(crate) fn underlay(&mut self, host: &str, place: &Spanned<String>, over: Option<&Spanned<String>>) {
         match (self.document.existing(host).is_some(), over) {
             (true, Some(over)) => {
-                let message = format!("`{host}` exists already, and its own network carries the tunnel");
-                let help = format!("take `over` out; `interface` of `[hosts.{host}]` names the device");
-                self.problems.push(Problem::new(over.span(), message, "not named here").help(help));
+                let message = format!("`{host}` is an existing host, so its own network carries the tunnel");
+                let help = format!("remove `over`; set `interface` in `[hosts.{host}]` to select the device");
+                self.problems.push(Problem::new(over.span(), message, "not allowed here").help(help));
             }
             (false, None) => {
-                let message = format!("the member `{host}` does not say what its tunnel is over");
-                let help = "add `over = \"...\"`, the device that carries its packets";
+                let message = format!("the member `{host}` has no underlay device for its tunnel");
+                let help = "add `over = \"...\"` with the device that carries the tunnel";
                 self.problems.push(Problem::new(place.span(), message, "in this table").help(help));
             }
             (false, Some(over)) => self.device_in(host, over),
@@ -257,9 +255,9 @@ impl<'c> Checker<'c> {
     pub(crate) fn device_in(&mut self, host: &str, device: &Spanned<String>) {
         let at = DeviceRef::named_in(host, device.get_ref());
         if self.draft.lab.existing(&at.host).is_some() && !self.draft.places.has(&at) {
-            let message = format!("`{host}` exists already: its devices are read, and none is set");
-            let help = "take this out, and set the device on the host itself";
-            self.problems.push(Problem::new(device.span(), message, "not set").help(help));
+            let message = format!("`{host}` is an existing host, so its devices cannot be changed");
+            let help = "remove this, and configure the device on the host itself";
+            self.problems.push(Problem::new(device.span(), message, "cannot be set").help(help));
         } else if !self.draft.places.has(&at) {
             let devices = self.draft.places.devices.iter().filter(|(known, _)| known.host == at.host);
             let candidates: Vec<&str> = devices.map(|(known, _)| known.device.as_str()).collect();

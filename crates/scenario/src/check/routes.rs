@@ -1,4 +1,4 @@
-//! Static routes: networks as destinations, next hops that are there, and one way to each destination.
+//! Static routes: valid destinations, reachable next hops, and one route per destination.
 
 use std::{collections::BTreeSet, net::Ipv4Addr, ops::Range};
 
@@ -11,8 +11,8 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
         problems.extend(super::gateways::host_bits(&route.to));
         problems.extend(next_hop(draft, host, route.via.get_ref().0, route.via.span()));
         if !taken.insert((host.as_str(), to)) {
-            let message = format!("`{host}` has two routes to {to}");
-            problems.push(Problem::new(route.to.span(), message, "once more here"));
+            let message = format!("duplicate route on `{host}` to {to}");
+            problems.push(Problem::new(route.to.span(), message, "repeated here"));
         }
     }
     for guest in document.attached() {
@@ -20,7 +20,7 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
             problems.extend(next_hop(draft, guest.name(), gateway.get_ref().0, gateway.span()));
             if taken.contains(&(guest.name(), ipnet::Ipv4Net::default())) {
                 let message = format!("`{}` has a gateway and a default route", guest.name());
-                problems.push(Problem::new(gateway.span(), message, "one too many"));
+                problems.push(Problem::new(gateway.span(), message, "conflicts"));
             }
         }
     }
@@ -30,18 +30,21 @@ fn next_hop(draft: &Draft, host: &str, via: Ipv4Addr, place: Range<usize>) -> Op
     let mut mine = draft.lab.addresses().filter(|(at, _)| at.host.as_str() == host);
     if !mine.any(|(_, network)| network.contains(&via)) {
         let message = format!("`{host}` cannot reach the next hop {via} directly");
-        let help = "a next hop is an address on one of the host's own networks";
+        let help = "a next hop must be an address in one of the host's networks";
         return Some(Problem::new(place, message, "not connected").help(help));
     }
     let owner = draft.lab.addresses().find(|(_, address)| address.addr() == via).map(|(at, _)| at);
     match owner {
         None => {
-            let message = format!("nobody has the address {via}");
-            Some(Problem::new(place, message, "nobody there").help("name an address of a device of the lab"))
+            let message = format!("no device has the address {via}");
+            Some(
+                Problem::new(place, message, "unknown address")
+                    .help("use the address of a device in the lab"),
+            )
         }
         Some(at) if at.host.as_str() == host => {
             let message = format!("{via} is an address of `{host}` itself (`{at}`)");
-            Some(Problem::new(place, message, "itself").help("name the next host's address"))
+            Some(Problem::new(place, message, "itself").help("use the address of the next host"))
         }
         Some(_) => None,
     }

@@ -1,4 +1,4 @@
-//! The schedule: counts, times and shares in range, and every default.
+//! The schedule: checks ranges and fills in defaults.
 
 use std::ops::Range;
 
@@ -18,7 +18,6 @@ const MOST_TRIALS_OF_ALL: u32 = 1000;
 const PAUSE: Nanos = Nanos::from_millis(50);
 const LONGEST_PAUSE: Nanos = Nanos::from_secs(60);
 
-/// The schedule of the document.
 pub(crate) fn schedule(document: &Document) -> Result<Schedule, Vec<Problem>> {
     let (table, mut problems) = (&document.schedule, Vec::new());
     let design = design(table, &mut problems);
@@ -26,7 +25,7 @@ pub(crate) fn schedule(document: &Document) -> Result<Schedule, Vec<Problem>> {
     let pause = table.pause.as_ref().map_or(PAUSE, |pause| pause.get_ref().0);
     if let Some(written) = table.pause.as_ref().filter(|_| pause > LONGEST_PAUSE) {
         let message = format!("a pause of {pause} between trials is out of range");
-        problems.push(out_of_range(written.span(), message, format!("take {LONGEST_PAUSE} or less")));
+        problems.push(out_of_range(written.span(), message, format!("use {LONGEST_PAUSE} or less")));
     }
     let ports = table.ports.unwrap_or_default();
     let at_once = table.at_once.unwrap_or(document.pairs.is_some());
@@ -42,12 +41,12 @@ fn trials(table: &ScheduleTable, design: &Design, problems: &mut Vec<Problem>) -
     let Some(written) = &table.trials else { return usual };
     let trials = *written.get_ref();
     if !(1..=MOST_TRIALS_OF_ALL).contains(&trials) {
-        let message = format!("{trials} trials of each cell are out of range");
-        let help = format!("take 1 to {MOST_TRIALS_OF_ALL}; five or more give an interval");
+        let message = format!("{trials} trials per result are out of range");
+        let help = format!("use 1 to {MOST_TRIALS_OF_ALL}; an interval needs at least 5");
         problems.push(out_of_range(written.span(), message, help));
     } else if design.precision.is_some() && trials < LEAST_PRECISE {
-        let message = format!("no cell can be precise with {trials} trials");
-        let help = format!("take {LEAST_PRECISE} or more, or take `precision` out");
+        let message = format!("`precision` cannot be reached with {trials} trials");
+        let help = format!("use {LEAST_PRECISE} or more, or remove `precision`");
         problems.push(Problem::new(written.span(), message, "too few").help(help));
     }
     trials
@@ -57,13 +56,13 @@ fn design(table: &ScheduleTable, problems: &mut Vec<Problem>) -> Design {
     let design = Design {
         budget: table.budget.as_ref().and_then(|written| {
             let budget = written.get_ref().0;
-            let help = "take 1s to a week, as in `10m`";
-            kept(budget, BUDGETS.contains(&budget), written, "budget", help, problems)
+            let help = "use 1s to a week, e.g. `10m`";
+            in_range(budget, BUDGETS.contains(&budget), written, "budget", help, problems)
         }),
         precision: table.precision.as_ref().and_then(|written| {
             let share = written.get_ref().0;
-            let help = "take 0.1% to 50%, as in `2%`";
-            kept(share, PRECISIONS.contains(&share.0), written, "precision", help, problems)
+            let help = "use 0.1% to 50%, e.g. `2%`";
+            in_range(share, PRECISIONS.contains(&share.0), written, "precision", help, problems)
                 .map(|share| share.0)
         }),
         objective: table.objective.as_ref().map(|written| *written.get_ref()).unwrap_or_default(),
@@ -72,14 +71,17 @@ fn design(table: &ScheduleTable, problems: &mut Vec<Problem>) -> Design {
     let seeks = table.precision.as_ref().map(|written| ("precision", written.span()));
     let seeks = seeks.or(table.objective.as_ref().map(|written| ("objective", written.span())));
     if let Some((key, place)) = seeks.filter(|_| design.until_clear) {
-        let message = format!("`{key}` seeks a setting, `until` spends the trials on what is unclear");
-        let help = format!("take `{key}` or `until` out");
-        problems.push(Problem::new(place, message, "not beside `until`").help(help));
+        let message = format!("`{key}` and `until` cannot be combined");
+        let help = format!(
+            "`{key}` searches for the best setting, `until` spends trials on undecided comparisons; \
+                            remove one"
+        );
+        problems.push(Problem::new(place, message, "conflicts with `until`").help(help));
     }
     design
 }
 
-fn kept<T: std::fmt::Display, W>(
+fn in_range<T: std::fmt::Display, W>(
     value: T,
     fits: bool,
     written: &Spanned<W>,

@@ -1,5 +1,4 @@
-//! Variants: names that can be a part of a scenario's, and sections that a document has. What they make of the document is
-//! checked when they are laid over it.
+//! Variants: valid names and known sections. Their contents are checked when they are applied.
 
 use crate::{
     diagnosis::Problem,
@@ -10,16 +9,16 @@ use crate::{
 pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) {
     for entry in document.variants.iter() {
         if !super::names::is_slug(entry.name()) {
-            let message = format!("`{}` cannot be the name of a variant", entry.name());
+            let message = format!("`{}` is not a valid variant name", entry.name());
             let help =
-                "write lower-case letters, digits and dashes: it becomes a part of the scenario's name";
-            problems.push(Problem::new(entry.name.span(), message, "this name").help(help));
+                "use lower-case letters, digits and dashes: the name becomes part of the scenario's name";
+            problems.push(Problem::new(entry.name.span(), message, "invalid name").help(help));
         }
         for section in &entry.table.sections {
             let (key, place) = (section.get_ref().as_str(), section.span());
             if document::FIXED.contains(&key) {
                 let message = format!("a variant cannot change `{key}`");
-                let help = "its name is the scenario's with its own behind it";
+                let help = "the variant's name is appended to that of the scenario";
                 problems.push(Problem::new(place, message, "not in a variant").help(help));
             } else if !document::keys().any(|known| known == key) {
                 let known = document::keys().filter(|key| !document::FIXED.contains(key));

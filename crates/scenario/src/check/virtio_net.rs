@@ -1,5 +1,4 @@
-//! What the network devices of virtual machines are to be able to do: features that need others, rings and CPUs that none
-//! can have. Must not know how a monitor is told of them.
+//! Network devices of virtual machines: feature dependencies, ring sizes and CPU numbers. Independent of the monitor.
 
 use toml::Spanned;
 
@@ -10,7 +9,7 @@ use crate::{
     vm::VirtioNet,
 };
 
-/// The kernel's own limit (CONFIG_NR_CPUS) is at most this.
+/// Upper limit of the kernel's CONFIG_NR_CPUS.
 const CPUS: u32 = 8192;
 
 pub(super) fn check(table: &VmTable, problems: &mut Vec<Problem>) {
@@ -26,7 +25,9 @@ fn needs_csum(table: &VmTable, problems: &mut Vec<Problem>) {
     for (name, switch) in [("tso", &table.tso), ("ufo", &table.ufo), ("gro", &table.gro)] {
         let Some(switch) = switch.as_ref().filter(|switch| switch.get_ref().is_on()) else { continue };
         let message = format!("`{name}` needs `csum`, which is off");
-        let help = format!("take `{name}` out, or `csum`: packets larger than the MTU have no checksums");
+        let help = format!(
+            "remove `{name}`, or `csum = \"off\"`: packets larger than the MTU need checksum offload"
+        );
         problems.push(Problem::new(switch.span(), message, "cannot be on").help(help));
     }
 }
@@ -37,14 +38,14 @@ fn rings(table: &VmTable, problems: &mut Vec<Problem>) {
             continue;
         };
         let message = format!("`{name}` is {}, not 256, 512 or 1024", ring.get_ref());
-        problems.push(Problem::new(ring.span(), message, "no size of a ring"));
+        problems.push(Problem::new(ring.span(), message, "invalid ring size"));
     }
 }
 
 fn cpus(table: &VmTable, problems: &mut Vec<Problem>) {
     for cpu in table.cpus.iter().chain(&table.monitor_cpus).filter(|cpu| *cpu.get_ref() >= CPUS) {
-        let message = format!("there is no CPU {}: they are numbered from 0", cpu.get_ref());
-        problems.push(Problem::new(cpu.span(), message, "no CPU"));
+        let message = format!("CPU {} does not exist; CPUs are numbered from 0", cpu.get_ref());
+        problems.push(Problem::new(cpu.span(), message, "no such CPU"));
     }
     let vcpus = resolve::vm(table).vcpus;
     if let Some(cpu) = table.cpus.get(vcpus as usize) {
@@ -53,7 +54,6 @@ fn cpus(table: &VmTable, problems: &mut Vec<Problem>) {
 }
 
 fn idle(cpu: &Spanned<u32>, vcpus: u32) -> Problem {
-    let message = format!("`cpus` has more CPUs than the guest, which has {vcpus}");
-    Problem::new(cpu.span(), message, "for no CPU of the guest")
-        .help("list one CPU of the host for each CPU of the guest")
+    let message = format!("`cpus` lists more CPUs than the guest has ({vcpus})");
+    Problem::new(cpu.span(), message, "no guest CPU for this").help("list one host CPU per guest CPU")
 }

@@ -1,4 +1,4 @@
-//! Virtual machines: sizes that they can have, what may be one, and what is measured in one.
+//! Virtual machines: valid sizes and devices, and workloads that can run in them.
 
 use toml::Spanned;
 use units::Bytes;
@@ -15,7 +15,7 @@ use crate::{
 };
 
 const VCPUS: std::ops::RangeInclusive<u32> = 1..=Vm::MOST_VCPUS;
-/// What every method moves at least.
+/// The unit of every ballooning method.
 const BLOCK: u64 = 2 << 20;
 const MOST_MEMORY: Bytes = Bytes(1 << 40);
 
@@ -30,9 +30,9 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
     };
     for (at, place) in &draft.places.devices {
         if draft.lab.vm(&at.host).is_some() && !is_own(at) {
-            let message = format!("`{}` is a virtual machine, and can have no device but its own", at.host);
-            let help = "put bridges, wires and overlays into hosts";
-            problems.push(Problem::new(place.clone(), message, "a device of it").help(help));
+            let message = format!("`{}` is a virtual machine and cannot have additional devices", at.host);
+            let help = "attach bridges, wires and overlays to hosts";
+            problems.push(Problem::new(place.clone(), message, "not possible here").help(help));
         }
     }
 }
@@ -47,18 +47,20 @@ fn sizes(entry: &Entry<VmTable>, problems: &mut Vec<Problem>) {
         }
     }
     if let Some(memory) = &table.memory {
-        let asked = memory.get_ref().0;
+        let requested = memory.get_ref().0;
         let least = Vm::LEAST_MEMORY;
-        if !(least..=MOST_MEMORY).contains(&asked) {
-            let message = format!("a guest cannot have {asked} of memory");
-            let help = format!("give it {least} to {MOST_MEMORY}");
+        if !(least..=MOST_MEMORY).contains(&requested) {
+            let message = format!("{requested} of guest memory is out of range");
+            let help = format!("use {least} to {MOST_MEMORY}");
             problems.push(Problem::new(memory.span(), message, "out of range").help(help));
         }
     }
     let vm = resolve::vm(table);
     if let Some((method, why)) = table.balloon.as_ref().zip(vm.why_no_balloon()) {
-        let message = format!("`balloon = \"{}\"` is not possible here: {why}", method.get_ref().word());
-        problems.push(Problem::new(method.span(), message, "not here").help("take a `q35` of QEMU"));
+        let message = format!("`balloon = \"{}\"` is not supported here: {why}", method.get_ref().word());
+        problems.push(
+            Problem::new(method.span(), message, "not supported").help("use QEMU with `board = \"q35\"`"),
+        );
     }
     if let Some(queues) = table.queues.as_ref().filter(|_| vm.queues > vm.vcpus) {
         problems.push(too_many_queues(queues, &vm));
@@ -66,12 +68,12 @@ fn sizes(entry: &Entry<VmTable>, problems: &mut Vec<Problem>) {
 }
 
 fn too_many_queues(place: &Spanned<u32>, vm: &Vm) -> Problem {
-    let message = format!("{} queues are more than the guest has CPUs, {}", vm.queues, vm.vcpus);
-    let help = format!("a guest uses at most one queue a CPU: raise `vcpus` to {}", vm.queues);
+    let message = format!("{} queues are more than the guest's CPUs ({})", vm.queues, vm.vcpus);
+    let help = format!("a guest uses at most one queue per CPU; raise `vcpus` to {}", vm.queues);
     Problem::new(place.span(), message, "too many").help(help)
 }
 
-/// Memory is taken from machines that can give it, and leaves them enough.
+/// Checks that the machines support ballooning and keep enough memory.
 fn balloons(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let of_workload = |workload: &crate::workload::Workload| -> Vec<Problem> {
         let Some(load) = BalloonSettings::of(&workload.load) else { return Vec::new() };
@@ -82,14 +84,16 @@ fn balloons(document: &Document, scenario: &Scenario) -> Vec<Problem> {
             let name = host.get_ref();
             let vm = scenario.lab.vm(&HostName::new(name));
             let Some((vm, method)) = vm.and_then(|vm| Some((vm, vm.balloon?))) else {
-                let message = format!("no memory can be taken from `{name}`");
-                let help = "name a virtual machine, and give its kind `balloon = \"virtio-balloon\"` or another method";
-                return Some(Problem::new(host.span(), message, "cannot give any").help(help));
+                let message = format!("`{name}` does not support ballooning");
+                let help =
+                    "name a virtual machine with a `balloon` method, e.g. `balloon = \"virtio-balloon\"`";
+                return Some(Problem::new(host.span(), message, "not supported").help(help));
             };
             let most = Bytes(vm.most_to_take(method).0 / BLOCK * BLOCK);
             (load.memory > most).then(|| {
-                let message = format!("{} are more than `{name}` can give by {}", load.memory, method.word());
-                let help = format!("take {most} or less, or give it more than {} of memory", vm.memory);
+                let message =
+                    format!("{} are more than `{name}` can give up with {}", load.memory, method.word());
+                let help = format!("use {most} or less, or give it more memory than {}", vm.memory);
                 Problem::new(host.span(), message, "too much").help(help)
             })
         };
@@ -98,7 +102,7 @@ fn balloons(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     scenario.workloads.iter().flat_map(of_workload).collect()
 }
 
-/// What is planned in virtual machines: threads are placed on CPUs of one kernel, and a factor's queues need CPUs.
+/// Checks thread placement, which needs both ends on one kernel, and queue counts set by factors.
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let in_vm = |path: &&crate::path::Path| {
         [&path.from.host, &path.to.host].into_iter().any(|host| scenario.lab.vm(host).is_some())
@@ -110,10 +114,10 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
             continue;
         };
         let message = format!(
-            "`{}` places its threads, and the path `{}` ends in a virtual machine, which has CPUs of its own",
+            "`{}` sets `placement`, but the path `{}` ends in a virtual machine with its own CPUs",
             workload.name, path.name
         );
-        let help = "take `placement` out, or confine the workload with `paths`";
+        let help = "remove `placement`, or restrict the workload with `paths`";
         let place = entry.table.placement.as_ref().map_or_else(|| entry.name.span(), Spanned::span);
         problems.push(Problem::new(place, message, "placed").help(help));
     }

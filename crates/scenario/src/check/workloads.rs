@@ -1,4 +1,4 @@
-//! Workloads: settings of the right kind and in range, and every default. One kind a file.
+//! Workloads: checks settings and fills in defaults. One file per kind.
 
 mod balloon;
 mod connect;
@@ -28,14 +28,14 @@ use crate::{
     workload::Workload,
 };
 
-/// The settings that not every kind has, and one kind has.
+/// The settings that only some kinds have.
 struct Keys {
     /// As in "it is a setting of a stream".
     owner: &'static str,
-    /// As in "and this is a stream".
+    /// As in "this is a stream".
     this: &'static str,
     own: &'static [&'static str],
-    /// Of a setting that it has not, why, where there is more to say than whose it is.
+    /// A specific reason why another kind's setting does not apply.
     why: fn(&str) -> Option<&'static str>,
 }
 
@@ -49,7 +49,6 @@ const fn keys(kind: WorkloadKind) -> &'static Keys {
     }
 }
 
-/// The workloads of the document.
 pub(crate) fn workloads(document: &Document) -> Result<Vec<Workload>, Vec<Problem>> {
     let mut problems = Vec::new();
     let workloads = document.workloads.iter().map(|entry| workload(document, entry, &mut problems)).collect();
@@ -58,7 +57,7 @@ pub(crate) fn workloads(document: &Document) -> Result<Vec<Workload>, Vec<Proble
 
 fn workload(document: &Document, entry: &Entry<WorkloadTable>, problems: &mut Vec<Problem>) -> Workload {
     let table = &entry.table;
-    problems.extend(foreign(table));
+    problems.extend(inapplicable(table));
     let load = match table.kind.get_ref() {
         WorkloadKind::Stream => WorkloadSettings::Stream(stream::load(table, problems)),
         WorkloadKind::PingPong => WorkloadSettings::PingPong(ping_pong::load(table, problems)),
@@ -88,12 +87,12 @@ fn without_path(document: &Document, entry: &Entry<WorkloadTable>) -> Option<Pro
     let none = document.path_names().is_empty() && document.broken.names.is_empty();
     none.then(|| {
         let message = "the scenario has no paths";
-        let help = "say what is measured: add `[paths.NAME]`, or `pairs` of hosts that exist already";
-        Problem::new(entry.table.kind.span(), message, "goes over a path").help(help)
+        let help = "add `[paths.NAME]`, or `pairs` of existing hosts";
+        Problem::new(entry.table.kind.span(), message, "needs a path").help(help)
     })
 }
 
-/// The paths that it runs on, in the order of the document.
+/// The workload's paths, in document order.
 fn paths(document: &Document, table: &WorkloadTable) -> Vec<PathName> {
     let wanted =
         |name: &String| table.paths.is_empty() || table.paths.iter().any(|path| path.get_ref() == name);
@@ -106,35 +105,35 @@ fn without_baseline(document: &Document, entry: &Entry<WorkloadTable>) -> Option
     let listed = &entry.table.paths;
     let place = listed.first()?.span().start..listed.last()?.span().end;
     let message = format!("`{}` does not run on the baseline path `{baseline}`", entry.name());
-    let help = format!("add `{baseline}`: results are shown as a share of it");
+    let help = format!("add `{baseline}`: results are shown relative to it");
     let missing = listed.iter().all(|path| path.get_ref() != baseline);
-    missing.then(|| Problem::new(place, message, "without the baseline").help(help))
+    missing.then(|| Problem::new(place, message, "baseline missing").help(help))
 }
 
-/// Complains of the settings of other kinds.
-fn foreign(table: &WorkloadTable) -> Vec<Problem> {
+/// Reports settings of other kinds.
+fn inapplicable(table: &WorkloadTable) -> Vec<Problem> {
     let keys = keys(*table.kind.get_ref());
     let others = table.of_kinds().into_iter().filter(|(key, _)| !keys.own.contains(key));
-    let complaint = |(key, place): (&'static str, Range<usize>)| {
-        let owner = WorkloadKind::ALL.iter().map(|kind| self::keys(*kind)).find(|it| it.own.contains(&key));
-        let whose = owner.map_or("another kind", |keys| keys.owner);
+    let problem = |(key, place): (&'static str, Range<usize>)| {
+        let other = WorkloadKind::ALL.iter().map(|kind| self::keys(*kind)).find(|it| it.own.contains(&key));
+        let owner = other.map_or("another kind", |keys| keys.owner);
         let why = (keys.why)(key)
-            .map_or_else(|| format!("it is a setting of {whose}, and {}", keys.this), str::to_owned);
+            .map_or_else(|| format!("it is a setting of {owner}; {}", keys.this), str::to_owned);
         let message = format!("`{key}` has no effect here: {why}");
-        Problem::new(place, message, "no effect").help("take it out")
+        Problem::new(place, message, "no effect").help("remove it")
     };
-    others.map(complaint).collect()
+    others.map(problem).collect()
 }
 
-/// Complains of a setting that does nothing for this workload.
+/// Reports a setting that has no effect on this workload.
 fn refuse<T>(setting: &Option<Spanned<T>>, name: &str, why: &str, problems: &mut Vec<Problem>) {
     if let Some(setting) = setting {
         let message = format!("`{name}` has no effect here: {why}");
-        problems.push(Problem::new(setting.span(), message, "no effect").help("take it out"));
+        problems.push(Problem::new(setting.span(), message, "no effect").help("remove it"));
     }
 }
 
-/// What was written, or else its default.
+/// The written value, or the default.
 fn or<T: Clone>(setting: &Option<Spanned<T>>, default: T) -> T {
     setting.as_ref().map_or(default, |setting| setting.get_ref().clone())
 }

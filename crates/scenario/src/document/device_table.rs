@@ -1,4 +1,4 @@
-//! Settings of a device as written: words and their values. Must not know which words there are.
+//! Device settings as written: keys and values. Independent of the set of known keys.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use toml::Spanned;
 
 use super::written::{As, Value};
 
-/// Settings of a device; what is left out stays as the kernel made it.
+/// Settings of a device. Others keep the kernel's default.
 #[derive(Debug, Clone)]
 pub(crate) struct DeviceTable {
-    /// Words and values, with their places.
+    /// Keys and values, with their places.
     pub(crate) settings: Vec<(Spanned<String>, Spanned<As<Value>>)>,
 }
 
@@ -42,16 +42,16 @@ impl JsonSchema for DeviceTable {
         "DeviceTable".into()
     }
 
-    /// Its words are not known here; [`crate::schema`] gives them.
+    /// [`crate::schema`] adds the keys.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",
-            "description": "Settings of a device; what is left out stays as the kernel made it.",
+            "description": "Settings of a device. Others keep the kernel's default.",
         })
     }
 }
 
-/// What a factor varies, as far as editors are told.
+/// The schema of a factor's `vary`.
 pub(crate) struct Vary;
 
 impl JsonSchema for Vary {
@@ -59,8 +59,8 @@ impl JsonSchema for Vary {
         "VaryWord".into()
     }
 
-    /// The words are not known here; [`crate::schema`] gives them.
+    /// [`crate::schema`] adds the values.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "description": "What can be varied." })
+        json_schema!({ "type": "string", "description": "The setting to vary." })
     }
 }

@@ -1,4 +1,4 @@
-//! Which hosts that exist already are measured against each other, as written: a word, or a list of pairs.
+//! The pairs of existing hosts to measure, as written: a word, or a list.
 
 use std::{borrow::Cow, fmt, ops::Range};
 
@@ -11,14 +11,14 @@ use super::Document;
 /// `"all"`, `"ring"` or `[["a", "b"], ...]`.
 #[derive(Debug, Clone)]
 pub(crate) enum Pairs {
-    /// Each host with each other.
+    /// All pairs of hosts.
     All,
-    /// Each host with the next, the last with the first.
+    /// Each host with the next, and the last with the first.
     Ring,
     List(Vec<Vec<Spanned<String>>>),
 }
 
-/// One way of a pair.
+/// One direction of a pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PairWay<'d> {
     pub(crate) from: &'d str,
@@ -38,13 +38,12 @@ impl<'d> PairWay<'d> {
 }
 
 impl Document {
-    /// Hosts that exist already.
     pub(crate) fn existing_hosts(&self) -> Vec<&str> {
         let exists = self.hosts.iter().filter(|entry| !entry.table.ways().is_empty());
         exists.map(|entry| entry.name()).collect()
     }
 
-    /// Both ways of every pair, in the order in which they are written.
+    /// Both directions of each pair, in document order.
     pub(crate) fn pair_ways(&self) -> Vec<PairWay<'_>> {
         let Some(pairs) = &self.pairs else { return Vec::new() };
         let (hosts, place) = (self.existing_hosts(), pairs.span());
@@ -56,7 +55,7 @@ impl Document {
             Pairs::All => of_places(
                 (0..count).flat_map(|one| (one + 1..count).map(move |other| (one, other))).collect(),
             ),
-            // Two hosts are one pair.
+            // Two hosts form a single pair.
             Pairs::Ring if count == 2 => of_places(vec![(0, 1)]),
             Pairs::Ring if count > 2 => of_places((0..count).map(|one| (one, (one + 1) % count)).collect()),
             Pairs::Ring => Vec::new(),
@@ -74,7 +73,7 @@ impl Document {
         pairs.into_iter().flat_map(|(one, other, place)| PairWay::both(one, other, &place)).collect()
     }
 
-    /// The names of all paths: those that are written, and those of pairs.
+    /// The names of all paths, including those of pairs.
     pub(crate) fn path_names(&self) -> Vec<String> {
         let written = self.paths.names().map(str::to_owned);
         written.chain(self.pair_ways().iter().map(PairWay::name)).collect()
@@ -93,7 +92,7 @@ impl<'de> de::Visitor<'de> for PairsVisitor {
     type Value = Pairs;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("\"all\", \"ring\" or pairs of hosts, as in [[\"a\", \"b\"]]")
+        f.write_str("\"all\", \"ring\" or pairs of hosts, e.g. [[\"a\", \"b\"]]")
     }
 
     fn visit_str<E: de::Error>(self, word: &str) -> Result<Pairs, E> {

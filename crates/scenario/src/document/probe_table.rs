@@ -1,4 +1,4 @@
-//! The table that says what trials are watched with, as written. Its field docs are the descriptions in the JSON Schema.
+//! The `probes` table as written. Field docs are the descriptions in the JSON schema.
 
 use std::{borrow::Cow, fmt};
 
@@ -7,25 +7,22 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
-/// What some trials are watched with: each cell is then measured once more in the same block with these probes on. Its
-/// numbers come from the trials without them; what the probes cost is stated.
+/// Probes. In some blocks, each result gets an additional trial with these probes active. Results come from the trials
+/// without probes; the overhead of the probes is reported.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProbesTable {
-    /// Any of `cpu`, `syscalls`, `packet-way`; or `"all"`. Default: all.
+    /// Any of `cpu`, `syscalls`, `packet-way`, or `"all"`. Default: all.
     #[schemars(with = "Option<Kinds>")]
     pub(crate) kinds: Option<Spanned<Kinds>>,
-    /// How many blocks hold such trials, from the first. Default: all, but no more than 7.
+    /// Number of blocks with such trials, counted from the first. Default: all, up to 7.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
     pub(crate) trials: Option<Spanned<u32>>,
 }
 
-/// Probes by name, or every one.
 #[derive(Debug, Clone)]
 pub(crate) enum Kinds {
-    /// The word `all`.
     All,
-    /// These.
     These(Vec<Spanned<ProbeKind>>),
 }
 

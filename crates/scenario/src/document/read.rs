@@ -1,5 +1,5 @@
-//! TOML text to [`Document`]. Goes on after a problem: each table is read apart, so that one mistake does not hide
-//! the next.
+//! Reads TOML text into a [`Document`]. Continues after a problem: each table is read separately, so that one mistake
+//! does not hide the next.
 
 use std::ops::Range;
 
@@ -12,29 +12,29 @@ use toml::{
 use super::{Broken, Document, Entry, LinkTables, ScheduleTable, Section, VERSION};
 use crate::{diagnosis::Problem, nearest, variant};
 
-/// Every key at the top of a document.
+/// All top-level keys.
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> + Clone {
     let others = ["paths", "pairs", "workloads", "factors", "schedule", "probes", variant::KEY];
-    ["schema", "name", "title", "about"].into_iter().chain(of_lab()).chain(others)
+    ["schema", "name", "title", "about"].into_iter().chain(lab_keys()).chain(others)
 }
 
-/// Those of them that describe the lab.
-pub(crate) fn of_lab() -> impl Iterator<Item = &'static str> + Clone {
+/// The top-level keys that describe the lab.
+pub(crate) fn lab_keys() -> impl Iterator<Item = &'static str> + Clone {
     let others = ["vms", "gateways", "routes", "devices"];
     ["hosts"].into_iter().chain(LinkTables::KEYS.iter().copied()).chain(others)
 }
 
-/// Those of them that no variant changes.
+/// The top-level keys that a variant cannot change.
 pub(crate) const FIXED: &[&str] = &["schema", "name", variant::KEY];
 
-/// Reads the text. What cannot be read is left out of the document, told, and noted in [`Document::broken`].
+/// Reads a document. Unreadable parts are reported, left out, and recorded in [`Document::broken`].
 ///
 /// # Errors
-/// What keeps the text from being TOML at all.
+/// The first syntax error.
 pub(crate) fn read(text: &str) -> Result<(Document, Vec<Problem>), Vec<Problem>> {
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        // Those after the first are mostly its consequences.
+        // Later errors are mostly consequences of the first.
         return Err(errors.iter().take(1).map(syntax).collect());
     }
     let mut reader = Reader { root: root.into_inner(), problems: Vec::new(), broken: Broken::default() };
@@ -45,12 +45,11 @@ pub(crate) fn read(text: &str) -> Result<(Document, Vec<Problem>), Vec<Problem>>
 
 fn syntax(error: &Error) -> Problem {
     let span = error.span().unwrap_or(0..0);
-    Problem::new(span, format!("this is not valid TOML: {}", error.message()), "here")
+    Problem::new(span, format!("invalid TOML: {}", error.message()), "here")
 }
 
-/// Reads a section of named tables.
 pub(crate) trait ReadSection {
-    /// The section under `key`; what cannot be read of it is left out and told.
+    /// Reads the section under `key`; reports and leaves out unreadable tables.
     fn section<T: DeserializeOwned>(&mut self, key: &str) -> Section<T>;
 }
 
@@ -63,8 +62,8 @@ struct Reader<'t> {
 impl<'t> Reader<'t> {
     fn document(&mut self) -> Document {
         self.refuse_unknown_keys();
-        let hosts = self.required_section("hosts", "a lab has at least one host: add `[hosts.NAME]`");
-        let workloads = self.required_section("workloads", "say what is sent: add `[workloads.NAME]`");
+        let hosts = self.required_section("hosts", "a lab needs at least one host: add `[hosts.NAME]`");
+        let workloads = self.required_section("workloads", "add `[workloads.NAME]`");
         Document {
             schema: self.required("schema").unwrap_or_else(|| Spanned::new(0..0, VERSION)),
             name: self.required("name").unwrap_or_else(|| Spanned::new(0..0, "unnamed".to_owned())),
@@ -94,7 +93,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether an unknown key at the top was probably meant to be this one: that is told already.
+    /// Whether an unknown top-level key is probably a misspelling of this one, which is reported anyway.
     fn is_misspelt(&self, key: &str) -> bool {
         let mut typed = self.root.keys().map(|typed| typed.get_ref());
         typed.any(|typed| keys().all(|known| known != typed) && nearest::word(typed, keys()) == Some(key))
@@ -108,7 +107,7 @@ impl<'t> Reader<'t> {
         let value = self.take(key);
         if value.is_none() && !self.is_misspelt(key) {
             let help = match key {
-                "schema" => "begin the document with `schema = 1`".to_owned(),
+                "schema" => "start the document with `schema = 1`".to_owned(),
                 _ => format!("add `{key} = \"...\"` at the top"),
             };
             self.problems.push(Problem::new(0..0, format!("`{key}` is missing"), "here").help(help));
@@ -152,8 +151,9 @@ impl<'t> Reader<'t> {
         let Some(value) = self.take(key) else { return Vec::new() };
         let span = value.span();
         let DeValue::Array(array) = value.into_inner() else {
-            let help = format!("write `[[{key}]]` before each of them");
-            self.problems.push(Problem::new(span, format!("`{key}` is a list of tables"), "here").help(help));
+            let help = format!("write `[[{key}]]` before each table");
+            self.problems
+                .push(Problem::new(span, format!("`{key}` must be a list of tables"), "here").help(help));
             self.broken.lab = true;
             return Vec::new();
         };
@@ -163,11 +163,11 @@ impl<'t> Reader<'t> {
         read
     }
 
-    /// Reads one value. After an unknown key it reads again without that key, to find what else is wrong; a key that was
-    /// misspelt is not missing as well.
+    /// Reads one value. After an unknown key it reads again without that key to find further problems. A misspelled key
+    /// is not also reported as missing.
     fn value<T: Deserialize<'t>>(&mut self, mut value: Spanned<DeValue<'t>>) -> Option<T> {
         let mut clean = true;
-        let mut meant: Vec<String> = Vec::new();
+        let mut misspelled: Vec<String> = Vec::new();
         loop {
             let error = match T::deserialize(ValueDeserializer::from(value.clone())) {
                 Ok(read) => return clean.then_some(read),
@@ -177,11 +177,13 @@ impl<'t> Reader<'t> {
             let message = error.message();
             let words = quoted(message);
             match words.split_first() {
-                Some((key, _)) if message.starts_with(MISSING) && meant.iter().any(|meant| meant == key) => {}
+                Some((key, _))
+                    if message.starts_with(MISSING)
+                        && misspelled.iter().any(|misspelled| misspelled == key) => {}
                 _ => self.problems.push(shape(&error, &value.span())),
             }
             if let Some((typed, valid)) = words.split_first().filter(|_| message.starts_with(UNKNOWN)) {
-                meant.extend(nearest::word(typed, valid.iter().copied()).map(ToOwned::to_owned));
+                misspelled.extend(nearest::word(typed, valid.iter().copied()).map(ToOwned::to_owned));
             }
             if !without_key_at(&mut value, error.span()) {
                 return None;
@@ -194,12 +196,12 @@ impl<'t> ReadSection for Reader<'t> {
     fn section<T: DeserializeOwned>(&mut self, key: &str) -> Section<T> {
         let before = self.problems.len();
         let section = self.entries(key);
-        self.broken.lab |= self.problems.len() > before && of_lab().any(|of_lab| of_lab == key);
+        self.broken.lab |= self.problems.len() > before && lab_keys().any(|lab_key| lab_key == key);
         section
     }
 }
 
-/// Removes the key that stands at `span`, at this level or below; false where no key stands there.
+/// Removes the key at `span`, at any depth. Returns false if there is none.
 fn without_key_at(value: &mut Spanned<DeValue<'_>>, span: Option<Range<usize>>) -> bool {
     let Some(span) = span else { return false };
     let DeValue::Table(table) = value.get_mut() else { return false };
@@ -210,20 +212,20 @@ fn without_key_at(value: &mut Spanned<DeValue<'_>>, span: Option<Range<usize>>) 
 }
 
 fn not_a_section(span: Range<usize>, key: &str) -> Problem {
-    let problem = Problem::new(span, format!("`{key}` is a table of named tables"), "here");
+    let problem = Problem::new(span, format!("`{key}` must be a table of named tables"), "here");
     problem.help(format!("write `[{key}.NAME]` before the settings of each"))
 }
 
-/// How serde begins what it says of a key that is not there, and of one that it does not know.
+/// The start of serde's messages for missing and unknown keys.
 const MISSING: &str = "missing field";
 const UNKNOWN: &str = "unknown field";
 
-/// What stands in backticks.
+/// The parts in backticks.
 fn quoted(message: &str) -> Vec<&str> {
     message.split('`').skip(1).step_by(2).collect()
 }
 
-/// What serde found wrong with a table, in the words of this language.
+/// Rewords serde's error for a table.
 fn shape(error: &Error, table: &Range<usize>) -> Problem {
     let span = error.span().unwrap_or_else(|| table.clone());
     let message = error.message();
@@ -237,20 +239,20 @@ fn shape(error: &Error, table: &Range<usize>) -> Problem {
             Problem::new(span, format!("`{key}` is missing"), "in this table")
                 .help(format!("add `{key} = ...`"))
         }
-        _ if message.starts_with("wanted ") => Problem::new(span, "expected a word in quotes", "here"),
+        _ if message.starts_with("wanted ") => Problem::new(span, "expected a string", "here"),
         _ => Problem::new(span, other_type(message).unwrap_or_else(|| message.to_owned()), "here"),
     }
 }
 
-/// `invalid type: sequence, expected u32` in plain words.
+/// Rewords e.g. `invalid type: sequence, expected u32`.
 fn other_type(message: &str) -> Option<String> {
     let rest = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "))?;
     let (found, wanted) = rest.split_once(", expected ")?;
     let wanted = match wanted {
-        "u16" | "u32" | "u64" => "a whole number",
+        "u16" | "u32" | "u64" => "an integer",
         "a sequence" => "a list",
         "a map" => "a table",
-        "a string" => "a text in quotes",
+        "a string" => "a string",
         "a boolean" => "true or false",
         _ if wanted.starts_with("struct ") => "a table",
         _ => wanted,
@@ -273,6 +275,6 @@ fn unknown_key<'a>(
 }
 
 fn unknown_word(span: Range<usize>, typed: &str, valid: &[&str]) -> Problem {
-    let problem = Problem::new(span, format!("`{typed}` is not one of the words for this"), "not understood");
+    let problem = Problem::new(span, format!("`{typed}` is not a valid value"), "invalid value");
     problem.help(nearest::advice(typed, "words", valid.iter().copied()))
 }

@@ -1,4 +1,4 @@
-//! A table of named tables, in the order of the document and with the place of every name.
+//! A table of named tables, in document order, with the place of each name.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt, marker::PhantomData};
 
@@ -6,37 +6,31 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
-/// Named entries, as in `[hosts.node1]`.
+/// Named entries, e.g. `[hosts.node1]`.
 #[derive(Debug, Clone)]
 pub(crate) struct Section<T>(pub(crate) Vec<Entry<T>>);
 
-/// One of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry<T> {
-    /// Its name and where that stands.
     pub(crate) name: Spanned<String>,
-    /// What it holds.
     pub(crate) table: T,
 }
 
 impl<T> Section<T> {
-    /// Entries, put in the order of the document.
+    /// Sorts the entries into document order.
     pub(crate) fn new(mut entries: Vec<Entry<T>>) -> Self {
         entries.sort_by_key(|entry| entry.name.span().start);
         Self(entries)
     }
 
-    /// The entries in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry<T>> {
         self.0.iter()
     }
 
-    /// The names in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.iter().map(Entry::name)
     }
 
-    /// The entry of that name.
     pub(crate) fn get(&self, name: &str) -> Option<&Entry<T>> {
         self.iter().find(|entry| entry.name() == name)
     }
@@ -49,7 +43,6 @@ impl<T> Default for Section<T> {
 }
 
 impl<T> Entry<T> {
-    /// Its name.
     pub(crate) fn name(&self) -> &str {
         self.name.get_ref()
     }

@@ -1,4 +1,4 @@
-//! A variant as written: the sections that it lays over the document. What they hold is read when it is laid over.
+//! A variant as written: the sections that it merges into the document. Their contents are read when it is applied.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
-/// Tables that are laid over those of the document, as in `[variants.vm.guests.client]`.
+/// Tables merged into those of the document, e.g. `[variants.vm.guests.client]`.
 #[derive(Debug, Clone)]
 pub(crate) struct VariantTable {
-    /// Its sections, with their places.
     pub(crate) sections: Vec<Spanned<String>>,
 }
 
@@ -40,11 +39,11 @@ impl JsonSchema for VariantTable {
         "Variant".into()
     }
 
-    /// Its keys are those of the document, which is not known here; [`crate::schema`] gives them.
+    /// [`crate::schema`] adds the keys, which are those of the document.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",
-            "description": "Tables that are laid over those of the document: what they say goes before what it says.",
+            "description": "Tables merged into those of the document. Their values take precedence.",
         })
     }
 }

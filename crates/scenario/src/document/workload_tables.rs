@@ -1,4 +1,4 @@
-//! The tables that describe what is sent, as written. Their field docs are the descriptions in the JSON Schema.
+//! The tables that describe workloads, as written. Field docs are the descriptions in the JSON schema.
 
 use std::{borrow::Cow, fmt, ops::Range};
 
@@ -10,131 +10,132 @@ use workload::{BalloonMove, Direction, Mode, Transport, Waiting, WorkloadKind};
 
 use super::written::As;
 
-/// What is sent.
+/// A workload.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadTable {
-    /// `stream` (throughput), `ping-pong` (latency), `connect` (connections a second), `first-touch` (memory touched) or
-    /// `balloon` (memory taken from a virtual machine).
+    /// `stream` (throughput), `ping-pong` (latency), `connect` (connections per second), `first-touch` (page faults) or
+    /// `balloon` (memory reclaimed from a virtual machine).
     #[schemars(with = "WorkloadKind")]
     pub(crate) kind: Spanned<WorkloadKind>,
     /// Stream, ping-pong: `tcp` or `udp`. Default: `tcp` for a stream, `udp` for a ping-pong.
     #[schemars(with = "Option<Transport>")]
     pub(crate) transport: Option<Spanned<Transport>>,
-    /// Stream: `app` (ordinary writes and copying reads: what an application gets) or `limit` (no copy at either end, many
-    /// datagrams a call: what the path could carry). Default: `app`.
+    /// Stream: `app` (plain writes and reads, as an application would get) or `limit` (zero-copy, many datagrams per
+    /// call: what the path can carry). Default: `app`.
     #[schemars(with = "Option<Mode>")]
     pub(crate) mode: Option<Spanned<Mode>>,
-    /// Stream: parallel connections in each direction, 1 to 1024. Default: 1.
+    /// Stream: parallel connections per direction, 1 to 1024. Default: 1.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
     pub(crate) streams: Option<Spanned<u32>>,
     /// Stream: `forward` (client to server), `reverse` or `both`. Default: `forward`.
     #[schemars(with = "Option<Direction>")]
     pub(crate) direction: Option<Spanned<Direction>>,
-    /// Stream: the rate of payload of each connection. Default: as fast as it goes.
+    /// Stream: payload rate limit of each connection. Default: unlimited.
     #[schemars(with = "Option<As<BitRate>>")]
     pub(crate) rate: Option<Spanned<As<BitRate>>>,
-    /// How long it is measured, the warm-up not counted. Default: 2s.
+    /// Test duration, without the warm-up. Default: 2s.
     #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) duration: Option<Spanned<As<Nanos>>>,
-    /// Stream: how much is sent, instead of a duration; there is no warm-up then.
+    /// Stream: bytes to send, instead of a duration. There is no warm-up then.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) bytes: Option<Spanned<As<Bytes>>>,
-    /// What is left out at the start of each trial. Default: 300ms.
+    /// Warm-up at the start of each trial, excluded from results. Default: 300ms.
     #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) warmup: Option<Spanned<As<Nanos>>>,
-    /// Stream: the size of each write and read, or of a datagram's payload. Ping-pong: the size of each message. Default:
-    /// 128KiB for a TCP stream and 1MiB in mode `limit`; 1400 for a UDP stream, which fits a tunnel over Ethernet; 64
+    /// Stream: size of each write and read, or of a datagram's payload. Ping-pong: size of each message. Default:
+    /// 128KiB for a TCP stream, or 1MiB in mode `limit`; 1400 for a UDP stream, which fits a tunnel over Ethernet; 64
     /// for a ping-pong.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) message: Option<Spanned<As<Bytes>>>,
-    /// How often a sample is taken. Default: 100ms; 500ms for a ping-pong.
+    /// Sampling interval. Default: 100ms; 500ms for a ping-pong.
     #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) interval: Option<Spanned<As<Nanos>>>,
-    /// Ping-pong: `closed` (the next message when the last one is back) or `open` (each at its time). Default: `closed`.
+    /// Ping-pong: `closed` (send when the previous message has returned) or `open` (send on a schedule). Default:
+    /// `closed`.
     #[schemars(with = "Option<Loop>")]
     pub(crate) schedule: Option<Spanned<Loop>>,
-    /// Ping-pong, open: from one message to the next. Default: 100us.
+    /// Ping-pong, open loop: time between messages. Default: 100us.
     #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) period: Option<Spanned<As<Nanos>>>,
-    /// Ping-pong: how both ends wait, `block` (asleep) or `spin` (asking without end; takes a CPU at either end). Default:
-    /// `block`.
+    /// Ping-pong: how both ends wait, `block` (sleep) or `spin` (poll; takes a CPU at each end). Default: `block`.
     #[schemars(with = "Option<Waiting>")]
     pub(crate) waiting: Option<Spanned<Waiting>>,
-    /// Ping-pong: a TCP stream beside the messages, on the same path for the same time. Default: none.
+    /// Ping-pong: a TCP background stream on the same path. Default: none.
     #[schemars(with = "Option<UnderTable>")]
     pub(crate) under: Option<Spanned<UnderTable>>,
-    /// Connect: threads of the client, each with one connection at a time, 1 to 1024. Default: 1.
+    /// Connect: client threads, each with one connection at a time, 1 to 1024. Default: 1.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
     pub(crate) clients: Option<Spanned<u32>>,
-    /// Connect: what the client sends on each connection. Default: 64.
+    /// Connect: request size. Default: 64.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) request: Option<Spanned<As<Bytes>>>,
-    /// Connect: what the server answers. Default: 64.
+    /// Connect: response size. Default: 64.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) response: Option<Spanned<As<Bytes>>>,
-    /// First-touch: what all threads have mapped together, 2MiB for each at least. Balloon: what is taken or given back.
-    /// Default: 256MiB.
+    /// First-touch: memory mapped by all threads together, at least 2MiB per thread. Balloon: memory to reclaim or give
+    /// back. Default: 256MiB.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) memory: Option<Spanned<As<Bytes>>>,
-    /// First-touch: threads, each with its part of the memory, 1 to 1024. Default: 1.
+    /// First-touch: threads, each with its share of the memory, 1 to 1024. Default: 1.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
     pub(crate) threads: Option<Spanned<u32>>,
-    /// First-touch: whether the kernel is told to make huge pages of the memory, or none. Default: false.
+    /// First-touch: whether to request transparent huge pages. `false` disables them. Default: false.
     #[serde(rename = "huge-pages")]
     #[schemars(with = "Option<bool>")]
     pub(crate) huge_pages: Option<Spanned<bool>>,
-    /// Balloon: `shrink` (memory is taken from the virtual machine) or `grow` (given back). Default: `shrink`.
+    /// Balloon: `shrink` (reclaim memory from the virtual machine) or `grow` (give it back). Default: `shrink`.
     #[serde(rename = "move")]
     #[schemars(with = "Option<BalloonMove>")]
     pub(crate) way: Option<Spanned<BalloonMove>>,
-    /// Balloon: whether the guest has touched the memory that is taken, so that the host has it too; of memory that is given
-    /// back, whether touching it is measured with it. Default: true.
+    /// Balloon: whether the guest has touched the reclaimed memory, so that the host has allocated it. For memory given
+    /// back: whether the test includes touching it. Default: true.
     #[schemars(with = "Option<bool>")]
     pub(crate) touched: Option<Spanned<bool>>,
-    /// Balloon: whether the guest's kernel compacts its memory all the time meanwhile, which moves pages about. Default: false.
+    /// Balloon: whether the guest's kernel compacts its memory continuously during the test, which migrates pages.
+    /// Default: false.
     #[schemars(with = "Option<bool>")]
     pub(crate) compact: Option<Spanned<bool>>,
-    /// TCP: the congestion control of every socket, or `kernel` for the host's own choice. Default: `cubic`, as hosts
-    /// differ in theirs.
+    /// TCP: congestion control of each socket, or `kernel` for the host's default. Default: `cubic`, because hosts have
+    /// different defaults.
     #[schemars(with = "Option<String>", example = &"cubic", example = &"bbr")]
     pub(crate) congestion: Option<Spanned<String>>,
-    /// TCP: the largest segment, in bytes. Default: what the path's MTU allows.
+    /// TCP: maximum segment size, in bytes. Default: derived from the path's MTU.
     #[schemars(with = "Option<u32>", range(min = 88, max = 32767))]
     pub(crate) mss: Option<Spanned<u32>>,
-    /// Send and receive buffer of every socket, which then do not grow. Default: the kernel's, which grow.
+    /// Fixed send and receive buffer size of each socket. Default: the kernel's autotuning.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) window: Option<Spanned<As<Bytes>>>,
     /// Differentiated services code point, 0 to 63. Default: 0.
     #[schemars(with = "Option<u8>", range(max = 63))]
     pub(crate) dscp: Option<Spanned<u8>>,
-    /// TCP: whether small messages leave at once. Default: false; true for a ping-pong.
+    /// TCP: whether to disable Nagle's algorithm. Default: false; true for a ping-pong.
     #[schemars(with = "Option<bool>")]
     pub(crate) nodelay: Option<Spanned<bool>>,
-    /// The client's port of the first connection; each further one has the next. Default: the kernel's choice.
+    /// Client port of the first connection; further connections use the following ports. Default: chosen by the kernel.
     #[serde(rename = "source-port")]
     #[schemars(with = "Option<u16>", range(min = 1))]
     pub(crate) source_port: Option<Spanned<u16>>,
-    /// How long a receive may poll the device's queue, in whole microseconds. Default: not at all.
+    /// How long a receive may busy-poll the device queue, in whole microseconds. Default: not at all.
     #[serde(rename = "busy-poll")]
     #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) busy_poll: Option<Spanned<As<Nanos>>>,
-    /// Where the threads of the two ends run: `same-cpu`, `cross-cpu`, `free` (where the scheduler puts them; results are
-    /// then often two-humped), or lists of CPUs, `{ client = [0], server = [1] }`. Default: `free`.
+    /// Where the threads of the two ends run: `same-cpu`, `cross-cpu`, `free` (the scheduler decides; results are often
+    /// bimodal), or lists of CPUs, `{ client = [0], server = [1] }`. Default: `free`.
     #[schemars(with = "Option<PlacementValue>")]
     pub(crate) placement: Option<Spanned<PlacementValue>>,
-    /// The paths that it runs on; the baseline must be among them. Default: all.
+    /// Paths to run on, including the baseline. Default: all.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub(crate) paths: Vec<Spanned<String>>,
-    /// Of workloads with one end: the hosts that they run at; the others are shown as a share of the first.
+    /// Single-ended workloads: hosts to run on. The others are shown relative to the first.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub(crate) hosts: Vec<Spanned<String>>,
 }
 
 impl WorkloadTable {
-    /// The keys that not every kind of workload has, as far as they are written.
+    /// The keys that only some kinds of workload have, with their places.
     pub(crate) fn of_kinds(&self) -> Vec<(&'static str, Range<usize>)> {
         fn place<T>(setting: &Option<Spanned<T>>) -> Option<Range<usize>> {
             setting.as_ref().map(Spanned::span)
@@ -169,55 +170,55 @@ impl WorkloadTable {
     }
 }
 
-/// A TCP stream beside a ping-pong.
+/// A TCP background stream for a ping-pong.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UnderTable {
     /// `app` or `limit`. Default: `app`.
     pub(crate) mode: Option<Mode>,
-    /// Parallel connections in each direction, 1 to 1024. Default: 1.
+    /// Parallel connections per direction, 1 to 1024. Default: 1.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
     pub(crate) streams: Option<Spanned<u32>>,
-    /// `forward` (as the ping-pong's messages go out), `reverse` or `both`. Default: `forward`.
+    /// `forward` (client to server), `reverse` or `both`. Default: `forward`.
     pub(crate) direction: Option<Direction>,
-    /// The rate of each connection. Default: as fast as it goes.
+    /// Rate limit of each connection. Default: unlimited.
     #[schemars(with = "Option<As<BitRate>>")]
     pub(crate) rate: Option<Spanned<As<BitRate>>>,
-    /// The size of each write and read. Default: 128KiB, 1MiB in mode `limit`.
+    /// Size of each write and read. Default: 128KiB, 1MiB in mode `limit`.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) message: Option<Spanned<As<Bytes>>>,
 }
 
-/// When the next message of a ping-pong is sent.
+/// When a ping-pong sends its next message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Loop {
-    /// When the last one has come back.
+    /// When the previous one has returned.
     Closed,
-    /// Each at its time.
+    /// On a schedule.
     Open,
 }
 
 /// Where the two ends run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PlacementValue {
-    /// Where the scheduler puts them.
+    /// The scheduler decides.
     Free,
-    /// Both on one CPU.
+    /// Both on the same CPU.
     SameCpu,
-    /// Each on a CPU of its own.
+    /// On different CPUs.
     CrossCpu,
-    /// On CPUs by number.
+    /// On listed CPUs.
     Cpus(CpusTable),
 }
 
-/// CPUs by number: thread n of an end on the one number n of its list, from the start again after the last.
+/// CPUs by number. Thread n of an end runs on entry n of its list, modulo its length.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CpusTable {
-    /// The client's.
+    /// CPUs of the client.
     pub(crate) client: Vec<u32>,
-    /// The server's.
+    /// CPUs of the server.
     pub(crate) server: Vec<u32>,
 }
 
@@ -235,7 +236,7 @@ impl<'de> de::Visitor<'de> for PlacementVisitor {
     type Value = PlacementValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a placement, as in \"cross-cpu\" or { client = [0], server = [1] }")
+        f.write_str("a placement, e.g. \"cross-cpu\" or { client = [0], server = [1] }")
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<PlacementValue, E> {

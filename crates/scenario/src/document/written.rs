@@ -1,5 +1,5 @@
-//! Quantities and addresses as people write them: text (or a whole number) read into the value that it means.
-//! Owns the messages for what cannot be read; knows no table of the document.
+//! Quantities and addresses as written: text (or an integer) parsed into a value, with the error messages. Independent
+//! of the tables of the document.
 
 use std::{borrow::Cow, fmt, marker::PhantomData, net::Ipv4Addr};
 
@@ -10,21 +10,19 @@ use units::{BitRate, Bytes, Nanos, Share};
 
 use crate::names::DeviceRef;
 
-/// A value that is written as text.
 pub(crate) trait TextValue: Sized {
-    /// What it is, for the message when something else stands there.
+    /// The kind of value, for type errors.
     const WHAT: &'static str;
-    /// Valid texts, for editors.
+    /// Valid examples, for the JSON schema.
     const EXAMPLES: &'static [&'static str];
-    /// Reads it, or says why not and what to write.
+    /// Parses the text. The error includes what to write.
     fn from_text(text: &str) -> Result<Self, String>;
-    /// Reads a bare number, where that has a meaning.
+    /// Converts a bare integer, if the type allows one.
     fn from_number(_number: u64) -> Option<Self> {
         None
     }
 }
 
-/// A value read from its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct As<T>(pub(crate) T);
 
@@ -55,7 +53,7 @@ impl<T: TextValue> de::Visitor<'_> for TextVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, as in \"{}\"", T::WHAT, T::EXAMPLES[0])
+        write!(f, "{}, e.g. \"{}\"", T::WHAT, T::EXAMPLES[0])
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
@@ -125,7 +123,7 @@ impl TextValue for Ipv4Addr {
 
     fn from_text(text: &str) -> Result<Self, String> {
         text.parse()
-            .map_err(|_| format!("`{text}` is not an IPv4 address; write four numbers, as in `198.18.1.1`"))
+            .map_err(|_| format!("`{text}` is not an IPv4 address; write four numbers, e.g. `198.18.1.1`"))
     }
 }
 
@@ -134,10 +132,10 @@ impl TextValue for Ipv4Net {
     const EXAMPLES: &'static [&'static str] = &["198.18.1.1/24"];
 
     fn from_text(text: &str) -> Result<Self, String> {
-        let help = "write address and prefix length, as in `198.18.1.1/24`";
+        let help = "write address and prefix length, e.g. `198.18.1.1/24`";
         text.parse().map_err(|_| match text.split_once('/') {
             Some((address, length)) if address.parse::<Ipv4Addr>().is_ok() && is_number(length) => {
-                format!("the prefix length of `{text}` is out of range: write one from 0 to 32")
+                format!("the prefix length of `{text}` is out of range: use 0 to 32")
             }
             _ => format!("`{text}` is not an IPv4 address with its prefix length; {help}"),
         })
@@ -148,7 +146,6 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// An address, or the word `none`.
 impl TextValue for Option<Ipv4Net> {
     const WHAT: &'static str = "an IPv4 address with its prefix length, or none";
     const EXAMPLES: &'static [&'static str] = &["198.18.1.1/24", "none"];
@@ -158,12 +155,12 @@ impl TextValue for Option<Ipv4Net> {
     }
 }
 
-/// One value of a factor, kept as it is written; what it means depends on what is varied.
+/// One value of a factor, as written. Its meaning depends on the varied setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Value(pub(crate) String);
 
 impl TextValue for Value {
-    const WHAT: &'static str = "a text or a whole number";
+    const WHAT: &'static str = "a string or an integer";
     const EXAMPLES: &'static [&'static str] = &["on", "off", "128KiB", "9000"];
 
     fn from_text(text: &str) -> Result<Self, String> {

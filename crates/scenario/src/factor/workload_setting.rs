@@ -1,5 +1,4 @@
-//! The settings of workloads that a factor can vary, and how a workload is given them: the only place that knows which
-//! workloads have which.
+//! Workload settings that a factor can vary. Only this module knows which workloads have which settings.
 
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
@@ -15,35 +14,35 @@ use crate::{names::FactorName, workload::Workload};
 pub enum WorkloadSetting {
     /// Parallel connections of a stream.
     Streams(u32),
-    /// Parallel connections of a stream, as a multiple of another factor's number.
+    /// Parallel connections of a stream, as a multiple of another factor's value.
     StreamsPer {
         /// The other factor.
         of: FactorName,
-        /// How many times its number.
+        /// The multiplier.
         times: u32,
-        /// But no more than these.
+        /// Upper limit.
         most: u32,
     },
     /// Direction of a stream.
     Direction(Direction),
     /// Message size of a stream or ping-pong.
     Message(Bytes),
-    /// Congestion control of TCP; `kernel` leaves the host's own.
+    /// TCP congestion control; `kernel` selects the host's default.
     Congestion(String),
     /// Where the two ends run.
     Placement(Placement),
-    /// How a stream moves its bytes. A size of writes that is the default follows it.
+    /// How a stream sends and receives. Also selects the default message size.
     Mode(Mode),
-    /// The rate of each connection of a stream; `None` is as fast as it goes.
+    /// Rate limit of each connection of a stream; `None` is unlimited.
     Rate(Option<BitRate>),
-    /// How the ends of a ping-pong wait.
+    /// How both ends of a ping-pong wait.
     Waiting(Waiting),
-    /// Whether a ping-pong keeps the schedule that its workload gives it, or sends when the last message is back.
+    /// Whether a ping-pong uses the schedule of its workload, or a closed loop.
     Open(bool),
 }
 
 impl WorkloadSetting {
-    /// Gives it to a workload; false where that has no such setting.
+    /// Applies the setting. Returns false if the workload does not have it.
     pub(crate) fn put(&self, workload: &mut Workload) -> bool {
         let load = &mut workload.load;
         match self {
@@ -59,7 +58,7 @@ impl WorkloadSetting {
             Self::Mode(mode) => put(StreamSettings::of_mut(load).map(|stream| &mut stream.mode), mode),
             Self::Rate(rate) => put(StreamSettings::of_mut(load).map(|stream| &mut stream.rate), rate),
             Self::Congestion(word) => put(tcp(load).map(|socket| &mut socket.congestion), &congestion(word)),
-            Self::Waiting(how) => put(waiting(load), how),
+            Self::Waiting(value) => put(waiting(load), value),
             Self::Open(open) => schedule(load).is_some_and(|schedule| {
                 if !open {
                     *schedule = Schedule::Closed;
@@ -98,7 +97,7 @@ fn tcp(load: &mut WorkloadSettings) -> Option<&mut SocketSettings> {
     load.kind_mut().socket_mut().filter(|_| is_tcp)
 }
 
-/// The congestion control that is written as `word`; `kernel` is none in particular.
+/// Parses a congestion control; `kernel` selects the host's default.
 pub(crate) fn congestion(word: &str) -> Option<String> {
     (word != "kernel").then(|| word.to_owned())
 }

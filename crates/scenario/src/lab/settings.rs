@@ -1,5 +1,5 @@
-//! Settings of devices as meant. A kind of setting is one file: its words, their values, and what a lab must be made with
-//! so that it can be set. How a kernel is told of it is for `topology`.
+//! Resolved device settings, one file per kind: its keys and values, and what the lab needs so that it can be set
+//! later. `topology` applies the settings.
 
 mod big_tcp;
 mod coalescing;
@@ -23,20 +23,20 @@ pub(crate) use mtu::RANGE as MTUS;
 pub use offloads::Offloads;
 use rings::RingSizes;
 
-/// Settings of one device; what is `None` is left as the kernel made it.
+/// Settings of a device. `None` keeps the kernel's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceSettings {
-    /// The MTU, where it differs from what the device was made with.
+    /// The MTU, if it differs from the one at creation.
     pub mtu: Option<u32>,
     pub offloads: Offloads,
     /// The largest packet that segmentation and receive offload may build (BIG TCP above 64 KiB).
     pub big_tcp: Option<Bytes>,
-    /// Queues of each direction. Those of the lab itself are what the device is made with: the most that it can have.
+    /// Queues per direction. In the lab's own settings, the number at creation, which is the maximum.
     pub queues: Option<u32>,
-    /// Places in the rings of its queues.
+    /// Entries in the ring of each queue.
     #[serde(default)]
     pub rings: RingSizes,
-    /// When it interrupts.
+    /// Interrupt coalescing.
     #[serde(default)]
     pub coalescing: Coalescing,
 }
@@ -44,18 +44,15 @@ pub struct DeviceSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceSettingKind {
     Mtu,
-    /// The sizes of BIG TCP.
     BigTcp,
     Offloads,
     Queues,
-    /// Ring sizes.
     Rings,
-    /// Coalescing of interrupts.
     Coalescing,
 }
 
 impl DeviceSettingKind {
-    /// All of them, in the order in which they are set.
+    /// In the order in which they are applied.
     pub const ALL: [Self; 6] =
         [Self::Mtu, Self::BigTcp, Self::Offloads, Self::Queues, Self::Rings, Self::Coalescing];
 
@@ -70,13 +67,13 @@ impl DeviceSettingKind {
         }
     }
 
-    /// What it is called: `MTU`, `queues`.
+    /// For messages: `MTU`, `queues`.
     #[must_use]
     pub fn noun(self) -> &'static str {
         self.setting().noun()
     }
 
-    /// Whether `settings` say something of it.
+    /// Whether `settings` include this kind.
     #[must_use]
     pub fn is_in(self, settings: &DeviceSettings) -> bool {
         let mut without = settings.clone();
@@ -84,68 +81,67 @@ impl DeviceSettingKind {
         without != *settings
     }
 
-    /// Leaves it out of `settings`.
+    /// Removes this kind from `settings`.
     pub fn take_out(self, settings: &mut DeviceSettings) {
         self.setting().take_out(settings);
     }
 
-    /// The words that set it, each overriding those before it.
+    /// The keys of this kind; later keys override earlier ones.
     pub(crate) fn words(self) -> &'static [Word<DeviceSettings>] {
         self.setting().words()
     }
 
-    /// Whether the two, which both set it, set the same part of it.
+    /// Whether two settings of this kind overlap.
     pub(crate) fn meet(self, one: &DeviceSettings, other: &DeviceSettings) -> bool {
         self.setting().meet(one, other)
     }
 
-    /// The number in `settings` that other factors can be multiples of.
+    /// The value that other factors can use multiples of.
     pub(crate) fn count(self, settings: &DeviceSettings) -> Option<u32> {
         self.setting().count()?(settings)
     }
 
-    /// Whether it has such a number.
+    /// Whether there is such a value.
     pub(crate) fn is_counted(self) -> bool {
         self.setting().count().is_some()
     }
 }
 
 impl DeviceSettings {
-    /// These, overridden by what `other` says.
+    /// Merges `other`, which takes precedence.
     pub(crate) fn put(&mut self, other: &Self) {
         DeviceSettingKind::ALL.into_iter().for_each(|kind| kind.setting().put(self, other));
     }
 }
 
-/// What is to be known of a kind of setting.
+/// A kind of device setting.
 trait DeviceSetting: Sync {
-    /// What it is called.
     fn noun(&self) -> &'static str;
 
-    /// The words that set it, the more general first.
+    /// The keys, most general first.
     fn words(&self) -> &'static [Word<DeviceSettings>];
 
-    /// Overrides it with what `other` says of it.
+    /// Overrides this kind with the value in `other`, if set.
     fn put(&self, settings: &mut DeviceSettings, other: &DeviceSettings);
 
-    /// Leaves it out.
+    /// Removes this kind.
     fn take_out(&self, settings: &mut DeviceSettings);
 
-    /// Whether two settings of it say something of the same part.
+    /// Whether two settings of this kind overlap.
     fn meet(&self, _one: &DeviceSettings, _other: &DeviceSettings) -> bool {
         true
     }
 
-    /// The number that other factors can be multiples of.
+    /// The value that other factors can use multiples of.
     fn count(&self) -> Option<fn(&DeviceSettings) -> Option<u32>> {
         None
     }
 
-    /// Changes the lab so that its device is made with what it needs to be given `settings` later.
+    /// Changes the lab so that `settings` can be applied to the device later.
     fn make_room(&self, _lab: &mut Lab, _device: &DeviceRef, _settings: &DeviceSettings) {}
 }
 
-/// The lab with devices that can be given any of these settings, and its own.
+/// Prepares the lab for its own settings and for those in `later`.
 pub(crate) fn make_room<'s>(
     mut lab: Lab,
     later: impl Iterator<Item = (&'s DeviceRef, &'s DeviceSettings)>,
@@ -161,7 +157,7 @@ fn make_room_for(lab: &mut Lab, device: &DeviceRef, settings: &DeviceSettings) {
     DeviceSettingKind::ALL.into_iter().for_each(|kind| kind.setting().make_room(lab, device, settings));
 }
 
-pub(super) fn of_host(
+pub(super) fn settings_of_host(
     settings: &BTreeMap<DeviceRef, DeviceSettings>,
     host: &HostName,
 ) -> BTreeMap<DeviceRef, DeviceSettings> {
@@ -172,7 +168,7 @@ pub(super) fn of_host(
 mod tests {
     use super::*;
 
-    /// A value of each word that is one.
+    /// An example value of each key.
     fn valid(word: &Word<DeviceSettings>) -> DeviceSettings {
         let schema = word.schema();
         let first = |list: &str| schema[list][0].as_str().map(str::to_owned);
@@ -182,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_has_a_kind_whose_words_set_it_and_nothing_else() {
+    fn each_key_sets_exactly_one_kind() {
         let fields = serde_json::to_value(DeviceSettings::default()).expect("JSON");
         assert_eq!(DeviceSettingKind::ALL.len(), fields.as_object().expect("a table").len());
         assert!(DeviceSettingKind::ALL.is_sorted());

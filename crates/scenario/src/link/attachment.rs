@@ -1,5 +1,5 @@
-//! Attachments: the veth pair of a guest or pod that is a namespace. Owns the tables of guests and pods; one that is a
-//! virtual machine has a device of another kind.
+//! Attachments: the veth pair of a guest or pod in a namespace, and the tables of guests and pods. Virtual machines
+//! have a `Nic` instead.
 
 use std::net::Ipv4Addr;
 
@@ -12,7 +12,7 @@ use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Nic, Way,
 use crate::{
     check::{Checker, Fits, Misfit},
     document::{As, Document, Entry},
-    lab::{Lab, UNTOLD_MTU},
+    lab::{Lab, UNKNOWN_MTU},
     names::{DeviceName, DeviceRef},
     resolve::{Mtus, Resolver, vm_of},
 };
@@ -20,23 +20,23 @@ use crate::{
 /// The device of a guest or pod.
 const DEVICE: &str = "eth0";
 
-/// A guest or pod behind a bridge. Its device is `eth0`; the bridge's port has the name of the guest.
+/// A guest or pod on a bridge. Its device is `eth0`; the bridge port is named after the guest.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GuestTable {
-    /// The bridge that it is attached to.
+    /// The bridge to attach to.
     #[schemars(with = "String")]
     pub(crate) bridge: Spanned<String>,
-    /// The address of its `eth0`.
+    /// Address of its `eth0`.
     #[schemars(with = "As<Ipv4Net>")]
     pub(crate) address: Spanned<As<Ipv4Net>>,
-    /// The kind of virtual machine that it is, one of `vms`. Default: none, it is a network namespace.
+    /// The kind of virtual machine, one of `vms`. Default: none, a network namespace.
     #[schemars(with = "Option<String>")]
     pub(crate) vm: Option<Spanned<String>>,
-    /// The next hop of its default route. Default: it has none.
+    /// Next hop of the default route. Default: no default route.
     #[schemars(with = "Option<As<Ipv4Addr>>")]
     pub(crate) gateway: Option<Spanned<As<Ipv4Addr>>>,
-    /// The MTU of its `eth0` and of the bridge's port. Default: the bridge's.
+    /// MTU of its `eth0` and of the bridge port. Default: the bridge's.
     #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
 }
@@ -46,7 +46,7 @@ impl Entry<GuestTable> {
         DeviceRef::new(self.name(), DEVICE)
     }
 
-    /// The bridge's port, if the bridge exists.
+    /// The bridge port, if the bridge exists.
     fn port(&self, document: &Document) -> Option<DeviceRef> {
         let bridge = document.links.bridges.get(self.table.bridge.get_ref())?;
         Some(DeviceRef::new(bridge.table.host.get_ref(), self.name()))
@@ -107,18 +107,16 @@ impl LinkTable for Entry<GuestTable> {
     }
 }
 
-/// The veth pair of a guest or pod.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
-    /// The guest's or pod's name.
+    /// The name of the guest or pod.
     pub name: String,
     /// The device in the guest or pod.
     pub at: DeviceRef,
-    /// The far end, the bridge's port.
+    /// The far end, which is the bridge port.
     pub port: DeviceRef,
-    /// The address of the guest or pod.
     pub address: Ipv4Net,
-    /// The MTU of both ends, in bytes of IP packet.
+    /// MTU of both ends, in bytes of IP packet.
     pub mtu: u32,
 }
 
@@ -146,12 +144,12 @@ impl LinkKind for Attachment {
         vec![Way::In(if *out == self.at { &self.port } else { &self.at })]
     }
 
-    fn locate(&mut self, told: &Lab) {
-        if self.mtu == UNTOLD_MTU {
-            let mut above = told.links.iter().flat_map(|link| link.kind().above());
+    fn locate(&mut self, lab: &Lab) {
+        if self.mtu == UNKNOWN_MTU {
+            let mut above = lab.links.iter().flat_map(|link| link.kind().above());
             let bridge = above.find(|(port, _)| *port == self.port);
-            let mtu = bridge.and_then(|(_, bridge)| told.mtu(bridge, &told.devices));
-            self.mtu = mtu.unwrap_or(UNTOLD_MTU);
+            let mtu = bridge.and_then(|(_, bridge)| lab.mtu(bridge, &lab.devices));
+            self.mtu = mtu.unwrap_or(UNKNOWN_MTU);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Bridges, each in one host.
+//! Bridges.
 
 use ipnet::Ipv4Net;
 use schemars::JsonSchema;
@@ -10,41 +10,40 @@ use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
     document::{As, Document, Entry},
-    lab::{Lab, UNTOLD_MTU},
+    lab::{Lab, UNKNOWN_MTU},
     names::{DeviceName, DeviceRef},
     resolve::{Draft, Mtus, Resolver},
 };
 
-/// A bridge in a host. Guests, pods and VXLAN devices attach themselves by naming it.
+/// A bridge in a host. Guests, pods and VXLAN devices join it by name.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BridgeTable {
-    /// The host that it is in.
+    /// The host with the bridge.
     #[schemars(with = "String")]
     pub(crate) host: Spanned<String>,
-    /// The name of its device, at most 15 bytes. Default: the table's name.
+    /// Name of the bridge device, at most 15 bytes. Default: the table's name.
     #[schemars(with = "Option<String>", length(max = 15))]
     pub(crate) device: Option<Spanned<String>>,
-    /// The host's own address on it. Default: none.
+    /// The host's address on the bridge. Default: none.
     #[schemars(with = "Option<As<Ipv4Net>>")]
     pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
-    /// Further ports: devices of the same host, as the end of a wire. Default: none.
+    /// Additional ports: devices of the same host, e.g. ends of wires. Default: none.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub(crate) ports: Vec<Spanned<String>>,
-    /// Its MTU. Default: the least of its wires and overlays, or 1500.
+    /// MTU. Default: the smallest MTU of its wires and overlays, or 1500.
     #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
 }
 
 impl Entry<BridgeTable> {
-    /// Its device.
     pub(crate) fn device(&self) -> DeviceRef {
         let device = self.table.device.as_ref().map_or(self.name(), |device| device.get_ref());
         DeviceRef::new(self.table.host.get_ref(), device)
     }
 
-    /// Ends of wires that the bridge itself names.
+    /// Ports listed by the bridge itself.
     pub(crate) fn listed(&self) -> impl Iterator<Item = DeviceName> {
         let host = self.table.host.get_ref();
         self.table.ports.iter().map(move |port| DeviceRef::named_in(host, port.get_ref()).device)
@@ -95,8 +94,7 @@ impl LinkTable for Entry<BridgeTable> {
     }
 
     fn references(&self, checker: &mut Checker<'_>) {
-        let help =
-            "guests, pods and overlays become ports by naming the bridge; list only ends of wires here";
+        let help = "guests, pods and overlays join the bridge by name; list only ends of wires here";
         if checker.host(&self.table.host) {
             for port in &self.table.ports {
                 checker.wire_end(self.table.host.get_ref(), port, help);
@@ -112,34 +110,31 @@ impl LinkTable for Entry<BridgeTable> {
             let addressed = draft.places.addresses.iter().find(|(at, ..)| *at == port);
             if let Some((_, _, place)) = addressed {
                 let message =
-                    format!("`{port}` is a port of the bridge `{}` and has an address", self.name());
-                let help = "give the address to the bridge, and write `none` for the wire's end";
-                problems.push(Problem::new(place.clone(), message, "a port's address").help(help));
+                    format!("`{port}` has an address, but is a port of the bridge `{}`", self.name());
+                let help = "assign the address to the bridge, and write `none` for the end of the wire";
+                problems.push(Problem::new(place.clone(), message, "address of a port").help(help));
             }
         }
     }
 }
 
-/// A bridge in a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bridge {
-    /// Its name in the scenario.
     pub name: String,
     pub at: DeviceRef,
-    /// Its ports: devices of the same host, made by other links.
+    /// Ports: devices of the same host, created by other links.
     pub ports: Vec<DeviceName>,
-    /// The host's own address on the bridge.
+    /// The host's address on the bridge.
     pub address: Option<Ipv4Net>,
     pub mtu: u32,
 }
 
 impl Bridge {
-    /// A bridge of which its host has no address.
+    /// A bridge without an address.
     pub fn new(name: impl Into<String>, at: DeviceRef, ports: Vec<DeviceName>, mtu: u32) -> Self {
         Self { name: name.into(), at, ports, address: None, mtu }
     }
 
-    /// Its ports as devices of its host.
     pub fn port_devices(&self) -> impl Iterator<Item = DeviceRef> {
         self.ports.iter().map(|port| DeviceRef { host: self.at.host.clone(), device: port.clone() })
     }
@@ -176,10 +171,10 @@ impl LinkKind for Bridge {
         true
     }
 
-    fn locate(&mut self, told: &Lab) {
-        if self.mtu == UNTOLD_MTU {
-            let ports = self.port_devices().filter_map(|port| told.mtu(&port, &told.devices));
-            self.mtu = ports.min().unwrap_or(UNTOLD_MTU);
+    fn locate(&mut self, lab: &Lab) {
+        if self.mtu == UNKNOWN_MTU {
+            let ports = self.port_devices().filter_map(|port| lab.mtu(&port, &lab.devices));
+            self.mtu = ports.min().unwrap_or(UNKNOWN_MTU);
         }
     }
 

@@ -1,4 +1,5 @@
-//! What every kind of link answers, as written and as meant. Whoever goes through a lab asks this, and no kind by its name.
+//! The interfaces of a link, as written and as resolved. Code that handles all links uses these instead of matching on
+//! kinds.
 
 use std::{net::Ipv4Addr, ops::Range};
 
@@ -16,134 +17,129 @@ use crate::{
     resolve::{Draft, Mtus, Resolver},
 };
 
-/// A link as written: an entry of its section of the document.
+/// A link as written: an entry in its section of the document.
 pub(crate) trait LinkTable {
-    /// What it is called where its name is complained about; `None` where its devices have that name, which is looked at
-    /// with theirs.
+    /// The noun for messages about its name; `None` if the name is also that of its devices, which are checked
+    /// separately.
     fn noun(&self) -> Option<&'static str> {
         None
     }
-    /// Its name.
     fn name(&self) -> &Spanned<String>;
-    /// The MTU that is written for its devices.
+    /// The MTU written for its devices.
     fn mtu(&self) -> Option<&Spanned<u32>> {
         None
     }
-    /// The devices that it makes.
+    /// The devices that it creates.
     fn devices(&self, document: &Document) -> Vec<WrittenDevice>;
-    /// The MTU that its devices are made with, as far as it is known from the `mtus` of others.
+    /// The MTU of its devices at creation, if it can be derived from `mtus`.
     fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32>;
-    /// Whether that follows from the bridge whose port it makes, and does not count for the bridge's own.
+    /// Whether that MTU follows from its bridge, and so does not count for the bridge's default.
     fn follows_bridge(&self) -> bool {
         false
     }
-    /// The device that it makes a port of the bridge.
+    /// The device that it adds to the bridge as a port.
     fn port_of(&self, _bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
         None
     }
-    /// Whether its devices can be made on a host that exists already, in a namespace beside its own.
+    /// Whether its devices can be created in a separate namespace on an existing host.
     fn fits_existing(&self) -> bool {
         false
     }
-    /// The link as meant; `None` where a name does not resolve.
+    /// The resolved link; `None` if a name does not resolve.
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link>;
-    /// Complains of what it names and is not there, or is of the wrong kind.
+    /// Reports unknown names and references of the wrong kind.
     fn references(&self, checker: &mut Checker<'_>);
-    /// Complains of what is wrong with it in a lab whose names all resolve.
+    /// Reports problems in a lab in which all names resolve.
     fn check(&self, _document: &Document, _draft: &Draft, _problems: &mut Vec<Problem>) {}
-    /// Complains of packets of its own that do not arrive, in a lab whose links are sound each by itself.
+    /// Reports packets sent by the link itself that do not arrive. All links have passed their own checks.
     fn walk(&self, _world: &World<'_>, _draft: &Draft, _problems: &mut Vec<Problem>) {}
 }
 
-/// A device that a table makes, and where that is said.
+/// A device that a table creates, with source positions.
 #[derive(Debug, Clone)]
 pub(crate) struct WrittenDevice {
     pub(crate) at: DeviceRef,
-    /// What names it.
+    /// Where its name is written.
     pub(crate) place: Range<usize>,
-    /// What puts it on its network segment.
+    /// Where it joins its network segment.
     pub(crate) segment: Range<usize>,
-    /// Its address and where that stands.
+    /// Its address and where that is written.
     pub(crate) address: Option<(Ipv4Net, Range<usize>)>,
 }
 
 impl WrittenDevice {
-    /// A device without an address, named at `place`.
     pub(crate) fn new(at: DeviceRef, place: Range<usize>) -> Self {
         Self { at, segment: place.clone(), place, address: None }
     }
 
-    /// The same with an address, if there is one.
     pub(crate) fn with_address(self, address: Option<(Ipv4Net, Range<usize>)>) -> Self {
         Self { address, ..self }
     }
 }
 
-/// A link as meant.
+/// A resolved link.
 pub(crate) trait LinkKind {
-    /// Its name in the scenario.
     fn name(&self) -> &str;
-    /// What a packet meets that passes it.
     fn layer(&self) -> Layer;
-    /// The devices that it makes. They are on one network segment.
+    /// The devices that it creates, which share a network segment.
     fn devices(&self) -> Vec<LinkDevice<'_>>;
-    /// The devices that hand frames up to its own, each with its own.
+    /// Pairs of a device and the device on top of it that receives its frames.
     fn above(&self) -> Vec<(DeviceRef, &DeviceRef)> {
         Vec::new()
     }
-    /// Where a frame can go that is sent out of `out`, one of its devices.
+    /// Where a frame can go when it is sent from `out`.
     fn sent(&self, out: &DeviceRef) -> Vec<Way<'_>>;
-    /// Whether what comes in by its device goes where it would go if it were sent.
+    /// Whether a received frame is forwarded like a sent one.
     fn passes_on(&self) -> bool {
         false
     }
-    /// The VLAN identifier that frames carry below its device.
+    /// The VLAN ID of frames below its device.
     fn tag(&self) -> Option<u16> {
         None
     }
-    /// Whether it is made by the kernel of the virtual machine `host`.
+    /// Whether the kernel of the virtual machine `host` creates it.
     fn is_inside(&self, _host: &HostName) -> bool {
         false
     }
-    /// Takes over what hosts that exist already have told, by the lab that has it.
-    fn locate(&mut self, _told: &Lab) {}
-    /// What of its MTUs does not fit together, or what it stands on.
+    /// Fills in what existing hosts have reported.
+    fn locate(&mut self, _lab: &Lab) {}
+    /// MTU mismatches within the link or with the devices under it.
     fn misfits(&self, mtus: &Fits) -> Vec<Misfit>;
 }
 
-/// A device that a link makes.
+/// A device that a link creates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkDevice<'l> {
     pub at: &'l DeviceRef,
-    /// The MTU that it is made with, in bytes of IP packet.
+    /// MTU at creation, in bytes of IP packet.
     pub mtu: u32,
     pub address: Option<Ipv4Net>,
-    /// The device of the same host that it stands on.
+    /// The device of the same host under it.
     pub over: Option<&'l DeviceName>,
 }
 
 impl LinkDevice<'_> {
-    /// The device that it stands on.
+    /// The device under it.
     #[must_use]
     pub fn under(&self) -> Option<DeviceRef> {
         Some(DeviceRef { host: self.at.host.clone(), device: self.over?.clone() })
     }
 }
 
-/// Where a frame goes next.
+/// The next step of a frame.
 pub(crate) enum Way<'l> {
-    /// In by the device at the other end.
+    /// Received by the device at the other end.
     In(&'l DeviceRef),
-    /// Out of another device of the same host.
+    /// Sent by another device of the same host.
     Out(DeviceRef),
-    /// In by the device at the other end of a tunnel.
+    /// Received by the device at the other end of a tunnel.
     Tunnel {
         over: DeviceRef,
         /// The near end.
         local: Ipv4Addr,
         /// The far end.
         remote: Ipv4Addr,
-        /// The device that it is over at the far end.
+        /// The device under the tunnel at the far end.
         far: DeviceRef,
         /// The device at the far end.
         to: &'l DeviceRef,

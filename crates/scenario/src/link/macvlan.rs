@@ -1,4 +1,4 @@
-//! Macvlans in bridge mode: one more device of a host, with a MAC address and an address of its own, on a wire's end.
+//! Macvlans in bridge mode: a device with its own MAC and IP address on the end of a wire.
 
 use ipnet::Ipv4Net;
 use schemars::JsonSchema;
@@ -17,10 +17,10 @@ use crate::{
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MacvlanTable {
-    /// The host that it is in.
+    /// The host with the device.
     #[schemars(with = "String")]
     pub(crate) host: Spanned<String>,
-    /// The device under it: an end of a wire, and no port of a bridge.
+    /// The device under it: the end of a wire that is not a bridge port.
     #[schemars(with = "String")]
     pub(crate) over: Spanned<String>,
     /// Its address.
@@ -49,7 +49,7 @@ impl LinkTable for Entry<MacvlanTable> {
         vec![WrittenDevice::new(self.at(), self.name.span()).with_address(address)]
     }
 
-    /// Settings come when all devices stand, so it is what the device under it is made with.
+    /// Settings are applied after all devices exist, so the MTU is that of the underlying device at creation.
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         Some(mtus.made(&self.under()))
     }
@@ -67,17 +67,15 @@ impl LinkTable for Entry<MacvlanTable> {
     }
 }
 
-/// A macvlan in bridge mode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Macvlan {
-    /// Its name in the scenario; also that of its device.
+    /// Also the name of its device.
     pub name: String,
     pub at: DeviceRef,
     /// The device under it, in the same host.
     pub over: DeviceName,
-    /// Its address.
     pub address: Ipv4Net,
-    /// Its MTU, in bytes of IP packet.
+    /// MTU, in bytes of IP packet.
     pub mtu: u32,
 }
 

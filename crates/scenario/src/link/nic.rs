@@ -1,4 +1,4 @@
-//! Network devices of virtual machines: virtio in the guest, a tap device where its bridge is. They are written as guests.
+//! Network devices of virtual machines: virtio in the guest, a tap device on the host of its bridge. Written as guests.
 
 use ipnet::Ipv4Net;
 use serde::{Deserialize, Serialize};
@@ -10,23 +10,22 @@ use crate::{
     names::{DeviceRef, HostName},
 };
 
-/// The most that a tap device takes: 65535 less the header of Ethernet (tun_net_initialize in drivers/net/tun.c).
+/// Maximum MTU of a tap device: 65535 minus the Ethernet header (tun_net_initialize in drivers/net/tun.c).
 const MOST_OF_TAP: u32 = *MTUS.end() - 14;
 
-/// The network device of a virtual machine: virtio in the guest, a tap device where its bridge is.
+/// The network device of a virtual machine: virtio in the guest, a tap device on the host of its bridge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nic {
     /// The guest's name.
     pub name: String,
     /// The device in the guest.
     pub at: DeviceRef,
-    /// The tap device, the bridge's port.
+    /// The tap device, which is the bridge port.
     pub port: DeviceRef,
-    /// The guest's address.
     pub address: Ipv4Net,
-    /// The MTU of both, in bytes of IP packet.
+    /// MTU of both, in bytes of IP packet.
     pub mtu: u32,
-    /// Queues of each direction that it is made with.
+    /// Queues per direction at creation.
     pub queues: u32,
 }
 
@@ -36,7 +35,6 @@ impl From<Nic> for Link {
     }
 }
 
-/// Has the guest's device at `at` made with `queues`.
 pub(crate) fn set_queues(lab: &mut Lab, at: &DeviceRef, queues: u32) {
     for link in &mut lab.links {
         if let Link::Nic(nic) = link
@@ -72,10 +70,10 @@ impl LinkKind for Nic {
     fn misfits(&self, mtus: &Fits) -> Vec<Misfit> {
         let Some(mtu) = mtus.of(&self.port).filter(|mtu| *mtu > MOST_OF_TAP) else { return Vec::new() };
         let message = format!(
-            "`{}` has MTU {mtu}, but is the tap device of a virtual machine: {MOST_OF_TAP} is its most",
+            "`{}` has MTU {mtu}, but a tap device of a virtual machine supports at most {MOST_OF_TAP}",
             self.port
         );
-        let help = format!("take {MOST_OF_TAP} or less for the guest and all that is on its bridge");
+        let help = format!("use {MOST_OF_TAP} or less for the guest and everything on its bridge");
         vec![Misfit { blamed: self.port.clone(), message, help }]
     }
 }

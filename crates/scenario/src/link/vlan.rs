@@ -1,4 +1,4 @@
-//! VLANs (IEEE 802.1Q): a device whose frames carry an identifier over a wire's end.
+//! VLANs (IEEE 802.1Q): devices that send tagged frames over the end of a wire.
 
 use ipnet::Ipv4Net;
 use schemars::JsonSchema;
@@ -14,24 +14,24 @@ use crate::{
     resolve::{Draft, Mtus, Resolver},
 };
 
-/// A VLAN's device (IEEE 802.1Q). It has the table's name, at most 15 bytes, the MTU of the device under it, and either an
-/// address or a bridge.
+/// A VLAN device (IEEE 802.1Q). It has the table's name, at most 15 bytes, the MTU of the device under it, and either
+/// an address or a bridge.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VlanTable {
-    /// The host that it is in.
+    /// The host with the device.
     #[schemars(with = "String")]
     pub(crate) host: Spanned<String>,
-    /// The device under it: an end of a wire, and no port of a bridge.
+    /// The device under it: the end of a wire that is not a bridge port.
     #[schemars(with = "String")]
     pub(crate) over: Spanned<String>,
-    /// The VLAN identifier that its frames carry.
+    /// The VLAN ID.
     #[schemars(with = "u16", range(min = 1, max = 4094))]
     pub(crate) id: Spanned<u16>,
-    /// Its address, if packets are routed into the VLAN.
+    /// Its address, to route packets into the VLAN.
     #[schemars(with = "Option<As<Ipv4Net>>")]
     pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
-    /// The bridge whose port it is, if frames are bridged into the VLAN.
+    /// The bridge to join, to bridge frames into the VLAN.
     #[schemars(with = "Option<String>")]
     pub(crate) bridge: Option<Spanned<String>>,
 }
@@ -56,7 +56,7 @@ impl LinkTable for Entry<VlanTable> {
         vec![WrittenDevice::new(self.at(), self.name.span()).with_address(address)]
     }
 
-    /// Settings come when all devices stand, so it is what the device under it is made with.
+    /// Settings are applied after all devices exist, so the MTU is that of the underlying device at creation.
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         Some(mtus.made(&self.under()))
     }
@@ -90,34 +90,33 @@ impl LinkTable for Entry<VlanTable> {
     fn check(&self, document: &Document, _: &Draft, problems: &mut Vec<Problem>) {
         let id = &self.table.id;
         if !(1..4095).contains(id.get_ref()) {
-            let message = format!("{} is not a VLAN identifier", id.get_ref());
-            problems.push(Problem::new(id.span(), message, "out of range").help("take one from 1 to 4094"));
+            let message = format!("{} is not a valid VLAN ID", id.get_ref());
+            problems.push(Problem::new(id.span(), message, "out of range").help("use 1 to 4094"));
         }
         let mut before = document.links.vlans.iter().take_while(|other| other.name() != self.name());
-        let same = |other: &&Entry<VlanTable>| {
+        let duplicate = |other: &&Entry<VlanTable>| {
             other.under() == self.under() && other.table.id.get_ref() == id.get_ref()
         };
-        if let Some(other) = before.find(same) {
+        if let Some(other) = before.find(duplicate) {
             let message =
-                format!("VLAN {} on `{}` is `{}` already", id.get_ref(), self.under(), other.name());
-            problems.push(Problem::new(id.span(), message, "the same VLAN").help("take another identifier"));
+                format!("VLAN {} on `{}` is already used by `{}`", id.get_ref(), self.under(), other.name());
+            problems.push(Problem::new(id.span(), message, "duplicate VLAN").help("use another VLAN ID"));
         }
     }
 }
 
-/// A VLAN's device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vlan {
-    /// Its name in the scenario; also that of its device.
+    /// Also the name of its device.
     pub name: String,
     pub at: DeviceRef,
     /// The device under it, in the same host.
     pub over: DeviceName,
-    /// The VLAN identifier, 1 to 4094.
+    /// The VLAN ID, 1 to 4094.
     pub id: u16,
-    /// Its address; none when it is a bridge's port.
+    /// `None` for a bridge port.
     pub address: Option<Ipv4Net>,
-    /// Its MTU, in bytes of IP packet: the tag is beside it.
+    /// MTU, in bytes of IP packet, without the tag.
     pub mtu: u32,
 }
 

@@ -1,4 +1,4 @@
-//! VXLAN overlays (RFC 7348): a device in every member host, and tunnels between them over the members' underlays.
+//! VXLAN overlays (RFC 7348): a device in each member host, with tunnels over the members' underlays.
 
 use std::{net::Ipv4Addr, ops::Range};
 
@@ -12,49 +12,49 @@ use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
     document::{As, Document, Entry, Section},
-    lab::{Lab, UNTOLD_MTU},
+    lab::{Lab, UNKNOWN_MTU},
     names::{DeviceName, DeviceRef},
     packet_walk::World,
     resolve::{Draft, Mtus, Resolver},
 };
 
-/// What VXLAN over IPv4 adds to a packet (RFC 7348, section 5): IPv4 20, UDP 8, VXLAN 8, Ethernet 14.
+/// VXLAN overhead over IPv4 (RFC 7348, section 5): IPv4 20, UDP 8, VXLAN 8, Ethernet 14.
 const ENCAPSULATION: u32 = 50;
-/// IANA's.
+/// Assigned by IANA.
 const PORT: u16 = 4789;
 
-/// A VXLAN overlay. Its device has the same name in every member: the table's name, at most 15 bytes.
+/// A VXLAN overlay. Its device has the same name in each member: the table's name, at most 15 bytes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VxlanTable {
-    /// The VXLAN network identifier.
+    /// The VXLAN network identifier (VNI).
     #[schemars(with = "u32", range(min = 1, max = 16_777_215))]
     pub(crate) vni: Spanned<u32>,
-    /// The UDP port of the tunnel. Default: 4789.
+    /// UDP port of the tunnel. Default: 4789.
     #[schemars(with = "Option<u16>", range(min = 1))]
     pub(crate) port: Option<Spanned<u16>>,
-    /// How a member knows where a MAC address lives: `unicast` (entries for every member, nothing is learned) or
-    /// `learning` (it floods and learns). Default: `unicast`.
+    /// How members find a MAC address: `unicast` (static entries for all members, no learning) or `learning` (flood and
+    /// learn). Default: `unicast`.
     pub(crate) fdb: Option<Forwarding>,
-    /// The MTU of its devices. Default: the least of the devices under it, less 50 bytes of encapsulation.
+    /// MTU of its devices. Default: the smallest MTU of the devices under it, minus 50 bytes of encapsulation.
     #[schemars(with = "Option<u32>", range(min = 576, max = 65485))]
     pub(crate) mtu: Option<Spanned<u32>>,
-    /// Its members, by host: `[vxlans.vx0.members.node1]`. At least two.
+    /// Members, by host: `[vxlans.vx0.members.node1]`. At least two.
     pub(crate) members: Section<MemberTable>,
 }
 
-/// An overlay's device in one host. It has either an address or a bridge.
+/// The overlay's device in a host. It has either an address or a bridge.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MemberTable {
-    /// The device of the host that carries the tunnel's packets; its address is the tunnel's end. A host that exists already
-    /// has none: its own network carries them.
+    /// The device that carries the tunnel; its address is the tunnel endpoint. Not set on an existing host, whose own
+    /// network carries the tunnel.
     #[schemars(with = "Option<String>")]
     pub(crate) over: Option<Spanned<String>>,
-    /// The address of the VXLAN device, if packets are routed into the tunnel.
+    /// Address of the VXLAN device, to route packets into the tunnel.
     #[schemars(with = "Option<As<Ipv4Net>>")]
     pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
-    /// The bridge whose port the VXLAN device is, if packets are bridged into the tunnel.
+    /// The bridge that the VXLAN device joins, to bridge packets into the tunnel.
     #[schemars(with = "Option<String>")]
     pub(crate) bridge: Option<Spanned<String>>,
 }
@@ -74,7 +74,7 @@ impl Entry<VxlanTable> {
             Some(existing) => (existing.end(&at.host).device, existing.address),
             None => {
                 let over = member.over();
-                // The end of a tunnel is not inside another.
+                // Tunnels cannot be nested.
                 let is_overlay = resolver.document.links.vxlans.get(over.device.as_str()).is_some();
                 let local = resolver.address(&over).filter(|_| !is_overlay);
                 (over, local)
@@ -89,38 +89,37 @@ impl Entry<VxlanTable> {
         }
     }
 
-    /// A host that is made has no way to one that exists already.
-    fn mixture(&self, document: &Document, problems: &mut Vec<Problem>) {
-        let exists = |member: &&Entry<MemberTable>| document.existing(member.name()).is_some();
+    /// Lab namespaces have no connection to existing hosts.
+    fn mixed_members(&self, document: &Document, problems: &mut Vec<Problem>) {
+        let is_existing = |member: &&Entry<MemberTable>| document.existing(member.name()).is_some();
         let members = || self.table.members.iter();
-        if let (Some(there), Some(made)) = (members().find(exists), members().find(|member| !exists(member)))
+        if let (Some(existing), Some(lab_member)) =
+            (members().find(is_existing), members().find(|member| !is_existing(member)))
         {
             let message = format!(
-                "no tunnel leads from `{}`, which is made in a network of its own, to `{}`, which exists already",
-                made.name(),
-                there.name()
+                "no connection between `{}`, a namespace of the lab, and the existing host `{}`",
+                lab_member.name(),
+                existing.name()
             );
-            let help = "this machine itself is a member as a host with `local = true`";
-            problems.push(Problem::new(made.name.span(), message, "not connected").help(help));
+            let help = "to include this machine, add a host with `local = true`";
+            problems.push(Problem::new(lab_member.name.span(), message, "not connected").help(help));
         }
     }
 
     fn identifiers(&self, problems: &mut Vec<Problem>) {
         let (vni, table) = (*self.table.vni.get_ref(), &self.table);
         if !(1..1 << 24).contains(&vni) {
-            let message = format!("{vni} is not a VXLAN network identifier");
-            problems.push(
-                Problem::new(table.vni.span(), message, "out of range").help("take one from 1 to 16777215"),
-            );
+            let message = format!("{vni} is not a valid VNI");
+            problems.push(Problem::new(table.vni.span(), message, "out of range").help("use 1 to 16777215"));
         }
         if let Some(port) = table.port.as_ref().filter(|port| *port.get_ref() == 0) {
-            let problem = Problem::new(port.span(), "a UDP port is not 0", "out of range");
-            problems.push(problem.help("4789 is usual"));
+            let problem = Problem::new(port.span(), "the UDP port cannot be 0", "out of range");
+            problems.push(problem.help("the default is 4789"));
         }
         if table.members.0.len() < 2 {
             let message = format!("the overlay `{}` has fewer than two members", self.name());
             let help = format!("add `[vxlans.{}.members.HOST]` for each host that it connects", self.name());
-            problems.push(Problem::new(self.name.span(), message, "nobody to talk to").help(help));
+            problems.push(Problem::new(self.name.span(), message, "too few members").help(help));
         }
     }
 
@@ -128,9 +127,11 @@ impl Entry<VxlanTable> {
         let unaddressed = |member: &&VxlanMember| !member.existing && member.local.is_unspecified();
         for member in vxlan.members.iter().filter(unaddressed) {
             let Some(place) = self.place_of_over(&member.at) else { continue };
-            let message =
-                format!("`{}:{}` has no address for the tunnel to end at", member.at.host, member.underlay);
-            let help = "an overlay stands on a wire's end or a bridge that has an address";
+            let message = format!(
+                "`{}:{}` has no address to use as the tunnel endpoint",
+                member.at.host, member.underlay
+            );
+            let help = "an overlay needs the end of a wire, or a bridge, with an address";
             problems.push(Problem::new(place, message, "no address").help(help));
         }
     }
@@ -145,24 +146,24 @@ impl Entry<VxlanTable> {
             let network = address.get_ref().0.trunc();
             if *first.get_or_insert(network) != network {
                 let message = format!("the members of `{}` are in different networks", self.name());
-                let help = "an overlay is one network: give all members addresses of one prefix";
-                problems.push(Problem::new(address.span(), message, "another network").help(help));
+                let help = "all members of an overlay need addresses with the same prefix";
+                problems.push(Problem::new(address.span(), message, "different network").help(help));
             }
         }
     }
 
-    /// Two overlays with one identifier on one port of a host could not be told apart (and the kernel refuses them).
+    /// The kernel rejects two overlays with the same VNI and port in a host.
     fn duplicates(&self, document: &Document, problems: &mut Vec<Problem>) {
         let (vni, port) = (*self.table.vni.get_ref(), self.port());
         let before = document.links.vxlans.iter().take_while(|other| other.name() != self.name());
-        let like = before.filter(|other| *other.table.vni.get_ref() == vni && other.port() == port);
-        let clash = like
+        let same = before.filter(|other| *other.table.vni.get_ref() == vni && other.port() == port);
+        let clash = same
             .filter(|other| self.table.members.names().any(|host| other.table.members.get(host).is_some()))
             .last();
         if let Some(other) = clash.map(Entry::name) {
-            let message = format!("VNI {vni} on port {port} is taken by `{other}` in a host that both have");
-            let problem = Problem::new(self.table.vni.span(), message, "the same VNI");
-            problems.push(problem.help("take another VNI"));
+            let message = format!("VNI {vni} on port {port} is already used by `{other}` in a shared host");
+            let problem = Problem::new(self.table.vni.span(), message, "duplicate VNI");
+            problems.push(problem.help("use another VNI"));
         }
     }
 }
@@ -191,10 +192,10 @@ impl LinkTable for Entry<VxlanTable> {
             return Some(*mtu.get_ref());
         }
         if self.table.members.names().any(|host| document.existing(host).is_some()) {
-            return Some(UNTOLD_MTU);
+            return Some(UNKNOWN_MTU);
         }
         let under = self.table.members.iter().map(Entry::<MemberTable>::over);
-        // A tunnel is made before settings are: it can be no larger than what its underlay is made with.
+        // A tunnel is created before settings are applied, so it must fit the underlay's MTU at creation.
         under
             .filter_map(|over| Some(mtus.effective(&over)?.min(mtus.made(&over))))
             .min()
@@ -237,18 +238,18 @@ impl LinkTable for Entry<VxlanTable> {
 
     fn check(&self, document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
         self.identifiers(problems);
-        self.mixture(document, problems);
-        if let Some(vxlan) = meant(draft, self.name()) {
+        self.mixed_members(document, problems);
+        if let Some(vxlan) = resolved(draft, self.name()) {
             self.without_local(vxlan, problems);
         }
         self.networks(problems);
         self.duplicates(document, problems);
     }
 
-    /// Every member must reach every other over the underlay.
+    /// Checks that all members reach each other over the underlay.
     fn walk(&self, world: &World<'_>, draft: &Draft, problems: &mut Vec<Problem>) {
-        let Some(vxlan) = meant(draft, self.name()) else { return };
-        // What lies between hosts that exist already is not known.
+        let Some(vxlan) = resolved(draft, self.name()) else { return };
+        // The network between existing hosts is unknown.
         for near in vxlan.members.iter().filter(|near| !near.existing) {
             let others = vxlan.members.iter().filter(|far| far.at != near.at && !far.existing);
             let stop = others.filter_map(|far| Some((&far.at.host, unreachable(world, near, far)?))).next();
@@ -262,13 +263,13 @@ impl LinkTable for Entry<VxlanTable> {
 }
 
 impl Entry<MemberTable> {
-    /// The device under it, of a host that is made.
+    /// The device under it, in a host of the lab.
     fn over(&self) -> DeviceRef {
         DeviceRef::named_in(self.name(), self.table.over.as_ref().map_or("", |over| over.get_ref()))
     }
 }
 
-fn meant<'d>(draft: &'d Draft, name: &str) -> Option<&'d Vxlan> {
+fn resolved<'d>(draft: &'d Draft, name: &str) -> Option<&'d Vxlan> {
     draft.lab.links.iter().find_map(|link| match link {
         Link::Vxlan(vxlan) if vxlan.name == name => Some(vxlan),
         _ => None,
@@ -280,44 +281,43 @@ fn unreachable(world: &World<'_>, near: &VxlanMember, far: &VxlanMember) -> Opti
     Some(format!("following a packet to {}, {stop}", far.local))
 }
 
-/// How an overlay knows where a MAC address lives.
+/// How an overlay finds a MAC address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forwarding {
-    /// Entries for every member, nothing is learned.
+    /// Static entries for all members, no learning.
     Unicast,
-    /// Flooding to every member, and learning.
+    /// Flooding to all members, and learning.
     Learning,
 }
 
 /// A VXLAN overlay (RFC 7348).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vxlan {
-    /// Its name in the scenario; also the name of its devices.
+    /// Also the name of its devices.
     pub name: String,
-    /// The VXLAN network identifier, below 2^24.
+    /// The VNI, below 2^24.
     pub vni: u32,
-    /// The UDP port; 4789 is IANA's.
+    /// The UDP port.
     pub port: u16,
-    /// How destinations are known.
     pub forwarding: Forwarding,
-    /// The MTU of its devices: the underlay's less 50 bytes of encapsulation, unless the scenario says less.
+    /// MTU of its devices.
     pub mtu: u32,
-    /// Its devices, one a host.
+    /// One device per host.
     pub members: Vec<VxlanMember>,
 }
 
-/// An overlay's device in one host.
+/// The overlay's device in a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VxlanMember {
     pub at: DeviceRef,
     /// The host's device that carries the encapsulated packets.
     pub underlay: DeviceName,
-    /// The host's address on it: the tunnel's end.
+    /// The tunnel endpoint: the host's address on the underlay.
     pub local: Ipv4Addr,
-    /// The device's own address inside the overlay; none when it is only a bridge's port.
+    /// The device's address inside the overlay; `None` for a bridge port.
     pub address: Option<Ipv4Net>,
-    /// Whether the underlay is the own network of a host that exists already; the device is in a namespace beside it.
+    /// Whether the underlay is the network of an existing host. The device is then in a separate namespace there.
     #[serde(default)]
     pub existing: bool,
 }
@@ -366,17 +366,17 @@ impl LinkKind for Vxlan {
         ways.collect()
     }
 
-    fn locate(&mut self, told: &Lab) {
+    fn locate(&mut self, lab: &Lab) {
         for member in &mut self.members {
-            let Some(existing) = told.existing(&member.at.host) else { continue };
+            let Some(existing) = lab.existing(&member.at.host) else { continue };
             member.underlay = existing.end(&member.at.host).device.device;
-            // One that no agent of this run is on is sent nothing: what listens there is its owner's.
+            // Nothing is sent to a host without an agent of this run: other software may use the port there.
             member.local =
                 existing.address.filter(|_| existing.mtu.is_some()).unwrap_or(Ipv4Addr::UNSPECIFIED);
         }
-        if self.mtu == UNTOLD_MTU {
-            let told = self.members.iter().filter_map(|member| told.existing(&member.at.host)?.mtu);
-            self.mtu = told.min().map_or(UNTOLD_MTU, |least| least.saturating_sub(ENCAPSULATION));
+        if self.mtu == UNKNOWN_MTU {
+            let mtus = self.members.iter().filter_map(|member| lab.existing(&member.at.host)?.mtu);
+            self.mtu = mtus.min().map_or(UNKNOWN_MTU, |least| least.saturating_sub(ENCAPSULATION));
         }
     }
 
@@ -393,8 +393,8 @@ fn too_big_for(mtus: &Fits, tunnel: &DeviceRef, under: &DeviceRef) -> Option<Mis
     let (inner, outer) = (mtus.of(tunnel)?, mtus.of(under)?);
     let most = outer.saturating_sub(ENCAPSULATION);
     let message = format!(
-        "MTU {inner} of `{tunnel}` does not fit the tunnel: `{under}` has {outer}, encapsulation takes {ENCAPSULATION}"
+        "MTU {inner} of `{tunnel}` is too large: `{under}` has MTU {outer}, and encapsulation adds {ENCAPSULATION} bytes"
     );
-    let help = format!("take {most} or less for the overlay, or a larger MTU for the wire under it");
+    let help = format!("use {most} or less for the overlay, or a larger MTU for the wire under it");
     (inner > most).then(|| Misfit { blamed: tunnel.clone(), message, help })
 }

@@ -1,4 +1,4 @@
-//! Wires: a veth pair between two hosts.
+//! Wires: veth pairs between two hosts.
 
 use ipnet::Ipv4Net;
 use schemars::JsonSchema;
@@ -19,16 +19,16 @@ use crate::{
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WireTable {
-    /// Both ends, each written `host:device`. The devices are made for the wire.
+    /// Both ends, each `host:device`. The wire creates the devices.
     #[schemars(with = "[As<DeviceRef>; 2]")]
     pub(crate) between: [Spanned<As<DeviceRef>>; 2],
-    /// The addresses of both ends, in the same order; `none` for an end that is a bridge's port. Left out, neither has one.
+    /// Addresses of both ends, in the same order; `none` for a bridge port. Default: none.
     #[schemars(with = "Option<[As<Option<Ipv4Net>>; 2]>")]
     pub(crate) addresses: Option<[Spanned<As<Option<Ipv4Net>>>; 2]>,
-    /// The MTU of both ends, in bytes of IP packet. Default: 1500.
+    /// MTU of both ends, in bytes of IP packet. Default: 1500.
     #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
-    /// A limit on what each end sends. Default: none, as fast as memory allows.
+    /// Rate limit for each direction. Default: none.
     #[schemars(with = "Option<As<BitRate>>")]
     pub(crate) rate: Option<Spanned<As<BitRate>>>,
 }
@@ -59,7 +59,7 @@ impl LinkTable for Entry<WireTable> {
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         let [one, other] = self.table.between.each_ref().map(|end| mtus.set(&end.get_ref().0));
         let written = self.table.mtu.as_ref().map_or(Mtus::DEFAULT, |mtu| *mtu.get_ref());
-        // Made as both ends will be, so that what stands on the wire is made to fit that.
+        // Uses the MTU set later on both ends, so that devices on top of the wire fit it.
         Some(one.filter(|_| one == other).unwrap_or(written))
     }
 
@@ -81,9 +81,9 @@ impl LinkTable for Entry<WireTable> {
             checker.host_text(end.get_ref().0.host.as_str(), end);
         }
         if ends[0].get_ref().0.host == ends[1].get_ref().0.host {
-            let message = format!("both ends of the wire `{}` are in one host", self.name());
-            let help = "a wire goes from one host to another";
-            checker.problems.push(Problem::new(ends[1].span(), message, "the same host").help(help));
+            let message = format!("both ends of the wire `{}` are on the same host", self.name());
+            let help = "a wire connects two hosts";
+            checker.problems.push(Problem::new(ends[1].span(), message, "same host").help(help));
         }
     }
 
@@ -96,14 +96,14 @@ impl LinkTable for Entry<WireTable> {
                 "the ends of the wire `{}` are in different networks: {first} and {second}",
                 self.name()
             );
-            let problem = Problem::new(other.span(), message, "another network");
-            problems.push(problem.help("give both ends addresses of one network"));
+            let problem = Problem::new(other.span(), message, "different network");
+            problems.push(problem.help("use addresses from the same network"));
         }
     }
 }
 
-/// What a wire's rate may be: a token bucket that holds two of the largest packets has to fill within what the kernel can
-/// count (2^32 ticks of 64 ns, tc-tbf(8)).
+/// Range of a wire's rate: a token bucket of two maximum-size packets must fill within the range of the kernel's
+/// counter (2^32 ticks of 64 ns, tc-tbf(8)).
 const SLOWEST: BitRate = BitRate(8e3);
 const FASTEST: BitRate = BitRate(1e12);
 
@@ -111,33 +111,29 @@ fn rate_out_of(written: &Spanned<As<BitRate>>) -> Option<Problem> {
     let rate = written.get_ref().0;
     let problem = Problem::new(written.span(), format!("a rate of {rate} is out of range"), "out of range");
     let out = rate.0 < SLOWEST.0 || rate.0 > FASTEST.0;
-    out.then(|| problem.help(format!("take one from {SLOWEST} to {FASTEST}")))
+    out.then(|| problem.help(format!("use {SLOWEST} to {FASTEST}")))
 }
 
-/// A wire: two devices that are each other's far end (a veth pair).
+/// A wire: a veth pair.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Wire {
-    /// Its name in the scenario.
     pub name: String,
-    /// Both ends.
     pub ends: [LinkEnd; 2],
-    /// The MTU of both ends, in bytes of IP packet.
+    /// MTU of both ends, in bytes of IP packet.
     pub mtu: u32,
-    /// A limit on what each end sends, if the wire is to be slower than memory.
+    /// Rate limit for each direction.
     pub rate: Option<BitRate>,
 }
 
 /// One end of a wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkEnd {
-    /// The device, made for this wire.
+    /// The device, created for this wire.
     pub at: DeviceRef,
-    /// Its address, if it has one.
     pub address: Option<Ipv4Net>,
 }
 
 impl LinkEnd {
-    /// The device `at`, with an address if it has one.
     #[must_use]
     pub fn new(at: DeviceRef, address: Option<Ipv4Net>) -> Self {
         Self { at, address }
@@ -145,7 +141,7 @@ impl LinkEnd {
 }
 
 impl Wire {
-    /// A wire as fast as memory.
+    /// A wire without a rate limit.
     pub fn new(name: impl Into<String>, ends: [LinkEnd; 2], mtu: u32) -> Self {
         Self { name: name.into(), ends, mtu, rate: None }
     }

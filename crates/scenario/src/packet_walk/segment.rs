@@ -1,4 +1,4 @@
-//! Network segments: how a frame gets from one device to another below routing, through links of every kind.
+//! Network segments: the layer-2 path of a frame between two devices, through links of any kind.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,24 +11,24 @@ use crate::{
     names::DeviceRef,
 };
 
-/// One thing that a frame meets.
+/// A step of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step<'l> {
     Device(&'l DeviceRef),
     Layer(Layer),
-    /// A tunnel's underlay, to be walked as a packet of its own.
+    /// A tunnel's underlay, traced as a separate packet.
     Tunnel {
         over: DeviceRef,
         /// The near end.
         local: Ipv4Addr,
         /// The far end.
         remote: Ipv4Addr,
-        /// The device that it is over at the far end.
+        /// The underlay device at the far end.
         far: DeviceRef,
     },
 }
 
-/// Every device by what it leads to, and by what stands on it.
+/// Links by device, and links on top of each device.
 pub(super) struct Segments<'l> {
     devices: BTreeMap<DeviceRef, (&'l DeviceRef, &'l dyn LinkKind)>,
     above: BTreeMap<DeviceRef, Vec<(&'l DeviceRef, &'l dyn LinkKind)>>,
@@ -46,7 +46,7 @@ impl<'l> Segments<'l> {
         Self { devices, above }
     }
 
-    /// The way of a frame sent out of `out` to the device that satisfies `wanted`.
+    /// The path of a frame from `out` to a device that satisfies `wanted`.
     pub(super) fn way(&self, out: &DeviceRef, wanted: impl Fn(&DeviceRef) -> bool) -> Option<Vec<Step<'l>>> {
         let (seen, tags, way) = (BTreeSet::new(), Vec::new(), Vec::new());
         let mut search = Search { segments: self, wanted: &wanted, seen, tags, way };
@@ -58,13 +58,13 @@ struct Search<'s, 'l, W> {
     segments: &'s Segments<'l>,
     wanted: &'s W,
     seen: BTreeSet<&'l DeviceRef>,
-    /// The VLAN identifiers that the frame carries, the outermost last.
+    /// The frame's VLAN IDs, outermost last.
     tags: Vec<u16>,
     way: Vec<Step<'l>>,
 }
 
 impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
-    /// Sends out of a device; true if the frame comes to the wanted one.
+    /// Sends a frame from a device. Returns whether it reaches the wanted one.
     fn send(&mut self, out: &DeviceRef) -> bool {
         let Some((at, link)) = self.segments.devices.get(out).copied() else { return false };
         if !self.seen.insert(at) {
@@ -77,7 +77,7 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
         })
     }
 
-    /// Does what becomes of a frame that leaves by a link's device.
+    /// Follows a frame that leaves through a link's device.
     fn leave(&mut self, at: &DeviceRef, link: &'l dyn LinkKind) -> bool {
         self.or_undo(|search| {
             search.way.push(Step::Layer(link.layer()));
@@ -92,7 +92,7 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
         })
     }
 
-    /// A frame comes in by a device: it is for this host, or for what stands on the device, or is passed on.
+    /// A device receives a frame: it is for this host, for a device on top, or forwarded.
     fn receive(&mut self, at: &'l DeviceRef) -> bool {
         if !self.seen.insert(at) {
             return false;
@@ -121,7 +121,7 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
         link.filter(|link| link.passes_on()).is_some_and(|link| self.leave(at, link))
     }
 
-    /// Takes `step`; where the frame does not arrive, all is as it was before, but what was seen.
+    /// Runs `step`, and restores everything but `seen` if the frame does not arrive.
     fn or_undo(&mut self, step: impl FnOnce(&mut Self) -> bool) -> bool {
         let (mark, tags) = (self.way.len(), self.tags.clone());
         let arrived = step(self);

@@ -1,4 +1,4 @@
-//! Settings of a device, read word by word.
+//! Reads the settings of a device.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::{
     nearest,
 };
 
-/// What the table sets, a more general word before those that override it, and what is wrong with it.
+/// The settings in the table, with specific keys overriding general ones, and its problems.
 pub(crate) fn device_settings(table: &DeviceTable) -> (DeviceSettings, Vec<Problem>) {
     let (mut settings, mut problems) = (DeviceSettings::default(), Vec::new());
     let words = || DeviceSettingKind::ALL.into_iter().flat_map(DeviceSettingKind::words);

@@ -1,4 +1,4 @@
-//! How a host of the document is reached that exists already, with every default. Must not judge.
+//! Resolves how an existing host is reached. Does not report problems.
 
 use crate::{
     document::HostTable,
@@ -6,7 +6,7 @@ use crate::{
     names::DeviceName,
 };
 
-/// `None` of a host that is made.
+/// `None` for a host that the lab creates.
 pub(crate) fn of(table: &HostTable) -> Option<ExistingHost> {
     let local = table.local.as_ref().is_some_and(|local| *local.get_ref());
     let access = match (&table.ssh, &table.member) {

@@ -1,14 +1,13 @@
-//! The MTU with which every device is made: written, derived from what it stands on, or the default.
+//! MTU of each device at creation: as written, derived from the devices under it, or the default.
 
 use std::collections::BTreeMap;
 
 use super::device_settings;
 use crate::{document::Document, link::LinkTable, names::DeviceRef};
 
-/// How deep links may stand on each other before the default is taken.
+/// Maximum nesting of links for derived MTUs.
 const DEPTH: usize = 8;
 
-/// MTUs by device.
 pub(crate) struct Mtus {
     made: BTreeMap<DeviceRef, u32>,
     set: BTreeMap<DeviceRef, u32>,
@@ -18,7 +17,6 @@ impl Mtus {
     /// Ethernet's.
     pub(crate) const DEFAULT: u32 = 1500;
 
-    /// The MTUs of all devices of the document.
     pub(super) fn of(document: &Document) -> Self {
         let set = document.devices.iter().filter_map(|entry| {
             let (settings, _) = device_settings(&entry.table);
@@ -40,17 +38,17 @@ impl Mtus {
         }
     }
 
-    /// The MTU with which the device is made.
+    /// At creation.
     pub(crate) fn made(&self, device: &DeviceRef) -> u32 {
         self.made.get(device).copied().unwrap_or(Self::DEFAULT)
     }
 
-    /// The MTU that a setting gives it.
+    /// From a device setting.
     pub(crate) fn set(&self, device: &DeviceRef) -> Option<u32> {
         self.set.get(device).copied()
     }
 
-    /// The MTU that it has in the end, if it is known yet.
+    /// The final MTU, if known yet.
     pub(crate) fn effective(&self, device: &DeviceRef) -> Option<u32> {
         self.set(device).or_else(|| self.made.get(device).copied())
     }

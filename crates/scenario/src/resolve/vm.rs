@@ -1,4 +1,4 @@
-//! A kind of virtual machine with every default filled in. Must not judge.
+//! Resolves a kind of virtual machine. Does not report problems.
 
 use toml::Spanned;
 
@@ -7,7 +7,6 @@ use crate::{
     vm::{VirtioNet, Vm},
 };
 
-/// A kind of virtual machine, with every default.
 pub(crate) fn vm(table: &VmTable) -> Vm {
     let usual = Vm::default();
     let number = |written: &Option<Spanned<u32>>, usual| written.as_ref().map_or(usual, |n| *n.get_ref());
@@ -26,7 +25,7 @@ pub(crate) fn vm(table: &VmTable) -> Vm {
     }
 }
 
-/// Without checksums left out, a packet that is larger than the MTU cannot be told (VIRTIO 1.2, section 5.1.3.1).
+/// Packets larger than the MTU need checksum offload (VIRTIO 1.2, section 5.1.3.1).
 fn virtio(table: &VmTable) -> VirtioNet {
     let csum = table.csum.map(Switch::is_on);
     let needs_csum = |switch: &Option<Spanned<Switch>>| {

@@ -1,20 +1,20 @@
-//! Edge colouring with one colour more than the most edges of a vertex (Misra & Gries, Information Processing Letters 41,
-//! 1992). Must not know what a vertex is.
+//! Edge colouring with at most one colour more than the maximum degree (Misra & Gries, Information Processing Letters
+//! 41, 1992).
 
-/// A colour below `colours` for each edge of a simple graph of so many vertices; `colours` is more than any vertex has edges.
+/// Assigns each edge of a simple graph a colour below `colours`, which must exceed the maximum degree.
 pub(super) fn colours(edges: &[[usize; 2]], vertices: usize, colours: usize) -> Vec<usize> {
     let mut graph = Colouring { at: vec![vec![None; colours]; vertices] };
     edges.iter().for_each(|[one, other]| graph.add(*one, *other));
-    edges.iter().map(|[one, other]| graph.colour(*one, *other).expect("each was given one")).collect()
+    edges.iter().map(|[one, other]| graph.colour(*one, *other).expect("all edges are coloured")).collect()
 }
 
-/// Of each vertex, the neighbour that each colour leads to.
+/// For each vertex, the neighbour reached by each colour.
 struct Colouring {
     at: Vec<Vec<Option<usize>>>,
 }
 
 impl Colouring {
-    /// Colours one more edge.
+    /// Colours another edge.
     fn add(&mut self, hub: usize, first: usize) {
         let fan = self.fan(hub, first);
         let (free, wanted) = (self.free(hub), self.free(fan[fan.len() - 1]));
@@ -23,10 +23,11 @@ impl Colouring {
             .iter()
             .enumerate()
             .position(|(place, leaf)| self.at[*leaf][wanted].is_none() && self.is_fan(hub, &fan[..=place]));
-        let end = end.expect("one is left of the fan (the theorem of Misra and Gries)");
-        // Each edge of the fan takes the colour of the next one, and the last one's is free then.
+        let end = end.expect("part of the fan is valid (theorem of Misra and Gries)");
+        // Shifts colours down the fan, which frees the last edge's colour.
         for place in 0..end {
-            let colour = self.colour(hub, fan[place + 1]).expect("all of a fan but its first have one");
+            let colour =
+                self.colour(hub, fan[place + 1]).expect("all edges of a fan except the first are coloured");
             self.at[hub][colour] = None;
             self.at[fan[place + 1]][colour] = None;
             self.set(hub, fan[place], colour);
@@ -34,7 +35,7 @@ impl Colouring {
         self.set(hub, fan[end], wanted);
     }
 
-    /// The longest row of neighbours, in which the edge to each has a colour that is free at the one before.
+    /// A maximal fan: the colour of each edge is free at the preceding neighbour.
     fn fan(&self, hub: usize, first: usize) -> Vec<usize> {
         let mut fan = vec![first];
         loop {
@@ -55,7 +56,7 @@ impl Colouring {
             .all(|two| self.colour(hub, two[1]).is_some_and(|colour| self.at[two[0]][colour].is_none()))
     }
 
-    /// Changes two colours for each other along the path from `start` on; `free` is free there.
+    /// Swaps two colours along the path from `start`, where `free` is unused.
     fn swap_along(&mut self, start: usize, first: usize, free: usize) {
         let (mut path, mut colour) = (vec![start], first);
         while let Some(next) = self.at[path[path.len() - 1]][colour] {

@@ -1,4 +1,4 @@
-//! Every shipped scenario parses, plans, stays inside its time, and goes exactly the ways that it says.
+//! Each built-in scenario parses, plans, has the documented duration, and takes exactly the declared paths.
 
 use samples::Arm;
 use scenario::{Cell, HostKind, Layer, Link, Plan, PlanOptions, Scenario, builtin, variant};
@@ -7,7 +7,7 @@ use workload::WorkloadSettings;
 const SEED: u64 = 7;
 
 fn builtin(name: &str) -> Scenario {
-    let builtin = builtin::find(name).expect("shipped");
+    let builtin = builtin::find(name).expect("built in");
     Scenario::parse(builtin.name, builtin.text).unwrap_or_else(|diagnosis| {
         panic!("{name}: {:#?}", diagnosis.problems().collect::<Vec<_>>());
     })
@@ -18,15 +18,15 @@ fn plan(name: &str) -> Plan {
 }
 
 #[test]
-fn every_builtin_parses_and_plans() {
-    for shipped in builtin::all() {
-        let plan = plan(shipped.name);
-        assert!(!plan.trials.is_empty(), "{}", shipped.name);
+fn parses_and_plans_each_builtin() {
+    for builtin_scenario in builtin::all() {
+        let plan = plan(builtin_scenario.name);
+        assert!(!plan.trials.is_empty(), "{}", builtin_scenario.name);
     }
 }
 
 #[test]
-fn a_run_of_a_builtin_takes_as_long_as_is_said() {
+fn builtins_have_documented_duration() {
     for (name, least, most) in [
         ("quick", 30.0, 80.0),
         ("engine-limits", 20.0, 80.0),
@@ -43,16 +43,16 @@ fn a_run_of_a_builtin_takes_as_long_as_is_said() {
         assert!((least..most).contains(&seconds), "{name}: {seconds} s");
     }
     for name in ["bridge-queues", "bridge-multiqueue"] {
-        let budget = plan(name).design.budget.expect("its runs have one");
+        let budget = plan(name).design.budget.expect("the scenario has a budget");
         assert!((60.0..120.0).contains(&budget.seconds()), "{name}: {budget}");
     }
 }
 
-/// The grid of the write-up in small, and the cap that it had to do without telling.
+/// The grid of the write-up on a smaller scale, with its cap on streams.
 #[test]
-fn streams_are_multiples_of_the_queues_and_a_cap_is_told() {
+fn multiplies_streams_by_queues_and_labels_cap() {
     let (scenario, plan) = (builtin("bridge-queues"), plan("bridge-queues"));
-    let shown: Vec<String> = plan
+    let actual: Vec<String> = plan
         .cells
         .iter()
         .map(|cell| {
@@ -64,11 +64,11 @@ fn streams_are_multiples_of_the_queues_and_a_cap_is_told() {
         .collect();
     for (queues, times) in [1, 2, 4].into_iter().flat_map(|queues| [1, 2, 4].map(|times| (queues, times))) {
         let cell = format!("{queues} and {times}x: {queues} queues, {} streams", queues * times);
-        assert!(shown.contains(&cell), "no `{cell}` in {shown:?}");
+        assert!(actual.contains(&cell), "no `{cell}` in {actual:?}");
     }
-    let made = &scenario.lab.devices[&"pve:server".parse().expect("a device")];
-    assert_eq!(made.queues, Some(4), "a device is made with the most that it will have");
-    let text = builtin::find("bridge-queues").expect("shipped").text.replace("most = 128", "most = 10");
+    let device = &scenario.lab.devices[&"pve:server".parse().expect("a device")];
+    assert_eq!(device.queues, Some(4), "a device is created with its largest number of queues");
+    let text = builtin::find("bridge-queues").expect("built in").text.replace("most = 128", "most = 10");
     let scenario = Scenario::parse("capped", &text).expect("parses");
     let capped = Plan::expand(&scenario, SEED, &PlanOptions::default()).cells.pop().expect("cells");
     let WorkloadSettings::Stream(stream) = &capped.load else { panic!("a stream") };
@@ -77,62 +77,69 @@ fn streams_are_multiples_of_the_queues_and_a_cap_is_told() {
     assert_eq!(capped.id.as_str(), "guest-to-guest/throughput/queues=4,streams=4x");
 }
 
-/// A guest's device is made with the most queues that any cell wants, by its machine as well as by the bridge's host.
+/// A guest's device has the largest number of queues of any result, in its virtual machine and in the bridge's host.
 #[test]
-fn queues_of_a_factor_are_made_by_the_virtual_machine() {
+fn virtual_machine_has_queues_for_each_level() {
     let lab = builtin("bridge-multiqueue").lab;
     let nics =
         || lab.links.iter().filter_map(|link| if let Link::Nic(nic) = link { Some(nic) } else { None });
     for nic in nics() {
-        let vm = lab.vm(&nic.at.host).expect("it is one");
+        let vm = lab.vm(&nic.at.host).expect("the guest is a virtual machine");
         assert_eq!((nic.queues, vm.queues, vm.vcpus), (2, 2, 2), "{}", nic.name);
     }
     assert_eq!(nics().count(), 2);
 }
 
-/// Paths that are compared with each other end in guests that differ in nothing else, and none is without its twin.
+/// Compared paths end in guests that differ only in vhost, and each has a counterpart.
 #[test]
-fn twins_of_shipped_scenarios_differ_in_vhost_alone() {
+fn matched_guests_differ_only_in_vhost() {
     for (name, suffix, pairs) in [("vhost", "-vhost", 2), ("four-configurations", "-vhost", 1)] {
         let scenario = builtin(name);
         let guests = |path: &str| {
-            let path = scenario.paths.iter().find(|known| known.name.as_str() == path).expect("has a twin");
+            let path = scenario
+                .paths
+                .iter()
+                .find(|known| known.name.as_str() == path)
+                .expect("the path has a counterpart");
             [&path.from.host, &path.to.host].map(|host| scenario.lab.vm(host).cloned())
         };
-        let twins = scenario.paths.iter().filter_map(|path| path.name.as_str().strip_suffix(suffix));
-        let seen = twins.map(|without| (guests(without), guests(&format!("{without}{suffix}"))));
-        let seen: Vec<_> = seen.collect();
-        assert_eq!(seen.len(), pairs, "{name}");
-        for (without, with) in seen {
+        let pairs_without_vhost =
+            scenario.paths.iter().filter_map(|path| path.name.as_str().strip_suffix(suffix));
+        let pairs_found =
+            pairs_without_vhost.map(|without| (guests(without), guests(&format!("{without}{suffix}"))));
+        let pairs_found: Vec<_> = pairs_found.collect();
+        assert_eq!(pairs_found.len(), pairs, "{name}");
+        for (without, with) in pairs_found {
             let turned_on = without.clone().map(|vm| vm.map(|vm| scenario::Vm { vhost: true, ..vm }));
             assert!(turned_on == with && without != with, "{name}: {without:?} {with:?}");
         }
     }
 }
 
-/// Each is a scenario of its own, by its name and by its text.
+/// Checks that the name and the text differ from the original's.
 #[test]
-fn every_variant_of_a_builtin_parses_under_a_name_of_its_own() {
-    for shipped in builtin::all() {
-        for name in variant::names(shipped.text) {
-            let text = variant::lay_over(shipped.text, &[&name]).expect("it has it");
+fn parses_each_variant_under_its_own_name() {
+    for builtin_scenario in builtin::all() {
+        for name in variant::names(builtin_scenario.text) {
+            let text = variant::lay_over(builtin_scenario.text, &[&name]).expect("the variant exists");
             let scenario = Scenario::parse("variant", &text).unwrap_or_else(|diagnosis| {
-                panic!("{} {name}: {:#?}", shipped.name, diagnosis.problems().collect::<Vec<_>>());
+                panic!("{} {name}: {:#?}", builtin_scenario.name, diagnosis.problems().collect::<Vec<_>>());
             });
-            assert_eq!(scenario.name, format!("{}-{name}", shipped.name));
-            assert_ne!(scenario.digest, builtin(shipped.name).digest);
+            assert_eq!(scenario.name, format!("{}-{name}", builtin_scenario.name));
+            assert_ne!(scenario.digest, builtin(builtin_scenario.name).digest);
             assert!(!Plan::expand(&scenario, SEED, &PlanOptions::default()).trials.is_empty(), "{name}");
         }
     }
 }
 
 fn variant(name: &str, of: &str) -> Scenario {
-    let text = variant::lay_over(builtin::find(name).expect("shipped").text, &[of]).expect("it has it");
+    let text =
+        variant::lay_over(builtin::find(name).expect("built in").text, &[of]).expect("the variant exists");
     Scenario::parse(name, &text).expect("parses")
 }
 
 #[test]
-fn in_the_variant_vm_every_guest_is_a_virtual_machine_and_no_host_is() {
+fn variant_vm_turns_guests_into_virtual_machines() {
     for name in ["proxmox-vxlan", "egress-gateway"] {
         for host in variant(name, "vm").lab.hosts {
             assert_eq!(host.vm.is_some(), host.kind != HostKind::Host, "{name}: {}", host.name);
@@ -141,7 +148,7 @@ fn in_the_variant_vm_every_guest_is_a_virtual_machine_and_no_host_is() {
 }
 
 #[test]
-fn the_full_grid_of_queues_is_the_write_up_s() {
+fn full_grid_matches_write_up() {
     let scenario = variant("bridge-multiqueue", "full");
     let levels: Vec<&[scenario::Level]> =
         scenario.factors.iter().map(|factor| factor.levels.as_slice()).collect();
@@ -156,22 +163,22 @@ fn the_full_grid_of_queues_is_the_write_up_s() {
     assert_eq!(most.max(), Some(128));
 }
 
-/// The layers as the document has them: in the order in which a packet meets them.
+/// In the order in which a packet passes them.
 #[test]
-fn walking_each_path_gives_exactly_the_declared_layers() {
-    for shipped in builtin::all() {
-        let document: toml::Table = shipped.text.parse().expect("TOML");
-        for path in builtin(shipped.name).paths.into_iter().filter(|path| !path.is_host()) {
+fn traced_layers_match_declared_ones() {
+    for builtin_scenario in builtin::all() {
+        let document: toml::Table = builtin_scenario.text.parse().expect("TOML");
+        for path in builtin(builtin_scenario.name).paths.into_iter().filter(|path| !path.is_host()) {
             let declared =
                 document["paths"][path.name.as_str()]["layers"].as_array().expect("a list").clone();
             let walked: Vec<toml::Value> = path.layers.iter().map(|layer| layer.word().into()).collect();
-            assert_eq!(walked, declared, "{} {}", shipped.name, path.name);
+            assert_eq!(walked, declared, "{} {}", builtin_scenario.name, path.name);
         }
     }
 }
 
 #[test]
-fn a_packet_to_the_target_passes_bridge_tunnel_wire_and_egress_device() {
+fn traces_packet_through_egress_gateway() {
     let scenario = builtin("egress-gateway");
     let path = scenario.paths.iter().find(|path| path.name.as_str() == "pod-to-target").expect("a path");
     let devices: Vec<String> = path.devices.iter().map(ToString::to_string).collect();
@@ -193,7 +200,7 @@ fn a_packet_to_the_target_passes_bridge_tunnel_wire_and_egress_device() {
 }
 
 #[test]
-fn guests_of_two_hypervisors_reach_each_other_through_both_bridges() {
+fn traces_packet_between_guests_of_two_hypervisors() {
     let scenario = builtin("proxmox-vxlan");
     let path = scenario.paths.iter().find(|path| path.name.as_str() == "guest-to-guest").expect("a path");
     let devices: Vec<String> = path.devices.iter().map(ToString::to_string).collect();
@@ -215,7 +222,7 @@ fn guests_of_two_hypervisors_reach_each_other_through_both_bridges() {
 }
 
 #[test]
-fn offloads_are_swept_only_where_a_path_passes_the_device() {
+fn device_factors_apply_only_to_paths_through_the_device() {
     let plan = plan("egress-gateway");
     let ids: Vec<&str> =
         plan.cells.iter().map(|cell| cell.id.as_str()).filter(|id| id.contains("throughput")).collect();
@@ -231,11 +238,11 @@ fn offloads_are_swept_only_where_a_path_passes_the_device() {
         ]
     );
     assert_eq!(ids.len(), 14);
-    assert_eq!(plan.cells.iter().filter(|cell| cell.baseline).count(), 2, "one of each workload");
+    assert_eq!(plan.cells.iter().filter(|cell| cell.baseline).count(), 2, "one per workload");
 }
 
 #[test]
-fn each_baseline_is_measured_against_itself_in_every_block() {
+fn repeats_baselines_in_each_block() {
     let plan = plan("egress-gateway");
     let blocks = 1 + plan.trials.iter().map(|trial| trial.block).max().expect("trials");
     for block in 0..blocks {
@@ -246,12 +253,12 @@ fn each_baseline_is_measured_against_itself_in_every_block() {
 }
 
 fn mtu(scenario: &Scenario, cell: &Cell) -> u32 {
-    let path = scenario.paths.iter().find(|path| path.name == cell.path).expect("it is there");
+    let path = scenario.paths.iter().find(|path| path.name == cell.path).expect("the path exists");
     path.mtu(&scenario.lab, &cell.devices)
 }
 
 #[test]
-fn a_path_carries_the_least_mtu_of_its_devices() {
+fn path_mtu_is_smallest_of_its_devices() {
     let (scenario, plan) = (builtin("egress-gateway"), plan("egress-gateway"));
     for cell in &plan.cells {
         let expected = if cell.path.as_str() == "node-to-node" { 1500 } else { 1450 };

@@ -1,4 +1,4 @@
-//! The examples of the guide are what this program reads.
+//! The examples in the guide are valid.
 
 use scenario::Scenario;
 
@@ -9,16 +9,18 @@ fn examples() -> impl Iterator<Item = &'static str> {
 }
 
 #[test]
-fn the_smallest_scenario_of_the_guide_is_one() {
-    let whole = examples().find(|example| example.starts_with("schema = 1")).expect("a whole example");
-    let scenario = Scenario::parse("guide", whole).expect("it parses");
+fn smallest_example_of_guide_parses() {
+    let whole = examples()
+        .find(|example| example.starts_with("schema = 1"))
+        .expect("the guide has a complete example");
+    let scenario = Scenario::parse("guide", whole).expect("the example parses");
     assert_eq!(scenario.paths.len(), 1);
 }
 
-/// The other examples are parts: put in place of those of a shipped scenario, they must be understood.
+/// The other examples are fragments. They replace parts of a built-in scenario.
 #[test]
-fn the_parts_of_the_guide_fit_into_a_scenario() {
-    let quick = scenario::builtin::find("quick").expect("shipped").text;
+fn fragments_of_guide_parse() {
+    let quick = scenario::builtin::find("quick").expect("built in").text;
     let (before, after) = quick.split_once("[paths.pod-to-target]").expect("a path of that name");
     let rest = after.split_once("# Both ends are pinned").expect("workloads after it").1;
     let rest = rest.split_once("[schedule]").expect("the schedule comes last").0;
@@ -31,11 +33,11 @@ fn the_parts_of_the_guide_fit_into_a_scenario() {
     assert!(scenario.schedule.design.is_adaptive());
 }
 
-/// Every word that a device can be set by and a factor can vary is in the guide's table of factors.
+/// The guide's table of factors lists all device settings and factors.
 #[test]
-fn the_guide_lists_every_word_that_can_be_varied() {
-    let table = GUIDE.split("| `vary` | values | set on |").nth(1).expect("a table");
-    let table = table.split("\n\n").next().expect("its rows");
+fn guide_lists_all_factors() {
+    let table = GUIDE.split("| `vary` | values | set on |").nth(1).expect("the guide has the table");
+    let table = table.split("\n\n").next().expect("the table has rows");
     let words = scenario::schema()["$defs"]["VaryWord"]["oneOf"].as_array().expect("a list").clone();
     for word in words.iter().filter_map(|word| word["const"].as_str()) {
         assert!(table.contains(&format!("`{word}`")), "{word} is not in {table}");

@@ -1,5 +1,5 @@
-//! Scenarios as documents: those that are right become plans, and what is wrong is told at its line. One program: each that is linked
-//! costs as much as these tests take.
+//! Integration tests of scenario documents: plans of valid ones, and diagnostics of invalid ones. A single program,
+//! because linking takes as long as running the tests.
 
 mod builtins;
 mod guests;

@@ -1,11 +1,10 @@
-//! Shipped scenarios with mistakes of every kind in them: each is either a scenario or told with a place inside the
-//! text; nothing panics.
+//! Mutates built-in scenarios: each result either parses or has diagnostics with valid positions. Nothing panics.
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use proptest::prelude::*;
 use scenario::{Plan, PlanOptions, Scenario, builtin};
 
-/// One mistake; positions are shares of the text, so that they fit any text.
+/// A mutation. Positions are shares of the text, so that they apply to any text.
 #[derive(Debug, Clone)]
 enum Mistake {
     DeleteLine(f64),
@@ -22,8 +21,8 @@ enum Mistake {
     DeleteTable(f64),
 }
 
-/// Mistakes that mostly leave the text TOML, so that the checks behind the grammar are reached.
-fn thoughtful_mistake() -> impl Strategy<Value = Mistake> {
+/// Mutations that usually leave valid TOML, to reach the semantic checks.
+fn plausible_mistake() -> impl Strategy<Value = Mistake> {
     let at = || 0.0..1.0_f64;
     prop_oneof![
         (at(), word()).prop_map(|(at, word)| Mistake::ReplaceValue(at, word)),
@@ -48,7 +47,7 @@ fn mistake() -> impl Strategy<Value = Mistake> {
     ]
 }
 
-/// Values that mean something somewhere, so that mistakes get past the grammar.
+/// Values that are valid in some context, to get past the parser.
 fn word() -> impl Strategy<Value = String> {
     let words = vec![
         "0",
@@ -149,7 +148,7 @@ impl Mistake {
     }
 }
 
-/// The lines with what stands right of each ` = ` changed.
+/// Applies `change` to the right-hand sides of ` = `.
 fn with_values(lines: Vec<String>, change: impl FnOnce(&mut Vec<String>)) -> String {
     let (places, mut values): (Vec<usize>, Vec<String>) = lines
         .iter()
@@ -159,7 +158,7 @@ fn with_values(lines: Vec<String>, change: impl FnOnce(&mut Vec<String>)) -> Str
     change(&mut values);
     let mut lines = lines;
     for (index, value) in places.into_iter().zip(values) {
-        let key = lines[index].split_once(" = ").expect("chosen for it").0.to_owned();
+        let key = lines[index].split_once(" = ").expect("the line has a value").0.to_owned();
         lines[index] = format!("{key} = {value}");
     }
     lines.concat()
@@ -169,7 +168,7 @@ fn byte(text: &str, at: f64) -> usize {
     (text.len() as f64 * at) as usize
 }
 
-/// Words, quoted texts, brackets and what is between them; together they are the text again.
+/// Splits into words, quoted texts, brackets and separators.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens: Vec<String> = vec![String::new()];
     let mut quoted = false;
@@ -212,14 +211,15 @@ fn swapped(mut parts: Vec<String>, one: f64, other: f64) -> String {
     parts.concat()
 }
 
-/// A scenario that plans, or problems with places that can be shown.
+/// Checks that the text plans, or that its problems have valid positions. Returns whether it plans.
 fn check(text: &str) -> Result<bool, TestCaseError> {
     let diagnosis = match Scenario::parse("mutated", text) {
         Ok(scenario) => {
             let plan = Plan::expand(&scenario, 1, &PlanOptions { trials: Some(1), ..PlanOptions::default() });
             prop_assert!(plan.cells.iter().any(|cell| cell.baseline));
             for cell in &plan.cells {
-                let path = scenario.paths.iter().find(|path| path.name == cell.path).expect("it is there");
+                let path =
+                    scenario.paths.iter().find(|path| path.name == cell.path).expect("the path exists");
                 prop_assert!(path.mtu(&scenario.lab, &cell.devices) >= 526);
             }
             return Ok(true);
@@ -227,7 +227,7 @@ fn check(text: &str) -> Result<bool, TestCaseError> {
         Err(diagnosis) => diagnosis,
     };
     let lines: Vec<&str> = text.split('\n').collect();
-    prop_assert!(diagnosis.problems().next().is_some(), "an error without a problem");
+    prop_assert!(diagnosis.problems().next().is_some(), "error without a problem");
     for problem in diagnosis.problems() {
         prop_assert!((1..=lines.len()).contains(&problem.line), "line {} of {}", problem.line, lines.len());
         let columns = lines[problem.line - 1].chars().count() + 1;
@@ -237,7 +237,7 @@ fn check(text: &str) -> Result<bool, TestCaseError> {
     let mut shown = String::new();
     GraphicalReportHandler::new_themed(GraphicalTheme::none())
         .render_report(&mut shown, &diagnosis)
-        .expect("writing to a string");
+        .expect("writes to a string");
     Ok(false)
 }
 
@@ -245,41 +245,41 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_scenario_with_mistakes_is_told_with_its_places_and_never_panics(
-        shipped in prop::sample::select(builtin::all().to_vec()),
+    fn reports_positions_of_mutated_text(
+        original in prop::sample::select(builtin::all().to_vec()),
         mistakes in prop::collection::vec(mistake(), 1..4),
     ) {
-        let text = mistakes.iter().fold(shipped.text.to_owned(), |text, mistake| mistake.make(&text));
+        let text = mistakes.iter().fold(original.text.to_owned(), |text, mistake| mistake.make(&text));
         check(&text)?;
     }
 
     #[test]
-    fn a_scenario_that_makes_no_sense_is_told_with_its_places_and_never_panics(
-        shipped in prop::sample::select(builtin::all().to_vec()),
-        mistakes in prop::collection::vec(thoughtful_mistake(), 1..4),
+    fn reports_positions_of_mutated_values(
+        original in prop::sample::select(builtin::all().to_vec()),
+        mistakes in prop::collection::vec(plausible_mistake(), 1..4),
     ) {
-        let text = mistakes.iter().fold(shipped.text.to_owned(), |text, mistake| mistake.make(&text));
+        let text = mistakes.iter().fold(original.text.to_owned(), |text, mistake| mistake.make(&text));
         check(&text)?;
     }
 
     #[test]
-    fn any_text_is_told_with_its_places_and_never_panics(text in "\\PC{0,200}") {
-        prop_assert!(!check(&text)?, "that was no scenario");
+    fn reports_positions_of_arbitrary_text(text in "\\PC{0,200}") {
+        prop_assert!(!check(&text)?, "the text parsed as a scenario");
     }
 }
 
 #[test]
-fn tokens_put_together_are_the_text_again() {
-    for shipped in builtin::all() {
-        assert_eq!(tokens(shipped.text).concat(), shipped.text);
+fn tokens_concatenate_to_the_text() {
+    for original in builtin::all() {
+        assert_eq!(tokens(original.text).concat(), original.text);
     }
 }
 
 #[test]
-fn deep_nesting_and_empty_texts_are_refused() {
+fn rejects_deep_nesting_and_empty_text() {
     for text in
         ["", "\n", "\u{feff}", &"[".repeat(5000), &format!("x = {}", "[".repeat(100_000)), &"a.".repeat(5000)]
     {
-        assert!(!check(text).expect("told with a place"));
+        assert!(!check(text).expect("diagnostics are valid"));
     }
 }

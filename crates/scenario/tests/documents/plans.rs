@@ -1,4 +1,4 @@
-//! From a scenario to its plan: what is varied where, what every trial sets, and in which order.
+//! Plans: where factors apply, the settings of each trial, and the order of trials.
 
 use std::collections::BTreeSet;
 
@@ -91,7 +91,7 @@ fn cell(id: &str) -> Cell {
 }
 
 #[test]
-fn a_factor_multiplies_only_the_cells_that_it_can_change() {
+fn factor_multiplies_only_results_it_affects() {
     let plan = plan(1, &PlanOptions::default());
     let count = |stem: &str| plan.cells.iter().filter(|cell| cell.id.as_str().starts_with(stem)).count();
     assert_eq!(count("first/bulk/"), 2, "placement");
@@ -101,34 +101,34 @@ fn a_factor_multiplies_only_the_cells_that_it_can_change() {
 }
 
 #[test]
-fn cells_have_names_of_their_own() {
+fn cells_have_unique_names() {
     let plan = plan(1, &PlanOptions::default());
     let ids: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
     assert_eq!(ids.len(), plan.cells.len());
 }
 
 #[test]
-fn a_level_sets_the_load_the_placement_and_the_devices() {
+fn level_sets_load_placement_and_devices() {
     let cell = cell("second/ping/tso=on,big=512KiB,message=1KiB,placement=free");
     let WorkloadSettings::PingPong(load) = &cell.load else { panic!("a ping-pong") };
     assert_eq!((load.message, cell.placement), (Bytes(1024), Placement::Free));
     let device = &cell.devices[&"a:eth1".parse().expect("a device")];
     assert_eq!((device.offloads.tso, device.offloads.gso), (Some(true), None));
-    assert_eq!(device.big_tcp, Some(Bytes(524_280)), "what the kernel takes for 512 KiB");
+    assert_eq!(device.big_tcp, Some(Bytes(524_280)), "kernel limit for 512 KiB");
 }
 
-/// A cell must not find what another cell has set: whatever any factor touches is set in all of them.
+/// Each result sets all devices that any factor changes, so that it does not depend on earlier ones.
 #[test]
-fn a_factor_that_does_not_apply_keeps_its_devices_at_the_first_level() {
+fn inapplicable_factor_sets_first_level() {
     let cell = cell("first/bulk/placement=same-cpu");
     let offloads = cell.devices[&"a:eth0".parse().expect("a device")].offloads;
-    assert_eq!(offloads.tso, Some(false), "the factor's first level");
-    assert_eq!((offloads.gso, offloads.gro), (Some(true), Some(false)), "as the document has it");
+    assert_eq!(offloads.tso, Some(false), "first level of the factor");
+    assert_eq!((offloads.gso, offloads.gro), (Some(true), Some(false)), "as in the document");
     assert_eq!(cell.devices[&"a:eth1".parse().expect("a device")].big_tcp, Some(Bytes(65_536)));
 }
 
 #[test]
-fn a_device_is_made_with_the_queues_that_its_table_or_a_factor_asks_for() {
+fn device_is_created_with_largest_queue_count() {
     let scenario = wire(
         "[devices.\"a:eth0\"]\nqueues = 3\noffload = \"off\"\ngro = \"on\"\n[workloads.x]\nkind = \"stream\"\n\
          [factors.q]\nvary = \"queues\"\ndevices = [\"a:eth0\", \"b:eth0\"]\nvalues = [1, 2]\n\
@@ -136,45 +136,45 @@ fn a_device_is_made_with_the_queues_that_its_table_or_a_factor_asks_for() {
          [factors.rx]\nvary = \"rx-checksum\"\ndevices = [\"a:eth0\"]\nvalues = [\"on\", \"off\"]",
     );
     let queues = ["a:eth0", "b:eth0"].map(|at| scenario.lab.devices[&at.parse().expect("a device")].queues);
-    assert_eq!(queues, [Some(3), Some(2)], "the most of them");
+    assert_eq!(queues, [Some(3), Some(2)], "the largest value");
     let offloads = scenario.lab.devices[&"a:eth0".parse().expect("a device")].offloads;
     assert_eq!(
         (offloads.tso, offloads.gro),
         (Some(false), Some(true)),
-        "one word overrides the word for all"
+        "a specific key overrides the general one"
     );
     let cells = Plan::expand(&scenario, 1, &PlanOptions::default()).cells;
-    assert_eq!(cells.len(), 8, "each direction's checksums are a factor of its own");
+    assert_eq!(cells.len(), 8, "the checksum directions are separate factors");
     let of_cell = |cell: &Cell| cell.devices[&"a:eth0".parse().expect("a device")].queues;
     assert!(cells.iter().all(|cell| matches!(of_cell(cell), Some(1 | 2))));
 }
 
-/// What a guest's monitor is to make so that a factor can set it later.
+/// What the monitor must create so that a factor can be applied later.
 #[test]
-fn a_guest_has_room_in_its_receive_rings_for_the_most_that_a_factor_asks_for() {
+fn guest_receive_ring_fits_largest_level() {
     let factor = |word: &str, values: &str| {
         let device = "devices = [\"client:eth0\"]";
         format!("[factors.ring]\nvary = \"{word}\"\n{device}\nvalues = {values}\n\n[factors.queues]")
     };
-    for (word, values, made) in [
+    for (word, values, expected) in [
         ("rx-ring", "[128, 256]", None),
         ("rx-ring", "[256, 512]", Some(512)),
         ("ring-size", "[1024, 512]", Some(1024)),
-        // More than QEMU has: what the device says of it tells the cell's end.
+        // Exceeds QEMU's limit; the device reports it when the setting is applied.
         ("rx-ring", "[256, 4096]", Some(1024)),
         ("tx-ring", "[256, 1024]", None),
     ] {
-        let text = builtin::find("bridge-multiqueue").expect("shipped").text;
+        let text = builtin::find("bridge-multiqueue").expect("built in").text;
         let text = text.replacen("[factors.queues]", &factor(word, values), 1);
-        let scenario = Scenario::parse("rings", &text).expect("it parses");
+        let scenario = Scenario::parse("rings", &text).expect("the scenario parses");
         let of = |host: &str| scenario.lab.vm(&HostName::new(host)).expect("a virtual machine").virtio;
-        assert_eq!((of("client").rx_ring, of("client").tx_ring), (made, None), "{word} {values}");
-        assert_eq!(of("server").rx_ring, None, "it was not asked for");
+        assert_eq!((of("client").rx_ring, of("client").tx_ring), (expected, None), "{word} {values}");
+        assert_eq!(of("server").rx_ring, None, "not in the factor");
     }
 }
 
 #[test]
-fn the_mtu_of_a_path_is_that_of_its_wire() {
+fn path_mtu_is_wire_mtu() {
     let scenario = scenario();
     let mtus: Vec<u32> =
         scenario.paths.iter().map(|path| path.mtu(&scenario.lab, &scenario.lab.devices)).collect();
@@ -182,14 +182,14 @@ fn the_mtu_of_a_path_is_that_of_its_wire() {
 }
 
 #[test]
-fn equal_seeds_give_equal_plans_and_others_another_order() {
+fn plan_depends_only_on_seed() {
     let options = PlanOptions::default();
     assert_eq!(plan(1, &options), plan(1, &options));
     assert_ne!(plan(1, &options).trials, plan(2, &options).trials);
 }
 
 #[test]
-fn every_cell_occurs_once_in_each_block_and_baselines_twice_in_changing_order() {
+fn each_block_has_each_cell_and_two_baselines_shuffled() {
     let plan = plan(1, &PlanOptions::default());
     let block = |block: u32| plan.trials.iter().filter(move |trial| trial.block == block);
     for number in 0..3 {
@@ -197,7 +197,7 @@ fn every_cell_occurs_once_in_each_block_and_baselines_twice_in_changing_order() 
             let times = block(number).filter(|trial| trial.cell == index).count();
             assert_eq!(times, if cell.baseline { 2 } else { 1 }, "{} in block {number}", cell.id);
         }
-        assert_eq!(block(number).filter(|trial| trial.arm == Arm::Again).count(), 2, "one a workload");
+        assert_eq!(block(number).filter(|trial| trial.arm == Arm::Again).count(), 2, "one per workload");
     }
     let order = |number| block(number).map(|trial| trial.cell).collect::<Vec<_>>();
     assert_ne!(order(0), order(1));
@@ -205,7 +205,7 @@ fn every_cell_occurs_once_in_each_block_and_baselines_twice_in_changing_order() 
 }
 
 #[test]
-fn a_part_of_a_scenario_keeps_the_baseline() {
+fn selected_paths_include_baseline() {
     let options = PlanOptions {
         trials: Some(1),
         paths: vec![PathName::new("second")],
@@ -219,16 +219,16 @@ fn a_part_of_a_scenario_keeps_the_baseline() {
 }
 
 #[test]
-fn the_estimate_counts_warm_up_traffic_and_what_is_around_them() {
+fn estimate_includes_warmup_and_overhead() {
     let options =
         PlanOptions { trials: Some(1), workloads: vec![WorkloadName::new("bulk")], ..PlanOptions::default() };
     let plan = plan(1, &options);
     let seconds = plan.duration_estimate().seconds();
     let traffic = plan.trials.len() as f64 * 2.3;
-    assert!(seconds > traffic && seconds < traffic * 1.2, "{seconds} s of which {traffic} s traffic");
+    assert!(seconds > traffic && seconds < traffic * 1.2, "{seconds} s in total, {traffic} s of traffic");
 }
 
-/// One wire, with these workloads and factors.
+/// A wire with these workloads and factors.
 fn wire(rest: &str) -> Scenario {
     let text = format!(
         "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[wires.w]\nbetween = [\"a:eth0\", \"b:eth0\"]\n\
@@ -245,7 +245,7 @@ fn loads(rest: &str) -> Vec<WorkloadSettings> {
 }
 
 #[test]
-fn writes_without_a_size_follow_the_mode_and_others_do_not() {
+fn default_message_size_depends_on_mode() {
     for (message, sizes) in [("", [128 << 10, 1 << 20]), ("message = \"128KiB\"", [128 << 10; 2])] {
         let rest = format!(
             "[workloads.x]\nkind = \"stream\"\n{message}\n[factors.m]\nvary = \"mode\"\nvalues = [\"app\", \"limit\"]"
@@ -262,7 +262,7 @@ fn writes_without_a_size_follow_the_mode_and_others_do_not() {
 }
 
 #[test]
-fn a_datagram_without_a_size_fits_a_tunnel() {
+fn default_datagram_fits_tunnel() {
     let loads =
         loads("[workloads.x]\nkind = \"stream\"\ntransport = \"udp\"\nmode = \"limit\"\nrate = \"2Gbit/s\"");
     let WorkloadSettings::Stream(stream) = &loads[0] else { panic!("a stream") };
@@ -271,7 +271,7 @@ fn a_datagram_without_a_size_fits_a_tunnel() {
 }
 
 #[test]
-fn a_factor_closes_and_opens_a_loop() {
+fn factor_varies_loop() {
     let loads = loads(
         "[workloads.x]\nkind = \"ping-pong\"\nschedule = \"open\"\nperiod = \"1ms\"\n\
          [factors.s]\nvary = \"schedule\"\nvalues = [\"closed\", \"open\"]",
@@ -287,7 +287,7 @@ fn a_factor_closes_and_opens_a_loop() {
 }
 
 #[test]
-fn everything_of_a_workload_reaches_its_load() {
+fn load_has_all_workload_settings() {
     let loads = loads(
         "[workloads.x]\nkind = \"ping-pong\"\ntransport = \"tcp\"\nwaiting = \"spin\"\ninterval = \"100ms\"\n\
          mss = 1000\nwindow = \"64KiB\"\ndscp = 46\nnodelay = false\nsource-port = 5000\nbusy-poll = \"50us\"\n\
@@ -320,28 +320,28 @@ fn everything_of_a_workload_reaches_its_load() {
 }
 
 #[test]
-fn cpus_are_named_by_number() {
+fn placement_lists_cpus_by_number() {
     let scenario = wire("[workloads.x]\nkind = \"stream\"\nplacement = { client = [0, 2], server = [1] }");
     let expected = Placement::Cpus { client: vec![0, 2], server: vec![1] };
     assert_eq!(scenario.workloads[0].placement, expected);
 }
 
 #[test]
-fn a_stream_of_so_many_bytes_at_a_rate_takes_as_long_as_that() {
+fn estimates_duration_of_fixed_bytes_at_a_rate() {
     let seconds = |settings: &str| {
         let scenario = wire(&format!(
             "[workloads.x]\nkind = \"stream\"\nbytes = \"100MB\"\n{settings}\n[schedule]\ntrials = 1"
         ));
         Plan::expand(&scenario, 1, &PlanOptions::default()).duration_estimate().seconds()
     };
-    // The baseline is made twice.
+    // The baseline runs twice.
     let (fast, slow) = (seconds(""), seconds("rate = \"80Mbit/s\"\nstreams = 2"));
     assert!(fast < 1.0 && (10.0..11.0).contains(&slow), "{fast} {slow}");
 }
 
-/// A host stands for a path: others are compared with the first, and no factor of devices applies.
+/// Hosts take the place of paths: the first is the baseline, and device factors do not apply.
 #[test]
-fn a_workload_with_one_end_has_a_cell_at_each_of_its_hosts() {
+fn single_ended_workload_has_one_cell_per_host() {
     let text = "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[workloads.touch]\n\
                 kind = \"first-touch\"\nhosts = [\"b\", \"a\"]\nhuge-pages = true\nthreads = 2";
     let scenario = Scenario::parse("touch", text).expect("no path is needed");
@@ -352,22 +352,22 @@ fn a_workload_with_one_end_has_a_cell_at_each_of_its_hosts() {
     let words = plan.cells[0].load.kind().in_words().join(", ");
     assert_eq!(words, "first touch of 256 MiB by 2 threads, huge pages");
     let one = PlanOptions { paths: vec![PathName::new("a")], ..PlanOptions::default() };
-    assert_eq!(Plan::expand(&scenario, 1, &one).cells.len(), 1, "chosen as a path is");
+    assert_eq!(Plan::expand(&scenario, 1, &one).cells.len(), 1, "selected like a path");
 }
 
 #[test]
-fn all_pairs_of_a_hundred_hosts_are_planned_in_rounds() {
+fn plans_all_pairs_of_100_hosts_in_rounds() {
     let hosts: String = (0..100).map(|host| format!("[hosts.h{host}]\nssh = \"h{host}\"\n")).collect();
     let text = format!(
         "schema = 1\nname = \"many\"\ntitle = \"Many\"\npairs = \"all\"\n{hosts}\n[workloads.bulk]\nkind = \"stream\"\n"
     );
-    let scenario = Scenario::parse("many", &text).expect("they are not too many");
+    let scenario = Scenario::parse("many", &text).expect("the number of pairs is within the limit");
     let plan = Plan::expand(&scenario, 1, &PlanOptions { trials: Some(1), ..PlanOptions::default() });
     assert_eq!(plan.cells.len(), 9900);
     let measured = plan.trials.iter().filter(|trial| trial.arm == Arm::Measure);
     let rounds: BTreeSet<u32> = measured.filter_map(|trial| trial.round).collect();
     assert_eq!(rounds.len(), 198);
     let again = plan.trials.iter().filter(|trial| trial.arm == Arm::Again).count();
-    let alone = plan.trials.iter().filter(|trial| trial.arm == Arm::Alone).count();
-    assert_eq!((again, alone), (50, 20), "the baseline's round, and one for ten rounds");
+    let individual = plan.trials.iter().filter(|trial| trial.arm == Arm::Alone).count();
+    assert_eq!((again, individual), (50, 20), "the round of the baseline, and one for ten rounds");
 }

@@ -1,5 +1,5 @@
-//! Factors together with the paths and workloads that they apply to: each has an effect, MTUs fit at every level, and
-//! the matrix stays small enough to be run.
+//! Checks each factor against its paths and workloads: it has an effect, MTUs match at every level, and the number of
+//! results is limited.
 
 use std::{collections::BTreeMap, ops::Range};
 use workload::{PingPongSettings, Placement, Schedule, StreamSettings};
@@ -17,10 +17,10 @@ use crate::{
     workload::Workload,
 };
 
-/// The most cells that a plan with factors may have, unless it has as many paths.
+/// Upper limit for results in a plan with factors, unless there are more paths.
 const CELLS: usize = 2000;
 
-/// What does not fit in a scenario that is otherwise complete.
+/// Checks of an otherwise valid scenario.
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (entry, factor) in document.factors.iter().zip(&scenario.factors) {
@@ -40,24 +40,23 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
 }
 
 fn idle_devices(entry: &Entry<FactorTable>, factor: &Factor, paths: &[Path]) -> Vec<Problem> {
-    let mine = |path: &&Path| factor.paths.is_empty() || factor.paths.contains(&path.name);
-    let idle =
-        entry.table.devices.iter().filter(|device| {
-            !paths.iter().filter(mine).any(|path| path.devices.contains(&device.get_ref().0))
-        });
+    let applies = |path: &&Path| factor.paths.is_empty() || factor.paths.contains(&path.name);
+    let idle = entry.table.devices.iter().filter(|device| {
+        !paths.iter().filter(applies).any(|path| path.devices.contains(&device.get_ref().0))
+    });
     let problem = |device: &toml::Spanned<crate::document::As<DeviceRef>>| {
-        let message = format!("no path of the factor `{}` passes `{}`", entry.name(), device.get_ref().0);
-        let help = "take the device out, or add a path that passes it";
-        Problem::new(device.span(), message, "passed by no path").help(help)
+        let message = format!("no path of the factor `{}` uses `{}`", entry.name(), device.get_ref().0);
+        let help = "remove the device, or add a path through it";
+        Problem::new(device.span(), message, "not on any path").help(help)
     };
     idle.map(problem).collect()
 }
 
 fn without_effect(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Option<Problem> {
-    let message = format!("the factor `{}` changes nothing that is measured", entry.name());
-    let help = "no workload and path that it is confined to has such a setting";
+    let message = format!("the factor `{}` has no effect", entry.name());
+    let help = "none of its paths and workloads has this setting";
     let none = !pairs(scenario).any(|(path, workload)| factor.applies_to(path, workload));
-    none.then(|| Problem::new(entry.table.vary.span(), message, "without effect").help(help))
+    none.then(|| Problem::new(entry.table.vary.span(), message, "no effect").help(help))
 }
 
 fn pairs(scenario: &Scenario) -> impl Iterator<Item = (&Path, &Workload)> {
@@ -68,7 +67,7 @@ fn pairs(scenario: &Scenario) -> impl Iterator<Item = (&Path, &Workload)> {
     })
 }
 
-/// What a message may have depends on the workloads that the factor applies to.
+/// Valid message sizes depend on the workloads that the factor applies to.
 fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Vec<Problem> {
     let loads = pairs(scenario).filter(|(path, workload)| factor.applies_to(path, workload));
     let ranges = loads.map(|(_, workload)| match StreamSettings::of(&workload.load) {
@@ -86,7 +85,7 @@ fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) ->
     problems.collect()
 }
 
-/// An open loop keeps the period of its workload, so that has to have one.
+/// An open loop uses the period of its workload.
 fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Option<Problem> {
     let open = factor
         .levels
@@ -98,15 +97,15 @@ fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenar
     let (_, workload) =
         pairs(scenario).find(|(path, workload)| factor.applies_to(path, workload) && closed(workload))?;
     let place = entry.table.places()[open].clone();
-    let message = format!("`{}` has no period that it could keep", workload.name);
+    let message = format!("`{}` has no `period` for an open loop", workload.name);
     let help = format!(
-        "write `schedule = \"open\"` and a `period` in `[workloads.{}]`: the factor closes its loop again",
+        "set `schedule = \"open\"` and a `period` in `[workloads.{}]`; the factor then also measures the closed loop",
         workload.name
     );
     Some(Problem::new(place, message, "no period").help(help))
 }
 
-/// Two factors, or a factor and a workload, can meet in ends that spin on one CPU.
+/// Two factors, or a factor and a workload, can together make both ends spin on one CPU.
 fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> {
     let _varied = scenario.factors.first()?;
     let cells = expand::cells(scenario, &PlanOptions::default());
@@ -115,16 +114,17 @@ fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> 
         use WorkloadSetting::{Placement, Waiting};
         matches!(level.setting, Setting::Workload(Waiting(_) | Placement(_)))
     };
-    let guilty = |factor: &&Factor| cell.levels.contains_key(&factor.name) && factor.levels.iter().any(sets);
-    let name = scenario.factors.iter().rfind(guilty)?.name.as_str();
+    let responsible =
+        |factor: &&Factor| cell.levels.contains_key(&factor.name) && factor.levels.iter().any(sets);
+    let name = scenario.factors.iter().rfind(responsible)?.name.as_str();
     let entry = document.factors.get(name)?;
-    let message = format!("in the cell `{}` both ends would spin on one CPU", cell.id);
-    let help = "each would wait for the other's time slice: confine the factor with `workloads`";
+    let message = format!("both ends of `{}` would spin on one CPU", cell.id);
+    let help = "each end would wait for the other's time slice; restrict the factor with `workloads`";
     Some(Problem::new(entry.table.values_place(), message, "spins on one CPU").help(help))
 }
 
 fn too_many(document: &Document, scenario: &Scenario) -> Option<Problem> {
-    // Pairs of many hosts are many cells that nobody multiplied.
+    // Many pairs of hosts give many results without any factor.
     let last = document.factors.iter().last()?;
     let cells = pairs(scenario).map(|(path, workload)| {
         let applied = scenario.factors.iter().filter(|factor| factor.applies_to(path, workload));
@@ -133,13 +133,13 @@ fn too_many(document: &Document, scenario: &Scenario) -> Option<Problem> {
     let (least, cells) =
         cells.fold((0, 0_usize), |(least, sum), cells| (least + 1, sum.saturating_add(cells)));
     let most = CELLS.max(least);
-    let message = format!("the scenario has {cells} cells; {most} are the most");
-    let help = "a factor multiplies the cells of every path and workload that it can change: confine it with `paths` \
-                and `workloads`, or give it fewer values";
+    let message = format!("the scenario has {cells} results; the limit is {most}");
+    let help = "a factor multiplies the results of every path and workload that it applies to; restrict it with \
+                `paths` and `workloads`, or use fewer values";
     (cells > most).then(|| Problem::new(last.name.span(), message, "too many combinations").help(help))
 }
 
-/// MTUs must fit together at every combination of the factors that change them.
+/// MTUs must match for each combination of factors that change them.
 fn mtus(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let factors: Vec<(&Entry<FactorTable>, &Factor)> = document
         .factors
@@ -155,7 +155,7 @@ fn mtus(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     problems
 }
 
-/// Every combination of levels, by index; none at all without factors.
+/// All combinations of levels, by index. Empty without factors.
 fn choices(factors: &[(&Entry<FactorTable>, &Factor)]) -> Vec<Vec<usize>> {
     let mut choices = if factors.is_empty() { Vec::new() } else { vec![Vec::new()] };
     for (_, factor) in factors {
@@ -180,8 +180,8 @@ fn misfits_at(lab: &Lab, factors: &[(&Entry<FactorTable>, &Factor)], choice: &[u
     }
     let problem = |misfit: mtu::Misfit| {
         let (place, name) = places.get(&misfit.blamed).cloned().unwrap_or_else(|| last.clone());
-        let message = format!("at this value of `{name}`, {}", misfit.message);
-        let help = format!("{}: list every device of the network segment in the factor", misfit.help);
+        let message = format!("with this value of `{name}`, {}", misfit.message);
+        let help = format!("{}: list all devices of the network segment in the factor", misfit.help);
         Problem::new(place, message, "this MTU").help(help)
     };
     mtu::misfits(lab, &settings).into_iter().map(problem).collect()

@@ -1,4 +1,4 @@
-//! Streams as multiples of another factor's number: `of`, `times` and `most` instead of `values`.
+//! Stream counts as multiples of another factor: `of`, `times` and `most` instead of `values`.
 
 use std::collections::BTreeSet;
 
@@ -12,26 +12,28 @@ use crate::{
     nearest,
 };
 
-/// The most streams where the scenario says none: what iperf3 takes.
+/// Default limit on streams, as in iperf3.
 const MOST: u32 = 128;
 
-/// The levels of a factor that is written with any of `of`, `times` and `most`.
+/// Levels of a factor written with `of`, `times` or `most`.
 pub(super) fn levels(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) -> Vec<Level> {
     let table = &entry.table;
     if vary.word() != STREAMS {
-        let message = format!("`{}` has no multiples", vary.word());
-        let help = "only `vary = \"streams\"` takes `of`, `times` and `most`";
-        problems.push(Problem::new(table.vary.span(), message, "without multiples").help(help));
+        let message = format!("`{}` does not support multiples", vary.word());
+        let help = "`of`, `times` and `most` need `vary = \"streams\"`";
+        problems.push(Problem::new(table.vary.span(), message, "no multiples").help(help));
         return Vec::new();
     }
     if let Some(values) = &table.values {
-        let message = "`values` and multiples exclude each other";
-        problems.push(Problem::new(values.span(), message, "take one out").help("`times` says the values"));
+        let message = "`values` cannot be combined with `of`, `times` and `most`";
+        problems.push(
+            Problem::new(values.span(), message, "remove one").help("`times` already lists the values"),
+        );
     }
     let (Some(of), Some(times)) = (&table.of, &table.times) else {
         let missing = if table.of.is_none() { "of" } else { "times" };
         let problem = Problem::new(table.vary.span(), format!("`{missing}` is missing"), "in this table");
-        problems.push(problem.help("write as in `of = \"queues\"` and `times = [1, 2, 4]`"));
+        problems.push(problem.help("write e.g. `of = \"queues\"` and `times = [1, 2, 4]`"));
         return Vec::new();
     };
     let most = table.most.as_ref().map_or(MOST, |most| *most.get_ref());
@@ -52,14 +54,14 @@ pub(super) fn levels(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<
     levels
 }
 
-/// Multiples of what is no factor of queues. One whose values cannot be read is as good as any here.
+/// Reports each `of` that does not name a factor of queues. A factor with invalid values still counts.
 pub(super) fn unknown(document: &Document, factors: &[WrittenFactor<'_>]) -> Vec<Problem> {
     let numbers = factors.iter().filter(|one| one.vary.is_counted());
     let names: Vec<&str> = numbers.map(|one| one.entry.name()).collect();
     let written = document.factors.iter().filter_map(|entry| entry.table.of.as_ref());
     let wrong = written.filter(|of| !names.contains(&of.get_ref().as_str()));
     let problem = |of: &toml::Spanned<String>| {
-        let message = format!("there is no factor of queues `{}`", of.get_ref());
+        let message = format!("no factor of queues is named `{}`", of.get_ref());
         let help = nearest::advice(of.get_ref(), "factors", names.iter().copied());
         Problem::new(of.span(), message, "not a factor of queues").help(help)
     };

@@ -1,4 +1,4 @@
-//! What can be varied: every word, of devices and of workloads.
+//! The settings of devices and workloads that a factor can vary.
 
 use std::ops::Range;
 
@@ -14,7 +14,6 @@ use crate::{
     values::Word,
 };
 
-/// A word that a factor can vary.
 #[derive(Clone, Copy)]
 pub(super) enum Vary {
     Devices(DeviceSettingKind, &'static Word<DeviceSettings>),
@@ -22,19 +21,17 @@ pub(super) enum Vary {
 }
 
 impl Vary {
-    /// Every word.
     fn all() -> impl Iterator<Item = Self> + Clone {
         let of = |kind: DeviceSettingKind| kind.words().iter().map(move |word| Self::Devices(kind, word));
         let devices = DeviceSettingKind::ALL.into_iter().flat_map(of);
         devices.chain(workload_words::ALL.iter().map(Self::Workload))
     }
 
-    /// What is written as `word`.
     pub(super) fn read(word: &Spanned<String>) -> Result<Self, Problem> {
         Self::all().find(|vary| vary.word() == word.get_ref()).ok_or_else(|| {
-            let message = format!("`{}` is not one of the words for this", word.get_ref());
+            let message = format!("`{}` is not a known setting", word.get_ref());
             let help = nearest::advice(word.get_ref(), "words", Self::all().map(Self::word));
-            Problem::new(word.span(), message, "not understood").help(help)
+            Problem::new(word.span(), message, "unknown setting").help(help)
         })
     }
 
@@ -45,7 +42,7 @@ impl Vary {
         }
     }
 
-    /// Whether other factors can be multiples of its values.
+    /// Whether other factors can use multiples of its values.
     pub(super) fn is_counted(self) -> bool {
         match self {
             Self::Devices(kind, _) => kind.is_counted(),
@@ -53,7 +50,6 @@ impl Vary {
         }
     }
 
-    /// What the value `text` sets.
     pub(super) fn setting(self, text: &str, place: Range<usize>) -> Result<Setting, Problem> {
         match self {
             Self::Devices(_, word) => word.read(text, place).map(Setting::Devices),
@@ -62,13 +58,13 @@ impl Vary {
     }
 }
 
-/// The words of `[devices]` with their values, for editors.
+/// Device settings and their values, for the JSON schema.
 pub(crate) fn device_words() -> serde_json::Map<String, Value> {
     let words = DeviceSettingKind::ALL.into_iter().flat_map(DeviceSettingKind::words);
     words.map(|word| (word.word.to_owned(), word.schema())).collect()
 }
 
-/// The words that factors can vary, for editors.
+/// Settings that factors can vary, for the JSON schema.
 pub(crate) fn vary_words() -> Vec<Value> {
     let about = |vary| match vary {
         Vary::Devices(_, word) => word.about,

@@ -1,4 +1,4 @@
-//! The words for settings of workloads that a factor can vary, and their values.
+//! Workload settings that a factor can vary, and their values.
 
 use workload::{Direction, Mode, Placement, Waiting};
 
@@ -9,23 +9,22 @@ use crate::{
     values::{Label, Values, Word},
 };
 
-/// The word that can be a multiple of another factor's number.
+/// The only setting that accepts multiples of another factor.
 pub(super) const STREAMS: &str = "streams";
 
-/// All of them.
 pub(super) static ALL: [Word<Setting>; 9] = [
     Word {
         word: STREAMS,
-        about: "Parallel connections of streams: whole numbers, or multiples of the queues (`of`, `times`).",
+        about: "Parallel connections of streams: integers, or multiples of the queues (`of`, `times`).",
         values: Values::Numbers {
             range: COUNTS,
-            said: |streams| format!("{streams} streams are"),
+            describe: |streams| format!("{streams} streams are"),
             set: Setting::Streams,
         },
     },
     Word {
         word: "direction",
-        about: "Direction of streams: `forward`, `reverse`, `both`.",
+        about: "Direction of streams: `forward`, `reverse` or `both`.",
         values: Values::Words(&[
             ("forward", Setting::Direction(Direction::Forward)),
             ("reverse", Setting::Direction(Direction::Reverse)),
@@ -39,12 +38,12 @@ pub(super) static ALL: [Word<Setting>; 9] = [
     },
     Word {
         word: "congestion",
-        about: "Congestion control of TCP workloads.",
+        about: "TCP congestion control.",
         values: Values::Texts(&["cubic", "bbr", "kernel"], congestion),
     },
     Word {
         word: "placement",
-        about: "Placement: `free`, `same-cpu`, `cross-cpu`.",
+        about: "CPU placement: `free`, `same-cpu` or `cross-cpu`.",
         values: Values::Words(&[
             ("free", Setting::Placement(Placement::Free)),
             ("same-cpu", Setting::Placement(Placement::SameCpu)),
@@ -53,17 +52,17 @@ pub(super) static ALL: [Word<Setting>; 9] = [
     },
     Word {
         word: "mode",
-        about: "How streams move their bytes: `app`, `limit`. A size of writes that is not written follows it.",
+        about: "How streams send and receive: `app` or `limit`. Also sets the default size of writes.",
         values: Values::Words(&[("app", Setting::Mode(Mode::App)), ("limit", Setting::Mode(Mode::Limit))]),
     },
     Word {
         word: "rate",
-        about: "The rate of each connection of streams: rates, or `unlimited`.",
+        about: "Rate limit of each connection of a stream, or `unlimited`.",
         values: Values::Texts(&["1Gbit/s", "unlimited"], rate),
     },
     Word {
         word: "waiting",
-        about: "How the ends of ping-pongs wait: `block`, `spin`.",
+        about: "How both ends of a ping-pong wait: `block` or `spin`.",
         values: Values::Words(&[
             ("block", Setting::Waiting(Waiting::Block)),
             ("spin", Setting::Waiting(Waiting::Spin)),
@@ -71,7 +70,7 @@ pub(super) static ALL: [Word<Setting>; 9] = [
     },
     Word {
         word: "schedule",
-        about: "When ping-pongs send: `closed`, `open`. Their workload is written with `schedule = \"open\"` and its period.",
+        about: "When a ping-pong sends: `closed` or `open`. The workload needs `schedule = \"open\"` and a period.",
         values: Values::Words(&[("closed", Setting::Open(false)), ("open", Setting::Open(true))]),
     },
 ];
@@ -85,7 +84,7 @@ fn rate(label: &Label<'_>) -> Result<Setting, Problem> {
     if label.text == "unlimited" {
         return Ok(Setting::Rate(None));
     }
-    let help = "write `unlimited` for a stream without a rate";
+    let help = "write `unlimited` for streams without a rate limit";
     let rate = label.quantity("not a rate").map_err(|problem| problem.help(help))?;
     workloads::rate_out_of(rate, label.place.clone()).map_or(Ok(Setting::Rate(Some(rate))), Err)
 }

@@ -1,4 +1,4 @@
-//! What takes memory from a virtual machine.
+//! Balloon settings.
 
 use std::ops::RangeInclusive;
 
@@ -8,7 +8,7 @@ use workload::BalloonSettings;
 use super::{Keys, limits, or, refuse};
 use crate::{diagnosis::Problem, document::WorkloadTable};
 
-/// Every method moves multiples of the first.
+/// The minimum is also the unit.
 const MEMORY: RangeInclusive<u64> = 2 << 20..=1 << 40;
 const USUAL_MEMORY: Bytes = Bytes(256 << 20);
 
@@ -19,17 +19,16 @@ pub(super) const KEYS: Keys = Keys {
     why: |_| None,
 };
 
-/// The load of a balloon.
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> BalloonSettings {
-    const WHY: &str = "it ends when all the memory has moved";
+    const WHY: &str = "it ends once all the memory has moved";
     refuse(&table.duration, "duration", WHY, problems);
     refuse(&table.warmup, "warmup", WHY, problems);
     refuse(&table.interval, "interval", WHY, problems);
     let memory = limits::size_or(&table.memory, USUAL_MEMORY);
     let is_possible = MEMORY.contains(&memory.0) && memory.0.is_multiple_of(*MEMORY.start());
     if let Some(written) = table.memory.as_ref().filter(|_| !is_possible) {
-        let message = format!("{memory} cannot be taken");
-        let help = format!("take a multiple of 2 MiB, up to {}", Bytes(*MEMORY.end()));
+        let message = format!("{memory} is not a valid balloon size");
+        let help = format!("use a multiple of 2 MiB, up to {}", Bytes(*MEMORY.end()));
         problems.push(Problem::new(written.span(), message, "out of range").help(help));
     }
     BalloonSettings {

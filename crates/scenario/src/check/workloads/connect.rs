@@ -1,4 +1,4 @@
-//! What connections that are used once send.
+//! Settings of short-lived connections.
 
 use units::Nanos;
 use workload::{ConnectSettings, Transport};
@@ -14,18 +14,17 @@ pub(super) const KEYS: Keys = Keys {
     this: "these are connections",
     own: &["clients", "request", "response"],
     why: |key| match key {
-        "message" => Some("connections have a `request` and a `response`"),
+        "message" => Some("use `request` and `response`"),
         "transport" => Some("connections are always TCP"),
-        "source-port" => Some("every connection is a new one, and a port cannot be used again at once"),
+        "source-port" => Some("each connection is new, and a port cannot be reused immediately"),
         _ => None,
     },
 };
 
-/// The load of connections.
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> ConnectSettings {
     let usual = ConnectSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));
     ConnectSettings {
-        clients: limits::several(&table.clients, "clients", problems),
+        clients: limits::count(&table.clients, "clients", problems),
         request: limits::size(&table.request, usual.request, &limits::EXCHANGE, problems),
         response: limits::size(&table.response, usual.response, &limits::EXCHANGE, problems),
         warmup: table.warmup.as_ref().map_or(WARMUP, |time| time.get_ref().0),

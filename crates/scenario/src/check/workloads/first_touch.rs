@@ -1,4 +1,4 @@
-//! What touches memory for the first time.
+//! First-touch settings.
 
 use std::ops::RangeInclusive;
 
@@ -10,9 +10,9 @@ use crate::{diagnosis::Problem, document::WorkloadTable};
 
 const DURATION: Nanos = Nanos::from_secs(2);
 const WARMUP: Nanos = Nanos::from_millis(300);
-/// What all threads have together.
+/// Total over all threads.
 const MEMORY: RangeInclusive<u64> = 2 << 20..=1 << 40;
-/// What a thread needs of it at least.
+/// Minimum per thread.
 const LEAST_SHARE: u64 = 2 << 20;
 
 pub(super) const KEYS: Keys = Keys {
@@ -22,16 +22,15 @@ pub(super) const KEYS: Keys = Keys {
     why: |_| None,
 };
 
-/// The load of a first touch.
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> FirstTouchSettings {
     let usual = FirstTouchSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));
     let memory = limits::size_or(&table.memory, usual.memory);
-    let threads = limits::several(&table.threads, "threads", problems);
+    let threads = limits::count(&table.threads, "threads", problems);
     let least = LEAST_SHARE.saturating_mul(u64::from(threads)).max(*MEMORY.start());
     if let Some(written) = table.memory.as_ref().filter(|_| !(least..=*MEMORY.end()).contains(&memory.0)) {
-        let message = format!("{memory} of memory are out of range");
+        let message = format!("{memory} of memory is out of range");
         let help =
-            format!("take {} to {}: each thread has 2 MiB or more", Bytes(least), Bytes(*MEMORY.end()));
+            format!("use {} to {}; each thread needs at least 2 MiB", Bytes(least), Bytes(*MEMORY.end()));
         problems.push(Problem::new(written.span(), message, "out of range").help(help));
     }
     FirstTouchSettings {

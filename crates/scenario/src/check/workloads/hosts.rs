@@ -1,4 +1,4 @@
-//! The hosts that workloads with one end run at. Each is a path of its own for whoever plans and measures.
+//! Hosts of single-ended workloads. Planning treats each host as a path.
 
 use super::refuse;
 use crate::{
@@ -9,42 +9,44 @@ use crate::{
     workload::Workload,
 };
 
-/// The hosts that a workload with one end names, in its order.
+/// The hosts named by a single-ended workload, in its order.
 pub(super) fn of(
     document: &Document,
     entry: &Entry<WorkloadTable>,
     problems: &mut Vec<Problem>,
 ) -> Vec<PathName> {
     let table = &entry.table;
-    refuse(&table.placement, "placement", "it has one end, which runs where the scheduler puts it", problems);
+    refuse(&table.placement, "placement", "it runs on one host, where the scheduler places it", problems);
     without_sockets(table, problems);
     if let Some(path) = table.paths.first() {
-        let message = "`paths` has no effect here: it has one end, and goes over no path";
-        let help = "name the hosts that it runs at, as in `hosts = [\"node1\"]`";
+        let message = "`paths` has no effect here: this workload runs on one host";
+        let help = "list its hosts, e.g. `hosts = [\"node1\"]`";
         problems.push(Problem::new(path.span(), message, "no effect").help(help));
     }
     if table.hosts.is_empty() {
-        let message = format!("`{}` does not say at which hosts it runs", entry.name());
-        let help = "add `hosts = [\"node1\"]`; the others are shown as a share of the first";
-        problems.push(Problem::new(table.kind.span(), message, "has one end").help(help));
+        let message = format!("`{}` has no hosts", entry.name());
+        let help = "add e.g. `hosts = [\"node1\"]`; the others are shown relative to the first";
+        problems.push(Problem::new(table.kind.span(), message, "needs hosts").help(help));
     }
     for (index, host) in table.hosts.iter().enumerate() {
         if table.hosts[..index].iter().any(|other| other.get_ref() == host.get_ref()) {
-            let message = format!("the host `{}` is given twice", host.get_ref());
-            problems.push(Problem::new(host.span(), message, "once more here"));
+            let message = format!("duplicate host `{}`", host.get_ref());
+            problems.push(Problem::new(host.span(), message, "repeated here"));
         }
     }
     for host in table.hosts.iter().filter(|host| document.paths.get(host.get_ref()).is_some()) {
-        let message =
-            format!("`{}` is a host and a path, and results of both would have one name", host.get_ref());
+        let message = format!(
+            "`{}` is the name of both a host and a path, so their results would have the same name",
+            host.get_ref()
+        );
         problems.push(Problem::new(host.span(), message, "also a path").help("rename the path"));
     }
     table.hosts.iter().map(|host| PathName::new(host.get_ref())).collect()
 }
 
-/// Complains of what is set on sockets.
+/// Reports socket settings.
 fn without_sockets(table: &WorkloadTable, problems: &mut Vec<Problem>) {
-    const WHY: &str = "it has one end, and no sockets";
+    const WHY: &str = "it runs on one host and has no sockets";
     refuse(&table.congestion, "congestion", WHY, problems);
     refuse(&table.mss, "mss", WHY, problems);
     refuse(&table.window, "window", WHY, problems);
@@ -53,7 +55,7 @@ fn without_sockets(table: &WorkloadTable, problems: &mut Vec<Problem>) {
     refuse(&table.busy_poll, "busy-poll", WHY, problems);
 }
 
-/// What stands for the hosts of all workloads where paths are planned, each once.
+/// One pseudo-path per host of a single-ended workload, without duplicates.
 pub(crate) fn hosts(workloads: &[Workload]) -> Vec<Path> {
     let one_ended = workloads.iter().filter(|workload| !workload.load.kind().has_peer());
     let mut named: Vec<&PathName> = Vec::new();

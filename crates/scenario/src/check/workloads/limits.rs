@@ -1,4 +1,4 @@
-//! What settings of workloads may be: their ranges, and what is said outside them.
+//! Ranges of workload settings, and the errors for values outside them.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -11,16 +11,15 @@ use crate::{
     document::{As, WorkloadTable},
 };
 
-/// What a stream may have of parallel connections, and connections of clients.
+/// Parallel connections of a stream, or clients.
 pub(in crate::check) const STREAMS: RangeInclusive<u32> = 1..=1024;
-/// What one write or read of a TCP stream may have.
+/// Bytes per write or read of a TCP stream.
 pub(in crate::check) const STREAM_MESSAGE: RangeInclusive<u64> = 1..=16 << 20;
-/// What a datagram of a stream may have: enough for a sequence number, and no more than a datagram (65535 bytes less the
-/// headers of IPv4 and UDP).
+/// Payload bytes of a stream's datagram: from a sequence number to 65535 minus the IPv4 and UDP headers.
 const DATAGRAMS: RangeInclusive<u64> = 16..=65_507;
-/// What a ping-pong's message may have: enough for a sequence number, and no more than the engine sends.
+/// Bytes per ping-pong message: from a sequence number to the engine's limit.
 pub(in crate::check) const MESSAGES: RangeInclusive<u64> = 16..=PingPongSettings::LARGEST.0;
-/// What a request or its answer may have.
+/// Bytes per request or response.
 pub(super) const EXCHANGE: RangeInclusive<u64> = 1..=16 << 20;
 
 const LONGEST: Nanos = Nanos::from_secs(3600);
@@ -28,7 +27,7 @@ const LEAST_INTERVAL: Nanos = Nanos::from_millis(10);
 const SLOWEST: BitRate = BitRate(1e3);
 const FASTEST: BitRate = BitRate(1e12);
 
-/// The times of a workload, against those that it has.
+/// Checks the times of a workload against its duration.
 pub(super) fn times(table: &WorkloadTable, load: &WorkloadSettings, problems: &mut Vec<Problem>) {
     let duration = load.kind().lasts().unwrap_or(LONGEST);
     problems.extend(time_out_of(&table.duration, LEAST_INTERVAL, LONGEST));
@@ -36,15 +35,14 @@ pub(super) fn times(table: &WorkloadTable, load: &WorkloadSettings, problems: &m
     problems.extend(time_out_of(&table.interval, LEAST_INTERVAL, duration.max(LEAST_INTERVAL)));
 }
 
-/// What is wrong with a time.
 pub(super) fn time_out_of(time: &Option<Spanned<As<Nanos>>>, least: Nanos, most: Nanos) -> Option<Problem> {
     let (value, place) = (time.as_ref()?.get_ref().0, time.as_ref()?.span());
     let message = format!("a time of {value} is out of range");
-    let help = format!("take one from {least} to {most}");
+    let help = format!("use {least} to {most}");
     (value < least || value > most).then(|| Problem::new(place, message, "out of range").help(help))
 }
 
-/// A size, or its default; tells one that is out of range.
+/// Returns a size or its default, and reports one out of range.
 pub(super) fn size(
     written: &Option<Spanned<As<Bytes>>>,
     default: Bytes,
@@ -56,41 +54,35 @@ pub(super) fn size(
     written.get_ref().0
 }
 
-/// A size, or its default.
+/// Returns a size or its default.
 pub(super) fn size_or(written: &Option<Spanned<As<Bytes>>>, default: Bytes) -> Bytes {
     written.as_ref().map_or(default, |written| written.get_ref().0)
 }
 
-/// A rate, or none; tells one that is out of range.
+/// Returns a rate, and reports one out of range.
 pub(super) fn rate(written: &Option<Spanned<As<BitRate>>>, problems: &mut Vec<Problem>) -> Option<BitRate> {
     let written = written.as_ref()?;
     problems.extend(rate_out_of(written.get_ref().0, written.span()));
     Some(written.get_ref().0)
 }
 
-/// A number of streams or clients, or one; tells one that is out of range.
-pub(super) fn several(
-    written: &Option<Spanned<u32>>,
-    what: &'static str,
-    problems: &mut Vec<Problem>,
-) -> u32 {
+/// Returns a number of streams or clients (default 1), and reports one out of range.
+pub(super) fn count(written: &Option<Spanned<u32>>, what: &'static str, problems: &mut Vec<Problem>) -> u32 {
     let Some(written) = written else { return 1 };
     problems.extend(count_out_of(*written.get_ref(), what, written.span()));
     *written.get_ref()
 }
 
-/// What is wrong with a message of that size.
 pub(in crate::check) fn message_out_of(
     range: &RangeInclusive<u64>,
     size: Bytes,
     place: Range<usize>,
 ) -> Option<Problem> {
     let problem = Problem::new(place, format!("a message of {size} is out of range"), "out of range");
-    let help = format!("take one from {} to {} bytes", range.start(), range.end());
+    let help = format!("use {} to {} bytes", range.start(), range.end());
     (!range.contains(&size.0)).then(|| problem.help(help))
 }
 
-/// The range of a stream's messages.
 pub(in crate::check) const fn stream_messages(transport: Transport) -> RangeInclusive<u64> {
     match transport {
         Transport::Tcp => STREAM_MESSAGE,
@@ -98,16 +90,14 @@ pub(in crate::check) const fn stream_messages(transport: Transport) -> RangeIncl
     }
 }
 
-/// What is wrong with a rate.
 pub(in crate::check) fn rate_out_of(rate: BitRate, place: Range<usize>) -> Option<Problem> {
     let problem = Problem::new(place, format!("a rate of {rate} is out of range"), "out of range");
     let out = rate.0 < SLOWEST.0 || rate.0 > FASTEST.0;
-    out.then(|| problem.help(format!("take one from {SLOWEST} to {FASTEST}")))
+    out.then(|| problem.help(format!("use {SLOWEST} to {FASTEST}")))
 }
 
-/// What is wrong with a number of streams or clients.
 pub(in crate::check) fn count_out_of(count: u32, what: &str, place: Range<usize>) -> Option<Problem> {
     let problem = Problem::new(place, format!("{count} {what} are out of range"), "out of range");
-    let help = format!("take {} to {}", STREAMS.start(), STREAMS.end());
+    let help = format!("use {} to {}", STREAMS.start(), STREAMS.end());
     (!STREAMS.contains(&count)).then(|| problem.help(help))
 }

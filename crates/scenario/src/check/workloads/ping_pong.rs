@@ -1,4 +1,4 @@
-//! What a ping-pong sends, and what flows beside it.
+//! Ping-pong settings, and those of its background stream.
 
 use toml::Spanned;
 use units::{Bytes, Nanos};
@@ -14,7 +14,7 @@ use crate::{
 const DURATION: Nanos = Nanos::from_secs(2);
 const WARMUP: Nanos = Nanos::from_millis(300);
 const MESSAGE: Bytes = Bytes(64);
-/// Ten thousand messages a second.
+/// 10,000 messages per second.
 const PERIOD: Nanos = Nanos(100_000);
 const LEAST_PERIOD: Nanos = Nanos(1000);
 const LONGEST_PERIOD: Nanos = Nanos::from_secs(1);
@@ -24,8 +24,7 @@ pub(super) const KEYS: Keys = Keys {
     this: "this is a ping-pong",
     own: &["transport", "message", "schedule", "period", "waiting", "under", "source-port"],
     why: |key| {
-        let rate =
-            "a ping-pong has no rate of bytes: `schedule = \"open\"` and a `period` set that of its messages";
+        let rate = "a ping-pong has no byte rate; `schedule = \"open\"` and `period` set its message rate";
         (key == "rate").then_some(rate)
     },
 };
@@ -38,7 +37,7 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> PingPo
         message: limits::size(&table.message, MESSAGE, &limits::MESSAGES, problems),
         schedule: schedule(table, problems),
         waiting: or(&table.waiting, Waiting::Block),
-        under: table.under.as_ref().map(|under| beside(under, problems)),
+        under: table.under.as_ref().map(|under| background(under, problems)),
         warmup: table.warmup.as_ref().map_or(WARMUP, |time| time.get_ref().0),
         socket: socket::settings(table, transport, problems),
         interval: table.interval.as_ref().map_or(usual.interval, |time| time.get_ref().0),
@@ -48,8 +47,7 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> PingPo
 
 fn schedule(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Schedule {
     if or(&table.schedule, Loop::Closed) == Loop::Closed {
-        let why =
-            "a closed loop sends when the last message has come back; an open one has `schedule = \"open\"`";
+        let why = "a closed loop sends when the previous message has returned; an open one has `schedule = \"open\"`";
         refuse(&table.period, "period", why, problems);
         return Schedule::Closed;
     }
@@ -57,13 +55,13 @@ fn schedule(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Schedule {
     Schedule::Open { period: table.period.as_ref().map_or(PERIOD, |time| time.get_ref().0) }
 }
 
-fn beside(under: &Spanned<UnderTable>, problems: &mut Vec<Problem>) -> Background {
+fn background(under: &Spanned<UnderTable>, problems: &mut Vec<Problem>) -> Background {
     let under = under.get_ref();
     let mode = under.mode.unwrap_or(Mode::App);
     let default = stream_message(Transport::Tcp, mode);
     Background {
         mode,
-        streams: limits::several(&under.streams, "streams", problems),
+        streams: limits::count(&under.streams, "streams", problems),
         direction: under.direction.unwrap_or(Direction::Forward),
         rate: limits::rate(&under.rate, problems),
         message: limits::size(&under.message, default, &limits::stream_messages(Transport::Tcp), problems),

@@ -1,4 +1,4 @@
-//! Where the ends of a workload run.
+//! CPU placement of a workload's threads.
 
 use workload::{Placement, WorkloadSettings};
 
@@ -7,7 +7,6 @@ use crate::{
     document::{PlacementValue, WorkloadTable},
 };
 
-/// The placement of a workload that sends `load`.
 pub(super) fn placement(
     table: &WorkloadTable,
     load: &WorkloadSettings,
@@ -26,17 +25,18 @@ pub(super) fn placement(
         && (client.is_empty() || server.is_empty())
     {
         let problem = Problem::new(written.span(), "a list of CPUs is empty", "no CPU to run on");
-        problems.push(problem.help("name at least one for each end, as in `{ client = [0], server = [1] }`"));
+        problems
+            .push(problem.help("list at least one CPU for each end, e.g. `{ client = [0], server = [1] }`"));
     }
     if load.kind().spins() && share_a_cpu(&placement) {
-        let message = "ends that spin cannot share a CPU: each would wait for the other's time slice";
+        let message = "both ends spin and cannot share a CPU: each would wait for the other's time slice";
         let problem = Problem::new(written.span(), message, "one CPU for both");
         problems.push(problem.help("write `placement = \"cross-cpu\"`, or `waiting = \"block\"`"));
     }
     placement
 }
 
-/// Whether a thread of each end is on the same CPU for sure.
+/// Whether a thread of each end is certain to share a CPU.
 fn share_a_cpu(placement: &Placement) -> bool {
     match placement {
         Placement::SameCpu => true,

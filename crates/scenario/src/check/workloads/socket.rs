@@ -1,4 +1,4 @@
-//! Socket options of any workload: which of them mean something, and what they may be.
+//! Socket options: which apply to a workload, and their ranges.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -9,14 +9,13 @@ use super::{limits, refuse};
 use crate::{diagnosis::Problem, document::WorkloadTable, factor};
 
 const CONGESTION_DEFAULT: &str = "cubic";
-/// What TCP_MAXSEG takes: `TCP_MIN_MSS` to `MAX_TCP_WINDOW` (include/net/tcp.h).
+/// Accepted by TCP_MAXSEG: `TCP_MIN_MSS` to `MAX_TCP_WINDOW` (include/net/tcp.h).
 const MSS: RangeInclusive<u32> = 88..=32_767;
-/// No kernel gives less than about 2 KiB, and none more than 1 GiB.
+/// Kernels grant between about 2 KiB and 1 GiB.
 const WINDOW: RangeInclusive<u64> = 2 << 10..=1 << 30;
 const DSCP: RangeInclusive<u8> = 0..=63;
 const BUSY_POLL: RangeInclusive<u64> = 1000..=1_000_000_000;
 
-/// What is set on the sockets of a workload over `transport`.
 pub(super) fn settings(
     table: &WorkloadTable,
     transport: Transport,
@@ -37,19 +36,19 @@ pub(super) fn settings(
     }
 }
 
-/// What is wrong with a name of a congestion control (`TCP_CA_NAME_MAX` is 16, with the closing zero).
+/// Checks the name of a congestion control: under `TCP_CA_NAME_MAX`, 16 bytes with the terminating NUL.
 pub(in crate::check) fn not_congestion(word: &str, place: Range<usize>) -> Option<Problem> {
     let part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
     let valid = !word.is_empty() && word.len() < 16 && word.chars().all(part);
-    let message = format!("`{word}` cannot be the name of a congestion control");
-    (!valid).then(|| Problem::new(place, message, "this name").help("write as in `cubic`, `bbr` or `reno`"))
+    let message = format!("`{word}` is not a valid congestion control name");
+    (!valid).then(|| Problem::new(place, message, "invalid name").help("write e.g. `cubic`, `bbr` or `reno`"))
 }
 
 fn congestion(table: &WorkloadTable, transport: Transport, problems: &mut Vec<Problem>) -> Option<String> {
     if transport == Transport::Udp {
         refuse(&table.congestion, "congestion", "UDP has no congestion control", problems);
-        refuse(&table.mss, "mss", "UDP has no segments; `message` sizes its datagrams", problems);
-        refuse(&table.nodelay, "nodelay", "UDP delays nothing", problems);
+        refuse(&table.mss, "mss", "UDP has no segments; `message` sets the datagram size", problems);
+        refuse(&table.nodelay, "nodelay", "UDP does not delay packets", problems);
         return None;
     }
     let Some(written) = &table.congestion else { return Some(CONGESTION_DEFAULT.to_owned()) };
@@ -62,7 +61,7 @@ fn window(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Bytes {
     if let Some(written) = table.window.as_ref().filter(|_| !WINDOW.contains(&size.0)) {
         let problem =
             Problem::new(written.span(), format!("a buffer of {size} is out of range"), "out of range");
-        problems.push(problem.help("take one from 2KiB to 1GiB"));
+        problems.push(problem.help("use 2KiB to 1GiB"));
     }
     size
 }
@@ -71,9 +70,9 @@ fn busy_poll(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Option<Nanos
     let written = table.busy_poll.as_ref()?;
     let time = written.get_ref().0;
     if !BUSY_POLL.contains(&time.0) || time.0 % 1000 != 0 {
-        let message = format!("a busy poll of {time} is not possible");
-        let problem = Problem::new(written.span(), message, "not possible");
-        problems.push(problem.help("take whole microseconds, from 1us to 1s"));
+        let message = format!("a busy poll of {time} is not valid");
+        let problem = Problem::new(written.span(), message, "not valid");
+        problems.push(problem.help("use whole microseconds, from 1us to 1s"));
     }
     Some(time)
 }
@@ -85,6 +84,6 @@ fn number_out_of<T: PartialOrd + std::fmt::Display>(
 ) -> Option<Problem> {
     let written = written.as_ref().filter(|written| !range.contains(written.get_ref()))?;
     let message = format!("a {what} of {} is out of range", written.get_ref());
-    let help = format!("take one from {} to {}", range.start(), range.end());
+    let help = format!("use {} to {}", range.start(), range.end());
     Some(Problem::new(written.span(), message, "out of range").help(help))
 }

@@ -1,4 +1,4 @@
-//! What a stream sends.
+//! Stream settings.
 
 use units::Nanos;
 use workload::{Direction, Mode, StreamSettings, Transport, Until};
@@ -25,7 +25,7 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Stream
     StreamSettings {
         transport,
         mode,
-        streams: limits::several(&table.streams, "streams", problems),
+        streams: limits::count(&table.streams, "streams", problems),
         direction: or(&table.direction, Direction::Forward),
         warmup,
         message: limits::size(&table.message, default, &limits::stream_messages(transport), problems),
@@ -36,20 +36,20 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Stream
     }
 }
 
-/// When it ends, and what is left out at its start.
+/// When the stream ends, and its warm-up.
 fn extent(table: &WorkloadTable, problems: &mut Vec<Problem>) -> (Until, Nanos) {
     let Some(bytes) = &table.bytes else {
         let until = table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0);
         return (Until::Elapsed(until), table.warmup.as_ref().map_or(WARMUP, |time| time.get_ref().0));
     };
     if table.duration.is_some() {
-        let message = "a stream ends after a duration or after a number of bytes, not both";
-        problems.push(Problem::new(bytes.span(), message, "one too many").help("take one of the two out"));
+        let message = "a stream has either a duration or a number of bytes, not both";
+        problems.push(Problem::new(bytes.span(), message, "conflicts").help("remove one of them"));
     }
-    refuse(&table.warmup, "warmup", "a stream of so many bytes has no warm-up", problems);
+    refuse(&table.warmup, "warmup", "a stream of a fixed number of bytes has no warm-up", problems);
     if bytes.get_ref().0.0 == 0 {
         let problem = Problem::new(bytes.span(), "a stream of 0 bytes measures nothing", "zero");
-        problems.push(problem.help("write as in `10GB`"));
+        problems.push(problem.help("write e.g. `10GB`"));
     }
     (Until::Sent(bytes.get_ref().0), Nanos(0))
 }

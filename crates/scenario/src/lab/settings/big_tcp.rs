@@ -1,4 +1,4 @@
-//! BIG TCP: the largest packet that segmentation and receive offload of a device build.
+//! BIG TCP: the largest packet that a device's segmentation and receive offload build.
 
 use std::ops::RangeInclusive;
 
@@ -10,11 +10,11 @@ use crate::{
     values::{Label, Values, Word},
 };
 
-/// From where packets count as big, and the most that may be written.
+/// From the classic limit to the largest accepted value.
 const RANGE: RangeInclusive<u64> = 64 << 10..=512 << 10;
 
-/// The largest packet that the kernel's segmentation and receive offload build: eight times 65535 bytes
-/// (`GRO_MAX_SIZE` in include/linux/netdevice.h), 8 bytes short of 512 KiB.
+/// The kernel's limit: eight times 65535 bytes (`GRO_MAX_SIZE` in include/linux/netdevice.h), 8 bytes less than 512
+/// KiB.
 const MOST: u64 = 8 * 65_535;
 
 pub(super) struct BigTcp;
@@ -39,15 +39,15 @@ impl DeviceSetting for BigTcp {
 
 const WORD: Word<DeviceSettings> = Word {
     word: "big-tcp",
-    about: "The largest packet that segmentation and receive offload of devices build: 64KiB to 512KiB (BIG TCP).",
+    about: "Largest packet of segmentation and receive offload (BIG TCP): 64KiB to 512KiB.",
     values: Values::Texts(&["64KiB", "128KiB", "512KiB"], read),
 };
 
 fn read(label: &Label<'_>) -> Result<DeviceSettings, Problem> {
     let size = label.size()?;
     if !RANGE.contains(&size.0) {
-        let help = "take 64KiB (no BIG TCP) to 512KiB";
-        return Err(label.out_of_range(&format!("a largest packet of {size} is"), help));
+        let help = "use 64KiB (no BIG TCP) to 512KiB";
+        return Err(label.out_of_range(&format!("a maximum packet size of {size} is"), help));
     }
     Ok(DeviceSettings { big_tcp: Some(Bytes(size.0.min(MOST))), ..DeviceSettings::default() })
 }

@@ -1,5 +1,4 @@
-//! Coalescing of a device's interrupts: for how long, and for how many packets, it waits before it interrupts. The words
-//! are ethtool's.
+//! Interrupt coalescing: how long, and for how many packets, a device delays an interrupt. Keys as in ethtool.
 
 use std::ops::RangeInclusive;
 
@@ -8,7 +7,7 @@ use samples::Coalescing;
 use super::{DeviceSetting, DeviceSettings};
 use crate::values::{Values, Word};
 
-/// Drivers have limits of their own, which are told when they refuse.
+/// Drivers may have tighter limits, which are reported when the setting fails.
 const RANGE: RangeInclusive<u32> = 0..=65_535;
 
 pub(super) struct Interrupts;
@@ -37,47 +36,45 @@ impl DeviceSetting for Interrupts {
 }
 
 static WORDS: [Word<DeviceSettings>; 6] = [
-    switch(
-        "adaptive-rx",
-        "Whether drivers choose the coalescing of what devices receive: `on`, `off`.",
-        |on| of(Coalescing { adaptive_rx: Some(on), ..Coalescing::NONE }),
-    ),
-    switch("adaptive-tx", "Whether drivers choose the coalescing of what devices sent: `on`, `off`.", |on| {
+    switch("adaptive-rx", "Whether the driver adapts receive coalescing: `on`, `off`.", |on| {
+        of(Coalescing { adaptive_rx: Some(on), ..Coalescing::NONE })
+    }),
+    switch("adaptive-tx", "Whether the driver adapts transmit coalescing: `on`, `off`.", |on| {
         of(Coalescing { adaptive_tx: Some(on), ..Coalescing::NONE })
     }),
     Word {
         word: "rx-usecs",
-        about: "How long devices wait with an interrupt for what they receive: whole microseconds.",
+        about: "Maximum delay of a receive interrupt, in whole microseconds.",
         values: Values::Numbers {
             range: RANGE,
-            said: |time| format!("{time} microseconds are"),
+            describe: |time| format!("{time} microseconds are"),
             set: |time| of(Coalescing { rx_usecs: Some(time), ..Coalescing::NONE }),
         },
     },
     Word {
         word: "rx-frames",
-        about: "How many packets devices receive before they interrupt: whole numbers.",
+        about: "Maximum packets received before an interrupt.",
         values: Values::Numbers {
             range: RANGE,
-            said: |frames| format!("{frames} packets are"),
+            describe: |frames| format!("{frames} packets are"),
             set: |frames| of(Coalescing { rx_frames: Some(frames), ..Coalescing::NONE }),
         },
     },
     Word {
         word: "tx-usecs",
-        about: "How long devices wait with an interrupt for what they sent: whole microseconds.",
+        about: "Maximum delay of a transmit interrupt, in whole microseconds.",
         values: Values::Numbers {
             range: RANGE,
-            said: |time| format!("{time} microseconds are"),
+            describe: |time| format!("{time} microseconds are"),
             set: |time| of(Coalescing { tx_usecs: Some(time), ..Coalescing::NONE }),
         },
     },
     Word {
         word: "tx-frames",
-        about: "How many packets devices send before they interrupt: whole numbers.",
+        about: "Maximum packets sent before an interrupt.",
         values: Values::Numbers {
             range: RANGE,
-            said: |frames| format!("{frames} packets are"),
+            describe: |frames| format!("{frames} packets are"),
             set: |frames| of(Coalescing { tx_frames: Some(frames), ..Coalescing::NONE }),
         },
     },

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::{DeviceSetting, DeviceSettings};
 use crate::values::{Values, Word};
 
-/// From what every IPv4 host must take (RFC 791) to the most that a packet can have.
+/// From the minimum for IPv4 hosts (RFC 791) to the largest IP packet.
 pub(crate) const RANGE: RangeInclusive<u32> = 576..=65_535;
 
 pub(super) struct Mtu;
@@ -30,10 +30,10 @@ impl DeviceSetting for Mtu {
 
 const WORD: Word<DeviceSettings> = Word {
     word: "mtu",
-    about: "The MTU of devices, where it differs from that of their wire, bridge or overlay: whole numbers.",
+    about: "MTU of the devices, if it differs from that of their wire, bridge or overlay.",
     values: Values::Numbers {
         range: RANGE,
-        said: |mtu| format!("an MTU of {mtu} is"),
+        describe: |mtu| format!("an MTU of {mtu} is"),
         set: |mtu| DeviceSettings { mtu: Some(mtu), ..DeviceSettings::default() },
     },
 };

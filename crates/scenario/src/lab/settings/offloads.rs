@@ -1,30 +1,28 @@
-//! Offloads of a device: five switches, each with a word of its own, and words for several of them at once.
+//! Offloads of a device: five switches, each with its own key, and keys for groups of them.
 
 use serde::{Deserialize, Serialize};
 
 use super::{DeviceSetting, DeviceSettings};
 use crate::values::{Values, Word};
 
-/// Offloads, on or off; `None` is left alone.
+/// `None` leaves the offload unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offloads {
-    /// TCP segmentation, all of the device's `tx-tcp*-segmentation` features.
+    /// TCP segmentation: all `tx-tcp*-segmentation` features of the device.
     pub tso: Option<bool>,
-    /// Generic segmentation.
+    /// Generic segmentation offload.
     pub gso: Option<bool>,
     /// Generic receive offload.
     pub gro: Option<bool>,
-    /// Transmit checksums, all of the device's `tx-checksum-*` features that it has.
+    /// Transmit checksums: all `tx-checksum-*` features of the device.
     pub tx_checksum: Option<bool>,
     /// Receive checksums.
     pub rx_checksum: Option<bool>,
 }
 
 impl Offloads {
-    /// None of them is said to be anything.
     const NONE: Self = Self { tso: None, gso: None, gro: None, tx_checksum: None, rx_checksum: None };
 
-    /// Every offload set to `on`.
     #[must_use]
     pub fn all(on: bool) -> Self {
         let some = Some(on);
@@ -64,29 +62,29 @@ impl DeviceSetting for Switches {
 
     fn meet(&self, one: &DeviceSettings, other: &DeviceSettings) -> bool {
         let both = one.offloads.each().into_iter().zip(other.offloads.each());
-        // LLVM 22 orders the branches of `any` by where they lie in its memory: no two builds were the same.
+        // LLVM 22 orders the branches of `any` by memory address, so builds were not reproducible.
         both.fold(false, |meet, (one, other)| meet | (one.is_some() & other.is_some()))
     }
 }
 
 static WORDS: [Word<DeviceSettings>; 7] = [
-    word("offload", "All five offloads of devices at once: `on`, `off`.", |on| of(Offloads::all(on))),
-    word("checksum", "Checksum offload of devices, both ways: `on`, `off`.", |on| {
+    word("offload", "All five offloads: `on`, `off`.", |on| of(Offloads::all(on))),
+    word("checksum", "Checksum offload, both directions: `on`, `off`.", |on| {
         of(Offloads { tx_checksum: Some(on), rx_checksum: Some(on), ..Offloads::NONE })
     }),
-    word("tso", "TCP segmentation offload of devices: `on`, `off`.", |on| {
+    word("tso", "TCP segmentation offload: `on`, `off`.", |on| {
         of(Offloads { tso: Some(on), ..Offloads::NONE })
     }),
-    word("gso", "Generic segmentation offload of devices: `on`, `off`.", |on| {
+    word("gso", "Generic segmentation offload: `on`, `off`.", |on| {
         of(Offloads { gso: Some(on), ..Offloads::NONE })
     }),
-    word("gro", "Generic receive offload of devices: `on`, `off`.", |on| {
+    word("gro", "Generic receive offload: `on`, `off`.", |on| {
         of(Offloads { gro: Some(on), ..Offloads::NONE })
     }),
-    word("tx-checksum", "Checksum offload of what devices send: `on`, `off`.", |on| {
+    word("tx-checksum", "Transmit checksum offload: `on`, `off`.", |on| {
         of(Offloads { tx_checksum: Some(on), ..Offloads::NONE })
     }),
-    word("rx-checksum", "Checksum offload of what devices receive: `on`, `off`.", |on| {
+    word("rx-checksum", "Receive checksum offload: `on`, `off`.", |on| {
         of(Offloads { rx_checksum: Some(on), ..Offloads::NONE })
     }),
 ];

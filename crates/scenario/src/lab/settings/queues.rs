@@ -1,5 +1,4 @@
-//! Queues of a device, each direction. A device can have none beyond those that it is made with, and a guest's none beyond
-//! those of its virtual machine.
+//! Queues per direction. Limited by the number at creation and, in a guest, by its virtual machine.
 
 use super::{DeviceSetting, DeviceSettings};
 use crate::{
@@ -34,8 +33,8 @@ impl DeviceSetting for Queues {
 
     fn make_room(&self, lab: &mut Lab, device: &DeviceRef, settings: &DeviceSettings) {
         let Some(queues) = settings.queues else { return };
-        let made = lab.devices.entry(device.clone()).or_default();
-        made.queues = made.queues.max(Some(queues));
+        let created = lab.devices.entry(device.clone()).or_default();
+        created.queues = created.queues.max(Some(queues));
         let host = lab.hosts.iter_mut().find(|host| host.name == device.host);
         let Some(vm) = host.and_then(|host| host.vm.as_mut()) else { return };
         vm.queues = vm.queues.max(queues);
@@ -46,11 +45,11 @@ impl DeviceSetting for Queues {
 
 const WORD: Word<DeviceSettings> = Word {
     word: "queues",
-    about: "Queues of devices, each direction: whole numbers. Of ends of wires, of guests and of pods.",
+    about: "Queues per direction, for ends of wires, guests and pods.",
     values: Values::Numbers {
-        // Virtio-net's most is 256 pairs, and veth takes as many.
+        // Virtio-net supports up to 256 pairs; the same limit is used for veth.
         range: 1..=256,
-        said: |queues| format!("{queues} queues are"),
+        describe: |queues| format!("{queues} queues are"),
         set: |queues| DeviceSettings { queues: Some(queues), ..DeviceSettings::default() },
     },
 };

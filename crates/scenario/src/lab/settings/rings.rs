@@ -1,5 +1,4 @@
-//! Ring sizes of a device: the places for packets that each of its queues has. A ring can have no more than the device is
-//! made with, which of a guest's device its monitor says.
+//! Ring sizes: packet slots per queue. Limited by the size at creation, which the monitor sets for a guest.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,17 +11,15 @@ use crate::{
     vm::VirtioNet,
 };
 
-/// The fewest places: with less than a largest packet takes (`MAX_SKB_FRAGS` and 2), a driver that has stopped to send never
-/// begins again. A virtio ring has a power of two of them (VIRTIO 1.2, section 2.7), 32768 at most.
+/// With fewer slots than the largest packet needs (`MAX_SKB_FRAGS` and 2), a driver that has stopped its queue never
+/// restarts it. Virtio rings are powers of two (VIRTIO 1.2, section 2.7), up to 32768.
 const FEWEST: u32 = 32;
 const MOST: u32 = 32_768;
 
-/// Places in the ring of each queue; `None` is left alone.
+/// Entries per ring; `None` leaves the ring unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RingSizes {
-    /// Of each receive queue.
     pub rx: Option<u32>,
-    /// Of each transmit queue.
     pub tx: Option<u32>,
 }
 
@@ -51,8 +48,8 @@ impl DeviceSetting for Rings {
         (one.rx.is_some() && other.rx.is_some()) || (one.tx.is_some() && other.tx.is_some())
     }
 
-    /// A guest's receive ring has the usual places unless its monitor is told of more. Its transmit ring can have no more:
-    /// QEMU gives none to a tap device.
+    /// A guest's receive ring has the default size unless its monitor is configured otherwise. Its transmit ring cannot
+    /// be larger: QEMU does not support that for tap devices.
     fn make_room(&self, lab: &mut Lab, device: &DeviceRef, settings: &DeviceSettings) {
         let [usual, .., most] = VirtioNet::RINGS;
         let Some(rx) = settings.rings.rx.filter(|rx| *rx > usual) else { return };
@@ -65,13 +62,13 @@ impl DeviceSetting for Rings {
 }
 
 static WORDS: [Word<DeviceSettings>; 3] = [
-    word("ring-size", "Places in the rings of devices, both ways: powers of two from 32.", |label| {
+    word("ring-size", "Entries in receive and transmit rings: powers of two from 32.", |label| {
         read(label).map(|size| of(RingSizes { rx: Some(size), tx: Some(size) }))
     }),
-    word("rx-ring", "Places in the receive rings of devices: powers of two from 32.", |label| {
+    word("rx-ring", "Entries in receive rings: powers of two from 32.", |label| {
         read(label).map(|size| of(RingSizes { rx: Some(size), tx: None }))
     }),
-    word("tx-ring", "Places in the transmit rings of devices: powers of two from 32.", |label| {
+    word("tx-ring", "Entries in transmit rings: powers of two from 32.", |label| {
         read(label).map(|size| of(RingSizes { rx: None, tx: Some(size) }))
     }),
 ];
@@ -87,7 +84,7 @@ const fn word(
 fn read(label: &Label<'_>) -> Result<u32, Problem> {
     let size = label.text.parse().ok();
     let fits = |size: &u32| size.is_power_of_two() && (FEWEST..=MOST).contains(size);
-    size.filter(fits).ok_or_else(|| label.refused(format!("take a power of two from {FEWEST} to {MOST}")))
+    size.filter(fits).ok_or_else(|| label.invalid(format!("use a power of two from {FEWEST} to {MOST}")))
 }
 
 fn of(rings: RingSizes) -> DeviceSettings {

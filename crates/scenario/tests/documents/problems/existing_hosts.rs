@@ -1,4 +1,4 @@
-//! Hosts that exist already: what may be said of one, and what cannot be made or planned there.
+//! Existing hosts: invalid settings, and devices or workloads that they do not support.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,38 +36,39 @@ kind = "stream"
 "#;
 
 #[test]
-fn two_machines_are_the_ends_of_a_path_over_a_network_that_is_not_known() {
-    let scenario = Scenario::parse("test", TWO).expect("nothing is wrong");
+fn path_between_existing_hosts_uses_unknown_network() {
+    let scenario = Scenario::parse("test", TWO).expect("the scenario is valid");
     let path = &scenario.paths[0];
     assert_eq!(path.layers, [Layer::Network]);
     assert_eq!(
         (path.from.device.to_string(), path.to.address.to_string()),
         ("a:eth1".into(), "10.0.0.2".into())
     );
-    let of = |host: &scenario::HostName| scenario.lab.existing(host).expect("it exists");
+    let of = |host: &scenario::HostName| scenario.lab.existing(host).expect("the host exists");
     assert_eq!(of(&path.from.host).access, Access::Ssh { destination: "root@a.example".into() });
     assert_eq!((of(&path.to.host).is_local(), of(&path.to.host).port), (true, Some(5201)));
-    let made: Vec<String> = scenario.lab.outside().hosts.iter().map(|host| host.name.to_string()).collect();
-    assert_eq!(made, ["made", "other"], "for the others no lab is made");
+    let created: Vec<String> =
+        scenario.lab.outside().hosts.iter().map(|host| host.name.to_string()).collect();
+    assert_eq!(created, ["made", "other"], "no lab for existing hosts");
     let plan = Plan::expand(&scenario, 1, &PlanOptions::default());
     let ports = |path: &str| {
-        let cell = plan.cells.iter().find(|cell| cell.path.as_str() == path).expect("it is planned");
+        let cell = plan.cells.iter().find(|cell| cell.path.as_str() == path).expect("the path is planned");
         cell.load.kind().socket().and_then(|socket| socket.source_port)
     };
     assert!(
         ports("there").is_none() && ports("lab").is_some(),
-        "the kernel's choice where it keeps ports for a while"
+        "kernel-chosen ports where closed connections block them"
     );
 }
 
 #[test]
-fn what_is_wrong_with_such_a_host_is_said_where_it_stands() {
+fn reports_invalid_settings_of_existing_host() {
     for (from, to, at, message, help) in [
         (
             "ssh = \"root@a.example\"",
             "ssh = \"-oProxyCommand=x\"",
             "ssh =",
-            "no destination of ssh",
+            "not an SSH destination",
             "`user@host`",
         ),
         (
@@ -81,7 +82,7 @@ fn what_is_wrong_with_such_a_host_is_said_where_it_stands() {
             "ssh = \"root@a.example\"",
             "member = \"a..b\"",
             "member =",
-            "no name of a member",
+            "not a valid member name",
             "`plumb fleet list`",
         ),
         (
@@ -92,9 +93,9 @@ fn what_is_wrong_with_such_a_host_is_said_where_it_stands() {
             "one",
         ),
         ("ssh = \"root@a.example\"\n", "", "interface", "`interface` has no effect", "`ssh = \"user@host\"`"),
-        ("address = \"10.0.0.2\"\n", "", "local = true", "where its traffic goes", "interface"),
-        ("\"10.0.0.2\"", "\"224.0.0.1\"", "224.0.0.1", "no address of one host", ""),
-        ("\"eth1\"", "\"eth1@if3/x\"", "eth1@if3", "cannot be the name of a device", "ip link"),
+        ("address = \"10.0.0.2\"\n", "", "local = true", "neither an address nor an interface", "interface"),
+        ("\"10.0.0.2\"", "\"224.0.0.1\"", "224.0.0.1", "not the address of a single host", ""),
+        ("\"eth1\"", "\"eth1@if3/x\"", "eth1@if3", "not a valid device name", "ip link"),
         (
             "[hosts.made]",
             "[hosts.made]\nuplink = \"rack\"",
@@ -103,33 +104,45 @@ fn what_is_wrong_with_such_a_host_is_said_where_it_stands() {
             "`ssh = \"user@host\"`",
         ),
         ("port = 5201", "port = 0", "port = 0", "`port` is 0", ""),
-        ("to = \"b\"", "to = \"made\"", "to = \"made\"", "nothing connects `made:eth0`", "local = true"),
-        ("from = \"a\"", "from = \"a:eth2\"", "a:eth2", "named in its own table", "interface = \"eth2\""),
-        ("[\"made:eth0\"", "[\"a:eth0\"", "between", "`a:eth0` cannot be made on it", "overlays"),
+        (
+            "to = \"b\"",
+            "to = \"made\"",
+            "to = \"made\"",
+            "no connection between the lab device `made:eth0`",
+            "local = true",
+        ),
+        (
+            "from = \"a\"",
+            "from = \"a:eth2\"",
+            "a:eth2",
+            "its own table names its device",
+            "interface = \"eth2\"",
+        ),
+        ("[\"made:eth0\"", "[\"a:eth0\"", "between", "`a:eth0` cannot be created on", "overlays"),
         ("layers = [\"wire\"]\n", "", "[paths.lab]", "`layers` is missing", "layers = [\"wire\"]"),
         (
             "baseline = true",
             "baseline = true\nlayers = [\"wire\"]",
             "layers",
-            "no packet of `there` meets the layer `wire`",
+            "packets on `there` do not pass the layer `wire`",
             "\"network\"",
         ),
         (
             "[workloads.bulk]",
             "[devices.\"a:eth1\"]\nmtu = 9000\n[workloads.bulk]",
             "[devices",
-            "its devices are read, and none is set",
+            "its devices cannot be changed",
             "on the host itself",
         ),
         (
             "kind = \"stream\"",
             "kind = \"stream\"\nplacement = \"same-cpu\"",
             "placement",
-            "machines with CPUs of their own",
-            "take `placement` out",
+            "on different machines",
+            "remove `placement`",
         ),
     ] {
-        assert!(TWO.contains(from), "the case is out of date: {from}");
+        assert!(TWO.contains(from), "outdated case: {from}");
         check_text(&TWO.replacen(from, to, 1), at, message, help);
     }
 }
@@ -173,53 +186,53 @@ kind = "stream"
 "#;
 
 #[test]
-fn an_overlay_goes_over_the_own_network_of_machines_and_learns_its_mtu_from_them() {
-    let Scenario { mut lab, paths, .. } = Scenario::parse("test", OVERLAY).expect("nothing is wrong");
+fn overlay_uses_host_network_and_its_reported_mtu() {
+    let Scenario { mut lab, paths, .. } = Scenario::parse("test", OVERLAY).expect("the scenario is valid");
     let passed: Vec<String> = paths[1].devices.iter().map(ToString::to_string).collect();
     let (inside, outside) = (["one:eth0", "a:one", "a:br1", "a:vx0"], ["a:auto", "b:eth1", "b:vx0"]);
     assert_eq!(passed, [&inside[..], &outside].concat());
-    let made: Vec<&str> = vec!["made", "other"];
+    let created: Vec<&str> = vec!["made", "other"];
     let hosts = |lab: &scenario::Lab| lab.hosts.iter().map(|host| host.name.to_string()).collect::<Vec<_>>();
     assert_eq!(
         (hosts(&lab.outside()), lab.outside().links.len()),
-        (made.iter().map(ToString::to_string).collect(), 1)
+        (created.iter().map(ToString::to_string).collect(), 1)
     );
     let of_a = lab.inside(&scenario::HostName::new("a"));
     assert_eq!((hosts(&of_a), of_a.links.len()), (["a", "b", "one"].map(str::to_owned).into(), 3));
     let mtu = |lab: &scenario::Lab, at: &str| lab.mtu(&at.parse().expect("a device"), &lab.devices);
-    assert!(inside.iter().all(|at| mtu(&lab, at).is_none()), "nobody has told yet");
-    for (host, told) in lab.hosts.iter_mut().filter(|host| host.existing.is_some()).zip([9000, 1500]) {
-        let existing = host.existing.as_mut().expect("it exists");
-        (existing.mtu, existing.address) = (Some(told), Some("10.0.0.1".parse().expect("an address")));
+    assert!(inside.iter().all(|at| mtu(&lab, at).is_none()), "not reported yet");
+    for (host, mtu) in lab.hosts.iter_mut().filter(|host| host.existing.is_some()).zip([9000, 1500]) {
+        let existing = host.existing.as_mut().expect("the host exists");
+        (existing.mtu, existing.address) = (Some(mtu), Some("10.0.0.1".parse().expect("an address")));
     }
     lab.locate();
-    assert!(inside.iter().all(|at| mtu(&lab, at) == Some(1450)), "the least of them, less the encapsulation");
+    assert!(inside.iter().all(|at| mtu(&lab, at) == Some(1450)), "the smallest one, minus encapsulation");
     assert_eq!(lab.mtu_misfit(&lab.devices), None);
     let written = Scenario::parse("test", &OVERLAY.replace("vni = 100", "vni = 100\nmtu = 1500"));
-    let mut lab = written.expect("what machines have is not known").lab;
+    let mut lab = written.expect("MTUs of the machines are unknown").lab;
     for host in &mut lab.hosts {
         host.existing.iter_mut().for_each(|existing| existing.mtu = Some(1500));
     }
     lab.locate();
-    let (_, because) = lab.mtu_misfit(&lab.devices).expect("1500 do not fit into 1500");
-    assert!(because.contains("take 1450 or less"), "{because}");
+    let (_, because) = lab.mtu_misfit(&lab.devices).expect("1500 does not fit into 1500");
+    assert!(because.contains("use 1450 or less"), "{because}");
 }
 
 #[test]
-fn what_cannot_be_on_such_a_host_is_said_where_it_stands() {
+fn reports_unsupported_devices_of_existing_host() {
     for (from, to, at, message, help) in [
         (
             "bridge = \"br1\"\n[vxlans.vx0.members.b]",
             "over = \"eth0\"\nbridge = \"br1\"\n[vxlans.vx0.members.b]",
             "over",
             "its own network carries the tunnel",
-            "take `over` out",
+            "remove `over`",
         ),
         (
             "[vxlans.vx0.members.b]",
             "[vxlans.vx0.members.made]\nover = \"eth0\"\naddress = \"198.18.64.3/24\"\n[vxlans.vx0.members.b]",
             "[vxlans.vx0.members.made]",
-            "no tunnel leads from `made`",
+            "no connection between `made`",
             "`local = true`",
         ),
         (
@@ -227,43 +240,43 @@ fn what_cannot_be_on_such_a_host_is_said_where_it_stands() {
             "[vxlans.eth1]\nvni = 7\n[vxlans.eth1.members.b]\naddress = \"198.18.65.2/24\"\n[vxlans.eth1.members.a]\n\
             address = \"198.18.65.1/24\"\n[paths.there]",
             "[vxlans.eth1]",
-            "the own device of `b` is called",
+            "the name of an existing device on `b`",
             "another name",
         ),
         (
             "address = \"198.18.64.1/24\"",
             "address = \"198.18.64.1/24\"\nvm = \"small\"",
             "[guests.one]",
-            "`a:one` cannot be made on it",
+            "`a:one` cannot be created on",
             "without `vm`",
         ),
         (
             "[paths.there]",
             "[wires.further]\nbetween = [\"one:eth1\", \"other:eth1\"]\n[paths.there]",
             "between",
-            "`one` is on `a`, which exists already",
-            "its `eth0` alone",
+            "which runs on the existing host `a`",
+            "only its `eth0`",
         ),
         (
             "from = \"one\"",
             "from = \"a\"",
             "to = \"b:vx0\"",
-            "nothing connects `b:vx0`",
-            "devices that are made on such",
+            "no connection between the lab device `b:vx0`",
+            "devices created on such hosts",
         ),
         (
             "[workloads.bulk]",
             "[devices.\"b:eth1\"]\nmtu = 9000\n[workloads.bulk]",
             "[devices",
-            "none is set",
+            "cannot be changed",
             "on the host itself",
         ),
     ] {
-        assert!(OVERLAY.contains(from), "the case is out of date: {from}");
+        assert!(OVERLAY.contains(from), "outdated case: {from}");
         check_text(&OVERLAY.replacen(from, to, 1), at, message, help);
     }
     let set = OVERLAY.replace("[workloads.bulk]", "[devices.\"b:vx0\"]\ngro = \"off\"\n[workloads.bulk]");
-    Scenario::parse("test", &set).expect("what is made there can be set");
+    Scenario::parse("test", &set).expect("devices created by the lab can be changed");
 }
 
 const FLEET: &str = r#"
@@ -285,32 +298,33 @@ kind = "stream"
 "#;
 
 #[test]
-fn each_pair_is_two_paths_and_the_first_is_the_baseline() {
+fn pair_has_two_paths_and_first_is_baseline() {
     for (pairs, count, some) in [
         ("\"all\"", 12, ["a-to-b", "d-to-c"]),
         ("\"ring\"", 8, ["d-to-a", "a-to-d"]),
         ("[[\"a\", \"c\"], [\"b\", \"d\"]]", 4, ["c-to-a", "b-to-d"]),
     ] {
-        let scenario = Scenario::parse("test", &FLEET.replace("\"all\"", pairs)).expect("nothing is wrong");
+        let scenario =
+            Scenario::parse("test", &FLEET.replace("\"all\"", pairs)).expect("the scenario is valid");
         let names: Vec<&str> = scenario.paths.iter().map(|path| path.name.as_str()).collect();
         assert_eq!(names.len(), count, "{names:?}");
         assert!(some.iter().all(|name| names.contains(name)), "{names:?}");
         let baselines = scenario.paths.iter().filter(|path| path.baseline).count();
         assert!(baselines == 1 && scenario.paths[0].baseline, "{names:?}");
-        assert_eq!(scenario.workloads[0].paths.len(), count, "each workload runs over all of them");
+        assert_eq!(scenario.workloads[0].paths.len(), count, "each workload runs on all paths");
     }
 }
 
-/// The paths that are made at the same time in the first block, those of one trial left out.
+/// Paths measured simultaneously in the first block, without rounds of one trial.
 fn rounds(text: &str) -> Vec<BTreeSet<String>> {
-    let scenario = Scenario::parse("test", text).expect("nothing is wrong");
+    let scenario = Scenario::parse("test", text).expect("the scenario is valid");
     let plan = Plan::expand(&scenario, 7, &PlanOptions::default());
     let measured =
         |trial: &&PlannedTrial| trial.block == 0 && trial.arm == Arm::Measure && trial.round.is_some();
     let mut rounds: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
     for trial in plan.trials.iter().filter(measured) {
         let path = plan.cells[trial.cell].path.to_string();
-        rounds.entry(trial.round.expect("it has one")).or_default().insert(path);
+        rounds.entry(trial.round.expect("the trial has a round")).or_default().insert(path);
     }
     let mut rounds: Vec<_> = rounds.into_values().collect();
     rounds.sort();
@@ -318,7 +332,7 @@ fn rounds(text: &str) -> Vec<BTreeSet<String>> {
 }
 
 #[test]
-fn pairs_without_a_common_host_or_uplink_are_measured_at_the_same_time() {
+fn measures_disjoint_pairs_simultaneously() {
     let of = |pairs: &[&[&str]]| -> Vec<BTreeSet<String>> {
         pairs.iter().map(|round| round.iter().map(|path| (*path).to_owned()).collect()).collect()
     };
@@ -335,16 +349,16 @@ fn pairs_without_a_common_host_or_uplink_are_measured_at_the_same_time() {
     let rack = |host: &str| format!("ssh = \"{host}\"\nuplink = \"rack\"");
     let one_rack = FLEET.replace("ssh = \"a\"", &rack("a")).replace("ssh = \"b\"", &rack("b"));
     for shared in [one_machine, one_rack] {
-        assert_eq!(rounds(&shared), of(&[]), "of three resources two pairs always share one");
+        assert_eq!(rounds(&shared), of(&[]), "with three resources, any two pairs share one");
     }
     let one_by_one = format!("{FLEET}\n[schedule]\nat_once = false\n");
     assert_eq!(rounds(&one_by_one), of(&[]));
-    assert_eq!(rounds(TWO), of(&[]), "paths that are written are measured one by one");
+    assert_eq!(rounds(TWO), of(&[]), "declared paths are measured sequentially");
 }
 
 #[test]
-fn a_baseline_is_repeated_with_its_round_and_some_ways_are_measured_alone() {
-    let scenario = Scenario::parse("test", FLEET).expect("nothing is wrong");
+fn repeats_round_of_baseline_and_measures_some_pairs_individually() {
+    let scenario = Scenario::parse("test", FLEET).expect("the scenario is valid");
     let plan = Plan::expand(&scenario, 7, &PlanOptions::default());
     for block in 0..5 {
         let of = |arm: Arm| -> Vec<&PlannedTrial> {
@@ -359,23 +373,27 @@ fn a_baseline_is_repeated_with_its_round_and_some_ways_are_measured_alone() {
         assert_eq!(of(Arm::Measure).len(), 12);
     }
     let each = plan.trial_estimate(0);
-    assert_eq!(plan.duration_estimate().0, 5 * (6 + 1 + 3) * each.0, "a round takes as long as one trial");
+    assert_eq!(
+        plan.duration_estimate().0,
+        5 * (6 + 1 + 3) * each.0,
+        "a round takes as long as a single trial"
+    );
 }
 
 #[test]
-fn what_is_wrong_with_pairs_is_said_where_they_stand() {
+fn reports_invalid_pairs() {
     for (pairs, at, message, help) in [
-        ("\"star\"", "pairs", "`star` is not one of the words", "`all`, `ring`"),
+        ("\"star\"", "pairs", "`star` is not a valid value", "`all`, `ring`"),
         ("7", "pairs", "expected \"all\", \"ring\" or pairs of hosts", ""),
-        ("[[\"a\"]]", "pairs", "a pair is two hosts, not 1", "[\"a\", \"b\"]"),
-        ("[[\"a\", \"made\"]]", "pairs", "`made` is no host that exists already", "`a`"),
+        ("[[\"a\"]]", "pairs", "a pair has two hosts, not 1", "[\"a\", \"b\"]"),
+        ("[[\"a\", \"made\"]]", "pairs", "`made` is not an existing host", "`a`"),
         ("[[\"a\", \"a\"]]", "pairs", "`a` is paired with itself", ""),
-        ("[[\"a\", \"b\"], [\"b\", \"a\"]]", "pairs", "the path `b-to-a` is given twice", "one for each way"),
+        ("[[\"a\", \"b\"], [\"b\", \"a\"]]", "pairs", "duplicate path `b-to-a`", "one per direction"),
     ] {
         check_text(&FLEET.replace("\"all\"", pairs), at, message, help);
     }
     let none = FLEET.replace("ssh = ", "#");
-    check_text(&none, "pairs", "no two hosts to pair", "`ssh`, `member` or `local`");
+    check_text(&none, "pairs", "at least two existing hosts", "`ssh`, `member` or `local`");
     let confined = FLEET.replace("kind = \"stream\"", "kind = \"stream\"\npaths = [\"a-to-x\"]");
     check_text(&confined, "paths", "unknown path `a-to-x`", "a-to-");
 }

@@ -1,10 +1,10 @@
-//! Links that stand on an end of a wire: the way through them, and what they cannot stand on.
+//! Links on the end of a wire: paths through them, and invalid underlying devices.
 
 use scenario::Scenario;
 
 use super::check_text;
 
-/// Two hosts with a wire, and a device on each of its ends.
+/// Two hosts with a wire and a macvlan on each end.
 const MACVLAN: &str = r#"
 schema = 1
 name = "macvlan"
@@ -40,32 +40,32 @@ kind = "stream"
 fn way(text: &str) -> Vec<String> {
     let scenario = Scenario::parse("test", text)
         .unwrap_or_else(|diagnosis| panic!("{:#?}", diagnosis.problems().collect::<Vec<_>>()));
-    let path = scenario.paths.iter().find(|path| path.name.as_str() == "p").expect("it has such a path");
+    let path = scenario.paths.iter().find(|path| path.name.as_str() == "p").expect("the path exists");
     path.devices.iter().map(ToString::to_string).collect()
 }
 
 #[test]
-fn a_packet_passes_a_macvlan_and_the_wire_under_it() {
+fn traces_packet_through_macvlan_and_wire() {
     assert_eq!(way(MACVLAN), ["a:mv-a", "a:eth0", "b:eth0", "b:mv-b"]);
-    let lab = Scenario::parse("test", MACVLAN).expect("it parses").lab;
+    let lab = Scenario::parse("test", MACVLAN).expect("the scenario parses").lab;
     let mtu = |device: &str| lab.mtu(&device.parse().expect("a device"), &lab.devices);
-    assert_eq!(mtu("a:mv-a"), Some(9000), "that of the device under it");
+    assert_eq!(mtu("a:mv-a"), Some(9000), "that of the underlying device");
 }
 
 #[test]
-fn a_macvlan_stands_on_a_wire_s_end_that_is_no_port() {
+fn reports_macvlan_on_invalid_device() {
     let text = MACVLAN.replacen("over = \"eth0\"", "over = \"eth1\"", 1);
     check_text(&text, "\"eth1\"", "unknown device `eth1`", "eth0");
     let text = MACVLAN.replacen("over = \"eth0\"", "over = \"mv-c\"", 1)
         + "[macvlans.mv-c]\nhost = \"a\"\nover = \"eth0\"\naddress = \"198.18.3.1/24\"\n";
-    check_text(&text, "\"mv-c\"", "`a:mv-c` is not the end of a wire", "end of a wire");
+    check_text(&text, "\"mv-c\"", "`a:mv-c` is not the end of a wire", "the end of a wire");
     let text = MACVLAN.replace("[\"198.18.0.1/24\", \"198.18.0.2/24\"]", "[\"none\", \"198.18.0.2/24\"]")
         + "[bridges.br]\nhost = \"a\"\naddress = \"198.18.0.1/24\"\nports = [\"eth0\"]\n";
     check_text(&text, "over = \"eth0\"", "`a:eth0` is a port of the bridge `br`", "another");
 }
 
 #[test]
-fn a_device_of_a_table_s_host_is_named_with_it_or_without() {
+fn accepts_device_names_with_and_without_host() {
     let whole = MACVLAN.replacen("over = \"eth0\"", "over = \"a:eth0\"", 1).replacen(
         "over = \"eth0\"",
         "over = \"b:eth0\"",
@@ -74,19 +74,19 @@ fn a_device_of_a_table_s_host_is_named_with_it_or_without() {
     assert_eq!(way(&whole), way(MACVLAN));
     let other = MACVLAN.replacen("over = \"eth0\"", "over = \"b:eth0\"", 1);
     check_text(&other, "\"b:eth0\"", "unknown device `b:eth0`", "eth0");
-    let lab = |text: &str| Scenario::parse("quick", text).expect("it parses").lab;
+    let lab = |text: &str| Scenario::parse("quick", text).expect("the scenario parses").lab;
     let quick = scenario::builtin::find("quick").expect("built in").text;
     let whole = quick.replacen("over = \"eth0\"", "over = \"node1:eth0\"", 1);
     assert!(whole != quick && lab(&whole) == lab(quick));
 }
 
 #[test]
-fn a_macvlan_has_the_mtu_of_the_device_under_it() {
+fn reports_macvlan_mtu_other_than_underlying_device() {
     let text = format!("{MACVLAN}[devices.\"a:mv-a\"]\nmtu = 1500\n");
     check_text(&text, "mtu = 1500", "`a:mv-a` has MTU 1500, but `a:eth0` has 9000", "same MTU");
 }
 
-/// The same with VLANs, of which one is bridged to a pod.
+/// The same with VLANs, one of which is bridged to a pod.
 fn vlan() -> String {
     let vlans = MACVLAN.replace("macvlan", "vlan").replace("over = \"eth0\"", "over = \"eth0\"\nid = 10");
     vlans
@@ -97,37 +97,37 @@ fn vlan() -> String {
 }
 
 #[test]
-fn a_frame_reaches_the_device_of_its_own_vlan_alone() {
+fn frame_reaches_only_its_own_vlan() {
     assert_eq!(way(&vlan()), ["a:mv-a", "a:eth0", "b:eth0", "b:mv-b"]);
     let bridged = vlan().replace("[paths.p]", "[paths.p-]").replace("[paths.q]", "[paths.p]");
     assert_eq!(way(&bridged), ["a:v20-a", "a:eth0", "b:eth0", "b:v20-b", "b:br", "b:pod", "pod:eth0"]);
     let text = vlan().replacen("id = 10", "id = 11", 1);
-    check_text(&text, "from = \"a:mv-a\"", "cannot be reached", "nobody that `a:mv-a` is connected to");
+    check_text(&text, "from = \"a:mv-a\"", "cannot be reached", "no device connected to `a:mv-a`");
     let untagged = vlan()
         .replace("198.18.2.1/24", "198.18.3.1/24")
         .replace("198.18.0.1/24", "198.18.2.8/24")
         .replace("198.18.0.2/24", "198.18.2.9/24")
         .replacen("from = \"a:v20-a\"", "from = \"a:eth0\"", 1);
-    check_text(&untagged, "from = \"a:eth0\"", "cannot be reached", "nobody that `a:eth0` is connected to");
+    check_text(&untagged, "from = \"a:eth0\"", "cannot be reached", "no device connected to `a:eth0`");
 }
 
 #[test]
-fn a_vlan_has_an_identifier_of_its_own_in_range_and_an_address_or_a_bridge() {
+fn reports_invalid_vlans() {
     let text = vlan().replacen("id = 10", "id = 4095", 1);
-    check_text(&text, "4095", "4095 is not a VLAN identifier", "4094");
+    check_text(&text, "4095", "4095 is not a valid VLAN ID", "4094");
     let text = vlan().replacen("id = 20", "id = 10", 1);
-    check_text(&text, "id = 10", "VLAN 10 on `a:eth0` is `mv-a` already", "another");
+    check_text(&text, "id = 10", "VLAN 10 on `a:eth0` is already used by `mv-a`", "another");
     let text = vlan().replace("bridge = \"br\"\n[bridges", "[bridges");
     check_text(&text, "v20-b", "the VLAN `v20-b` has neither an address nor a bridge", "");
 }
 
-/// The kernel refuses slower ones, which a check must know before a run does.
+/// The kernel rejects lower rates, so the check must catch them before a run.
 #[test]
-fn a_wire_has_a_rate_that_the_kernel_can_limit_to() {
+fn reports_wire_rate_out_of_range() {
     for rate in ["8bit/s", "1bit/s", "7.9kbit/s", "2000Gbit/s"] {
         let text = MACVLAN.replacen("mtu = 9000", &format!("mtu = 9000\nrate = \"{rate}\""), 1);
         check_text(&text, &format!("\"{rate}\""), "is out of range", "8.00 kbit/s to 1000 Gbit/s");
     }
     let slow = MACVLAN.replacen("mtu = 9000", "mtu = 9000\nrate = \"8kbit/s\"", 1);
-    Scenario::parse("slow", &slow).expect("the slowest");
+    Scenario::parse("slow", &slow).expect("the lowest rate");
 }

@@ -1,4 +1,4 @@
-//! What is said of wrong scenarios, and at which line. Each case is a change to a scenario that is right.
+//! Diagnostics of invalid scenarios, with their lines. Each case is a change to a valid scenario.
 
 mod existing_hosts;
 mod lab;
@@ -12,21 +12,21 @@ mod workloads;
 
 use scenario::{Place, Scenario, builtin};
 
-/// Changes `from` to `to` in a shipped scenario, once.
+/// Replaces `from` by `to` in a built-in scenario, once.
 fn changed(name: &str, from: &str, to: &str) -> String {
-    let text = builtin::find(name).expect("shipped").text;
-    assert!(text.contains(from), "the case is out of date: {name} has no {from}");
+    let text = builtin::find(name).expect("built in").text;
+    assert!(text.contains(from), "outdated case: {name} does not contain {from}");
     text.replacen(from, to, 1)
 }
 
 fn problems(text: &str) -> Vec<Place> {
     match Scenario::parse("test", text) {
-        Ok(_) => panic!("nothing was found wrong"),
+        Ok(_) => panic!("the scenario has no problems"),
         Err(diagnosis) => diagnosis.problems().collect(),
     }
 }
 
-/// The change must give a problem with that message and that help, in a line that contains `at`.
+/// Checks that the change causes a problem with this message and help, on a line that contains `at`.
 #[track_caller]
 fn check(name: &str, (from, to): (&str, &str), at: &str, message: &str, help: &str) {
     check_text(&changed(name, from, to), at, message, help);

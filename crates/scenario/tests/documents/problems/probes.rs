@@ -1,8 +1,8 @@
-//! What trials are watched with.
+//! Problems in `[probes]`.
 
 use super::{changed, check_text};
 
-/// A shipped scenario with this table before its schedule.
+/// A built-in scenario with this `[probes]` table.
 fn with(name: &str, table: &str) -> String {
     changed(name, "[schedule]", &format!("[probes]\n{table}\n\n[schedule]"))
 }
@@ -13,30 +13,30 @@ fn check(table: &str, at: &str, message: &str, help: &str) {
 }
 
 #[test]
-fn an_unknown_probe_gets_the_nearest() {
+fn suggests_nearest_probe() {
     let table = "kinds = [\"cpu\", \"sycalls\"]";
-    check(table, table, "`sycalls` is not one of the words for this", "did you mean `syscalls`?");
-    check("kinds = \"al\"", "kinds", "`al` is not one of the words for this", "`all`");
+    check(table, table, "`sycalls` is not a valid value", "did you mean `syscalls`?");
+    check("kinds = \"al\"", "kinds", "`al` is not a valid value", "`all`");
     check("kind = [\"cpu\"]", "kind", "unknown key `kind`", "did you mean `kinds`?");
     check("kinds = 3", "kinds = 3", "expected a list of probes or \"all\"", "");
 }
 
 #[test]
-fn each_probe_is_named_once_and_at_least_one() {
+fn reports_duplicate_and_missing_probes() {
     let twice = "kinds = [\"cpu\", \"syscalls\", \"cpu\"]";
-    check(twice, twice, "this probe is named twice", "take one of them out");
-    check("kinds = []", "kinds = []", "no probe is named", "take the table `probes` out");
+    check(twice, twice, "duplicate probe", "remove one of them");
+    check("kinds = []", "kinds = []", "no probe is listed", "remove `[probes]`");
 }
 
 #[test]
-fn no_more_blocks_are_probed_than_there_are() {
-    check("trials = 21", "trials = 21", "21 blocks cannot hold probed trials", "take 20 or less");
-    check("trials = 0", "trials = 0", "out of range", "take 1 or more");
+fn reports_too_many_probed_blocks() {
+    check("trials = 21", "trials = 21", "21 blocks with probes are more than the run has", "use 20 or fewer");
+    check("trials = 0", "trials = 0", "`trials` is 0", "use 1 or more");
 }
 
 #[test]
-fn a_probe_that_sees_nothing_is_refused() {
+fn reports_probe_without_workload() {
     let table = "kinds = [\"packet-way\"]";
     let text = with("bridge-queues", table);
-    check_text(&text, table, "no workload has messages whose way can be followed", "take `packet-way` out");
+    check_text(&text, table, "no workload supports `packet-way`", "remove `packet-way`");
 }

@@ -1,27 +1,27 @@
-//! Words, keys and values that cannot be read or are unknown.
+//! Unknown keys and values, and values that cannot be parsed.
 
 use super::{changed, check, check_text, problems};
 
 #[test]
-fn an_unknown_key_gets_the_nearest_key() {
+fn suggests_nearest_key() {
     let at = "duraton = \"800ms\"";
     check("quick", ("duration = \"300ms\"", at), at, "unknown key `duraton`", "did you mean `duration`?");
 }
 
 #[test]
-fn an_unknown_table_gets_the_nearest_table() {
+fn suggests_nearest_table() {
     check("quick", ("[pods.app]", "[pod.app]"), "[pod.app]", "unknown key `pod`", "did you mean `pods`?");
 }
 
 #[test]
-fn every_unknown_key_of_a_table_is_told() {
+fn reports_all_unknown_keys_of_a_table() {
     let text = changed("quick", "kind = \"stream\"", "kind = \"stream\"\nstrems = 2\nmesage = 64");
     let messages: Vec<String> = problems(&text).into_iter().map(|problem| problem.message).collect();
     assert_eq!(messages, ["unknown key `strems`", "unknown key `mesage`"]);
 }
 
 #[test]
-fn mistakes_in_different_tables_are_told_together_and_in_order() {
+fn reports_problems_of_several_tables_in_order() {
     let text = changed("quick", "mtu = 1450", "mtuu = 1450").replacen("vni = 100", "vni = \"x\"", 1);
     let lines: Vec<usize> = problems(&text).into_iter().map(|problem| problem.line).collect();
     assert_eq!(lines.len(), 2);
@@ -29,7 +29,7 @@ fn mistakes_in_different_tables_are_told_together_and_in_order() {
 }
 
 #[test]
-fn a_value_that_cannot_be_read_does_not_hide_what_is_wrong_elsewhere() {
+fn reports_problems_besides_an_unreadable_value() {
     let text = changed("quick", "duration = \"300ms\"", "duration = \"300mb\"").replacen(
         "trials = 20",
         "trials = 0",
@@ -42,7 +42,7 @@ fn a_value_that_cannot_be_read_does_not_hide_what_is_wrong_elsewhere() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_told_to_be_missing() {
+fn does_not_report_unreadable_parts_as_missing() {
     for (from, to) in [
         ("[hosts.egress]", "[hosts.egress]\nx = 1"),
         ("vni = 100", "vni = \"a\""),
@@ -57,37 +57,31 @@ fn what_cannot_be_read_is_not_told_to_be_missing() {
 }
 
 #[test]
-fn broken_toml_is_told_with_its_place() {
-    check("quick", ("vni = 100", "vni = "), "vni =", "not valid TOML", "");
-    check("quick", ("[pods.app]", "[pods.app"), "[pods.app", "not valid TOML", "");
+fn reports_position_of_invalid_toml() {
+    check("quick", ("vni = 100", "vni = "), "vni =", "invalid TOML", "");
+    check("quick", ("[pods.app]", "[pods.app"), "[pods.app", "invalid TOML", "");
 }
 
 #[test]
-fn a_word_that_is_not_one_of_the_words_gets_the_nearest() {
+fn suggests_nearest_value() {
     let at = "kind = \"streem\"";
-    check(
-        "quick",
-        ("kind = \"stream\"", at),
-        at,
-        "`streem` is not one of the words",
-        "did you mean `stream`?",
-    );
+    check("quick", ("kind = \"stream\"", at), at, "`streem` is not a valid value", "did you mean `stream`?");
     let at = "layers = [\"veth\", \"brigde\"]";
     check("quick", ("layers = [\"veth\", \"bridge\"]", at), at, "`brigde`", "did you mean `bridge`?");
 }
 
 #[test]
-fn a_value_of_another_type_is_told_in_plain_words() {
+fn reports_wrong_type_in_plain_words() {
     for (from, to, message) in [
-        ("vni = 100", "vni = \"100\"", "expected a whole number, not string \"100\""),
-        ("vni = 100", "vni = -1", "expected a whole number, not integer `-1`"),
-        ("bridge = \"cni0\"", "bridge = [\"cni0\"]", "expected a text in quotes, not a list"),
+        ("vni = 100", "vni = \"100\"", "expected an integer, not string \"100\""),
+        ("vni = 100", "vni = -1", "expected an integer, not integer `-1`"),
+        ("bridge = \"cni0\"", "bridge = [\"cni0\"]", "expected a string, not a list"),
         ("baseline = true", "baseline = \"yes\"", "expected true or false, not string \"yes\""),
-        ("kind = \"stream\"", "kind = {}", "expected a word in quotes"),
+        ("kind = \"stream\"", "kind = {}", "expected a string"),
         (
             "address = \"198.18.64.10/24\"",
             "address = 5",
-            "expected an IPv4 address with its prefix length, as in",
+            "expected an IPv4 address with its prefix length, e.g.",
         ),
     ] {
         check("quick", (from, to), to, message, "");
@@ -95,18 +89,18 @@ fn a_value_of_another_type_is_told_in_plain_words() {
 }
 
 #[test]
-fn a_missing_setting_is_named() {
+fn reports_missing_setting() {
     check("quick", ("vni = 100\n", ""), "[vxlans.vx0]", "`vni` is missing", "add `vni");
     check("quick", ("schema = 1\n", ""), "#", "`schema` is missing", "schema = 1");
 }
 
 #[test]
-fn a_newer_version_of_the_language_is_refused() {
-    check("quick", ("schema = 1", "schema = 2"), "schema = 2", "reads version 1", "schema = 1");
+fn rejects_newer_schema() {
+    check("quick", ("schema = 1", "schema = 2"), "schema = 2", "reads schema 1", "schema = 1");
 }
 
 #[test]
-fn a_wrong_unit_gets_the_units_that_are_understood() {
+fn reports_unknown_and_missing_units() {
     let at = "duration = \"300mb\"";
     check("quick", ("duration = \"300ms\"", at), at, "`mb` is not a unit here", "");
     let at = "duration = 800";
@@ -114,7 +108,7 @@ fn a_wrong_unit_gets_the_units_that_are_understood() {
 }
 
 #[test]
-fn unknown_names_get_the_nearest_name() {
+fn suggests_nearest_name() {
     for (from, to, message, help) in [
         ("host = \"node1\"", "host = \"nod1\"", "unknown host `nod1`", "did you mean `node1`?"),
         (
@@ -135,35 +129,29 @@ fn unknown_names_get_the_nearest_name() {
 }
 
 #[test]
-fn a_device_name_has_at_most_fifteen_bytes() {
+fn reports_device_name_longer_than_15_bytes() {
     let text = changed("quick", "[vxlans.vx0]", "[vxlans.a-long-name-of-it]")
         .replace("vxlans.vx0", "vxlans.a-long-name-of-it");
-    check_text(&text, "[vxlans.a-long", "has 17 bytes; the kernel takes 15", "shorten");
+    check_text(&text, "[vxlans.a-long", "has 17 bytes; the kernel's limit is 15", "shorten");
 }
 
 #[test]
-fn names_are_plain_and_given_once() {
+fn reports_invalid_and_duplicate_names() {
     check(
         "quick",
         ("name = \"quick\"", "name = \"Quick!\""),
         "Quick!",
-        "cannot be the name of a scenario",
+        "is not a valid scenario name",
         "lower-case",
     );
     check(
         "quick",
         ("[hosts.target]", "[hosts.\"tar get\"]"),
         "tar get",
-        "cannot be the name of a host",
+        "is not a valid host name",
         "letters",
     );
-    check(
-        "quick",
-        ("[pods.web]", "[pods.node1]"),
-        "[pods.node1]",
-        "the host `node1` is given twice",
-        "another name",
-    );
+    check("quick", ("[pods.web]", "[pods.node1]"), "[pods.node1]", "duplicate host `node1`", "another name");
     let (from, to) = ("\"egress:eth1\", \"target", "\"egress:eth0\", \"target");
-    check("quick", (from, to), to, "the device `egress:eth0` is made twice", "another name");
+    check("quick", (from, to), to, "duplicate device `egress:eth0`", "rename one of them");
 }

@@ -1,8 +1,8 @@
-//! Settings of workloads: of the wrong kind, out of range, and ones that do not go together.
+//! Workload settings: wrong kind, out of range, or in conflict.
 
 use super::{check, check_text};
 
-/// A lab of one wire with a stream, and this in front of its other keys.
+/// A lab with a wire and a workload with these settings.
 fn with(kind: &str, settings: &str) -> String {
     format!(
         "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[wires.w]\nbetween = [\"a:eth0\", \"b:eth0\"]\n\
@@ -12,44 +12,44 @@ fn with(kind: &str, settings: &str) -> String {
 }
 
 #[test]
-fn settings_that_do_nothing_are_refused() {
+fn reports_settings_without_effect() {
     for (kind, setting, name, why) in [
-        ("stream", "waiting = \"spin\"", "waiting", "a setting of a ping-pong, and this is a stream"),
+        ("stream", "waiting = \"spin\"", "waiting", "a setting of a ping-pong; this is a stream"),
         ("stream", "schedule = \"open\"", "schedule", "a setting of a ping-pong"),
         ("stream", "under = { rate = \"1Gbit/s\" }", "under", "a setting of a ping-pong"),
-        ("stream", "clients = 2", "clients", "a setting of connections, and this is a stream"),
-        ("stream", "transport = \"udp\"\nnodelay = true # x", "nodelay", "UDP delays nothing"),
-        ("stream", "transport = \"udp\"\nmss = 1000 # x", "mss", "`message` sizes its datagrams"),
-        ("ping-pong", "mode = \"limit\"", "mode", "a setting of a stream, and this is a ping-pong"),
-        ("ping-pong", "rate = \"1Gbit/s\"", "rate", "set that of its messages"),
+        ("stream", "clients = 2", "clients", "a setting of connections; this is a stream"),
+        ("stream", "transport = \"udp\"\nnodelay = true # x", "nodelay", "UDP does not delay packets"),
+        ("stream", "transport = \"udp\"\nmss = 1000 # x", "mss", "`message` sets the datagram size"),
+        ("ping-pong", "mode = \"limit\"", "mode", "a setting of a stream; this is a ping-pong"),
+        ("ping-pong", "rate = \"1Gbit/s\"", "rate", "set its message rate"),
         ("ping-pong", "period = \"1ms\"", "period", "an open one has `schedule = \"open\"`"),
         ("ping-pong", "response = 64", "response", "a setting of connections"),
-        ("connect", "message = 64", "message", "a `request` and a `response`"),
+        ("connect", "message = 64", "message", "use `request` and `response`"),
         ("connect", "transport = \"tcp\"", "transport", "connections are always TCP"),
-        ("connect", "source-port = 5000", "source-port", "every connection is a new one"),
+        ("connect", "source-port = 5000", "source-port", "each connection is new"),
         (
             "connect",
             "interval = \"50ms\"\nstreams = 2 # x",
             "streams",
-            "a setting of a stream, and these are connections",
+            "a setting of a stream; these are connections",
         ),
     ] {
         let at = setting.lines().last().expect("a line");
         let text = with(kind, setting);
-        check_text(&text, at, &format!("`{name}` has no effect here"), "take it out");
-        check_text(&text, at, why, "take it out");
+        check_text(&text, at, &format!("`{name}` has no effect here"), "remove it");
+        check_text(&text, at, why, "remove it");
     }
 }
 
 #[test]
-fn settings_out_of_range_are_told_with_the_range() {
+fn reports_settings_out_of_range() {
     for (kind, setting, message, help) in [
         ("stream", "rate = \"1bit/s\"", "a rate of 1.00 bit/s is out of range", "1.00 kbit/s to 1000 Gbit/s"),
         ("stream", "mss = 40", "a segment of 40 is out of range", "88 to 32767"),
         ("stream", "dscp = 64", "a code point of 64 is out of range", "0 to 63"),
         ("stream", "window = \"8GiB\"", "a buffer of 8.00 GiB is out of range", "2KiB to 1GiB"),
         ("stream", "source-port = 0", "a port of 0 is out of range", "1 to 65535"),
-        ("stream", "busy-poll = \"1500ns\"", "a busy poll of 1.50 µs is not possible", "whole microseconds"),
+        ("stream", "busy-poll = \"1500ns\"", "a busy poll of 1.50 µs is not valid", "whole microseconds"),
         (
             "stream",
             "transport = \"udp\"\nmessage = \"64KiB\"",
@@ -75,11 +75,11 @@ fn settings_out_of_range_are_told_with_the_range() {
 }
 
 #[test]
-fn a_placement_is_a_word_or_lists_of_cpus() {
+fn reports_invalid_placement() {
     check_text(
         &with("stream", "placement = \"cross\""),
         "placement",
-        "`cross` is not one of the words",
+        "`cross` is not a valid value",
         "`cross-cpu`",
     );
     check_text(
@@ -98,48 +98,42 @@ fn a_placement_is_a_word_or_lists_of_cpus() {
 }
 
 #[test]
-fn ends_that_spin_do_not_share_a_cpu() {
+fn reports_spinning_ends_on_one_cpu() {
     let spin = |placement: &str| with("ping-pong", &format!("waiting = \"spin\"\nplacement = {placement}"));
     for placement in ["\"same-cpu\"", "{ client = [1], server = [1, 2] }"] {
         check_text(&spin(placement), "placement", "cannot share a CPU", "cross-cpu");
     }
     let factor = "[factors.waiting]\nvary = \"waiting\"\nvalues = [\"block\", \"spin\"]\n\n[schedule]";
-    check(
-        "quick",
-        ("[schedule]", factor),
-        "values = [\"block\"",
-        "both ends would spin on one CPU",
-        "`workloads`",
-    );
+    check("quick", ("[schedule]", factor), "values = [\"block\"", "would spin on one CPU", "`workloads`");
 }
 
 #[test]
-fn a_factor_that_opens_a_loop_needs_its_period() {
+fn reports_open_loop_factor_without_period() {
     let factor = "[factors.schedule]\nvary = \"schedule\"\nvalues = [\"closed\", \"open\"]\n\n[schedule]";
     check(
         "quick",
         ("[schedule]", factor),
         "values = [\"closed\"",
-        "`latency` has no period",
+        "`latency` has no `period`",
         "[workloads.latency]",
     );
 }
 
 #[test]
-fn values_of_what_is_sent_mean_something() {
+fn reports_invalid_values_of_workload_factors() {
     let factor =
         |vary: &str, values: &str| format!("[factors.x]\nvary = \"{vary}\"\nvalues = {values}\n\n[schedule]");
     for (vary, values, message, help) in [
-        ("mode", "[\"app\", \"limits\"]", "`limits` is not a value of `mode`", "did you mean `limit`?"),
+        ("mode", "[\"app\", \"limits\"]", "`limits` is not a valid value of `mode`", "did you mean `limit`?"),
         ("rate", "[\"unlimited\", \"fast\"]", "`fast`", "write `unlimited`"),
         ("rate", "[\"unlimited\", \"1bit/s\"]", "a rate of 1.00 bit/s is out of range", ""),
-        ("waiting", "[\"block\", \"sleep\"]", "`sleep` is not a value of `waiting`", "`spin`"),
+        ("waiting", "[\"block\", \"sleep\"]", "`sleep` is not a valid value of `waiting`", "`spin`"),
     ] {
         check("quick", ("[schedule]", &factor(vary, values)), values, message, help);
     }
 }
 
-/// A lab of two hosts and no path, where memory is touched.
+/// A lab with two hosts, no path, and a first-touch workload.
 fn at_hosts(settings: &str) -> String {
     format!(
         "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[workloads.x]\nkind = \"first-touch\"\n{settings}\n"
@@ -147,34 +141,44 @@ fn at_hosts(settings: &str) -> String {
 }
 
 #[test]
-fn a_workload_with_one_end_runs_at_hosts_that_it_names() {
+fn reports_invalid_hosts_of_single_ended_workload() {
     let hosts = "hosts = [\"a\"]\n";
     for (settings, at, message, help) in [
-        ("", "kind =", "`x` does not say at which hosts it runs", "add `hosts ="),
+        ("", "kind =", "`x` has no hosts", "add e.g. `hosts ="),
         ("hosts = [\"a\", \"c\"]", "hosts", "unknown host `c`", "`a`, `b`"),
-        ("hosts = [\"a\", \"a\"]", "hosts", "the host `a` is given twice", ""),
-        (&format!("{hosts}placement = \"same-cpu\""), "placement", "it has one end", "take it out"),
-        (&format!("{hosts}congestion = \"bbr\""), "congestion", "no sockets", "take it out"),
-        (&format!("{hosts}streams = 2"), "streams", "a setting of a stream, and this is a first touch", ""),
+        ("hosts = [\"a\", \"a\"]", "hosts", "duplicate host `a`", ""),
+        (&format!("{hosts}placement = \"same-cpu\""), "placement", "it runs on one host", "remove it"),
+        (&format!("{hosts}congestion = \"bbr\""), "congestion", "no sockets", "remove it"),
+        (&format!("{hosts}streams = 2"), "streams", "a setting of a stream; this is a first touch", ""),
         (
             &format!("{hosts}memory = \"1MiB\""),
             "memory",
-            "1.00 MiB of memory are out of range",
-            "take 2.00 MiB to",
+            "1.00 MiB of memory is out of range",
+            "use 2.00 MiB to",
         ),
-        (&format!("{hosts}threads = 4\nmemory = \"7MiB\""), "memory", "out of range", "take 8.00 MiB to"),
+        (&format!("{hosts}threads = 4\nmemory = \"7MiB\""), "memory", "out of range", "use 8.00 MiB to"),
         (&format!("{hosts}threads = 0"), "threads", "0 threads are out of range", "1 to 1024"),
     ] {
         check_text(&at_hosts(settings), at, message, help);
     }
     let path = "[paths.a]\nfrom = \"a\"\nto = \"b\"\nlayers = [\"wire\"]\nbaseline = true\n";
-    check_text(&at_hosts(&format!("{hosts}{path}")), "hosts", "`a` is a host and a path", "rename the path");
-    check_text(&at_hosts(&format!("{hosts}paths = [\"p\"]")), "paths", "goes over no path", "name the hosts");
-    check_text(&with("stream", "hosts = [\"a\"]"), "hosts", "a setting of a first touch", "take it out");
+    check_text(
+        &at_hosts(&format!("{hosts}{path}")),
+        "hosts",
+        "`a` is the name of both a host and a path",
+        "rename the path",
+    );
+    check_text(
+        &at_hosts(&format!("{hosts}paths = [\"p\"]")),
+        "paths",
+        "this workload runs on one host",
+        "list its hosts",
+    );
+    check_text(&with("stream", "hosts = [\"a\"]"), "hosts", "a setting of a first touch", "remove it");
 }
 
 #[test]
-fn a_workload_with_two_ends_needs_a_path() {
+fn reports_missing_path() {
     let text = at_hosts("").replace("first-touch", "stream");
     check_text(&text, "kind =", "the scenario has no paths", "add `[paths.NAME]`");
 }
