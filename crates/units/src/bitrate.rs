@@ -20,19 +20,19 @@ const UNITS: UnitTable = &[
     ("kbit", 1e3),
     ("Mbit", 1e6),
     ("Gbit", 1e9),
-    // As iperf3's -b takes them.
+    // iperf3's -b accepts these.
     ("K", 1e3),
     ("M", 1e6),
     ("G", 1e9),
 ];
 
-/// Bits per second (decimal prefixes, as in the field). Written and printed as `9.41 Gbit/s`.
+/// Bits per second, with decimal prefixes. Written and printed as `9.41 Gbit/s`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct BitRate(pub f64);
 
 impl BitRate {
-    /// The rate of `bytes` over `elapsed`; zero when no time passed.
+    /// The rate of `bytes` over `elapsed`; zero if `elapsed` is zero.
     #[must_use]
     pub fn of(bytes: Bytes, elapsed: Nanos) -> Self {
         if elapsed.0 == 0 { Self(0.0) } else { Self(bytes.0 as f64 * 8.0 / elapsed.seconds()) }
@@ -64,26 +64,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_reads_as_it_prints() {
+    fn round_trips_display_and_parse() {
         for text in ["9.41 Gbit/s", "911 Mbit/s", "64.0 kbit/s"] {
             assert_eq!(text.parse::<BitRate>().expect("valid").to_string(), text);
         }
     }
 
     #[test]
-    fn a_rate_may_be_written_as_for_iperf3() {
+    fn accepts_iperf3_notation() {
         for (text, rate) in [("1G", 1e9), ("1.5M", 1.5e6), ("10 Gbit", 1e10)] {
             assert_eq!(text.parse(), Ok(BitRate(rate)), "{text}");
         }
     }
 
     #[test]
-    fn a_rate_without_a_unit_is_refused_because_bits_and_bytes_are_mixed_up_too_often() {
+    fn rejects_rate_without_unit() {
         assert!("10".parse::<BitRate>().is_err());
     }
 
     #[test]
-    fn bytes_over_time_give_bits_per_second() {
+    fn divides_bytes_by_time() {
         assert_eq!(BitRate::of(Bytes(1_250_000_000), Nanos::from_millis(1000)), BitRate(1e10));
         assert_eq!(BitRate::of(Bytes(1), Nanos(0)), BitRate(0.0));
     }

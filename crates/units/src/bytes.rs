@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_with_their_suffix() {
+    fn parses_suffixes() {
         for (text, bytes) in
             [("1500", 1500), ("128KiB", 131_072), ("10 GB", 10_000_000_000), ("1m", 1_048_576)]
         {
@@ -85,14 +85,14 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_makes_no_sense_is_refused() {
+    fn rejects_invalid_sizes() {
         for text in ["", "-1", "KiB", "1 apple", "1e400GiB", "nan", "99999999999999GiB"] {
             assert!(text.parse::<Bytes>().is_err(), "{text}");
         }
     }
 
     #[test]
-    fn sizes_print_with_three_digits() {
+    fn prints_three_digits() {
         assert_eq!(Bytes(64).to_string(), "64 B");
         assert_eq!(Bytes(131_072).to_string(), "128 KiB");
         assert_eq!(Bytes(3_400_000_000).to_string(), "3.17 GiB");

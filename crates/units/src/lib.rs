@@ -1,7 +1,7 @@
-//! Quantities with a unit: how they are written by people, kept in documents and printed.
+//! Quantities with units: parsing, serialisation and printing.
 //!
-//! A quantity is kept as a plain number in its base unit (bytes, bits per second, nanoseconds), both in
-//! memory and in JSON; people write and read it with a suffix. Knows nothing of networks.
+//! In memory and in JSON, a quantity is a plain number in its base unit (bytes, bits per second, nanoseconds). Text has
+//! a suffix.
 
 mod bitrate;
 mod bytes;

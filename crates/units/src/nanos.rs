@@ -28,7 +28,7 @@ const UNITS: UnitTable = &[
     ("h", 3600e9),
 ];
 
-/// A span of time in nanoseconds. Written as `500ms`, `2s`, `10m`; printed with three digits.
+/// A duration in nanoseconds. Written as `500ms`, `2s`, `10m`; printed with three digits.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -36,19 +36,16 @@ const UNITS: UnitTable = &[
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// A span of whole milliseconds.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
 
-    /// A span of whole seconds.
     #[must_use]
     pub const fn from_secs(seconds: u64) -> Self {
         Self(seconds * 1_000_000_000)
     }
 
-    /// The number of seconds.
     #[must_use]
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e9
@@ -99,7 +96,7 @@ impl Add for Nanos {
 impl Sub for Nanos {
     type Output = Self;
 
-    /// What is left after `other`, or nothing.
+    /// Saturates at zero.
     fn sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -116,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_with_their_suffix() {
+    fn parses_suffixes() {
         for (text, nanos) in
             [("500ms", 500_000_000), ("2s", 2_000_000_000), ("49.3µs", 49_300), ("10m", 600_000_000_000)]
         {
@@ -125,12 +122,12 @@ mod tests {
     }
 
     #[test]
-    fn a_time_without_a_unit_is_refused() {
+    fn rejects_time_without_unit() {
         assert!("10".parse::<Nanos>().is_err());
     }
 
     #[test]
-    fn times_print_with_three_digits() {
+    fn prints_three_digits() {
         assert_eq!(Nanos(49_312).to_string(), "49.3 µs");
         assert_eq!(Nanos(999).to_string(), "999 ns");
         assert_eq!(Nanos::from_millis(2000).to_string(), "2.00 s");

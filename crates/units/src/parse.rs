@@ -1,48 +1,45 @@
-//! Reading `number suffix`: the one grammar that every quantity shares.
+//! Parses `number suffix`, the grammar of all quantities.
 
 use thiserror::Error;
 
-/// What was wrong with a written quantity.
+/// Why a quantity cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseQuantityError {
-    /// It does not begin with a number.
-    #[error("`{text}` does not begin with a number; write {example}")]
+    /// It does not start with a number.
+    #[error("`{text}` does not start with a number; write {example}")]
     NoNumber {
-        /// What was written.
         text: String,
         /// A valid example.
         example: &'static str,
     },
-    /// A number alone, of a quantity that needs a unit.
+    /// A bare number for a quantity that needs a unit.
     #[error("`{text}` has no unit; write {example}")]
     NoUnit {
-        /// What was written.
         text: String,
         /// A valid example.
         example: &'static str,
     },
     /// The suffix is not a unit of this quantity.
-    #[error("`{suffix}` is not a unit here; write one of {units}")]
+    #[error("`{suffix}` is not a valid unit; use one of {units}")]
     UnknownUnit {
-        /// What was written after the number.
+        /// The text after the number.
         suffix: String,
-        /// The units that are understood.
+        /// The valid units.
         units: String,
     },
-    /// The number is negative, not finite, or too large for the quantity.
+    /// The number is negative, not finite, or too large.
     #[error("`{text}` is out of range; write {example}")]
     OutOfRange {
-        /// What was written.
         text: String,
         /// A valid example.
         example: &'static str,
     },
 }
 
-/// A unit's spelling and how many base units it stands for.
+/// Spelling and size in base units.
 pub(crate) type UnitTable = &'static [(&'static str, f64)];
 
-/// Reads `text` as a number of base units; a bare number takes the unit spelled `""` in the table.
+/// Parses `text` into base units. A bare number has the unit spelled `""`, if the table lists it.
 pub(crate) fn quantity(
     text: &str,
     table: UnitTable,
@@ -79,10 +76,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_without_its_unit_is_answered_with_an_example() {
-        let said = quantity("60", &[("s", 1.0)], "a time such as 2s").map_err(|error| error.to_string());
-        assert_eq!(said, Err("`60` has no unit; write a time such as 2s".to_owned()));
-        let said = quantity("60q", &[("s", 1.0)], "a time such as 2s").map_err(|error| error.to_string());
-        assert_eq!(said, Err("`q` is not a unit here; write one of s".to_owned()));
+    fn error_includes_an_example() {
+        let message = quantity("60", &[("s", 1.0)], "a time such as 2s").map_err(|error| error.to_string());
+        assert_eq!(message, Err("`60` has no unit; write a time such as 2s".to_owned()));
+        let message = quantity("60q", &[("s", 1.0)], "a time such as 2s").map_err(|error| error.to_string());
+        assert_eq!(message, Err("`q` is not a valid unit; use one of s".to_owned()));
     }
 }

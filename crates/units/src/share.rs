@@ -1,4 +1,4 @@
-//! Shares and ratios, and printing a number with a chosen count of significant digits.
+//! Shares and ratios, and printing with significant digits.
 
 use std::{fmt, str::FromStr};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::parse::{self, ParseQuantityError};
 
-/// A part of a whole: 0.5 is one half. Written as `2%`; printed as `2.00 %`.
+/// A fraction: 0.5 is one half. Written as `2%`; printed as `2.00 %`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Share(pub f64);
@@ -27,7 +27,7 @@ impl fmt::Display for Share {
     }
 }
 
-/// A confidence, 0 to 1. Printed as `94 %`; rounded down above 99 %, so that nothing is ever certain.
+/// A confidence, 0 to 1. Printed as `94 %`; rounded down above 99 %, so that it never shows 100 %.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Confidence(pub f64);
 
@@ -39,7 +39,7 @@ impl fmt::Display for Confidence {
     }
 }
 
-/// `value` with `digits` significant digits and no exponent, as tables want it: `9.41`, `94.1`, `941`.
+/// `value` with `digits` significant digits and no exponent: `9.41`, `94.1`, `941`.
 #[must_use]
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn significant_digits_do_not_depend_on_the_magnitude() {
+    fn significant_digits_are_independent_of_magnitude() {
         for (value, text) in
             [(9.414, "9.41"), (94.14, "94.1"), (941.4, "941"), (0.0941, "0.0941"), (0.0, "0")]
         {
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_written_in_percent() {
+    fn parses_percent() {
         for (text, thousandths) in [("2%", Some(20.0)), ("0.5 %", Some(5.0)), ("2", None), ("-1%", None)] {
             let read = text.parse::<Share>().ok().map(|share| (share.0 * 1000.0).round());
             assert_eq!(read, thousandths, "{text}");
@@ -72,14 +72,14 @@ mod tests {
     }
 
     #[test]
-    fn no_confidence_is_rounded_up_to_certainty() {
+    fn never_rounds_confidence_up_to_100_percent() {
         for (share, text) in [(0.9375, "94 %"), (0.95, "95 %"), (0.998_047, "99.8 %"), (0.999_99, "99.9 %")] {
             assert_eq!(Confidence(share).to_string(), text);
         }
     }
 
     #[test]
-    fn a_share_prints_as_percent() {
+    fn prints_percent() {
         assert_eq!(Share(0.893).to_string(), "89.3 %");
         assert_eq!(Share(0.0123).to_string(), "1.23 %");
     }

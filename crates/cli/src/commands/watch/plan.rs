@@ -282,7 +282,7 @@ mod tests {
             ("measure = []".to_owned(), "take 1 to 100 tables", ""),
             (beside("evry = \"1h\""), "unknown field `evry`", "evry"),
             (QUICK.replace("1h", "1s"), "take 1min to 744h", "\"1s\""),
-            (QUICK.replace("1h", "often"), "does not begin with a number", "\"often\""),
+            (QUICK.replace("1h", "often"), "does not start with a number", "\"often\""),
             (beside("at = \"02:30\""), "takes an `every` of whole days", "\"quick\""),
             (beside("at = \"25:00\""), "take a time of day in UTC", "\"25:00\""),
             (beside("jitter = \"1h\""), "is not shorter than its `every`", "\"quick\""),

@@ -102,7 +102,7 @@ fn rejects_newer_schema() {
 #[test]
 fn reports_unknown_and_missing_units() {
     let at = "duration = \"300mb\"";
-    check("quick", ("duration = \"300ms\"", at), at, "`mb` is not a unit here", "");
+    check("quick", ("duration = \"300ms\"", at), at, "`mb` is not a valid unit", "");
     let at = "duration = 800";
     check("quick", ("duration = \"300ms\"", at), at, "expected a time with its unit", "");
 }
