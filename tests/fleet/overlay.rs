@@ -27,7 +27,9 @@ layers = ["vxlan", "network"]
 /// `proxmox-vxlan` with `h0` and `h1` as its hypervisors, as the guide says.
 fn proxmox() -> String {
     let shipped = include_str!("../../scenarios/proxmox-vxlan.toml");
-    let (lab, _) = shipped.split_once("# The guests are virtual machines, as in that test").expect("the variant comes last");
+    let (lab, _) = shipped
+        .split_once("# The guests are virtual machines, as in that test")
+        .expect("the variant comes last");
     let not_there = ["[wires.", "between =", "addresses =", "over =", "placement =", "budget =", "until ="];
     let lines = lab.lines().filter(|line| !not_there.iter().any(|begin| line.starts_with(begin)));
     let text: String = lines.flat_map(|line| [line, "\n"]).collect();

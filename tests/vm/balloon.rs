@@ -58,7 +58,11 @@ pub(crate) fn what_cannot_give_memory_is_refused() {
         ("balloon = \"agent\"", "", "`agent` does not support ballooning"),
         ("memory = \"128MiB\"\n\n#", "memory = \"900MiB\"\n\n#", "more than `virtio-mem` can give"),
         ("memory = \"128MiB\"\n\n#", "memory = \"255MiB\"\n\n#", "multiple of 2 MiB"),
-        ("balloon = \"virtio-mem\"", "balloon = \"virtio-mem\"\nboard = \"microvm\"", "is not supported here"),
+        (
+            "balloon = \"virtio-mem\"",
+            "balloon = \"virtio-mem\"\nboard = \"microvm\"",
+            "is not supported here",
+        ),
         ("balloon = \"agent\"", "balloon = \"agent\"\nmonitor = \"firecracker\"", "is not supported here"),
         ("move = \"grow\"", "move = \"grow\"\nduration = \"2s\"", "`duration` has no effect here"),
     ] {

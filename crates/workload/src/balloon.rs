@@ -1,5 +1,6 @@
-//! Memory taken from a virtual machine, or given back to it, while it runs. One end: the machine. The time is that of the host:
-//! from the request until the last byte has moved, and of memory that is given back and touched, until the guest has touched it.
+//! Ballooning: memory reclaimed from a running virtual machine, or given back to it. Single-ended, in the virtual
+//! machine. Timed on the host, from the request until the last byte has moved, or until the guest has touched memory
+//! given back.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,25 +13,26 @@ use crate::{
     work::Work,
 };
 
-/// What emulated guests give up in a second, in bytes: for estimates of time alone.
+/// Typical rate in emulated guests, in bytes per second. For time estimates only.
 const USUAL_RATE: f64 = 0.3e9;
-/// What is done in a trial beside what is measured: the memory is touched before, and moved back.
+/// Relative time of a trial: memory is also touched before the measurement and moved back after it.
 const ROUNDS: f64 = 4.0;
 
-/// How memory is taken from a virtual machine.
+/// How memory is reclaimed from a virtual machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BalloonMethod {
-    /// A device whose driver takes single pages of 4 KiB and tells each to the monitor (VIRTIO 1.2, section 5.5).
+    /// A device whose driver allocates single pages of 4 KiB and reports each to the monitor (VIRTIO 1.2, section 5.5).
     VirtioBalloon,
-    /// A device with memory of its own, of which the guest gives whole blocks back (VIRTIO 1.2, section 5.15).
+    /// A device with its own memory, which the guest unplugs in whole blocks (VIRTIO 1.2, section 5.15).
     VirtioMem,
-    /// The agent in the guest takes huge pages and tells where they lie; the host frees them without the guest.
+    /// The agent in the guest allocates huge pages and reports their location; the host frees them without involving
+    /// the guest.
     Agent,
 }
 
 impl BalloonMethod {
-    /// As scenarios and reports write it.
+    /// The word used in scenarios and reports.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -41,82 +43,81 @@ impl BalloonMethod {
     }
 }
 
-/// Which way memory goes.
+/// The direction of a ballooning test.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BalloonMove {
     /// From the virtual machine to the host.
     #[default]
     Shrink,
-    /// Back.
+    /// From the host to the virtual machine.
     Grow,
 }
 
-/// Memory that is taken from a virtual machine, or given back.
+/// Settings of a ballooning test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BalloonSettings {
-    /// How much.
+    /// How much memory to move.
     pub memory: Bytes,
-    /// Which way.
     #[serde(rename = "move")]
     pub way: BalloonMove,
-    /// Whether the guest has touched so much before it is taken, so that the host has it too; of memory that is given back,
-    /// whether touching it is measured with it.
+    /// Whether the guest has touched the memory before, so that the host has allocated it. For `grow`: whether the test
+    /// includes touching it.
     pub touched: bool,
-    /// Whether the guest's kernel is made to compact its memory all the time meanwhile, which moves pages about.
+    /// Whether the guest's kernel compacts its memory continuously during the test, which migrates pages.
     #[serde(default, skip_serializing_if = "is_off")]
     pub compact: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it so")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_off(switch: &bool) -> bool {
     !*switch
 }
 
 impl BalloonSettings {
-    /// Those of a balloon; `None` of another kind.
+    /// `None` for another kind.
     #[must_use]
     pub const fn of(load: &WorkloadSettings) -> Option<&Self> {
         if let WorkloadSettings::Balloon(settings) = load { Some(settings) } else { None }
     }
 }
 
-/// What came of one.
+/// The measurement of a ballooning test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BalloonData {
     pub method: BalloonMethod,
     #[serde(rename = "move")]
     pub way: BalloonMove,
-    /// What has moved.
+    /// Memory moved.
     pub moved: Bytes,
-    /// From the request until the first of it was seen to have moved.
+    /// From the request until the first part had moved.
     pub first: Nanos,
-    /// From the request until the last of it was, or the guest had touched it.
+    /// From the request until all had moved, or had been touched by the guest.
     pub elapsed: Nanos,
-    /// Of these, what the guest spent with touching it.
+    /// Part of `elapsed` that the guest spent touching memory.
     pub touching: Nanos,
-    /// What the host had put behind the machine's memory before.
+    /// Resident memory of the virtual machine before the test.
     pub resident_before: Bytes,
-    /// And after.
+    /// Resident memory after the test.
     pub resident_after: Bytes,
-    /// The longest time for which a thread of the guest did not run that sleeps 4 ms at a time.
+    /// Longest delay of a guest thread that sleeps for 4 ms at a time.
     pub stall: Nanos,
-    /// What had moved when it was looked.
+    /// Samples of the memory moved.
     pub intervals: Vec<BalloonInterval>,
 }
 
-/// What moved from one look to the next.
+/// Memory moved between two samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BalloonInterval {
-    /// From this time, since the request.
+    /// Start, since the request.
     pub start: Nanos,
-    /// To this time.
+    /// End, since the request.
     pub end: Nanos,
     pub moved: Bytes,
 }
 
 impl BalloonInterval {
-    /// Bytes a second; `None` of no time.
+    /// Bytes per second; `None` for an empty interval.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         let time = self.end - self.start;
@@ -125,19 +126,19 @@ impl BalloonInterval {
 }
 
 impl BalloonData {
-    /// That of a balloon; `None` of another kind.
+    /// `None` for another kind.
     #[must_use]
     pub const fn of(measurement: &Measurement) -> Option<&Self> {
         if let Measurement::Balloon(data) = measurement { Some(data) } else { None }
     }
 
-    /// Bytes a second from the request to the end; `None` when nothing moved.
+    /// Bytes per second from the request to the end; `None` if nothing moved.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         (self.moved.0 > 0 && self.elapsed.0 > 0).then(|| self.moved.0 as f64 / self.elapsed.seconds())
     }
 
-    /// What the host has got back, or had to put behind it again; negative where the way is the other.
+    /// Memory that the host has freed; negative if it had to allocate memory.
     #[must_use]
     pub const fn freed(&self) -> i64 {
         self.resident_before.0.cast_signed() - self.resident_after.0.cast_signed()
@@ -153,7 +154,7 @@ impl KindSettings for BalloonSettings {
         None
     }
 
-    /// By what is usual: it ends when all has moved.
+    /// An estimate, because the test ends when all memory has moved.
     fn flows_for(&self) -> Option<Nanos> {
         Some(Nanos((self.memory.0 as f64 * ROUNDS / USUAL_RATE * 1e9) as u64))
     }
@@ -191,7 +192,7 @@ impl KindSettings for BalloonSettings {
     }
 }
 
-/// What a trial says in columns.
+/// Columns for a trial.
 pub(crate) const COLUMNS: &[Column<BalloonData>] = &[
     Column::new("measured", "ns", |data| (data.elapsed.0 > 0).then(|| data.elapsed.0.to_string())),
     Column::new("method", "", |data| Some(data.method.word().to_owned())),
@@ -241,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_counts_from_the_request_to_the_end_and_what_the_host_got_may_be_less() {
+    fn computes_rate_and_memory_freed_on_host() {
         let mut data = BalloonData {
             method: BalloonMethod::VirtioMem,
             way: BalloonMove::Shrink,

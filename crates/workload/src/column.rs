@@ -1,13 +1,13 @@
-//! Columns of wide tables: each has a name, a unit and what a row says in it, so that none depends on its place.
+//! Columns of wide tables. Each has a name, a unit and a function for its value, independent of its position.
 
-/// A column of a table of `R`.
+/// A column of a table with rows of type `R`.
 #[derive(Debug)]
 pub struct Column<R: ?Sized> {
-    /// Without the unit; it does not change.
+    /// Without the unit. Stable.
     pub name: &'static str,
-    /// Its unit; empty where it has none, or the name says it.
+    /// Empty if there is none, or if the name implies it.
     pub unit: &'static str,
-    /// What a row says in it; `None` is what is not known, and never a zero.
+    /// The value in a row; `None` if unknown, never a zero instead.
     pub of: fn(&R) -> Option<String>,
 }
 
@@ -17,18 +17,17 @@ impl<R: ?Sized> Column<R> {
         Self { name, unit, of }
     }
 
-    /// What stands above it: `measured_ns`.
+    /// The heading: `measured_ns`.
     #[must_use]
     pub fn head(&self) -> String {
         if self.unit.is_empty() { self.name.to_owned() } else { format!("{}_{}", self.name, self.unit) }
     }
 
-    /// What a row says in the column with this head; `None` where there is no such column.
+    /// The value in the column with this heading; `None` if there is no such column.
     pub fn said(columns: &[Self], head: &str, row: &R) -> Option<String> {
         columns.iter().find(|column| column.head() == head).and_then(|column| (column.of)(row))
     }
 
-    /// What stands above these.
     #[must_use]
     pub fn heads(columns: &[Self]) -> Vec<String> {
         columns.iter().map(Self::head).collect()

@@ -1,4 +1,4 @@
-//! Connections made, used for one request and its answer, and closed.
+//! Short-lived connections: connect, one request, one response, close.
 
 mod measurement;
 mod settings;
@@ -53,7 +53,7 @@ impl KindSettings for ConnectSettings {
         self.clients as usize
     }
 
-    /// Each has a port of its own.
+    /// Each connection has a new port.
     fn has_fixed_ports(&self) -> bool {
         false
     }
@@ -75,7 +75,7 @@ impl KindSettings for ConnectSettings {
     }
 }
 
-/// What a trial says in columns.
+/// Columns for a trial.
 pub(crate) const COLUMNS: &[Column<ConnectData>] = &[
     Column::new("measured", "ns", |data| (data.elapsed.0 > 0).then(|| data.elapsed.0.to_string())),
     Column::new("connections", "", |data| Some(data.exchanges.count().to_string())),
@@ -83,13 +83,13 @@ pub(crate) const COLUMNS: &[Column<ConnectData>] = &[
 ];
 
 impl ConnectData {
-    /// That of connections; `None` of another kind.
+    /// `None` for another kind.
     #[must_use]
     pub const fn of(measurement: &Measurement) -> Option<&Self> {
         if let Measurement::Connect(data) = measurement { Some(data) } else { None }
     }
 
-    /// Those that were used and closed, the warm-up's included.
+    /// Completed connections, including those in the warm-up.
     fn connections(&self) -> u64 {
         let all: u64 = self.intervals.iter().map(|interval| interval.done).sum();
         all.max(self.exchanges.count())

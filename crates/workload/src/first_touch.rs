@@ -1,5 +1,5 @@
-//! Memory touched for the first time: an anonymous mapping of each thread, every page of which is written to once, given
-//! back and mapped anew. One end, at a host. Only the touching is timed; mapping and giving back costs CPU time, not rate.
+//! First touch of memory: each thread maps anonymous memory, writes to each page once, unmaps it and starts again.
+//! Single-ended, on a host. The rate counts only the time for touching; mapping and unmapping add to the CPU time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,28 +12,27 @@ use crate::{
     work::Work,
 };
 
-/// Bytes of a GiB.
 const GIB: f64 = (1_u64 << 30) as f64;
 
-/// Memory that threads touch for the first time, again and again.
+/// Settings of a first-touch test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstTouchSettings {
-    /// What all threads have mapped together.
+    /// Memory mapped by all threads together.
     pub memory: Bytes,
-    /// Threads, each with its own part of the memory.
+    /// Threads, each with its share of the memory.
     pub threads: u32,
-    /// Whether the kernel is told to make huge pages of it, or none (madvise(2)).
+    /// Whether to request transparent huge pages; otherwise they are disabled (madvise(2)).
     pub huge_pages: bool,
-    /// How long it is measured, the warm-up not counted.
+    /// Measured time, without the warm-up.
     pub duration: Nanos,
-    /// Left out at the start.
+    /// Excluded from results.
     pub warmup: Nanos,
-    /// How often a sample is taken.
+    /// Sampling interval.
     pub interval: Nanos,
 }
 
 impl FirstTouchSettings {
-    /// 256 MiB by one thread in small pages, no warm-up, a sample every 100 ms.
+    /// 256 MiB, one thread, small pages, no warm-up, samples every 100 ms.
     #[must_use]
     pub const fn new(duration: Nanos) -> Self {
         Self {
@@ -47,40 +46,40 @@ impl FirstTouchSettings {
     }
 }
 
-/// What its threads recorded together.
+/// The combined record of all threads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstTouchData {
-    /// Touched after the warm-up.
+    /// Memory touched after the warm-up.
     pub touched: Bytes,
-    /// What the threads spent with it, an average of them.
+    /// Time spent touching it, averaged over threads.
     pub touching: Nanos,
     /// From the end of the warm-up to the end of the last thread.
     pub elapsed: Nanos,
-    /// Page faults after the warm-up that needed no input or output.
+    /// Page faults after the warm-up that needed no I/O.
     pub minor_faults: u64,
-    /// Those that did: something was swapped out for it.
+    /// Page faults that needed I/O, for swapping.
     pub major_faults: u64,
-    /// All threads together in the order of time, the warm-up included.
+    /// Samples of all threads together, in order, including the warm-up.
     pub intervals: Vec<FirstTouchInterval>,
 }
 
-/// What was touched in one interval.
+/// Memory touched in an interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstTouchInterval {
-    /// From this time, since the first touch.
+    /// Start, since the first touch.
     pub start: Nanos,
-    /// To this time.
+    /// End, since the first touch.
     pub end: Nanos,
-    /// Whether it lies in the warm-up.
+    /// Whether it is part of the warm-up.
     pub warmup: bool,
-    /// Touched by all threads.
+    /// By all threads.
     pub touched: Bytes,
-    /// What the threads spent with it, an average of them.
+    /// Time spent touching it, averaged over threads.
     pub touching: Nanos,
 }
 
 impl FirstTouchInterval {
-    /// Bytes a second; `None` where nothing was touched.
+    /// Bytes per second; `None` if nothing was touched.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         rate(self.touched, self.touching)
@@ -88,19 +87,19 @@ impl FirstTouchInterval {
 }
 
 impl FirstTouchData {
-    /// That of first touches; `None` of another kind.
+    /// `None` for another kind.
     #[must_use]
     pub const fn of(measurement: &Measurement) -> Option<&Self> {
         if let Measurement::FirstTouch(data) = measurement { Some(data) } else { None }
     }
 
-    /// Bytes a second, all threads together, while they touch; `None` when nothing was touched.
+    /// Bytes per second of all threads together, over the time spent touching; `None` if nothing was touched.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         rate(self.touched, self.touching)
     }
 
-    /// Page faults for a GiB; 262144 are one for each page of 4 KiB.
+    /// Page faults per GiB; 262144 with one per page of 4 KiB.
     #[must_use]
     pub fn faults_per_gib(&self) -> Option<f64> {
         let faults = self.minor_faults + self.major_faults;
@@ -149,7 +148,7 @@ impl KindSettings for FirstTouchSettings {
     }
 }
 
-/// What a trial says in columns.
+/// Columns for a trial.
 pub(crate) const COLUMNS: &[Column<FirstTouchData>] = &[
     Column::new("measured", "ns", |data| (data.elapsed.0 > 0).then(|| data.elapsed.0.to_string())),
     Column::new("touched", "bytes", |data| Some(data.touched.0.to_string())),
@@ -198,12 +197,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_is_that_of_touching_and_faults_are_told_for_a_gib() {
+    fn computes_touch_rate_and_faults_per_gib() {
         let mut data = FirstTouchData { touched: Bytes(1 << 29), ..FirstTouchData::default() };
         assert_eq!((data.value(), data.faults_per_gib()), (None, Some(0.0)), "no time was measured");
         (data.touching, data.elapsed) = (Nanos::from_millis(250), Nanos::from_millis(400));
         (data.minor_faults, data.major_faults) = (131_071, 1);
-        assert_eq!(data.value(), Some(GIB * 2.0), "not by the 400 ms in which memory was given back too");
+        assert_eq!(data.value(), Some(GIB * 2.0), "excludes the time for unmapping");
         assert_eq!(data.faults_per_gib(), Some(262_144.0));
         assert_eq!(data.in_a_word(), "2.00 GiB/s");
         assert_eq!(data.column("touched_bytes").as_deref(), Some("536870912"));

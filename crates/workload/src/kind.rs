@@ -1,5 +1,5 @@
-//! The kinds of workloads: one enum for what is asked, one for what an end measured, one for what was measured, and what
-//! every kind tells of itself. Must not know what is particular to one.
+//! The kinds of workload: enums for settings, for one end's measurement and for the combined measurement, with the
+//! common interface of each. Independent of the details of a kind.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,21 +23,20 @@ use crate::{
 pub enum WorkloadKind {
     /// Bulk transfer over TCP or UDP: throughput.
     Stream,
-    /// Messages there and back: round-trip latency.
+    /// Messages and their replies: round-trip latency.
     PingPong,
-    /// TCP connections made, used for one request and its answer, and closed: their rate.
+    /// Short-lived TCP connections with one request and one response: connection rate.
     Connect,
-    /// Memory touched for the first time: its rate. It has one end, at a host.
+    /// First touch of memory: rate. Single-ended, on a host.
     FirstTouch,
-    /// Memory taken from a virtual machine, or given back: its rate. It has one end, the machine.
+    /// Memory reclaimed from a virtual machine, or given back: rate. Single-ended, in the virtual machine.
     Balloon,
 }
 
 impl WorkloadKind {
-    /// Every kind.
     pub const ALL: [Self; 5] = [Self::Stream, Self::PingPong, Self::Connect, Self::FirstTouch, Self::Balloon];
 
-    /// As scenarios and records write it.
+    /// The word used in scenarios and records.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -50,24 +49,19 @@ impl WorkloadKind {
     }
 }
 
-/// What is sent.
+/// The settings of a workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WorkloadSettings {
-    /// As many bytes as the path, or a rate, allows: throughput.
     Stream(StreamSettings),
-    /// Messages there and back: round-trip latency.
     PingPong(PingPongSettings),
-    /// Connections made, used once and closed: their rate.
     Connect(ConnectSettings),
-    /// Memory touched for the first time: its rate.
     FirstTouch(FirstTouchSettings),
-    /// Memory taken from a virtual machine, or given back: its rate.
     Balloon(BalloonSettings),
 }
 
 impl WorkloadSettings {
-    /// What its kind tells of it.
+    /// The common interface.
     #[must_use]
     pub const fn kind(&self) -> &dyn KindSettings {
         match self {
@@ -79,7 +73,6 @@ impl WorkloadSettings {
         }
     }
 
-    /// The same, to be changed.
     pub const fn kind_mut(&mut self) -> &mut dyn KindSettings {
         match self {
             Self::Stream(settings) => settings,
@@ -91,78 +84,76 @@ impl WorkloadSettings {
     }
 }
 
-/// What the settings of each kind tell of themselves.
+/// The common interface of settings.
 pub trait KindSettings {
-    /// What it is judged by, under whichever schedule.
+    /// The metric, regardless of the schedule.
     fn metric(&self) -> Metric;
-    /// What its sockets speak; `None` where it has none.
+    /// `None` if it has no sockets.
     fn transport(&self) -> Option<Transport> {
         None
     }
-    /// What is set on its sockets.
+    /// Socket options.
     fn socket(&self) -> Option<&SocketSettings> {
         None
     }
-    /// The same, to be changed.
     fn socket_mut(&mut self) -> Option<&mut SocketSettings> {
         None
     }
-    /// Whether it goes from one end of a path to the other. One that does not has one end, at a host.
+    /// Whether it runs between the two ends of a path. Otherwise it is single-ended.
     fn has_peer(&self) -> bool {
         self.transport().is_some()
     }
-    /// For how long it is measured, the warm-up not counted; `None` where it ends after a number of bytes.
+    /// Measured time, without the warm-up; `None` if it ends after a number of bytes.
     fn lasts(&self) -> Option<Nanos>;
-    /// How long its traffic flows, the warm-up included; `None` where it ends after a number of bytes.
+    /// Time with traffic, including the warm-up; `None` if it ends after a number of bytes.
     fn flows_for(&self) -> Option<Nanos> {
         self.lasts().map(|time| self.warmup() + time)
     }
-    /// The bytes after which it ends, and how many a second were asked for at most.
+    /// The bytes after which it ends, and the limit per second, if any.
     fn sends(&self) -> Option<(Bytes, Option<f64>)> {
         None
     }
-    /// The payload that it was asked for at most in a second and direction; `None` where it goes as fast as it may.
+    /// Requested payload rate per direction; `None` if unlimited.
     fn sends_at_most(&self) -> Option<BitRate>;
-    /// What is left out at its start.
     fn warmup(&self) -> Nanos;
-    /// How often a sample is taken.
+    /// Sampling interval.
     fn interval(&self) -> Nanos;
-    /// How many traffic threads an end has.
+    /// Traffic threads per end.
     fn threads(&self) -> usize;
-    /// Whether both ends ask again and again without sleeping, so that they cannot share a CPU.
+    /// Whether both ends poll without sleeping, so that they cannot share a CPU.
     fn spins(&self) -> bool {
         false
     }
-    /// Whether its connections can have ports that are chosen beforehand.
+    /// Whether its connections can use fixed ports.
     fn has_fixed_ports(&self) -> bool {
         true
     }
-    /// Whether packets of this size follow each other so that they could be put together.
+    /// Whether packets of this size can be aggregated.
     fn fills_packets_of(&self, bytes: u64) -> bool {
         let _ = bytes;
         false
     }
-    /// The payload of each of its datagrams, where it sends any.
+    /// Payload per datagram; `None` without datagrams.
     fn datagram(&self) -> Option<Bytes> {
         None
     }
-    /// What it sends, in a few words; its sockets and places are told by others.
+    /// A short description, without sockets and placement.
     fn in_words(&self) -> Vec<String>;
-    /// How fast it goes, while it does: of bytes received and things done (messages, connections) in a time.
+    /// The current rate, from bytes received and operations completed (messages, connections) in a time.
     fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<LiveRate>;
 }
 
-/// How fast a trial goes while it does.
+/// The rate of a running trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveRate {
-    /// Bits, bytes or things done in a second: comparable within a trial.
+    /// Bits, bytes or operations per second. Comparable within a trial.
     pub per_second: f64,
-    /// In words: `9.41 Gbit/s`.
+    /// For display: `9.41 Gbit/s`.
     pub text: String,
 }
 
 impl LiveRate {
-    /// Of what is counted; `None` while nothing is done.
+    /// The rate of operations; `None` if there are none yet.
     pub(crate) fn of_things(done: u64, time: Nanos, things: &str) -> Option<Self> {
         let per_second = (done > 0).then(|| done as f64 / time.seconds())?;
         Some(Self { per_second, text: format!("{per_second:.0} {things}/s") })
@@ -175,57 +166,55 @@ impl From<BitRate> for LiveRate {
     }
 }
 
-/// The transport of a workload.
+/// The transport protocol of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
-    /// Connections.
     Tcp,
-    /// Datagrams.
     Udp,
 }
 
-/// What one end measured of a workload.
+/// One end's measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "one a trial and end: a box would save nothing that counts")]
+#[expect(clippy::large_enum_variant, reason = "one per trial and end: boxing would save nothing")]
 pub enum EndMeasurement {
-    /// Of a stream: its end of every connection.
+    /// All connections of this end.
     Stream(StreamEnd),
-    /// Of a ping-pong: the round trips, or the facts of the socket that returned them.
+    /// The round trips, or the server's socket.
     PingPong(PingPongEnd),
-    /// Of connections: their rate and times; nothing at the server.
+    /// Empty on the server.
     Connect(ConnectEnd),
-    /// Of first touches of memory, which have no other end.
+    /// Single-ended.
     FirstTouch(FirstTouchData),
-    /// Of a balloon, which has no other end.
+    /// Single-ended.
     Balloon(BalloonData),
 }
 
 impl EndMeasurement {
-    /// What both ends' records make together.
+    /// Combines the records of both ends.
     ///
     /// # Errors
-    /// When they do not describe the same traffic.
+    /// If the records are of different traffic.
     pub fn together(self, server: Self) -> Result<Measurement, String> {
         match self {
             Self::Stream(client) => match server {
                 Self::Stream(server) => StreamData::of_ends(&client, &server).map(Measurement::Stream),
-                other => Err(other.beside(WorkloadKind::Stream)),
+                other => Err(other.mismatch(WorkloadKind::Stream)),
             },
             Self::PingPong(client) => match server {
                 Self::PingPong(server) => client.together(server).map(Measurement::PingPong),
-                other => Err(other.beside(WorkloadKind::PingPong)),
+                other => Err(other.mismatch(WorkloadKind::PingPong)),
             },
             Self::Connect(client) => match server {
                 Self::Connect(_) => Ok(Measurement::Connect(client.alone())),
-                other => Err(other.beside(WorkloadKind::Connect)),
+                other => Err(other.mismatch(WorkloadKind::Connect)),
             },
-            Self::FirstTouch(_) | Self::Balloon(_) => Err(server.beside(self.kind())),
+            Self::FirstTouch(_) | Self::Balloon(_) => Err(server.mismatch(self.kind())),
         }
     }
 
-    /// What is known where the other end tells nothing, or there is none.
+    /// The measurement if the other end has no record, or does not exist.
     #[must_use]
     pub fn alone(self) -> Measurement {
         match self {
@@ -239,7 +228,7 @@ impl EndMeasurement {
         }
     }
 
-    /// This end of the connections that carried bytes one way.
+    /// Connections with bytes in one direction, at this end.
     #[must_use]
     pub fn flows(&self) -> &[FlowEnd] {
         match self {
@@ -260,7 +249,7 @@ impl EndMeasurement {
         }
     }
 
-    fn beside(&self, client: WorkloadKind) -> String {
+    fn mismatch(&self, client: WorkloadKind) -> String {
         format!("one end reports a {} and the other a {}", client.word(), self.kind().word())
     }
 }
@@ -295,27 +284,27 @@ impl From<BalloonData> for EndMeasurement {
     }
 }
 
-/// What was measured.
+/// The measurement of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "one a trial: a box would save nothing that counts")]
+#[expect(clippy::large_enum_variant, reason = "one per trial: boxing would save nothing")]
 pub enum Measurement {
-    /// Of a stream: every connection, at both ends.
+    /// All connections, at both ends.
     Stream(StreamData),
-    /// Of a ping-pong: the round trips.
+    /// The round trips.
     PingPong(PingPongData),
-    /// Of connections: their rate and times.
+    /// Connection rate and times.
     Connect(ConnectData),
-    /// Of first touches of memory: their rate and page faults.
+    /// Rate and page faults.
     FirstTouch(FirstTouchData),
-    /// Of a balloon: the rate, what the host got, and how the guest stalled.
+    /// Rate, memory freed on the host, and stalls of the guest.
     Balloon(BalloonData),
-    /// Of another tool: what it reported, without samples.
+    /// Values reported by another tool, without samples.
     Reported(ReportedData),
 }
 
 impl Measurement {
-    /// What its kind tells of it.
+    /// The common interface.
     #[must_use]
     pub const fn kind(&self) -> &dyn KindMeasurement {
         match self {
@@ -328,14 +317,14 @@ impl Measurement {
         }
     }
 
-    /// Its value in the metric's unit; `None` when nothing was measured or something else was.
+    /// The value in the metric's unit; `None` if missing, or for another metric.
     #[must_use]
     pub fn value(&self, metric: Metric) -> Option<f64> {
         let kind = self.kind();
         (kind.metric() == metric).then(|| kind.value())?.filter(|value| value.is_finite())
     }
 
-    /// The heads of all columns that some kind has of a trial, each once.
+    /// The column headings of all kinds, without duplicates.
     #[must_use]
     pub fn heads() -> Vec<String> {
         let of_kind = |kind| match kind {
@@ -355,33 +344,31 @@ impl Measurement {
     }
 }
 
-/// What the measurement of each kind tells of itself.
+/// The common interface of measurements.
 pub trait KindMeasurement {
-    /// What it is judged by.
     fn metric(&self) -> Metric;
-    /// Its value in the metric's unit; `None` when nothing was measured.
+    /// In the metric's unit; `None` if nothing was measured.
     fn value(&self) -> Option<f64>;
-    /// What it carried from its first message to its last, the warm-up included; `None` where nothing, or two kinds of
-    /// things.
+    /// Work done including the warm-up; `None` if there is none, or if it has two different units.
     fn work(&self) -> Option<(Work, f64)>;
-    /// Payload that both ends sent with these settings, the warm-up included; of what stays in its machine nothing.
+    /// Payload sent by both ends with these settings, including the warm-up. Zero for single-ended workloads.
     fn sent(&self, settings: &WorkloadSettings) -> Bytes {
         let _ = settings;
         Bytes(0)
     }
-    /// For how long it was measured, at the end where that is furthest from what was asked; `None` where no end tells.
+    /// Measured time at the end that deviates most from `asked`; `None` if unknown.
     fn lasted(&self, asked: Nanos) -> Option<Nanos>;
-    /// Whether nothing came through.
+    /// Whether nothing was received.
     fn is_void(&self) -> bool;
-    /// Why it has no value.
+    /// Why there is no value.
     fn why_no_value(&self) -> &'static str;
-    /// What it came to, in a word.
+    /// The value, for display.
     fn in_a_word(&self) -> String;
-    /// What the kernel gave the sockets of each end.
+    /// The sockets of each end, as set by the kernel.
     fn sockets(&self) -> Vec<(&'static str, &SocketFacts)> {
         Vec::new()
     }
-    /// What it says of a trial in the column with this head; `None` where it has no such column, or nothing is known.
+    /// The value in the column with this heading; `None` if there is no such column or value.
     fn column(&self, head: &str) -> Option<String> {
         let _ = head;
         None
@@ -410,14 +397,14 @@ mod tests {
     }
 
     #[test]
-    fn what_both_ends_sent_is_counted_with_the_warm_up() {
+    fn counts_payload_of_both_ends_with_warmup() {
         let second = Nanos::from_secs(1);
         let flow = |sender, receiver| Flow { id: 0, direction: Direction::Forward, sender, receiver };
         let stream =
             StreamData { flows: vec![flow(end(&[10, 20]), end(&[9, 20])), flow(end(&[]), end(&[5]))] };
         let settings = PingPongSettings { message: Bytes(100), ..PingPongSettings::new(second) };
         let settings = WorkloadSettings::PingPong(settings);
-        assert_eq!(stream.sent(&settings), Bytes(35), "of a sender that tells nothing, what came");
+        assert_eq!(stream.sent(&settings), Bytes(35), "without a sender's record, uses what was received");
 
         let mut interval = PingPongInterval { warmup: true, ..PingPongInterval::default() };
         (0..3).for_each(|_| interval.round_trips.record(Nanos(1000)));
@@ -427,7 +414,7 @@ mod tests {
             under: Some(stream),
             ..PingPongData::default()
         };
-        assert_eq!(ping.sent(&settings), Bytes(100 * (2 * 3 + 2) + 35), "a lost message went one way");
+        assert_eq!(ping.sent(&settings), Bytes(100 * (2 * 3 + 2) + 35), "a lost message counts once");
 
         let settings =
             ConnectSettings { request: Bytes(10), response: Bytes(90), ..ConnectSettings::new(second) };
@@ -437,9 +424,9 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_in_the_list_and_has_the_word_that_scenarios_write() {
+    fn lists_each_kind_with_its_word() {
         let schema = schemars::schema_for!(WorkloadKind).to_value();
-        let written = schema["oneOf"].as_array().expect("one of words, each described").iter();
+        let written = schema["oneOf"].as_array().expect("a list of described words").iter();
         let written: Vec<_> = written.map(|kind| kind["const"].as_str().expect("a word")).collect();
         assert_eq!(written, WorkloadKind::ALL.map(WorkloadKind::word));
     }

@@ -1,8 +1,8 @@
-//! What is sent or done and what came of it: the settings of streams, ping-pongs, connections and first touches of memory,
-//! what one end measured, and what both ends' records make together. One module a kind.
+//! Workloads and their measurements: settings of each kind, one end's record, and the combined record of both ends. One
+//! module per kind.
 //!
-//! Plain values: a scenario asks for them, orders carry them, records keep them. Nothing here says who sends, over which
-//! path, or what several trials say together.
+//! Plain values used in scenarios, protocol messages and records. Independent of hosts and paths, and of statistics
+//! over several trials.
 
 mod balloon;
 mod column;

@@ -1,4 +1,4 @@
-//! What results are judged by, and how each of these is called and written. Must not know how it is measured.
+//! The metrics of results, with their names and formats.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,29 +6,29 @@ use units::{BitRate, Bytes, Nanos, significant};
 
 use crate::reported::Quantity;
 
-/// What a cell is judged by.
+/// The metric of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// Payload received per second, all connections together, in bits per second. More is better.
+    /// Payload received per second over all connections, in bits per second. Higher is better.
     Throughput,
-    /// Median round trip, in nanoseconds; of an open loop since the intended times. Less is better.
+    /// Median round trip, in nanoseconds; in an open loop, measured from the intended send times. Lower is better.
     RoundTrip,
-    /// Connections made, used and closed per second, all clients together. More is better.
+    /// Completed connections per second over all clients. Higher is better.
     ConnectionRate,
-    /// Memory touched for the first time per second, all threads together, in bytes. More is better.
+    /// Bytes of memory touched for the first time per second, over all threads. Higher is better.
     TouchRate,
-    /// Memory taken from a virtual machine, or given back, per second, in bytes. More is better.
+    /// Bytes of memory reclaimed from a virtual machine, or given back, per second. Higher is better.
     BalloonRate,
-    /// A time that another tool reported and that need not be a median round trip, in nanoseconds. Less is better.
+    /// A time reported by another tool, in nanoseconds, not necessarily a median round trip. Lower is better.
     Latency,
-    /// Messages or transactions per second that another tool reported. More is better.
+    /// Messages or transactions per second reported by another tool. Higher is better.
     MessageRate,
-    /// Something that another tool counted. Neither is better.
+    /// A count reported by another tool. No direction is better.
     Count,
 }
 
-/// What is said of a metric.
+/// The texts of a metric.
 #[derive(Debug, Clone, Copy)]
 struct Words {
     name: &'static str,
@@ -124,31 +124,31 @@ impl Metric {
         self.words().name
     }
 
-    /// Above a column of its values: `Median round trip`.
+    /// As a table heading: `Median round trip`.
     #[must_use]
     pub const fn title(self) -> &'static str {
         self.words().title
     }
 
-    /// With which way is better: `median round trip, less is better`.
+    /// With the better direction: `median round trip, less is better`.
     #[must_use]
     pub const fn measured_in(self) -> &'static str {
         self.words().measured_in
     }
 
-    /// What a share is a share of: `of the median round trip`.
+    /// The reference of a share: `of the median round trip`.
     #[must_use]
     pub const fn share(self) -> &'static str {
         self.words().share
     }
 
-    /// Whether a higher value is better; `None` where neither is.
+    /// Whether higher is better; `None` if neither is.
     #[must_use]
     pub const fn more_is_better(self) -> Option<bool> {
         self.words().more_is_better
     }
 
-    /// What its values are, and so their unit.
+    /// The quantity, which determines the unit.
     #[must_use]
     pub const fn quantity(self) -> Quantity {
         self.words().quantity

@@ -1,4 +1,4 @@
-//! Messages there and back.
+//! Ping-pong: messages and their replies.
 
 mod measurement;
 mod settings;
@@ -19,18 +19,17 @@ use crate::{
 };
 
 impl PingPongSettings {
-    /// Those of a ping-pong; `None` of another kind.
+    /// `None` for another kind.
     #[must_use]
     pub const fn of(settings: &WorkloadSettings) -> Option<&Self> {
         if let WorkloadSettings::PingPong(ping) = settings { Some(ping) } else { None }
     }
 
-    /// The same, to be changed.
     pub const fn of_mut(settings: &mut WorkloadSettings) -> Option<&mut Self> {
         if let WorkloadSettings::PingPong(ping) = settings { Some(ping) } else { None }
     }
 
-    /// Whether a message can be told from the next on its way: that one waits for its answer, and a stream beside them is of
+    /// Whether a message can be followed on its path: no other message is in flight, and a background stream uses
     /// another protocol.
     #[must_use]
     pub fn is_one_at_a_time(&self) -> bool {
@@ -61,11 +60,11 @@ impl KindSettings for PingPongSettings {
 
     fn sends_at_most(&self) -> Option<BitRate> {
         let Schedule::Open { period } = self.schedule else { return None };
-        let beside = match &self.under {
+        let background = match &self.under {
             None => 0.0,
             Some(under) => under.rate?.0 * f64::from(under.streams),
         };
-        Some(BitRate(BitRate::of(self.message, period).0 + beside))
+        Some(BitRate(BitRate::of(self.message, period).0 + background))
     }
 
     fn warmup(&self) -> Nanos {
@@ -77,8 +76,8 @@ impl KindSettings for PingPongSettings {
     }
 
     fn threads(&self) -> usize {
-        let beside = |under: &Background| under.streams as usize * under.direction.flows().len();
-        1 + self.under.as_ref().map_or(0, beside)
+        let background = |under: &Background| under.streams as usize * under.direction.flows().len();
+        1 + self.under.as_ref().map_or(0, background)
     }
 
     fn spins(&self) -> bool {
@@ -107,17 +106,17 @@ impl KindSettings for PingPongSettings {
             Waiting::Spin => "spinning",
         };
         let mut words = vec![name.into(), self.message.to_string(), schedule, waiting.into()];
-        words.extend(self.under.as_ref().map(beside_in_words));
+        words.extend(self.under.as_ref().map(background_in_words));
         words
     }
 
     fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<LiveRate> {
-        let beside = (received > Bytes(0)).then(|| BitRate::of(received, time)).map(LiveRate::from);
-        LiveRate::of_things(done, time, "round trips").or(beside)
+        let background = (received > Bytes(0)).then(|| BitRate::of(received, time)).map(LiveRate::from);
+        LiveRate::of_things(done, time, "round trips").or(background)
     }
 }
 
-fn beside_in_words(under: &Background) -> String {
+fn background_in_words(under: &Background) -> String {
     let Background { mode, streams, direction, rate, message } = under;
     let rate = rate.map_or_else(
         || "as fast as it goes".into(),
@@ -128,7 +127,7 @@ fn beside_in_words(under: &Background) -> String {
     format!("beside {streams} {rate} ({mode}, {message} writes)")
 }
 
-/// What a trial says in columns.
+/// Columns for a trial.
 pub(crate) const COLUMNS: &[Column<PingPongData>] = &[
     Column::new("measured", "ns", |data| (data.elapsed.0 > 0).then(|| data.elapsed.0.to_string())),
     Column::new("round_trips", "", |data| Some(data.round_trips.count().to_string())),
@@ -144,21 +143,20 @@ fn at(times: &LatencyHistogram, share: f64) -> Option<String> {
 }
 
 impl PingPongData {
-    /// That of a ping-pong; `None` of another kind.
+    /// `None` for another kind.
     #[must_use]
     pub const fn of(measurement: &Measurement) -> Option<&Self> {
         if let Measurement::PingPong(data) = measurement { Some(data) } else { None }
     }
 
-    /// The times that it is judged by: of an open loop since the intended times, as from the time of sending a stall counts
-    /// only once.
+    /// The times that determine the result: in an open loop from the intended send times, because otherwise a stall
+    /// would count only once.
     #[must_use]
     pub fn judged(&self) -> &LatencyHistogram {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
     }
 
-    /// Those that came back, the warm-up's included. Of a record without intervals those after the warm-up are all that is
-    /// known.
+    /// Returned messages, including the warm-up if there are intervals.
     fn messages(&self) -> u64 {
         let all: u64 = self.intervals.iter().map(|interval| interval.round_trips.count()).sum();
         all.max(self.round_trips.count())
@@ -182,8 +180,8 @@ impl KindMeasurement for PingPongData {
     fn sent(&self, settings: &WorkloadSettings) -> Bytes {
         let size = PingPongSettings::of(settings).map_or(0, |settings| settings.message.0);
         let sent = self.messages().saturating_mul(2).saturating_add(self.lost.unwrap_or(0));
-        let beside = self.under.as_ref().map_or(Bytes(0), |under| under.sent(settings));
-        Bytes(sent.saturating_mul(size)) + beside
+        let background = self.under.as_ref().map_or(Bytes(0), |under| under.sent(settings));
+        Bytes(sent.saturating_mul(size)) + background
     }
 
     fn lasted(&self, _: Nanos) -> Option<Nanos> {

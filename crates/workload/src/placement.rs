@@ -1,27 +1,22 @@
-//! Where the threads of the two ends run.
+//! CPU placement of the threads of both ends.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the threads of the two ends run.
+/// Where the threads of both ends run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// Where the scheduler puts them.
+    /// The scheduler decides.
     Free,
-    /// Both ends on one CPU.
+    /// Both ends on the same CPU.
     SameCpu,
-    /// Each end on CPUs of its own.
+    /// The ends on different CPUs.
     CrossCpu,
-    /// Thread n of an end on the CPU number n of its list, from the start again after the last.
-    Cpus {
-        /// The client's CPUs.
-        client: Vec<u32>,
-        /// The server's.
-        server: Vec<u32>,
-    },
+    /// Thread n of an end runs on entry n of its list, modulo its length.
+    Cpus { client: Vec<u32>, server: Vec<u32> },
 }
 
 impl fmt::Display for Placement {

@@ -1,4 +1,4 @@
-//! Numbers that somebody has reported without the samples behind them: a table's row, a tool's summary.
+//! Numbers reported without samples: a table row, a tool's summary.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,14 +28,14 @@ impl ReportedData {
 /// A reported number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReportedValue {
-    /// Its column, without the unit: `Server VM CPU`, `p99`.
+    /// Column name without the unit: `Server VM CPU`, `p99`.
     pub name: String,
     pub quantity: Quantity,
     /// In the base unit of its quantity; finite.
     pub value: f64,
 }
 
-/// What a reported number is, and so the unit that it is kept in.
+/// The type of a reported number, which determines its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
@@ -43,11 +43,11 @@ pub enum Quantity {
     BitRate,
     /// Bytes per second.
     ByteRate,
-    /// A time that messages took, in nanoseconds; a whole round trip only where `name` says so.
+    /// A latency, in nanoseconds. A full round trip only if `name` says so.
     Time,
     /// Messages, transactions or connections per second.
     PerSecond,
-    /// A share, 0 to 1: of a machine's CPUs, or of anything that `name` says.
+    /// A fraction, 0 to 1: of a machine's CPUs, or as given by `name`.
     Share,
     /// A count: retransmits, system calls.
     Count,
@@ -58,13 +58,13 @@ pub enum Quantity {
 }
 
 impl ReportedData {
-    /// That of what a log reported; `None` of what was measured.
+    /// `None` for a measurement by plumb.
     #[must_use]
     pub const fn of(measurement: &Measurement) -> Option<&Self> {
         if let Measurement::Reported(data) = measurement { Some(data) } else { None }
     }
 
-    /// The column that it is judged by: its first rate, else its first time, else its first number.
+    /// The value that determines the result: the first rate, else the first time, else the first number.
     #[must_use]
     pub fn judged(values: &[ReportedValue]) -> Option<(Metric, &ReportedValue)> {
         let by = [
@@ -104,7 +104,7 @@ impl KindMeasurement for ReportedData {
     }
 
     fn why_no_value(&self) -> &'static str {
-        "the log has no number that a cell could be judged by"
+        "the log contains no usable number"
     }
 
     fn in_a_word(&self) -> String {

@@ -1,32 +1,32 @@
-//! What is asked of every socket of a workload, and what the kernel really gave it and its thread.
+//! Socket options of a workload, and what the kernel set on the socket and thread.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
-/// Socket options. `None` leaves what the kernel has.
+/// Socket options. `None` keeps the kernel's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SocketSettings {
-    /// Congestion control, of TCP (TCP_CONGESTION).
+    /// TCP congestion control (TCP_CONGESTION).
     pub congestion: Option<String>,
-    /// Largest segment, of TCP (TCP_MAXSEG), in bytes.
+    /// TCP maximum segment size, in bytes (TCP_MAXSEG).
     pub mss: Option<u32>,
-    /// Send and receive buffer (SO_SNDBUF, SO_RCVBUF), which the kernel doubles; stops their growth.
+    /// Send and receive buffer (SO_SNDBUF, SO_RCVBUF), which the kernel doubles. Disables autotuning.
     pub window: Option<Bytes>,
     /// Differentiated services code point, 0 to 63 (the upper six bits of IP_TOS).
     pub dscp: Option<u8>,
-    /// TCP_NODELAY: small messages leave at once. Ping-pongs have it unless it is switched off.
+    /// TCP_NODELAY: send small messages immediately. Enabled by default for ping-pongs.
     pub nodelay: Option<bool>,
-    /// The client's port of the first connection; each further one has the next. Else the kernel chooses.
+    /// Client port of the first connection; further connections use the following ports. Default: chosen by the kernel.
     pub source_port: Option<u16>,
-    /// The port that the server of a trial listens on. Else the kernel chooses. A standing server has its own.
+    /// Port that the trial's server listens on. Default: chosen by the kernel. A standing server has its own port.
     pub server_port: Option<u16>,
-    /// How long a receive may poll the device's queue (SO_BUSY_POLL; whole microseconds).
+    /// How long a receive may busy-poll the device queue (SO_BUSY_POLL; whole microseconds).
     pub busy_poll: Option<Nanos>,
 }
 
 impl SocketSettings {
-    /// Everything as the kernel has it.
+    /// The kernel's defaults.
     #[must_use]
     pub const fn kernel() -> Self {
         Self {
@@ -42,32 +42,32 @@ impl SocketSettings {
     }
 }
 
-/// What the kernel really gave a socket.
+/// The actual options of a socket.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SocketFacts {
-    /// Congestion control, of TCP.
+    /// TCP congestion control.
     pub congestion: Option<String>,
-    /// Largest segment it may send, of TCP.
+    /// TCP maximum segment size for sending.
     pub mss: Option<u32>,
-    /// Send buffer, as the kernel counts it. Where limit mode sends without a copy over a short path, it was
-    /// bounded unless the load has a window.
+    /// Send buffer, as counted by the kernel. In limit mode with zero-copy over a short path, it is bounded unless the
+    /// workload sets a window.
     pub send_buffer: Option<Bytes>,
-    /// Receive buffer, as the kernel counts it.
+    /// Receive buffer, as counted by the kernel.
     pub receive_buffer: Option<Bytes>,
-    /// TCP_NODELAY, of TCP.
+    /// TCP_NODELAY.
     pub nodelay: Option<bool>,
     /// Differentiated services code point.
     pub dscp: Option<u8>,
-    /// How long a receive may poll the device's queue; zero is not at all.
+    /// How long a receive may busy-poll the device queue; zero disables it.
     pub busy_poll: Option<Nanos>,
-    /// Whether what it sent was spliced into the socket without a copy.
+    /// Whether data was spliced into the socket without a copy.
     pub zero_copy: bool,
-    /// Most datagrams that one call may send (UDP_SEGMENT) or that one receive brought (UDP_GRO).
+    /// Maximum datagrams per send call (UDP_SEGMENT), or the most returned by one receive (UDP_GRO).
     pub segments: Option<u32>,
-    /// Where its thread was pinned.
+    /// CPUs that its thread was pinned to.
     pub cpus: Option<Vec<u32>>,
-    /// The CPUs that its thread was seen on, a few looks a second.
+    /// CPUs that its thread ran on, sampled a few times per second.
     pub ran_on: Vec<u32>,
-    /// Both addresses, `local -> remote`, as this end sees them.
+    /// Both addresses as this end sees them, `local -> remote`.
     pub addresses: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! A bulk transfer over TCP or UDP.
+//! Bulk transfer over TCP or UDP.
 
 mod measurement;
 mod settings;
@@ -17,18 +17,17 @@ use crate::{
 };
 
 impl StreamSettings {
-    /// Those of a stream; `None` of another kind.
+    /// `None` for another kind.
     #[must_use]
     pub const fn of(settings: &WorkloadSettings) -> Option<&Self> {
         if let WorkloadSettings::Stream(stream) = settings { Some(stream) } else { None }
     }
 
-    /// The same, to be changed.
     pub const fn of_mut(settings: &mut WorkloadSettings) -> Option<&mut Self> {
         if let WorkloadSettings::Stream(stream) = settings { Some(stream) } else { None }
     }
 
-    /// All its connections, both ways.
+    /// In both directions.
     #[must_use]
     pub fn connections(&self) -> u32 {
         self.streams * self.direction.flows().len() as u32
@@ -113,7 +112,7 @@ impl KindSettings for StreamSettings {
     }
 }
 
-/// `4 TCP streams each way`.
+/// As in `4 TCP streams each way`.
 pub(crate) fn streams_in_words(count: u32, name: &str, direction: Direction) -> String {
     let streams = if count == 1 { "stream" } else { "streams" };
     let direction = match direction {
@@ -124,7 +123,7 @@ pub(crate) fn streams_in_words(count: u32, name: &str, direction: Direction) -> 
     format!("{count} {name} {streams} {direction}")
 }
 
-/// `limit mode (no copy)`.
+/// As in `limit mode (no copy)`.
 pub(crate) const fn mode_in_words(transport: Transport, mode: Mode) -> &'static str {
     match (transport, mode) {
         (_, Mode::App) => "app mode",
@@ -133,12 +132,12 @@ pub(crate) const fn mode_in_words(transport: Transport, mode: Mode) -> &'static 
     }
 }
 
-/// Behind a rate that each connection has.
+/// Suffix for a rate that applies to each connection.
 pub(crate) fn each(streams: u32, direction: Direction) -> &'static str {
     if streams == 1 && direction != Direction::Both { "" } else { " each" }
 }
 
-/// What a trial says in columns.
+/// Columns for a trial.
 pub(crate) const COLUMNS: &[Column<StreamData>] = &[
     Column::new("flows", "", |data| Some(data.flows.len().to_string())),
     Column::new("sent", "bytes", |data| data.known(|flow| &flow.sender, EndSeries::bytes)),
@@ -149,8 +148,8 @@ pub(crate) const COLUMNS: &[Column<StreamData>] = &[
     }),
     Column::new("retransmits", "", |data| {
         let senders = || data.flows.iter().map(|flow| &flow.sender);
-        let told = senders().any(|sender| sender.measured().any(|interval| interval.tcp.is_some()));
-        told.then(|| senders().map(EndSeries::retransmits).sum::<u64>().to_string())
+        let known = senders().any(|sender| sender.measured().any(|interval| interval.tcp.is_some()));
+        known.then(|| senders().map(EndSeries::retransmits).sum::<u64>().to_string())
     }),
     Column::new("reorderings", "", |data| {
         let samples = data.flows.iter().flat_map(|flow| flow.sender.measured());
@@ -162,19 +161,19 @@ pub(crate) const COLUMNS: &[Column<StreamData>] = &[
 ];
 
 impl StreamData {
-    /// That of a stream; `None` of another kind.
+    /// `None` for another kind.
     #[must_use]
     pub const fn of(measurement: &Measurement) -> Option<&Self> {
         if let Measurement::Stream(data) = measurement { Some(data) } else { None }
     }
 
-    /// The ends that it is judged by: the receivers, or the senders where no receiver told of any time.
+    /// The ends that determine the result: the receivers, or the senders if no receiver has a time.
     fn judged(&self) -> impl Iterator<Item = &EndSeries> + Clone {
         let received = self.flows.iter().any(|flow| flow.receiver.elapsed().0 > 0);
         self.flows.iter().map(move |flow| if received { &flow.receiver } else { &flow.sender })
     }
 
-    /// A sum over the ends of one side; `None` where none of them told of any time.
+    /// A sum over one side; `None` if no end has a time.
     fn known(&self, end: fn(&Flow) -> &EndSeries, of: fn(&EndSeries) -> Bytes) -> Option<String> {
         let ends = || self.flows.iter().map(end);
         let known = ends().any(|series| series.elapsed().0 > 0);
@@ -192,7 +191,7 @@ impl KindMeasurement for StreamData {
         Metric::Throughput
     }
 
-    /// A log without the receiver's word tells at least what was sent; its cell says so.
+    /// Without a receiver's record, this is the sender's rate.
     fn value(&self) -> Option<f64> {
         let known = self.judged().any(|series| series.elapsed().0 > 0);
         known.then(|| EndSeries::rate_together(self.judged()).0)
@@ -204,7 +203,7 @@ impl KindMeasurement for StreamData {
         (bytes > 0.0).then_some((Work::Bytes, bytes))
     }
 
-    /// Of a sender that tells nothing, what its receiver got.
+    /// Without a sender's record, uses what was received.
     fn sent(&self, _: &WorkloadSettings) -> Bytes {
         let all = |end: &EndSeries| end.intervals.iter().map(|interval| interval.bytes).sum::<Bytes>();
         self.flows.iter().map(|flow| all(&flow.sender).max(all(&flow.receiver))).sum()
@@ -222,9 +221,9 @@ impl KindMeasurement for StreamData {
 
     fn why_no_value(&self) -> &'static str {
         if self.flows.is_empty() {
-            "no connection was made"
+            "no connection was established"
         } else {
-            "neither end told how much came through in any time"
+            "neither end recorded how much was received over time"
         }
     }
 

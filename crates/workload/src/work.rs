@@ -1,26 +1,26 @@
-//! What a workload does, in the units that costs are told for.
+//! Units of work for costs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const GIB: f64 = (1_u64 << 30) as f64;
 
-/// What CPU time and calls are compared with.
+/// The unit of work for CPU time and system calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {
-    /// Payload received: CPU-seconds for a gigabyte (10^9 bytes), calls for a megabyte (10^6 bytes).
+    /// Payload received: CPU seconds per gigabyte (10^9 bytes), calls per megabyte (10^6 bytes).
     Bytes,
-    /// Messages that came back: CPU-seconds for a million, calls for one.
+    /// Returned messages: CPU seconds per million, calls per message.
     Messages,
-    /// Connections that were used and closed: CPU-seconds for a million, calls for one.
+    /// Completed connections: CPU seconds per million, calls per connection.
     Connections,
-    /// Memory touched for the first time: CPU-seconds and calls for a GiB.
+    /// Memory touched for the first time: CPU seconds and calls per GiB.
     Memory,
 }
 
 impl Work {
-    /// What CPU time is told for: how much, and in words.
+    /// The unit for CPU time, with its name.
     #[must_use]
     pub const fn for_cpu(self) -> (f64, &'static str) {
         match self {
@@ -31,7 +31,7 @@ impl Work {
         }
     }
 
-    /// What calls are counted for: how much, and in words.
+    /// The unit for calls, with its name.
     #[must_use]
     pub const fn for_calls(self) -> (f64, &'static str) {
         match self {

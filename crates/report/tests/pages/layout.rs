@@ -354,7 +354,7 @@ fn trials_without_a_value_are_counted_with_the_reason() {
     }
     let said = text(&record);
     assert!(!said.contains("no trial has ended yet"), "{said}");
-    assert!(said.contains("no value: no connection was made."), "{said}");
+    assert!(said.contains("no value: no connection was established."), "{said}");
     record.trials.clear();
     assert!(text(&record).contains("no trial has ended yet"));
 }

@@ -1,4 +1,4 @@
-//! What making and closing connections recorded.
+//! Measurements of short-lived connections.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,26 +6,25 @@ use units::Nanos;
 
 use crate::{histogram::LatencyHistogram, socket::SocketFacts};
 
-/// Connections, each with one request and its answer.
+/// Connections with one request and one response each.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectData {
-    /// From the call that connects to its return, after the warm-up.
+    /// Duration of `connect(2)`, after the warm-up.
     pub connects: LatencyHistogram,
-    /// From the call that connects to the end of the connection, after the warm-up; their count is that of
-    /// the connections.
+    /// From `connect(2)` to the end of the connection, after the warm-up. Its count is the number of connections.
     pub exchanges: LatencyHistogram,
-    /// Connections that failed after the warm-up.
+    /// Failed connections after the warm-up.
     pub failed: u64,
-    /// For how long they were made.
+    /// Measured time.
     pub elapsed: Nanos,
-    /// All clients together in the order of time, the warm-up included.
+    /// Samples of all clients together, in order, including the warm-up.
     pub intervals: Vec<ConnectInterval>,
-    /// What the kernel gave the client's first socket.
+    /// What the kernel set on the client's first socket.
     pub client: SocketFacts,
 }
 
 impl ConnectData {
-    /// Connections used and closed per second after the warm-up; `None` when none was, or no time passed.
+    /// Completed connections per second after the warm-up; `None` if there are none or no time passed.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         let done = self.exchanges.count();
@@ -33,18 +32,18 @@ impl ConnectData {
     }
 }
 
-/// What one end recorded of connections.
+/// One end's record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "one a trial and end: a box would save nothing that counts")]
+#[expect(clippy::large_enum_variant, reason = "one per trial and end: boxing would save nothing")]
 pub enum ConnectEnd {
     Client(ConnectData),
-    /// The server, which records nothing of them.
+    /// The server records nothing.
     Server,
 }
 
 impl ConnectEnd {
-    /// What is known of them: the client's record.
+    /// The client's record.
     #[must_use]
     pub fn alone(self) -> ConnectData {
         match self {
@@ -54,17 +53,17 @@ impl ConnectEnd {
     }
 }
 
-/// The connections that ended in one interval.
+/// Connections that ended in an interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectInterval {
-    /// From this time, since the first connection.
+    /// Start, since the first connection.
     pub start: Nanos,
-    /// To this time.
+    /// End, since the first connection.
     pub end: Nanos,
-    /// Whether it lies in the warm-up.
+    /// Whether it is part of the warm-up.
     pub warmup: bool,
-    /// Connections that were used and closed.
+    /// Completed connections.
     pub done: u64,
-    /// Connections that failed.
+    /// Failed connections.
     pub failed: u64,
 }

@@ -1,4 +1,4 @@
-//! Connections made, used for one request and its answer, and closed.
+//! Settings of short-lived connections.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,27 +6,27 @@ use units::{Bytes, Nanos};
 
 use crate::SocketSettings;
 
-/// TCP connections, one after another on each of some threads.
+/// TCP connections, made sequentially by each of several threads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectSettings {
-    /// Threads of the client, each with one connection at a time.
+    /// Client threads, each with one connection at a time.
     pub clients: u32,
-    /// What the client sends on each.
+    /// Request size.
     pub request: Bytes,
-    /// What the server answers.
+    /// Response size.
     pub response: Bytes,
-    /// How long it is measured, the warm-up not counted.
+    /// Measured time, without the warm-up.
     pub duration: Nanos,
-    /// Left out at the start.
+    /// Excluded from results.
     pub warmup: Nanos,
-    /// What is set on every socket.
+    /// Options for all sockets.
     pub socket: SocketSettings,
-    /// How often a sample is taken.
+    /// Sampling interval.
     pub interval: Nanos,
 }
 
 impl ConnectSettings {
-    /// One client, 64 bytes there and 64 back, no warm-up, a sample every 100 ms.
+    /// One client, 64 bytes in each direction, no warm-up, samples every 100 ms.
     #[must_use]
     pub const fn new(duration: Nanos) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What a ping-pong recorded: whole round trips.
+//! Measurements of a ping-pong: full round trips.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,60 +10,57 @@ use crate::{
     stream::{StreamData, StreamEnd},
 };
 
-/// The round trips of a ping-pong.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PingPongData {
-    /// Every round trip after the warm-up, from when its message was sent.
+    /// Round trips after the warm-up, measured from the actual send time.
     pub round_trips: LatencyHistogram,
-    /// Of an open loop: what its schedule shows beside.
+    /// Additional measurements of an open loop.
     pub open_loop: Option<OpenLoopData>,
-    /// The same round trips in the order of time, the warm-up's included.
+    /// The same round trips in order, including the warm-up.
     pub intervals: Vec<PingPongInterval>,
-    /// For how long they were made: from the first message after the warm-up to the last return. Messages that
-    /// were given up count as under way until then, but not beyond the time that was asked.
+    /// From the first message after the warm-up to the last reply. Messages without a reply extend it until they are
+    /// given up, but not beyond the requested time.
     pub elapsed: Nanos,
-    /// Messages that did not come back within a second, after which they are given up (UDP); `None` where nobody
-    /// tells, as in the logs of some tools: then the intervals tell nothing of them either.
+    /// Messages without a reply after one second (UDP); `None` if unknown, as in logs of some tools. The intervals then
+    /// do not contain losses either.
     pub lost: Option<u64>,
-    /// What came and answers no message that was sent, the warm-up's included: its number never left this end, or it
-    /// is no message of this exchange. No round trip; the message that it may belong to is lost. `None` where nobody
-    /// counted them.
+    /// Received messages that match no sent message, including the warm-up. The message that they may belong to counts
+    /// as lost. `None` if not counted.
     pub strays: Option<u64>,
-    /// Answers to messages that had been answered, or given up, before, the warm-up's included: no round trips
-    /// either. `None` where nobody counted them.
+    /// Replies to messages already answered or given up, including the warm-up. `None` if not counted.
     pub duplicates: Option<u64>,
-    /// What the kernel gave the client's socket.
+    /// The client's socket, as set by the kernel.
     pub client: SocketFacts,
-    /// What it gave the server's.
+    /// The server's socket.
     pub server: SocketFacts,
-    /// The stream beside it, where there was one.
+    /// The background stream, if any.
     pub under: Option<StreamData>,
 }
 
-/// What one end recorded of a ping-pong.
+/// One end's record of a ping-pong.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PingPongEnd {
     pub messages: MessagesEnd,
-    /// Of the stream beside them; without connections where there was none.
+    /// The background stream; empty if there is none.
     pub beside: StreamEnd,
 }
 
-/// What one end recorded of the messages.
+/// One end's record of the messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "one a trial and end: a box would save nothing that counts")]
+#[expect(clippy::large_enum_variant, reason = "one per trial and end: boxing would save nothing")]
 pub enum MessagesEnd {
-    /// The client: their round trips. What the server and the stream beside them tell is not in it.
+    /// The round trips, without data of the server and of the background stream.
     Client(PingPongData),
-    /// The server, which measures none: what the kernel gave its socket.
+    /// The server's socket. The server measures no times.
     Server(SocketFacts),
 }
 
 impl PingPongEnd {
-    /// Both ends' records together.
+    /// Combines the records of both ends.
     ///
     /// # Errors
-    /// When they are not of a client and a server, or of different connections beside the messages.
+    /// If the records are not from a client and a server, or have different background connections.
     pub fn together(self, server: Self) -> Result<PingPongData, String> {
         let under = (!self.beside.flows.is_empty())
             .then(|| StreamData::of_ends(&self.beside, &server.beside))
@@ -76,7 +73,7 @@ impl PingPongEnd {
         }
     }
 
-    /// What is known where the other end tells nothing.
+    /// The measurement if the other end has no record.
     #[must_use]
     pub fn alone(self) -> PingPongData {
         match self.messages {
@@ -86,27 +83,27 @@ impl PingPongEnd {
     }
 }
 
-/// What an open loop shows beyond its round trips: the same messages, from when they should have been sent.
+/// Times relative to the intended send times of an open loop.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenLoopData {
-    /// From a message's intended time to its return: a stall of sender, path or peer is not hidden.
+    /// From the intended send time to the reply. Includes stalls of the sender, path and peer.
     pub since_intended: LatencyHistogram,
-    /// From a message's intended time to the call that sent it: the generator's own lateness.
+    /// From the intended send time to the actual one: the delay in the generator.
     pub lateness: LatencyHistogram,
 }
 
-/// The round trips that ended in one interval.
+/// Round trips that ended in an interval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PingPongInterval {
-    /// From this time, since the first message.
+    /// Start, since the first message.
     pub start: Nanos,
-    /// To this time.
+    /// End, since the first message.
     pub end: Nanos,
-    /// Whether it lies in the warm-up.
+    /// Whether it is part of the warm-up.
     pub warmup: bool,
-    /// Of an open loop from the intended times, else from when each message was sent.
+    /// In an open loop from the intended send times, otherwise from the actual ones.
     #[serde(deserialize_with = "crate::histogram::read_packed")]
     pub round_trips: LatencyHistogram,
-    /// Messages that were given up in it, a second after they were sent (UDP).
+    /// Messages given up in the interval, one second after they were sent (UDP).
     pub lost: u64,
 }

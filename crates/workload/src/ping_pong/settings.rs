@@ -1,4 +1,4 @@
-//! Messages there and back.
+//! Settings of a ping-pong.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,69 +10,67 @@ use crate::{Direction, Mode, SocketSettings, Transport};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
-    /// When the last one has come back: a stall delays whatever would have followed, and is counted once.
+    /// When the previous one has returned. A stall delays all following messages and counts once.
     Closed,
-    /// Each at its time, this long after the one before, whether or not that has come back: a stall is
-    /// counted as often as it is met.
+    /// On a schedule, whether or not earlier messages have returned. A stall affects all messages that are due during
+    /// it.
     Open {
-        /// From one message to the next.
+        /// Time between messages.
         period: Nanos,
     },
 }
 
-/// How both ends await a message.
+/// How both ends wait for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Waiting {
-    /// Asleep in the kernel.
+    /// Sleeping in the kernel.
     Block,
-    /// Asking again and again without sleeping; it takes a CPU at either end.
+    /// Polling without sleeping. Takes a CPU at each end.
     Spin,
 }
 
-/// A TCP stream beside the messages, on the same path for the same time.
+/// A TCP background stream on the same path.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Background {
-    /// How its bytes are moved.
+    /// How data is sent and received.
     pub mode: Mode,
-    /// Parallel connections in each direction.
+    /// Parallel connections per direction.
     pub streams: u32,
-    /// Which way.
     pub direction: Direction,
-    /// Each connection's rate; `None` is as fast as it goes.
+    /// Rate limit of each connection; `None` is unlimited.
     pub rate: Option<BitRate>,
-    /// The size of each write and read.
+    /// Size of each write and read.
     pub message: Bytes,
 }
 
-/// A ping-pong. Every time is a whole round trip, never half of it.
+/// A ping-pong. Times are full round trips.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PingPongSettings {
-    /// TCP or UDP.
     pub transport: Transport,
-    /// The size of the message, the same both ways.
+    /// Message size, equal in both directions.
     pub message: Bytes,
-    /// When the next one is sent.
+    /// When the next message is sent.
     pub schedule: Schedule,
-    /// How both ends await it.
+    /// How both ends wait for it.
     pub waiting: Waiting,
-    /// What else is on the path meanwhile.
+    /// Background traffic on the path.
     pub under: Option<Background>,
-    /// How long it is measured, the warm-up not counted.
+    /// Measured time, without the warm-up.
     pub duration: Nanos,
-    /// Left out of the histogram at the start.
+    /// Excluded from results.
     pub warmup: Nanos,
-    /// What is set on every socket.
+    /// Options for all sockets.
     pub socket: SocketSettings,
-    /// How often a histogram of its own is begun.
+    /// Time covered by each histogram of the series.
     pub interval: Nanos,
 }
 
 impl PingPongSettings {
-    /// The largest message: with its headers it still is one IPv4 packet.
+    /// Largest message: with its headers it fits an IPv4 packet.
     pub const LARGEST: Bytes = Bytes(60_000);
 
-    /// 64 bytes over UDP, closed loop, blocking, nothing beside it, no warm-up, a histogram every 500 ms.
+    /// 64 bytes over UDP, closed loop, blocking, no background stream, no warm-up, a histogram every 500 ms.
     #[must_use]
     pub const fn new(duration: Nanos) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What a stream recorded: every connection, at both ends, interval by interval.
+//! Measurements of a stream: all connections, at both ends, by interval.
 
 use super::settings::Direction;
 use crate::{histogram::LatencyHistogram, socket::SocketFacts};
@@ -9,56 +9,55 @@ use units::{BitRate, Bytes, Nanos};
 /// The connections of a stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamData {
-    /// Every connection, forward ones first.
+    /// Forward connections first.
     pub flows: Vec<Flow>,
 }
 
-/// One connection, seen from both ends.
+/// A connection, as seen by both ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flow {
-    /// Its number among those of its direction, from 0.
+    /// Number within its direction, from 0.
     pub id: u32,
-    /// Which way it flows: never `both`.
+    /// Never `both`.
     pub direction: Direction,
-    /// The sender's record: counts what the socket took.
+    /// Counts bytes accepted by the socket.
     pub sender: EndSeries,
-    /// The receiver's record: counts what the application got. This is the rate that counts.
+    /// Counts bytes delivered to the application. The result uses this rate.
     pub receiver: EndSeries,
 }
 
-/// What one end recorded of a stream.
+/// One end's record of a stream.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StreamEnd {
-    /// Every connection of this end, forward ones first.
+    /// Forward connections first.
     pub flows: Vec<FlowEnd>,
 }
 
-/// One end of one connection.
+/// One end of a connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FlowEnd {
-    /// Its number among those of its direction.
+    /// Number within its direction.
     pub id: u32,
-    /// Which way it flows: never `both`.
+    /// Never `both`.
     pub direction: Direction,
-    /// This end's record of it.
     pub series: EndSeries,
 }
 
 impl StreamData {
-    /// Both ends' records together.
+    /// Combines the records of both ends.
     ///
     /// # Errors
-    /// When the server tells nothing of one of the client's connections.
+    /// If the server has no record of a client's connection.
     pub fn of_ends(client: &StreamEnd, server: &StreamEnd) -> Result<Self, String> {
         match client.flows.iter().find(|flow| server.same(flow).is_none()) {
             Some(FlowEnd { id, direction, .. }) => {
-                Err(format!("the server does not know connection {id} ({direction:?})"))
+                Err(format!("the server has no record of connection {id} ({direction:?})"))
             }
             None => Ok(Self::as_far_as_told(client, server)),
         }
     }
 
-    /// The same where the server need not have told of every connection: an end that told nothing has no intervals.
+    /// Like [`of_ends`](Self::of_ends), but a connection without a server record has no intervals there.
     #[must_use]
     pub fn as_far_as_told(client: &StreamEnd, server: &StreamEnd) -> Self {
         let pair = |flow: &FlowEnd| {
@@ -72,14 +71,14 @@ impl StreamData {
 }
 
 impl StreamEnd {
-    /// The other end's record of the same connection.
+    /// This end's record of the other end's connection.
     fn same(&self, other: &FlowEnd) -> Option<&FlowEnd> {
         self.flows.iter().find(|flow| (flow.id, flow.direction) == (other.id, other.direction))
     }
 }
 
 impl Flow {
-    /// A connection from the records of both its ends: the client sends, but in reverse it receives.
+    /// Assigns the ends: the client is the sender, except in reverse.
     #[must_use]
     pub fn of_ends(id: u32, direction: Direction, client: EndSeries, server: EndSeries) -> Self {
         let (sender, receiver) =
@@ -91,28 +90,28 @@ impl Flow {
 /// One end's record of a connection.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EndSeries {
-    /// Samples in order of time, without gaps, the warm-up's included.
+    /// Samples in order, without gaps, including the warm-up.
     #[serde(deserialize_with = "read_without_room")]
     pub intervals: Vec<Interval>,
-    /// What the kernel really gave this socket.
+    /// The socket, as set by the kernel.
     pub socket: SocketFacts,
-    /// How late messages left, of a sender with a rate: after the time that its schedule had for them.
+    /// How late messages were sent after their scheduled time, for a sender with a rate.
     #[serde(default, deserialize_with = "crate::histogram::read_packed_if_any")]
     pub lateness: Option<LatencyHistogram>,
-    /// How much of its schedule a sender with a rate gave up after the warm-up: after a stall it makes up for
-    /// what fell due in the last second of it, and the time before that is skipped.
+    /// Part of the schedule skipped after the warm-up, for a sender with a rate: after a stall it catches up at most
+    /// one second.
     pub skipped: Option<Nanos>,
-    /// Whether its times count from when the connections of its end began, and not from its own first byte.
+    /// Whether times count from the start of the first connection of this end, instead of its own first byte.
     #[serde(default, skip_serializing_if = "is_false")]
     pub has_common_start: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
-/// A list that takes no more memory than it needs: of many short ones the room to grow would be half of all.
+/// Without spare capacity, which would double the memory of many short lists.
 fn read_without_room<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Interval>, D::Error> {
     let mut intervals = Vec::deserialize(from)?;
     intervals.shrink_to_fit();
@@ -143,8 +142,8 @@ impl EndSeries {
         BitRate::of(self.bytes(), self.elapsed())
     }
 
-    /// The time of several ends together after the warm-up: from when the first began to when the last ended, or where
-    /// nobody tells when each began, the longest of their times.
+    /// The combined time of several ends after the warm-up: from the first start to the last end, or their longest time
+    /// if the starts are not comparable.
     #[must_use]
     pub fn time_together<'a>(ends: impl Iterator<Item = &'a Self> + Clone) -> Nanos {
         if !ends.clone().all(|end| end.has_common_start) {
@@ -155,20 +154,20 @@ impl EndSeries {
         start.zip(end).map_or(Nanos(0), |(start, end)| end - start)
     }
 
-    /// The rate of several ends together after the warm-up: all their bytes over the time of all, so that a
-    /// connection that began late or ended early does not count as if it had gone on.
+    /// The combined rate of several ends after the warm-up: all bytes over the combined time. Otherwise connections
+    /// that start late or end early would count too much.
     #[must_use]
     pub fn rate_together<'a>(ends: impl Iterator<Item = &'a Self> + Clone) -> BitRate {
         BitRate::of(ends.clone().map(Self::bytes).sum(), Self::time_together(ends))
     }
 
-    /// Segments sent again after the warm-up.
+    /// Retransmitted segments after the warm-up.
     #[must_use]
     pub fn retransmits(&self) -> u64 {
         self.measured().filter_map(|interval| interval.tcp).map(|tcp| u64::from(tcp.retransmits)).sum()
     }
 
-    /// Datagrams after the warm-up, of UDP: counts added up, the jitter that of the last interval.
+    /// UDP datagrams after the warm-up: the sum of counts, and the jitter of the last interval.
     #[must_use]
     pub fn datagrams(&self) -> Option<DatagramSample> {
         self.measured().filter_map(|interval| interval.datagrams).reduce(|before, after| before.and(&after))
@@ -178,17 +177,17 @@ impl EndSeries {
 /// A sample of one end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
-    /// From this time, since the connections of this end began (see `has_common_start`).
+    /// Start, since the first connection of this end (see `has_common_start`).
     pub start: Nanos,
-    /// To this time.
+    /// End.
     pub end: Nanos,
-    /// Payload that this end wrote or read in it.
+    /// Payload written or read by this end.
     pub bytes: Bytes,
-    /// Whether it lies in the warm-up.
+    /// Whether it is part of the warm-up.
     pub warmup: bool,
-    /// TCP_INFO at its end, of TCP.
+    /// TCP_INFO at the end of the interval.
     pub tcp: Option<TcpSample>,
-    /// The datagrams of it, of UDP.
+    /// UDP datagrams in the interval.
     pub datagrams: Option<DatagramSample>,
 }
 
@@ -198,7 +197,7 @@ impl Interval {
         BitRate::of(self.bytes, self.end - self.start)
     }
 
-    /// This one and the one that followed it, as one; in the warm-up only if both were.
+    /// Merges with the following interval. Part of the warm-up only if both are.
     #[must_use]
     pub fn and(&self, after: &Self) -> Self {
         Self {
@@ -215,46 +214,47 @@ impl Interval {
     }
 }
 
-/// What TCP_INFO said at the end of an interval (linux/tcp.h, `struct tcp_info`).
+/// TCP_INFO at the end of an interval (linux/tcp.h, `struct tcp_info`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpSample {
-    /// Segments sent again in the interval.
+    /// Segments retransmitted in the interval.
     pub retransmits: u32,
     /// Congestion window, in bytes (segments times the sending MSS).
     pub cwnd: Bytes,
     /// Smoothed round-trip time.
     pub rtt: Nanos,
     pub rtt_variation: Nanos,
-    /// The rate at which the socket paces; `None` when it does not.
+    /// Pacing rate; `None` without pacing.
     pub pacing: Option<BitRate>,
-    /// Time in the interval for which the peer's window held the sender back.
+    /// Time in the interval in which the peer's window limited the sender.
     pub receive_window_limited: Nanos,
-    /// Time in the interval for which the send buffer held the sender back.
+    /// Time in the interval in which the send buffer limited the sender.
     pub send_buffer_limited: Nanos,
-    /// Reorderings that the sender saw in the interval (reord_seen): then a retransmit may not mean a loss.
+    /// Reorderings detected by the sender in the interval (reord_seen). With these, a retransmit may not mean a loss.
     pub reorderings: u32,
-    /// Segments that came out of order in the interval, at the receiver (rcv_ooopack).
+    /// Out-of-order segments received in the interval (rcv_ooopack).
     pub out_of_order: u32,
-    /// Least round-trip time of the recent past; `None` before the first.
+    /// Recent minimum round-trip time; `None` before the first sample.
     pub least_rtt: Option<Nanos>,
-    /// Latest rate of delivery that the sender estimated.
+    /// Latest delivery rate estimated by the sender.
     pub delivery: Option<BitRate>,
-    /// The window that this end offers, in bytes (rcv_wnd); 0 on kernels that do not tell.
+    /// Window offered by this end, in bytes (rcv_wnd); 0 on kernels without this field.
     pub offered_window: Bytes,
-    /// Segments that this end sent in the interval, those sent again and bare acknowledgements among them (segs_out);
-    /// 0 where nobody recorded it.
+    /// Segments sent by this end in the interval, including retransmits and pure acknowledgements (segs_out); 0 if not
+    /// recorded.
     #[serde(default)]
     pub segments: u32,
 }
 
 impl TcpSample {
-    /// Whether a kernel's whole TCP_INFO was read. What another tool tells of it is a part, and a zero elsewhere is none.
+    /// Whether the kernel's complete TCP_INFO was read. Other tools report only some fields; zeros in the others mean
+    /// unknown.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.least_rtt.is_some() || self.delivery.is_some() || self.offered_window.0 > 0 || self.segments > 0
     }
 
-    /// This one and the one that followed it, as one: counts and times added up, states those of the end.
+    /// Merges with the following sample: adds counts and times, and keeps the later state.
     #[must_use]
     pub fn and(&self, after: &Self) -> Self {
         Self {
@@ -269,28 +269,27 @@ impl TcpSample {
     }
 }
 
-/// The datagrams of an interval. Lost, reordered and duplicate ones are the receiver's alone.
+/// Datagrams in an interval. Only the receiver counts losses, reordering and duplicates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DatagramSample {
-    /// Sent, or received (duplicates not counted).
+    /// Sent, or received without duplicates.
     pub count: u64,
-    /// Missing so far, as a difference to the interval before: a late one makes it less. Together they are
-    /// what never came.
+    /// Change in missing datagrams since the previous interval; negative when late ones arrive. The sum is the total
+    /// loss.
     pub lost: i64,
-    /// Came after one with a higher number.
+    /// Received after one with a higher number.
     pub reordered: u64,
-    /// Came once more.
+    /// Received again.
     pub duplicates: u64,
-    /// Came with a number that was never sent, or with none. Only one of which that was found at the end is in `count`
-    /// too.
+    /// Received with a number that was never sent, or without one. Only those detected at the end are also in `count`.
     #[serde(default)]
     pub strays: u64,
-    /// Interarrival jitter at its end (RFC 3550, section 6.4.1).
+    /// Interarrival jitter at the end of the interval (RFC 3550, section 6.4.1).
     pub jitter: Nanos,
 }
 
 impl DatagramSample {
-    /// This one and the one that followed it, as one.
+    /// Merges with the following sample.
     #[must_use]
     pub const fn and(&self, after: &Self) -> Self {
         Self {
@@ -321,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_sends_forward_and_receives_in_reverse() {
+    fn client_sends_forward_and_receives_in_reverse() {
         let client = StreamEnd {
             flows: vec![
                 end(0, Direction::Reverse, 1),
@@ -331,19 +330,19 @@ mod tests {
         };
         let server = StreamEnd { flows: vec![end(0, Direction::Forward, 4), end(0, Direction::Reverse, 5)] };
         let data = StreamData::as_far_as_told(&client, &server);
-        let seen: Vec<_> =
+        let flows: Vec<_> =
             data.flows.iter().map(|flow| (flow.id, flow.sender.bytes().0, flow.receiver.bytes().0)).collect();
         assert_eq!(
-            seen,
+            flows,
             [(0, 2, 4), (1, 3, 0), (0, 5, 1)],
-            "of the second forward one the server told nothing"
+            "the server has no record of the second forward connection"
         );
-        let error = StreamData::of_ends(&client, &server).expect_err("one is not known");
-        assert!(error.contains("does not know connection 1"), "{error}");
+        let error = StreamData::of_ends(&client, &server).expect_err("no record of one connection");
+        assert!(error.contains("no record of connection 1"), "{error}");
     }
 
     #[test]
-    fn two_intervals_make_one_whose_counts_add_up_and_whose_state_is_the_later_one() {
+    fn merging_intervals_adds_counts_and_keeps_later_state() {
         let half = |start: u64, cwnd: u64, retransmits: u32| Interval {
             start: Nanos::from_millis(start),
             end: Nanos::from_millis(start + 500),
@@ -355,12 +354,12 @@ mod tests {
         let whole = half(0, 10, 2).and(&half(500, 20, 3));
         assert_eq!((whole.start, whole.end), (Nanos(0), Nanos::from_millis(1000)));
         assert_eq!((whole.bytes, whole.warmup), (Bytes(2000), false));
-        let tcp = whole.tcp.expect("of TCP");
+        let tcp = whole.tcp.expect("a TCP sample");
         assert_eq!((tcp.retransmits, tcp.cwnd), (5, Bytes(20)));
     }
 
     #[test]
-    fn a_connection_that_ran_for_less_does_not_count_as_if_it_had_run_for_all_of_the_time() {
+    fn combined_rate_uses_combined_time() {
         let end = |start: u64, end: u64, bytes: u64| {
             let (start, end) = (Nanos::from_millis(start), Nanos::from_millis(end));
             let interval =
@@ -371,9 +370,9 @@ mod tests {
             (vec![end(0, 1000, 500), end(0, 1000, 500)], 8000.0),
             (vec![end(0, 100, 500), end(0, 1000, 500)], 8000.0),
             (vec![EndSeries::default(), end(0, 1000, 500)], 4000.0),
-            // Nobody knows when each of them began.
+            // The starts are not comparable.
             (vec![EndSeries::default(), end(500, 1000, 500), end(1500, 2000, 500)], 16000.0),
-            // One after the other: what each got was not to be had at once.
+            // Sequential, so their rates were never available at the same time.
             (vec![end(0, 500, 500), end(500, 1000, 500)], 8000.0),
             (vec![end(500, 1500, 500), end(1500, 2500, 500)], 4000.0),
         ] {

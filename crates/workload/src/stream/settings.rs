@@ -1,4 +1,4 @@
-//! A bulk transfer over TCP or UDP.
+//! Settings of a bulk transfer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use units::{BitRate, Bytes, Nanos};
 
 use crate::{SocketSettings, Transport};
 
-/// How bytes get into and out of the kernel.
+/// How data is sent and received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// As an ordinary application does: writes and copying reads of the message's size; one datagram a call.
+    /// Like an ordinary application: writes and copying reads of the message size; one datagram per call.
     App,
-    /// As cheaply as the kernel can: no copy at the sender, none at the receiver (MSG_TRUNC), many datagrams
-    /// a call (segmentation and receive offload). What the path could carry, not what an application gets.
+    /// At the lowest cost: zero-copy at the sender, no copy at the receiver (MSG_TRUNC), many datagrams per call
+    /// (segmentation and receive offload). Shows what the path can carry, not what an application gets.
     Limit,
 }
 
-/// Which way payload flows; the client is the end that connects.
+/// The direction of payload. The client is the end that connects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -25,12 +25,12 @@ pub enum Direction {
     Forward,
     /// From server to client.
     Reverse,
-    /// Both at once, over connections of their own.
+    /// Both at the same time, over separate connections.
     Both,
 }
 
 impl Direction {
-    /// The single directions that flow: one, or both.
+    /// The single directions with traffic.
     #[must_use]
     pub fn flows(self) -> &'static [Self] {
         match self {
@@ -45,41 +45,36 @@ impl Direction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Until {
-    /// After this long, the warm-up not counted (nanoseconds).
+    /// After this time, without the warm-up (nanoseconds).
     Elapsed(Nanos),
-    /// After this many bytes in all, over all connections of a direction; there is no warm-up then.
+    /// After this many bytes in total over all connections of a direction. There is no warm-up.
     Sent(Bytes),
 }
 
 /// A bulk transfer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamSettings {
-    /// TCP or UDP.
     pub transport: Transport,
-    /// How bytes get into and out of the kernel.
+    /// How data is sent and received.
     pub mode: Mode,
-    /// Parallel connections in each direction that flows, a thread each.
+    /// Parallel connections per direction, each with its own thread.
     pub streams: u32,
-    /// Which way.
     pub direction: Direction,
-    /// When it ends.
     pub until: Until,
-    /// Left out of the summary at the start.
+    /// Excluded from results.
     pub warmup: Nanos,
-    /// The size of each write and read; of UDP, a datagram's payload.
+    /// Size of each write and read, or of a UDP datagram's payload.
     pub message: Bytes,
-    /// Each connection's rate of payload, on a schedule that does not wait for the peer; `None` is as fast as
-    /// it goes.
+    /// Payload rate limit of each connection, on a schedule independent of the peer; `None` is unlimited.
     pub rate: Option<BitRate>,
-    /// What is set on every socket.
+    /// Options for all sockets.
     pub socket: SocketSettings,
-    /// How often both ends take a sample.
+    /// Sampling interval at both ends.
     pub interval: Nanos,
 }
 
 impl StreamSettings {
-    /// One TCP connection forward as an ordinary application sends it: 128 KiB a write, no warm-up, a sample
-    /// every 100 ms, everything else as the kernel has it.
+    /// One TCP connection forward in app mode: writes of 128 KiB, no warm-up, samples every 100 ms, kernel defaults.
     #[must_use]
     pub const fn new(until: Until) -> Self {
         Self {
