@@ -74,7 +74,7 @@ fn off_loopback() {
 pub(crate) fn refused() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
-    let server = WebServer::start(&sandbox, &["--allow-run", "--name", "plumb.example.org"]);
+    let server = WebServer::start(&sandbox, &["--name", "plumb.example.org"]);
     let host = server.origin.trim_start_matches("http://").to_owned();
     let port = host.rsplit(':').next().expect("a port").to_owned();
     let check = |request: &str, head: &str, body: &str, status: &str| {
@@ -88,16 +88,21 @@ pub(crate) fn refused() {
     check("GET /", &format!("Host: localhost:{port}\r\n"), "", "200");
     check("GET /", "Host: plumb.example.org\r\n", "", "200");
     let form = "Content-Type: application/x-www-form-urlencoded\r\n";
-    let start = |origin: &str, scenario: &str, status: &str| {
-        check("POST /start", &format!("Host: {host}\r\n{form}{origin}"), scenario, status)
+    let ours = format!("Origin: http://{host}\r\n");
+    let sign_in = |origin: &str, body: &str, status: &str| {
+        check("POST /sign-in", &format!("Host: {host}\r\n{form}{origin}"), body, status)
     };
-    start("", "scenario=quick", "403");
-    start("Origin: http://evil.example.org\r\n", "scenario=quick", "403");
-    start("Origin: null\r\n", "scenario=quick", "403");
-    start(&format!("Origin: http://{host}\r\n"), "scenario=nonsense", "400");
-    start(&format!("Origin: http://{host}\r\n"), &format!("scenario={}", "x".repeat(100_000)), "413");
-    // Nothing is changed by what a link or an image could ask for.
-    check("GET /start?scenario=quick", &format!("Host: {host}\r\n"), "", "200");
+    sign_in("", "token=x", "403");
+    sign_in("Origin: http://evil.example.org\r\n", "token=x", "403");
+    sign_in("Origin: null\r\n", "token=x", "403");
+    sign_in(&ours, "token=x", "303");
+    sign_in(&ours, &format!("token={}", "x".repeat(100_000)), "413");
+    // The pages start nothing.
+    for request in ["GET /start", "POST /start", "GET /started/0", "POST /runs"] {
+        check(request, &format!("Host: {host}\r\n{form}{ours}"), "scenario=quick", "404");
+    }
+    let started = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--allow-run"]);
+    assert_eq!(started.status, Some(64), "{started:?}");
     check("DELETE /runs/egress-1", &format!("Host: {host}\r\nOrigin: http://{host}\r\n"), "", "405");
     let answer = server.get("/");
     for header in [
@@ -112,12 +117,6 @@ pub(crate) fn refused() {
     let report = server.get("/runs/egress-1");
     assert!(report.contains("content-security-policy: default-src 'none'"), "{report:.900}");
     server.end();
-    let closed = WebServer::start(&sandbox, &[]);
-    let host = closed.origin.trim_start_matches("http://").to_owned();
-    let head = format!("Host: {host}\r\n{form}Origin: http://{host}\r\n");
-    assert!(closed.answer("POST /start", &head, "scenario=quick").starts_with("HTTP/1.1 403"));
-    assert!(closed.get("/start").starts_with("HTTP/1.1 403"));
-    closed.end();
 }
 
 pub(crate) fn token_file() {

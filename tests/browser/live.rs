@@ -1,8 +1,8 @@
-//! A run that is under way, followed and started in the browser.
+//! A run that is under way, followed in the browser.
 
 use std::time::Duration;
 
-use plumb_tests::{Chrome, Leftovers, WebServer, processes, wait_until, wire};
+use plumb_tests::{Chrome, WebServer, wait_until, wire};
 use serde_json::json;
 
 use crate::sandbox;
@@ -36,23 +36,4 @@ pub(crate) fn followed() {
     assert!(chrome.text("main").contains("Summary"));
     chrome.asked_nobody_but(&server.origin);
     server.end();
-}
-
-pub(crate) fn started() {
-    let sandbox = sandbox();
-    let before = Leftovers::of(&sandbox);
-    let (server, mut chrome) = (WebServer::start(&sandbox, &["--allow-run"]), Chrome::start());
-    chrome.open(&format!("{}/start", server.origin));
-    chrome.follow("[aria-label='Start quick']");
-    // By itself, as soon as the run is kept.
-    chrome.wait_for("location.pathname.endsWith('/live')");
-    chrome.wait_for("document.querySelector('.progress-line')?.textContent.includes('under way')");
-    // One at a time.
-    chrome.open(&format!("{}/start", server.origin));
-    chrome.follow("[aria-label='Start quick']");
-    assert!(chrome.text("main").contains("a run of quick is under way"), "{}", chrome.text("main"));
-    chrome.asked_nobody_but(&server.origin);
-    assert!(processes(&sandbox).len() > 1);
-    server.end();
-    before.are_gone_within(PATIENCE);
 }

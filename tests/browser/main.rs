@@ -71,11 +71,6 @@ const CASES: &[Case] = &[
     },
     Case { name: "a_run_is_followed_to_its_end", needs: &[CHROMIUM, Need::Root], test: live::followed },
     Case {
-        name: "a_run_that_was_started_from_the_page_ends_with_it",
-        needs: &[CHROMIUM, Need::Root],
-        test: live::started,
-    },
-    Case {
         name: "off_loopback_the_token_opens_the_page_and_nothing_else_does",
         needs: &[CHROMIUM, Need::Root, Need::Program("ip", "iproute2")],
         test: access::token,

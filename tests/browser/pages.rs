@@ -189,7 +189,7 @@ pub(crate) fn without_scripts() {
 pub(crate) fn accessible() {
     let sandbox = sandbox();
     kept::keep_days(&sandbox, &SHARES);
-    let server = WebServer::start(&sandbox, &["--allow-run"]);
+    let server = WebServer::start(&sandbox, &[]);
     let mut chrome = Chrome::start();
     let axe = fs::read_to_string(AXE).expect("the case needs it");
     chrome.as_a_phone();
@@ -200,7 +200,6 @@ pub(crate) fn accessible() {
         "/runs/egress-11/live",
         "/compare",
         "/compare?a=egress-6&b=egress-7",
-        "/start",
         "/sign-in",
         "/nowhere",
     ] {

@@ -105,7 +105,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
               statistics" },
     CrateRule { name: "web", level: Interfaces,
         may_use: &["analysis", "findings", "report", "samples", "scenario", "store", "sys"],
-        why: "pages show what is stored; a run that is started from one is a process, and how reports are written is the command \
+        why: "pages show what is stored and start nothing; how reports are written is the command \
               line's" },
     CrateRule { name: "cli", level: Interfaces,
         may_use: &["units", "workload", "scenario", "samples", "findings", "protocol", "stats", "import", "analysis", "report",

@@ -126,7 +126,6 @@ const EXAMPLES: &[Examples] = &[
         "web",
         &[
             ("plumb web", "at http://127.0.0.1:7373/, for this machine alone"),
-            ("plumb web --allow-run", "and start built-in scenarios from there"),
             ("plumb web --listen 198.18.0.2:7373 --token-file token", "for others, who need the token"),
         ],
     ),

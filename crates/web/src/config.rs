@@ -20,8 +20,6 @@ pub struct Config {
     pub token: Option<Token>,
     /// Names that the page may be reached by, beside addresses and `localhost`.
     pub names: Vec<String>,
-    /// The program that measures; `None` where nothing may be started from the page.
-    pub program: Option<PathBuf>,
 }
 
 /// What a report is written as.

@@ -117,7 +117,7 @@ impl Pages {
 fn site(store: PathBuf, token: Option<Token>, stop: watch::Receiver<bool>) -> Arc<Site> {
     let listen = SocketAddr::from(([127, 0, 0, 1], 7373));
     Arc::new(Site::new(
-        Config { listen, store, tls: None, token, names: Vec::new(), program: None },
+        Config { listen, store, tls: None, token, names: Vec::new() },
         Box::new(TrialCounts),
         stop,
     ))
@@ -153,7 +153,6 @@ mod tests {
             include_bytes!("../../../fuzz/corpus/web_request/history"),
             include_bytes!("../../../fuzz/corpus/web_request/download"),
             include_bytes!("../../../fuzz/corpus/web_request/sign-in"),
-            include_bytes!("../../../fuzz/corpus/web_request/start"),
             include_bytes!("../../../fuzz/corpus/web_request/static"),
         ] {
             assert!(request(sample).is_some(), "{}", String::from_utf8_lossy(sample));

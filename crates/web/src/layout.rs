@@ -14,7 +14,6 @@ pub(crate) const BAR_STYLE: &str = include_str!("../assets/bar.css");
 pub(crate) enum Entry {
     Runs,
     Compare,
-    Start,
 }
 
 /// The pages of a run.
@@ -54,7 +53,6 @@ pub(crate) fn bar(site: &Site, current: Option<Entry>, run: Option<(&RunId, RunE
                 div.plumb-links role="navigation" aria-label="Plumbline" {
                     (entry(Entry::Runs, links::RUNS, "Runs"))
                     (entry(Entry::Compare, links::COMPARE, "Compare"))
-                    @if site.config.program.is_some() { (entry(Entry::Start, links::START, "Start")) }
                 }
             }
             @if let Some((run, current)) = run { (run_bar(run, current)) }

@@ -17,7 +17,6 @@ mod pages;
 mod results_cache;
 mod serve;
 mod site;
-mod starts;
 mod time;
 mod tls;
 mod token;

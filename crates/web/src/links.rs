@@ -12,7 +12,6 @@ const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove
 
 pub(crate) const RUNS: &str = "/";
 pub(crate) const COMPARE: &str = "/compare";
-pub(crate) const START: &str = "/start";
 pub(crate) const METRICS: &str = "/metrics";
 pub(crate) const SIGN_IN: &str = "/sign-in";
 

@@ -9,7 +9,6 @@ mod metrics;
 mod report;
 mod runs;
 pub(crate) mod sign_in;
-mod start;
 
 use std::sync::Arc;
 
@@ -36,8 +35,6 @@ pub(crate) fn router(site: &Arc<Site>) -> Router {
         .route("/runs/{run}/events", get(live::events))
         .route(links::COMPARE, get(compare::page))
         .route("/compare/download/{format}", get(download::comparison))
-        .route(links::START, get(start::page).post(start::start))
-        .route("/started/{number}", get(start::started))
         .route(links::METRICS, get(metrics::page))
         .route(links::SIGN_IN, post(sign_in::sign_in).get(sign_in::page))
         .route("/static/{name}", get(assets::asset))

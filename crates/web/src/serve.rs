@@ -95,11 +95,7 @@ pub fn serve(
         // Nobody is left to hear it where there is no connection.
         let _ = ends.send(true);
         let _ = timeout(GRACE, async { while connections.join_next().await.is_some() {} }).await;
-        let ended = task::spawn_blocking(move || {
-            site.starts.end();
-            site.idle().clear();
-        });
-        let _ = ended.await;
+        let _ = task::spawn_blocking(move || site.idle().clear()).await;
         Ok(())
     });
     runtime.shutdown_timeout(GRACE);
@@ -188,7 +184,6 @@ mod tests {
             tls: None,
             token: Some(token),
             names: Vec::new(),
-            program: None,
         };
         let (stop, stopped) = UnixStream::pair().expect("sockets");
         let (tell, told) = std::sync::mpsc::channel();

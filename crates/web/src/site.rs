@@ -1,4 +1,4 @@
-//! What all pages share: what was configured, the store, what was started. Must not know HTML.
+//! What all pages share: what was configured, and the store. Must not know HTML.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,6 @@ use crate::{
     config::{Config, Documents},
     failure::Failure,
     results_cache::ResultsCache,
-    starts::Starts,
 };
 
 /// Connections to a server that wait for the next reading.
@@ -20,7 +19,6 @@ const MOST_IDLE: usize = 4;
 pub(crate) struct Site {
     pub(crate) config: Config,
     pub(crate) documents: Box<dyn Documents>,
-    pub(crate) starts: Starts,
     pub(crate) results: ResultsCache,
     /// Connections to a server that nobody uses just now; a file is opened for each reading, as it may be replaced.
     pub(crate) idle: Mutex<Vec<Store>>,
@@ -31,7 +29,6 @@ pub(crate) struct Site {
 impl Site {
     pub(crate) fn new(config: Config, documents: Box<dyn Documents>, stop: watch::Receiver<bool>) -> Self {
         Self {
-            starts: Starts::new(&config.store),
             config,
             documents,
             results: ResultsCache::default(),

@@ -16,7 +16,7 @@ use web::{Config, Documents, Rendition, Tls, TlsError, Token};
 
 use super::report::FormatName;
 use crate::{
-    bounded_file, commands::PROGRAM, destination, exit::Exit, failure::Misuse, global_flags::GlobalFlags,
+    bounded_file, destination, exit::Exit, failure::Misuse, global_flags::GlobalFlags,
     interrupt, output, remedy_results, run_reference, store_path,
 };
 
@@ -49,9 +49,6 @@ pub(crate) struct WebArgs {
     /// A name that the page is reached by, beside its addresses and localhost (may be repeated)
     #[arg(long = "name", value_name = "HOST")]
     names: Vec<String>,
-    /// Let readers start built-in scenarios, one at a time
-    #[arg(long)]
-    allow_run: bool,
 }
 
 /// Serves.
@@ -62,7 +59,6 @@ pub(crate) fn run(args: &WebArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
         tls: args.tls()?,
         token: args.token()?,
         names: args.names.clone(),
-        program: args.allow_run.then(|| PROGRAM.into()),
     };
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let stop = interrupt::stream()?;
