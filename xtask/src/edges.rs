@@ -61,6 +61,8 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "an estimator works on plain numbers, so that it can be tested against the literature" },
     CrateRule { name: "codecs", level: Core, may_use: &["workload", "units"],
         why: "a dialect is bytes in and bytes out; it opens no socket and asks no clock" },
+    CrateRule { name: "budgets", level: Core, may_use: &[],
+        why: "peers are counted by address, whatever they speak; the caller passes the time" },
     CrateRule { name: "import", level: Core, may_use: &["codecs", "workload", "samples", "units"],
         why: "another tool's log is text in and trials out; iperf3's own document is known to its dialect" },
     CrateRule { name: "analysis", level: Core,
@@ -85,7 +87,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
     CrateRule { name: "traffic", level: Adapters, may_use: &["codecs", "workload", "samples", "sys", "units"],
         why: "the load knows sockets and orders, not the experiment behind them; heads of datagrams and words of refusal are \
               iperf3's, so that its ends understand ours" },
-    CrateRule { name: "server", level: Adapters, may_use: &["traffic", "codecs", "workload", "samples", "sys", "units"],
+    CrateRule { name: "server", level: Adapters, may_use: &["traffic", "budgets", "codecs", "workload", "samples", "sys", "units"],
         why: "other tools' protocols are spoken over the engine's sockets and threads; the engine knows none of those who \
               drive it" },
     CrateRule { name: "probe", level: Adapters, may_use: &["protocol", "workload", "samples", "sys", "units"],
@@ -104,7 +106,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "the process beside the traffic obeys: in a guest it has the lab's devices made and its memory looked at; it knows no \
               statistics" },
     CrateRule { name: "web", level: Interfaces,
-        may_use: &["analysis", "findings", "report", "samples", "scenario", "store", "sys"],
+        may_use: &["analysis", "budgets", "findings", "report", "samples", "scenario", "store", "sys"],
         why: "pages show what is stored and start nothing; how reports are written is the command \
               line's" },
     CrateRule { name: "cli", level: Interfaces,

@@ -16,7 +16,7 @@ use super::{
     admission_check::{Denial, check_limits},
     admission_queue::{Admission, QueuedTest},
     auth_worker::{CheckedLogin, Login},
-    event::{Event, Refusal},
+    event::{Event, Refusal, refusal_code},
     event_loop::EventLoop,
     holdings::Holdings,
     ledger::{Exhausted, FAILURE, Ledger, Share, Source},
@@ -290,7 +290,7 @@ impl<'scope> EventLoop<'scope, '_> {
     ) {
         let place = match self.place(connection.peer.ip()) {
             Ok(place) => place,
-            Err(whose) => return self.turn_away(&connection, whose.into(), whose.into()),
+            Err(whose) => return self.turn_away(&connection, whose.into(), refusal_code(whose)),
         };
         let PendingConnection { socket, peer, .. } = connection;
         let begun = self.prepare(&socket, peer).and_then(|local| {

@@ -140,12 +140,10 @@ impl From<Exhausted> for Refusal {
     }
 }
 
-/// What a client of our own is told.
-impl From<Exhausted> for RefusalCode {
-    fn from(whose: Exhausted) -> Self {
-        match whose {
-            Exhausted::Address => Self::AddressBusy,
-            Exhausted::Server => Self::Busy,
-        }
+/// What a plumb client receives.
+pub(crate) const fn refusal_code(limit: Exhausted) -> RefusalCode {
+    match limit {
+        Exhausted::Address => RefusalCode::AddressBusy,
+        Exhausted::Server => RefusalCode::Busy,
     }
 }

@@ -23,7 +23,7 @@ use traffic::{
 use units::Nanos;
 
 use super::{
-    event::{Event, Refusal},
+    event::{Event, Refusal, refusal_code},
     event_loop::{BATCH, EventLoop},
     ledger::{Share, Source},
     listeners::Listeners,
@@ -164,7 +164,7 @@ impl EventLoop<'_, '_> {
             }
             Err(whose) => {
                 self.log.refused(peer, whose.into(), now);
-                self.send(at, &said.refusing(whose.into()).encode(), peer);
+                self.send(at, &said.refusing(refusal_code(whose)).encode(), peer);
             }
         }
     }

@@ -4,6 +4,7 @@
 //! signals are: the command line hands these in.
 
 mod config;
+mod connections;
 mod document;
 pub mod exercise;
 mod exposition;

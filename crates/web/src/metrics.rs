@@ -12,10 +12,10 @@ use tokio::{
     net::TcpListener,
     runtime::{self, Runtime},
     sync::watch,
-    task::JoinSet,
 };
 
 use crate::{
+    connections::Connections,
     links,
     serve::{ServeError, accept, connection},
 };
@@ -85,11 +85,11 @@ fn serve(
 ) -> io::Result<()> {
     runtime.block_on(async {
         let listener = TcpListener::from_std(listener)?;
-        let (mut connections, mut stop) = (JoinSet::new(), ended.clone());
+        let (mut connections, mut stop) = (Connections::new(), ended.clone());
         tokio::select! {
             _ = stop.wait_for(|stop| *stop) => {}
-            () = accept(&listener, &mut connections, |stream| {
-                connection(stream, router.clone(), ended.clone())
+            () = accept(&listener, &mut connections, |stream, source| {
+                connection(stream, source, router.clone(), ended.clone())
             }) => {}
         }
         Ok(())

@@ -1,9 +1,28 @@
 //! Listening, connections and the end of both. Must not know the pages.
 
-use std::{io, net::SocketAddr, os::unix::net::UnixStream, pin::pin, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    io,
+    net::SocketAddr,
+    os::unix::net::UnixStream,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
-use axum::Router;
-use hyper::server::conn::http1;
+use axum::{
+    Router,
+    http::{HeaderValue, Request, header},
+};
+use budgets::Source;
+use hyper::{
+    body::Incoming,
+    server::conn::http1,
+    service::{Service, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
@@ -14,24 +33,27 @@ use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     runtime,
-    sync::{Semaphore, watch},
-    task::{self, JoinSet},
+    sync::watch,
+    task,
     time::{sleep, timeout},
 };
 
 use crate::{
     config::{Config, Documents},
+    connections::Connections,
     pages,
-    site::Site,
+    site::{MOST_READINGS, Site},
 };
 
-/// Connections at once; more wait.
-const MOST_CONNECTIONS: usize = 128;
-/// What reads the store and writes reports at once.
-const MOST_READINGS: usize = 4;
 /// For how long a connection may be silent, a request's head or its form take, and an answer not be read.
-pub(crate) const PATIENCE: Duration =
-    if cfg!(test) { Duration::from_secs(1) } else { Duration::from_secs(20) };
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a TLS handshake may take.
+const HANDSHAKE: Duration = Duration::from_secs(5);
+/// Requests that one connection may send.
+const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
+/// Age at which a connection accepts no further request; twice that age ends the answer, too. A browser that follows a
+/// run connects again.
+const AGE: Duration = if cfg!(test) { Duration::from_secs(3) } else { Duration::from_secs(600) };
 /// What answers get to be finished in when the server ends.
 const GRACE: Duration = Duration::from_secs(2);
 /// After a connection could not be taken, for want of descriptors.
@@ -84,17 +106,17 @@ pub fn serve(
         let (ends, ended) = watch::channel(false);
         let site = Arc::new(Site::new(Config { listen: bound, ..config }, documents, ended));
         listening(bound);
-        let (router, mut connections) = (pages::router(&site), JoinSet::new());
+        let (router, mut connections) = (pages::router(&site), Connections::new());
         tokio::select! {
             _ = stop.readable() => {}
-            () = accept(&listener, &mut connections, |stream| {
-                encrypted_or_plain(stream, Arc::clone(&site), router.clone())
+            () = accept(&listener, &mut connections, |stream, source| {
+                encrypted_or_plain(stream, source, Arc::clone(&site), router.clone())
             }) => {}
         }
         drop(listener);
         // Nobody is left to hear it where there is no connection.
         let _ = ends.send(true);
-        let _ = timeout(GRACE, async { while connections.join_next().await.is_some() {} }).await;
+        let _ = timeout(GRACE, connections.ended()).await;
         let _ = task::spawn_blocking(move || site.idle().clear()).await;
         Ok(())
     });
@@ -102,40 +124,34 @@ pub fn serve(
     served
 }
 
-/// Takes connections, so many at once, until it is dropped.
+/// Accepts connections until it is dropped.
 pub(crate) async fn accept<Served: Future<Output = ()> + Send + 'static>(
     listener: &TcpListener,
-    connections: &mut JoinSet<()>,
-    serve: impl Fn(TcpStream) -> Served,
+    connections: &mut Connections,
+    serve: impl Fn(TcpStream, Source) -> Served,
 ) {
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
-        while connections.try_join_next().is_some() {}
-        let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 // Not set: it is answered all the same.
                 let _ = stream.set_nodelay(true);
                 let _ = sys::socket::set_keepalive(&stream, PATIENCE);
-                let served = serve(stream);
-                connections.spawn(async move {
-                    served.await;
-                    drop(place);
-                });
+                let source = peer.ip().into();
+                connections.add(source, serve(stream, source));
             }
             Err(_) => sleep(PAUSE).await,
         }
     }
 }
 
-async fn encrypted_or_plain(stream: TcpStream, site: Arc<Site>, router: Router) {
+async fn encrypted_or_plain(stream: TcpStream, source: Source, site: Arc<Site>, router: Router) {
     let stop = site.stop.clone();
     match &site.config.tls {
-        None => connection(stream, router, stop).await,
+        None => connection(stream, source, router, stop).await,
         // Who sends anything else is not answered: it could only be answered in the clear.
         Some(tls) => {
-            if let Ok(stream) = tls.accept(stream, PATIENCE).await {
-                connection(stream, router, stop).await;
+            if let Ok(stream) = tls.accept(stream, HANDSHAKE).await {
+                connection(stream, source, router, stop).await;
             }
         }
     }
@@ -144,40 +160,59 @@ async fn encrypted_or_plain(stream: TcpStream, site: Arc<Site>, router: Router) 
 /// Whatever a peer does to its connection is its own concern.
 pub(crate) async fn connection(
     stream: impl AsyncRead + AsyncWrite + Unpin,
+    source: Source,
     router: Router,
     mut stop: watch::Receiver<bool>,
 ) {
+    let (pages, requests) = (TowerToHyperService::new(router), AtomicU32::new(0));
+    let service = service_fn(|mut request: Request<Incoming>| {
+        request.extensions_mut().insert(source);
+        let is_last = requests.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_REQUESTS;
+        let answer = pages.call(request);
+        async move {
+            let mut answer = answer.await?;
+            if is_last {
+                answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(answer)
+        }
+    });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_headers(64);
-    let mut served = pin!(http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)));
+    let mut served = pin!(http.serve_connection(TokioIo::new(stream), service));
     let stopped = async move { drop(stop.wait_for(|stop| *stop).await) };
     tokio::select! {
         _ = served.as_mut() => return,
         () = stopped => {}
+        () = sleep(AGE) => {}
     }
     served.as_mut().graceful_shutdown();
-    let _ = served.await;
+    let _ = timeout(AGE, served).await;
 }
 
 #[cfg(test)]
 mod tests {
     use std::{
         io::{Read, Write},
-        net, thread,
+        net,
+        sync::{atomic::AtomicBool, mpsc},
+        thread,
     };
+
+    use socket2::{Domain, Socket, Type};
 
     use super::*;
     use crate::exercise::TrialCounts;
 
     const HEAD: &str =
         "Host: 127.0.0.1\r\nOrigin: http://127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n";
+    /// More connections than the server has.
+    const FLOOD: u64 = Connections::LIMITS.address + Connections::LIMITS.server;
 
-    /// Whoever has them all says nothing, half a head, a head alone, half a form, or does not read what it asked for; nobody needs
-    /// the token for that.
-    #[test]
-    fn connections_that_come_to_nothing_leave_room_for_others() {
+    /// Runs `work` while a server with a token answers at an address.
+    fn with_server(work: impl FnOnce(SocketAddr)) {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let token = crate::Token::new("what-nobody-is-told").expect("it is long enough");
+        let token = crate::Token::new("the-token-of-this-test").expect("it is long enough");
         let config = Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             store: folder.path().join("runs.db"),
@@ -186,11 +221,43 @@ mod tests {
             names: Vec::new(),
         };
         let (stop, stopped) = UnixStream::pair().expect("sockets");
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, address) = mpsc::channel();
         let serving = thread::spawn(move || {
-            serve(config, Box::new(TrialCounts), stopped, |at| tell.send(at).expect("it is awaited"))
+            serve(config, Box::new(TrialCounts), stopped, |at| sender.send(at).expect("the test waits for it"))
         });
-        let address = told.recv().expect("it listens");
+        work(address.recv().expect("it listens"));
+        drop(stop);
+        serving.join().expect("no panic").expect("it served");
+    }
+
+    /// A connection from 127.0.0.`last`.
+    fn from(last: u8, server: SocketAddr) -> net::TcpStream {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a descriptor");
+        socket.bind(&SocketAddr::from(([127, 0, 0, last], 0)).into()).expect("loopback is a /8");
+        socket.connect(&server.into()).expect("it listens");
+        socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket");
+        socket.into()
+    }
+
+    /// Sends a request that needs no token. False once the server has closed the connection.
+    fn is_answered(mut stream: &net::TcpStream) -> bool {
+        let sent = stream.write_all(format!("HEAD /static/icon.svg HTTP/1.1\r\n{HEAD}\r\n").as_bytes());
+        let mut answer = Vec::new();
+        let mut byte = [0];
+        while sent.is_ok() && !answer.ends_with(b"\r\n\r\n") {
+            match stream.read(&mut byte) {
+                Ok(1..) => answer.push(byte[0]),
+                Ok(0) => return false,
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return false,
+                Err(error) => panic!("no answer: {error}"),
+            }
+        }
+        answer.starts_with(b"HTTP/1.1 200")
+    }
+
+    /// Silent connections, half a head, a head alone, half a form, and answers that are not read. None needs the token.
+    #[test]
+    fn connections_that_come_to_nothing_leave_room_for_others() {
         let attacks: [String; 5] = [
             String::new(),
             "GET / HTTP/1.1\r\nHost: 127".to_owned(),
@@ -198,25 +265,77 @@ mod tests {
             format!("POST /sign-in HTTP/1.1\r\n{HEAD}Transfer-Encoding: chunked\r\n\r\n5\r\ntoken\r\n"),
             format!("GET /static/site.css HTTP/1.1\r\n{HEAD}\r\n").repeat(2000),
         ];
-        for attack in attacks {
-            let held: Vec<_> = (0..MOST_CONNECTIONS)
-                .map(|_| {
-                    let mut held = net::TcpStream::connect(address).expect("it listens");
-                    held.set_nonblocking(true).expect("a socket");
-                    // What is not taken any more is not read either.
-                    let _ = held.write(attack.as_bytes());
-                    held
-                })
-                .collect();
-            let mut honest = net::TcpStream::connect(address).expect("it listens");
-            honest.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket");
-            write!(honest, "GET /static/icon.svg HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n").expect("sent");
-            let mut answer = Vec::new();
-            honest.read_to_end(&mut answer).unwrap_or_else(|error| panic!("{attack:.60}: {error}"));
-            assert!(answer.starts_with(b"HTTP/1.1 200"), "{attack:.60}");
-            drop(held);
+        with_server(|server| {
+            for attack in attacks {
+                let flood = |_| {
+                    let mut stream = from(1, server);
+                    stream.set_nonblocking(true).expect("a socket");
+                    // What does not fit is not read either.
+                    let _ = stream.write(attack.as_bytes());
+                    stream
+                };
+                let open: Vec<_> = (0..FLOOD).map(flood).collect();
+                for last in [2, 1] {
+                    assert!(is_answered(&from(last, server)), "{attack:.60}, from 127.0.0.{last}");
+                }
+                drop(open);
+            }
+        });
+    }
+
+    /// Connections that send a small request before they would time out, and come back when they are closed: from one address,
+    /// and from as many as fill the server.
+    #[test]
+    fn connections_that_send_a_request_now_and_then_leave_room_for_others() {
+        for addresses in [&[1][..], &[1, 3, 4, 5, 6]] {
+            with_server(|server| {
+                let ended = AtomicBool::new(false);
+                let (full, wait) = mpsc::channel();
+                thread::scope(|scope| {
+                    scope.spawn(|| {
+                        let connect = |last: u8| {
+                            let stream = from(last, server);
+                            stream.set_nonblocking(true).expect("a socket");
+                            stream
+                        };
+                        let each = || addresses.iter().copied().cycle().take(FLOOD as usize);
+                        let mut open: Vec<_> = each().map(connect).collect();
+                        while !ended.load(Ordering::Relaxed) {
+                            for (stream, last) in open.iter_mut().zip(each()) {
+                                let request = format!("HEAD /static/icon.svg HTTP/1.1\r\n{HEAD}\r\n");
+                                let (sent, read) = (stream.write(request.as_bytes()), stream.read(&mut [0; 4096]));
+                                if sent.is_err() || matches!(read, Ok(0)) {
+                                    *stream = connect(last);
+                                }
+                            }
+                            let _ = full.send(());
+                            thread::park_timeout(Duration::from_millis(200));
+                        }
+                    });
+                    wait.recv().expect("the attack begins");
+                    let answered = std::panic::catch_unwind(|| (0..20).all(|_| is_answered(&from(2, server))));
+                    ended.store(true, Ordering::Relaxed);
+                    assert!(matches!(answered, Ok(true)), "{addresses:?}");
+                });
+            });
         }
-        drop(stop);
-        serving.join().expect("no panic").expect("it served");
+    }
+
+    #[test]
+    fn a_connection_ends_after_its_requests_and_at_its_age() {
+        let answers = |server, pause: Duration| {
+            let stream = from(1, server);
+            let answered = (0..3 * MOST_REQUESTS).take_while(|_| {
+                thread::park_timeout(pause);
+                is_answered(&stream)
+            });
+            answered.count()
+        };
+        with_server(|server| {
+            let most = answers(server, Duration::ZERO);
+            assert!((1..=MOST_REQUESTS as usize).contains(&most), "{most} requests");
+            let few = answers(server, AGE / MOST_REQUESTS * 4);
+            assert!(few < MOST_REQUESTS as usize, "{few} requests, far apart");
+        });
     }
 }

@@ -4,7 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use store::{Location, Store};
-use tokio::{sync::watch, task};
+use tokio::{
+    sync::{Semaphore, watch},
+    task,
+};
 
 use crate::{
     config::{Config, Documents},
@@ -12,6 +15,8 @@ use crate::{
     results_cache::ResultsCache,
 };
 
+/// Requests that read the store and write reports at the same time.
+pub(crate) const MOST_READINGS: usize = 4;
 /// Connections to a server that wait for the next reading.
 const MOST_IDLE: usize = 4;
 
@@ -22,6 +27,8 @@ pub(crate) struct Site {
     pub(crate) results: ResultsCache,
     /// Connections to a server that nobody uses just now; a file is opened for each reading, as it may be replaced.
     pub(crate) idle: Mutex<Vec<Store>>,
+    /// A request waits for one before it takes a thread, so that one whose connection ended leaves no work behind.
+    readings: Arc<Semaphore>,
     /// Becomes true when the server is to end.
     pub(crate) stop: watch::Receiver<bool>,
 }
@@ -33,6 +40,7 @@ impl Site {
             documents,
             results: ResultsCache::default(),
             idle: Mutex::default(),
+            readings: Arc::new(Semaphore::new(MOST_READINGS)),
             stop,
         }
     }
@@ -50,7 +58,9 @@ impl Site {
         work: impl FnOnce(&Self, &Store) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let site = Arc::clone(self);
+        let permit = Arc::clone(&self.readings).acquire_owned().await;
         let reading = task::spawn_blocking(move || {
+            let _permit = permit;
             let idle = site.idle().pop();
             let store = idle.map_or_else(|| Store::open(&site.config.store), Ok)?;
             let done = work(&site, &store);

@@ -7,11 +7,18 @@ use std::{
 
 use thiserror::Error;
 
-use super::{Budget, Source};
+use crate::source::Source;
+
+/// How much there is for one address, and for all together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    pub address: u64,
+    pub server: u64,
+}
 
 /// How much of one thing each address holds.
 #[derive(Debug, Clone)]
-pub(crate) struct Amounts(Arc<Mutex<Held>>);
+pub struct Amounts(Arc<Mutex<Held>>);
 
 #[derive(Debug)]
 struct Held {
@@ -22,7 +29,7 @@ struct Held {
 
 /// Whose budget is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub(crate) enum Exhausted {
+pub enum Exhausted {
     #[error("its address has as much of that as one may have")]
     Address,
     #[error("there is no more of that")]
@@ -31,19 +38,24 @@ pub(crate) enum Exhausted {
 
 /// What one holds; dropping it gives it back.
 #[derive(Debug)]
-pub(crate) struct Share {
+pub struct Share {
     of: Amounts,
     source: Source,
     amount: u64,
 }
 
 impl Amounts {
-    pub(super) fn new(budget: Budget) -> Self {
+    /// Nothing is held yet.
+    #[must_use]
+    pub fn new(budget: Budget) -> Self {
         Self(Arc::new(Mutex::new(Held { budget, total: 0, by_source: HashMap::new() })))
     }
 
     /// Whether an address could take so much now.
-    pub(crate) fn check(&self, source: Source, amount: u64) -> Result<(), Exhausted> {
+    ///
+    /// # Errors
+    /// The budget that would be exceeded.
+    pub fn check(&self, source: Source, amount: u64) -> Result<(), Exhausted> {
         let held = self.lock();
         let (address, server) = held.left(source);
         match () {
@@ -55,35 +67,46 @@ impl Amounts {
     }
 
     /// Takes all of it or nothing.
-    pub(crate) fn take(&self, source: Source, amount: u64) -> Result<Share, Exhausted> {
+    ///
+    /// # Errors
+    /// The budget that would be exceeded.
+    pub fn take(&self, source: Source, amount: u64) -> Result<Share, Exhausted> {
         self.check(source, amount)?;
         Ok(self.give(source, amount))
     }
 
     /// Takes what is wanted as far as that is half of what is left, so that something is left for the next; but no
     /// less than `least`.
-    pub(crate) fn take_part(&self, source: Source, wanted: u64, least: u64) -> Result<Share, Exhausted> {
+    ///
+    /// # Errors
+    /// The budget that `least` would exceed.
+    pub fn take_part(&self, source: Source, wanted: u64, least: u64) -> Result<Share, Exhausted> {
         let (address, server) = self.lock().left(source);
         self.take(source, wanted.min(address / 2).min(server / 2).max(least.min(wanted)))
     }
 
     /// What all hold together.
-    pub(crate) fn total(&self) -> u64 {
+    #[must_use]
+    pub fn total(&self) -> u64 {
         self.lock().total
     }
 
-    pub(crate) fn of(&self, source: Source) -> u64 {
+    /// What the address holds.
+    #[must_use]
+    pub fn of(&self, source: Source) -> u64 {
         self.lock().by_source.get(&source).copied().unwrap_or(0)
     }
 
     /// What the address holds that has most.
-    pub(crate) fn most(&self) -> u64 {
+    #[must_use]
+    pub fn most(&self) -> u64 {
         self.lock().by_source.values().copied().max().unwrap_or(0)
     }
 
     /// Which address has to give one up for `source` when all are taken: the one that has most, where that is more than
     /// its share and `source` has less. A share is what all may have together, divided by the addresses that have some.
-    pub(crate) fn debtor(&self, source: Source) -> Option<Source> {
+    #[must_use]
+    pub fn debtor(&self, source: Source) -> Option<Source> {
         let held = self.lock();
         let of_it = held.by_source.get(&source).copied().unwrap_or(0);
         let addresses = held.by_source.len() as u64 + u64::from(of_it == 0);
@@ -113,7 +136,9 @@ impl Held {
 }
 
 impl Share {
-    pub(crate) const fn amount(&self) -> u64 {
+    /// How much it is.
+    #[must_use]
+    pub const fn amount(&self) -> u64 {
         self.amount
     }
 }

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use super::Source;
+use crate::source::Source;
 
 const SECOND: u64 = 1_000_000_000;
 /// Addresses that are remembered.
@@ -17,16 +17,17 @@ const SOURCES: usize = 4096;
 /// Of so many the one is forgotten that owes least, when there are too many.
 const SAMPLE: usize = 16;
 
+/// How much may be spent in a second, and at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rate {
-    pub(crate) per_second: u64,
+pub struct Rate {
+    pub per_second: u64,
     /// As much may come at once.
-    pub(crate) burst: u64,
+    pub burst: u64,
 }
 
 /// What one has spent of a rate.
 #[derive(Debug)]
-pub(crate) struct Meter {
+pub struct Meter {
     rate: Rate,
     /// When all that was spent would have been allowed at the plain rate (ns).
     due: AtomicU64,
@@ -34,7 +35,7 @@ pub(crate) struct Meter {
 
 /// The meters of all addresses.
 #[derive(Debug)]
-pub(crate) struct Rates {
+pub struct Rates {
     rate: Rate,
     server: Arc<Meter>,
     sources: HashMap<Source, Arc<Meter>>,
@@ -47,7 +48,7 @@ impl Meter {
     }
 
     /// Spends so much, unless that is too much now.
-    pub(crate) fn spend(&self, amount: u64, now: u64) -> bool {
+    pub fn spend(&self, amount: u64, now: u64) -> bool {
         let spent = |due: u64| {
             let due = due.max(now).saturating_add(self.time(amount));
             (due - now <= self.time(self.rate.burst)).then_some(due)
@@ -56,7 +57,8 @@ impl Meter {
     }
 
     /// Whether so much could be spent.
-    pub(crate) fn allows(&self, amount: u64, now: u64) -> bool {
+    #[must_use]
+    pub fn allows(&self, amount: u64, now: u64) -> bool {
         self.owed(now).saturating_add(self.time(amount)) <= self.time(self.rate.burst)
     }
 
@@ -71,24 +73,27 @@ impl Meter {
 }
 
 impl Rates {
-    pub(crate) fn new(rate: Rate, server: Rate) -> Self {
+    /// Nothing is spent yet.
+    #[must_use]
+    pub fn new(rate: Rate, server: Rate) -> Self {
         Self { rate, server: Arc::new(Meter::new(server)), sources: HashMap::new(), swept: 0 }
     }
 
     /// Spends so much of an address's rate and of the server's, or nothing.
-    pub(crate) fn spend(&mut self, source: Source, amount: u64, now: u64) -> bool {
+    pub fn spend(&mut self, source: Source, amount: u64, now: u64) -> bool {
         let of_it = self.meter(source, now);
         self.server.allows(amount, now) && of_it.spend(amount, now) && self.server.spend(amount, now)
     }
 
     /// Whether an address could spend so much.
-    pub(crate) fn allows(&self, source: Source, amount: u64, now: u64) -> bool {
+    #[must_use]
+    pub fn allows(&self, source: Source, amount: u64, now: u64) -> bool {
         self.server.allows(amount, now)
             && self.sources.get(&source).is_none_or(|meter| meter.allows(amount, now))
     }
 
     /// The meter of an address, and that of the server, for another thread to spend from.
-    pub(crate) fn meters(&mut self, source: Source, now: u64) -> [Arc<Meter>; 2] {
+    pub fn meters(&mut self, source: Source, now: u64) -> [Arc<Meter>; 2] {
         [self.meter(source, now), Arc::clone(&self.server)]
     }
 

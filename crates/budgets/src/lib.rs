@@ -1,0 +1,12 @@
+//! What peers of a server may hold and spend, by address and in total.
+//!
+//! A budget is an amount that is held (places, connections, memory) or a rate (replies, failed logins). Pure: the caller
+//! passes the time. Independent of what an amount counts.
+
+mod amounts;
+mod rates;
+mod source;
+
+pub use amounts::{Amounts, Budget, Exhausted, Share};
+pub use rates::{Meter, Rate, Rates};
+pub use source::Source;

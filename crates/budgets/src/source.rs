@@ -1,0 +1,38 @@
+//! Addresses as budgets count them. A host has 64 bits of IPv6 addresses to itself, so its /64 is one address here.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+/// An address as budgets know it: of IPv4 all of it, of IPv6 the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Source(IpAddr);
+
+impl From<IpAddr> for Source {
+    fn from(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V4(address) => address.into(),
+            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        })
+    }
+}
+
+impl Source {
+    /// Whether nobody elsewhere can send in its name: the kernel drops what comes in from a loopback address.
+    #[must_use]
+    pub fn is_proven(self) -> bool {
+        self.0.is_loopback()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ipv6_network_is_one_address_and_ipv4_is_itself_however_it_is_written() {
+        let source = |text: &str| Source::from(text.parse::<IpAddr>().expect("an address"));
+        assert_eq!(source("2001:db8::1"), source("2001:db8::ffff:1"));
+        assert_ne!(source("2001:db8::1"), source("2001:db8:0:1::1"));
+        assert_eq!(source("::ffff:198.18.0.1"), source("198.18.0.1"));
+        assert_ne!(source("198.18.0.2"), source("198.18.0.1"));
+    }
+}
