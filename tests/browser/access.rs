@@ -1,8 +1,10 @@
 //! Who may read, and from where.
 
 use std::{
+    fs::{self, Permissions},
     io::{Read, Write},
     net::TcpStream,
+    os::unix::fs::PermissionsExt,
     process::Command,
 };
 
@@ -119,22 +121,114 @@ pub(crate) fn refused() {
     server.end();
 }
 
+/// A file that only its owner can read.
+fn secret(sandbox: &Sandbox, name: &str, text: &str) -> String {
+    let file = sandbox.file(name, text);
+    chmod(&file, 0o600);
+    file
+}
+
+fn chmod(file: &str, mode: u32) {
+    fs::set_permissions(file, Permissions::from_mode(mode)).expect("ours");
+}
+
+const TOKEN: &str = "a-token-that-is-long-enough";
+
 pub(crate) fn token_file() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
-    let short = sandbox.file("short", "hunter2\n");
+    let short = secret(&sandbox, "short", "hunter2\n");
     let refused = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--token-file", &short]);
     assert!(refused.status == Some(64) && refused.err.contains("7 characters"), "{refused:?}");
     let missing = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--token-file", "nowhere"]);
     assert!(missing.status == Some(1) && missing.err.contains("nowhere"), "{missing:?}");
     // On loopback too, where one is given.
-    let file = sandbox.file("token", "a-token-that-is-long-enough\n");
+    let file = secret(&sandbox, "token", TOKEN);
+    for mode in [0o604, 0o640, 0o644, 0o660, 0o602] {
+        chmod(&file, mode);
+        let refused = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--token-file", &file]);
+        let hint = refused.err.contains("can be read by others") && refused.err.contains("chmod 600");
+        assert!(refused.status == Some(64) && hint, "{mode:o}: {refused:?}");
+    }
+    chmod(&file, 0o600);
     let server = WebServer::start(&sandbox, &["--token-file", &file]);
     assert!(server.get("/").starts_with("HTTP/1.1 401"));
     let host = server.origin.trim_start_matches("http://").to_owned();
-    let shown = format!("Host: {host}\r\nAuthorization: Bearer a-token-that-is-long-enough\r\n");
+    let shown = format!("Host: {host}\r\nAuthorization: Bearer {TOKEN}\r\n");
     assert!(server.answer("GET /", &shown, "").contains("egress-1"));
     server.end();
+}
+
+/// The head of a form of this server's, with a cookie.
+fn head(server: &WebServer, cookie: &str) -> String {
+    let origin = &server.origin;
+    let host = origin.trim_start_matches("http://");
+    let form = "Content-Type: application/x-www-form-urlencoded";
+    format!("Host: {host}\r\nOrigin: {origin}\r\n{form}\r\nCookie: {cookie}\r\n")
+}
+
+/// Signs in: the cookie as a browser sends it.
+fn signed_in(server: &WebServer) -> String {
+    let answer = server.answer("POST /sign-in", &head(server, ""), &format!("token={TOKEN}"));
+    let (_, cookie) = answer.split_once("set-cookie: ").unwrap_or_else(|| panic!("{answer}"));
+    cookie.split(';').next().expect("a value").to_owned()
+}
+
+pub(crate) fn cookies() {
+    let sandbox = sandbox();
+    kept::keep(&sandbox, &PLAIN);
+    let file = secret(&sandbox, "token", TOKEN);
+    let server = WebServer::start(&sandbox, &["--token-file", &file]);
+    let reads = |server: &WebServer, cookie: &str| {
+        server.answer("GET /", &head(server, cookie), "").contains("egress-1")
+    };
+    let [first, second] = [signed_in(&server), signed_in(&server)];
+    assert!(first != second && reads(&server, &first) && reads(&server, &second));
+    // Whoever copied the cookie is signed out as well; the other reader is not.
+    let answer = server.answer("POST /sign-out", &head(&server, &first), "");
+    assert!(answer.contains("HTTP/1.1 303") && answer.contains("Max-Age=0"), "{answer}");
+    assert!(!reads(&server, &first) && reads(&server, &second));
+    server.end();
+    let restarted = WebServer::start(&sandbox, &["--token-file", &file]);
+    let port = |server: &WebServer| server.origin.rsplit(':').next().expect("a port").to_owned();
+    let (_, value) = second.split_once('=').expect("a name and a value");
+    let old = format!("plumb-web-{}={value}", port(&restarted));
+    assert!(!reads(&restarted, &old), "valid after a restart");
+    assert!(reads(&restarted, &signed_in(&restarted)));
+    restarted.end();
+}
+
+/// Wrong tokens in the form, in the header, and in both.
+pub(crate) fn guesses() {
+    let sandbox = sandbox();
+    kept::keep(&sandbox, &PLAIN);
+    let file = secret(&sandbox, "token", TOKEN);
+    for attack in ["form", "header", "both"] {
+        let server = WebServer::start(&sandbox, &["--token-file", &file]);
+        let cookie = signed_in(&server);
+        let form =
+            |token: &str| server.answer("POST /sign-in", &head(&server, ""), &format!("token={token}"));
+        let bearer = |token: &str| {
+            server.answer("GET /", &format!("{}Authorization: Bearer {token}\r\n", head(&server, "")), "")
+        };
+        let guess = |number: usize| match attack {
+            "form" => form("wrong"),
+            "header" => bearer("wrong"),
+            _ if number % 2 == 0 => form("wrong"),
+            _ => bearer("wrong"),
+        };
+        let refused = (0..100).map(guess).filter(|answer| answer.starts_with("HTTP/1.1 429")).count();
+        assert!(refused > 0, "{attack}: 100 wrong tokens were compared");
+        // Others read on: those who have signed in, and those of another address.
+        assert!(server.answer("GET /", &head(&server, &cookie), "").contains("egress-1"), "{attack}");
+        let curl = Command::new("curl")
+            .args(["--silent", "--interface", "127.0.0.2", "--header"])
+            .args([&format!("Authorization: Bearer {TOKEN}"), &format!("{}/", server.origin)])
+            .output()
+            .expect("curl starts");
+        assert!(String::from_utf8_lossy(&curl.stdout).contains("egress-1"), "{attack}: {curl:?}");
+        server.end();
+    }
 }
 
 /// A certificate of its own for loopback, and its key.
@@ -147,7 +241,7 @@ pub(crate) fn encrypted() {
     kept::keep(&sandbox, &PLAIN);
     let [cert, key] = certificate(&sandbox, "own");
     let [other, _] = certificate(&sandbox, "other");
-    let token = sandbox.file("token", "a-token-that-is-long-enough\n");
+    let token = secret(&sandbox, "token", TOKEN);
     let server =
         WebServer::start(&sandbox, &["--tls-cert", &cert, "--tls-key", &key, "--token-file", &token]);
     let place = server.origin.strip_prefix("https://").expect("it says that it is encrypted").to_owned();
@@ -197,11 +291,14 @@ pub(crate) fn unfit_certificates() {
     let sandbox = sandbox();
     let [cert, key] = certificate(&sandbox, "own");
     let [_, foreign] = certificate(&sandbox, "other");
-    let nothing = sandbox.file("nothing", "nothing\n");
+    let nothing = secret(&sandbox, "nothing", "nothing\n");
+    let open = sandbox.file("open", &fs::read_to_string(&key).expect("PEM"));
+    chmod(&open, 0o644);
     for (cert, key, status, said) in [
         (&cert, &foreign, 64, "do not belong together"),
         (&nothing, &key, 64, "no certificate"),
         (&cert, &nothing, 64, "no private key"),
+        (&cert, &open, 64, "can be read by others"),
         (&cert, &"nowhere".to_owned(), 1, "nowhere"),
     ] {
         let refused =

@@ -77,6 +77,12 @@ const CASES: &[Case] = &[
     },
     Case { name: "foreign_names_origins_and_methods_are_refused", needs: &[], test: access::refused },
     Case { name: "an_address_for_others_needs_a_token_that_is_one", needs: &[], test: access::token_file },
+    Case { name: "a_cookie_ends_with_a_sign_out_and_with_the_server", needs: &[], test: access::cookies },
+    Case {
+        name: "wrong_tokens_are_limited_by_address_in_the_form_and_in_the_header",
+        needs: &[Need::Program("curl", "curl")],
+        test: access::guesses,
+    },
 ];
 
 fn sandbox() -> Sandbox {

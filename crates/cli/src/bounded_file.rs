@@ -27,7 +27,15 @@ const VALUE: u64 = 64;
 /// # Errors
 /// When it is longer than a document can be, is not UTF-8, or cannot be read.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
-    read_up_to(File::open(path)?, LONGEST)
+    read_opened(File::open(path)?)
+}
+
+/// The same of an open file.
+///
+/// # Errors
+/// As those of [`read`].
+pub(crate) fn read_opened(file: File) -> io::Result<String> {
+    read_up_to(file, LONGEST)
 }
 
 /// The whole text of a document that plumb has written, JSON or a page around it.

@@ -1,8 +1,7 @@
 //! How a fleet's server is reached, and as whom: the file of a member, or of one who measures. Must not know what is done there.
 
 use std::{
-    env, fs,
-    os::unix::fs::MetadataExt,
+    env,
     path::{Path, PathBuf},
 };
 
@@ -12,7 +11,7 @@ use protocol::HostPolicy;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::{bounded_file, failure::Misuse, misread, misread::Misread, settings};
+use crate::{bounded_file, failure::Misuse, misread, misread::Misread, secret_file, settings};
 
 /// Names a file in place of the usual one.
 const VARIABLE: &str = "PLUMB_FLEET";
@@ -78,17 +77,7 @@ impl FleetFile {
     }
 }
 
-/// A key that only its owner can read, or a group to which root gave it, as the secrets of a cluster are.
 fn read_key(file: &Path) -> anyhow::Result<NKey> {
     let about = || format!("the key {}", file.display());
-    let found = fs::metadata(file).with_context(about)?;
-    // This process's own folder there is its user's.
-    let own = fs::metadata("/proc/self").context("/proc/self")?.uid();
-    let others = if found.uid() == 0 && own != 0 { 0o007 } else { 0o077 };
-    if found.mode() & others != 0 {
-        let message = format!("{} can be read by others", about());
-        return Err(Misuse::new(message).hint(format!("chmod 600 {}", file.display())).into());
-    }
-    let text = bounded_file::read(file).with_context(about)?;
-    NKey::read(&text).with_context(about)
+    NKey::read(&secret_file::read(file, about)?).with_context(about)
 }

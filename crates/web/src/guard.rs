@@ -1,14 +1,18 @@
 //! What a request must fulfil before any page sees it, and the headers of every answer. Must not know the pages.
 
-use std::sync::Arc;
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    sync::Arc,
+};
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
+    http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
-
+use budgets::Source;
+use sys::clock::monotonic;
 use tokio::time::timeout;
 
 use crate::{failure::Failure, host, links, pages::sign_in, serve::PATIENCE, site::Site, token::Token};
@@ -58,13 +62,63 @@ fn check(site: &Site, request: &Request) -> Result<(), Response> {
     }
     let path = request.uri().path();
     let open = path == links::SIGN_IN || path.starts_with("/static/");
+    let wanted = || request.uri().path_and_query().map_or("/", |wanted| wanted.as_str());
     match &site.config.token {
-        Some(token) if !open && !is_shown(token, headers, site.config.listen.port()) => {
-            let wanted = request.uri().path_and_query().map_or("/", |wanted| wanted.as_str());
-            Err((StatusCode::UNAUTHORIZED, sign_in::form(wanted, false)).into_response())
-        }
+        Some(token) if !open => check_reader(site, token, request)
+            .map_err(|refusal| (refusal.status(), sign_in::form(wanted(), Some(refusal))).into_response()),
         _ => Ok(()),
     }
+}
+
+/// Why a reader has to sign in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SignInRefusal {
+    NoToken,
+    WrongToken,
+    /// From its address, or from all, in a short time.
+    TooManyTokens,
+}
+
+impl SignInRefusal {
+    pub(crate) const fn status(self) -> StatusCode {
+        match self {
+            Self::NoToken | Self::WrongToken => StatusCode::UNAUTHORIZED,
+            Self::TooManyTokens => StatusCode::TOO_MANY_REQUESTS,
+        }
+    }
+}
+
+fn check_reader(site: &Site, token: &Token, request: &Request) -> Result<(), SignInRefusal> {
+    let headers = request.headers();
+    if cookies(headers, site.config.listen.port()).any(|cookie| site.sign_ins.has(cookie, monotonic())) {
+        return Ok(());
+    }
+    let bearer = text(headers, &header::AUTHORIZATION).and_then(|shown| shown.strip_prefix("Bearer "));
+    let shown = bearer.ok_or(SignInRefusal::NoToken)?;
+    check_token(site, token, shown, source(request.extensions()))
+}
+
+/// Compares what a reader shows, unless too many wrong tokens came from its address.
+pub(crate) fn check_token(
+    site: &Site,
+    token: &Token,
+    shown: &str,
+    source: Source,
+) -> Result<(), SignInRefusal> {
+    let now = monotonic();
+    if !site.sign_ins.may_try(source, now) {
+        return Err(SignInRefusal::TooManyTokens);
+    }
+    if !token.is(shown) {
+        site.sign_ins.note_wrong(source, now);
+        return Err(SignInRefusal::WrongToken);
+    }
+    Ok(())
+}
+
+/// The address that a request came from; requests that came over no connection share one.
+pub(crate) fn source(extensions: &Extensions) -> Source {
+    extensions.get().copied().unwrap_or_else(|| Source::from(IpAddr::from(Ipv4Addr::UNSPECIFIED)))
 }
 
 /// Whether it changes nothing.
@@ -78,13 +132,8 @@ fn is_from(headers: &HeaderMap, host: &str) -> bool {
     origin.is_some_and(|(_, from)| from.eq_ignore_ascii_case(host))
 }
 
-fn is_shown(token: &Token, headers: &HeaderMap, port: u16) -> bool {
-    let bearer = text(headers, &header::AUTHORIZATION).and_then(|shown| shown.strip_prefix("Bearer "));
-    bearer.is_some_and(|shown| token.is(shown)) || cookies(headers, port).any(|shown| token.is_cookie(shown))
-}
-
 /// The values of our cookie.
-fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
+pub(crate) fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
     let ours = cookie_name(port);
     let all = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
     let pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));

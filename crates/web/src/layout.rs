@@ -53,6 +53,7 @@ pub(crate) fn bar(site: &Site, current: Option<Entry>, run: Option<(&RunId, RunE
                 div.plumb-links role="navigation" aria-label="Plumbline" {
                     (entry(Entry::Runs, links::RUNS, "Runs"))
                     (entry(Entry::Compare, links::COMPARE, "Compare"))
+                    @if site.config.token.is_some() { a href=(links::SIGN_OUT) { "Sign out" } }
                 }
             }
             @if let Some((run, current)) = run { (run_bar(run, current)) }

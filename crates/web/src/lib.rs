@@ -17,6 +17,7 @@ mod metrics;
 mod pages;
 mod results_cache;
 mod serve;
+mod sign_ins;
 mod site;
 mod time;
 mod tls;

@@ -14,6 +14,7 @@ pub(crate) const RUNS: &str = "/";
 pub(crate) const COMPARE: &str = "/compare";
 pub(crate) const METRICS: &str = "/metrics";
 pub(crate) const SIGN_IN: &str = "/sign-in";
+pub(crate) const SIGN_OUT: &str = "/sign-out";
 
 pub(crate) fn run(run: &RunId) -> String {
     format!("/runs/{}", encoded(&run.0))

@@ -37,6 +37,7 @@ pub(crate) fn router(site: &Arc<Site>) -> Router {
         .route("/compare/download/{format}", get(download::comparison))
         .route(links::METRICS, get(metrics::page))
         .route(links::SIGN_IN, post(sign_in::sign_in).get(sign_in::page))
+        .route(links::SIGN_OUT, post(sign_in::sign_out).get(sign_in::sign_out_page))
         .route("/static/{name}", get(assets::asset))
         .fallback(async || Failure::not_found("there is no such page"))
         .layer(DefaultBodyLimit::max(LARGEST_FORM))

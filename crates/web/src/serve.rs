@@ -223,7 +223,9 @@ mod tests {
         let (stop, stopped) = UnixStream::pair().expect("sockets");
         let (sender, address) = mpsc::channel();
         let serving = thread::spawn(move || {
-            serve(config, Box::new(TrialCounts), stopped, |at| sender.send(at).expect("the test waits for it"))
+            serve(config, Box::new(TrialCounts), stopped, |at| {
+                sender.send(at).expect("the test waits for it")
+            })
         });
         work(address.recv().expect("it listens"));
         drop(stop);
@@ -303,7 +305,8 @@ mod tests {
                         while !ended.load(Ordering::Relaxed) {
                             for (stream, last) in open.iter_mut().zip(each()) {
                                 let request = format!("HEAD /static/icon.svg HTTP/1.1\r\n{HEAD}\r\n");
-                                let (sent, read) = (stream.write(request.as_bytes()), stream.read(&mut [0; 4096]));
+                                let (sent, read) =
+                                    (stream.write(request.as_bytes()), stream.read(&mut [0; 4096]));
                                 if sent.is_err() || matches!(read, Ok(0)) {
                                     *stream = connect(last);
                                 }
@@ -313,7 +316,8 @@ mod tests {
                         }
                     });
                     wait.recv().expect("the attack begins");
-                    let answered = std::panic::catch_unwind(|| (0..20).all(|_| is_answered(&from(2, server))));
+                    let answered =
+                        std::panic::catch_unwind(|| (0..20).all(|_| is_answered(&from(2, server))));
                     ended.store(true, Ordering::Relaxed);
                     assert!(matches!(answered, Ok(true)), "{addresses:?}");
                 });

@@ -13,6 +13,7 @@ use crate::{
     config::{Config, Documents},
     failure::Failure,
     results_cache::ResultsCache,
+    sign_ins::SignIns,
 };
 
 /// Requests that read the store and write reports at the same time.
@@ -25,6 +26,7 @@ pub(crate) struct Site {
     pub(crate) config: Config,
     pub(crate) documents: Box<dyn Documents>,
     pub(crate) results: ResultsCache,
+    pub(crate) sign_ins: SignIns,
     /// Connections to a server that nobody uses just now; a file is opened for each reading, as it may be replaced.
     pub(crate) idle: Mutex<Vec<Store>>,
     /// A request waits for one before it takes a thread, so that one whose connection ended leaves no work behind.
@@ -39,6 +41,7 @@ impl Site {
             config,
             documents,
             results: ResultsCache::default(),
+            sign_ins: SignIns::new(),
             idle: Mutex::default(),
             readings: Arc::new(Semaphore::new(MOST_READINGS)),
             stop,

@@ -1,5 +1,4 @@
-//! The token that a reader off this machine has to show, and the cookie that stands for it in a browser.
-//! Compared by their digests, in a time that says nothing of either. Must not know HTTP.
+//! The token that a reader has to show. Compared by digests, in a time that says nothing about either. Must not know HTTP.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
@@ -10,14 +9,9 @@ use thiserror::Error;
 const SHORTEST: usize = 16;
 /// Bytes of chance in a generated one.
 const CHANCE: usize = 24;
-/// The cookie is another text than the token: what a browser keeps is of no use elsewhere.
-const OF_COOKIE: &str = "plumb web cookie: ";
 
 /// A token, kept as what is compared.
-pub struct Token {
-    token: [u8; 32],
-    cookie: String,
-}
+pub struct Token([u8; 32]);
 
 /// Why a text is no token.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -44,8 +38,7 @@ impl Token {
         if text.contains(|sign: char| sign.is_whitespace() || sign.is_control()) {
             return Err(TokenError::Space);
         }
-        let cookie = BASE64_URL_SAFE_NO_PAD.encode(digest(&format!("{OF_COOKIE}{text}")));
-        Ok(Self { token: digest(text), cookie })
+        Ok(Self(digest(text)))
     }
 
     /// A new token, and its text.
@@ -53,24 +46,13 @@ impl Token {
     /// # Errors
     /// When the kernel has no random numbers.
     pub fn generate() -> Result<(Self, String), TokenError> {
-        let mut bytes = [0; CHANCE];
-        getrandom::fill(&mut bytes).map_err(|error| TokenError::Chance(error.to_string()))?;
-        let text = BASE64_URL_SAFE_NO_PAD.encode(bytes);
+        let text = BASE64_URL_SAFE_NO_PAD.encode(random::<CHANCE>()?);
         Ok((Self::new(&text)?, text))
     }
 
     /// Whether it is this one.
     pub(crate) fn is(&self, shown: &str) -> bool {
-        digest(shown.trim()).ct_eq(&self.token).into()
-    }
-
-    /// The cookie's value.
-    pub(crate) fn cookie(&self) -> &str {
-        &self.cookie
-    }
-
-    pub(crate) fn is_cookie(&self, shown: &str) -> bool {
-        digest(shown).ct_eq(&digest(&self.cookie)).into()
+        digest(shown.trim()).ct_eq(&self.0).into()
     }
 }
 
@@ -80,7 +62,13 @@ impl std::fmt::Debug for Token {
     }
 }
 
-fn digest(text: &str) -> [u8; 32] {
+pub(crate) fn random<const BYTES: usize>() -> Result<[u8; BYTES], TokenError> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| TokenError::Chance(error.to_string()))?;
+    Ok(bytes)
+}
+
+pub(crate) fn digest(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
@@ -89,11 +77,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_knows_itself_and_its_cookie_and_nothing_else() {
+    fn a_token_knows_itself_and_nothing_else() {
         let (token, text) = Token::generate().expect("the kernel has random numbers");
         assert!(token.is(&text) && token.is(&format!(" {text}\n")) && text.len() >= SHORTEST);
-        assert!(!token.is("") && !token.is(&text[1..]) && !token.is(token.cookie()));
-        assert!(token.is_cookie(token.cookie()) && !token.is_cookie(&text) && !token.is_cookie(""));
+        assert!(!token.is("") && !token.is(&text[1..]));
         let other = Token::generate().expect("again").1;
         assert!(!token.is(&other) && !format!("{token:?}").contains(&text));
     }

@@ -16,8 +16,8 @@ use web::{Config, Documents, Rendition, Tls, TlsError, Token};
 
 use super::report::FormatName;
 use crate::{
-    bounded_file, destination, exit::Exit, failure::Misuse, global_flags::GlobalFlags,
-    interrupt, output, remedy_results, run_reference, store_path,
+    destination, exit::Exit, failure::Misuse, global_flags::GlobalFlags, interrupt, output, remedy_results,
+    run_reference, secret_file, store_path,
 };
 
 const ABOUT: &str = "Serves pages over the runs that are kept: a list with search, each run's report, two runs compared, a result's \
@@ -74,7 +74,11 @@ impl WebArgs {
     /// What encrypts, where both files are given.
     fn tls(&self) -> anyhow::Result<Option<Tls>> {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
-        let tls = Tls::new(&pem_in(certificate)?, &pem_in(key)?).map_err(|error| {
+        let tls = Tls::new(
+            &pem_in(certificate)?,
+            secret_file::read(key, || format!("the key {}", key.display()))?.as_bytes(),
+        )
+        .map_err(|error| {
             let file = if matches!(error, TlsError::Key(_)) { key } else { certificate };
             let misuse = Misuse::new(format!("cannot serve HTTPS with {}: {error}", file.display()));
             misuse.hint(SELF_SIGNED)
@@ -118,10 +122,10 @@ fn pem_in(path: &Path) -> anyhow::Result<Vec<u8>> {
 
 fn token_in(path: &Path) -> anyhow::Result<Token> {
     let name = path.display();
-    let text = bounded_file::read(path).with_context(|| format!("cannot read the token in {name}"))?;
+    let text = secret_file::read(path, || format!("the token file {name}"))?;
     Token::new(&text).map_err(|error| {
         let misuse = Misuse::new(format!("what {name} holds is no token: {error}"));
-        misuse.hint("`head -c 24 /dev/urandom | base64 > FILE` makes one").into()
+        misuse.hint("`(umask 077; head -c 24 /dev/urandom | base64 > FILE)` makes one").into()
     })
 }
 

@@ -1,17 +1,23 @@
-//! Showing the token: a form, and the cookie that stands for it afterwards.
+//! Signing in with the token, which sets a cookie, and out again.
 
 use std::sync::Arc;
 
 use axum::{
     Form,
     extract::State,
-    http::{StatusCode, header},
+    http::{Extensions, HeaderMap, StatusCode, header},
     response::{IntoResponse, Redirect, Response},
 };
 use maud::html;
 use serde::Deserialize;
+use sys::clock::monotonic;
 
-use crate::{guard, layout, links, site::Site};
+use crate::{
+    failure::Failure,
+    guard::{self, SignInRefusal},
+    layout, links,
+    site::Site,
+};
 
 /// What the form sends.
 #[derive(Deserialize)]
@@ -23,11 +29,16 @@ pub(crate) struct SignIn {
 }
 
 pub(crate) async fn page() -> Response {
-    form(links::RUNS, false)
+    form(links::RUNS, None)
 }
 
 /// The form, which leads to `wanted`.
-pub(crate) fn form(wanted: &str, is_wrong: bool) -> Response {
+pub(crate) fn form(wanted: &str, refusal: Option<SignInRefusal>) -> Response {
+    let problem = refusal.and_then(|refusal| match refusal {
+        SignInRefusal::NoToken => None,
+        SignInRefusal::WrongToken => Some("That is not the token."),
+        SignInRefusal::TooManyTokens => Some("Too many wrong tokens; try again in ten seconds."),
+    });
     let content = html! {
         form.sign-in method="post" action=(links::SIGN_IN) {
             h1 { "Sign in" }
@@ -36,27 +47,57 @@ pub(crate) fn form(wanted: &str, is_wrong: bool) -> Response {
             input type="hidden" name="wanted" value=(wanted);
             label for="token" { "Token" }
             input #token type="password" name="token" required autofocus autocomplete="current-password"
-                aria-describedby=[is_wrong.then_some("wrong")];
-            @if is_wrong { p.error #wrong role="alert" { "That is not the token." } }
+                aria-describedby=[problem.map(|_| "wrong")];
+            @if let Some(problem) = problem { p.error #wrong role="alert" { (problem) } }
             button type="submit" { "Sign in" }
         }
     };
     layout::bare("Sign in", &content)
 }
 
-/// Sets the cookie where the token is right.
-pub(crate) async fn sign_in(State(site): State<Arc<Site>>, Form(shown): Form<SignIn>) -> Response {
+/// Sets a cookie if the token is right.
+pub(crate) async fn sign_in(
+    State(site): State<Arc<Site>>,
+    extensions: Extensions,
+    Form(shown): Form<SignIn>,
+) -> Result<Response, Failure> {
     let wanted = if is_here(&shown.wanted) { shown.wanted.as_str() } else { links::RUNS };
-    match &site.config.token {
-        None => Redirect::to(wanted).into_response(),
-        Some(token) if token.is(&shown.token) => {
-            let name = guard::cookie_name(site.config.listen.port());
-            let secure = if site.config.tls.is_some() { "; Secure" } else { "" };
-            let cookie = format!("{name}={}; Path=/; HttpOnly; SameSite=Strict{secure}", token.cookie());
-            ([(header::SET_COOKIE, cookie)], Redirect::to(wanted)).into_response()
-        }
-        Some(_) => (StatusCode::UNAUTHORIZED, form(wanted, true)).into_response(),
+    let Some(token) = &site.config.token else { return Ok(Redirect::to(wanted).into_response()) };
+    if let Err(refusal) = guard::check_token(&site, token, &shown.token, guard::source(&extensions)) {
+        return Ok((refusal.status(), form(wanted, Some(refusal))).into_response());
     }
+    let cookie = site.sign_ins.begin(monotonic());
+    let cookie =
+        cookie.map_err(|error| Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    Ok(with_cookie(&site, &format!("{cookie}; "), wanted))
+}
+
+pub(crate) async fn sign_out_page(State(site): State<Arc<Site>>) -> Response {
+    let content = html! {
+        h1 { "Sign out" }
+        form.sign-in method="post" action=(links::SIGN_OUT) {
+            p { "This browser has to show the token again afterwards." }
+            button type="submit" { "Sign out" }
+        }
+    };
+    layout::page(&site, "Sign out", None, &content)
+}
+
+/// Ends the cookie here and in the browser.
+pub(crate) async fn sign_out(State(site): State<Arc<Site>>, headers: HeaderMap) -> Response {
+    if site.config.token.is_none() {
+        return Redirect::to(links::RUNS).into_response();
+    }
+    guard::cookies(&headers, site.config.listen.port()).for_each(|cookie| site.sign_ins.end(cookie));
+    with_cookie(&site, "; Max-Age=0; ", links::SIGN_IN)
+}
+
+/// Sets our cookie and leads on. `value` is its value and further attributes.
+fn with_cookie(site: &Site, value: &str, next: &str) -> Response {
+    let name = guard::cookie_name(site.config.listen.port());
+    let secure = if site.config.tls.is_some() { "; Secure" } else { "" };
+    let cookie = format!("{name}={value}Path=/; HttpOnly; SameSite=Strict{secure}");
+    ([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response()
 }
 
 /// Whether it is an address of this page: a browser takes what begins with two slashes for another host.

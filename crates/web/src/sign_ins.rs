@@ -1,0 +1,121 @@
+//! Readers who have signed in, a random cookie each, and how many wrong tokens an address may send. Independent of HTTP.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use budgets::{Rate, Rates, Source};
+
+use crate::token::{self, TokenError};
+
+/// How long a cookie is valid (ns): a day.
+const VALID: u64 = 86_400_000_000_000;
+/// Readers at the same time; beyond that the oldest has to sign in again.
+const MOST: usize = 1000;
+/// Bytes of entropy in a cookie.
+const ENTROPY: usize = 32;
+/// What a wrong token costs: an address may send ten at once, then one every ten seconds.
+const WRONG: u64 = 10;
+const WRONG_OF_ADDRESS: Rate = Rate { per_second: 1, burst: 10 * WRONG };
+/// All addresses together: a hundred at once, then two a second.
+const WRONG_OF_ALL: Rate = Rate { per_second: 2 * WRONG, burst: 100 * WRONG };
+
+pub(crate) struct SignIns {
+    /// The oldest first.
+    cookies: Mutex<VecDeque<Cookie>>,
+    wrong: Mutex<Rates>,
+}
+
+/// Stored as a digest, so that the time of a comparison says nothing about the cookie.
+struct Cookie {
+    digest: [u8; 32],
+    until: u64,
+}
+
+impl SignIns {
+    pub(crate) fn new() -> Self {
+        Self { cookies: Mutex::default(), wrong: Mutex::new(Rates::new(WRONG_OF_ADDRESS, WRONG_OF_ALL)) }
+    }
+
+    /// A cookie for a reader who has shown the token.
+    pub(crate) fn begin(&self, now: u64) -> Result<String, TokenError> {
+        let cookie = BASE64_URL_SAFE_NO_PAD.encode(token::random::<ENTROPY>()?);
+        let mut cookies = locked(&self.cookies);
+        cookies.retain(|known| now < known.until);
+        if cookies.len() >= MOST {
+            cookies.pop_front();
+        }
+        cookies.push_back(Cookie { digest: token::digest(&cookie), until: now + VALID });
+        Ok(cookie)
+    }
+
+    pub(crate) fn has(&self, cookie: &str, now: u64) -> bool {
+        let digest = token::digest(cookie);
+        locked(&self.cookies).iter().any(|known| known.digest == digest && now < known.until)
+    }
+
+    /// The cookie is no longer valid.
+    pub(crate) fn end(&self, cookie: &str) {
+        let digest = token::digest(cookie);
+        locked(&self.cookies).retain(|known| known.digest != digest);
+    }
+
+    /// Whether a token from this address is looked at.
+    pub(crate) fn may_try(&self, source: Source, now: u64) -> bool {
+        locked(&self.wrong).allows(source, WRONG, now)
+    }
+
+    pub(crate) fn note_wrong(&self, source: Source, now: u64) {
+        locked(&self.wrong).spend(source, WRONG, now);
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn source(number: u32) -> Source {
+        Source::from(IpAddr::from(Ipv4Addr::from_bits(number)))
+    }
+
+    #[test]
+    fn a_cookie_is_valid_until_sign_out_and_for_a_day_and_in_its_own_process() {
+        let (sign_ins, restarted) = (SignIns::new(), SignIns::new());
+        let [first, second] = [5, 6].map(|now| sign_ins.begin(now).expect("entropy"));
+        assert!(sign_ins.has(&first, 7) && sign_ins.has(&second, 7) && first != second);
+        assert!(!sign_ins.has("", 7) && !sign_ins.has(&first[1..], 7) && !restarted.has(&first, 7));
+        assert!(sign_ins.has(&first, VALID) && !sign_ins.has(&first, 5 + VALID));
+        sign_ins.end(&second);
+        assert!(!sign_ins.has(&second, 7) && sign_ins.has(&first, 7));
+        for now in 0..MOST as u64 {
+            sign_ins.begin(now).expect("entropy");
+        }
+        assert!(!sign_ins.has(&first, 7) && locked(&sign_ins.cookies).len() == MOST);
+    }
+
+    #[test]
+    fn wrong_tokens_are_limited_by_address_and_in_total() {
+        let sign_ins = SignIns::new();
+        let tried = |address: u32, now: u64| {
+            let tries = (0..1000).take_while(|_| {
+                let may_try = sign_ins.may_try(source(address), now);
+                sign_ins.note_wrong(source(address), now);
+                may_try
+            });
+            tries.count()
+        };
+        assert_eq!([tried(1, SECOND), tried(1, 2 * SECOND), tried(1, 11 * SECOND)], [10, 0, 1]);
+        let all: usize = (2..100).map(|address| tried(address, 100 * SECOND)).sum();
+        assert_eq!((all, tried(200, 101 * SECOND)), (100, 2));
+    }
+}
