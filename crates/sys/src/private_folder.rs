@@ -9,23 +9,17 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::error::{Context, Error, Result};
+use crate::resolve::{MAX_LINKS, NOBODY, OTHERS_WRITE, STICKY, components, is_own, is_roots};
 use crate::{process, userns};
 
-/// More links than these are a loop, as they are to the kernel.
-const MAX_LINKS: u32 = 40;
 /// No file that this user wrote is longer.
 const MAX_BYTES: u64 = 1 << 20;
-/// Write permission of the group and of others.
-const OTHERS_WRITE: u32 = 0o022;
-const STICKY: u32 = 0o1000;
-/// What the kernel calls every user that a user namespace does not know (/proc/sys/kernel/overflowuid).
-const NOBODY: u32 = 65_534;
 
 /// A folder of this user's own, mode 0700; on the way to it nobody else but root can exchange anything. One that is not
 /// there has no files.
@@ -165,12 +159,6 @@ fn walk(path: &Path, make: bool) -> Result<Option<OwnedFd>> {
     opened(&at).map(Some)
 }
 
-/// What is to be passed, the last first.
-fn components(path: &Path) -> Vec<OsString> {
-    let passed = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::ParentDir);
-    path.components().rev().filter(|part| passed(*part)).map(|part| part.as_os_str().to_owned()).collect()
-}
-
 fn root() -> Result<Step> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = rustix::fs::openat(CWD, "/", flags, Mode::empty()).named("open", || "folder /")?;
@@ -197,12 +185,10 @@ fn reach(at: &OwnedFd, name: &OsString, make: bool) -> rustix::io::Result<Option
 /// Refuses a folder in which somebody else than root could exchange what is not theirs.
 fn good(folder: OwnedFd, stat: &Stat, path: PathBuf) -> Result<Step> {
     let (owner, mode) = (stat.st_uid, stat.st_mode & 0o7777);
-    // Who is root outside is nobody in a user namespace that does not know root.
-    let is_roots = owner == 0 || (owner == NOBODY && userns::is_nested());
     let is_own = is_own(stat);
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
         Err(refused(&path, Errno::NOTDIR, "remove it"))
-    } else if !is_own && !is_roots {
+    } else if !is_own && !is_roots(stat) {
         let hint =
             format!("it belongs to user {owner}, who may exchange what is in it: use a folder of your own");
         Err(refused(&path, Errno::PERM, hint))
@@ -226,10 +212,6 @@ fn opened(at: &Step) -> Result<OwnedFd> {
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     rustix::fs::openat(&at.folder, ".", flags, Mode::empty()).named("open", || format!("folder {path}"))
-}
-
-fn is_own(stat: &Stat) -> bool {
-    stat.st_uid == process::user()
 }
 
 fn refused(path: impl AsRef<Path>, errno: Errno, hint: impl Into<String>) -> Error {

@@ -1,0 +1,180 @@
+//! Files opened for writing, so that no other user chooses which file is written.
+//!
+//! Links are followed only if this user or root made them, and files are reached by the descriptor of their folder. A new text
+//! replaces an old one at once: a full disk leaves the old one. See path_resolution(7), renameat(2).
+#![expect(clippy::disallowed_methods, reason = "this module opens files for writing for every other one")]
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::Write;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::error::{Context, Error, Result};
+use crate::resolve::{OTHERS_WRITE, Passed, Resolved, is_own, is_roots, own_descriptor, resolve};
+
+/// Makes these bytes the contents of a file. A pipe, a device or a descriptor of this process (/dev/stdout) is written to as
+/// it is; a link of this user's own stays, and the file that it leads to is replaced.
+///
+/// # Errors
+/// When a link of another user is on the way, or the file cannot be written; its old contents are left then.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let object = || path.display().to_string();
+    if let Some(file) = own_descriptor(path) {
+        return file?.write_all(bytes).named("write", object);
+    }
+    let found = find(path, true)?;
+    match &found.file {
+        Some((file, stat)) if found.is_descriptor || kind(stat) != FileType::RegularFile => {
+            refuse_planted(&found, stat)?;
+            let place = format!("/proc/self/fd/{}", file.as_raw_fd());
+            let opened = OpenOptions::new().write(true).truncate(found.is_descriptor).open(place);
+            opened.and_then(|mut file| file.write_all(bytes)).named("write", object)
+        }
+        _ => replace_regular(&found, bytes),
+    }
+}
+
+/// Writes a file that does not exist yet, with these permissions as far as the umask allows them.
+///
+/// # Errors
+/// When it exists (EEXIST), or cannot be written; nothing is left then.
+pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    let object = || path.display().to_string();
+    let found = find(path, false)?;
+    let mut file = create(&found.folder, &found.name, mode).named("write", object)?;
+    file.write_all(bytes).named("write", object).inspect_err(|_| remove(&found.folder, &found.name))
+}
+
+/// Opens a file to add to and to read, and creates it where it is missing.
+///
+/// # Errors
+/// When a link of another user is on the way, it is neither a file nor a pipe, or it cannot be opened.
+pub fn open_append(path: &Path) -> Result<File> {
+    if let Some(file) = own_descriptor(path) {
+        return file;
+    }
+    let found = find(path, true)?;
+    if let Some((file, stat)) = &found.file
+        && (found.is_descriptor || kind(stat) != FileType::RegularFile)
+    {
+        refuse_planted(&found, stat)?;
+        let place = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let opened = OpenOptions::new().read(true).append(true).open(place);
+        return opened.named("open", || path.display().to_string());
+    }
+    open_regular(&found, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)
+}
+
+/// Opens a file that is locked with flock(2), and creates it where it is missing. It never blocks.
+///
+/// # Errors
+/// When it is a link or no regular file, a link of another user is on the way, or it cannot be opened.
+pub fn open_lock(path: &Path) -> Result<File> {
+    open_regular(&find(path, false)?, OFlags::RDWR | OFlags::CREATE)
+}
+
+/// Opens an existing file of [`open_lock`] or [`replace`] for reading. It never blocks.
+///
+/// # Errors
+/// As [`open_lock`].
+pub fn open_existing(path: &Path) -> Result<File> {
+    open_regular(&find(path, false)?, OFlags::RDONLY)
+}
+
+/// Renames a file or link; links of other users are not followed.
+///
+/// # Errors
+/// When a link of another user is on the way, or the kernel refuses.
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    let (old, new) = (find(from, false)?, find(to, false)?);
+    let renamed = rustix::fs::renameat(old.folder, old.name, new.folder, new.name);
+    renamed.named("rename", || from.display().to_string())
+}
+
+/// Resolves a path through links of this user and of root only.
+fn find(path: &Path, follow_last: bool) -> Result<Resolved> {
+    resolve(path, follow_last, &mut |passed, path, stat| {
+        if passed == Passed::Folder || is_own(stat) || is_roots(stat) {
+            return Ok(());
+        }
+        let hint = format!("user {} made it: remove it, or write elsewhere", stat.st_uid);
+        Err(Error::new("follow", format!("the link {}", path.display()), libc::EACCES).with_hint(hint))
+    })
+}
+
+fn kind(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+/// Refuses a pipe or device that another user has put where others can write, as the kernel does where
+/// /proc/sys/fs/protected_fifos is set.
+fn refuse_planted(found: &Resolved, stat: &Stat) -> Result<()> {
+    let object = || found.path.display().to_string();
+    let folder = rustix::fs::fstat(&found.folder).named("stat", object)?;
+    let is_folders = stat.st_uid == folder.st_uid || found.is_descriptor;
+    if is_shared(&folder) && !is_own(stat) && !is_roots(stat) && !is_folders {
+        let hint = format!("user {} made it: remove it, or write elsewhere", stat.st_uid);
+        return Err(Error::new("write", object(), libc::EACCES).with_hint(hint));
+    }
+    Ok(())
+}
+
+/// Whether other users can put files there.
+fn is_shared(folder: &Stat) -> bool {
+    folder.st_mode & OTHERS_WRITE != 0 || !(is_own(folder) || is_roots(folder))
+}
+
+fn open_regular(found: &Resolved, flags: OFlags) -> Result<File> {
+    let object = || found.path.display().to_string();
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(0o666);
+    let file = match rustix::fs::openat(&found.folder, &found.name, flags, mode) {
+        Err(Errno::LOOP) => {
+            return Err(Error::new("open", object(), libc::ELOOP).with_hint("it is a link: remove it"));
+        }
+        file => file.named("open", object)?,
+    };
+    let folder = rustix::fs::fstat(&found.folder).named("stat", object)?;
+    let stat = rustix::fs::fstat(&file).named("stat", object)?;
+    if kind(&stat) != FileType::RegularFile {
+        return Err(Error::new("open", object(), libc::EINVAL).with_hint("it is no regular file: remove it"));
+    } else if stat.st_nlink > 1 && is_shared(&folder) {
+        // Another user may have linked a file of this user's here.
+        return Err(Error::new("open", object(), libc::EMLINK).with_hint("it has another name: remove it"));
+    }
+    Ok(File::from(file))
+}
+
+fn replace_regular(found: &Resolved, bytes: &[u8]) -> Result<()> {
+    let object = || found.path.display().to_string();
+    let part = format!(".{:016x}.part", RandomState::new().build_hasher().finish());
+    let model = found.file.as_ref().map(|(_, stat)| stat);
+    // The umask still applies: another user's file must not decide who can write this one.
+    let mode = model.map_or(0o666, |model| model.st_mode & 0o666);
+    let mut file = create(&found.folder, OsStr::new(&part), mode).named("write", object)?;
+    let own_mode = model.filter(|model| is_own(model)).map(|model| Mode::from_raw_mode(model.st_mode));
+    let moded = own_mode.map_or(Ok(()), |mode| rustix::fs::fchmod(&file, mode).named("write", object));
+    let written = moded.and_then(|()| file.write_all(bytes).named("write", object));
+    let written = written.and_then(|()| file.sync_all().named("write", object)).and_then(|()| {
+        rustix::fs::renameat(&found.folder, &part, &found.folder, &found.name).named("write", object)
+    });
+    written.inspect_err(|_| remove(&found.folder, OsStr::new(&part)))
+}
+
+fn create(folder: &OwnedFd, name: &OsStr, mode: u32) -> rustix::io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(mode)).map(File::from)
+}
+
+/// The error that led here is the one to report.
+fn remove(folder: &OwnedFd, name: &OsStr) {
+    let _ = rustix::fs::unlinkat(folder, name, AtFlags::empty());
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! Paths resolved component by component, so that each folder and link is judged before it is followed.
+//!
+//! Every component is held by its descriptor: none can be replaced after it was judged. See path_resolution(7), openat(2).
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, Stat};
+use rustix::io::Errno;
+
+use crate::error::{Context, Error, Result};
+use crate::{process, userns};
+
+/// The kernel's own limit (path_resolution(7)).
+pub(crate) const MAX_LINKS: u32 = 40;
+/// Write permission of the group and of others.
+pub(crate) const OTHERS_WRITE: u32 = 0o022;
+pub(crate) const STICKY: u32 = 0o1000;
+/// The uid of every user that a user namespace does not map (/proc/sys/kernel/overflowuid).
+pub(crate) const NOBODY: u32 = 65_534;
+
+const SEARCH: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// A component on the way to the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passed {
+    Folder,
+    Link,
+}
+
+/// The last component of a path, in its folder.
+#[derive(Debug)]
+pub(crate) struct Resolved {
+    pub(crate) folder: OwnedFd,
+    pub(crate) name: OsString,
+    /// For errors only.
+    pub(crate) path: PathBuf,
+    /// The existing file, opened with O_PATH.
+    pub(crate) file: Option<(OwnedFd, Stat)>,
+    /// It is an open file of a process, reached through /proc.
+    pub(crate) is_descriptor: bool,
+}
+
+/// Resolves `path`; `judge` sees each folder and link before it is followed, and may refuse it.
+///
+/// A link as the last component is only followed if `follow_last` is set.
+///
+/// # Errors
+/// When a folder is missing or refused.
+pub(crate) fn resolve(
+    path: &Path,
+    follow_last: bool,
+    judge: &mut dyn FnMut(Passed, &Path, &Stat) -> Result<()>,
+) -> Result<Resolved> {
+    let start = if path.is_absolute() { "/" } else { "." };
+    let (mut folder, mut place) = (open_folder(start)?, PathBuf::from(start));
+    let stat = rustix::fs::fstat(&folder).named("stat", || start)?;
+    judge(Passed::Folder, &place, &stat)?;
+    let (mut rest, mut links) = (components(path), 0);
+    while let Some(name) = rest.pop() {
+        let (path, is_last) = (place.join(&name), rest.is_empty());
+        let object = || path.display().to_string();
+        let file = match rustix::fs::openat(&folder, &name, SEARCH, Mode::empty()) {
+            Err(Errno::NOENT) if is_last => {
+                return Ok(Resolved { folder, name, path, file: None, is_descriptor: false });
+            }
+            file => file.named("open", object)?,
+        };
+        let stat = rustix::fs::fstat(&file).named("stat", object)?;
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        if kind != FileType::Symlink || (is_last && !follow_last) {
+            if is_last {
+                let file = Some((file, stat));
+                return Ok(Resolved { folder, name, path, file, is_descriptor: false });
+            } else if kind != FileType::Directory {
+                return Err(Error::new("open", object(), libc::ENOTDIR));
+            }
+            judge(Passed::Folder, &path, &stat)?;
+            (folder, place) = (file, path);
+        } else if rustix::fs::fstatfs(&folder).named("stat", object)?.f_type == PROC_SUPER_MAGIC {
+            // These lead to open files, which have no path that could be followed (proc_pid_fd(5)).
+            let flags = OFlags::PATH | OFlags::CLOEXEC;
+            let file = rustix::fs::openat(&folder, &name, flags, Mode::empty()).named("open", object)?;
+            if is_last {
+                let stat = rustix::fs::fstat(&file).named("stat", object)?;
+                let file = Some((file, stat));
+                return Ok(Resolved { folder, name, path, file, is_descriptor: true });
+            }
+            (folder, place) = (file, path);
+        } else {
+            links += 1;
+            if links > MAX_LINKS {
+                return Err(Error::new("open", object(), libc::ELOOP));
+            }
+            judge(Passed::Link, &path, &stat)?;
+            let target = rustix::fs::readlinkat(&file, "", Vec::new()).named("read link", object)?;
+            let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
+            rest.extend(components(&target));
+            if target.is_absolute() {
+                (folder, place) = (open_folder("/")?, "/".into());
+            }
+        }
+    }
+    let errno = if path.as_os_str().is_empty() { libc::ENOENT } else { libc::EISDIR };
+    Err(Error::new("open", path.display().to_string(), errno))
+}
+
+fn open_folder(path: &str) -> Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::openat(CWD, path, flags, Mode::empty()).named("open", || format!("folder {path}"))
+}
+
+/// The components of a path, the last first.
+pub(crate) fn components(path: &Path) -> Vec<OsString> {
+    let passed = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::ParentDir);
+    path.components().rev().filter(|part| passed(*part)).map(|part| part.as_os_str().to_owned()).collect()
+}
+
+/// Whether it belongs to the user that this process acts as.
+pub(crate) fn is_own(stat: &Stat) -> bool {
+    stat.st_uid == process::user()
+}
+
+/// Whether it belongs to root. In a user namespace without root, root's files belong to `nobody`.
+pub(crate) fn is_roots(stat: &Stat) -> bool {
+    stat.st_uid == 0 || (stat.st_uid == NOBODY && userns::is_nested())
+}
+
+/// A copy of the descriptor of this process that `path` names, such as `/dev/stdout` or, in process substitution, `/dev/fd/63`.
+/// `None` for every other path.
+#[expect(unsafe_code, reason = "no safe function copies a descriptor by its number")]
+pub(crate) fn own_descriptor(path: &Path) -> Option<Result<File>> {
+    let number: u16 = match path.to_str()? {
+        "/dev/stdin" => 0,
+        "/dev/stdout" => 1,
+        "/dev/stderr" => 2,
+        text => {
+            let folders = ["/dev/fd/", "/proc/self/fd/"];
+            folders.iter().find_map(|folder| text.strip_prefix(folder))?.parse().ok()?
+        }
+    };
+    // SAFETY: the call takes no pointer; a number that is not open is refused with EBADF.
+    let copy = unsafe { libc::fcntl(i32::from(number), libc::F_DUPFD_CLOEXEC, 0) };
+    if copy < 0 {
+        return Some(Err(Error::last("open", path.display().to_string())));
+    }
+    // SAFETY: the kernel has just made this descriptor for us, and nothing else has it.
+    Some(Ok(unsafe { File::from_raw_fd(copy) }))
+}

@@ -1,0 +1,138 @@
+//! Which files may be trusted: those that no other user can have written.
+//!
+//! Root follows the rule of OpenSSH's `StrictModes` (sshd_config(5)): the file, every link and every folder on the way belong to
+//! root, and no one else can write them. Folders such as /tmp pass, as only owners can replace their files there. Other users
+//! refuse files that another user owns or every user can write, so that a umask of 002 keeps working.
+#![expect(clippy::disallowed_methods, reason = "a trusted file is opened by its descriptor")]
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, Stat};
+use thiserror::Error;
+
+use crate::error::Context;
+use crate::process;
+use crate::resolve::{OTHERS_WRITE, Passed, STICKY, is_own, is_roots, own_descriptor, resolve};
+
+/// Who may read a trusted file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    Anyone,
+    /// Its owner alone, or a group that root has given it to.
+    Owner,
+}
+
+/// Why a file was not opened.
+#[derive(Debug, Error)]
+pub enum TrustError {
+    #[error("cannot trust {}: {problem}", path.display())]
+    Untrusted {
+        path: PathBuf,
+        problem: String,
+        /// A command.
+        remedy: String,
+    },
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// What is wrong with a file, link or folder, and the command that mends it.
+type Problem = (String, String);
+
+/// Opens a file for reading if no other user can have written it. A descriptor of this process, such as /dev/stdin, is
+/// trusted: whoever started the process opened it.
+///
+/// # Errors
+/// When it is missing, unreadable or not to be trusted.
+pub fn open_trusted(path: &Path, readers: Readers) -> Result<File, TrustError> {
+    let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
+    if let Some(file) = own_descriptor(path) {
+        return file.map_err(|error| unreadable(error.into()));
+    }
+    let file = judged(path, readers)?;
+    // Opened again only now: opening a pipe or device before it is trusted could block.
+    let place = format!("/proc/self/fd/{}", file.as_raw_fd());
+    OpenOptions::new().read(true).open(place).map_err(unreadable)
+}
+
+/// Refuses a file, such as a program, that another user can have written.
+///
+/// # Errors
+/// As [`open_trusted`].
+pub fn require_trusted(path: &Path) -> Result<(), TrustError> {
+    judged(path, Readers::Anyone).map(drop)
+}
+
+/// The file, opened with O_PATH. One that does not exist is reported as missing, whatever is wrong with its folders.
+fn judged(path: &Path, readers: Readers) -> Result<OwnedFd, TrustError> {
+    let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
+    let mut problem = None;
+    let (file, stat) = locate(path, &mut problem).map_err(unreadable)?;
+    match problem.or_else(|| problem_of_file(path, &stat, readers)) {
+        Some((problem, remedy)) => Err(TrustError::Untrusted { path: path.to_owned(), problem, remedy }),
+        None => Ok(file),
+    }
+}
+
+fn locate(path: &Path, problem: &mut Option<Problem>) -> io::Result<(OwnedFd, Stat)> {
+    if process::user() != 0 {
+        let object = || path.display().to_string();
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(CWD, path, flags, Mode::empty()).named("open", object)?;
+        let stat = rustix::fs::fstat(&file).named("stat", object)?;
+        return Ok((file, stat));
+    }
+    let found = resolve(&std::path::absolute(path)?, true, &mut |passed, path, stat| {
+        if problem.is_none() {
+            *problem = problem_on_the_way(passed, path, stat);
+        }
+        Ok(())
+    })?;
+    found.file.ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+/// What would let another user replace the file, seen by root.
+fn problem_on_the_way(passed: Passed, path: &Path, stat: &Stat) -> Option<Problem> {
+    let (name, mode) = (path.display(), stat.st_mode & 0o7777);
+    let noun = if passed == Passed::Folder { "folder" } else { "link" };
+    if !is_own(stat) && !is_roots(stat) {
+        let command = if passed == Passed::Folder { "chown" } else { "chown -h" };
+        let problem = format!("the {noun} {name} belongs to user {}", stat.st_uid);
+        return Some((problem, format!("{command} root {name}")));
+    }
+    let is_open = passed == Passed::Folder && mode & OTHERS_WRITE != 0 && mode & STICKY == 0;
+    let problem = || format!("other users can replace files in the folder {name} (mode {mode:04o})");
+    is_open.then(|| (problem(), format!("chmod go-w {name}")))
+}
+
+fn problem_of_file(path: &Path, stat: &Stat, readers: Readers) -> Option<Problem> {
+    let (name, mode) = (path.display(), stat.st_mode & 0o7777);
+    let is_root = process::user() == 0;
+    if !is_own(stat) && !is_roots(stat) {
+        let owner = if is_root { "root".to_owned() } else { process::user().to_string() };
+        return Some((format!("it belongs to user {}", stat.st_uid), format!("chown {owner} {name}")));
+    } else if FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice {
+        // What is written to one is not read from it.
+        return None;
+    }
+    let (writers, who, bits) =
+        if is_root { (OTHERS_WRITE, "other users", "go-w") } else { (0o002, "every user", "o-w") };
+    // Keys of services often belong to root and a group, as /etc/ssl/private has them on Debian.
+    let secret = if is_roots(stat) { 0o037 } else { 0o077 };
+    if readers == Readers::Owner && mode & secret != 0 {
+        let problem = format!("it is secret, and other users can read it (mode {mode:04o})");
+        return Some((problem, format!("chmod 600 {name}")));
+    }
+    let is_open = mode & writers != 0;
+    is_open.then(|| (format!("{who} can write it (mode {mode:04o})"), format!("chmod {bits} {name}")))
+}
+
+#[cfg(test)]
+mod tests;
