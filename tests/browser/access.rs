@@ -122,12 +122,6 @@ pub(crate) fn refused() {
 }
 
 /// A file that only its owner can read.
-fn secret(sandbox: &Sandbox, name: &str, text: &str) -> String {
-    let file = sandbox.file(name, text);
-    chmod(&file, 0o600);
-    file
-}
-
 fn chmod(file: &str, mode: u32) {
     fs::set_permissions(file, Permissions::from_mode(mode)).expect("ours");
 }
@@ -137,17 +131,17 @@ const TOKEN: &str = "a-token-that-is-long-enough";
 pub(crate) fn token_file() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
-    let short = secret(&sandbox, "short", "hunter2\n");
+    let short = sandbox.secret("short", "hunter2\n");
     let refused = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--token-file", &short]);
     assert!(refused.status == Some(64) && refused.err.contains("7 characters"), "{refused:?}");
     let missing = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--token-file", "nowhere"]);
     assert!(missing.status == Some(1) && missing.err.contains("nowhere"), "{missing:?}");
     // On loopback too, where one is given.
-    let file = secret(&sandbox, "token", TOKEN);
-    for mode in [0o604, 0o640, 0o644, 0o660, 0o602] {
+    let file = sandbox.secret("token", TOKEN);
+    for mode in [0o604, 0o644, 0o660, 0o666] {
         chmod(&file, mode);
         let refused = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--token-file", &file]);
-        let hint = refused.err.contains("can be read by others") && refused.err.contains("chmod 600");
+        let hint = refused.err.contains("other users can read it") && refused.err.contains("chmod 600");
         assert!(refused.status == Some(64) && hint, "{mode:o}: {refused:?}");
     }
     chmod(&file, 0o600);
@@ -177,7 +171,7 @@ fn signed_in(server: &WebServer) -> String {
 pub(crate) fn cookies() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
-    let file = secret(&sandbox, "token", TOKEN);
+    let file = sandbox.secret("token", TOKEN);
     let server = WebServer::start(&sandbox, &["--token-file", &file]);
     let reads = |server: &WebServer, cookie: &str| {
         server.answer("GET /", &head(server, cookie), "").contains("egress-1")
@@ -202,7 +196,7 @@ pub(crate) fn cookies() {
 pub(crate) fn guesses() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
-    let file = secret(&sandbox, "token", TOKEN);
+    let file = sandbox.secret("token", TOKEN);
     for attack in ["form", "header", "both"] {
         let server = WebServer::start(&sandbox, &["--token-file", &file]);
         let cookie = signed_in(&server);
@@ -241,7 +235,7 @@ pub(crate) fn encrypted() {
     kept::keep(&sandbox, &PLAIN);
     let [cert, key] = certificate(&sandbox, "own");
     let [other, _] = certificate(&sandbox, "other");
-    let token = secret(&sandbox, "token", TOKEN);
+    let token = sandbox.secret("token", TOKEN);
     let server =
         WebServer::start(&sandbox, &["--tls-cert", &cert, "--tls-key", &key, "--token-file", &token]);
     let place = server.origin.strip_prefix("https://").expect("it says that it is encrypted").to_owned();
@@ -291,7 +285,7 @@ pub(crate) fn unfit_certificates() {
     let sandbox = sandbox();
     let [cert, key] = certificate(&sandbox, "own");
     let [_, foreign] = certificate(&sandbox, "other");
-    let nothing = secret(&sandbox, "nothing", "nothing\n");
+    let nothing = sandbox.secret("nothing", "nothing\n");
     let open = sandbox.file("open", &fs::read_to_string(&key).expect("PEM"));
     chmod(&open, 0o644);
     for (cert, key, status, said) in [

@@ -183,7 +183,7 @@ pub(super) fn no_file_named() {
 pub(super) fn endless_documents() {
     let sandbox = sandbox();
     let array = format!("schema = 1\nx = [{}]\n", "1,".repeat(25 << 20));
-    let long = sandbox.file("long.toml", &array);
+    let long = sandbox.secret("long.toml", &array);
     let token = ["web", "--listen", "127.0.0.1:0", "--token-file"];
     let key = ["client", "127.0.0.1", "--username", "a", "--rsa-public-key-path"];
     let keys =

@@ -18,6 +18,7 @@ mod hostile;
 mod hostile_input;
 mod kept;
 mod memory;
+mod other_users;
 mod plot;
 mod rights;
 mod shared_store;
@@ -356,7 +357,30 @@ const CASES: &[Case] = &[
         needs: &[],
         test: a_reader_that_leaves_early,
     },
+    Case {
+        name: "refuses_a_configuration_file_that_another_user_could_write",
+        needs: OTHER_USERS,
+        test: other_users::configuration_file,
+    },
+    Case {
+        name: "refuses_a_fleet_file_that_another_user_could_write",
+        needs: OTHER_USERS,
+        test: other_users::fleet_file,
+    },
+    Case {
+        name: "refuses_a_watch_plan_or_hook_that_another_user_could_write",
+        needs: OTHER_USERS,
+        test: other_users::plan_and_hook,
+    },
+    Case {
+        name: "refuses_secrets_that_other_users_can_read",
+        needs: OTHER_USERS,
+        test: other_users::secrets,
+    },
 ];
+
+/// What is needed to act as several users.
+const OTHER_USERS: &[Need] = &[Need::OtherUsers, Need::Program("openssl", "openssl")];
 
 /// What is needed to take rights away.
 const FALLBACK: &[Need] = &[Need::Root, Need::Program("setpriv", "util-linux")];

@@ -65,6 +65,15 @@ impl Sandbox {
         path.to_str().expect("temporary folders have plain names").to_owned()
     }
 
+    /// The same of a secret, which no other user can read.
+    #[must_use]
+    pub fn secret(&self, name: &str, text: &str) -> String {
+        let path = self.file(name, text);
+        let bits = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(&path, bits).expect("it is ours");
+        path
+    }
+
     /// `plumb` with these arguments, not yet started.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {

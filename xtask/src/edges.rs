@@ -93,8 +93,8 @@ pub(crate) const CRATES: &[CrateRule] = &[
     CrateRule { name: "probe", level: Adapters, may_use: &["protocol", "workload", "samples", "sys", "units"],
         why: "a probe reads the kernel; whom it watches is said in the order's words; of the load it knows the transport, and \
               it knows no threshold" },
-    CrateRule { name: "store", level: Adapters, may_use: &["samples", "findings", "units"],
-        why: "runs are kept without knowing what a number means" },
+    CrateRule { name: "store", level: Adapters, may_use: &["samples", "findings", "sys", "units"],
+        why: "runs are kept without knowing what a number means; their files are opened as sys allows" },
 
     CrateRule { name: "lab", level: Orchestration,
         may_use: &["scenario", "workload", "samples", "protocol", "topology", "fleet", "machine", "memory", "policy", "stats", "units"],
@@ -111,8 +111,9 @@ pub(crate) const CRATES: &[CrateRule] = &[
               line's" },
     CrateRule { name: "cli", level: Interfaces,
         may_use: &["units", "workload", "scenario", "samples", "findings", "protocol", "stats", "import", "analysis", "report",
-            "topology", "machine", "memory", "policy", "traffic", "server", "probe", "store", "lab", "fleet", "web"],
-        why: "the command line wires the crates; an agent is a process to it, and system calls are beneath it" },
+            "topology", "machine", "memory", "policy", "traffic", "server", "probe", "store", "sys", "lab", "fleet", "web"],
+        why: "the command line wires the crates; an agent is a process to it; of the system it knows which files to trust and \
+              how to write one" },
 
     CrateRule { name: "plumb", level: Entry, may_use: &["cli", "agent", "lab", "protocol"],
         why: "the door chooses a personality and does nothing else" },

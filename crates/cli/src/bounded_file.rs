@@ -7,6 +7,11 @@ use std::{
     path::Path,
 };
 
+use anyhow::Context;
+use sys::{Readers, TrustError};
+
+use crate::failure::Misuse;
+
 /// The longest text: two hundred times the longest scenario that is built in.
 const LONGEST: u64 = 1 << 20;
 
@@ -62,6 +67,40 @@ pub(crate) fn read_ours(mut input: impl Read) -> io::Result<String> {
             return Err(Error::new(ErrorKind::FileTooLarge, message));
         }
         bytes.extend_from_slice(&piece[..read]);
+    }
+}
+
+/// The whole text of a file that decides what plumb runs, obeys or believes: no other user can have written it.
+///
+/// # Errors
+/// When another user can have written it, which names the command that mends it, or as [`read`].
+pub(crate) fn read_trusted(path: &Path) -> anyhow::Result<String> {
+    trusted(path, Readers::Anyone)
+}
+
+/// The same of a key or token, which no other user can read either.
+pub(crate) fn read_secret(path: &Path) -> anyhow::Result<String> {
+    trusted(path, Readers::Owner)
+}
+
+fn trusted(path: &Path, readers: Readers) -> anyhow::Result<String> {
+    let file = sys::open_trusted(path, readers).map_err(untrusted)?;
+    read_up_to(file, LONGEST).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Refuses a file, such as a program, that another user can have written.
+pub(crate) fn require_trusted(path: &Path) -> anyhow::Result<()> {
+    sys::require_trusted(path).map_err(untrusted)
+}
+
+fn untrusted(error: TrustError) -> anyhow::Error {
+    match error {
+        TrustError::Untrusted { ref remedy, .. } => {
+            Misuse::new(error.to_string()).hint(format!("`{remedy}`, if what it holds is yours")).into()
+        }
+        TrustError::Unreadable { path, source } => {
+            anyhow::Error::new(source).context(format!("cannot read {}", path.display()))
+        }
     }
 }
 

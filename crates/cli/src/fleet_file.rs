@@ -11,7 +11,7 @@ use protocol::HostPolicy;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::{bounded_file, failure::Misuse, misread, misread::Misread, secret_file, settings};
+use crate::{bounded_file, failure::Misuse, misread, misread::Misread, settings};
 
 /// Names a file in place of the usual one.
 const VARIABLE: &str = "PLUMB_FLEET";
@@ -55,7 +55,7 @@ impl FleetFile {
 
     /// The one in `file`; what it names is beside it. `called` stands in place of its name.
     pub(crate) fn read(file: &Path, called: Option<&str>) -> anyhow::Result<Self> {
-        let text = bounded_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let text = bounded_file::read_trusted(file)?;
         let Document { server, name, key, ca, controllers, policy } = misread::parse(file, &text, HELP)?;
         let is_none = |name: &&Spanned<String>| !fleet::is_name(name.get_ref());
         if let Some(name) = controllers.iter().flatten().chain(&name).find(is_none) {
@@ -71,13 +71,14 @@ impl FleetFile {
         })?;
         let beside = |path: PathBuf| file.parent().map(|folder| folder.join(&path)).unwrap_or(path);
         let key = key.map(|key| read_key(&beside(key))).transpose()?;
-        let access = ServerAccess { server, name, key, ca: ca.map(beside) };
+        let ca = ca.map(beside);
+        ca.as_deref().map(bounded_file::require_trusted).transpose()?;
+        let access = ServerAccess { server, name, key, ca };
         let controllers = controllers.map(|names| names.into_iter().map(Spanned::into_inner).collect());
         Ok(Self { access, controllers, policy: policy.unwrap_or_default() })
     }
 }
 
 fn read_key(file: &Path) -> anyhow::Result<NKey> {
-    let about = || format!("the key {}", file.display());
-    NKey::read(&secret_file::read(file, about)?).with_context(about)
+    NKey::read(&bounded_file::read_secret(file)?).with_context(|| format!("the key {}", file.display()))
 }

@@ -32,7 +32,6 @@ mod pin;
 mod progress;
 mod remedy_results;
 mod run_reference;
-mod secret_file;
 mod settings;
 mod source;
 mod sparkline;

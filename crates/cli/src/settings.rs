@@ -1,9 +1,12 @@
 //! Defaults that a user keeps in a file ($XDG_CONFIG_HOME/plumb/config.toml), below flags and environment. Must not know what is
 //! done with them.
 
-use std::{env, io::ErrorKind, path::PathBuf};
+use std::{
+    env,
+    io::{self, ErrorKind},
+    path::PathBuf,
+};
 
-use anyhow::Context;
 use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{bounded_file, commands::run::probe, misread};
@@ -56,18 +59,17 @@ impl Settings {
     /// Those of this user; none where there is no file.
     pub(crate) fn read() -> anyhow::Result<Self> {
         let Some(file) = file() else { return Ok(Self::default()) };
-        match bounded_file::read(&file) {
+        // `su` and `sudo -u` may leave HOME that of another user: a file that cannot be read is not meant.
+        let is_absent = |error: &io::Error| {
+            matches!(
+                error.kind(),
+                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied
+            )
+        };
+        match bounded_file::read_trusted(&file) {
             Ok(text) => Ok(misread::parse(&file, &text, HELP)?),
-            // `su` and `sudo -u` may leave HOME that of another user, whose file is not meant.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied
-                ) =>
-            {
-                Ok(Self::default())
-            }
-            Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
+            Err(error) if error.downcast_ref().is_some_and(is_absent) => Ok(Self::default()),
+            Err(error) => Err(error),
         }
     }
 }

@@ -17,7 +17,7 @@ use web::{Config, Documents, Rendition, Tls, TlsError, Token};
 use super::report::FormatName;
 use crate::{
     destination, exit::Exit, failure::Misuse, global_flags::GlobalFlags, interrupt, output, remedy_results,
-    run_reference, secret_file, store_path,
+    run_reference, store_path,
 };
 
 const ABOUT: &str = "Serves pages over the runs that are kept: a list with search, each run's report, two runs compared, a result's \
@@ -74,15 +74,12 @@ impl WebArgs {
     /// What encrypts, where both files are given.
     fn tls(&self) -> anyhow::Result<Option<Tls>> {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
-        let tls = Tls::new(
-            &pem_in(certificate)?,
-            secret_file::read(key, || format!("the key {}", key.display()))?.as_bytes(),
-        )
-        .map_err(|error| {
-            let file = if matches!(error, TlsError::Key(_)) { key } else { certificate };
-            let misuse = Misuse::new(format!("cannot serve HTTPS with {}: {error}", file.display()));
-            misuse.hint(SELF_SIGNED)
-        })?;
+        let tls =
+            Tls::new(&pem_in(certificate)?, bounded_file::read_secret(key)?.as_bytes()).map_err(|error| {
+                let file = if matches!(error, TlsError::Key(_)) { key } else { certificate };
+                let misuse = Misuse::new(format!("cannot serve HTTPS with {}: {error}", file.display()));
+                misuse.hint(SELF_SIGNED)
+            })?;
         Ok(Some(tls))
     }
 
@@ -108,7 +105,7 @@ impl WebArgs {
     }
 }
 
-/// A key as PEM has a few kilobytes, a chain of certificates some more.
+/// A chain of certificates as PEM has a few kilobytes.
 const LONGEST_PEM: u64 = 1 << 20;
 
 fn pem_in(path: &Path) -> anyhow::Result<Vec<u8>> {
@@ -122,7 +119,7 @@ fn pem_in(path: &Path) -> anyhow::Result<Vec<u8>> {
 
 fn token_in(path: &Path) -> anyhow::Result<Token> {
     let name = path.display();
-    let text = secret_file::read(path, || format!("the token file {name}"))?;
+    let text = bounded_file::read_secret(path)?;
     Token::new(&text).map_err(|error| {
         let misuse = Misuse::new(format!("what {name} holds is no token: {error}"));
         misuse.hint("`(umask 077; head -c 24 /dev/urandom | base64 > FILE)` makes one").into()

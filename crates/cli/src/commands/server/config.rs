@@ -1,11 +1,12 @@
 //! What the flags of `plumb server` come to together: a standing server's settings.
 
-use std::path::Path;
-
 use server::{Auth, Config, Limits};
 
 use super::flags::ServerArgs;
-use crate::{bounded_file, failure::Misuse};
+use crate::{
+    bounded_file,
+    failure::{self, Misuse},
+};
 
 /// The settings; reads the key and the list of users.
 pub(super) fn config(args: &ServerArgs) -> anyhow::Result<Config> {
@@ -34,15 +35,18 @@ fn auth(args: &ServerArgs) -> anyhow::Result<Option<Auth>> {
     };
     let skew = login.time_skew_threshold;
     Ok(Some(Auth {
-        private_key: read("the private key", key)?,
-        users: read("the list of users", users)?,
+        private_key: named("the private key", bounded_file::read_secret(key))?,
+        users: named("the list of users", bounded_file::read_trusted(users))?,
         skew,
     }))
 }
 
-fn read(what: &str, path: &Path) -> anyhow::Result<String> {
-    bounded_file::read(path)
-        .map_err(|error| Misuse::new(format!("cannot read {what} {}: {error}", path.display())).into())
+/// A file that a flag names and that cannot be read is a mistake in the flag.
+fn named(what: &str, text: anyhow::Result<String>) -> anyhow::Result<String> {
+    text.map_err(|error| match error.downcast::<Misuse>() {
+        Ok(misuse) => misuse.into(),
+        Err(error) => Misuse::new(format!("{what}: {}", failure::causes(&error))).into(),
+    })
 }
 
 #[cfg(test)]

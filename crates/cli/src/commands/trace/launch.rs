@@ -129,7 +129,7 @@ fn accept(door: &UnixListener, child: &mut Child) -> anyhow::Result<UnixStream> 
 }
 
 /// The program's file, as a shell would find it (execvp(3)).
-fn find(program: &OsStr) -> Result<PathBuf, Misuse> {
+pub(crate) fn find(program: &OsStr) -> Result<PathBuf, Misuse> {
     let named = Path::new(program);
     let can_run = |path: &PathBuf| {
         fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)

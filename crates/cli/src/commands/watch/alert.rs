@@ -1,6 +1,7 @@
 //! When somebody is told, and the program that tells them. Must not know how runs are compared.
 
 use std::{
+    path::{Path, PathBuf},
     process::Command,
     thread,
     time::{Duration, Instant},
@@ -11,6 +12,7 @@ use machine::Subprocess;
 use serde::Serialize;
 
 use super::{report::MeasurementReport, run_process::GLANCE};
+use crate::{bounded_file, commands::trace::launch};
 
 /// For how long a program that is told may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -46,6 +48,16 @@ pub(super) fn tell(hook: &[String], alert: Alert, report: &MeasurementReport) ->
     tell_within(PATIENCE, hook, alert, report)
 }
 
+/// The program of a hook, as execvp(3) finds it; `None` where there is none.
+///
+/// # Errors
+/// When another user can have written it.
+pub(super) fn hook_program(name: &str) -> anyhow::Result<Option<PathBuf>> {
+    let found = launch::find(name.as_ref()).ok();
+    found.as_deref().map(bounded_file::require_trusted).transpose()?;
+    Ok(found)
+}
+
 fn tell_within(
     patience: Duration,
     hook: &[String],
@@ -53,7 +65,8 @@ fn tell_within(
     report: &MeasurementReport,
 ) -> anyhow::Result<()> {
     let [program, arguments @ ..] = hook else { bail!("no program is named") };
-    let mut command = Command::new(program);
+    let found = hook_program(program)?;
+    let mut command = Command::new(found.as_deref().unwrap_or(Path::new(program)));
     command.args(arguments);
     command.env("PLUMB_RUN", report.run.as_ref().map_or("", |run| run.0.as_str()));
     command.env("PLUMB_SCENARIO", &report.scenario).env("PLUMB_ALERT", alert.word());

@@ -12,8 +12,17 @@ use serde::{Deserialize, Deserializer, de::Error};
 use toml::Spanned;
 use units::{Bytes, Nanos, Share};
 
-use super::schedule::{TimeOfDay, Timing};
-use crate::{bounded_file, commands::check, failure::Misuse, misread, misread::Misread};
+use super::{
+    alert,
+    schedule::{TimeOfDay, Timing},
+};
+use crate::{
+    bounded_file,
+    commands::check,
+    failure::{self, Misuse},
+    misread,
+    misread::Misread,
+};
 
 /// How often something may be measured: once a minute to once a month.
 const EVERY: (Nanos, Nanos) = (Nanos::from_secs(60), Nanos::from_secs(31 * 24 * 3600));
@@ -115,9 +124,15 @@ impl Default for Against {
 
 impl Plan {
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
-        let text = bounded_file::read(file)
-            .map_err(|error| Misuse::new(format!("cannot read the plan {}: {error}", file.display())))?;
-        Ok(Self::parse(file, &text)?)
+        let text = bounded_file::read_trusted(file).map_err(|error| {
+            error.downcast::<Misuse>().unwrap_or_else(|error| Misuse::new(failure::causes(&error)))
+        })?;
+        let plan = Self::parse(file, &text)?;
+        if let Some([program, ..]) = plan.hook.as_deref() {
+            // One that is not there yet is reported when it is to run.
+            let _ = alert::hook_program(program)?;
+        }
+        Ok(plan)
     }
 
     fn parse(file: &Path, text: &str) -> Result<Self, Misread> {
