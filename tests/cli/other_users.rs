@@ -3,16 +3,17 @@
 use std::{
     fs::{self, Permissions},
     os::unix::{
-        fs::{PermissionsExt, lchown, symlink},
+        fs::{MetadataExt, PermissionsExt, chown, lchown, symlink},
         process::CommandExt,
     },
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    thread,
 };
 
 use plumb_tests::{Output, Sandbox, WebServer, certificate};
 
-use crate::sandbox;
+use crate::{earlier, sandbox};
 
 const ATTACKER: u32 = 65_534;
 const USER: u32 = 65_533;
@@ -267,4 +268,208 @@ pub(crate) fn secrets() {
     piped.args(["-c", script, PLUMB]).env("PLUMB_DB", sandbox.database()).env("HOME", sandbox.home());
     let output = piped.output().map(Output::from).expect("bash is there");
     assert!(output.err.contains("5 characters"), "{output:?}");
+}
+
+/// Each command that writes a file which the user names, without that name, and what it writes in a folder so named.
+const WRITERS: &[(&[&str], &str)] = &[
+    (&["report", "latest", "-o"], "report.md"),
+    (&["report", "latest", "-o"], "report.html"),
+    (&["report", "latest", "--format", "csv", "-o"], "report"),
+    (&["compare", "latest", "latest", "-o"], "both.json"),
+    (&["runs", "export", "latest", "-o"], "run.json.gz"),
+    (&["plot", "latest", "--kind", "results", "-o"], "results.svg"),
+    (&["plot", "latest", "--kind", "results", "-o"], "results.png"),
+    (&["scenario", "new", "mine", "-o"], "mine.toml"),
+];
+
+/// A file of root's that no command may change, in a folder of its own.
+struct Secret {
+    path: PathBuf,
+    inode: u64,
+}
+
+impl Secret {
+    fn of(uid: u32, sandbox: &Sandbox) -> Self {
+        let path = folder(sandbox, "own").join("secret");
+        fs::write(&path, "secret").expect("the sandbox is ours");
+        mode(&path, 0o600);
+        [path.as_path(), path.parent().expect("it has one")].iter().for_each(|path| give(path, uid));
+        let inode = fs::metadata(&path).expect("it is there").ino();
+        Self { path, inode }
+    }
+
+    fn is_untouched(&self, case: &str) {
+        let found = fs::metadata(&self.path).expect("it is there");
+        assert_eq!((found.ino(), found.mode() & 0o7777), (self.inode, 0o600), "{case}");
+        assert_eq!(fs::read_to_string(&self.path).expect("it is there"), "secret", "{case}");
+        let others = fs::read_dir(self.path.parent().expect("it has one")).expect("it is ours").count();
+        assert_eq!(others, 1, "{case}");
+    }
+}
+
+pub(crate) fn planted_links() {
+    for uid in [0, USER] {
+        let sandbox = earlier::with_runs("shape-1.db.gz");
+        let store = sandbox.home().join("store");
+        fs::create_dir(&store).expect("the sandbox is ours");
+        fs::rename(sandbox.database(), store.join("runs.db")).expect("the sandbox is ours");
+        [&store, &store.join("runs.db")].iter().for_each(|path| give(path, uid));
+        let secret = Secret::of(uid, &sandbox);
+        let own = secret.path.parent().expect("it has one");
+        let folders = [(0o1777, 0), (0o775, 0), (0o777, 0), (0o755, ATTACKER)];
+        for ((words, name), (shared_mode, owner)) in WRITERS.iter().zip(folders.iter().cycle()) {
+            for (at, target) in [(*name, secret.path.as_path()), (*name, &own.join("none")), ("folder", own)]
+            {
+                let shared = folder(&sandbox, "shared");
+                let link = shared.join(at);
+                symlink(target, &link).expect("root may");
+                give(&link, ATTACKER);
+                chown(&shared, Some(*owner), Some(ATTACKER)).expect("root may");
+                mode(&shared, *shared_mode);
+                let path = if at == "folder" { link.join(name) } else { link };
+                let path = path.to_str().expect("plain names");
+                let set = [("PLUMB_DB", &*store.join("runs.db")), ("HOME", &*store)];
+                let output = by(uid, &sandbox, &set, &[words, &[path][..]].concat());
+                let case = format!("{words:?} {path} {shared_mode:o} as {uid}: {output:?}");
+                let is_named = ["link", "exists"].iter().any(|word| output.err.contains(word));
+                assert!(output.status != Some(0) && is_named, "{case}");
+                secret.is_untouched(&case);
+                fs::remove_dir_all(&shared).expect("root may");
+            }
+        }
+    }
+}
+
+pub(crate) fn planted_manual_pages() {
+    let sandbox = sandbox();
+    let secret = Secret::of(0, &sandbox);
+    for name in ["plumb-run.1", "plumb.1"] {
+        let shared = folder(&sandbox, "shared");
+        mode(&shared, 0o1777);
+        symlink(&secret.path, shared.join(name)).expect("root may");
+        give(&shared.join(name), ATTACKER);
+        let output = by(0, &sandbox, &[], &["man", "-o", shared.to_str().expect("plain names")]);
+        assert!(output.status == Some(1) && output.err.contains(name), "{output:?}");
+        secret.is_untouched(name);
+        fs::remove_dir_all(&shared).expect("root may");
+    }
+}
+
+pub(crate) fn planted_files_and_pipes() {
+    let sandbox = earlier::with_runs("shape-1.db.gz");
+    let shared = folder(&sandbox, "shared");
+    let path = shared.join("report.md");
+    let text = path.to_str().expect("plain names");
+    mode(&shared, 0o1777);
+    // A file of the attacker's does not stay writable.
+    fs::write(&path, "planted").expect("root may");
+    mode(&path, 0o666);
+    give(&path, ATTACKER);
+    let _ = sandbox.succeed(&["report", "latest", "-o", text]);
+    let written = fs::metadata(&path).expect("it was written");
+    assert_eq!((written.uid(), written.mode() & 0o022), (0, 0));
+    fs::remove_file(&path).expect("root may");
+    // What the attacker reads from gets nothing, and holds nobody up.
+    assert!(Command::new("mkfifo").arg(&path).status().expect("coreutils").success());
+    give(&path, ATTACKER);
+    let output = sandbox.plumb(&["report", "latest", "-o", text]);
+    assert!(output.status == Some(1) && output.err.contains("user 65534 made it"), "{output:?}");
+}
+
+pub(crate) fn own_links_and_pipes() {
+    let sandbox = earlier::with_runs("shape-1.db.gz");
+    let home = sandbox.home();
+    let of = |path: &Path| fs::read_to_string(path).expect("it was written");
+    // A link of root's own stays, and what it leads to keeps its permissions.
+    let (target, link) = (home.join("target.md"), home.join("link.md"));
+    fs::write(&target, "old").expect("ours");
+    mode(&target, 0o640);
+    symlink("target.md", &link).expect("ours");
+    let _ = sandbox.succeed(&["report", "latest", "-o", link.to_str().expect("plain names")]);
+    assert!(fs::symlink_metadata(&link).expect("it stays").is_symlink() && of(&target).len() > 100);
+    assert_eq!(fs::metadata(&target).expect("it stays").mode() & 0o7777, 0o640);
+    let written = of(&target);
+    let report = ["report", "latest", "-f", "markdown", "-o"];
+    assert_eq!(sandbox.succeed(&[&report[..], &["/dev/stdout"]].concat()).out, written);
+    assert_eq!(sandbox.succeed(&[&report[..], &["/dev/fd/1"]].concat()).out, written);
+    let _ = sandbox.succeed(&[&report[..], &["/dev/null"]].concat());
+    let shell = |script: &str| {
+        let mut command = Command::new("bash");
+        command.args(["-c", script, PLUMB]).env("PLUMB_DB", sandbox.database()).env("HOME", home);
+        let output = command.env("NO_COLOR", "1").current_dir(home).output().map(Output::from);
+        let output = output.expect("bash is there");
+        assert_eq!(output.status, Some(0), "{script}: {output:?}");
+    };
+    shell(
+        "\"$0\" report latest -f markdown -o >(cat > process); wait $!; while [ ! -s process ]; do sleep 0.05; done",
+    );
+    shell("echo before > appended; \"$0\" report latest -f markdown -o /dev/stdout >> appended");
+    assert_eq!(of(&home.join("appended")), format!("before\n{written}"));
+    let pipe = home.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("coreutils").success());
+    let reader = thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read_to_string(pipe).expect("text")
+    });
+    let _ = sandbox.succeed(&[&report[..], &[pipe.to_str().expect("plain names")]].concat());
+    assert_eq!(reader.join().expect("it reads"), written);
+    let left = fs::read_dir(home).expect("ours").filter_map(Result::ok);
+    let left: Vec<_> =
+        left.map(|entry| entry.file_name()).filter(|name| name.to_string_lossy().contains("part")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+pub(crate) fn planted_next_to_a_store() {
+    for (name, is_hard_link, shared_mode, owner) in [
+        ("runs.db.plan.watch", false, 0o775, 0),
+        ("runs.db.plan.watch", false, 0o755, ATTACKER),
+        ("runs.db.plan.watch-lock", false, 0o1777, 0),
+        ("runs.db.plan.watch-lock", true, 0o775, 0),
+    ] {
+        let sandbox = earlier::with_runs("runs.db.gz");
+        let record = sandbox.succeed(&["report", "latest:kinds", "--format", "raw"]).out;
+        let record: serde_json::Value = serde_json::from_str(&record).expect("a record is JSON");
+        let _ = sandbox.file("kinds.toml", record["header"]["scenario"]["text"].as_str().expect("a text"));
+        let plan =
+            "[[measure]]\nscenario = \"kinds.toml\"\nevery = \"1h\"\n[budget]\nbytes_per_day = \"1kB\"\n";
+        let plan = sandbox.file("plan.toml", plan);
+        let secret = Secret::of(0, &sandbox);
+        let shared = folder(&sandbox, "shared");
+        fs::rename(sandbox.database(), shared.join("runs.db")).expect("ours");
+        if is_hard_link {
+            fs::hard_link(&secret.path, shared.join(name)).expect("root may");
+        } else {
+            symlink(&secret.path, shared.join(name)).expect("root may");
+            give(&shared.join(name), ATTACKER);
+        }
+        chown(&shared, Some(owner), Some(ATTACKER)).expect("root may");
+        mode(&shared, shared_mode);
+        let store = shared.join("runs.db");
+        let output =
+            by(0, &sandbox, &[("PLUMB_DB", &store), ("HOME", sandbox.home())], &["watch", &plan, "--once"]);
+        let case = format!("{name} {shared_mode:o} {owner}: {output:?}");
+        assert!(output.status == Some(65) && output.err.contains(name), "{case}");
+        secret.is_untouched(&case);
+    }
+}
+
+pub(crate) fn pipes_next_to_a_store() {
+    for name in ["runs.db.plan.watch", "runs.db.plan.watch-lock", "runs.db.other.lock"] {
+        let sandbox = earlier::with_runs("runs.db.gz");
+        let shared = folder(&sandbox, "shared");
+        fs::rename(sandbox.database(), shared.join("runs.db")).expect("ours");
+        mode(&shared, 0o1777);
+        let plan = sandbox.file(
+            "plan.toml",
+            "[[measure]]\nscenario = \"quick\"\nevery = \"1h\"\n[budget]\nbytes_per_day = \"1kB\"\n",
+        );
+        let pipe = shared.join(name);
+        assert!(Command::new("mkfifo").arg(&pipe).status().expect("coreutils").success());
+        give(&pipe, ATTACKER);
+        let mut command = Command::new("timeout");
+        command.args(["120", PLUMB, "watch", &plan, "--once"]).env("PLUMB_DB", shared.join("runs.db"));
+        let output = command.env("HOME", sandbox.home()).output().map(Output::from).expect("coreutils");
+        // 124: it was waiting for the other end of the pipe.
+        assert_ne!(output.status, Some(124), "{name}: {output:?}");
+    }
 }

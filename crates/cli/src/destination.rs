@@ -1,14 +1,10 @@
 //! Where a report goes: this terminal, or a file whose ending tells its format. Must not know what is reported.
 
-use std::{
-    fs::{self, File},
-    io::{self, Write},
-    path::Path,
-    process,
-};
+use std::{fs, io, path::Path};
 
 use ::report::{Format, Options, SingleFormat};
 use anyhow::Context;
+use sys::output_file;
 
 use crate::{failure::Misuse, output, width};
 
@@ -72,23 +68,9 @@ pub(crate) fn write_bytes(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
     replace(path, contents).with_context(|| cannot_write(path))
 }
 
-/// Writes a file beside the one that is meant and gives it its name once it is whole: a full disk leaves what was there
-/// before, or nothing. What is no file, such as a pipe or a device, is written as it is.
+/// Replaces a file at once: a full disk leaves the old one, or none.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A link stays one: what it leads to is replaced.
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        return fs::write(path, bytes);
-    }
-    let mut name = path.clone().into_os_string();
-    name.push(format!(".{}.part", process::id()));
-    let part = Path::new(&name);
-    let written = write_like(part, path, bytes).and_then(|()| fs::rename(part, path));
-    if written.is_err() {
-        // It is only half of a file; why is told already.
-        let _ = fs::remove_file(part);
-    }
-    written
+    Ok(output_file::replace(path, bytes)?)
 }
 
 /// The same of a text, with the file in the error.
@@ -98,14 +80,4 @@ pub(crate) fn replace_text(path: &Path, text: &str) -> anyhow::Result<()> {
 
 fn cannot_write(path: &Path) -> String {
     format!("cannot write to {}", path.display())
-}
-
-/// With the permissions that the file has which it is to replace.
-fn write_like(part: &Path, model: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(part)?;
-    if let Ok(model) = fs::metadata(model) {
-        file.set_permissions(model.permissions())?;
-    }
-    file.write_all(bytes)?;
-    file.sync_all()
 }

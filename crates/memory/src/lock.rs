@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use sys::output_file;
+
 use crate::error::MemoryError;
 
 /// The right to move the memory of a process of QEMU. Nobody else who asks for it here has it while this lives.
@@ -23,7 +25,7 @@ impl MemoryLock {
         let path = folder.join(format!("memory-{pid}-{started}.lock"));
         let refused = |error: std::io::Error| MemoryError::NoLock { path: path.clone(), source: error };
         fs::create_dir_all(folder).map_err(refused)?;
-        let file = File::options().create(true).append(true).open(&path).map_err(refused)?;
+        let file = output_file::open_lock(&path).map_err(|error| refused(error.into()))?;
         match file.try_lock() {
             Ok(()) => Ok(Self { path, _file: file }),
             Err(TryLockError::WouldBlock) => Err(MemoryError::Locked { pid, lock: path }),

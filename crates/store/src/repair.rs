@@ -9,6 +9,7 @@ use std::{
 };
 
 use samples::{RunId, RunRecord, RunState, Trial, UnreadablePart};
+use sys::output_file;
 
 use crate::{
     database::{Database, Row, values},
@@ -83,12 +84,15 @@ impl Store {
         let new_path = beside(&path, "repaired");
         // One of a repair that was interrupted.
         let _ = fs::remove_file(&new_path);
+        // SQLite would follow a link that another user puts there.
+        let failed = |error: sys::Error| StoreError::Folder { folder: path.clone(), source: error.into() };
+        output_file::write_new(&new_path, b"", 0o666).map_err(failed)?;
         let mut new = Self::open_with_patience(&new_path, self.place.patience)?;
         let (kept, lost) = self.salvage(&mut new)?;
         drop((self, new));
         let old = free_name(&path);
-        let moved = fs::rename(&path, &old).and_then(|()| fs::rename(&new_path, &path));
-        moved.map_err(|source| StoreError::Folder { folder: path.clone(), source })?;
+        let moved = output_file::rename(&path, &old).and_then(|()| output_file::rename(&new_path, &path));
+        moved.map_err(failed)?;
         Ok(Repair { kept, lost, old })
     }
 

@@ -1,12 +1,15 @@
 //! `plumb man`: the pages of help as manual pages (man(7)).
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context;
 use clap::{Args, Command};
 use clap_mangen::Man;
 
-use crate::{args, exit::Exit, failure::Misuse, output};
+use crate::{args, destination, exit::Exit, failure::Misuse, output};
 
 /// Flags of `plumb man`.
 #[derive(Debug, Args)]
@@ -19,6 +22,18 @@ pub(crate) struct ManArgs {
     output: Option<PathBuf>,
 }
 
+/// Writes the page of a command, and those of its subcommands.
+fn write_all(command: &Command, folder: &Path) -> anyhow::Result<()> {
+    let (page, mut text) = (Man::new(command.clone()), Vec::new());
+    page.render(&mut text)?;
+    let file = folder.join(page.get_filename());
+    destination::replace(&file, &text).with_context(|| format!("cannot write {}", file.display()))?;
+    command
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .try_for_each(|it| write_all(it, folder))
+}
+
 /// Prints or writes them.
 pub(crate) fn run(args: &ManArgs) -> anyhow::Result<Exit> {
     let mut tree = without_help(args::tree());
@@ -26,7 +41,7 @@ pub(crate) fn run(args: &ManArgs) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.output {
         let cannot = || format!("cannot write the manual pages to {}", folder.display());
         fs::create_dir_all(folder).with_context(cannot)?;
-        clap_mangen::generate_to(tree, folder).with_context(cannot)?;
+        write_all(&tree, folder)?;
         output::aside(format_args!("wrote the manual pages to {}", folder.display()));
         return Ok(Exit::Success);
     }

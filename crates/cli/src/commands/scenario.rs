@@ -2,8 +2,7 @@
 
 use std::{
     collections::HashSet,
-    fs::{self, File},
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -17,6 +16,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use lab::Forecast;
 use samples::{Arm, Objective};
 use serde_json::json;
+use sys::output_file;
 use units::{Nanos, Share};
 
 use crate::{
@@ -117,13 +117,8 @@ pub(super) fn write_new(name: &str, text: &str, output: Option<&Path>) -> anyhow
     if path.as_os_str() == "-" {
         return Ok(output::text(text)?);
     }
-    let file = File::create_new(&path).and_then(|mut file| {
-        // Half of one would be there under the name that the next try asks for.
-        file.write_all(text.as_bytes()).inspect_err(|_| drop(fs::remove_file(&path)))
-    });
-    if let Err(error) = file {
-        let message = format!("cannot write {}: {error}", path.display());
-        return Err(Misuse::new(message).hint("choose another name, or --output FILE").into());
+    if let Err(error) = output_file::write_new(&path, text.as_bytes(), 0o666) {
+        return Err(Misuse::new(error.to_string()).hint("choose another name, or --output FILE").into());
     }
     let path = if path.components().count() > 1 { path } else { Path::new(".").join(path) };
     let shown = path.display();

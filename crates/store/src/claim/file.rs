@@ -2,13 +2,14 @@
 
 use std::{
     ffi::OsStr,
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, TryLockError},
     io::{self, Read, Write},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
 use samples::RunId;
+use sys::output_file;
 
 use crate::error::StoreError;
 
@@ -29,7 +30,7 @@ pub(super) fn claim(database: &Path, run: &RunId) -> Result<FileClaim, StoreErro
     let cannot =
         |reason: io::Error| StoreError::CannotOpen { path: path.clone(), reason: reason.to_string() };
     loop {
-        let mut file = lock_file(&path).map_err(cannot)?;
+        let mut file = output_file::open_lock(&path).map_err(|error| cannot(error.into()))?;
         match file.try_lock() {
             // Its last owner may have removed it between both steps: what is locked then is nobody's lock.
             Ok(()) if !is_at(&file, &path) => {}
@@ -48,7 +49,7 @@ pub(super) fn claim(database: &Path, run: &RunId) -> Result<FileClaim, StoreErro
 
 /// Whether somebody has claimed it.
 pub(super) fn is_claimed(database: &Path, run: &RunId) -> bool {
-    let Ok(lock) = File::open(lock_path(database, &run.0)) else { return false };
+    let Ok(lock) = output_file::open_existing(&lock_path(database, &run.0)) else { return false };
     matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
@@ -68,21 +69,17 @@ fn remove_left_locks(database: &Path) {
         file.strip_prefix(name).is_some_and(|rest| rest.starts_with('.') && rest.ends_with(LOCK))
     };
     for path in entries.flatten().map(|entry| entry.path()).filter(|path| is_lock(path)) {
-        let Ok(file) = File::open(&path) else { continue };
+        let Ok(file) = output_file::open_existing(&path) else { continue };
         if file.try_lock().is_ok() && is_at(&file, &path) {
             let _ = fs::remove_file(&path);
         }
     }
 }
 
-fn lock_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
-}
-
 /// Whether this file is what the path names.
 fn is_at(file: &File, path: &Path) -> bool {
     let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    let there = fs::metadata(path).map(identity);
+    let there = fs::symlink_metadata(path).map(identity);
     there.is_ok_and(|there| file.metadata().is_ok_and(|file| identity(file) == there))
 }
 

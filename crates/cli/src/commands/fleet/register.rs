@@ -3,8 +3,7 @@
 
 use std::{
     fs,
-    io::Write,
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
 
@@ -12,6 +11,7 @@ use anyhow::Context;
 use clap::Args;
 use fleet::{NKey, Role, User};
 use serde::{Deserialize, Serialize};
+use sys::output_file;
 
 use crate::{bounded_file, destination::replace_text, exit::Exit, failure::Misuse, misread, output};
 
@@ -73,7 +73,7 @@ impl Register {
             let message = format!("{} has no fleet", folder.display());
             return Err(Misuse::new(message).hint("plumb fleet init tls://HOST:4222").into());
         }
-        let text = bounded_file::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let text = bounded_file::read_trusted(&file)?;
         Ok(misread::parse(&file, &text, HELP)?)
     }
 
@@ -145,9 +145,9 @@ pub(super) fn add(args: &AddArgs) -> anyhow::Result<Exit> {
     }
     let (key, role) = (NKey::generate(), if args.controller { Role::Controller } else { Role::Member });
     let file = folder.join(format!("{name}.nk"));
-    let kept = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file);
-    kept.and_then(|mut kept| writeln!(kept, "{}", key.seed())).with_context(|| {
-        format!("cannot write {} (a key that is left of before? remove it)", file.display())
+    output_file::write_new(&file, format!("{}\n", key.seed()).as_bytes(), 0o600).map_err(|error| {
+        let hint = "a key left by an earlier `plumb fleet add`? remove it";
+        anyhow::Error::from(error).context(hint)
     })?;
     let mut text = format!("server = \"{}\"\nname = \"{name}\"\nkey = \"{name}.nk\"\n", register.server);
     if role == Role::Member {

@@ -2,12 +2,13 @@
 //! with them.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, anyhow};
+use sys::output_file;
 
 use super::document::Document;
 use crate::{bounded_file, output};
@@ -23,8 +24,7 @@ impl Recorder {
     /// A record that is new, or goes on. A line that somebody was killed over is ended, so that only that one is lost.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         let cannot = || format!("cannot add to the record {}", path.display());
-        let mut file =
-            OpenOptions::new().read(true).append(true).create(true).open(path).with_context(cannot)?;
+        let mut file = output_file::open_append(path).with_context(cannot)?;
         let mut last = [b'\n'];
         if file.metadata().with_context(cannot)?.len() > 0 {
             file.seek(SeekFrom::End(-1)).and_then(|_| file.read_exact(&mut last)).with_context(cannot)?;
@@ -102,11 +102,8 @@ mod tests {
             Document::of(&seen, &BTreeMap::new(), std::time::Duration::from_secs(1), &[])
         };
         Recorder::open(&path).and_then(|mut recorder| recorder.keep(&look())).expect("it is new");
-        OpenOptions::new()
-            .append(true)
-            .open(&path)
-            .and_then(|mut file| file.write_all(b"{\"schema\":1,\"at\""))
-            .expect("ours");
+        let mut file = output_file::open_append(&path).expect("ours");
+        file.write_all(b"{\"schema\":1,\"at\"").expect("ours");
         Recorder::open(&path).and_then(|mut recorder| recorder.keep(&look())).expect("it goes on");
         let looks = read(&path).expect("two are whole");
         assert_eq!((looks.len(), looks[1].vms[0].memory().expect("seen").size), (2, Bytes(5)));

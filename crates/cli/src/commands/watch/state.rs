@@ -3,8 +3,8 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs::{self, File, OpenOptions, TryLockError},
-    io::{Read, Seek, Write},
+    fs::{self, File, TryLockError},
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
 };
 
@@ -13,9 +13,10 @@ use findings::{Gate, GateOutcome, RunLevelShift};
 use samples::{RunId, UnixMillis};
 use serde::{Deserialize, Serialize};
 use store::Location;
+use sys::output_file;
 
 use super::{alert::Alert, plan::FARTHEST};
-use crate::{output, store_path};
+use crate::{bounded_file, destination::replace_text, output, store_path};
 
 /// A loss that has stood for so many runs is what runs are like, unless a baseline is named.
 const USUAL: u32 = 12;
@@ -23,7 +24,8 @@ const USUAL: u32 = 12;
 /// The file, and what is in it.
 #[derive(Debug)]
 pub(super) struct WatchState {
-    file: File,
+    /// Held while the watch lasts. The state itself is replaced, which would end a lock on it.
+    _lock: File,
     path: PathBuf,
     /// By the scenario's name.
     scenarios: BTreeMap<String, ScenarioState>,
@@ -67,30 +69,31 @@ impl WatchState {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).with_context(cannot)?;
         }
-        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = opened.with_context(cannot)?;
-        match file.try_lock() {
+        let mut lock = path.clone().into_os_string();
+        lock.push("-lock");
+        let lock = output_file::open_lock(Path::new(&lock)).with_context(cannot)?;
+        match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error).with_context(cannot),
         }
-        let mut text = String::new();
-        let is_read = file.read_to_string(&mut text).is_ok();
-        let scenarios =
-            if text.is_empty() && is_read { Some(BTreeMap::new()) } else { serde_json::from_str(&text).ok() };
+        let scenarios = match read(&path) {
+            Ok(scenarios) => scenarios,
+            Err(error) if error.kind() == ErrorKind::NotFound => Some(BTreeMap::new()),
+            Err(error) => return Err(error).with_context(cannot),
+        };
         if scenarios.is_none() {
             output::aside(format_args!(
                 "note: {} is damaged; what stood in it may be told again",
                 path.display()
             ));
         }
-        Ok(Some(Self { file, path, scenarios: scenarios.unwrap_or_default() }))
+        Ok(Some(Self { _lock: lock, path, scenarios: scenarios.unwrap_or_default() }))
     }
 
     /// When a scenario with this text was last tried, where that failed; read beside a watch that may be under way.
     pub(super) fn failed(store: &Path, plan: &Path, scenario: &str, digest: &str) -> Option<UnixMillis> {
-        let text = fs::read_to_string(place(store, plan).ok()?).ok()?;
-        let known: BTreeMap<String, ScenarioState> = serde_json::from_str(&text).ok()?;
+        let known = read(&place(store, plan).ok()?).ok()??;
         let known = known.get(scenario).filter(|known| known.digest == digest && known.has_failed)?;
         known.tried
     }
@@ -108,10 +111,14 @@ impl WatchState {
     pub(super) fn keep(&mut self, scenario: &str, remembered: ScenarioState) -> anyhow::Result<()> {
         self.scenarios.insert(scenario.to_owned(), remembered);
         let text = serde_json::to_string(&self.scenarios)?;
-        let written = self.file.rewind().and_then(|()| self.file.set_len(0));
-        let written = written.and_then(|()| self.file.write_all(text.as_bytes()));
-        written.with_context(|| format!("cannot write {}", self.path.display()))
+        replace_text(&self.path, &text)
     }
+}
+
+/// The state of each scenario; `None` where the file is damaged.
+fn read(path: &Path) -> io::Result<Option<BTreeMap<String, ScenarioState>>> {
+    let file = output_file::open_existing(path)?;
+    Ok(bounded_file::read_ours(file).ok().and_then(|text| serde_json::from_str(&text).ok()))
 }
 
 /// Where what is remembered of a plan is kept.
