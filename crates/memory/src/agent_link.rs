@@ -5,12 +5,16 @@ use std::{
     net::Shutdown,
     os::unix::net::UnixStream,
     path::Path,
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, sync_channel},
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use protocol::{ChannelError, FromAgent, Hello, MemoryOrder, MemoryReply, Order, Reply, ToAgent};
+use protocol::{ChannelError, FromAgent, Hello, LineLimit, MemoryOrder, MemoryReply, Order, Reply, ToAgent};
 use units::{Bytes, Nanos};
 
 use crate::{balloon::GuestAgent, error::MemoryError};
@@ -23,6 +27,10 @@ const LONG: Duration = Duration::from_secs(120);
 const GLANCE: Duration = Duration::from_millis(200);
 /// Beyond the agent's own deadline, so that its refusal comes first.
 const GRACE: Duration = Duration::from_secs(2);
+/// Telemetry of 1,024 nodes with 9 classes of accesses each takes half of this.
+const LONGEST_MESSAGE: usize = 1 << 20;
+/// An agent may have written a few messages before this link was opened. One that writes more is not an agent of plumb's.
+const MOST_UNASKED: usize = 64;
 
 /// An agent that has greeted.
 pub struct AgentLink {
@@ -33,6 +41,8 @@ pub struct AgentLink {
     pid: Option<u32>,
     /// What the listening thread has a copy of.
     socket: Option<UnixStream>,
+    /// Ends every wait.
+    stop: Arc<AtomicBool>,
 }
 
 impl AgentLink {
@@ -40,12 +50,19 @@ impl AgentLink {
     ///
     /// # Errors
     /// When nobody listens there, or the agent does not greet in time or is of another version.
-    pub fn connect(at: &Path, tool: &str, pid: Option<u32>) -> Result<Self, MemoryError> {
+    pub fn connect(
+        at: &Path,
+        tool: &str,
+        pid: Option<u32>,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Self, MemoryError> {
         let refused = |error: std::io::Error| silent(format!("cannot reach {}: {error}", at.display()));
         let socket = UnixStream::connect(at).map_err(refused)?;
+        socket.set_write_timeout(Some(GRACE)).map_err(refused)?;
         let [from, to] = [socket.try_clone().map_err(refused)?, socket.try_clone().map_err(refused)?];
         let mut link = Self::new(Box::new(from), Box::new(to), pid);
         link.socket = Some(socket);
+        link.stop = Arc::clone(stop);
         link.greet(tool, PATIENCE)?;
         Ok(link)
     }
@@ -67,9 +84,9 @@ impl AgentLink {
     }
 
     fn new(from: Box<dyn Read + Send>, to: Box<dyn Write + Send>, pid: Option<u32>) -> Self {
-        let (to_us, heard) = channel();
+        let (to_us, heard) = sync_channel(1);
         thread::spawn(move || {
-            let mut receiver = protocol::Receiver::new(from);
+            let mut receiver = protocol::Receiver::bounded(from, LineLimit::new(LONGEST_MESSAGE));
             loop {
                 let said = receiver.receive();
                 let ended = said.is_err();
@@ -78,17 +95,16 @@ impl AgentLink {
                 }
             }
         });
-        Self { to_agent: protocol::Sender::new(to), heard, last_id: 0, pid, socket: None }
+        let (to_agent, stop) = (protocol::Sender::new(to), Arc::default());
+        Self { to_agent, heard, last_id: 0, pid, socket: None, stop }
     }
 
     fn greet(&mut self, tool: &str, patience: Duration) -> Result<(), MemoryError> {
         self.send(&ToAgent::Hello(Hello::new(tool)))?;
-        // What an agent has said to somebody before is left out.
-        loop {
-            if let FromAgent::Hello(hello) = self.hear(patience)? {
-                return hello.accept().map_err(|error| silent(error.to_string()));
-            }
-        }
+        self.answer(patience, |message| match message {
+            FromAgent::Hello(hello) => Some(hello.accept().map_err(|error| silent(error.to_string()))),
+            _ => None,
+        })
     }
 
     /// Has an order carried out; its answer.
@@ -97,24 +113,44 @@ impl AgentLink {
     /// When the agent refuses, does not answer in time, or has ended.
     pub fn ask(&mut self, work: MemoryOrder) -> Result<MemoryReply, MemoryError> {
         let deadline = match work {
-            MemoryOrder::Telemetry { .. } | MemoryOrder::Accessed | MemoryOrder::Watch { .. } => PATIENCE,
+            MemoryOrder::Telemetry { .. }
+            | MemoryOrder::Accessed
+            | MemoryOrder::Watch { .. }
+            | MemoryOrder::Take { .. }
+            | MemoryOrder::GiveBack { .. } => PATIENCE,
             _ => LONG,
         };
         self.last_id += 1;
         let (id, order) = (self.last_id, Order::Memory { work });
         self.send(&ToAgent::Request { id, deadline: Nanos::from(deadline), order })?;
-        loop {
-            match self.hear(deadline + GRACE)? {
-                FromAgent::Reply { id: its, reply } if its == id => {
-                    return match *reply {
-                        Reply::Memory { done } => Ok(done),
-                        other => Err(silent(format!("it answers with {other:?}"))),
-                    };
-                }
-                FromAgent::Refused { id: its, because, .. } if its == id => return Err(silent(because)),
-                _ => {}
+        self.answer(deadline + GRACE, |message| match message {
+            FromAgent::Reply { id: its, reply } if its == id => Some(match *reply {
+                Reply::Memory { done } => Ok(done),
+                other => Err(silent(format!("it answers with {other:?}"))),
+            }),
+            FromAgent::Refused { id: its, because, .. } if its == id => Some(Err(silent(because))),
+            _ => None,
+        })
+    }
+
+    /// The first message that is accepted, within `patience` altogether.
+    fn answer<T>(
+        &self,
+        patience: Duration,
+        accept: impl Fn(FromAgent) -> Option<Result<T, MemoryError>>,
+    ) -> Result<T, MemoryError> {
+        let since = (Instant::now(), self.starved());
+        for _ in 0..=MOST_UNASKED {
+            if let Some(accepted) = accept(self.hear(patience, since)?) {
+                return accepted;
             }
         }
+        Err(silent("it sends messages that were not asked for".to_owned()))
+    }
+
+    /// How long its machine has waited for a CPU.
+    fn starved(&self) -> Duration {
+        self.pid.map_or(Duration::ZERO, |pid| machine::longest_wait(&[pid]))
     }
 
     fn send(&mut self, message: &ToAgent) -> Result<(), MemoryError> {
@@ -122,17 +158,22 @@ impl AgentLink {
     }
 
     /// A machine that was ready to run and had no CPU has so much longer.
-    fn hear(&self, patience: Duration) -> Result<FromAgent, MemoryError> {
-        let starved = || self.pid.map_or(Duration::ZERO, |pid| machine::longest_wait(&[pid]));
-        let (begun, before) = (Instant::now(), starved());
+    fn hear(
+        &self,
+        patience: Duration,
+        (begun, before): (Instant, Duration),
+    ) -> Result<FromAgent, MemoryError> {
         loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(MemoryError::Interrupted);
+            }
             match self.heard.recv_timeout(GLANCE) {
                 Ok(heard) => return heard.map_err(|error| silent(error.to_string())),
                 Err(RecvTimeoutError::Disconnected) => return Err(silent("it has ended".to_owned())),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             let waited = begun.elapsed();
-            if waited > patience && waited.saturating_sub(starved().saturating_sub(before)) > patience {
+            if waited > patience && waited.saturating_sub(self.starved().saturating_sub(before)) > patience {
                 return Err(silent(format!("it does not answer within {} s", waited.as_secs())));
             }
         }
@@ -229,7 +270,7 @@ mod tests {
             let mut orders = greet(&socket, Hello::new("0"));
             orders.receive::<ToAgent>().expect_err("it hangs up")
         });
-        drop(AgentLink::connect(&at, "0", None).expect("it greets"));
+        drop(AgentLink::connect(&at, "0", None, &Arc::default()).expect("it greets"));
         assert!(matches!(agent.join(), Ok(ChannelError::Closed)));
     }
 

@@ -164,6 +164,19 @@ pub fn guest_report(memory: &GuestMemory, by_accesses: bool) -> Option<GuestRepo
     })
 }
 
+/// Looks at every machine at the same time: one whose agent is silent does not delay the others.
+pub fn look_at_all(
+    vms: &mut BTreeMap<String, AttachedVm>,
+    interval: Duration,
+) -> BTreeMap<String, Result<GuestMemory, MemoryError>> {
+    let failed = |_| Err(MemoryError::Guest("looking at it failed; please report this".to_owned()));
+    thread::scope(|scope| {
+        let look = |vm| scope.spawn(move || AttachedVm::look(vm, interval));
+        let looks: Vec<_> = vms.iter_mut().map(|(name, vm)| (name.clone(), look(vm))).collect();
+        looks.into_iter().map(|(name, look)| (name, look.join().unwrap_or_else(failed))).collect()
+    })
+}
+
 fn tiers(seen: &GuestMemory) -> Tiers {
     Tiers { fast: seen.size, slow: seen.slow }
 }
@@ -194,9 +207,7 @@ impl Rebalance {
     /// Looks at every machine, decides, and orders the moves unless it is a `dry` run. A machine that does not answer is left
     /// alone, and its share is held.
     pub fn round(&mut self, dry: bool) -> Round {
-        let interval = self.interval;
-        let seen: BTreeMap<String, Result<GuestMemory, MemoryError>> =
-            self.vms.iter_mut().map(|(name, vm)| (name.clone(), vm.look(interval))).collect();
+        let seen = look_at_all(&mut self.vms, self.interval);
         let observations: Vec<Observation> = self
             .vms
             .iter()

@@ -1,10 +1,15 @@
 //! A virtual machine of QEMU that runs: what its guest and its host say of its memory, and the means by which it is moved. Must not
 //! know who decides how much it may have. Source: qapi/machine.json and docs/interop/virtio-balloon-stats.rst of QEMU 7.2.
 
+mod check;
 mod driver_statistics;
 mod means;
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use machine::Monitor;
 use protocol::{AccessClass, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry};
@@ -36,6 +41,8 @@ pub struct VmAccess {
     pub locks: Option<PathBuf>,
     /// This version of plumb, which the agent must have too.
     pub tool: String,
+    /// Ends every wait for the agent.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// A virtual machine whose monitor's only client this is.
@@ -133,16 +140,13 @@ impl GuestMemory {
         self.tiers.iter().flat_map(|tier| &tier.accesses)
     }
 
-    fn take_in(&mut self, told: MemoryTelemetry, slow: &[u32]) {
+    /// Adds what the agent of a machine with this much memory reports.
+    ///
+    /// # Errors
+    /// The first number that is impossible; nothing is added then.
+    fn take_in(&mut self, told: MemoryTelemetry, slow: &[u32], machine: Bytes) -> Result<(), String> {
         let seconds = told.elapsed.seconds();
         let share = |part: Nanos| (seconds > 0.0).then(|| Share((part.seconds() / seconds).min(1.0)));
-        self.free = Some(told.nodes.iter().map(|node| node.free).sum());
-        self.available = Some(told.available);
-        self.swap_used = Some(told.swap_used);
-        self.refaults = (seconds > 0.0).then(|| told.refaults as f64 / seconds);
-        self.psi = told.stalled.and_then(share);
-        self.cost = share(told.cost);
-        (self.source, self.no_accesses_because) = (told.source, told.no_accesses_because);
         let tier = |node: protocol::NodeTelemetry| TierMemory {
             node: node.node,
             is_slow: slow.contains(&node.node),
@@ -150,7 +154,22 @@ impl GuestMemory {
             free: node.free,
             accesses: node.accesses,
         };
-        self.tiers = told.nodes.into_iter().map(tier).collect();
+        let mut seen = Self {
+            free: None,
+            available: Some(told.available),
+            swap_used: Some(told.swap_used),
+            refaults: (seconds > 0.0).then(|| told.refaults as f64 / seconds),
+            psi: told.stalled.and_then(share),
+            cost: share(told.cost),
+            source: told.source,
+            no_accesses_because: told.no_accesses_because,
+            tiers: told.nodes.into_iter().map(tier).collect(),
+            ..self.clone()
+        };
+        seen.check(machine)?;
+        seen.free = Some(seen.tiers.iter().map(|tier| tier.free).sum());
+        *self = seen;
+        Ok(())
     }
 }
 
@@ -211,13 +230,14 @@ impl RunningVm {
     /// When QEMU does not answer.
     pub fn look(&mut self, stale: Duration) -> Result<GuestMemory, MemoryError> {
         let (size, slow) = self.sizes()?;
+        let machine = self.whole()? + slow;
         let resident = self.pid.and_then(|pid| machine::resident(&[pid]));
         let mut seen = GuestMemory { size, slow, resident, ..GuestMemory::default() };
         seen.source = AccessSourceKind::None;
         if let Some(statistics) = &mut self.statistics {
-            statistics.look(&mut self.monitor, stale, &mut seen)?;
+            statistics.look(&mut self.monitor, (stale, machine), &mut seen)?;
         }
-        self.ask_agent(&mut seen);
+        self.ask_agent(&mut seen, machine);
         if self.access.source == AccessSourceKind::Referenced {
             self.look_at_referenced(&mut seen);
         }
@@ -251,10 +271,10 @@ impl RunningVm {
     }
 
     /// An agent that does not answer is looked for anew at the next look.
-    fn ask_agent(&mut self, seen: &mut GuestMemory) {
+    fn ask_agent(&mut self, seen: &mut GuestMemory, machine: Bytes) {
         if self.agent.is_none() {
             let Some(at) = &self.access.agent else { return };
-            match AgentLink::connect(at, &self.access.tool, self.pid) {
+            match AgentLink::connect(at, &self.access.tool, self.pid, &self.access.stop) {
                 Ok(link) => self.agent = Some(link),
                 Err(error) => {
                     seen.no_accesses_because = Some(error.to_string());
@@ -263,13 +283,16 @@ impl RunningVm {
             }
         }
         let Some(agent) = &mut self.agent else { return };
-        match agent.ask(MemoryOrder::Telemetry { source: self.access.source }) {
-            Ok(MemoryReply::Telemetry(told)) => seen.take_in(told, &self.access.slow),
-            Ok(_) => {}
-            Err(error) => {
-                seen.no_accesses_because = Some(error.to_string());
-                self.drop_agent();
+        let taken_in = match agent.ask(MemoryOrder::Telemetry { source: self.access.source }) {
+            Ok(MemoryReply::Telemetry(told)) => {
+                seen.take_in(told, &self.access.slow, machine).map_err(MemoryError::Guest)
             }
+            Ok(_) => Err(MemoryError::Guest("its answer is not telemetry".to_owned())),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = taken_in {
+            seen.no_accesses_because = Some(error.to_string());
+            self.drop_agent();
         }
     }
 

@@ -5,7 +5,7 @@ use machine::Monitor;
 use serde_json::json;
 use units::Bytes;
 
-use crate::{balloon::Balloon, error::MemoryError};
+use crate::{balloon::Balloon, error::MemoryError, limits};
 
 const QUERY: &str = "query-balloon";
 
@@ -42,6 +42,6 @@ pub(crate) fn ask_for(monitor: &mut Monitor, size: Bytes) -> Result<(), MemoryEr
 /// What the guest has, in bytes.
 pub(crate) fn actual(monitor: &mut Monitor) -> Result<u64, MemoryError> {
     let answer = monitor.order(QUERY, &json!({}))?;
-    let actual = answer["actual"].as_u64();
+    let actual = limits::bytes(&answer["actual"]).map(|actual| actual.0);
     actual.ok_or_else(|| MemoryError::Strange { command: QUERY, answer: answer.to_string() })
 }

@@ -5,7 +5,7 @@ use machine::Monitor;
 use serde_json::{Value, json};
 use units::Bytes;
 
-use crate::{balloon::Balloon, error::MemoryError};
+use crate::{balloon::Balloon, error::MemoryError, limits};
 
 const QUERY: &str = "query-memory-devices";
 
@@ -64,15 +64,24 @@ pub(crate) fn ask_for(monitor: &mut Monitor, path: &str, size: Bytes) -> Result<
 pub(crate) fn devices(monitor: &mut Monitor) -> Result<Vec<Device>, MemoryError> {
     let answer = monitor.order(QUERY, &json!({}))?;
     let device = |device: &Value| {
-        let (data, number) = (&device["data"], |name: &str| device["data"][name].as_u64());
-        (device["type"] == "virtio-mem").then_some(())?;
+        let (data, size) = (&device["data"], |name: &str| limits::bytes(&device["data"][name]));
         Some(Device {
             id: data["id"].as_str().unwrap_or_default().to_owned(),
-            node: u32::try_from(number("node")?).ok()?,
-            size: Bytes(number("size")?),
-            most: Bytes(number("max-size")?),
-            block: Bytes(number("block-size")?),
+            node: u32::try_from(data["node"].as_u64()?).ok()?,
+            size: size("size")?,
+            most: size("max-size")?,
+            block: size("block-size")?,
         })
     };
-    Ok(answer.as_array().into_iter().flatten().filter_map(device).collect())
+    let all = answer.as_array().into_iter().flatten();
+    let devices = all.filter(|device| device["type"] == "virtio-mem").map(device);
+    let devices: Option<Vec<Device>> = devices.collect();
+    let possible = |devices: &Vec<Device>| {
+        devices.iter().all(|device| device.size <= device.most)
+            && limits::sum(devices.iter().map(|device| device.most)).is_some()
+    };
+    devices.filter(possible).ok_or_else(|| MemoryError::Strange {
+        command: QUERY,
+        answer: "virtio-mem devices of impossible sizes".to_owned(),
+    })
 }

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
     interrupt::asks(&stop.flag())?;
     let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let locks = machine::runtime_folder(named, &env::temp_dir()).join("plumb");
-    let mut vms = config.attach((!args.dry_run).then_some(&*locks))?;
+    let mut vms = config.attach((!args.dry_run).then_some(&*locks), &stop)?;
     let settings = config.settings(&config.extents(&mut vms)?)?;
     let facts = document::facts(&mut vms);
     let state = args.state.as_deref().map(read_state).transpose()?.unwrap_or_default();

@@ -47,11 +47,11 @@ impl DriverStatistics {
         Ok(Some(Self { balloon, counted: None }))
     }
 
-    /// Fills in what it has told within `stale`.
+    /// Fills in what it has told within `stale`, of a machine with this much memory.
     pub(super) fn look(
         &mut self,
         monitor: &mut Monitor,
-        stale: Duration,
+        (stale, machine): (Duration, Bytes),
         seen: &mut GuestMemory,
     ) -> Result<(), MemoryError> {
         let asked = json!({ "path": self.balloon, "property": "guest-stats" });
@@ -68,8 +68,9 @@ impl DriverStatistics {
             .map(|(major_faults, swapped_in)| Counted { at, major_faults, swapped_in });
         seen.refaults = counted.zip(self.counted).and_then(|(now, before)| now.rate_since(&before));
         self.counted = counted.or(self.counted);
-        [seen.free, seen.available] =
-            ["stat-free-memory", "stat-available-memory"].map(|name| number(name).map(Bytes));
+        let possible = |size: &Bytes| *size <= machine;
+        [seen.free, seen.available] = ["stat-free-memory", "stat-available-memory"]
+            .map(|name| number(name).map(Bytes).filter(possible));
         Ok(())
     }
 }

@@ -1,6 +1,8 @@
 //! By which means the memory of a running machine is moved, and what it has, as its host sees it: a virtio-mem device of its fast
 //! memory, the agent in its guest, or a virtio-balloon, which cannot choose between nodes.
 
+use std::time::{Duration, Instant};
+
 use machine::Monitor;
 use serde_json::json;
 use units::Bytes;
@@ -12,12 +14,15 @@ use crate::{
     agent_link::AgentLink,
     balloon::Balloon,
     error::MemoryError,
+    limits::{self, MOST_MEMORY},
     virtio_balloon,
     virtio_mem::{self, Device},
 };
 
 const SUMMARY: &str = "query-memory-size-summary";
 const HUMAN: &str = "human-monitor-command";
+/// For all batches of one resize by the agent: other machines wait for it.
+const RESIZE_TIME: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
 pub(super) enum Means {
@@ -142,25 +147,28 @@ impl Means {
                 let agent = agent.ok_or_else(|| MemoryError::Guest("it does not answer".to_owned()))?;
                 balloon.ask_for(Bytes(base(monitor)?.0.saturating_sub(size.0)))?;
                 // Batch by batch, as far as the guest has memory to give.
-                while balloon.step(agent)? {}
+                let end = Instant::now() + RESIZE_TIME;
+                while balloon.step(agent)? && Instant::now() < end {}
                 Ok(())
             }
         }
     }
 }
 
-/// Memory that the machine was started with, and memory that was plugged in, in bytes.
-fn summary(monitor: &mut Monitor, part: &str) -> Result<Option<u64>, MemoryError> {
-    Ok(monitor.order(SUMMARY, &json!({}))?[part].as_u64())
+/// Memory that the machine was started with, or memory that was plugged in; `None` where QEMU does not report it.
+fn summary(monitor: &mut Monitor, part: &str) -> Result<Option<Bytes>, MemoryError> {
+    let answer = monitor.order(SUMMARY, &json!({}))?;
+    let impossible = || MemoryError::Strange { command: SUMMARY, answer: answer.to_string() };
+    answer.get(part).map(|size| limits::bytes(size).ok_or_else(impossible)).transpose()
 }
 
 fn base(monitor: &mut Monitor) -> Result<Bytes, MemoryError> {
     let base = summary(monitor, "base-memory")?;
-    base.map(Bytes).ok_or(MemoryError::Strange { command: SUMMARY, answer: "no base-memory".to_owned() })
+    base.ok_or(MemoryError::Strange { command: SUMMARY, answer: "no base-memory".to_owned() })
 }
 
 fn plugged(monitor: &mut Monitor) -> Result<Bytes, MemoryError> {
-    Ok(Bytes(summary(monitor, "plugged-memory")?.unwrap_or(0)))
+    Ok(summary(monitor, "plugged-memory")?.unwrap_or_default())
 }
 
 /// What these nodes have together.
@@ -183,7 +191,7 @@ fn node_sizes(text: &str) -> Vec<(u32, Bytes)> {
     let node = |line: &str| {
         let (node, size) = line.trim().strip_prefix("node ")?.split_once(" size: ")?;
         let megabytes: u64 = size.strip_suffix(" MB")?.parse().ok()?;
-        Some((node.parse().ok()?, Bytes(megabytes << 20)))
+        (megabytes <= MOST_MEMORY.0 >> 20).then_some((node.parse().ok()?, Bytes(megabytes << 20)))
     };
     text.lines().filter_map(node).collect()
 }

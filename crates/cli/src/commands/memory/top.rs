@@ -1,7 +1,6 @@
 //! `plumb memory top`: looks at virtual machines at an interval, and moves nothing.
 
 use std::{
-    collections::BTreeMap,
     io::{IsTerminal, stdout},
     path::PathBuf,
     thread,
@@ -10,7 +9,6 @@ use std::{
 
 use clap::Args;
 use lab::Stop;
-use memory::{GuestMemory, MemoryError};
 
 use super::{
     document::{self, Document},
@@ -66,15 +64,14 @@ pub(crate) fn run(args: &TopArgs) -> anyhow::Result<Exit> {
     interrupt::asks(&stop.flag())?;
     let interval = config.interval();
     // Opening them was the first look, from which accesses are counted.
-    let mut vms = config.attach(None)?;
+    let mut vms = config.attach(None, &stop)?;
     let facts = document::facts(&mut vms);
     let mut recorder = args.record.as_deref().map(Recorder::open).transpose()?;
     let live = !args.once && !args.json && stdout().is_terminal();
     let first_reports = Instant::now() + interval + FIRST_REPORTS;
     while !stop.is_asked() {
         wait(&stop, interval);
-        let seen: BTreeMap<String, Result<GuestMemory, MemoryError>> =
-            vms.iter_mut().map(|(name, vm)| (name.clone(), vm.look(interval))).collect();
+        let seen = memory::look_at_all(&mut vms, interval);
         let awaited = seen.values().flatten().any(GuestMemory::awaits_accesses);
         if args.once && awaited && Instant::now() < first_reports {
             continue;

@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
+use lab::Stop;
 use memory::{AttachedVm, VmAccess};
 use policy::{Settings, SettingsError, Tiers, VmSettings};
 use protocol::AccessSourceKind;
@@ -122,7 +123,11 @@ impl Config {
 
     /// Becomes the client of every machine's monitor; one that cannot be reached is an error. With a folder for `locks` nobody else
     /// may move their memory meanwhile.
-    pub(crate) fn attach(&self, locks: Option<&Path>) -> anyhow::Result<BTreeMap<String, AttachedVm>> {
+    pub(crate) fn attach(
+        &self,
+        locks: Option<&Path>,
+        stop: &Stop,
+    ) -> anyhow::Result<BTreeMap<String, AttachedVm>> {
         let mut attached = BTreeMap::new();
         for (name, vm) in &self.written.vms {
             let access = VmAccess {
@@ -133,6 +138,7 @@ impl Config {
                 slow: vm.slow_nodes.clone(),
                 locks: locks.map(Path::to_owned),
                 tool: TOOL.to_owned(),
+                stop: stop.flag(),
             };
             let opened = AttachedVm::open(access, vm.goes_by_accesses(), self.interval());
             attached.insert(name.clone(), opened.with_context(|| format!("virtual machine `{name}`"))?);

@@ -1,0 +1,64 @@
+//! Whether what is reported of a guest's memory can be true. A guest may report anything.
+
+use units::{Bytes, Share};
+
+use super::GuestMemory;
+use crate::limits::{MOST_MEMORY, sum};
+
+/// CONFIG_NODES_SHIFT of Linux is at most 10.
+const MOST_NODES: usize = 1024;
+/// All accesses of a look, in any unit.
+const MOST_ACCESSES: u64 = 1 << 60;
+
+impl GuestMemory {
+    /// Whether a machine with this much memory can have it: sums of its numbers do not overflow either.
+    ///
+    /// # Errors
+    /// The first number that is impossible.
+    pub fn check(&self, machine: Bytes) -> Result<(), String> {
+        let sizes = [
+            ("fast memory", Some(self.size), MOST_MEMORY),
+            ("slow memory", Some(self.slow), MOST_MEMORY),
+            ("resident memory", self.resident, MOST_MEMORY),
+            ("swap in use", self.swap_used, MOST_MEMORY),
+            ("free memory", self.free, machine),
+            ("available memory", self.available, machine),
+        ];
+        for (what, size, most) in sizes {
+            if let Some(size) = size.filter(|size| *size > most) {
+                return Err(format!("impossible {what}: {size} of {most}"));
+            }
+        }
+        for (what, share) in [("pressure", self.psi), ("CPU time of telemetry", self.cost)] {
+            if let Some(Share(share)) = share.filter(|share| !(0.0..=1.0).contains(&share.0)) {
+                return Err(format!("impossible {what}: {share} is not from 0 to 1"));
+            }
+        }
+        if let Some(rate) = self.refaults.filter(|rate| !(rate.is_finite() && *rate >= 0.0)) {
+            return Err(format!("impossible refaults: {rate} per second"));
+        }
+        self.check_nodes(machine)
+    }
+
+    fn check_nodes(&self, machine: Bytes) -> Result<(), String> {
+        if self.tiers.len() > MOST_NODES {
+            return Err(format!("impossible number of NUMA nodes: {}", self.tiers.len()));
+        }
+        if let Some(tier) = self.tiers.iter().find(|tier| tier.free > tier.size) {
+            return Err(format!(
+                "impossible free memory of node {}: {} of {}",
+                tier.node, tier.free, tier.size
+            ));
+        }
+        let all = sum(self.tiers.iter().map(|tier| tier.size));
+        if all.is_none_or(|all| all > machine) {
+            return Err(format!("impossible sizes of NUMA nodes: together more than {machine}"));
+        }
+        if sum(self.classes().map(|class| class.bytes)).is_none() {
+            return Err(format!("impossible accesses: of more than {MOST_MEMORY}"));
+        }
+        let add = |all: u64, count: u64| all.checked_add(count).filter(|all| *all <= MOST_ACCESSES);
+        let accesses = self.classes().map(|class| class.accesses).try_fold(0, add);
+        accesses.map(drop).ok_or_else(|| format!("impossible accesses: more than {MOST_ACCESSES}"))
+    }
+}

@@ -1,0 +1,353 @@
+//! Guests and monitors that lie: a scripted monitor and a scripted agent of each machine, on sockets. No guest is booted.
+#![expect(clippy::disallowed_methods, reason = "tests read files and the clock")]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{BufRead, BufReader, Write},
+    os::unix::net::{UnixListener, UnixStream},
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use memory::{AttachedVm, GuestMemory, MemoryError, Rebalance, VmAccess};
+use policy::{Rebalancer, Settings, Tiers, VmSettings};
+use protocol::{Hello, ToAgent};
+use serde_json::{Value, json};
+use units::{Bytes, Share};
+
+const GIB: u64 = 1 << 30;
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Far longer than any wait of the code under test, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// The most that a flood may add to this process's memory.
+const MOST_GROWTH: u64 = 64 << 20;
+
+/// What a monitor answers in place of its usual answer.
+type Lie = (&'static str, Value);
+/// What an agent writes for each order.
+type Answer = fn(u64) -> Vec<Vec<u8>>;
+
+fn line(value: &Value) -> Vec<u8> {
+    format!("{value}\n").into_bytes()
+}
+
+/// A machine with 2 GiB, half of them in a virtio-mem device.
+fn usual(order: &Value) -> Value {
+    match order["execute"].as_str().expect("a command") {
+        "qom-list" if order["arguments"]["path"] == "/machine/peripheral" => {
+            json!([{ "name": "balloon0", "type": "child<virtio-balloon-pci>" }])
+        }
+        "qom-list" => json!([]),
+        "query-memory-devices" => json!([{ "type": "virtio-mem", "data": {
+            "id": "vm0", "node": 0, "size": GIB, "max-size": GIB, "block-size": 2 << 20 } }]),
+        "query-memory-size-summary" => json!({ "base-memory": GIB, "plugged-memory": GIB }),
+        "query-balloon" => json!({ "actual": 2 * GIB }),
+        "qom-get" => json!({ "last-update": now(), "stats": {
+            "stat-free-memory": GIB / 2, "stat-available-memory": GIB / 2, "stat-major-faults": 1, "stat-swap-in": 0 } }),
+        "human-monitor-command" => json!("1 nodes\r\nnode 0 size: 2048 MB\r\nnode 1 size: 512 MB\r\n"),
+        "query-kvm" => json!({ "enabled": false }),
+        _ => json!({}),
+    }
+}
+
+fn now() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.expect("after 1970").as_secs()
+}
+
+fn monitor(socket: UnixStream, lie: Option<&Lie>) {
+    let mut to = socket.try_clone().expect("a copy");
+    let version = json!({ "micro": 22, "minor": 2, "major": 7 });
+    let _ = to.write_all(&line(&json!({ "QMP": { "version": { "qemu": version }, "capabilities": [] } })));
+    for order in BufReader::new(socket).lines().map_while(Result::ok) {
+        let order: Value = serde_json::from_str(&order).expect("JSON");
+        let lie = lie.filter(|(command, _)| order["execute"] == *command);
+        let answer = lie.map_or_else(|| usual(&order), |(_, answer)| answer.clone());
+        if to.write_all(&line(&json!({ "return": answer }))).is_err() {
+            return;
+        }
+    }
+}
+
+/// Greets, and answers each order with these messages, until it is hung up on.
+fn agent(socket: &UnixStream, answer: Answer) {
+    let mut to = socket.try_clone().expect("a copy");
+    let mut orders = protocol::Receiver::new(socket.try_clone().expect("a copy"));
+    let mut id = 0;
+    if protocol::Sender::new(&mut to).send(&protocol::FromAgent::Hello(Hello::new("test"))).is_err() {
+        return;
+    }
+    while let Ok(order) = orders.receive::<ToAgent>() {
+        if let ToAgent::Request { id: its, .. } = order {
+            id = its;
+        }
+        for piece in if id == 0 { Vec::new() } else { answer(id) } {
+            if to.write_all(&piece).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Sends the same message until it is hung up on.
+fn flood(socket: &UnixStream, message: &Value) {
+    let mut to = socket.try_clone().expect("a copy");
+    let piece = line(message).repeat(64);
+    let _ = protocol::Sender::new(&mut to).send(&protocol::FromAgent::Hello(Hello::new("test")));
+    while to.write_all(&piece).is_ok() {}
+}
+
+/// Serves each connection to this socket on a thread of its own.
+fn serve(at: &Path, serve: impl Fn(UnixStream) + Send + Sync + Clone + 'static) {
+    let listener = UnixListener::bind(at).expect("a free name");
+    thread::spawn(move || {
+        for socket in listener.incoming().map_while(Result::ok) {
+            let serve = serve.clone();
+            thread::spawn(move || serve(socket));
+        }
+    });
+}
+
+fn access(folder: &Path, name: &str, lie: Option<Lie>) -> VmAccess {
+    let qmp = folder.join(format!("{name}.qmp"));
+    serve(&qmp, move |socket| monitor(socket, lie.as_ref()));
+    VmAccess { qmp, tool: "test".to_owned(), ..VmAccess::default() }
+}
+
+fn agent_socket(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.agent"))
+}
+
+fn telemetry(id: u64, changed: &Value) -> Vec<u8> {
+    let mut told = json!({
+        "elapsed": 1_000_000_000, "source": "damon", "no_accesses_because": null,
+        "nodes": [{ "node": 0, "size": GIB, "free": GIB / 4, "accesses": [{ "bytes": GIB / 2, "accesses": 1000 }] }],
+        "available": GIB / 2, "swap_used": 0, "refaults": 0, "stalled": 0, "cost": 0,
+    });
+    for (key, value) in changed.as_object().expect("fields") {
+        told[key] = value.clone();
+    }
+    line(&json!({ "reply": { "id": id, "reply": { "memory": { "done": { "telemetry": told } } } } }))
+}
+
+fn honest(id: u64) -> Vec<Vec<u8>> {
+    vec![telemetry(id, &json!({}))]
+}
+
+fn attach(access: VmAccess) -> Result<AttachedVm, MemoryError> {
+    AttachedVm::open(access, false, INTERVAL)
+}
+
+fn resident() -> u64 {
+    let text = fs::read_to_string("/proc/self/statm").expect("Linux");
+    text.split_ascii_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4096
+}
+
+/// What comes of `work`, which must end.
+fn ends<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = std::sync::mpsc::channel();
+    thread::spawn(move || done.send(work()));
+    result.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("{what}: {error}"))
+}
+
+fn rebalance(vms: BTreeMap<String, AttachedVm>) -> Rebalance {
+    let of_vm = |name: &String| VmSettings {
+        name: name.clone(),
+        weight: 1.0,
+        memory: Bytes(2 * GIB),
+        floor: Tiers { fast: Bytes(GIB / 2), slow: Bytes(0) },
+        ceiling: Tiers { fast: Bytes(2 * GIB), slow: Bytes(0) },
+        target: Share(1.0),
+    };
+    let capacity = Tiers { fast: Bytes(2 * GIB * vms.len() as u64), slow: Bytes(0) };
+    let settings = Settings::new(capacity, vms.keys().map(of_vm).collect());
+    Rebalance::new(Rebalancer::new(settings).expect("settings that fit"), vms, INTERVAL)
+}
+
+/// The looks of a round at a machine whose agent floods, and at another.
+fn round_beside(folder: &Path, message: &Value) -> BTreeMap<String, Result<GuestMemory, MemoryError>> {
+    let mut vms = BTreeMap::new();
+    let flooded = message.clone();
+    serve(&agent_socket(folder, "hostile"), move |socket| flood(&socket, &flooded));
+    serve(&agent_socket(folder, "honest"), |socket| agent(&socket, honest));
+    for name in ["hostile", "honest"] {
+        let access = VmAccess { agent: Some(agent_socket(folder, name)), ..access(folder, name, None) };
+        vms.insert(name.to_owned(), attach(access).expect("its monitor answers"));
+    }
+    rebalance(vms).round(true).seen
+}
+
+#[test]
+fn an_agent_that_floods_is_given_up_and_other_machines_are_managed() {
+    let stale = json!({ "memory": { "done": "done" } });
+    let blocks: Vec<u64> = (0..4096).collect();
+    let taken = json!({ "memory": { "done": { "taken": { "blocks": blocks } } } });
+    for (what, message) in [
+        ("greetings", json!({ "hello": Hello::new("test") })),
+        ("answers to nothing", json!({ "reply": { "id": 77, "reply": stale } })),
+        ("long answers to nothing", json!({ "reply": { "id": 77, "reply": taken } })),
+        ("refusals of nothing", json!({ "refused": { "id": 77, "because": "no", "unsupported": false } })),
+    ] {
+        let before = resident();
+        let seen = ends(what, move || {
+            let folder = tempfile::tempdir().expect("a folder");
+            round_beside(folder.path(), &message)
+        });
+        let grown = resident().saturating_sub(before);
+        assert!(grown < MOST_GROWTH, "{what}: {grown} bytes were kept");
+        let hostile = seen["hostile"].as_ref().expect("its monitor answers");
+        assert!(hostile.tiers.is_empty(), "{what}: {hostile:?}");
+        let because = hostile.no_accesses_because.as_deref().unwrap_or_default();
+        assert!(because.contains("messages that were not asked for"), "{what}: {because}");
+        let honest = seen["honest"].as_ref().expect("its monitor answers");
+        assert_eq!(honest.available, Some(Bytes(GIB / 2)), "{what}");
+    }
+}
+
+#[test]
+fn a_line_without_end_from_an_agent_is_not_kept() {
+    let before = resident();
+    let seen = ends("a line without end", || {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = agent_socket(folder.path(), "hostile");
+        serve(&at, |mut socket| while socket.write_all(&[b' '; 65536]).is_ok() {});
+        let access = VmAccess { agent: Some(at), ..access(folder.path(), "hostile", None) };
+        attach(access).and_then(|mut vm| vm.look(INTERVAL))
+    });
+    assert!(resident().saturating_sub(before) < MOST_GROWTH);
+    assert!(
+        seen.expect("its monitor answers").no_accesses_because.is_some_and(|it| it.contains("longer than"))
+    );
+}
+
+/// Each makes one field impossible for a machine of 2 GiB.
+fn lies() -> Vec<(&'static str, Value)> {
+    let node = |size: u64, free: u64, classes: Value| json!({ "node": 0, "size": size, "free": free, "accesses": classes });
+    let class = |bytes: u64, accesses: u64| json!({ "bytes": bytes, "accesses": accesses });
+    let most = u64::MAX;
+    vec![
+        ("more memory than the machine has", json!({ "nodes": [node(2 * GIB + 1, 0, json!([]))] })),
+        ("nodes that overflow", json!({ "nodes": [node(most, 0, json!([])), node(most, 0, json!([]))] })),
+        ("more free than there is", json!({ "nodes": [node(GIB, GIB + 1, json!([]))] })),
+        (
+            "free memory that overflows",
+            json!({ "nodes": [node(most, most, json!([])), node(most, most, json!([]))] }),
+        ),
+        (
+            "accessed memory that overflows",
+            json!({ "nodes": [node(GIB, 0, json!([class(most, 1), class(most, 1)]))] }),
+        ),
+        (
+            "free and accessed memory that overflow",
+            json!({ "nodes": [node(GIB, 1, json!([class(most, 1)]))] }),
+        ),
+        (
+            "accesses that overflow",
+            json!({ "nodes": [node(GIB, 0, json!([class(1, most), class(1, most)]))] }),
+        ),
+        (
+            "accesses of two nodes that overflow",
+            json!({ "nodes": [
+            node(GIB, 0, json!([class(1, most)])), node(GIB, 0, json!([class(1, most)]))] }),
+        ),
+        ("more available than the machine has", json!({ "available": 2 * GIB + 1 })),
+        ("available memory of 2^64-1", json!({ "available": most })),
+        ("swap of 2^64-1", json!({ "swap_used": most })),
+        ("more nodes than Linux has", json!({ "nodes": vec![node(1, 0, json!([])); 1025] })),
+    ]
+}
+
+#[test]
+fn telemetry_that_cannot_be_is_refused_with_the_reason() {
+    for (place, (what, _)) in lies().into_iter().enumerate() {
+        let seen = ends(what, move || {
+            let folder = tempfile::tempdir().expect("a folder");
+            let at = agent_socket(folder.path(), "hostile");
+            let lie = lies().swap_remove(place).1;
+            serve(&at, move |socket| {
+                let mut to = socket.try_clone().expect("a copy");
+                let mut orders = protocol::Receiver::new(socket);
+                let _ = protocol::Sender::new(&mut to).send(&protocol::FromAgent::Hello(Hello::new("test")));
+                while let Ok(order) = orders.receive::<ToAgent>() {
+                    if let ToAgent::Request { id, .. } = order {
+                        let _ = to.write_all(&telemetry(id, &lie));
+                    }
+                }
+            });
+            let access =
+                VmAccess { agent: Some(at), slow: vec![1], ..access(folder.path(), "hostile", None) };
+            let seen = attach(access).and_then(|mut vm| vm.look(INTERVAL)).expect("its monitor answers");
+            // What every reader of a look computes.
+            let _ = (seen.idle(), seen.dram_hits(), memory::guest_report(&seen, true));
+            seen
+        });
+        assert!(seen.tiers.is_empty(), "{what}: {seen:?}");
+        let because = seen.no_accesses_because.unwrap_or_default();
+        assert!(because.contains("impossible"), "{what}: {because}");
+    }
+}
+
+/// Every number of a monitor's answers, one at a time, in machines of each kind.
+#[test]
+fn numbers_of_a_monitor_that_cannot_be_end_in_an_error_of_that_machine() {
+    let device = |id: &str, size: u64, most: u64, block: u64| {
+        json!({ "type": "virtio-mem", "data":
+            { "id": id, "node": 0, "size": size, "max-size": most, "block-size": block } })
+    };
+    let most = u64::MAX;
+    let stats = |free: u64, faults: u64| {
+        json!({ "last-update": now(), "stats": { "stat-free-memory": free, "stat-available-memory": free,
+            "stat-major-faults": faults, "stat-swap-in": faults } })
+    };
+    let lies: Vec<Lie> = vec![
+        ("query-balloon", json!({ "actual": most })),
+        ("query-memory-size-summary", json!({ "base-memory": most, "plugged-memory": GIB })),
+        ("query-memory-size-summary", json!({ "base-memory": GIB, "plugged-memory": most })),
+        ("query-memory-devices", json!([device("a", most, most, 2 << 20), device("b", most, most, 2 << 20)])),
+        ("query-memory-devices", json!([device("a", most, most, 2 << 20)])),
+        ("query-memory-devices", json!([device("a", GIB, most, 2 << 20), device("b", GIB, most, 2 << 20)])),
+        ("query-memory-devices", json!([device("a", GIB, GIB, most)])),
+        ("query-memory-devices", json!([device("a", 2 * GIB, GIB, 2 << 20)])),
+        ("query-memory-devices", json!(vec![device("a", 1 << 51, 1 << 51, 2 << 20); 8192])),
+        ("human-monitor-command", json!(format!("node 1 size: {most} MB\r\n"))),
+        ("human-monitor-command", json!(format!("node 1 size: {} MB\r\n", 1_u64 << 45))),
+        ("qom-get", stats(most - 1, most - 1)),
+    ];
+    for (command, answer) in lies {
+        for method in [None, Some(workload::BalloonMethod::VirtioBalloon)] {
+            let (what, lie) = (format!("{command}: {answer:.60}"), (command, answer.clone()));
+            let came = ends(&what.clone(), move || {
+                let folder = tempfile::tempdir().expect("a folder");
+                let slow = if method.is_none() { vec![1] } else { Vec::new() };
+                let access = VmAccess { slow, method, ..access(folder.path(), "hostile", Some(lie)) };
+                let mut vm = attach(access)?;
+                let whole = vm.whole()?;
+                vm.resize(Bytes(GIB))?;
+                let seen = vm.look(INTERVAL)?;
+                Ok::<_, MemoryError>((whole, seen))
+            });
+            // Not every machine is asked for every number; what it says of itself is possible in any case.
+            if let Ok((whole, seen)) = came {
+                let sizes = [Some(whole), Some(seen.size), Some(seen.slow), seen.free, seen.available];
+                assert!(sizes.into_iter().flatten().all(|size| size <= Bytes(4 * GIB)), "{what}: {seen:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_order_to_stop_ends_the_wait_for_a_silent_agent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = agent_socket(folder.path(), "silent");
+    // Connections are taken by the kernel, and no one answers.
+    let _listener = UnixListener::bind(&at).expect("a free name");
+    let access = VmAccess { agent: Some(at), ..access(folder.path(), "silent", None) };
+    let stop = access.stop.clone();
+    let begun = Instant::now();
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let seen = ends("a silent agent", move || attach(access).and_then(|mut vm| vm.look(INTERVAL)));
+    let because = seen.expect("its monitor answers").no_accesses_because;
+    assert_eq!(because.as_deref(), Some("interrupted"), "after {:?}", begun.elapsed());
+}
