@@ -38,6 +38,11 @@ const CASES: &[Case] = &[
         needs: &[],
         test: memory::a_record_is_replayed,
     },
+    Case {
+        name: "a_record_of_memory_with_impossible_numbers_is_refused",
+        needs: &[],
+        test: memory::a_record_with_impossible_numbers_is_refused,
+    },
     Case { name: "a_record_of_memory_is_shown_as_a_page", needs: &[], test: memory::a_record_is_shown },
     Case { name: "help_names_every_subcommand", needs: &[], test: help_names_every_subcommand },
     Case { name: "explain_without_a_name_tells_where_names_are", needs: &[], test: explain_without_a_name },

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use super::sandbox;
 
 const MIB: u64 = 1 << 20;
-pub(crate) const CONFIG: &str = "capacity = \"2GiB\"\n\
+const GIB: u64 = 1 << 30;
+pub(crate) const CONFIG: &str = "capacity = \"2GiB\"
+\
     [vms.busy]\nqmp = \"/nowhere/busy\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n\
     [vms.idle]\nqmp = \"/nowhere/idle\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n";
 
@@ -58,6 +60,48 @@ pub(crate) fn a_record_is_replayed() {
     let wrong = sandbox.file("wrong.jsonl", "{\"schema\": 1, \"vms\": 5}\n");
     let refused = sandbox.plumb(&["rebalance", &config, "--replay", &wrong]);
     assert!(refused.status == Some(1) && refused.err.contains("line 1 of"), "{refused:?}");
+}
+
+/// Each number of a record in turn is the largest that JSON carries.
+pub(crate) fn a_record_with_impossible_numbers_is_refused() {
+    let sandbox = sandbox();
+    let config = sandbox.file("vms.toml", CONFIG);
+    let most = json!(u64::MAX);
+    let moved = json!({ "vm": "busy", "from": { "fast": 1, "slow": 0 }, "to": { "fast": 1, "slow": u64::MAX },
+        "reason": { "below-floor": { "floor": 1 } } });
+    let nodes = json!([{ "node": 0, "slow": false, "size": u64::MAX, "free": u64::MAX, "accesses": [] }]);
+    let accesses = json!([{ "bytes": 1, "accesses": u64::MAX }, { "bytes": 1, "accesses": u64::MAX }]);
+    let accessed = json!([{ "node": 0, "slow": false, "size": GIB, "free": 0, "accesses": accesses }]);
+    for (field, value) in [
+        ("fast", &most),
+        ("slow", &most),
+        ("whole", &most),
+        ("free", &most),
+        ("available", &most),
+        ("swap_used", &most),
+        ("nodes", &nodes),
+        ("nodes", &accessed),
+        ("pressure", &json!(1e308)),
+        ("dram_hits", &json!(-1.0)),
+        ("refaults_per_second", &json!(-1e308)),
+        ("moves", &json!([moved])),
+    ] {
+        let mut look = json!({
+            "schema": 1, "at": "2026-11-25T01:00:00Z", "interval": 1_000_000_000, "vms": [machine("busy", 1400), machine("idle", 100)],
+        });
+        let honest = look.to_string();
+        let place = if field == "moves" { &mut look } else { &mut look["vms"][0] };
+        place[field] = value.clone();
+        let record = sandbox.file("forged.jsonl", &format!("{honest}\n{look}\n"));
+        for arguments in [&["rebalance", &config, "--replay", &record][..], &["memory", "report", &record]] {
+            let refused = sandbox.plumb(arguments);
+            let err = refused.err.replace("\n  │ ", " ");
+            assert!(
+                refused.status == Some(1) && err.contains("line 2 of") && err.contains("`busy`: impossible"),
+                "{field}: {refused:?}"
+            );
+        }
+    }
 }
 
 /// As text, and as a page with pictures.

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use jiff::Timestamp;
-use memory::{AttachedVm, GuestMemory, MemoryError, TierMemory};
-use policy::Move;
+use memory::{AttachedVm, GuestMemory, MOST_MEMORY, MemoryError, TierMemory};
+use policy::{Move, Tiers};
 use protocol::{AccessClass, AccessSourceKind};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos, Share};
@@ -110,6 +110,19 @@ impl Document {
     pub(crate) const fn is_known(&self) -> bool {
         self.schema == Self::SCHEMA
     }
+
+    /// # Errors
+    /// The first number that is impossible for any machine, and whose it is.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        for vm in &self.vms {
+            vm.check().map_err(|what| format!("`{}`: {what}", vm.name))?;
+        }
+        let impossible = |tiers: &Tiers| tiers.fast > MOST_MEMORY || tiers.slow > MOST_MEMORY;
+        match self.moves.iter().find(|made| impossible(&made.from) || impossible(&made.to)) {
+            Some(made) => Err(format!("`{}`: impossible move", made.vm)),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Machine {
@@ -135,6 +148,16 @@ impl Machine {
             telemetry_host_cpu: memory.and_then(|memory| memory.host_cost),
             nodes: memory.iter().flat_map(|memory| &memory.tiers).map(Node::of).collect(),
         }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if let Some(whole) = self.whole.filter(|whole| *whole > MOST_MEMORY) {
+            return Err(format!("impossible memory: {whole}"));
+        }
+        if let Some(hits) = self.dram_hits.filter(|hits| !(0.0..=1.0).contains(&hits.0)) {
+            return Err(format!("impossible share of accesses: {} is not from 0 to 1", hits.0));
+        }
+        self.memory().map_or(Ok(()), |memory| memory.check(MOST_MEMORY))
     }
 
     /// What was seen of it; `None` of one that could not be.

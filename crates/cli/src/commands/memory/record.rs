@@ -61,7 +61,11 @@ pub(crate) fn of_text(path: &Path, text: &str) -> anyhow::Result<Vec<Document>> 
     let mut looks = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         match serde_json::from_str::<Document>(line) {
-            Ok(look) if look.is_known() => looks.push(look),
+            Ok(look) if look.is_known() => {
+                let wrong = |what| anyhow!("line {number} of {}: {what}", path.display());
+                look.check().map_err(wrong)?;
+                looks.push(look);
+            }
             Ok(_) => {
                 return Err(anyhow!("line {number} of {} is of another version of plumb", path.display()));
             }

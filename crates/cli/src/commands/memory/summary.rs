@@ -34,7 +34,7 @@ pub(super) fn of_comparison(document: &compare::Document) -> MemorySummary {
         let vm = |(place, name): (usize, &String)| {
             let look = |(number, look): (u64, &Vec<(u32, u64, f64, f64)>)| {
                 let &(_, fast, hits, _) = look.get(place)?;
-                let at = Nanos(document.interval.0 * number);
+                let at = Nanos(document.interval.0.saturating_mul(number));
                 Some(MemoryLook { at, fast: Some(Bytes(fast)), hits: Some(Share(hits)) })
             };
             VmMemory::of(name.clone(), (1..).zip(&arm.looks).filter_map(look).collect(), cost)

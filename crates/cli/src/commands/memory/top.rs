@@ -9,6 +9,7 @@ use std::{
 
 use clap::Args;
 use lab::Stop;
+use memory::GuestMemory;
 
 use super::{
     document::{self, Document},
