@@ -168,6 +168,14 @@ impl<'p> Design<'p> {
         fresh.into_iter().map(|(_, end)| end).collect()
     }
 
+    /// Cells that could be measured and have no trial because the time budget is used up.
+    pub fn out_of_time(&self) -> impl Iterator<Item = &'p str> {
+        let cells = self.plan.cells.iter().enumerate().filter(|_| self.spent);
+        let lacking =
+            cells.filter(|(cell, _)| !self.skipped.contains(cell) && self.seen.trials(*cell) == 0);
+        lacking.map(|(_, cell)| cell.id.as_str())
+    }
+
     /// Once, when it shows: why the trials are not chosen for the objective that was asked.
     pub fn other_objective(&mut self) -> Option<&'static str> {
         let block = self.round.block.unwrap_or(0);

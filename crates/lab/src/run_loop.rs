@@ -67,7 +67,20 @@ impl<S: Sink> RunLoop<'_, S> {
         }
         self.remake(bench, &mut design, stop)?;
         self.decide(&mut design)?;
+        self.skip_out_of_time(&design)?;
         Ok(made)
+    }
+
+    /// Keeps why cells have no trial though the run is complete.
+    fn skip_out_of_time(&mut self, design: &Design<'_>) -> Result<(), RunError> {
+        let Some(budget) = self.request.plan.design.budget else { return Ok(()) };
+        for cell in design.out_of_time() {
+            let because = format!("the time budget of {budget} was used up before its first trial");
+            let skip = SkippedCell { cell: cell.to_owned(), because };
+            self.keep_skip(&skip)?;
+            self.skipped.insert(skip.cell.clone(), skip);
+        }
+        Ok(())
     }
 
     /// Makes trials that others disturbed once more, when they leave the CPUs to us, for as long as is allowed.
@@ -235,5 +248,80 @@ impl<S: Sink> RunLoop<'_, S> {
         self.sink.skipped(&self.request.id, skip).map_err(keep)?;
         self.observer.event(&Event::Skipped(skip));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use samples::{CellEnd, MachineChange, RunHeader, RunId, Trial};
+    use scenario::{PlanOptions, Scenario, builtin};
+    use units::Nanos;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct StoredSkips(Vec<SkippedCell>);
+
+    impl Sink for StoredSkips {
+        type Error = Infallible;
+
+        fn begin(&mut self, _: &RunHeader) -> Result<(), Infallible> {
+            Ok(())
+        }
+        fn trial(&mut self, _: &RunId, _: &Trial) -> Result<(), Infallible> {
+            Ok(())
+        }
+        fn skipped(&mut self, _: &RunId, skipped: &SkippedCell) -> Result<(), Infallible> {
+            self.0.push(skipped.clone());
+            Ok(())
+        }
+        fn ended(&mut self, _: &RunId, _: &CellEnd) -> Result<(), Infallible> {
+            Ok(())
+        }
+        fn machine_changed(&mut self, _: &RunId, _: &MachineChange) -> Result<(), Infallible> {
+            Ok(())
+        }
+        fn complete(&mut self, _: &RunId) -> Result<(), Infallible> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn stores_why_cells_have_no_trial_when_the_budget_is_used_up() {
+        let text = builtin::find("quick").expect("it is built in").text;
+        let scenario = Scenario::parse("quick", text).expect("it is right");
+        let options = PlanOptions { budget: Some(Nanos::from_secs(1)), ..PlanOptions::default() };
+        let plan = scenario::Plan::expand(&scenario, 1, &options);
+        let request = Request {
+            scenario: &scenario,
+            text,
+            plan: &plan,
+            id: RunId("run".into()),
+            tries: None,
+            resume: None,
+            agent: "/nonexistent".into(),
+            firecracker: None,
+            tool: "test",
+            keep_disturbed: true,
+            hosts: crate::ExistingHostUse::default(),
+            fleet: None,
+            inside: None,
+        };
+        let (mut sink, mut observer) = (StoredSkips::default(), |_: &Event<'_>| ());
+        let mut course = RunLoop {
+            request: &request,
+            sink: &mut sink,
+            observer: &mut observer,
+            skipped: Skips::new(),
+            paths: Vec::new(),
+        };
+        let mut design = Design::new(&plan, []);
+        assert!(design.next_round().is_empty(), "a trial takes longer than the budget");
+        course.skip_out_of_time(&design).expect("the sink takes everything");
+        assert_eq!(course.skipped.len(), plan.cells.len());
+        assert_eq!(sink.0.len(), plan.cells.len());
+        assert!(sink.0.iter().all(|skip| skip.because.contains("time budget of 1")), "{:?}", sink.0[0]);
     }
 }

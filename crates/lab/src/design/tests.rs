@@ -2,6 +2,7 @@
 //! was killed goes on alike.
 
 mod disturbed;
+mod out_of_time;
 mod probed;
 mod unclear;
 
