@@ -1,6 +1,7 @@
 //! Running `plumb` as a user does, with a home of its own for each test.
 
 use std::{
+    ffi::OsString,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
@@ -82,6 +83,7 @@ impl Sandbox {
         command
             .args(arguments)
             .env("HOME", self.home())
+            .env("PATH", self.path())
             .env("XDG_RUNTIME_DIR", self.run())
             .env("PLUMB_DB", self.shared_store.as_ref().map_or_else(|| self.database(), PathBuf::from))
             .env("NO_COLOR", "1")
@@ -90,6 +92,14 @@ impl Sandbox {
             .envs(guest_kernel().map(|kernel| (GUEST_KERNEL_VARIABLE, kernel)))
             .stdin(Stdio::null());
         command
+    }
+
+    /// The folders of programs, and the home, by which processes without another variable are found.
+    fn path(&self) -> OsString {
+        let mut path = std::env::var_os("PATH").unwrap_or_default();
+        path.push(":");
+        path.push(self.home());
+        path
     }
 
     /// Root's labs are listed below /run whatever the environment says, so it gets one of its own, in mounts that

@@ -1,5 +1,6 @@
 //! What a lab could leave behind: processes, network namespaces, devices. Counted before and after. Processes are known
-//! by the sandbox's home in their environment, so that labs of others do not count.
+//! by the sandbox's home in their environment, so that labs of others do not count. The processes that run guests inherit
+//! nothing but PATH, where it is the last folder.
 
 use std::{
     collections::BTreeSet,
@@ -114,9 +115,12 @@ fn started_from(home: &Path) -> impl Iterator<Item = u32> {
 
 /// A zombie has no environment: it is gone for this purpose.
 fn has_home(pid: u32, home: &Path) -> bool {
-    let mark = [b"HOME=", home.as_os_str().as_bytes()].concat();
+    let home = home.as_os_str().as_bytes();
+    let (own, on_path) = ([b"HOME=", home].concat(), [b":", home].concat());
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environment.split(|byte| *byte == 0).any(|variable| variable == mark)
+    let is_mark =
+        |variable: &[u8]| variable == own || variable.starts_with(b"PATH=") && variable.ends_with(&on_path);
+    environment.split(|byte| *byte == 0).any(is_mark)
 }
 
 fn held_by(pid: u32) -> impl Iterator<Item = String> {

@@ -1,6 +1,6 @@
 //! What a monitor may do, as the kernel sees it while its guest runs.
 
-use std::{collections::BTreeSet, fs, time::Duration};
+use std::{collections::BTreeSet, fs, ops::RangeInclusive, time::Duration};
 
 use plumb_tests::wait_until;
 
@@ -8,13 +8,16 @@ use crate::{remains::monitor, sandbox};
 
 /// Longer than any guest takes to boot.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Users that no account and no service has, `plumb server` neither.
+const UNASSIGNED: RangeInclusive<u32> = 60_578..=61_183;
 
 pub(crate) fn a_monitor_has_little() {
     let sandbox = sandbox();
     let arguments = [
         "vm", "run", "--json", "--accel", "tcg", "--board", "microvm", "--probe", "none", "--memory", "256M",
     ];
-    let mut controller = sandbox.command(&arguments).spawn().expect("plumb was built");
+    let mut command = sandbox.command(&arguments);
+    let mut controller = command.env("SECRET", "of the user").spawn().expect("plumb was built");
     assert!(wait_until(PATIENCE, || monitor(&sandbox).is_some()), "no monitor");
     let pid = monitor(&sandbox).expect("it was there");
     let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
@@ -23,7 +26,14 @@ pub(crate) fn a_monitor_has_little() {
         read("status").lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     };
     assert!(wait_until(PATIENCE, || lines().contains("Seccomp: 2")), "{:?}", lines());
-    let (status, devices) = (lines(), read("net/dev"));
+    let (status, devices, environment) = (lines(), read("net/dev"), read("environ"));
+    let namespaces = ["mnt", "pid", "ipc", "net"].map(|kind| {
+        let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/{kind}")).expect("it runs");
+        (kind, of(&pid.to_string()) != of("self"))
+    });
+    let processes = fs::read_dir(format!("/proc/{pid}/root/proc")).expect("it runs").filter_map(Result::ok);
+    let processes: Vec<u32> =
+        processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     let image = fs::read_dir(format!("/proc/{pid}/fd")).expect("it runs").filter_map(Result::ok);
     let image = image
         .filter(|entry| {
@@ -32,14 +42,19 @@ pub(crate) fn a_monitor_has_little() {
         .map(|entry| fs::OpenOptions::new().write(true).open(entry.path()).and_then(|file| file.set_len(0)))
         .next();
     assert_eq!(controller.wait().expect("it was started").code(), Some(0), "the guest ran all the same");
-    for line in [
-        "Uid: 65534 65534 65534 65534",
-        "Gid: 65534 65534 65534 65534",
-        "CapEff: 0000000000000000",
-        "NoNewPrivs: 1",
-    ] {
+    for line in ["CapEff: 0000000000000000", "NoNewPrivs: 1"] {
         assert!(status.contains(line), "{line}: {status:?}");
     }
+    for kind in ["Uid:", "Gid:"] {
+        let line = status.iter().find_map(|line| line.strip_prefix(kind)).expect("in every status");
+        let numbers: BTreeSet<u32> = line.split_whitespace().filter_map(|it| it.parse().ok()).collect();
+        let first = *numbers.first().expect("four numbers");
+        assert!(numbers.len() == 1 && UNASSIGNED.contains(&first), "{kind}{line}");
+    }
+    assert!(namespaces.iter().all(|(_, own)| *own), "{namespaces:?}");
+    assert_eq!(processes, [1], "it sees itself alone");
+    let variables: Vec<_> = environment.split('\0').filter(|variable| !variable.is_empty()).collect();
+    assert!(matches!(variables[..], [path] if path.starts_with("PATH=")), "{variables:?}");
     let devices: Vec<_> =
         devices.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim()).collect();
     assert_eq!(devices, ["lo"]);

@@ -75,7 +75,7 @@ const HYPERVISOR: &[Need] =
 /// One case of each kind for which the kernel matters runs on each installed series. `make soak` runs all cases on each.
 const CASES: &[Case] = &[
     Case {
-        name: "a_monitor_is_nobody_in_an_empty_network_under_a_filter_with_a_sealed_image",
+        name: "a_monitor_is_a_user_of_its_own_in_namespaces_of_its_own_with_a_sealed_image",
         needs: HYPERVISOR,
         test: confined::a_monitor_has_little,
     },

@@ -1,7 +1,7 @@
 //! Users' own guests with an agent in them, by the steps of the guide: what it tells of their memory, and what becomes of them when
 //! whoever moves that memory, the agent or the machine itself is killed meanwhile. The guest checks what it has in memory all the time.
 
-use std::{cell::RefCell, fs, process::Stdio, thread, time::Duration};
+use std::{cell::RefCell, fs, process::Stdio, sync::Arc, thread, time::Duration};
 
 use machine::Monitor;
 use memory::AgentLink;
@@ -107,7 +107,7 @@ pub(crate) fn both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves() {
 
     // The next who asks is there before the guest has seen the one before hang up.
     let agent = sandbox.home().join("vm.agent");
-    let before = AgentLink::connect(&agent, env!("CARGO_PKG_VERSION"), None).expect("it greets");
+    let before = AgentLink::connect(&agent, env!("CARGO_PKG_VERSION"), None, &Arc::default()).expect("it greets");
     let mut monitor = Monitor::open(&sandbox.home().join("vm.qmp2")).expect("its own monitor");
     let mut order = |word| monitor.order(word, &json!({})).expect("QEMU obeys");
     order("stop");

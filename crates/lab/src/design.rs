@@ -171,8 +171,7 @@ impl<'p> Design<'p> {
     /// Cells that could be measured and have no trial because the time budget is used up.
     pub fn out_of_time(&self) -> impl Iterator<Item = &'p str> {
         let cells = self.plan.cells.iter().enumerate().filter(|_| self.spent);
-        let lacking =
-            cells.filter(|(cell, _)| !self.skipped.contains(cell) && self.seen.trials(*cell) == 0);
+        let lacking = cells.filter(|(cell, _)| !self.skipped.contains(cell) && self.seen.trials(*cell) == 0);
         lacking.map(|(_, cell)| cell.id.as_str())
     }
 

@@ -113,8 +113,7 @@ impl Firecracker {
     /// When it is not there, or does not say.
     pub fn version(program: Option<&Path>) -> Result<String, FirecrackerError> {
         let program = program.unwrap_or(Path::new(PROGRAM));
-        let mut command = Command::new(program);
-        command.env_remove(crate::STORE);
+        let mut command = crate::without_environment(program);
         command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let child = start(&mut command, None, program)?;
         let said = child.wait_with_output()?.stdout;
@@ -160,8 +159,7 @@ impl Firecracker {
             (Descriptor::Folder, folder.descriptor()?.into()),
             (Descriptor::Life, life.into()),
         ];
-        let mut command = Command::new(&self.program);
-        command.env_remove(crate::STORE);
+        let mut command = crate::without_environment(&self.program);
         command.arg("--api-sock").arg(requests::in_folder(API_FILE)).args(["--level", LEVEL]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mappings =

@@ -43,7 +43,7 @@ pub use sys::Error as ProcessError;
 /// A folder that nobody but this user can write.
 pub use sys::PrivateFolder;
 
-use std::time::Duration;
+use std::{env, ffi::OsStr, process::Command, time::Duration};
 
 /// Something that an agent can run in.
 pub trait Machine: Send {
@@ -112,3 +112,11 @@ pub struct Condition {
 
 /// Where runs are kept may be a server, and its password in this variable: nothing that is started here needs it.
 const STORE: &str = "PLUMB_DB";
+
+/// What runs a guest, which may be taken over by it, with nothing in its environment but where programs are looked for.
+fn without_environment(program: impl AsRef<OsStr>) -> Command {
+    const PATH: &str = "PATH";
+    let mut command = Command::new(program);
+    command.env_clear().envs(env::var_os(PATH).map(|folders| (PATH, folders)));
+    command
+}

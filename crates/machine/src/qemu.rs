@@ -15,7 +15,7 @@ mod write_half;
 use std::{
     io::Read,
     os::{fd::OwnedFd, unix::net::UnixStream},
-    process::{Command, ExitStatus, Stdio},
+    process::{ExitStatus, Stdio},
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
@@ -129,8 +129,7 @@ impl Qemu {
     /// # Errors
     /// When it is not installed, or does not say.
     pub fn version() -> Result<String, QemuError> {
-        let mut command = Command::new(PROGRAM);
-        command.env_remove(crate::STORE);
+        let mut command = crate::without_environment(PROGRAM);
         command.arg("-version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let child = sys::child::spawn_in(&mut command, None, PROGRAM).map_err(QemuError::of_start)?;
         let said = child.wait_with_output()?.stdout;
@@ -159,18 +158,15 @@ impl Qemu {
             sys::tap::attach(queue).map_err(QemuError::Start)?;
             inherited.push((number, queue.try_clone()?.into()));
         }
-        let mut command = Command::new(PROGRAM);
-        command.env_remove(crate::STORE);
+        let mut command = crate::without_environment(PROGRAM);
         command.args(arguments::of(self)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mappings =
             inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child });
         command.fd_mappings(mappings.collect()).expect("each descriptor has a number of its own");
         let started = Instant::now();
         let confines = confinement::of(self).map_err(QemuError::Start)?;
-        let child = sys::child::spawn_confined(&mut command, confines, PROGRAM);
+        let child = sys::child::spawn_confined(command, confines, PROGRAM);
         let mut child = child.map_err(QemuError::of_start)?;
-        // It has copies of its own: only so does its end end the streams here.
-        drop(command);
         let first_process = Arc::new(OnceLock::new());
         self.words.keep(child.stderr.take().expect("asked for as a pipe"), |line| !line.contains(USUAL));
         self.listen(console.0, &first_process);

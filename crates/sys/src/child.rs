@@ -4,16 +4,22 @@
 #![expect(unsafe_code, reason = "code between fork and exec, and resetting signal dispositions")]
 #![expect(clippy::disallowed_methods, reason = "the state of a process is a file of /proc")]
 
+use std::convert::Infallible;
 use std::ffi::CStr;
 use std::fs;
 use std::io;
-use std::os::fd::AsFd;
+use std::ops::{Deref, DerefMut};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal};
-use rustix::thread::LinkNameSpaceType;
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags};
 
 use crate::confine::{self, User};
 use crate::error::{Context, Error, Result};
@@ -32,10 +38,50 @@ pub fn spawn_in(command: &mut Command, ns: Option<&NetNs>, label: &str) -> Resul
     spawn(command, ns.map(NetNs::try_clone).transpose()?, None, label)
 }
 
-/// Starts `command` as [`spawn_in`] does, with less than its parent has.
-pub fn spawn_confined(command: &mut Command, confines: Confines, label: &str) -> Result<Child> {
+/// Starts `command` as [`spawn_in`] does, with less than its parent has: beside its network, it has mounts, a /proc of its own
+/// processes and System V IPC of its own, as far as the kernel lets this process create them. The kernel kills the child when
+/// what this returns is dropped, or this process ends.
+pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> Result<ConfinedChild> {
     let Confines { network, identity } = confines;
-    spawn(command, Some(network), Some(identity), label)
+    let named = label.to_owned();
+    let (result, started) = mpsc::sync_channel(1);
+    let (keep, dropped) = mpsc::channel();
+    let start = move || {
+        // The next child of this thread is the first process of the namespace. A thread cannot leave it without rights over
+        // the one before, and starts no thread any more, so it has no other use.
+        // SAFETY: CLONE_NEWPID does not touch the table of descriptors, which is what makes unshare unsafe.
+        let _ = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWPID) };
+        let child = spawn(&mut command, Some(network), Some(identity), &named);
+        // The child's streams end with it only when no one else has them.
+        drop(command);
+        let _ = result.send(child);
+        let _: std::result::Result<Infallible, _> = dropped.recv();
+    };
+    thread::Builder::new().name("confined".into()).spawn(start).named("start a thread for", || label)?;
+    let child = started.recv().map_err(|_| Error::new("start", label.to_owned(), libc::ECHILD))??;
+    Ok(ConfinedChild { child, _keep: keep })
+}
+
+/// A child with less than its parent has. Dropping it ends it.
+#[derive(Debug)]
+pub struct ConfinedChild {
+    child: Child,
+    /// With this ends the thread that started it, and with that thread the child.
+    _keep: Sender<Infallible>,
+}
+
+impl Deref for ConfinedChild {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.child
+    }
+}
+
+impl DerefMut for ConfinedChild {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.child
+    }
 }
 
 /// What a child may do less than its parent.
@@ -57,7 +103,7 @@ pub enum Identity {
 }
 
 fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, label: &str) -> Result<Child> {
-    let parent = rustix::process::getpid();
+    let parent = Parent::this_process()?;
     // The command may put descriptors of its own in the place of low numbers, before the child enters the namespace.
     let ns = ns.map(NetNs::moved_up).transpose()?;
     let confined = identity.is_some();
@@ -70,6 +116,10 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
             rustix::thread::move_into_link_name_space(ns.as_fd(), Some(LinkNameSpaceType::Network))?;
         }
         reset_signals();
+        if confined {
+            // A container may allow some of it or nothing.
+            let _ = unshare_mounts();
+        }
         if let Some((user, groups)) = &other {
             confine::change_user(user, groups)?;
         }
@@ -77,7 +127,7 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
             rustix::thread::set_no_new_privs(true)?;
         }
         // Another user has no such signal any more, so this comes after.
-        die_with(parent)
+        die_with(&parent)
     };
     command.process_group(0);
     // SAFETY: `prepare` only makes system calls: it takes no lock and allocates nothing.
@@ -124,14 +174,55 @@ pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
 }
 
+/// The process that starts a child, as the child finds it.
+struct Parent {
+    pid: Pid,
+    /// `None` before Linux 5.3.
+    pidfd: Option<OwnedFd>,
+}
+
+impl Parent {
+    fn this_process() -> Result<Self> {
+        let pid = rustix::process::getpid();
+        let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok();
+        // Above the numbers by which a child knows what it inherits.
+        let moved_up = |pidfd: OwnedFd| rustix::io::fcntl_dupfd_cloexec(&pidfd, NetNs::ABOVE_INHERITED);
+        let pidfd = pidfd.map(moved_up).transpose().named("duplicate", || "a descriptor of this process")?;
+        Ok(Self { pid, pidfd })
+    }
+
+    /// Only system calls, because it runs between fork and exec.
+    fn has_ended(&self) -> bool {
+        match (rustix::process::getppid(), &self.pidfd) {
+            // It is in another PID namespace, where it has no number here.
+            (None, Some(pidfd)) => {
+                let mut ended = [PollFd::new(pidfd, PollFlags::IN)];
+                !matches!(poll(&mut ended, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(0))
+            }
+            (None, None) => false,
+            (pid, _) => pid != Some(self.pid),
+        }
+    }
+}
+
 /// Only system calls, because it runs between fork and exec.
-fn die_with(parent: Pid) -> io::Result<()> {
+fn die_with(parent: &Parent) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     // The parent may have died before the line above: then no signal will ever come.
-    if rustix::process::getppid() != Some(parent) {
+    if parent.has_ended() {
         return Err(io::Error::from_raw_os_error(libc::ESRCH));
     }
     Ok(())
+}
+
+/// Mounts and System V IPC of its own for the calling process, and a /proc that shows only the processes of its PID namespace.
+/// Only system calls, because it runs between fork and exec.
+fn unshare_mounts() -> rustix::io::Result<()> {
+    // SAFETY: neither flag touches the table of descriptors, which is what makes unshare unsafe.
+    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS | UnshareFlags::NEWIPC) }?;
+    mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount(c"proc", c"/proc", c"proc", flags, None)
 }
 
 /// What a parent ignores stays ignored over exec. The standard library resets the mask and SIGPIPE only.
@@ -256,35 +347,36 @@ mod tests {
     }
 
     #[test]
-    fn a_confined_child_is_another_user_in_an_empty_network_and_dies_with_its_parent_all_the_same() {
+    fn a_confined_child_is_another_user_in_namespaces_of_its_own_and_dies_when_it_is_dropped() {
         let Some(ns) = crate::netns::testing::namespace() else { return };
-        if !confine::is_root() || !confine::is_mapped(&User::nobody()).expect("procfs") {
+        if !confine::is_root() || !confine::is_mapped(&User::unassigned(7)).expect("procfs") {
             return;
         }
-        let start = move || {
-            let identity = Identity::Other(User::nobody(), vec![4321]);
-            let confines = Confines { network: ns.try_clone().expect("open"), identity };
-            let mut child = spawn_confined(&mut sleeper(), confines, "sleeper").expect("sleep exists");
-            let pid = child.id();
-            let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).expect("it runs");
-            let status = read("status");
-            let has = |line: &str| status.lines().any(|other| other.replace('\t', " ").trim() == line);
-            for line in [
-                "Uid: 65534 65534 65534 65534",
-                "Gid: 65534 65534 65534 65534",
-                "Groups: 4321",
-                "NoNewPrivs: 1",
-                "CapEff: 0000000000000000",
-            ] {
-                assert!(has(line), "{line}: {status}");
-            }
-            assert!(!read("net/dev").contains("eth"), "{}", read("net/dev"));
-            assert!(child.try_wait().expect("own child").is_none());
-            (child, start_time(pid).expect("it runs"))
-        };
-        let (mut child, time) = std::thread::spawn(start).join().expect("no panic");
-        assert!(ends_within(child.id(), time, Duration::from_secs(5)), "its parent, a thread, has ended");
-        child.wait().expect("own child");
+        let identity = Identity::Other(User::unassigned(7), vec![4321]);
+        let confines = Confines { network: ns, identity };
+        let mut child = spawn_confined(sleeper(), confines, "sleeper").expect("sleep exists");
+        let pid = child.id();
+        let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).expect("it runs");
+        let status = read("status");
+        let has = |line: &str| status.lines().any(|other| other.replace('\t', " ").trim() == line);
+        for line in [
+            "Uid: 60585 60585 60585 60585",
+            "Gid: 60585 60585 60585 60585",
+            "Groups: 4321",
+            "NoNewPrivs: 1",
+            "CapEff: 0000000000000000",
+        ] {
+            assert!(has(line), "{line}: {status}");
+        }
+        assert!(!read("net/dev").contains("eth"), "{}", read("net/dev"));
+        for kind in ["mnt", "pid", "ipc"] {
+            let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/{kind}")).expect("it runs");
+            assert_ne!(of(&pid.to_string()), of("self"), "{kind}");
+        }
+        assert!(child.try_wait().expect("own child").is_none());
+        let time = start_time(pid).expect("it runs");
+        drop(child);
+        assert!(ends_within(pid, time, Duration::from_secs(60)));
     }
 
     #[test]

@@ -100,10 +100,12 @@ impl NetNs {
         Ok(Self { fd, inode: self.inode })
     }
 
+    /// Above all numbers by which children know what they inherit.
+    pub(crate) const ABOVE_INHERITED: i32 = 512;
+
     /// The same by a number that is above those by which a child knows what it inherits.
     pub(crate) fn moved_up(self) -> Result<Self> {
-        const ABOVE: i32 = 512;
-        let fd = rustix::io::fcntl_dupfd_cloexec(&self.fd, ABOVE);
+        let fd = rustix::io::fcntl_dupfd_cloexec(&self.fd, Self::ABOVE_INHERITED);
         let fd = fd.named("duplicate descriptor of network namespace", || self.to_string())?;
         Ok(Self { fd, inode: self.inode })
     }

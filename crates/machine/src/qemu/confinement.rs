@@ -1,7 +1,11 @@
-//! What QEMU may do less than whoever starts it: it sees no network but the descriptors that it inherits, and is nobody
-//! where root starts it and what it opens by itself can be opened by others. A guest that takes it over has little more.
+//! What QEMU may do less than the process that starts it: it has namespaces of its own, no network but the descriptors that it
+//! inherits, and a user of its own where root starts it and what it opens by itself can be opened by others. A guest that takes
+//! it over has little more, and reaches neither `plumb server` nor the QEMU of another guest.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 use sys::{
     Result,
@@ -23,14 +27,17 @@ pub(super) fn of(machine: &Qemu) -> Result<Confines> {
 
 /// Without KVM or vhost-net it opens nothing but its own files; those are root's on some systems, the kernel too.
 fn identity(machine: &Qemu) -> Result<Identity> {
-    let nobody = User::nobody();
-    if !confine::is_root() || !confine::is_mapped(&nobody)? || !is_readable_by_all(&machine.kernel.image) {
+    static STARTED: AtomicU32 = AtomicU32::new(0);
+    // Runs at the same time have numbers of their own, too.
+    let number = std::process::id().wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed));
+    let user = User::unassigned(number);
+    if !confine::is_root() || !confine::is_mapped(&user)? || !is_readable_by_all(&machine.kernel.image) {
         return Ok(Identity::Same);
     }
     let kvm = (machine.accelerator == Accelerator::Kvm).then_some(Path::new(KVM));
     let vhost = (machine.nic.is_some() && machine.vm.vhost).then_some(Path::new(VHOST_NET));
     let opened: Vec<_> = kvm.into_iter().chain(vhost).collect();
-    Ok(confine::groups_that_open(&opened)?.map_or(Identity::Same, |groups| Identity::Other(nobody, groups)))
+    Ok(confine::groups_that_open(&opened)?.map_or(Identity::Same, |groups| Identity::Other(user, groups)))
 }
 
 fn is_readable_by_all(file: &Path) -> bool {

@@ -8,6 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use sys::child::ConfinedChild;
+
 use super::qmp::Qmp;
 
 /// How long the kernel may take to tell of the end of a process whose streams have ended.
@@ -25,14 +27,14 @@ pub(super) struct Running {
 
 #[derive(Debug)]
 struct Live {
-    child: Child,
+    child: ConfinedChild,
     qmp: Qmp,
 }
 
 impl Running {
     /// One that was `started` then. When its guest's first process runs is told in `first_process`.
     pub(super) fn new(
-        child: Child,
+        child: ConfinedChild,
         qmp: Qmp,
         started: Instant,
         first_process: Arc<OnceLock<Instant>>,

@@ -11,7 +11,7 @@ pub(super) fn pin(pid: u32, qmp: &mut Qmp, vm: &Vm) -> Result<(), QemuError> {
     if vm.cpus.is_empty() && vm.monitor_cpus.is_empty() {
         return Ok(());
     }
-    let vcpus = qmp.vcpu_threads().map_err(|source| QemuError::Threads { source })?;
+    let vcpus = seen_here(pid, &qmp.vcpu_threads().map_err(|source| QemuError::Threads { source })?)?;
     for (thread, cpu) in vcpus.iter().zip(vm.cpus.iter().cycle()) {
         bind(*thread, &[*cpu])?;
     }
@@ -32,6 +32,23 @@ fn bind(thread: u32, cpus: &[u32]) -> Result<(), QemuError> {
     }
 }
 
+/// These threads of a process by the numbers that they have here: QEMU reports those of its own PID namespace.
+fn seen_here(pid: u32, own: &[u32]) -> io::Result<Vec<u32>> {
+    let mut here = Vec::new();
+    for thread in threads(pid)? {
+        let status = fs::read_to_string(format!("/proc/{pid}/task/{thread}/status")).unwrap_or_default();
+        here.push((innermost_number(&status), thread));
+    }
+    let seen = |own: &u32| here.iter().find(|(number, _)| *number == Some(*own)).map(|(_, thread)| *thread);
+    Ok(own.iter().filter_map(seen).collect())
+}
+
+/// `NSpid:	4711	3`, the number in the reader's PID namespace first. Source: filesystems/proc.rst of Linux.
+fn innermost_number(status: &str) -> Option<u32> {
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    numbers.split_ascii_whitespace().next_back()?.parse().ok()
+}
+
 fn threads(pid: u32) -> io::Result<Vec<u32>> {
     Ok(numbers(&format!("/proc/{pid}/task"))?.collect())
 }
@@ -48,4 +65,20 @@ fn vhost_workers(pid: u32) -> Vec<u32> {
 fn numbers(folder: &str) -> io::Result<impl Iterator<Item = u32>> {
     let entries = fs::read_dir(folder)?.filter_map(Result::ok);
     Ok(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_threads_by_the_number_in_their_own_namespace() {
+        assert_eq!(innermost_number("Name:\tqemu\nNSpid:\t4711\t12\t3\nThreads:\t1\n"), Some(3));
+        assert_eq!(innermost_number("Name:\tqemu\n"), None);
+        let own = std::process::id();
+        assert!(seen_here(own, &[u32::MAX]).expect("it runs").is_empty());
+        let own_number = innermost_number(&fs::read_to_string("/proc/self/status").expect("Linux"));
+        let seen = seen_here(own, &[own_number.expect("Linux 4.1")]).expect("it runs");
+        assert_eq!(seen, [own]);
+    }
 }

@@ -5,7 +5,7 @@ use std::{
     io::{self, ErrorKind, Write},
     net::Shutdown,
     os::unix::net::UnixStream,
-    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     time::{Duration, Instant},
 };
 
@@ -20,6 +20,8 @@ const PATIENCE_AT_START: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The end need not be waited for: whoever does not answer is killed.
 const PATIENCE_AT_END: Duration = Duration::from_millis(500);
+/// Answers that wait to be read; QEMU sends one for each command, and those beyond are lost.
+const WAITING: usize = 16;
 /// An answer that lists 255 CPUs is some 60 kB long.
 const LONGEST: u64 = 1 << 20;
 
@@ -88,7 +90,7 @@ impl Qmp {
     pub(super) fn greet(socket: UnixStream, words: &LastLines) -> Result<Self, QmpError> {
         let silent = |source| QmpError::Silent { command: FIRST, source };
         socket.set_write_timeout(Some(PATIENCE)).map_err(silent)?;
-        let (to_us, answers) = channel();
+        let (to_us, answers) = sync_channel(WAITING);
         let from = socket.try_clone().map_err(silent)?;
         words.keep_some(from, LONGEST, move |line| sort(line, &to_us));
         let mut qmp = Self { to: socket, answers, last_id: 0 };
@@ -143,6 +145,9 @@ impl Qmp {
     }
 
     fn next(&self, patience: Duration) -> io::Result<Value> {
+        if patience.is_zero() {
+            return Err(io::Error::new(ErrorKind::TimedOut, "it sends other messages only"));
+        }
         self.answers.recv_timeout(patience).map_err(|error| match error {
             RecvTimeoutError::Disconnected => io::Error::new(ErrorKind::UnexpectedEof, "it has ended"),
             RecvTimeoutError::Timeout => io::Error::new(ErrorKind::TimedOut, "it is stopped, or gets no CPU"),
@@ -158,11 +163,11 @@ impl Drop for Qmp {
 }
 
 /// Hands on whatever is no event; what is to be kept of an event.
-fn sort(line: &str, answers: &Sender<Value>) -> Option<String> {
+fn sort(line: &str, answers: &SyncSender<Value>) -> Option<String> {
     let said = serde_json::from_str(line).unwrap_or_else(|_| Value::String(line.to_owned()));
     let Some(event) = said.get("event").and_then(Value::as_str) else {
-        // Whoever asked may be gone.
-        let _ = answers.send(said);
+        // The receiver may be gone, or have more than it asked for.
+        let _ = answers.try_send(said);
         return None;
     };
     let because = ["reason", "action"].into_iter().find_map(|key| said["data"][key].as_str());

@@ -33,6 +33,16 @@ impl User {
         Self { name: "nobody".to_owned(), uid: 65_534, gid: 65_534 }
     }
 
+    /// A user that no account and no service has, from `number` on: systemd and distributions leave 60578 to 61183 free
+    /// (docs/UIDS-GIDS.md of systemd).
+    #[must_use]
+    pub fn unassigned(number: u32) -> Self {
+        const FIRST: u32 = 60_578;
+        const LAST: u32 = 61_183;
+        let id = FIRST + number % (LAST - FIRST + 1);
+        Self { name: id.to_string(), uid: id, gid: id }
+    }
+
     /// The user of this name or number. Names are looked up in /etc/passwd alone.
     ///
     /// # Errors
@@ -157,6 +167,15 @@ mod tests {
         for (line, name) in [(line, "plum"), ("plumb:x:a:b", "plumb"), ("plumb", "plumb"), ("", "")] {
             assert_eq!(User::of_line(line, name), None, "{line}");
         }
+    }
+
+    #[test]
+    fn unassigned_users_are_neither_each_other_nor_nobody() {
+        let users: std::collections::BTreeSet<u32> =
+            (0..606).map(|number| User::unassigned(number).uid()).collect();
+        assert_eq!((users.len(), users.first(), users.last()), (606, Some(&60_578), Some(&61_183)));
+        assert_ne!(User::unassigned(u32::MAX), User::unassigned(0));
+        assert!(!users.contains(&User::nobody().uid()));
     }
 
     #[test]

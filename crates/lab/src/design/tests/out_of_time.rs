@@ -8,7 +8,8 @@ use super::*;
 /// without one.
 fn run_slowly(slower: i64) -> (Vec<String>, Vec<String>) {
     let full = plan(3, &PlanOptions { trials: Some(1), ..PlanOptions::default() });
-    let options = PlanOptions { trials: Some(2), budget: Some(full.duration_estimate()), ..PlanOptions::default() };
+    let options =
+        PlanOptions { trials: Some(2), budget: Some(full.duration_estimate()), ..PlanOptions::default() };
     let plan = plan(3, &options);
     let mut design = Design::new(&plan, []);
     let (mut now, mut made) = (0, BTreeSet::new());
