@@ -9,8 +9,7 @@ use super::sandbox;
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
-pub(crate) const CONFIG: &str = "capacity = \"2GiB\"
-\
+pub(crate) const CONFIG: &str = "capacity = \"2GiB\"\n\
     [vms.busy]\nqmp = \"/nowhere/busy\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n\
     [vms.idle]\nqmp = \"/nowhere/idle\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n";
 

@@ -8,6 +8,7 @@ use plumb_tests::{Case, Need, Network, in_one_of_three, run};
 
 mod capture;
 mod ends;
+mod hostile;
 mod measured;
 mod members;
 mod overlay;
@@ -153,6 +154,16 @@ const CASES: &[Case] = &[
         name: "in_a_storm_of_faults_no_trial_is_lost_and_no_host_is_in_two_streams",
         needs: &[ROOT, SSHD, IP, NFT, TCPDUMP, NATS, Need::PostgresServer],
         test: storm::one_of_each_main_kind,
+    },
+    Case {
+        name: "a_server_that_lies_cannot_make_a_member_hold_much_or_ignore_ctrl_c",
+        needs: &[],
+        test: hostile::a_server_that_lies_to_a_member,
+    },
+    Case {
+        name: "a_server_that_lies_cannot_make_a_controller_hold_much_or_ignore_ctrl_c",
+        needs: &[],
+        test: hostile::a_server_that_lies_to_a_controller,
     },
     Case { name: "who_may_not_is_told_why", needs: &[ROOT, SSHD, IP, NATS], test: members::who_may_not },
     Case {

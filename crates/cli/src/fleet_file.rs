@@ -1,12 +1,14 @@
 //! How a fleet's server is reached, and as whom: the file of a member, or of one who measures. Must not know what is done there.
 
 use std::{
+    collections::BTreeMap,
     env,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use anyhow::Context;
-use fleet::{NKey, ServerAccess};
+use fleet::{NKey, PublicKey, ServerAccess};
 use protocol::HostPolicy;
 use serde::Deserialize;
 use toml::Spanned;
@@ -25,16 +27,16 @@ struct Document {
     name: Option<Spanned<String>>,
     key: Option<PathBuf>,
     ca: Option<PathBuf>,
-    controllers: Option<Vec<Spanned<String>>>,
+    controllers: Option<BTreeMap<Spanned<String>, Spanned<String>>>,
     policy: Option<HostPolicy>,
 }
 
 /// As it is meant.
 #[derive(Debug)]
 pub(crate) struct FleetFile {
-    pub(crate) access: ServerAccess,
-    /// Those whom a member obeys.
-    pub(crate) controllers: Option<Vec<String>>,
+    pub(crate) access: Arc<ServerAccess>,
+    /// The controllers that a member obeys, with their public keys.
+    pub(crate) controllers: BTreeMap<String, PublicKey>,
     /// What it lets them do.
     pub(crate) policy: HostPolicy,
 }
@@ -58,7 +60,7 @@ impl FleetFile {
         let text = bounded_file::read_trusted(file)?;
         let Document { server, name, key, ca, controllers, policy } = misread::parse(file, &text, HELP)?;
         let is_none = |name: &&Spanned<String>| !fleet::is_name(name.get_ref());
-        if let Some(name) = controllers.iter().flatten().chain(&name).find(is_none) {
+        if let Some(name) = controllers.iter().flat_map(BTreeMap::keys).chain(&name).find(is_none) {
             let message = format!("a name has {}", fleet::NAME_RULE);
             return Err(Misread::new(file, &text, name.span(), message, HELP).into());
         }
@@ -71,10 +73,13 @@ impl FleetFile {
         })?;
         let beside = |path: PathBuf| file.parent().map(|folder| folder.join(&path)).unwrap_or(path);
         let key = key.map(|key| read_key(&beside(key))).transpose()?;
-        let ca = ca.map(beside);
-        ca.as_deref().map(bounded_file::require_trusted).transpose()?;
-        let access = ServerAccess { server, name, key, ca };
-        let controllers = controllers.map(|names| names.into_iter().map(Spanned::into_inner).collect());
+        let ca = ca.map(|ca| bounded_file::read_trusted(&beside(ca))).transpose()?;
+        let access = Arc::new(ServerAccess { server, name, key, ca });
+        let key = |(name, key): (Spanned<String>, Spanned<String>)| match PublicKey::read(key.get_ref()) {
+            Ok(public) => Ok((name.into_inner(), public)),
+            Err(error) => Err(Misread::new(file, &text, key.span(), error.to_string(), HELP)),
+        };
+        let controllers = controllers.into_iter().flatten().map(key).collect::<Result<_, _>>()?;
         Ok(Self { access, controllers, policy: policy.unwrap_or_default() })
     }
 }

@@ -3,40 +3,39 @@
 //! `curl 127.0.0.1:8222/varz` tells what they cost it, `plumb fleet list` beside it what a roll call does.
 #![expect(clippy::disallowed_macros, reason = "it tells when all are there")]
 
-use std::{error::Error, time::Duration};
+use std::{error::Error, io, time::Duration};
 
-use async_nats::{Client, ConnectOptions};
 use fleet::MemberInfo;
-use futures_util::{StreamExt, TryStreamExt, stream};
-use tokio::{runtime::Builder, time::sleep};
-
-/// As members have it.
-const PING: Duration = Duration::from_secs(5);
-/// Connections that are made at the same time.
-const AT_ONCE: usize = 64;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    net::TcpStream,
+    runtime::Builder,
+    time::sleep,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [server, count] = arguments.as_slice() else { return Err("usage: idle_members SERVER COUNT".into()) };
-    let count: usize = count.parse()?;
+    let (place, count) = (server.trim_start_matches("nats://"), count.parse::<usize>()?);
     Builder::new_current_thread().enable_all().build()?.block_on(async {
-        let members = stream::iter((0..count).map(|number| member(server, number)));
-        let members: Vec<Client> = members.buffer_unordered(AT_ONCE).try_collect().await?;
-        println!("{} members are there, until Ctrl-C", members.len());
+        for number in 0..count {
+            let stream = TcpStream::connect(place).await?;
+            tokio::spawn(async move {
+                if let Err(error) = member(stream, number).await {
+                    println!("member {number}: {error}");
+                }
+            });
+        }
+        println!("{count} members are there, until Ctrl-C");
         loop {
-            sleep(PING).await;
+            sleep(Duration::from_secs(60)).await;
         }
     })
 }
 
-/// A member's connection and subscriptions, and its answers to whoever asks who is there.
-async fn member(server: &str, number: usize) -> Result<Client, Box<dyn Error>> {
+/// A member's subscriptions, and its answers to users who ask which members are there.
+async fn member(stream: TcpStream, number: usize) -> io::Result<()> {
     let name = format!("rack-{number}");
-    let options = ConnectOptions::new().name(format!("plumb {name}")).ping_interval(PING);
-    let client = options.connect(server).await?;
-    let mut orders = client.subscribe(format!("plumb.order.{name}.*")).await?;
-    let mut roll = client.subscribe("plumb.roll.*").await?;
-    client.flush().await?;
     let info = MemberInfo {
         host: format!("{name}.dc1.example"),
         tool: "0.1.0".to_owned(),
@@ -47,17 +46,30 @@ async fn member(server: &str, number: usize) -> Result<Client, Box<dyn Error>> {
         address: None,
         drained: false,
         instance: format!("{number:016x}"),
-        name,
+        name: name.clone(),
     };
-    let (info, answering) = (serde_json::to_vec(&info)?, client.clone());
-    tokio::spawn(async move {
-        while let Some(question) = roll.next().await {
-            let Some(reply) = question.reply else { continue };
-            if let Err(error) = answering.publish(reply, info.clone().into()).await {
-                println!("an answer was not sent: {error}");
-            }
+    let info = serde_json::to_string(&info)?;
+    let mut stream = BufReader::new(stream);
+    let hello = format!("CONNECT {{\"verbose\":false}}\r\nSUB plumb.order.{name}.* 1\r\nSUB plumb.roll.* 2\r\n");
+    stream.write_all(hello.as_bytes()).await?;
+    let mut line = String::new();
+    loop {
+        line.clear();
+        if stream.read_line(&mut line).await? == 0 {
+            return Err(io::Error::other("the server closed its connection"));
         }
-    });
-    tokio::spawn(async move { while orders.next().await.is_some() {} });
-    Ok(client)
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        match words[..] {
+            ["PING"] => stream.write_all(b"PONG\r\n").await?,
+            ["MSG", subject, .., length] => {
+                let mut id = vec![0; length.parse::<usize>().map_err(io::Error::other)? + 2];
+                stream.read_exact(&mut id).await?;
+                let id = String::from_utf8_lossy(&id[..id.len() - 2]).into_owned();
+                let user = subject.rsplit('.').next().unwrap_or_default();
+                let answer = format!("PUB plumb.answer.{user}.{name}.{id} {}\r\n{info}\r\n", info.len());
+                stream.write_all(answer.as_bytes()).await?;
+            }
+            _ => {}
+        }
+    }
 }

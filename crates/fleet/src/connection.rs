@@ -1,195 +1,305 @@
-//! A connection to a NATS server, for threads that wait: the one place where anything is asynchronous, on a thread of its own.
-//! Must not know what is sent.
+//! A connection to a NATS server, for threads that wait: all that is asynchronous runs on a thread of its own. Independent of
+//! what is sent. What a server makes this process hold is bounded by [`INCOMING`] and [`OUTGOING`].
 
 use std::{
+    collections::HashMap,
     fmt,
-    future::{Future, Ready, ready},
-    path::PathBuf,
+    future::{Future, pending},
+    io,
     sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     thread,
     time::Duration,
 };
 
-use async_nats::{
-    Client, ClientError, ConnectErrorKind, ConnectOptions, Event, ServerAddr, ServerError, Subscriber,
-    client::RequestErrorKind,
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf, split},
+    runtime, select,
+    sync::{
+        Notify, OwnedSemaphorePermit, Semaphore,
+        mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+        oneshot,
+    },
+    time::{Instant, sleep, sleep_until, timeout},
 };
-use futures_util::StreamExt;
-use tokio::{runtime, sync::oneshot, time::timeout};
 
-use crate::{error::FleetError, key::NKey, subject};
+use crate::{
+    dial::{Dialed, READ, Stream, Target},
+    error::FleetError,
+    key::NKey,
+    wire::{self, Decoder, Delivery, ServerOp, WireError},
+};
 
 /// How long a message may wait to be sent, and a question for its answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A server that does not answer is given up after three of these.
+/// How often the server is asked whether it is there; after three questions without an answer it is not.
 const PING: Duration = Duration::from_secs(5);
-/// Attempts to connect again are so far apart at most.
+const UNANSWERED: u32 = 3;
+/// Attempts to connect again are at most this far apart.
 const FARTHEST: Duration = Duration::from_secs(15);
-/// Messages of a subscription that wait to be read, at most.
-const WAITING: usize = 4096;
-/// What the client says where a server lets a user in no more.
-const REFUSED: &str = "authorization violation";
+/// A connection that lasts this long ends a series of failed attempts.
+const STABLE: Duration = Duration::from_secs(15);
 /// How an address begins, encrypted and not.
-const ENCRYPTED: &str = "tls://";
-const PLAIN: &str = "nats://";
-/// Answers of all that listen, at most.
+pub(crate) const ENCRYPTED: &str = "tls://";
+pub(crate) const PLAIN: &str = "nats://";
+/// Bytes of received messages that wait to be read. The socket is not read while they fill it.
+const INCOMING: usize = 8 << 20;
+/// Bytes of messages that wait to be sent.
+const OUTGOING: usize = 16 << 20;
+/// What a waiting message costs besides its bytes.
+const OVERHEAD: usize = 256;
+/// Answers to one question, and their bytes.
 const MOST_ANSWERS: usize = 10_000;
-/// How long what was sent last may take when a connection ends.
+const ANSWERS: usize = 8 << 20;
+/// The longest wait for all answers to one question.
+const ROLL_CALL: Duration = Duration::from_secs(10);
+/// How long the last messages may take when a connection ends.
 const LAST: Duration = Duration::from_secs(1);
+/// How often a wait checks whether the user asked for the end.
+const GLANCE: Duration = Duration::from_millis(100);
+/// How long waits go on after that: all together, and each after this time.
+const AFTER_STOP: Duration = Duration::from_millis(500);
+const LATE_WAIT: Duration = Duration::from_millis(100);
+/// Lines about the server that a user sees between two pings.
+const MOST_LINES: u32 = 10;
 
-/// How a server is reached, and as whom.
+/// How a server is reached, and as which user.
 #[derive(Debug)]
 pub struct ServerAccess {
-    /// `tls://host:4222`, or `nats://` where nobody listens on the way.
+    /// `tls://host:4222`, or `nats://` on a trusted network.
     pub server: String,
-    /// What this user is called in subjects.
+    /// The name of this user in subjects.
     pub name: String,
-    /// What the server knows it by; `None` of a server that lets anybody in.
+    /// Authenticates this user to the server, and signs a controller's orders; `None` for a server that lets every user in.
     pub key: Option<NKey>,
-    /// The certificate of the authority that signed the server's, in place of those of this system.
-    pub ca: Option<PathBuf>,
+    /// The certificate (PEM) of the authority that signed the server's, in place of the authorities of this system.
+    pub ca: Option<String>,
 }
 
-/// Who is told that the server is away, and back.
+/// Receives lines about the server and the orders of others.
 pub(crate) type Tell = Arc<dyn Fn(&str) + Send + Sync>;
-
-/// The last complaint of a server.
-type Complaint = Arc<Mutex<Option<String>>>;
 
 /// A connection, which is made again whenever it breaks. Dropping it ends it, once all is sent.
 pub(crate) struct Connection {
-    client: Client,
-    server: String,
+    shared: Arc<Shared>,
     runtime: runtime::Handle,
-    complaint: Complaint,
+    outgoing: UnboundedSender<Outgoing>,
     /// Dropping it ends the thread that all of this runs on.
     _driver: oneshot::Sender<()>,
 }
 
+/// What the connection's thread and its users share.
+struct Shared {
+    access: Arc<ServerAccess>,
+    tell: Tell,
+    /// The user asked for the end.
+    stop: Arc<AtomicBool>,
+    /// When waits end for that reason.
+    deadline: OnceLock<Instant>,
+    is_connected: AtomicBool,
+    /// The last complaint of the server.
+    complaint: Mutex<Option<String>>,
+    subscriptions: Mutex<HashMap<u64, Subscribed>>,
+    next_sid: AtomicU64,
+    /// Room for messages, in bytes.
+    incoming: Arc<Semaphore>,
+    outgoing: Arc<Semaphore>,
+    pulse: Pulse,
+    /// Lines since the last ping.
+    lines: AtomicU32,
+}
+
+struct Subscribed {
+    subject: String,
+    sender: UnboundedSender<Message>,
+}
+
+/// PING and PONG that are due.
+#[derive(Default)]
+struct Pulse {
+    ping: AtomicBool,
+    pong: AtomicBool,
+    unanswered: AtomicU32,
+    due: Notify,
+}
+
+enum Outgoing {
+    Line(Vec<u8>, OwnedSemaphorePermit),
+    /// All before it was written.
+    Flushed(oneshot::Sender<()>),
+}
+
+/// A received message.
+pub(crate) struct Message {
+    pub(crate) subject: String,
+    pub(crate) payload: Vec<u8>,
+    no_responders: bool,
+    _room: OwnedSemaphorePermit,
+}
+
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Connection to {}", self.server)
+        write!(f, "Connection to {}", self.shared.access.server)
     }
 }
 
-/// What came of a question.
+/// The answer to a question.
 pub(crate) enum Answer {
     Message(Vec<u8>),
-    /// Nobody listens to it.
+    /// No client subscribes to its subject.
     Nobody,
     /// No answer in time.
     None,
 }
 
 impl Connection {
-    /// Connects, and stays connected.
+    /// Connects, and stays connected. Waits end soon after `stop` is set.
     ///
     /// # Errors
     /// When the server is not reached, or does not let this user in.
-    pub(crate) fn open(access: &ServerAccess, tell: &Tell) -> Result<Self, FleetError> {
-        if !is_address(&access.server) {
-            let said = "it begins with neither tls:// nor nats://".to_owned();
-            return Err(FleetError::NoAddress { server: access.server.clone(), said });
-        }
-        let address: ServerAddr = access.server.parse().map_err(|error: std::io::Error| {
-            FleetError::NoAddress { server: access.server.clone(), said: error.to_string() }
-        })?;
-        let broken = |error: std::io::Error| FleetError::Broken {
-            server: access.server.clone(),
-            said: error.to_string(),
-        };
+    pub(crate) fn open(
+        access: &Arc<ServerAccess>,
+        stop: &Arc<AtomicBool>,
+        tell: &Tell,
+    ) -> Result<Self, FleetError> {
+        let target = Target::new(access)?;
+        let server = access.server.clone();
+        let broken = |error: io::Error| FleetError::Broken { server: server.clone(), said: error.to_string() };
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
         let handle = runtime.handle().clone();
         let (driver, ended) = oneshot::channel::<()>();
         let drive = move || {
             // Ends with its sender.
             let _ = runtime.block_on(ended);
+            // A lookup of the server's name may still be under way.
+            runtime.shutdown_background();
         };
         thread::Builder::new().name("nats".to_owned()).spawn(drive).map_err(broken)?;
-        let complaint = Complaint::default();
-        let options = options(access, tell, &complaint);
-        let client = handle.block_on(options.connect(address)).map_err(|error| refused(access, &error))?;
-        Ok(Self { client, server: access.server.clone(), runtime: handle, complaint, _driver: driver })
+        let shared = Arc::new(Shared {
+            access: Arc::clone(access),
+            tell: Arc::clone(tell),
+            stop: Arc::clone(stop),
+            deadline: OnceLock::new(),
+            is_connected: AtomicBool::new(true),
+            complaint: Mutex::default(),
+            subscriptions: Mutex::default(),
+            next_sid: AtomicU64::new(1),
+            incoming: Arc::new(Semaphore::new(INCOMING)),
+            outgoing: Arc::new(Semaphore::new(OUTGOING)),
+            pulse: Pulse::default(),
+            lines: AtomicU32::new(0),
+        });
+        let dialed = handle.block_on(async {
+            select! {
+                dialed = target.dial(&shared.access) => dialed,
+                () = shared.stopped() => Err(shared.broken(&"the program was asked to stop")),
+            }
+        })?;
+        let (outgoing, lines) = unbounded_channel();
+        let session = Driver { shared: Arc::clone(&shared), target, outgoing: lines };
+        drop(handle.spawn(session.run(dialed)));
+        Ok(Self { shared, runtime: handle, outgoing, _driver: driver })
     }
 
     /// Sends a message; it waits while the server is away, for a while.
-    pub(crate) fn publish(&self, subject: &str, message: Vec<u8>) -> Result<(), FleetError> {
-        self.wait(self.client.publish(subject.to_owned(), message.into()))
+    pub(crate) fn publish(&self, subject: &str, message: &[u8]) -> Result<(), FleetError> {
+        self.send(wire::publish(subject, None, message))
     }
 
-    /// Hears what is sent to a subject from now on.
+    /// Receives what is sent to a subject from now on.
     pub(crate) fn subscribe(self: &Arc<Self>, subject: String) -> Result<Subscription, FleetError> {
-        let subscriber = self.wait(self.client.subscribe(subject))?;
-        Ok(Subscription { subscriber, connection: Arc::clone(self) })
+        let sid = self.shared.next_sid.fetch_add(1, Ordering::Relaxed);
+        let line = wire::subscribe(&subject, sid);
+        let (sender, messages) = unbounded_channel();
+        self.shared.subscriptions().insert(sid, Subscribed { subject, sender });
+        let subscription = Subscription { sid, messages, connection: Arc::clone(self) };
+        self.send(line)?;
+        Ok(subscription)
     }
 
-    /// Asks one, and waits for its answer.
-    pub(crate) fn ask(&self, subject: String, message: Vec<u8>) -> Result<Answer, FleetError> {
-        let asked = self
-            .runtime
-            .block_on(async { timeout(PATIENCE, self.client.request(subject, message.into())).await });
-        match asked {
-            Ok(Ok(message)) => Ok(Answer::Message(message.payload.to_vec())),
-            Ok(Err(error)) if error.kind() == RequestErrorKind::NoResponders => Ok(Answer::Nobody),
-            Ok(Err(error)) if error.kind() != RequestErrorKind::TimedOut => Err(self.broken(&error)),
-            Ok(Err(_)) | Err(_) => Ok(Answer::None),
-        }
+    /// Asks one, and waits for its answer on the subject `answer`.
+    pub(crate) fn ask(
+        self: &Arc<Self>,
+        subject: &str,
+        answer: String,
+        message: &[u8],
+    ) -> Result<Answer, FleetError> {
+        let question = wire::publish(subject, Some(&answer), message);
+        let mut answers = self.subscribe(answer)?;
+        self.send(question)?;
+        Ok(match answers.answer(PATIENCE) {
+            Some(message) if message.no_responders => Answer::Nobody,
+            Some(message) => Answer::Message(message.payload),
+            None => Answer::None,
+        })
     }
 
-    /// Asks all that listen: answers are awaited until none has come for a while.
+    /// Asks all that listen: waits for answers on `answers` until none has come for a while. The server says on `none` that
+    /// no client listens.
     pub(crate) fn ask_all(
         self: &Arc<Self>,
         subject: &str,
+        [answers, none]: [String; 2],
+        message: &[u8],
         [first, next]: [Duration; 2],
-    ) -> Result<Vec<Vec<u8>>, FleetError> {
-        let inbox = self.client.new_inbox();
-        let mut answers = self.subscribe(inbox.clone())?;
-        self.wait(self.client.publish_with_reply(subject.to_owned(), inbox, Vec::<u8>::new().into()))?;
-        let mut all = Vec::new();
-        let mut patience = first;
+    ) -> Result<Vec<(String, Vec<u8>)>, FleetError> {
+        let mut answers = self.subscribe(answers)?;
+        self.send(wire::publish(subject, Some(&none), message))?;
+        let (mut all, mut patience, mut bytes) = (Vec::new(), first, 0);
+        let end = Instant::now() + ROLL_CALL;
         while all.len() < MOST_ANSWERS
-            && let Incoming::Message(message) = answers.next(patience)
+            && let Some(message) =
+                answers.answer(patience.min(end.saturating_duration_since(Instant::now())))
+            && !message.no_responders
         {
-            // A server says so where nobody listens.
-            if message.status.is_some() {
-                break;
+            bytes += message.payload.len();
+            if bytes > ANSWERS {
+                return Err(self.shared.broken(&format!("it sent more than {ANSWERS} bytes of answers")));
             }
-            all.push(message.payload.to_vec());
+            all.push((message.subject, message.payload));
             patience = next;
         }
         Ok(all)
     }
 
-    /// Waits until what was sent is with the server, no longer than a moment.
+    /// Waits until what was sent is written, no longer than a moment.
     pub(crate) fn flush(&self) {
-        // Whoever it was for notices the silence otherwise.
-        let _ = self.runtime.block_on(async { timeout(LAST, self.client.flush()).await });
+        let (sender, flushed) = oneshot::channel();
+        // The receiver of what is lost notices the silence.
+        let _ = self.outgoing.send(Outgoing::Flushed(sender));
+        let _ = self.within(LAST, flushed);
     }
 
     /// The server, while there is no connection with it.
     pub(crate) fn away(&self) -> Option<&str> {
-        let connected = self.client.connection_state() == async_nats::connection::State::Connected;
-        (!connected).then_some(&*self.server)
+        (!self.shared.is_connected.load(Ordering::Relaxed)).then_some(&*self.shared.access.server)
     }
 
-    /// What the server complained of since this was asked last.
+    /// The server's complaint since the last call.
     pub(crate) fn complaint(&self) -> Option<String> {
-        self.complaint.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.shared.complaint.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn wait<T, E: fmt::Display>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, FleetError> {
-        let waited = self.runtime.block_on(async { timeout(PATIENCE, work).await });
-        match waited {
-            Ok(result) => result.map_err(|error| self.broken(&error)),
-            Err(_) => Err(self.broken(&"too much waits to be sent")),
-        }
+    fn send(&self, line: Vec<u8>) -> Result<(), FleetError> {
+        let room = Arc::clone(&self.shared.outgoing).acquire_many_owned(cost(line.len()));
+        let room = self.within(PATIENCE, room).and_then(Result::ok);
+        let room = room.ok_or_else(|| self.shared.broken(&"too many messages wait to be sent"))?;
+        let sent = self.outgoing.send(Outgoing::Line(line, room));
+        sent.map_err(|_| self.shared.broken(&"its thread ended"))
     }
 
-    fn broken(&self, said: &dyn fmt::Display) -> FleetError {
-        FleetError::Broken { server: self.server.clone(), said: said.to_string() }
+    /// Waits for something, no longer than this, and not long after the user asked for the end.
+    fn within<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
+        self.runtime.block_on(async {
+            select! {
+                biased;
+                result = work => Some(result),
+                () = sleep(patience) => None,
+                () = self.shared.stopped() => None,
+            }
+        })
     }
 }
 
@@ -199,54 +309,176 @@ impl Drop for Connection {
     }
 }
 
-fn options(access: &ServerAccess, tell: &Tell, complaint: &Complaint) -> ConnectOptions {
-    let mut options = ConnectOptions::new()
-        .name(format!("plumb {}", access.name))
-        .custom_inbox_prefix(subject::inbox(&access.name))
-        .ping_interval(PING)
-        .subscription_capacity(WAITING)
-        .max_reconnects(None)
-        // Servers that this one names come without their scheme.
-        .require_tls(access.server.starts_with(ENCRYPTED))
-        .reconnect_delay_callback(delay)
-        .event_callback(on_event(access, tell, complaint));
-    if let Some(key) = &access.key {
-        options = options.nkey(key.seed());
-    }
-    if let Some(ca) = &access.ca {
-        options = options.add_root_certificates(ca.clone());
-    }
-    options
+/// Room that a message takes.
+fn cost(bytes: usize) -> u32 {
+    u32::try_from(bytes + OVERHEAD).unwrap_or(u32::MAX)
 }
 
-/// What becomes of what the client tells.
-fn on_event(
-    access: &ServerAccess,
-    tell: &Tell,
-    complaint: &Complaint,
-) -> impl Fn(Event) -> Ready<()> + Send + Sync + use<> {
-    let (server, tell, complaint) = (access.server.clone(), Arc::clone(tell), Arc::clone(complaint));
-    let away = AtomicBool::new(false);
-    let unknown = format!("the NATS server {server} does not take this key any more");
-    move |event: Event| {
-        match event {
-            Event::Disconnected => {
-                away.store(true, Ordering::Relaxed);
-                tell(&format!("the NATS server {server} is away; it is tried again"));
-            }
-            Event::Connected if away.swap(false, Ordering::Relaxed) => {
-                tell(&format!("the NATS server {server} is back"));
-            }
-            Event::ServerError(ServerError::Other(said)) => {
-                tell(&format!("the NATS server {server} says: {said}"));
-                *complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
-            }
-            Event::ServerError(ServerError::AuthorizationViolation) => tell(&unknown),
-            // What an attempt to connect again came to.
-            Event::ClientError(ClientError::Other(said)) if said.contains(REFUSED) => tell(&unknown),
-            _ => {}
+impl Shared {
+    /// Ends a moment after the user asked for the end.
+    async fn stopped(&self) {
+        while !self.stop.load(Ordering::Relaxed) {
+            sleep(GLANCE).await;
         }
-        ready(())
+        let deadline = self.deadline.get_or_init(|| Instant::now() + AFTER_STOP);
+        sleep_until(*deadline.max(&(Instant::now() + LATE_WAIT))).await;
+    }
+
+    fn broken(&self, said: &dyn fmt::Display) -> FleetError {
+        FleetError::Broken { server: self.access.server.clone(), said: said.to_string() }
+    }
+
+    fn subscriptions(&self) -> MutexGuard<'_, HashMap<u64, Subscribed>> {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows a line, unless a server makes too many of them.
+    fn line(&self, text: &str) {
+        if self.lines.fetch_add(1, Ordering::Relaxed) < MOST_LINES {
+            (self.tell)(&format!("the NATS server {} {text}", self.access.server));
+        }
+    }
+
+    fn complain(&self, said: String) {
+        self.line(&format!("says: {said}"));
+        *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
+    }
+}
+
+/// Keeps a connection up.
+struct Driver {
+    shared: Arc<Shared>,
+    target: Target,
+    outgoing: UnboundedReceiver<Outgoing>,
+}
+
+impl Driver {
+    async fn run(mut self, first: Dialed) {
+        let (mut next, mut attempts) = (Some(first), 0);
+        loop {
+            if let Some(dialed) = next.take() {
+                let since = Instant::now();
+                self.connected(dialed).await;
+                if since.elapsed() >= STABLE {
+                    attempts = 0;
+                }
+                self.shared.is_connected.store(false, Ordering::Relaxed);
+                self.shared.line("is away; it is tried again");
+            }
+            attempts += 1;
+            sleep(delay(attempts)).await;
+            // What a server says while it is away is shown as it would be between two pings.
+            self.shared.lines.store(0, Ordering::Relaxed);
+            match self.target.dial(&self.shared.access).await {
+                Ok(dialed) => {
+                    self.shared.is_connected.store(true, Ordering::Relaxed);
+                    self.shared.line("is back");
+                    next = Some(dialed);
+                }
+                Err(FleetError::NotPermitted { .. }) => self.shared.line("does not take this key any more"),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Until the connection breaks.
+    async fn connected(&mut self, Dialed { stream, decoder }: Dialed) {
+        let (reader, writer) = split(stream);
+        let shared = &self.shared;
+        shared.pulse.unanswered.store(0, Ordering::Relaxed);
+        let again = |(sid, it): (&u64, &Subscribed)| wire::subscribe(&it.subject, *sid);
+        let lines: Vec<u8> = shared.subscriptions().iter().flat_map(again).collect();
+        select! {
+            // Whatever failed, the connection is made again.
+            _ = write(shared, &lines, &mut self.outgoing, writer) => {}
+            ended = read(shared, decoder, reader) => {
+                if let Err(error) = ended {
+                    shared.line(&format!("broke the protocol: {error}"));
+                }
+            },
+            () = ask_whether_it_is_there(shared) => {}
+        }
+    }
+}
+
+/// Writes these lines, what is sent, and the PING and PONG that are due.
+async fn write(
+    shared: &Shared,
+    first: &[u8],
+    outgoing: &mut UnboundedReceiver<Outgoing>,
+    mut writer: WriteHalf<Box<dyn Stream>>,
+) -> io::Result<()> {
+    writer.write_all(first).await?;
+    loop {
+        let pulse = &shared.pulse;
+        for (due, line) in [(&pulse.ping, wire::PING), (&pulse.pong, wire::PONG)] {
+            if due.swap(false, Ordering::Relaxed) {
+                writer.write_all(line).await?;
+            }
+        }
+        writer.flush().await?;
+        select! {
+            () = pulse.due.notified() => {}
+            next = outgoing.recv() => match next {
+                Some(Outgoing::Line(line, _room)) => writer.write_all(&line).await?,
+                // Its waiter may have given up.
+                Some(Outgoing::Flushed(waiter)) => drop(waiter.send(())),
+                // The thread of this is about to end.
+                None => pending().await,
+            }
+        }
+    }
+}
+
+/// Hands received messages to their subscriptions. Waits while too many of them are not read.
+async fn read(
+    shared: &Shared,
+    mut decoder: Decoder,
+    mut reader: ReadHalf<Box<dyn Stream>>,
+) -> Result<(), WireError> {
+    let mut bytes = vec![0; READ];
+    loop {
+        while let Some(op) = decoder.next()? {
+            match op {
+                ServerOp::Message(delivery) => deliver(shared, delivery).await,
+                ServerOp::Ping => {
+                    shared.pulse.pong.store(true, Ordering::Relaxed);
+                    shared.pulse.due.notify_one();
+                }
+                ServerOp::Pong => shared.pulse.unanswered.store(0, Ordering::Relaxed),
+                ServerOp::Error(said) => shared.complain(said),
+                ServerOp::Info(_) | ServerOp::Ok => {}
+            }
+        }
+        match reader.read(&mut bytes).await {
+            Ok(0) | Err(_) => return Ok(()),
+            Ok(read) => decoder.push(&bytes[..read]),
+        }
+        // A server that never stops sending must not keep timers and writes from their turn.
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn deliver(shared: &Shared, Delivery { sid, subject, payload, no_responders }: Delivery) {
+    let sender = shared.subscriptions().get(&sid).map(|subscribed| subscribed.sender.clone());
+    let Some(sender) = sender else { return };
+    let room = Arc::clone(&shared.incoming).acquire_many_owned(cost(subject.len() + payload.len())).await;
+    // It is never closed, and the subscription may have ended meanwhile.
+    if let Ok(room) = room {
+        let _ = sender.send(Message { subject, payload, no_responders, _room: room });
+    }
+}
+
+/// Ends when the server does not answer any more.
+async fn ask_whether_it_is_there(shared: &Shared) {
+    loop {
+        sleep(PING).await;
+        shared.lines.store(0, Ordering::Relaxed);
+        if shared.pulse.unanswered.fetch_add(1, Ordering::Relaxed) >= UNANSWERED {
+            return;
+        }
+        shared.pulse.ping.store(true, Ordering::Relaxed);
+        shared.pulse.due.notify_one();
     }
 }
 
@@ -260,42 +492,22 @@ fn delay(attempts: usize) -> Duration {
     }
 }
 
-fn refused(access: &ServerAccess, error: &async_nats::ConnectError) -> FleetError {
-    let (server, said) = (access.server.clone(), error.to_string());
-    match (error.kind(), &access.key) {
-        (ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication, key) => {
-            let unkeyed = || "lets nobody in without a key".to_owned();
-            let because = key.as_ref().map_or_else(unkeyed, |key| format!("takes no key {}", key.public()));
-            FleetError::NotPermitted { server, because }
-        }
-        (ConnectErrorKind::Tls, _) => FleetError::Tls { server, said },
-        _ if is_of_tls(error) => FleetError::Tls { server, said },
-        (ConnectErrorKind::ServerParse, _) => FleetError::NoAddress { server, said },
-        _ => FleetError::Away { server, said },
-    }
-}
-
-/// Whether the handshake failed, which the client counts as input and output.
-fn is_of_tls(error: &async_nats::ConnectError) -> bool {
-    let cause = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
-    cause.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<async_nats::rustls::Error>())
-}
-
-/// Whether an address says whether it is encrypted: the client takes others for plain ones.
+/// Whether an address says whether it is encrypted.
 #[must_use]
 pub fn is_address(server: &str) -> bool {
     [ENCRYPTED, PLAIN].iter().any(|scheme| server.starts_with(scheme))
 }
 
-/// What is heard on a subject.
+/// Receives the messages of a subject.
 pub(crate) struct Subscription {
-    subscriber: Subscriber,
+    sid: u64,
+    messages: UnboundedReceiver<Message>,
     connection: Arc<Connection>,
 }
 
-/// What a wait for a message came to.
+/// What a wait for a message ended with.
 pub(crate) enum Incoming {
-    Message(async_nats::Message),
+    Message(Message),
     /// Nothing in that time.
     Nothing,
     /// No more will come.
@@ -305,12 +517,25 @@ pub(crate) enum Incoming {
 impl Subscription {
     /// Waits so long for the next message.
     pub(crate) fn next(&mut self, within: Duration) -> Incoming {
-        let subscriber = &mut self.subscriber;
-        match self.connection.runtime.block_on(async { timeout(within, subscriber.next()).await }) {
+        let messages = &mut self.messages;
+        match self.connection.runtime.block_on(async { timeout(within, messages.recv()).await }) {
             Ok(Some(message)) => Incoming::Message(message),
             Ok(None) => Incoming::Ended,
             Err(_) => Incoming::Nothing,
         }
+    }
+
+    /// Waits so long for an answer, but not after the user asked for the end.
+    fn answer(&mut self, within: Duration) -> Option<Message> {
+        self.connection.within(within, self.messages.recv()).flatten()
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.connection.shared.subscriptions().remove(&self.sid);
+        // A server that does not hear of it sends messages that are dropped.
+        let _ = self.connection.send(wire::unsubscribe(self.sid));
     }
 }
 

@@ -1,16 +1,19 @@
 //! The controller's side of a fleet: who is there, and agents that members start. Must not know what is measured.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
 use crate::{
     connection::{Answer, Connection, ServerAccess, Tell},
     error::FleetError,
-    message::{DrainOrder, MemberInfo, OrderReply, StartOrder, VERSION, drawn},
+    message::{MemberInfo, OrderReply, VERSION, drawn},
+    order::{Order, StartOrder, Task},
+    seal::{Opener, Seal},
     stream::{Session, StreamReader, StreamWriter},
     subject,
+    wire::printable,
 };
 
 /// How long the first member may take to say that it is there, and each further one after that.
@@ -18,29 +21,27 @@ pub(crate) const ROLL: [Duration; 2] = [Duration::from_secs(2), Duration::from_m
 /// Who is there is asked again after this.
 const FRESH: Duration = Duration::from_secs(5);
 
-/// Of an answer to another question.
-const NOT_ASKED: &str = "it answered something that it was not asked";
-
 /// A fleet as a controller sees it.
 #[derive(Debug)]
 pub struct Controller {
     connection: Arc<Connection>,
-    name: String,
+    access: Arc<ServerAccess>,
     seen: Mutex<Option<(Instant, Vec<MemberInfo>)>>,
 }
 
 impl Controller {
-    /// Connects to the server; `tell` hears when it is away later on, and back.
+    /// Connects to the server; `tell` receives lines about it. Waits end soon after `stop` is set.
     ///
     /// # Errors
     /// When the server is not reached, or does not let this user in.
     pub fn open(
-        access: &ServerAccess,
+        access: &Arc<ServerAccess>,
+        stop: &Arc<AtomicBool>,
         tell: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self, FleetError> {
         let tell: Tell = Arc::new(tell);
-        let connection = Arc::new(Connection::open(access, &tell)?);
-        Ok(Self { connection, name: access.name.clone(), seen: Mutex::default() })
+        let connection = Arc::new(Connection::open(access, stop, &tell)?);
+        Ok(Self { connection, access: Arc::clone(access), seen: Mutex::default() })
     }
 
     /// The members that are there, by their names.
@@ -48,7 +49,7 @@ impl Controller {
     /// # Errors
     /// When the connection breaks.
     pub fn members(&self) -> Result<Vec<MemberInfo>, FleetError> {
-        members(&self.connection, &self.name)
+        members(&self.connection, &self.access.name)
     }
 
     /// Has a member start an agent for a run: the session's streams are its standard output and input.
@@ -60,31 +61,14 @@ impl Controller {
         member: &str,
         run: &str,
     ) -> Result<(Session, StreamReader, StreamWriter), FleetError> {
-        let MemberInfo { instance, .. } = self.find(member)?;
         let session = drawn();
-        let [to, from] = subject::session(member, &self.name, &session);
+        let [to, from] = subject::session(member, &self.access.name, &session);
         let incoming = self.connection.subscribe(from)?;
-        let order = StartOrder { messages: VERSION, instance, session, run: run.to_owned() };
-        let order = serde_json::to_vec(&order).expect("texts and numbers are JSON");
-        let name = || member.to_owned();
-        match self.connection.ask(subject::order(member, &self.name), order)? {
-            Answer::Message(reply) => match serde_json::from_slice(&reply) {
-                Ok(OrderReply::Started) => {
-                    Session::begin(&self.connection, incoming, to).map_err(|error| FleetError::Refused {
-                        name: name(),
-                        because: format!("no thread was started for it here: {error}"),
-                    })
-                }
-                Ok(OrderReply::Refused { because }) => Err(FleetError::Refused { name: name(), because }),
-                Ok(OrderReply::Done) => {
-                    Err(FleetError::Refused { name: name(), because: NOT_ASKED.to_owned() })
-                }
-                Err(error) => Err(FleetError::Refused { name: name(), because: error.to_string() }),
-            },
-            Answer::Nobody | Answer::None => {
-                Err(FleetError::Silent { name: name(), said: self.connection.complaint() })
-            }
-        }
+        self.order(member, Task::Start(StartOrder { session, run: run.to_owned() }), &OrderReply::Started)?;
+        let (access, subject) = (Arc::clone(&self.access), to.clone());
+        let seals = (Seal::Signed { access, subject, number: 0 }, Opener::None);
+        Session::begin(&self.connection, incoming, to, seals)
+            .map_err(|error| refused(member, &format!("no thread was started for it here: {error}")))
     }
 
     /// Has a member start no further agents, or start them again.
@@ -92,20 +76,25 @@ impl Controller {
     /// # Errors
     /// When there is no such member, or more than one, or it refuses.
     pub fn drain(&self, member: &str, drain: bool) -> Result<(), FleetError> {
-        let MemberInfo { instance, .. } = self.find(member)?;
-        let order = DrainOrder { messages: VERSION, instance, drain };
-        let order = serde_json::to_vec(&order).expect("texts and numbers are JSON");
-        let name = member.to_owned();
-        let refused = |because: String| Err(FleetError::Refused { name: name.clone(), because });
-        match self.connection.ask(subject::order(member, &self.name), order)? {
+        self.order(member, Task::Drain(drain), &OrderReply::Done)
+    }
+
+    /// Gives an order, and waits until the member answers that it is obeyed.
+    fn order(&self, member: &str, task: Task, expected: &OrderReply) -> Result<(), FleetError> {
+        let server = || self.access.server.clone();
+        let key = self.access.key.as_ref().ok_or_else(|| FleetError::Unsigned { server: server() })?;
+        let (MemberInfo { instance, .. }, name, id) = (self.find(member)?, &self.access.name, drawn());
+        let order = Order::new(name, [member, &instance, &id], task).sign(key);
+        let answer = subject::answer(name, member, &id);
+        match self.connection.ask(&subject::order(member, name), answer, &order)? {
             Answer::Message(reply) => match serde_json::from_slice(&reply) {
-                Ok(OrderReply::Done) => Ok(()),
-                Ok(OrderReply::Refused { because }) => refused(because),
-                Ok(OrderReply::Started) => refused(NOT_ASKED.to_owned()),
-                Err(error) => refused(error.to_string()),
+                Ok(reply) if reply == *expected => Ok(()),
+                Ok(OrderReply::Refused { because }) => Err(refused(member, &because)),
+                Ok(_) => Err(refused(member, "it answered something that it was not asked")),
+                Err(error) => Err(refused(member, &error.to_string())),
             },
             Answer::Nobody | Answer::None => {
-                Err(FleetError::Silent { name, said: self.connection.complaint() })
+                Err(FleetError::Silent { name: member.to_owned(), said: self.connection.complaint() })
             }
         }
     }
@@ -121,6 +110,10 @@ impl Controller {
         let members = seen.as_ref().map(|(_, members)| members.as_slice()).unwrap_or_default();
         one_of(members, name)
     }
+}
+
+fn refused(member: &str, because: &str) -> FleetError {
+    FleetError::Refused { name: member.to_owned(), because: printable(because) }
 }
 
 fn one_of(members: &[MemberInfo], name: &str) -> Result<MemberInfo, FleetError> {
@@ -144,11 +137,20 @@ fn one_of(members: &[MemberInfo], name: &str) -> Result<MemberInfo, FleetError> 
 
 /// The members that are there, asked for by `user`.
 pub(crate) fn members(connection: &Arc<Connection>, user: &str) -> Result<Vec<MemberInfo>, FleetError> {
-    let answers = connection.ask_all(&subject::roll(user), ROLL)?;
-    let mut members: Vec<MemberInfo> =
-        answers.iter().filter_map(|answer| serde_json::from_slice(answer).ok()).collect();
-    // What calls itself otherwise would be written into scenarios.
-    members.retain(|member| subject::is_name(&member.name));
+    let id = drawn();
+    let subjects = [subject::answer(user, "*", &id), subject::answer(user, user, &id)];
+    let answers = connection.ask_all(&subject::roll(user), subjects, id.as_bytes(), ROLL)?;
+    let mut members: Vec<MemberInfo> = Vec::new();
+    for (subject, answer) in answers {
+        let Ok(member) = serde_json::from_slice::<MemberInfo>(&answer) else { continue };
+        // The name in the subject is the one that the server lets the member use.
+        if subject::is_name(&member.name)
+            && member.name == subject::answering(&subject)
+            && member.is_printable()
+        {
+            members.push(member);
+        }
+    }
     members.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(members)
 }

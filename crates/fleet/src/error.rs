@@ -48,6 +48,11 @@ pub enum FleetError {
          same version of plumb on both"
     )]
     Version { name: String, tool: String, theirs: u32 },
+    #[error(
+        "members obey signed orders only, and the fleet file for the NATS server {server} names no `key` to sign with; \
+         `plumb fleet add NAME --controller` makes one"
+    )]
+    Unsigned { server: String },
     #[error("member `{name}` refused: {because}")]
     Refused { name: String, because: String },
     #[error("member `{name}` did not answer{}", server_said(.said))]

@@ -6,7 +6,9 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     frame::{Frame, FrameKind},
-    message::{MemberInfo, OrderReply, StartOrder},
+    message::{MemberInfo, OrderReply},
+    order::Order,
+    seal::Signed,
     window::Window,
 };
 
@@ -35,7 +37,8 @@ pub fn session(mut bytes: &[u8]) {
 /// What members and controllers tell each other.
 pub fn message(bytes: &[u8]) {
     read_again::<MemberInfo>(bytes);
-    read_again::<StartOrder>(bytes);
+    read_again::<Signed>(bytes);
+    read_again::<Order>(bytes);
     read_again::<OrderReply>(bytes);
 }
 
@@ -84,7 +87,7 @@ mod tests {
                 .is_ok()
         );
         assert!(
-            serde_json::from_slice::<StartOrder>(include_bytes!("../../../fuzz/corpus/fleet_message/order"))
+            serde_json::from_slice::<Order>(include_bytes!("../../../fuzz/corpus/fleet_message/order"))
                 .is_ok()
         );
         assert!(

@@ -5,29 +5,33 @@
 //! [`connection`].
 #![expect(
     clippy::disallowed_methods,
-    reason = "leases end by this host's monotonic clock, and its devices are listed in a file"
+    reason = "leases end by this host's monotonic clock, orders by its wall clock, and its devices are listed in a file"
 )]
 
 mod abstract_name;
 mod connection;
 mod controller;
+mod dial;
 mod error;
 pub mod exercise;
 mod frame;
 mod key;
 mod member;
 mod message;
+mod order;
 mod presence;
 mod reservation;
+mod seal;
 mod server_users;
 mod stream;
 mod subject;
 mod window;
+mod wire;
 
 pub use connection::{ServerAccess, is_address};
 pub use controller::Controller;
 pub use error::FleetError;
-pub use key::{NKey, NKeyError};
+pub use key::{NKey, NKeyError, PublicKey};
 pub use member::{Agent, AgentStarter, MemberPolicy, MemberStatus, address_towards, serve};
 pub use message::MemberInfo;
 pub use presence::Presence;

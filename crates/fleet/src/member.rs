@@ -2,6 +2,7 @@
 //! not know what an agent does.
 
 use std::{
+    collections::BTreeMap,
     io::{self, Read, Write},
     iter,
     net::{IpAddr, Ipv4Addr, UdpSocket},
@@ -14,11 +15,16 @@ use std::{
     time::Duration,
 };
 
+use serde::Serialize;
+
 use crate::{
-    connection::{Connection, Incoming, ServerAccess, Subscription, Tell},
+    connection::{Connection, Incoming, Message, ServerAccess, Subscription, Tell},
     controller,
     error::FleetError,
-    message::{DrainOrder, MemberInfo, MemberOrder, OrderAddress, OrderReply, StartOrder, VERSION, drawn},
+    key::PublicKey,
+    message::{MemberInfo, OrderReply, VERSION, drawn},
+    order::{self, Obeyed, OrderAddress, StartOrder, Task},
+    seal::{Opener, Seal, Signed},
     stream::{Session, StreamReader, StreamWriter},
     subject,
     window::CHUNK,
@@ -31,6 +37,8 @@ const GLANCE: Duration = Duration::from_millis(200);
 const GRACE: Duration = Duration::from_secs(3);
 /// Agents at the same time, at most.
 const MOST: usize = 16;
+/// Refused orders that are shown.
+const MOST_LINES: u64 = 100;
 /// The server is asked again after this at first, and after twice the time each time,
 const FIRST: Duration = Duration::from_secs(1);
 /// up to this.
@@ -39,9 +47,9 @@ const FARTHEST: Duration = Duration::from_secs(30);
 /// Whom a member obeys, and what it tells of itself.
 #[derive(Debug)]
 pub struct MemberPolicy {
-    pub access: ServerAccess,
-    /// Those who may order agents.
-    pub controllers: Vec<String>,
+    pub access: Arc<ServerAccess>,
+    /// The controllers that it obeys, and the keys that they sign with.
+    pub controllers: BTreeMap<String, PublicKey>,
     /// Where traffic goes when a scenario does not say, as is told of it; looking it up may take its time.
     pub address: Option<Ipv4Addr>,
     /// The version of plumb.
@@ -99,7 +107,7 @@ pub fn serve(
     policy: &MemberPolicy,
     starter: &dyn AgentStarter,
     status: &MemberStatus,
-    stop: &AtomicBool,
+    stop: &Arc<AtomicBool>,
     tell: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<(), FleetError> {
     let tell: Tell = Arc::new(tell);
@@ -124,7 +132,8 @@ pub fn serve(
         instance: drawn(),
         sessions: Mutex::default(),
     };
-    (member.tell)(&format!("member {name} takes orders from {}", policy.controllers.join(", ")));
+    let controllers: Vec<&str> = policy.controllers.keys().map(String::as_str).collect();
+    (member.tell)(&format!("member {name} takes orders from {}", controllers.join(", ")));
     thread::scope(|scope| {
         scope.spawn(|| member.answer_rolls(roll));
         member.obey(scope, orders);
@@ -134,10 +143,10 @@ pub fn serve(
 }
 
 /// Connects as soon as the server is there; `None` when the end was asked for before.
-fn connect(policy: &MemberPolicy, stop: &AtomicBool, tell: &Tell) -> Result<Option<Connection>, FleetError> {
+fn connect(policy: &MemberPolicy, stop: &Arc<AtomicBool>, tell: &Tell) -> Result<Option<Connection>, FleetError> {
     let mut pause = FIRST;
     while !stop.load(Ordering::Relaxed) {
-        match Connection::open(&policy.access, tell) {
+        match Connection::open(&policy.access, stop, tell) {
             Ok(connection) => return Ok(Some(connection)),
             Err(error @ (FleetError::Away { .. } | FleetError::Broken { .. })) => {
                 tell(&format!("{error}; it is tried again in {} s", pause.as_secs()));
@@ -193,13 +202,14 @@ impl Member<'_> {
         }
     }
 
-    /// The next question, and where its answer goes; `None` at the end.
-    fn asked(&self, questions: &mut Subscription) -> Option<(async_nats::Message, String)> {
+    /// The next question and the name of the user who asks; `None` at the end.
+    fn asked(&self, questions: &mut Subscription) -> Option<(Message, String)> {
         while !self.is_stopped() {
             match questions.next(GLANCE) {
                 Incoming::Message(message) => {
-                    if let Some(reply) = reply_to(&message) {
-                        return Some((message, reply));
+                    let user = subject::ordering(&message.subject);
+                    if subject::is_name(&user) {
+                        return Some((message, user));
                     }
                 }
                 Incoming::Nothing => {}
@@ -210,63 +220,85 @@ impl Member<'_> {
     }
 
     fn answer_rolls(&self, mut roll: Subscription) {
-        while let Some((_, reply)) = self.asked(&mut roll) {
-            let info = serde_json::to_vec(&self.info()).expect("texts and numbers are JSON");
-            // Whoever asked asks again.
-            let _ = self.connection.publish(&reply, info);
+        while let Some((question, user)) = self.asked(&mut roll) {
+            let id = String::from_utf8(question.payload).unwrap_or_default();
+            if subject::is_id(&id) {
+                self.answer(&user, &id, &self.info());
+            }
         }
     }
 
+    /// Answers a question, under this member's name whatever the question says.
+    fn answer(&self, user: &str, id: &str, answer: &impl Serialize) {
+        let answer = serde_json::to_vec(answer).expect("texts and numbers are JSON");
+        // A user who gets no answer asks again, or says so.
+        let _ = self.connection.publish(&subject::answer(user, &self.policy.access.name, id), &answer);
+    }
+
     fn obey<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, mut orders: Subscription) {
-        while let Some((message, reply)) = self.asked(&mut orders) {
-            let controller = subject::ordering(&message.subject);
-            match self.accept(&controller, &message.payload) {
-                // One for another of this name is not this one's to answer.
-                Ok(None) => {}
-                Ok(Some(MemberOrder::Drain(DrainOrder { drain, .. }))) => {
+        let mut obeyed = Obeyed::default();
+        while let Some((message, controller)) = self.asked(&mut orders) {
+            let Some((signed, address)) = self.addressed(&message.payload) else { continue };
+            let id = address.id.clone();
+            match self.accept(&controller, &signed, &address, &mut obeyed) {
+                Ok(Task::Drain(drain)) => {
                     self.status.drained.store(drain, Ordering::Relaxed);
                     let what = if drain { "drained" } else { "taken into service again" };
                     (self.tell)(&format!("{what} by {controller}"));
-                    self.reply(&reply, &OrderReply::Done);
+                    self.answer(&controller, &id, &OrderReply::Done);
                 }
-                Ok(Some(MemberOrder::Start(order))) => {
+                Ok(Task::Start(order)) => {
                     self.status.agents.fetch_add(1, Ordering::Relaxed);
-                    scope.spawn(move || self.conduct(&controller, &order, &reply));
+                    scope.spawn(move || self.conduct(&controller, &order, &id));
                 }
                 Err(because) => {
-                    self.status.refused.fetch_add(1, Ordering::Relaxed);
-                    (self.tell)(&format!("refused {controller}: {because}"));
-                    self.reply(&reply, &OrderReply::Refused { because });
+                    let refused = self.status.refused.fetch_add(1, Ordering::Relaxed);
+                    // A server can make up any number of them.
+                    if refused < MOST_LINES {
+                        (self.tell)(&format!("refused {controller}: {because}"));
+                    } else if refused == MOST_LINES {
+                        (self.tell)("further refused orders are counted (`--metrics`), not shown");
+                    }
+                    self.answer(&controller, &id, &OrderReply::Refused { because });
                 }
             }
         }
     }
 
-    /// The order, where it is this member's and may be given; why not otherwise.
-    fn accept(&self, controller: &str, order: &[u8]) -> Result<Option<MemberOrder>, String> {
-        let said = |error: serde_json::Error| error.to_string();
-        let OrderAddress { messages, instance } = serde_json::from_slice(order).map_err(said)?;
-        if instance != self.instance {
-            return Ok(None);
-        }
-        if messages != VERSION {
+    /// An order for this process. One for another of this name is not this one's to answer.
+    fn addressed(&self, message: &[u8]) -> Option<(Signed, OrderAddress)> {
+        let signed: Signed = serde_json::from_slice(message).ok()?;
+        let address: OrderAddress = serde_json::from_str(&signed.order).ok()?;
+        (address.instance == self.instance && subject::is_id(&address.id)).then_some((signed, address))
+    }
+
+    /// What to do, if the order may be given; why not otherwise.
+    fn accept(
+        &self,
+        controller: &str,
+        signed: &Signed,
+        address: &OrderAddress,
+        obeyed: &mut Obeyed,
+    ) -> Result<Task, String> {
+        if address.messages != VERSION {
             return Err(format!(
-                "it speaks version {VERSION} of a fleet's messages, not {messages}: install the same version of plumb on both"
+                "it speaks version {VERSION} of a fleet's messages, not {}: install the same version of plumb on both",
+                address.messages
             ));
         }
-        if !self.policy.controllers.iter().any(|known| known == controller) {
+        let Some(key) = self.policy.controllers.get(controller) else {
             return Err(format!("`{controller}` is not among the `controllers` of its policy"));
-        }
-        let order: MemberOrder = serde_json::from_slice(order).map_err(said)?;
-        if let MemberOrder::Start(order) = &order {
+        };
+        let names = [controller, &self.policy.access.name];
+        let task = obeyed.check(signed, names, key, order::now())?.task;
+        if let Task::Start(order) = &task {
             self.may_start(order)?;
         }
-        Ok(Some(order))
+        Ok(task)
     }
 
     fn may_start(&self, order: &StartOrder) -> Result<(), String> {
-        let is_id = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit());
-        if !is_id(&order.session) || order.run.chars().any(char::is_control) {
+        if !subject::is_id(&order.session) || order.run.chars().any(char::is_control) {
             return Err("the order's session or run is no name".to_owned());
         }
         if self.status.drained.load(Ordering::Relaxed) {
@@ -279,9 +311,9 @@ impl Member<'_> {
     }
 
     /// Starts an agent and carries its streams until it ends or the session does.
-    fn conduct(&self, controller: &str, order: &StartOrder, reply: &str) {
+    fn conduct(&self, controller: &str, order: &StartOrder, id: &str) {
         let (what, tell) = (format!("agent for {} of {controller}", order.run), &self.tell);
-        match self.begin(controller, order, reply) {
+        match self.begin(controller, order, id) {
             Ok(Begun { session, mut agent, reader, writer }) => {
                 self.status.started.fetch_add(1, Ordering::Relaxed);
                 tell(&format!("{what}: started"));
@@ -294,20 +326,23 @@ impl Member<'_> {
             Err(because) => {
                 self.status.refused.fetch_add(1, Ordering::Relaxed);
                 tell(&format!("{what}: not started: {because}"));
-                self.reply(reply, &OrderReply::Refused { because });
+                self.answer(controller, id, &OrderReply::Refused { because });
             }
         }
         self.status.agents.fetch_sub(1, Ordering::Relaxed);
     }
 
-    fn begin(&self, controller: &str, order: &StartOrder, reply: &str) -> Result<Begun, String> {
+    fn begin(&self, controller: &str, order: &StartOrder, id: &str) -> Result<Begun, String> {
         let [to, from] = subject::session(&self.policy.access.name, controller, &order.session);
+        let key = self.policy.controllers.get(controller).cloned().ok_or("its controller has no key")?;
+        let opener = Opener::Verified { key, subject: to.clone(), number: 0 };
         let incoming = self.connection.subscribe(to).map_err(|error| error.to_string())?;
         let agent = self.starter.start()?;
         // Before the session speaks: a controller hears the answer first.
-        self.reply(reply, &OrderReply::Started);
+        self.answer(controller, id, &OrderReply::Started);
         let (session, reader, writer) =
-            Session::begin(&self.connection, incoming, from).map_err(|error| error.to_string())?;
+            Session::begin(&self.connection, incoming, from, (Seal::None, opener))
+                .map_err(|error| error.to_string())?;
         let session = Arc::new(session);
         self.sessions().push(Arc::clone(&session));
         if self.is_stopped() {
@@ -315,12 +350,6 @@ impl Member<'_> {
             self.end_all();
         }
         Ok(Begun { session, agent, reader, writer })
-    }
-
-    fn reply(&self, to: &str, reply: &OrderReply) {
-        let reply = serde_json::to_vec(reply).expect("texts are JSON");
-        // Whoever asked hears nothing, and says so.
-        let _ = self.connection.publish(to, reply);
     }
 
     fn sessions(&self) -> MutexGuard<'_, Vec<Arc<Session>>> {
@@ -333,12 +362,6 @@ impl Member<'_> {
             session.abort("the member was told to end");
         }
     }
-}
-
-/// Where the answer goes: the inbox of whoever asked, and nowhere else, since the server lets a member answer anywhere.
-fn reply_to(message: &async_nats::Message) -> Option<String> {
-    let inbox = format!("{}.", subject::inbox(&subject::ordering(&message.subject)));
-    message.reply.as_ref().map(ToString::to_string).filter(|reply| reply.starts_with(&inbox))
 }
 
 /// The address of this host from which that server is reached. Nothing is sent.

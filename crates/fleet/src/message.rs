@@ -33,42 +33,6 @@ pub struct MemberInfo {
     pub instance: String,
 }
 
-/// What a member can be asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum MemberOrder {
-    Drain(DrainOrder),
-    Start(StartOrder),
-}
-
-/// What every order has, whatever else a later version says.
-#[derive(Debug, Deserialize)]
-pub(crate) struct OrderAddress {
-    pub(crate) messages: u32,
-    pub(crate) instance: String,
-}
-
-/// Asks a member to start no further agents until it is asked otherwise.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct DrainOrder {
-    pub(crate) messages: u32,
-    pub(crate) instance: String,
-    /// Or to start them again.
-    pub(crate) drain: bool,
-}
-
-/// Asks a member to start an agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct StartOrder {
-    pub(crate) messages: u32,
-    /// Which of those of its name is meant.
-    pub(crate) instance: String,
-    /// What the session's subjects are called by.
-    pub(crate) session: String,
-    /// What for, which the member's log tells.
-    pub(crate) run: String,
-}
-
 /// What a member answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -79,6 +43,14 @@ pub(crate) enum OrderReply {
     Refused {
         because: String,
     },
+}
+
+impl MemberInfo {
+    /// Whether its texts can be shown on a terminal.
+    pub(crate) fn is_printable(&self) -> bool {
+        let texts = [&self.name, &self.host, &self.tool].into_iter().chain(&self.devices);
+        texts.flat_map(|text| text.chars()).all(|sign| !sign.is_control())
+    }
 }
 
 /// Something hard to guess, in hex.

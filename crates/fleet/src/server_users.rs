@@ -1,11 +1,11 @@
-//! The users of a NATS server's configuration, with what each may: a member hears orders that have its name, a controller gives
-//! them under its own. Must not know where the file is.
+//! The users of a NATS server's configuration, with what each may: a member receives orders for its name and
+//! answers under it, a controller gives orders under its own. Must not know where the file is.
 
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use crate::subject::{inbox, order, roll, session};
+use crate::subject::{answer, order, roll, session};
 
 /// What somebody is in a fleet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,11 +28,11 @@ pub struct User {
 impl User {
     /// The subjects to which it may publish, and those to which it may subscribe.
     fn subjects(&self) -> [Vec<String>; 2] {
-        let (name, answers) = (&self.name, format!("{}.>", inbox(&self.name)));
+        let (name, answers) = (&self.name, answer(&self.name, "*", "*"));
         match self.role {
             Role::Member => {
                 let [to, from] = session(name, "*", "*");
-                [vec![roll(name), from], vec![roll("*"), order(name, "*"), to, answers]]
+                [vec![roll(name), from, answer("*", name, "*")], vec![roll("*"), order(name, "*"), to, answers]]
             }
             Role::Controller => {
                 let [to, from] = session("*", name, "*");
@@ -50,11 +50,9 @@ pub fn users(all: &[User]) -> String {
     for user in all {
         let [publish, subscribe] =
             user.subjects().map(|subjects| format!("[\"{}\"]", subjects.join("\", \"")));
-        // What a member is asked, it may answer wherever the answer is wanted.
-        let answers = if user.role == Role::Member { ", allow_responses: true" } else { "" };
         let _ = writeln!(
             text,
-            "    # {}\n    {{ nkey: {}, permissions: {{ publish: {publish}, subscribe: {subscribe}{answers} }} }}",
+            "    # {}\n    {{ nkey: {}, permissions: {{ publish: {publish}, subscribe: {subscribe} }} }}",
             user.name, user.key
         );
     }
@@ -70,11 +68,11 @@ mod tests {
         let user = |name: &str, role| User { name: name.to_owned(), role, key: format!("U{name}") };
         let text = users(&[user("rack-1", Role::Member), user("ops", Role::Controller)]);
         for line in [
-            "{ nkey: Urack-1, permissions: { publish: [\"plumb.roll.rack-1\", \"plumb.session.rack-1.*.*.from\"], subscribe: \
-             [\"plumb.roll.*\", \"plumb.order.rack-1.*\", \"plumb.session.rack-1.*.*.to\", \"_INBOX.rack-1.>\"], \
-             allow_responses: true } }",
+            "{ nkey: Urack-1, permissions: { publish: [\"plumb.roll.rack-1\", \"plumb.session.rack-1.*.*.from\", \
+             \"plumb.answer.*.rack-1.*\"], subscribe: [\"plumb.roll.*\", \"plumb.order.rack-1.*\", \
+             \"plumb.session.rack-1.*.*.to\", \"plumb.answer.rack-1.*.*\"] } }",
             "{ nkey: Uops, permissions: { publish: [\"plumb.roll.ops\", \"plumb.order.*.ops\", \
-             \"plumb.session.*.ops.*.to\"], subscribe: [\"plumb.session.*.ops.*.from\", \"_INBOX.ops.>\"] } }",
+             \"plumb.session.*.ops.*.to\"], subscribe: [\"plumb.session.*.ops.*.from\", \"plumb.answer.ops.*.*\"] } }",
         ] {
             assert!(text.contains(line), "{text}");
         }

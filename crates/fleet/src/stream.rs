@@ -11,6 +11,7 @@ use std::{
 use crate::{
     connection::{Connection, Incoming, Subscription},
     frame::FrameKind,
+    seal::{Opener, Seal},
     window::{CHUNK, SessionEnd, Window},
 };
 
@@ -29,7 +30,7 @@ struct Shared {
     /// The subject of what is sent.
     outgoing: String,
     /// Taken before `window`: what is sent is sent in the order of its numbers.
-    sending: Mutex<()>,
+    sending: Mutex<Seal>,
     window: Mutex<Window>,
     changed: Condvar,
 }
@@ -43,16 +44,17 @@ impl Session {
         connection: &Arc<Connection>,
         incoming: Subscription,
         outgoing: String,
+        (seal, opener): (Seal, Opener),
     ) -> io::Result<(Self, StreamReader, StreamWriter)> {
         let shared = Arc::new(Shared {
             connection: Arc::clone(connection),
             outgoing,
-            sending: Mutex::default(),
+            sending: Mutex::new(seal),
             window: Mutex::new(Window::new(Instant::now())),
             changed: Condvar::new(),
         });
         let listener = Arc::clone(&shared);
-        thread::Builder::new().name("session".to_owned()).spawn(move || listener.listen(incoming))?;
+        thread::Builder::new().name("session".to_owned()).spawn(move || listener.listen(incoming, opener))?;
         let reader = StreamReader { shared: Arc::clone(&shared), chunk: Vec::new(), read: 0 };
         let writer = StreamWriter { shared: Arc::clone(&shared) };
         Ok((Self { shared }, reader, writer))
@@ -114,11 +116,16 @@ impl Shared {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn listen(&self, mut incoming: Subscription) {
+    fn listen(&self, mut incoming: Subscription, mut opener: Opener) {
         while self.window().end().is_none() {
             let within = self.window().due(Instant::now()).min(GLANCE);
             match incoming.next(within) {
-                Incoming::Message(message) => self.window().take(&message.payload, Instant::now()),
+                Incoming::Message(message) => match opener.open(&message.payload) {
+                    Some(frame) => self.window().take(frame, Instant::now()),
+                    None => self.finish(SessionEnd::Broken(
+                        "a message came that its controller did not sign, or came twice".to_owned(),
+                    )),
+                },
                 Incoming::Nothing => {}
                 Incoming::Ended => {
                     self.finish(SessionEnd::Broken("the connection to the NATS server ended".into()));
@@ -148,9 +155,9 @@ impl Shared {
     }
 
     fn send(&self, kind: FrameKind, bytes: &[u8]) -> io::Result<()> {
-        let _in_order = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
-        let message = self.window().speak(kind, bytes, Instant::now());
-        self.connection.publish(&self.outgoing, message).map_err(io::Error::other)
+        let mut seal = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        let message = seal.seal(self.window().speak(kind, bytes, Instant::now()));
+        self.connection.publish(&self.outgoing, &message).map_err(io::Error::other)
     }
 
     fn finish(&self, end: SessionEnd) {

@@ -39,9 +39,19 @@ pub(crate) fn session(member: &str, controller: &str, id: &str) -> [String; 2] {
     ["to", "from"].map(|way| format!("plumb.session.{member}.{controller}.{id}.{way}"))
 }
 
-/// What the answers to a user's questions come to.
-pub(crate) fn inbox(user: &str) -> String {
-    format!("_INBOX.{}", token(user))
+/// Answers of a member to the question `id` of a user.
+pub(crate) fn answer(user: &str, member: &str, id: &str) -> String {
+    format!("plumb.answer.{}.{}.{id}", token(user), token(member))
+}
+
+/// The member that an answer came from: the server lets it use no other name.
+pub(crate) fn answering(subject: &str) -> String {
+    subject.split('.').nth(3).unwrap_or_default().replace(DOT, ".")
+}
+
+/// Whether a text of another user can be the last part of a subject: hexadecimal digits.
+pub(crate) fn is_id(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
@@ -54,6 +64,7 @@ mod tests {
             assert!(is_name(name), "{name}");
             assert_eq!(ordering(&order("m", name)), name);
             assert_eq!(order(name, "ops").split('.').count(), 4);
+            assert_eq!(answering(&answer("ops", name, "0f")), name);
         }
         for name in ["", ".", "a.", "a..b", "a~b", "*", ">", "a b", "ä", &"x".repeat(254)] {
             assert!(!is_name(name), "{name}");

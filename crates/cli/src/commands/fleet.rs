@@ -5,9 +5,12 @@ mod list;
 mod register;
 mod scenario;
 
-use clap::Subcommand;
+use std::sync::Arc;
 
-use crate::exit::Exit;
+use clap::Subcommand;
+use fleet::{Controller, FleetError, ServerAccess};
+
+use crate::{exit::Exit, output};
 
 /// What to do with a fleet.
 #[derive(Debug, Subcommand)]
@@ -36,4 +39,9 @@ pub(crate) fn run(command: &FleetCommand) -> anyhow::Result<Exit> {
         FleetCommand::Drain(args) => drain::run(args),
         FleetCommand::Remove(args) => register::remove(args),
     }
+}
+
+/// A connection for a command that Ctrl-C ends at once.
+fn open(access: &Arc<ServerAccess>) -> Result<Controller, FleetError> {
+    Controller::open(access, &Arc::default(), |line| output::aside(line))
 }

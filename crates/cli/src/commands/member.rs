@@ -33,7 +33,7 @@ The file says what this host may be asked, and by whom:
   name = \"rack-1\"               # what scenarios call it
   key = \"rack-1.nk\"             # the NKey that `plumb fleet add` made, beside this file, readable by its owner alone
   ca = \"ca.pem\"                 # the authority that signed the server's certificate; default: those of this system
-  controllers = [\"ops\"]         # who may have agents started here
+  controllers = { ops = \"UB…\" } # who may have agents started here: names and public keys, as `plumb fleet add` writes them
 
   [policy]                      # what they may do; without a line, anything
   rate = \"1Gbit/s\"             # the most that a trial may send in each direction
@@ -65,10 +65,12 @@ pub(crate) struct MemberArgs {
 /// Is a member until it is interrupted.
 pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
     let FleetFile { access, controllers, policy: host } = FleetFile::read(&args.file, args.name.as_deref())?;
-    let controllers = controllers.filter(|names| !names.is_empty()).ok_or_else(|| {
-        Misuse::new(format!("{} does not say who may have agents started here", args.file.display()))
-            .hint("add `controllers = [\"NAME\"]`, the names of those who run plumb")
-    })?;
+    if controllers.is_empty() {
+        let message = format!("{} names no controller that may start agents here", args.file.display());
+        return Err(Misuse::new(message)
+            .hint("add `controllers = { NAME = \"KEY\" }` as `plumb fleet add` writes it")
+            .into());
+    }
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
     let (name, tool, since) =

@@ -203,7 +203,7 @@ fn measure(
         tool: TOOL,
         keep_disturbed: args.keep_disturbed,
         hosts: ExistingHostUse { cache: !args.no_cache, wait: !args.no_wait },
-        fleet: fleet_of(&job.source.scenario)?,
+        fleet: fleet_of(&job.source.scenario, stop)?,
         inside: None,
     };
     let inside = reason_to_go_inside(job, args);
@@ -224,7 +224,7 @@ fn measure(
 }
 
 /// The fleet, where a host of the scenario is reached by one of its members.
-fn fleet_of(scenario: &Scenario) -> anyhow::Result<Option<Arc<Controller>>> {
+fn fleet_of(scenario: &Scenario, stop: &Stop) -> anyhow::Result<Option<Arc<Controller>>> {
     let by_member =
         |host: &Host| matches!(&host.existing, Some(found) if matches!(found.access, Access::Member { .. }));
     if !scenario.lab.hosts.iter().any(by_member) {
@@ -232,7 +232,7 @@ fn fleet_of(scenario: &Scenario) -> anyhow::Result<Option<Arc<Controller>>> {
     }
     let FleetFile { access, .. } = FleetFile::of_user()?;
     // What it tells would be written into the live view; a run that loses its agents says why.
-    Ok(Some(Arc::new(Controller::open(&access, |_| ())?)))
+    Ok(Some(Arc::new(Controller::open(&access, &stop.flag(), |_| ())?)))
 }
 
 /// Whether what there is of the run is worth a report.

@@ -30,14 +30,14 @@ pub(crate) struct DrainArgs {
 pub(super) fn run(args: &DrainArgs) -> anyhow::Result<Exit> {
     let DrainArgs { name, undo, no_wait } = args;
     let FleetFile { access, .. } = FleetFile::of_user()?;
-    let controller = Controller::open(&access, |line| output::aside(line))?;
+    let stop = Stop::new();
+    interrupt::asks(&stop.flag())?;
+    let controller = Controller::open(&access, &stop.flag(), |line| output::aside(line))?;
     controller.drain(name, !undo)?;
     if *undo {
         output::line(format_args!("{name} starts agents again"))?;
         return Ok(Exit::Success);
     }
-    let stop = Stop::new();
-    interrupt::asks(&stop.flag())?;
     let (mut told, mut absent) = (false, 0);
     loop {
         let members = controller.members()?;

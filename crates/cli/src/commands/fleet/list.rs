@@ -2,7 +2,7 @@
 
 use clap::Args;
 use comfy_table::{Table, presets};
-use fleet::{Controller, MemberInfo};
+use fleet::MemberInfo;
 use samples::UnixMillis;
 use serde_json::json;
 
@@ -23,7 +23,7 @@ pub(crate) struct ListArgs {
 /// Asks who is there, and prints it.
 pub(super) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
     let FleetFile { access, .. } = FleetFile::of_user()?;
-    let members = Controller::open(&access, |line| output::aside(line))?.members()?;
+    let members = super::open(&access)?.members()?;
     if args.format.json {
         list_format::json(members.iter().map(|member| json!(member)))?;
     } else if members.is_empty() {

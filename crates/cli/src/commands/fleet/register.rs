@@ -18,6 +18,8 @@ use crate::{bounded_file, destination::replace_text, exit::Exit, failure::Misuse
 const REGISTER: &str = "register.toml";
 const SERVER: &str = "nats.conf";
 const USERS: &str = "users.conf";
+/// How the line of a member's file begins that [`Register::update_members`] writes anew.
+const CONTROLLERS: &str = "controllers = ";
 const HELP: &str = "`plumb fleet init`, `add` and `remove` write this file";
 
 /// Flags of `plumb fleet init`.
@@ -83,9 +85,29 @@ impl Register {
         replace_text(&folder.join(REGISTER), &text)
     }
 
-    fn controllers(&self) -> Vec<&str> {
-        let all = self.users.iter().filter(|user| user.role == Role::Controller);
-        all.map(|user| user.name.as_str()).collect()
+    fn of(&self, role: Role) -> impl Iterator<Item = &User> {
+        self.users.iter().filter(move |user| user.role == role)
+    }
+
+    /// The line of a member's file that says which controllers it obeys.
+    fn controllers(&self) -> String {
+        let keys = self.of(Role::Controller).map(|user| format!("{:?} = {:?}", user.name, user.key));
+        format!("{CONTROLLERS}{{ {} }}", keys.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Writes that line anew into the members' files of this folder.
+    fn update_members(&self, folder: &Path) -> anyhow::Result<()> {
+        for member in self.of(Role::Member) {
+            let file = folder.join(format!("{}.toml", member.name));
+            // It may have been moved to its host.
+            let Ok(text) = bounded_file::read(&file) else { continue };
+            let line = |line: &str| match line.starts_with(CONTROLLERS) {
+                true => self.controllers() + "\n",
+                false => format!("{line}\n"),
+            };
+            replace_text(&file, &text.lines().map(line).collect::<String>())?;
+        }
+        Ok(())
     }
 }
 
@@ -151,11 +173,14 @@ pub(super) fn add(args: &AddArgs) -> anyhow::Result<Exit> {
     })?;
     let mut text = format!("server = \"{}\"\nname = \"{name}\"\nkey = \"{name}.nk\"\n", register.server);
     if role == Role::Member {
-        text += &format!("controllers = {:?}\n", register.controllers());
+        text += &format!("{}\n", register.controllers());
     }
     replace_text(&folder.join(format!("{name}.toml")), &text)?;
     register.users.push(User { name: name.clone(), role, key: key.public() });
     register.write(folder)?;
+    if role == Role::Controller {
+        register.update_members(folder)?;
+    }
     let place = folder.display();
     output::prose(&match role {
         Role::Member => format!(
@@ -164,7 +189,8 @@ pub(super) fn add(args: &AddArgs) -> anyhow::Result<Exit> {
         ),
         Role::Controller => format!(
             "Keep {place}/{name}.toml as ~/.config/plumb/fleet.toml, {name}.nk beside it, where plumb is run. The server reads its \
-             users again by `nats-server --signal reload`; members name `{name}` among their `controllers`."
+             users again by `nats-server --signal reload`. Members obey `{name}` once the files of this folder that name its key \
+             (`controllers`) are on their hosts and they are started again."
         ),
     })?;
     Ok(Exit::Success)
@@ -174,12 +200,14 @@ pub(super) fn add(args: &AddArgs) -> anyhow::Result<Exit> {
 pub(super) fn remove(args: &RemoveArgs) -> anyhow::Result<Exit> {
     let (folder, name) = (&args.folder.folder, &args.name);
     let mut register = Register::read(folder)?;
-    let before = register.users.len();
-    register.users.retain(|user| user.name != *name);
-    if register.users.len() == before {
+    let Some(removed) = register.users.iter().find(|user| user.name == *name).map(|user| user.role) else {
         return Err(Misuse::new(format!("nobody is called `{name}` in {}", folder.display())).into());
-    }
+    };
+    register.users.retain(|user| user.name != *name);
     register.write(folder)?;
+    if removed == Role::Controller {
+        register.update_members(folder)?;
+    }
     for ending in ["nk", "toml"] {
         // Moved elsewhere, it may be.
         let _ = fs::remove_file(folder.join(format!("{name}.{ending}")));

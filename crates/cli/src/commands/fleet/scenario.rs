@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use fleet::Controller;
 use scenario::{Scenario, template};
 
-use crate::{commands::scenario::write_new, exit::Exit, failure::Misuse, fleet_file::FleetFile, output};
+use crate::{commands::scenario::write_new, exit::Exit, failure::Misuse, fleet_file::FleetFile};
 
 /// Flags of `plumb fleet scenario`.
 #[derive(Debug, Args)]
@@ -21,7 +20,7 @@ pub(crate) struct ScenarioArgs {
 /// Asks who is there, and writes it.
 pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<Exit> {
     let FleetFile { access, .. } = FleetFile::of_user()?;
-    let members = Controller::open(&access, |line| output::aside(line))?.members()?;
+    let members = super::open(&access)?.members()?;
     let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
     if names.len() < 2 {
         let message =

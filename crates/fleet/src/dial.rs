@@ -1,0 +1,237 @@
+//! Reaching a NATS server: a TCP connection, TLS where it is asked for, and the handshake. Independent of messages.
+
+use std::{io, sync::Arc, time::Duration};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    net::{TcpStream, lookup_host},
+    time::timeout,
+};
+use tokio_rustls::{
+    TlsConnector,
+    rustls::{
+        ClientConfig, RootCertStore,
+        crypto::ring,
+        pki_types::{CertificateDer, ServerName, pem::PemObject},
+    },
+};
+
+use crate::{
+    connection::{ENCRYPTED, PLAIN, ServerAccess},
+    error::FleetError,
+    key::NKey,
+    wire::{self, Connect, Decoder, Info, ServerOp},
+};
+
+/// Time for the connection and the handshake with one address of the server, and for the lookup of all.
+const HANDSHAKE: Duration = Duration::from_secs(5);
+/// Addresses of one name that are tried.
+const ADDRESSES: usize = 8;
+/// The port of an address without one.
+const PORT: u16 = 4222;
+/// Bytes of one read.
+pub(crate) const READ: usize = 16 << 10;
+/// The longest nonce, in bytes. Those of nats-server have 16.
+const NONCE: usize = 64;
+/// What a server says of a user that it does not know.
+const VIOLATION: &str = "authorization violation";
+
+/// The bytes of a connection, encrypted or not.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+/// A connection after the handshake, and what is received but not decoded.
+pub(crate) struct Dialed {
+    pub(crate) stream: Box<dyn Stream>,
+    pub(crate) decoder: Decoder,
+}
+
+/// Where a server listens, and how it is authenticated.
+pub(crate) struct Target {
+    host: String,
+    port: u16,
+    /// `None`: not encrypted unless the server requires it.
+    is_encrypted: bool,
+    config: Arc<ClientConfig>,
+}
+
+impl Target {
+    pub(crate) fn new(access: &ServerAccess) -> Result<Self, FleetError> {
+        let wrong = |said: &str| FleetError::NoAddress { server: access.server.clone(), said: said.to_owned() };
+        let is_encrypted = access.server.starts_with(ENCRYPTED);
+        let place = [ENCRYPTED, PLAIN].iter().find_map(|scheme| access.server.strip_prefix(scheme));
+        let place = place.ok_or_else(|| wrong("it begins with neither tls:// nor nats://"))?;
+        let place = place.strip_suffix('/').unwrap_or(place);
+        // An IPv6 address is in brackets: its colons are not that of the port.
+        let (host, port) = match place.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => {
+                (host, port.parse().map_err(|_| wrong("its port is not a number from 1 to 65535"))?)
+            }
+            _ => (place, PORT),
+        };
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        if host.is_empty() || host.contains(['/', '@', '?', '#']) {
+            return Err(wrong("its host is invalid"));
+        }
+        let config = encryption(access.ca.as_deref())
+            .map_err(|said| FleetError::Tls { server: access.server.clone(), said })?;
+        Ok(Self { host: host.to_owned(), port, is_encrypted, config: Arc::new(config) })
+    }
+
+    /// Connects to the first address of the server that answers.
+    pub(crate) async fn dial(&self, access: &ServerAccess) -> Result<Dialed, FleetError> {
+        let away = |said: String| FleetError::Away { server: access.server.clone(), said };
+        let late = || away(format!("no answer within {} s", HANDSHAKE.as_secs()));
+        let found = timeout(HANDSHAKE, lookup_host((self.host.as_str(), self.port))).await;
+        let addresses = found.map_err(|_| late())?.map_err(|error| away(error.to_string()))?;
+        let mut last = away("its name has no address".to_owned());
+        for address in addresses.take(ADDRESSES) {
+            let handshake = async {
+                let stream = TcpStream::connect(address).await.map_err(|error| away(error.to_string()))?;
+                stream.set_nodelay(true).map_err(|error| away(error.to_string()))?;
+                self.introduce(stream, access).await
+            };
+            match timeout(HANDSHAKE, handshake).await {
+                Ok(Err(error @ FleetError::Away { .. })) => last = error,
+                Ok(result) => return result,
+                Err(_) => last = late(),
+            }
+        }
+        Err(last)
+    }
+
+    /// INFO, TLS, CONNECT and the first PING.
+    async fn introduce(&self, stream: TcpStream, access: &ServerAccess) -> Result<Dialed, FleetError> {
+        let server = || access.server.clone();
+        let away = |error: io::Error| FleetError::Away { server: server(), said: error.to_string() };
+        let mut dialed = Dialed { stream: Box::new(stream), decoder: Decoder::default() };
+        let ServerOp::Info(Info { nonce, tls_required }) = dialed.next().await.map_err(away)? else {
+            return Err(away(io::Error::other("it is not a NATS server")));
+        };
+        if self.is_encrypted || tls_required {
+            let tls = |said: String| FleetError::Tls { server: server(), said };
+            let name = ServerName::try_from(self.host.clone()).map_err(|error| tls(error.to_string()))?;
+            let connector = TlsConnector::from(Arc::clone(&self.config));
+            let stream = connector.connect(name, dialed.stream).await;
+            let stream = stream.map_err(|error| tls(error.to_string()))?;
+            // What came unencrypted before is not believed.
+            dialed = Dialed { stream: Box::new(stream), decoder: Decoder::default() };
+        }
+        // A server that lets every user in sends no nonce.
+        let key = access.key.as_ref().filter(|_| !nonce.is_empty());
+        let signature = key.map(|key| Ok(URL_SAFE_NO_PAD.encode(key.sign(checked(&nonce)?))));
+        let connect = wire::connect(&Connect {
+            name: &format!("plumb {}", access.name),
+            tls_required: self.is_encrypted,
+            nkey: key.map(NKey::public),
+            sig: signature.transpose().map_err(away)?,
+            verbose: false,
+            pedantic: false,
+            lang: "rust",
+            version: env!("CARGO_PKG_VERSION"),
+            protocol: 1,
+            headers: true,
+            no_responders: true,
+        });
+        dialed.stream.write_all(&[&connect, wire::PING].concat()).await.map_err(away)?;
+        dialed.stream.flush().await.map_err(away)?;
+        loop {
+            match dialed.next().await.map_err(away)? {
+                ServerOp::Pong => return Ok(dialed),
+                ServerOp::Error(said) if said.to_lowercase().contains(VIOLATION) => {
+                    return Err(not_permitted(access));
+                }
+                ServerOp::Error(said) => return Err(away(io::Error::other(format!("it said: {said}")))),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Dialed {
+    async fn next(&mut self) -> io::Result<ServerOp> {
+        let mut bytes = vec![0; READ];
+        loop {
+            if let Some(op) = self.decoder.next().map_err(io::Error::other)? {
+                return Ok(op);
+            }
+            match self.stream.read(&mut bytes).await? {
+                0 => return Err(io::Error::other("it closed the connection")),
+                read => self.decoder.push(&bytes[..read]),
+            }
+            // A server that never stops sending must not keep the timeouts from being looked at.
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// A nonce that may be signed. A key signs orders too: a server that could choose any text would get an order signed.
+fn checked(nonce: &str) -> io::Result<&[u8]> {
+    let is_nonce = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if nonce.len() <= NONCE && nonce.bytes().all(is_nonce) {
+        return Ok(nonce.as_bytes());
+    }
+    Err(io::Error::other("its nonce is not one of a NATS server with users"))
+}
+
+fn not_permitted(access: &ServerAccess) -> FleetError {
+    let because = match &access.key {
+        Some(key) => format!("takes no key {}", key.public()),
+        None => "lets nobody in without a key".to_owned(),
+    };
+    FleetError::NotPermitted { server: access.server.clone(), because }
+}
+
+/// Trusts the authorities of this PEM text, or those of this system.
+fn encryption(ca: Option<&str>) -> Result<ClientConfig, String> {
+    let mut roots = RootCertStore::empty();
+    match ca {
+        Some(pem) => {
+            for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+                let certificate = certificate.map_err(|error| format!("`ca`: {error}"))?;
+                roots.add(certificate).map_err(|error| format!("`ca`: {error}"))?;
+            }
+        }
+        None => {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+    }
+    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
+    let builder = builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
+    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(server: &str) -> Result<(String, u16, bool), String> {
+        let (server, name) = (server.to_owned(), "ops".to_owned());
+        let target = Target::new(&ServerAccess { server, name, key: None, ca: None });
+        target.map(|it| (it.host, it.port, it.is_encrypted)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn reads_addresses_of_servers() {
+        for (text, host, port, is_encrypted) in [
+            ("tls://broker.example:4333", "broker.example", 4333, true),
+            ("nats://198.18.0.1", "198.18.0.1", 4222, false),
+            ("nats://[2001:2::1]", "2001:2::1", 4222, false),
+            ("tls://[2001:2::1]:4333/", "2001:2::1", 4333, true),
+        ] {
+            assert_eq!(target(text), Ok((host.to_owned(), port, is_encrypted)));
+        }
+        for text in ["broker.example", "http://a", "nats://", "nats://a:x", "nats://user@a", "tls://a/b"] {
+            assert!(target(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn signs_only_nonces_that_cannot_be_orders() {
+        assert!(checked("6cY_7x-LpQ2mK0a").is_ok());
+        for nonce in ["plumb order\n{}", "a b", "{", &"x".repeat(NONCE + 1)] {
+            assert!(checked(nonce).is_err(), "{nonce}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! NATS servers that lie: what a client holds stays bounded, and Ctrl-C ends it.
+
+use std::{
+    fs,
+    io::{self, Read, Write},
+    net::{TcpListener, TcpStream},
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use plumb_tests::{ProcessGuard, Sandbox, signal, wait_until};
+
+/// The most memory of a client, whatever its server sends, in KiB. One with an honest server has about a quarter.
+const MOST_KIB: u64 = 128 << 10;
+/// What a lie has to send before a client is judged, in bytes, where the client reads that much.
+const ENOUGH: u64 = 256 << 20;
+/// Time for a lie that the client does not read.
+const A_WHILE: Duration = Duration::from_secs(4);
+/// Time to end after Ctrl-C: it takes 2 s, and longer on a busy machine.
+const END: Duration = Duration::from_secs(20);
+
+/// What a server sends forever, after the handshake or in place of it.
+struct Lie {
+    name: &'static str,
+    greets: bool,
+    once: &'static str,
+    forever: &'static str,
+    reads: bool,
+}
+
+const LIES: &[Lie] = &[
+    Lie { name: "endless line", greets: false, once: "INFO {", forever: "x", reads: true },
+    Lie { name: "endless list of servers", greets: false, once: "INFO {\"connect_urls\":[", forever: "\"a:1\",", reads: true },
+    Lie { name: "no line", greets: false, once: "", forever: "\0", reads: true },
+    Lie { name: "many INFO before the handshake", greets: false, once: "", forever: "INFO {}\r\n", reads: true },
+    Lie { name: "silence", greets: false, once: "", forever: "", reads: true },
+    Lie { name: "another protocol", greets: false, once: "", forever: "HTTP/1.1 200 OK\r\n", reads: true },
+    Lie { name: "many INFO", greets: true, once: "", forever: "INFO {}\r\n", reads: true },
+    Lie { name: "many PING", greets: true, once: "", forever: "PING\r\n", reads: true },
+    Lie { name: "many PING, PONG unread", greets: true, once: "", forever: "PING\r\n", reads: false },
+    Lie { name: "many PONG", greets: true, once: "", forever: "PONG\r\n", reads: false },
+    Lie { name: "many errors", greets: true, once: "", forever: "-ERR 'no \x1b[2J'\r\n", reads: true },
+    Lie { name: "long error", greets: true, once: "-ERR '", forever: "x", reads: true },
+    Lie { name: "a message of 2^64-1 bytes", greets: true, once: "MSG a 1 18446744073709551615\r\n", forever: "x", reads: true },
+    Lie { name: "a message of 1 GB", greets: true, once: "MSG a 1 1000000000\r\n", forever: "x", reads: true },
+    Lie { name: "headers of 1 GB", greets: true, once: "HMSG a 1 1000000000 1000000000\r\n", forever: "x", reads: true },
+    Lie { name: "many answers", greets: true, once: "", forever: "MSG plumb.answer.m.m.00 1 2\r\n{}\r\n", reads: true },
+    Lie { name: "many orders", greets: true, once: "", forever: "MSG plumb.order.m.ops 2 2\r\n{}\r\n", reads: true },
+    Lie { name: "many questions", greets: true, once: "", forever: "MSG plumb.roll.ops 3 2\r\n00\r\n", reads: true },
+    Lie { name: "many questions, answers unread", greets: true, once: "", forever: "MSG plumb.roll.ops 3 2\r\n00\r\n", reads: false },
+    Lie { name: "messages for no subscription", greets: true, once: "", forever: "MSG a 9999 2\r\n00\r\n", reads: true },
+];
+
+impl Lie {
+    /// Tells it to each client that connects, and counts the bytes.
+    fn listen(&'static self) -> (u16, Arc<AtomicU64>) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let port = listener.local_addr().expect("it listens").port();
+        let sent = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&sent);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let count = Arc::clone(&count);
+                // The client closes the connection when it notices.
+                thread::spawn(move || drop(self.tell(stream, &count)));
+            }
+        });
+        (port, sent)
+    }
+
+    fn tell(&self, mut stream: TcpStream, sent: &AtomicU64) -> io::Result<()> {
+        if self.greets {
+            stream.write_all(b"INFO {\"nonce\":\"AAAA\",\"headers\":true}\r\n")?;
+            let (mut read, mut bytes) = (Vec::new(), [0; 4096]);
+            while !read.ends_with(b"PING\r\n") {
+                let count = stream.read(&mut bytes)?;
+                if count == 0 {
+                    return Ok(());
+                }
+                read.extend(&bytes[..count]);
+            }
+            stream.write_all(b"PONG\r\n")?;
+        }
+        if self.reads {
+            let mut other = stream.try_clone()?;
+            thread::spawn(move || io::copy(&mut other, &mut io::sink()));
+        }
+        stream.write_all(self.once.as_bytes())?;
+        let text = self.forever.repeat((64 << 10) / self.forever.len().max(1));
+        while !text.is_empty() {
+            stream.write_all(text.as_bytes())?;
+            sent.fetch_add(text.len() as u64, Ordering::Relaxed);
+        }
+        loop {
+            thread::park();
+        }
+    }
+}
+
+/// The most memory that a process has had, in KiB.
+fn peak(child: &Child) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}
+
+/// Judges a client of this server, interrupts it, and judges it again.
+#[track_caller]
+fn stays_bounded(lie: &Lie, sent: &AtomicU64, mut command: Command, log: &str) {
+    let file = fs::File::create(log).expect("it is ours");
+    let child = command.stdout(Stdio::null()).stderr(file).spawn().expect("plumb was built");
+    let mut client = ProcessGuard(child);
+    let _ = wait_until(A_WHILE, || sent.load(Ordering::Relaxed) > ENOUGH || peak(&client.0) > MOST_KIB);
+    let most = peak(&client.0);
+    assert!(most < MOST_KIB, "{}: {most} KiB", lie.name);
+    let is_running = client.0.try_wait().expect("it was started").is_none();
+    if is_running {
+        signal(client.0.id(), "INT");
+    }
+    let child = std::cell::RefCell::new(client);
+    let ended = || child.borrow_mut().0.try_wait().expect("it was started").is_some();
+    let begun = std::time::Instant::now();
+    assert!(wait_until(END, ended), "{}: Ctrl-C has no effect", lie.name);
+    println!("{}: {most} KiB, ended within {:?}", lie.name, begun.elapsed());
+    let said = fs::read_to_string(log).unwrap_or_default();
+    assert!(!said.contains("panicked") && !said.contains('\x1b'), "{}: {said}", lie.name);
+    // A member tries again and again: its log must not fill the disk.
+    assert!(said.lines().count() < 500, "{}: {} lines", lie.name, said.lines().count());
+}
+
+/// A fleet of the member `m` and the controller `ops`, whose server tells each lie to this user's command.
+fn lies_to(user: &str, command: impl Fn(&Sandbox, &str) -> Command) {
+    let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_plumb"));
+    let folder = sandbox.home().join("fleet").display().to_string();
+    for lie in LIES {
+        let (port, sent) = lie.listen();
+        let _ = fs::remove_dir_all(&folder);
+        for words in [&["init", &format!("nats://127.0.0.1:{port}")][..], &["add", "ops", "--controller"], &["add", "m"]] {
+            let _ = sandbox.succeed(&[&["fleet"], words, &["--folder", &folder]].concat());
+        }
+        let command = command(&sandbox, &format!("{folder}/{user}.toml"));
+        stays_bounded(lie, &sent, command, &sandbox.file("log", ""));
+    }
+}
+
+pub(crate) fn a_server_that_lies_to_a_member() {
+    lies_to("m", |sandbox, file| sandbox.command(&["member", file]));
+}
+
+pub(crate) fn a_server_that_lies_to_a_controller() {
+    lies_to("ops", |sandbox, file| {
+        let mut command = sandbox.command(&["fleet", "drain", "m"]);
+        command.env("PLUMB_FLEET", file);
+        command
+    });
+}
