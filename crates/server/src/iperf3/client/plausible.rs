@@ -12,6 +12,8 @@ const UNDER_WAY: u64 = 4 << 30;
 const FASTEST: u64 = 10_000_000_000_000 / 8;
 /// Datagrams may come twice.
 const COPIES: u64 = 2;
+/// Percent of one CPU: Linux has at most 8192 of them, and the kernel's ticks may put a figure slightly below zero.
+const CPU: std::ops::RangeInclusive<f64> = -1.0..=100.0 * 8192.0;
 /// Seconds by which a server may measure longer than this end.
 const LONGER: f64 = 600.0;
 
@@ -22,16 +24,20 @@ struct Claim {
     seconds: f64,
 }
 
-/// Takes the streams out that cannot have been, and says what they were said to be.
+/// Removes streams and CPU figures that are impossible, and returns a description of each.
 ///
 /// # Errors
-/// When the server says that it received what was never sent.
+/// When the server says that it received what was never sent, or more streams than the test has.
 pub(super) fn check_results(
     there: &mut Results,
     plan: &[PlannedStream],
     here: &StreamOutcome,
 ) -> Result<Vec<String>> {
-    let mut disbelieved = Vec::new();
+    if there.streams.len() > plan.len() {
+        let claim = format!("it has {} streams of a test of {}", there.streams.len(), plan.len());
+        return Err(Error::Iperf3(Failure::Impossible { claim }));
+    }
+    let mut disbelieved = check_cpu(there);
     for (planned, ours) in plan.iter().zip(&here.measured.flows) {
         let its = |id: i64| id == i64::from(planned.id);
         let Some(told) = there.streams.iter().find(|stream| its(stream.id)) else { continue };
@@ -44,6 +50,13 @@ pub(super) fn check_results(
         }
     }
     Ok(disbelieved)
+}
+
+fn check_cpu(there: &mut Results) -> Vec<String> {
+    let all = [&mut there.cpu_util_total, &mut there.cpu_util_user, &mut there.cpu_util_system];
+    let impossible = |cpu: &&mut f64| !CPU.contains(*cpu);
+    let check = |cpu: &mut f64| format!("it used {:.3e} % of a CPU", std::mem::take(cpu));
+    all.into_iter().filter(impossible).map(check).collect()
 }
 
 /// The same of what a plumb server tells beside.
@@ -178,6 +191,41 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn impossible_cpu_figures_are_removed_and_described() {
+        let huge = 1e308;
+        for (cpu, impossible) in [
+            ([0.0, 0.0, 0.0], 0),
+            ([1900.0, -0.01, 1900.0], 0),
+            ([huge, 0.0, 0.0], 1),
+            ([50.0, huge, -huge], 2),
+            ([f64::NAN, f64::INFINITY, -50.0], 3),
+        ] {
+            for direction in [Direction::Forward, Direction::Reverse] {
+                let mut there = told(1_000_000, 0, 1.0);
+                [there.cpu_util_total, there.cpu_util_user, there.cpu_util_system] = cpu;
+                let plan = [PlannedStream { id: 1, direction }];
+                let found =
+                    check_results(&mut there, &plan, &here(direction, false)).expect("bytes are possible");
+                assert_eq!(found.len(), impossible, "{cpu:?}: {found:?}");
+                let left = [there.cpu_util_total, there.cpu_util_user, there.cpu_util_system];
+                assert!(left.iter().all(|cpu| CPU.contains(cpu)), "{left:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn refuses_more_streams_than_the_test_has() {
+        let plan = [PlannedStream { id: 1, direction: Direction::Forward }];
+        for (ids, refused) in [(vec![1], false), (vec![1, 1], true), ((0..2000).collect(), true)] {
+            let mut there = told(1_000_000, 0, 1.0);
+            let one = there.streams[0];
+            there.streams = ids.iter().map(|id| StreamResults { id: *id, ..one }).collect();
+            let checked = check_results(&mut there, &plan, &here(Direction::Forward, false));
+            assert_eq!(checked.is_err(), refused, "{} streams", ids.len());
         }
     }
 
