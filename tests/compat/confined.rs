@@ -39,6 +39,11 @@ pub(crate) const CASES: &[Case] = &[
         needs: &[ROOT, IPERF3],
         test: || alone(low_port),
     },
+    Case {
+        name: "a_server_whose_helper_is_killed_ends_with_the_reason",
+        needs: &[ROOT],
+        test: || alone(killed_helper),
+    },
     Case { name: "a_server_says_whom_it_cannot_become", needs: &[ROOT], test: || alone(no_such_user) },
 ];
 
@@ -231,6 +236,29 @@ fn low_port() {
     }
     server.signal("INT");
     assert_eq!(server.finish().status, Some(0));
+}
+
+/// While the server is idle, and while it serves a client over either transport.
+fn killed_helper() {
+    let sandbox = sandbox();
+    for (signal, client) in [("KILL", None), ("TERM", Some("ping -t 60")), ("SEGV", Some("client -t 60"))] {
+        let port = free_port();
+        let server = Running::start(sandbox.command(&["server", "-p", &port.to_string()]));
+        await_listener(port);
+        let client = client.map(|client| client_of(&sandbox, client, port));
+        if client.is_some() {
+            server.await_word("#1 ");
+        }
+        let pid = server.pid();
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("it runs");
+        let helper: u32 = children.trim().parse().expect("one helper");
+        plumb_tests::signal(helper, signal);
+        let ended = server.finish();
+        assert_eq!(ended.status, Some(1), "{signal}: {ended:?}");
+        let reason = "the process that opens UDP ports has ended; start the server again";
+        assert!(ended.err.contains(reason), "{signal}: {ended:?}");
+        drop(client.map(Running::finish));
+    }
 }
 
 fn no_such_user() {

@@ -29,6 +29,7 @@ use super::{
     listeners::Listeners,
     log_limiter::LogLimiter,
     pending::{ClientHello, PendingConnection, PendingConnections},
+    port_holder,
     session::ServerContext,
     sessions::Sessions,
     udp_demux::UdpDemux,
@@ -46,6 +47,7 @@ pub(super) const BATCH: usize = 64;
 const TCP: u64 = 0;
 const UDP: u64 = 1 << 16;
 const WAKE: u64 = 1 << 17;
+const HOLDER: u64 = 1 << 18;
 const PENDING: u64 = 1 << 32;
 
 /// Serves whoever comes, until it is asked to stop, with the rights that this process has.
@@ -187,10 +189,16 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
             self.poller.add(socket, token, Interest::Read)?;
         }
         self.poller.add(&self.wake_receiver, WAKE, Interest::Read)?;
+        if let Some(holder) = self.listeners.holder() {
+            self.poller.add(holder.connection(), HOLDER, Interest::Read)?;
+        }
         let mut ready = Vec::with_capacity(EVENTS);
         while !self.is_over() {
             self.poller.wait(&mut ready, Some(TICK))?;
             for ready_socket in &ready {
+                if ready_socket.token == HOLDER && ready_socket.hangup {
+                    return Err(port_holder::ended());
+                }
                 self.handle(*ready_socket);
             }
             self.housekeep();
@@ -202,6 +210,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         let place = |from: u64| usize::try_from(ready_socket.token - from).expect("few sockets listen");
         match ready_socket.token {
             PENDING.. => self.read(ready_socket.token),
+            HOLDER.. => {}
             WAKE.. => self.wake_receiver.clear(),
             UDP.. => self.receive(place(UDP)),
             TCP.. => self.accept(place(TCP)),

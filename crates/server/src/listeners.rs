@@ -59,6 +59,11 @@ impl Listeners {
         self.holder.as_ref().map_or_else(|| udp(address), |holder| holder.udp(address))
     }
 
+    /// The process that opens further UDP sockets, if there is one.
+    pub(super) const fn holder(&self) -> Option<&PortHolder> {
+        self.holder.as_ref()
+    }
+
     fn try_open(listen: &[SocketAddr]) -> Result<Self> {
         let mut opened = Self { tcp: Vec::new(), udp: Vec::new(), addresses: Vec::new(), holder: None };
         let mut chosen = 0;

@@ -38,6 +38,11 @@ impl PortHolder {
         })?))
     }
 
+    /// The connection to the process: it is ready once the process has ended.
+    pub(super) const fn connection(&self) -> &UnixStream {
+        &self.0
+    }
+
     /// A UDP socket on this address, which shares the port with the server's others.
     pub(super) fn udp(&self, address: SocketAddr) -> Result<UdpSocket> {
         let mut errno = [0; 4];
@@ -48,12 +53,14 @@ impl PortHolder {
         match socket {
             Some(socket) => Ok(UdpSocket::from(socket)),
             None if length == errno.len() => Err(failed(i32::from_ne_bytes(errno))),
-            None => {
-                let (setting, value) = ("the process that opens UDP ports", "has ended".to_owned());
-                Err(Error::Setting { setting, value, allowed: "a restart of the server" })
-            }
+            None => Err(ended()),
         }
     }
+}
+
+/// Only root could start another one, and the server has given that up.
+pub(super) fn ended() -> Error {
+    Error::HelperEnded("the process that opens UDP ports")
 }
 
 fn confine(low_ports: bool) -> sys::Result<()> {

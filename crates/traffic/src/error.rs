@@ -89,6 +89,9 @@ pub enum Error {
     /// A client of a standing server took more than it may.
     #[error("ended by this server's limit of {0}")]
     Limit(&'static str),
+    /// A process that a standing server needs, and cannot start again without the rights that it gave up.
+    #[error("{0} has ended; start the server again")]
+    HelperEnded(&'static str),
     /// It was asked to stop.
     #[error("stopped before its end")]
     Stopped,
