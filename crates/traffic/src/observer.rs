@@ -15,7 +15,7 @@ pub trait Observer {
     /// Every [`PROGRESS_EVERY`], and once more when the last thread has ended.
     fn progress(&self, _progress: Progress) {}
     /// A connection of a stream has ended an interval. What is left at its end, if shorter than half of one,
-    /// joins the last interval without being told.
+    /// joins the last interval without being told; an end of the stream that is noticed late moves the last end back.
     fn interval(&self, _flow: FlowId, _interval: &Interval) {}
     /// A ping-pong has ended an interval.
     fn ping_interval(&self, _interval: &PingPongInterval) {}
