@@ -149,13 +149,17 @@ impl<'scope> EventLoop<'scope, '_> {
         let QueuedTest { socket, peer, local, cookie, machine, params, .. } = test;
         let (source, count) = (Source::from(peer.ip()), params.streams().len());
         let holdings = self.holdings_of_test(source, count);
-        let Ok((holdings, [buffers, intervals])) =
+        let Ok((holdings, [buffers, intervals, send_buffers])) =
             holdings.and_then(|holdings| Ok((holdings, self.memory(source, &params)?)))
         else {
             self.refuse(&socket, peer, machine, TOO_MANY, monotonic());
             return Ok(());
         };
-        let memory = Memory { buffers: buffers.amount(), intervals: intervals.amount() };
+        let memory = Memory {
+            buffers: buffers.amount(),
+            intervals: intervals.amount(),
+            send_buffers: send_buffers.amount(),
+        };
         let (stream_ingress, arriving) = StreamIngress::new(cookie, params.transport(), (peer, local), count);
         let (gathering, waker) = (stream_ingress.gathering(), self.waker.clone());
         let load = params.load();
@@ -181,18 +185,19 @@ impl<'scope> EventLoop<'scope, '_> {
             move |context, session| {
                 session::iperf3(context, session, admitted);
                 // What came of the test is told by now, and gone.
-                drop((buffers, intervals));
+                drop((buffers, intervals, send_buffers));
             },
         )
     }
 
     /// Memory for a test: what it asks for, or what is left of that.
-    fn memory(&self, source: Source, params: &Params) -> std::result::Result<[Share; 2], Exhausted> {
+    fn memory(&self, source: Source, params: &Params) -> std::result::Result<[Share; 3], Exhausted> {
         let (wanted, least) = Memory::of(params, &self.context.config.limits);
-        let Ledger { buffers, intervals, .. } = &self.ledger;
+        let Ledger { buffers, intervals, send_buffers, .. } = &self.ledger;
         Ok([
             buffers.take_part(source, wanted.buffers, least.buffers)?,
             intervals.take_part(source, wanted.intervals, least.intervals)?,
+            send_buffers.take_part(source, wanted.send_buffers, least.send_buffers)?,
         ])
     }
 

@@ -2,6 +2,8 @@
 //!
 //! `budgets` counts; the limits are here.
 
+use sys::socket::largest_send_buffer;
+
 pub(crate) use budgets::{Amounts, Budget, Exhausted, Meter, Rate, Rates, Share, Source};
 
 /// What a server holds for its clients.
@@ -19,6 +21,8 @@ pub(crate) struct Ledger {
     pub(crate) streams: Amounts,
     /// Bytes of the messages of iperf3 tests.
     pub(crate) buffers: Amounts,
+    /// Bytes of the kernel for what iperf3 tests send over TCP.
+    pub(crate) send_buffers: Amounts,
     /// Intervals that iperf3 tests keep until their end.
     pub(crate) intervals: Amounts,
     /// Bytes of replies to addresses that have proved nothing, with what a packet costs beside its payload.
@@ -48,6 +52,17 @@ const FAILURES: Rate = Rate { per_second: 1, burst: 10 * FAILURE };
 /// A bound for all would be a way to lock everybody out; how fast all can guess is what one thread can decrypt.
 const ALL_FAILURES: Rate = Rate { per_second: 1 << 40, burst: 1 << 40 };
 
+/// Send buffers that may grow to the kernel's limit, by address and in total; more streams share the same memory. Tests
+/// reach a quarter of it with few streams.
+const FULL_SEND_BUFFERS: Budget =
+    if cfg!(test) { Budget { address: 4, server: 16 } } else { Budget { address: 16, server: 64 } };
+
+fn send_buffers() -> Budget {
+    let largest = largest_send_buffer() as u64;
+    let Budget { address, server } = FULL_SEND_BUFFERS;
+    Budget { address: address * largest, server: server * largest }
+}
+
 impl Ledger {
     pub(crate) fn new(places: Budget) -> Self {
         Self {
@@ -57,6 +72,7 @@ impl Ledger {
             waiting: Amounts::new(WAITING),
             streams: Amounts::new(STREAMS),
             buffers: Amounts::new(BUFFERS),
+            send_buffers: Amounts::new(send_buffers()),
             intervals: Amounts::new(INTERVALS),
             replies: Rates::new(REPLIES, ALL_REPLIES),
             failures: Rates::new(FAILURES, ALL_FAILURES),

@@ -220,6 +220,63 @@ fn a_flood_of_connections_from_one_address_leaves_a_silent_client_of_another_alo
     });
 }
 
+/// Bytes that the kernel holds for the server's streams: sent and not acknowledged, or not sent yet (proc_net_tcp).
+fn unsent(server: &TestServer) -> u64 {
+    let sockets = std::fs::read_to_string("/proc/thread-self/net/tcp").expect("the kernel has TCP");
+    let port = format!(":{:04X}", server.address.port());
+    let of = |line: &str| {
+        let mut fields = line.split_whitespace().skip(1);
+        let is_ours = fields.next()?.ends_with(&port);
+        let queued = fields.nth(2)?.split_once(':')?.0;
+        is_ours.then(|| u64::from_str_radix(queued, 16).ok())?
+    };
+    sockets.lines().filter_map(of).sum()
+}
+
+#[test]
+fn clients_that_read_nothing_take_no_more_send_buffers_than_their_budget() {
+    const STREAMS: u8 = 32;
+    let test =
+        Params { tcp: true, reverse: true, time: 60, parallel: Some(STREAMS.into()), ..Params::default() };
+    let attacks = [
+        Params { zerocopy: true, ..test.clone() },
+        Params { reverse: false, bidirectional: true, ..test.clone() },
+        Params { window: 100_000, ..test.clone() },
+        test,
+    ];
+    for params in attacks {
+        with_server(&with(|_| ()), |server| {
+            let attack = |last| {
+                let (mut control, cookie, state) = asks_for(server, last, &params);
+                assert_eq!(state, Some(10));
+                let stream = |_| {
+                    let mut stream = from(server, last);
+                    stream.write_all(cookie.as_bytes()).expect("the server listens");
+                    stream
+                };
+                let streams: Vec<_> = params.streams().iter().map(stream).collect();
+                assert_eq!([next(&mut control), next(&mut control)], [Some(1), Some(2)]);
+                (control, streams)
+            };
+            let open: Vec<_> = (60..64).map(attack).collect();
+            // Until the kernel takes no more.
+            let (mut most, mut same) = (0, 0);
+            while same < 10 {
+                std::thread::sleep(Duration::from_millis(100));
+                let now = unsent(server);
+                same = if now > most { 0 } else { same + 1 };
+                most = most.max(now);
+            }
+            // The kernel finishes the write that exceeds a buffer.
+            let exceeding = 4 * u64::from(STREAMS) * (128 << 10);
+            let budget = 16 * sys::socket::largest_send_buffer() as u64;
+            assert!((1..=budget + exceeding).contains(&most), "{most} of {budget}: {params:?}");
+            assert_eq!(asks_for(server, 1, &params).2, Some(10), "another address is served");
+            drop(open);
+        });
+    }
+}
+
 #[test]
 fn addresses_take_turns_in_a_queue() {
     let config = Config { queue: true, ..with(|_| ()) };

@@ -54,6 +54,16 @@ pub fn set_send_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_send_buffer_size(&fd, bytes).named("set send buffer of", || named(&fd))
 }
 
+/// The size in bytes to which the kernel lets the send buffer of a TCP socket grow (`net.ipv4.tcp_wmem`), or the kernel's
+/// default if it does not say.
+#[expect(clippy::disallowed_methods, reason = "the kernel has it in a file")]
+#[must_use]
+pub fn largest_send_buffer() -> usize {
+    const DEFAULT: usize = 4 << 20;
+    let sizes = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_wmem");
+    sizes.ok().and_then(|sizes| sizes.split_whitespace().nth(2)?.parse().ok()).unwrap_or(DEFAULT)
+}
+
 /// Like [`set_send_buffer`], for receiving (SO_RCVBUF, `net.core.rmem_max`). For TCP before it is connected,
 /// so that the window can grow to it.
 pub fn set_receive_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {

@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 
 use codecs::iperf3::{ErrorCode, Params};
+use sys::socket::largest_send_buffer;
 use traffic::{
     Error,
     stream::{DatagramFormat, FlowSocket},
@@ -19,6 +20,8 @@ const LEAST_MESSAGE: u64 = 4 << 10;
 const PIPE: u64 = 2 << 20;
 /// What a UDP stream takes in limit mode, about: room for as many datagrams of any length as one call brings.
 const BATCH: u64 = 1 << 20;
+/// The least send buffer of a TCP stream, in bytes as the kernel counts them: a few segments under way.
+const LEAST_SEND_BUFFER: u64 = 64 << 10;
 /// What a datagram has room in whose length the client does not say.
 const DATAGRAM: u64 = 64 << 10;
 /// Intervals that a stream is left with, however many it asked for.
@@ -37,6 +40,8 @@ pub(crate) struct Memory {
     pub(crate) buffers: u64,
     /// Intervals that are kept until the end, each a few hundred bytes.
     pub(crate) intervals: u64,
+    /// Send buffers of the kernel, in bytes, as it counts them.
+    pub(crate) send_buffers: u64,
 }
 
 impl Memory {
@@ -54,8 +59,29 @@ impl Memory {
         };
         let (_, expected) = end(&load, limits);
         let intervals = (expected.0 / load.interval.max(SHORTEST).0 + 1).saturating_mul(flows);
-        let least = Self { buffers: least * flows, intervals: intervals.min(LEAST_KEPT * flows) };
-        (Self { buffers: each * flows, intervals }, least)
+        let (send_buffer, least_send_buffer) = send_buffer(params);
+        let senders =
+            params.streams().iter().filter(|planned| planned.direction == Direction::Reverse).count() as u64;
+        let least = Self {
+            buffers: least * flows,
+            intervals: intervals.min(LEAST_KEPT * flows),
+            send_buffers: least_send_buffer * senders,
+        };
+        (Self { buffers: each * flows, intervals, send_buffers: send_buffer * senders }, least)
+    }
+}
+
+/// The send buffer that a stream of the test may have, and the least that it can do with. One of a fixed size, which the
+/// kernel doubles, is what the client asks for.
+fn send_buffer(params: &Params) -> (u64, u64) {
+    let window = u64::try_from(params.window).unwrap_or(0);
+    match params.transport() {
+        Transport::Udp => (0, 0),
+        Transport::Tcp if window > 0 => {
+            let doubled = 2 * window.min(largest_send_buffer() as u64);
+            (doubled, doubled)
+        }
+        Transport::Tcp => (largest_send_buffer() as u64, LEAST_SEND_BUFFER),
     }
 }
 
@@ -93,6 +119,7 @@ pub(super) fn prepare(
         set(&socket, params)?;
         sockets.push(socket);
     }
+    let window = bound_send_buffers(&sockets, params, memory)?;
     let one = params.server_affinity.and_then(|cpu| u32::try_from(cpu).ok()).map(|cpu| vec![cpu]);
     let cpus = params.plumb.as_ref().and_then(|asked| asked.cpus.clone()).or(one);
     let common = bounded(load, limits, memory);
@@ -107,9 +134,38 @@ pub(super) fn prepare(
     let tcp = load.transport == Transport::Tcp;
     // A receiver's record is over when the time that was asked is, whenever it hears of the end.
     let receiving = with(tcp && params.skip_rx_copy, common.until);
-    let sending = with(tcp && params.zerocopy, longer(common.until));
+    let mut sending = with(tcp && params.zerocopy, longer(common.until));
+    sending.socket.window = window.or(sending.socket.window);
     let shares = shares(params, load);
     Ok(Prepared { sockets, shares, sending, receiving, cpus })
+}
+
+/// Bounds what the kernel holds for each sending stream, where the test has less memory than its buffers might grow to.
+/// Returns the size that was set.
+fn bound_send_buffers(
+    sockets: &[FlowSocket],
+    params: &Params,
+    memory: Memory,
+) -> Result<Option<Bytes>, (ErrorCode, Error)> {
+    let plan = params.streams();
+    let senders = plan.iter().zip(sockets).filter(|(planned, _)| planned.direction == Direction::Reverse);
+    let senders: Vec<_> = senders
+        .filter_map(|(_, socket)| match socket {
+            FlowSocket::Tcp(socket) => Some(socket),
+            FlowSocket::Udp(..) => None,
+        })
+        .collect();
+    let each = memory.send_buffers / (senders.len() as u64).max(1);
+    if senders.is_empty() || params.window > 0 || each >= largest_send_buffer() as u64 {
+        return Ok(None);
+    }
+    // The kernel doubles it.
+    let size = each / 2;
+    for socket in senders {
+        sys::socket::set_send_buffer(socket, usize::try_from(size).unwrap_or(usize::MAX))
+            .map_err(|error| (ErrorCode::SET_BUFFER, error.into()))?;
+    }
+    Ok(Some(Bytes(size)))
 }
 
 /// What each connection of the plan is to send, where the test ends with an amount: as iperf3's server whole
@@ -252,7 +308,7 @@ fn unprepared(code: ErrorCode, error: std::io::Error) -> (ErrorCode, Error) {
 mod tests {
     use super::*;
 
-    const MEMORY: Memory = Memory { buffers: 64 << 20, intervals: 200_000 };
+    const MEMORY: Memory = Memory { buffers: 64 << 20, intervals: 200_000, send_buffers: 64 << 20 };
 
     fn check(params: &Params, expected: &[Option<u64>]) {
         assert_eq!(shares(params, &params.load()), expected, "{params:?}");
