@@ -6,9 +6,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
-manifests=$root/deploy/kubernetes
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# secrets.sh writes into its own folder.
+cp -r deploy/kubernetes "$work/kubernetes"
+manifests=$work/kubernetes
 program=${CARGO_TARGET_DIR:-$root/target}/x86_64-unknown-linux-musl/debug/plumb
 [ -x "$program" ] || { echo "there is no $program: make build" >&2; exit 1; }
 
@@ -16,13 +18,16 @@ schemas() {
     xtask/setup.sh /usr/share/doc/python3-venv:python3-venv
     python3 -m venv "$work/venv"
     "$work/venv/bin/pip" install --quiet --disable-pip-version-check kubernetes-validate
-    "$work/venv/bin/kubernetes-validate" --strict --quiet "$manifests"/{namespace,broker,store,node-members,pod-members,watch,web}.yaml
+    secrets
+    "$work/venv/bin/kubernetes-validate" --strict --quiet "$manifests"/{namespace,broker,store,members,watch,web}.yaml
     # An option that plumb does not know ends it before it shows its help.
     "$work/venv/bin/python" - "$manifests" "$program" <<'PYTHON'
 import pathlib, subprocess, sys, yaml
 folder, program = pathlib.Path(sys.argv[1]), sys.argv[2]
 started = 0
 for file in folder.glob("*.yaml"):
+    if file.name in ("node-members.yaml", "pod-members.yaml"):
+        continue  # what members.yaml is written from
     for document in yaml.safe_load_all(file.read_text()):
         template = document.get("spec", {}).get("template", {})
         for container in template.get("spec", {}).get("containers", []):
@@ -31,11 +36,53 @@ for file in folder.glob("*.yaml"):
                 words = [given.get(word, word) for word in container["args"]]
                 subprocess.run([program, *words, "--help"], check=True, stdout=subprocess.DEVNULL)
                 started += 1
-assert started == 4, f"{started} containers have plumb"
+assert started == 6, f"{started} containers have plumb"
+
+# Each member's pod has the Secret with that member's key, and nothing else has a key of a member.
+secrets = {file.name: file.read_text().split() for file in (folder / "secrets").iterdir()}
+seeds = {file.stem: file.read_text().split()[-1] for file in (folder / "fleet").glob("*.nk")}
+holders = {name: {user for user, seed in seeds.items() if seed in words} for name, words in secrets.items()}
+members = [user for user in seeds if user not in ("watch", "ops")]
+expected = {name: set() for name in secrets} | {"plumb-watch": {"watch"}} | {f"plumb-member-{name}": {name} for name in members}
+assert holders == expected and len(members) == 4, holders
+for document in yaml.safe_load_all((folder / "members.yaml").read_text()):
+    pod = document["spec"]["template"]["spec"]
+    name = pod["containers"][0]["args"][3].replace("$(NODE_NAME)", pod["nodeName"])
+    mounted = [volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume]
+    assert mounted == [f"plumb-member-{name}"] and name in members, (name, mounted)
+    members.remove(name)
+assert not members, members
 print(f"every document is valid, and plumb takes the words of {started} containers")
 PYTHON
+    # It obeys the controllers of the fleet: an invalid key would be an error before the server is asked for.
+    sed -i 's|^server = .*|server = "x"|; s|^key = .*||' "$manifests/member.toml"
+    { "$program" member "$manifests/member.toml" --name node1 2>&1 || true; } | grep -q '`x` is no address'
     "$program" scenario check "$manifests/cluster.toml" >/dev/null
     "$program" watch "$manifests/nightly.toml" --dry-run --db "$work/runs.db" >/dev/null
+}
+
+fleet() {
+    "$program" fleet init nats://plumb-broker:4222 --folder "$work/kubernetes/fleet" >/dev/null
+    for user in "watch --controller" "ops --controller" node1 node1.pod \
+        ip-198-18-0-2.example.internal ip-198-18-0-2.example.internal.pod; do
+        # shellcheck disable=SC2086 # a name and an option
+        "$program" fleet add $user --folder "$work/kubernetes/fleet" >/dev/null
+    done
+}
+
+# secrets.sh with a kubectl that writes the files of each Secret into the folder `secrets`.
+secrets() {
+    fleet
+    mkdir -p "$work/fake" "$manifests/secrets"
+    cat >"$work/fake/kubectl" <<'KUBECTL'
+#!/usr/bin/env bash
+[ "$3 $4" = "create secret" ] || { cat >/dev/null; exit 0; }
+for word in "${@:7}"; do
+    case $word in --from-file=*) cat "${word##*=}" >>"$SECRETS/$6" ;; --from-literal=*) : >>"$SECRETS/$6" ;; esac
+done
+KUBECTL
+    chmod +x "$work/fake/kubectl"
+    SECRETS=$manifests/secrets PATH=$work/fake:$PATH "$manifests/secrets.sh" "$manifests/fleet" </dev/null
 }
 
 # The modules of Kubernetes name each other by folders of its repository; as modules they have versions of their own.
@@ -93,18 +140,14 @@ CONFIG
     bin/kube-controller-manager --kubeconfig config --service-account-private-key-file key --cert-dir certificates 2>controllers.log &
     children+=($!)
 
-    "$program" fleet init nats://plumb-broker:4222 >/dev/null
-    "$program" fleet add watch --controller >/dev/null
     for node in node1 ip-198-18-0-2.example.internal; do
-        "$program" fleet add "$node" >/dev/null
-        "$program" fleet add "$node.pod" >/dev/null
         kubectl apply -f - <<NODE
 {apiVersion: v1, kind: Node, metadata: {name: $node, labels: {kubernetes.io/os: linux, kubernetes.io/arch: amd64}}}
 NODE
     done
     # What is there already stays.
-    "$manifests/secrets.sh" fleet
-    "$manifests/secrets.sh" fleet
+    "$manifests/secrets.sh" "$manifests/fleet"
+    "$manifests/secrets.sh" "$manifests/fleet"
     kubectl apply -k "$manifests" --validate=strict
     until_true pods
     kubectl -n plumb get pods

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Makes the namespace and its secrets from a folder of `plumb fleet init`, or brings them up to date: secrets.sh FOLDER
+# Creates or updates the namespace, its Secrets and members.yaml from a folder of `plumb fleet init`: secrets.sh FOLDER
 set -eu
-folder=${1:?the folder that \`plumb fleet init\` made}
+folder=${1:?the folder that \`plumb fleet init\` created}
+here=$(dirname "$0")
 in="kubectl -n plumb"
-kubectl apply -f "$(dirname "$0")/namespace.yaml"
+kubectl apply -f "$here/namespace.yaml"
 
 put() {
     name=$1
@@ -14,12 +15,26 @@ draw() { head -c 24 /dev/urandom | base64 | tr '+/' '-_'; }
 
 put plumb-broker --from-file="$folder/nats.conf" --from-file="$folder/users.conf"
 put plumb-watch --from-file=fleet.toml="$folder/watch.toml" --from-file="$folder/watch.nk"
-set --
-for key in "$folder"/*.nk; do
-    [ "$key" = "$folder/watch.nk" ] || set -- "$@" --from-file="$key"
+
+# One Secret for each member, and a DaemonSet that only runs on the node of that member: a node can read the Secrets of its own
+# pods only. Controllers' keys are in none of them.
+members=$(awk -F '"' '/^name = /{name = $2} /^role = "member"/{print name}' "$folder/register.toml")
+: >"$here/members.yaml"
+for member in $members; do
+    put "plumb-member-$member" --from-file=member.nk="$folder/$member.nk"
+    case $member in
+    *.pod) template=pod-members.yaml ;;
+    *) template=node-members.yaml ;;
+    esac
+    { echo ---; sed "s/NODE-NAME/${member%.pod}/g" "$here/$template"; } >>"$here/members.yaml"
+    # The public keys of the controllers that members obey.
+    controllers=$(grep '^controllers = ' "$folder/$member.toml")
 done
-put plumb-members "$@"
-# Another password than the store was made with would lock everybody out.
+[ -z "$members" ] || sed -i "s/^controllers = .*/$controllers/" "$here/member.toml"
+
+# The store keeps its first password: another one would lock all clients out.
 once() { $in create secret generic "$@" 2>&1 | grep -v ' already exists$' || true; }
 once plumb-store --from-literal=password="$(draw)"
 once plumb-web --from-literal=token="$(draw)"
+# Earlier versions put all keys into one Secret, which each node could read.
+$in delete secret plumb-members --ignore-not-found
