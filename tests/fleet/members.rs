@@ -243,7 +243,8 @@ pub(crate) fn nodes_of_a_cluster() {
         fs::create_dir_all(&folder).expect("it is ours");
         let key = fleet.path(&format!("fleet/{}.nk", NODES[host]));
         fs::copy(key, format!("{folder}/member.nk")).expect("it was made");
-        let made = fs::read_to_string(fleet.path(&format!("fleet/{}.toml", NODES[host]))).expect("it was made");
+        let made =
+            fs::read_to_string(fleet.path(&format!("fleet/{}.toml", NODES[host]))).expect("it was made");
         let controllers = made.lines().find(|line| line.starts_with("controllers = ")).expect("it names ops");
         let text = format!(
             "server = \"{NATS_SERVER}\"\nkey = \"member.nk\"\n{controllers}\n[policy]\nports = \"{ports}\"\n"

@@ -50,7 +50,8 @@ async fn member(stream: TcpStream, number: usize) -> io::Result<()> {
     };
     let info = serde_json::to_string(&info)?;
     let mut stream = BufReader::new(stream);
-    let hello = format!("CONNECT {{\"verbose\":false}}\r\nSUB plumb.order.{name}.* 1\r\nSUB plumb.roll.* 2\r\n");
+    let hello =
+        format!("CONNECT {{\"verbose\":false}}\r\nSUB plumb.order.{name}.* 1\r\nSUB plumb.roll.* 2\r\n");
     stream.write_all(hello.as_bytes()).await?;
     let mut line = String::new();
     loop {

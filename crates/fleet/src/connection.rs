@@ -166,7 +166,8 @@ impl Connection {
     ) -> Result<Self, FleetError> {
         let target = Target::new(access)?;
         let server = access.server.clone();
-        let broken = |error: io::Error| FleetError::Broken { server: server.clone(), said: error.to_string() };
+        let broken =
+            |error: io::Error| FleetError::Broken { server: server.clone(), said: error.to_string() };
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
         let handle = runtime.handle().clone();
         let (driver, ended) = oneshot::channel::<()>();
@@ -250,8 +251,7 @@ impl Connection {
         let (mut all, mut patience, mut bytes) = (Vec::new(), first, 0);
         let end = Instant::now() + ROLL_CALL;
         while all.len() < MOST_ANSWERS
-            && let Some(message) =
-                answers.answer(patience.min(end.saturating_duration_since(Instant::now())))
+            && let Some(message) = answers.answer(patience.min(end.saturating_duration_since(Instant::now())))
             && !message.no_responders
         {
             bytes += message.payload.len();

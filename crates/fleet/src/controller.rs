@@ -20,6 +20,8 @@ use crate::{
 pub(crate) const ROLL: [Duration; 2] = [Duration::from_secs(2), Duration::from_millis(400)];
 /// Who is there is asked again after this.
 const FRESH: Duration = Duration::from_secs(5);
+/// Members that an error names.
+const MOST_SHOWN: usize = 100;
 
 /// A fleet as a controller sees it.
 #[derive(Debug)]
@@ -125,12 +127,12 @@ fn one_of(members: &[MemberInfo], name: &str) -> Result<MemberInfo, FleetError> 
         }
         [member] => Ok(member.clone()),
         [] => {
-            let others = members.iter().map(|member| member.name.clone()).collect();
+            let others = members.iter().map(|member| member.name.clone()).take(MOST_SHOWN).collect();
             Err(FleetError::Unknown { name: name.to_owned(), others })
         }
         _ => {
-            let hosts = called.iter().map(|member| member.host.clone()).collect();
-            Err(FleetError::Ambiguous { name: name.to_owned(), hosts })
+            let hosts = called.iter().map(|member| member.host.clone()).take(MOST_SHOWN).collect();
+            Err(FleetError::Ambiguous { name: name.to_owned(), count: called.len(), hosts })
         }
     }
 }

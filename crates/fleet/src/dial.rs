@@ -58,7 +58,8 @@ pub(crate) struct Target {
 
 impl Target {
     pub(crate) fn new(access: &ServerAccess) -> Result<Self, FleetError> {
-        let wrong = |said: &str| FleetError::NoAddress { server: access.server.clone(), said: said.to_owned() };
+        let wrong =
+            |said: &str| FleetError::NoAddress { server: access.server.clone(), said: said.to_owned() };
         let is_encrypted = access.server.starts_with(ENCRYPTED);
         let place = [ENCRYPTED, PLAIN].iter().find_map(|scheme| access.server.strip_prefix(scheme));
         let place = place.ok_or_else(|| wrong("it begins with neither tls:// nor nats://"))?;

@@ -33,11 +33,12 @@ pub enum FleetError {
         others: Vec<String>,
     },
     #[error(
-        "{} members call themselves `{name}`, on the hosts {}; end all but one, or give each a name of its own",
-        .hosts.len(), .hosts.join(", ")
+        "{count} members call themselves `{name}`, on the hosts {}; end all but one, or give each a name of its own",
+        .hosts.join(", ")
     )]
     Ambiguous {
         name: String,
+        count: usize,
         /// What their hosts call themselves.
         hosts: Vec<String>,
     },

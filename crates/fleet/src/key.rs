@@ -109,10 +109,13 @@ mod tests {
         let (key, other) = (NKey::generate(), NKey::generate());
         let public = PublicKey::read(&key.public()).expect("a public key");
         assert!(public.verifies(b"text", &key.sign(b"text")));
-        for signature in [other.sign(b"text"), key.sign(b"texts"), key.sign(b"text")[..63].to_vec(), Vec::new()] {
+        for signature in
+            [other.sign(b"text"), key.sign(b"texts"), key.sign(b"text")[..63].to_vec(), Vec::new()]
+        {
             assert!(!public.verifies(b"text", &signature));
         }
-        for wrong in [&key.seed(), "", "U", "ops", "ADQPBBJ3MOJNBCRLRRKTVDPVH5YDFRQO4NQSPZVFJPLJSGTB4GFXAYCN"] {
+        for wrong in [&key.seed(), "", "U", "ops", "ADQPBBJ3MOJNBCRLRRKTVDPVH5YDFRQO4NQSPZVFJPLJSGTB4GFXAYCN"]
+        {
             assert!(PublicKey::read(wrong).is_err(), "{wrong}");
         }
     }

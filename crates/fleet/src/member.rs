@@ -143,7 +143,11 @@ pub fn serve(
 }
 
 /// Connects as soon as the server is there; `None` when the end was asked for before.
-fn connect(policy: &MemberPolicy, stop: &Arc<AtomicBool>, tell: &Tell) -> Result<Option<Connection>, FleetError> {
+fn connect(
+    policy: &MemberPolicy,
+    stop: &Arc<AtomicBool>,
+    tell: &Tell,
+) -> Result<Option<Connection>, FleetError> {
     let mut pause = FIRST;
     while !stop.load(Ordering::Relaxed) {
         match Connection::open(&policy.access, stop, tell) {

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 
-use crate::{connection::ServerAccess, key::{NKey, PublicKey}};
+use crate::{
+    connection::ServerAccess,
+    key::{NKey, PublicKey},
+};
 
 /// What a signature is for. A key signs nonces of servers too, which have neither spaces nor line ends.
 const ORDER: &[u8] = b"plumb order\n";

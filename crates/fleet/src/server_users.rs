@@ -32,7 +32,10 @@ impl User {
         match self.role {
             Role::Member => {
                 let [to, from] = session(name, "*", "*");
-                [vec![roll(name), from, answer("*", name, "*")], vec![roll("*"), order(name, "*"), to, answers]]
+                [
+                    vec![roll(name), from, answer("*", name, "*")],
+                    vec![roll("*"), order(name, "*"), to, answers],
+                ]
             }
             Role::Controller => {
                 let [to, from] = session("*", name, "*");

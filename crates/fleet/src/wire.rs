@@ -238,9 +238,19 @@ mod tests {
             let text = format!("HMSG a 1 0 {length}\r\n");
             assert_eq!(decode(&[text.as_bytes()]), Err(WireError::Payload(length)));
         }
-        for line in
-            ["", "MSG", "MSG a", "MSG a 1", "MSG a x 1", "MSG a 1 -1", "HMSG a 1 9 3", "MSG a b c d 1", "INFO 3", "GET /", "\u{7f}"]
-        {
+        for line in [
+            "",
+            "MSG",
+            "MSG a",
+            "MSG a 1",
+            "MSG a x 1",
+            "MSG a 1 -1",
+            "HMSG a 1 9 3",
+            "MSG a b c d 1",
+            "INFO 3",
+            "GET /",
+            "\u{7f}",
+        ] {
             assert!(
                 matches!(decode(&[format!("{line}\r\n").as_bytes()]), Err(WireError::Invalid(_))),
                 "{line}"

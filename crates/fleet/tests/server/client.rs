@@ -49,7 +49,8 @@ impl Server {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let file = folder.path().join("nats.conf");
         fs::write(&file, config).expect("it is ours");
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port is free").port();
+        let port =
+            TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port is free").port();
         let log = File::create(folder.path().join("log")).expect("it is ours");
         let mut command = Command::new("nats-server");
         command.arg("-c").arg(&file).args(["-a", "127.0.0.1", "-p", &port.to_string()]);
@@ -84,7 +85,9 @@ impl Server {
         let (key, login) = (pair.public_key(), !nonce.is_empty());
         let credentials =
             if login { format!(",\"nkey\":\"{key}\",\"sig\":\"{signature}\"") } else { String::new() };
-        client.send(&format!("CONNECT {{\"verbose\":false,\"headers\":true,\"no_responders\":true{credentials}}}\r\n"));
+        client.send(&format!(
+            "CONNECT {{\"verbose\":false,\"headers\":true,\"no_responders\":true{credentials}}}\r\n"
+        ));
         client.settle();
         assert!(client.errors.is_empty(), "{user}: {:?}", client.errors);
         client

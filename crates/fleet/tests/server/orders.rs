@@ -110,14 +110,16 @@ impl Drop for Member {
 }
 
 fn controller(server: &Server, name: &str) -> Controller {
-    Controller::open(&access(server, name, Some(server.key(name))), &Arc::default(), |_| ()).expect("it listens")
+    Controller::open(&access(server, name, Some(server.key(name))), &Arc::default(), |_| ())
+        .expect("it listens")
 }
 
 /// The messages to these subjects, once there are so many.
 fn captured(client: &mut Client, begin: &str, count: usize) -> Vec<Received> {
     for _ in 0..500 {
         client.settle();
-        let found = client.messages.iter().filter(|it| it.subject.starts_with(begin)).cloned().collect::<Vec<_>>();
+        let found =
+            client.messages.iter().filter(|it| it.subject.starts_with(begin)).cloned().collect::<Vec<_>>();
         if found.len() >= count {
             return found;
         }
@@ -153,7 +155,8 @@ pub(crate) fn forged_and_repeated() {
     // Changed in its fields.
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("JSON");
     let order: serde_json::Value = serde_json::from_slice(&drain.payload).expect("JSON");
-    let inner: serde_json::Value = serde_json::from_str(order["order"].as_str().expect("a text")).expect("JSON");
+    let inner: serde_json::Value =
+        serde_json::from_str(order["order"].as_str().expect("a text")).expect("JSON");
     let instance = inner["instance"].clone();
     for (key, value) in [
         ("id", serde_json::json!("0123")),
@@ -218,7 +221,8 @@ pub(crate) fn sessions() {
         attacker.settle();
         let order = attacker.messages.iter().rfind(|it| subject(it)).expect("it was sent").clone();
         let outer: serde_json::Value = serde_json::from_slice(&order.payload).expect("JSON");
-        let inner: serde_json::Value = serde_json::from_str(outer["order"].as_str().expect("a text")).expect("JSON");
+        let inner: serde_json::Value =
+            serde_json::from_str(outer["order"].as_str().expect("a text")).expect("JSON");
         let session = inner["task"]["start"]["session"].as_str().expect("a text");
         let _ = attacker.publish(&format!("plumb.session.a.ops.{session}.to"), "", &payload);
         let mut received = Vec::new();
@@ -242,7 +246,8 @@ pub(crate) fn names_of_others() {
         })
     };
     // On a busy machine answers may come too late.
-    let complete = (0..20).map(|_| members()).find(|members| members.len() > 1).expect("answers come in time");
+    let complete =
+        (0..20).map(|_| members()).find(|members| members.len() > 1).expect("answers come in time");
     let named = complete.iter().map(|member| (&*member.name, &*member.host)).collect::<Vec<_>>();
     assert_eq!(named[1], ("b.pod", "honest"));
     assert!(named.len() == 2 && named[0].0 == "a" && named[0].1 != "elsewhere", "{named:?}");

@@ -35,7 +35,11 @@ pub(crate) fn of_every_pair() {
     for user in MEMBERS.into_iter().chain(CONTROLLERS) {
         let mut client = server.client(user);
         for (sid, (subject, publishers, subscribers)) in subjects().iter().enumerate() {
-            assert_eq!(client.publish(subject, "", b""), publishers.contains(&user), "{user} publishes to {subject}");
+            assert_eq!(
+                client.publish(subject, "", b""),
+                publishers.contains(&user),
+                "{user} publishes to {subject}"
+            );
             assert_eq!(
                 client.subscribe(subject, sid + 1),
                 subscribers.contains(&user),
@@ -57,7 +61,9 @@ pub(crate) fn by_reply_subjects() {
         let own = token(user);
         let mut received = 0;
         // What a user may both publish and subscribe to.
-        for (sid, question) in [format!("plumb.roll.{own}"), format!("plumb.answer.{own}.{own}.0f")].iter().enumerate() {
+        for (sid, question) in
+            [format!("plumb.roll.{own}"), format!("plumb.answer.{own}.{own}.0f")].iter().enumerate()
+        {
             let _ = client.subscribe(question, sid + 1);
             for (reply, publishers, _) in subjects() {
                 client.messages.clear();
