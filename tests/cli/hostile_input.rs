@@ -1,4 +1,4 @@
-//! Files, addresses and hosts that cost far more than they look: each is refused, and what it would cost is not spent.
+//! Hostile files, addresses and SSH hosts: plumb refuses them early, with bounded memory.
 
 use std::{
     fmt::Write as _,
@@ -15,10 +15,10 @@ use plumb_tests::{Output, Sandbox, signal, wait_until};
 use super::{earlier, memory, sandbox};
 
 const SECRET: &str = "s3cr3t";
-/// The address space of a command that reads a record, in KiB: what a record may take, and as much again.
+/// Limit in KiB for the address space of a command that reads a record.
 const READING_KIB: u32 = 3 << 20;
 
-/// Addresses of a database in other forms than the one that is read, by the option and by the environment.
+/// Database addresses in unsupported forms, from the option and the environment.
 pub(super) fn mistaken_addresses() {
     for address in [
         format!("host=h password={SECRET}"),
@@ -63,7 +63,7 @@ pub(super) fn mistaken_addresses() {
     }
 }
 
-/// `plumb` with an address space of so many KiB.
+/// Runs `plumb` with a limited address space (KiB).
 fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
     let plumb = sandbox.command(words);
     let mut command = Command::new("sh");
@@ -72,10 +72,10 @@ fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
     for (name, value) in plumb.get_envs() {
         command.env(name, value.unwrap_or_default());
     }
-    Output::from(command.output().expect("sh is there"))
+    Output::from(command.output().expect("sh is installed"))
 }
 
-/// A compressed file of `begin`, many times `piece`, and `end`.
+/// Compresses `begin`, `length` bytes of repeated `piece`, and `end` into a file.
 fn packed(sandbox: &Sandbox, name: &str, [begin, piece, end]: [&str; 3], length: usize) -> String {
     let path = sandbox.home().join(name);
     let mut packer = GzEncoder::new(File::create(&path).expect("ours"), Compression::fast());
@@ -88,7 +88,7 @@ fn packed(sandbox: &Sandbox, name: &str, [begin, piece, end]: [&str; 3], length:
     path.to_str().expect("temporary folders have plain names").to_owned()
 }
 
-/// Records of runs that are small as files and large as values.
+/// Records that are small when compressed and large when decoded.
 pub(super) fn large_when_decoded() {
     let sandbox = earlier::with_runs("shape-1.db.gz");
     let record = sandbox.succeed(&["report", "latest", "-f", "raw"]).out;
@@ -115,7 +115,7 @@ pub(super) fn large_when_decoded() {
     }
 }
 
-/// Records of memory and certificates, which are read whole.
+/// Endless memory records and certificates.
 pub(super) fn endless_records() {
     let sandbox = sandbox();
     let config = sandbox.file("vms.toml", memory::CONFIG);
@@ -132,14 +132,14 @@ pub(super) fn endless_records() {
     assert!(output.status == Some(1) && output.err.contains("longer than 4194304 bytes"), "{output:?}");
 }
 
-/// Hosts that exist already, all of them paired.
+/// All pairs of existing hosts.
 fn pairs(hosts: usize, rest: &str) -> String {
     let mut text = "schema = 1\nname = \"many\"\ntitle = \"Many\"\npairs = \"all\"\n".to_owned();
     (0..hosts).for_each(|host| writeln!(text, "[hosts.h{host}]\nssh = \"h{host}\"").expect("text"));
     text + "[workloads.tcp]\nkind = \"stream\"\n" + rest
 }
 
-/// A plan that would not end is refused; one that is large is checked and shown.
+/// Refuses a plan with too many trials, and shows one with all pairs of 500 hosts.
 pub(super) fn many_pairs() {
     let sandbox = sandbox();
     let many = sandbox.file("many.toml", &pairs(500, "[schedule]\ntrials = 1000\n"));
@@ -147,7 +147,7 @@ pub(super) fn many_pairs() {
         let output = limited(&sandbox, &[words, &[&many]].concat(), 1 << 20);
         assert_eq!(output.status, Some(64), "{words:?}: {output:?}");
         let words = output.err.split_whitespace().filter(|word| *word != "│");
-        let said = "249500 results with 1000 trials each are 249500000 trials; 5000000 are the most";
+        let said = "249500 results with 1000 trials each are 249500000 trials; the limit is 5000000";
         assert!(words.collect::<Vec<_>>().join(" ").contains(said), "{output:?}");
     }
     let few = sandbox.file("few.toml", &pairs(100, ""));
@@ -160,13 +160,13 @@ pub(super) fn many_pairs() {
     assert!(output.contains("249500 cells"), "{}", output.lines().last().unwrap_or_default());
 }
 
-/// What a host that SSH reaches does at the login, and while the program is copied. The command is the last argument.
+/// Shell commands of an SSH host at login and during the copy.
 const HOSTILE_HOSTS: [(&str, &str, &str); 5] = [
     ("silent", "exec sleep 1000", "exec sleep 1000"),
     ("closes its output", "exec >&-; exec sleep 1000", "exec sleep 1000"),
-    ("reads nothing of the program", "echo plumb: absent", "exec sleep 1000"),
-    ("answers nothing to the program", "echo plumb: absent", "cat >/dev/null; exec sleep 1000"),
-    ("closes its output and reads nothing", "echo plumb: absent", "exec >&-; exec sleep 1000"),
+    ("does not read the program", "echo plumb: absent", "exec sleep 1000"),
+    ("does not reply to the program", "echo plumb: absent", "cat >/dev/null; exec sleep 1000"),
+    ("closes its output and does not read", "echo plumb: absent", "exec >&-; exec sleep 1000"),
 ];
 
 fn with_host(sandbox: &Sandbox, at_login: &str, at_copy: &str) -> Command {
@@ -186,7 +186,7 @@ fn with_host(sandbox: &Sandbox, at_login: &str, at_copy: &str) -> Command {
     command
 }
 
-/// Whatever a host does, the user can end the program.
+/// A signal ends the start of an agent.
 pub(super) fn hosts_that_hold_a_start_up() {
     for (what, at_login, at_copy) in HOSTILE_HOSTS {
         for name in ["INT", "TERM"] {
@@ -203,13 +203,13 @@ pub(super) fn hosts_that_hold_a_start_up() {
                 child.kill().expect("it runs");
             }
             let output = Output::from(child.wait_with_output().expect("a child of this test"));
-            assert!(reached && ended, "{what}, {name}: it does not end: {output:?}");
+            assert!(reached && ended, "{what}, {name}: it does not exit: {output:?}");
             assert_eq!(output.status, Some(130), "{what}, {name}: {output:?}");
         }
     }
 }
 
-/// A host that sends without end costs no memory.
+/// Endless output of a host takes no memory.
 pub(super) fn hosts_that_send_without_end() {
     for (at_login, at_copy) in [
         ("exec cat /dev/zero", "true"),
@@ -225,7 +225,7 @@ pub(super) fn hosts_that_send_without_end() {
         for (name, value) in plumb.get_envs() {
             command.env(name, value.unwrap_or_default());
         }
-        let output = Output::from(command.output().expect("sh is there"));
+        let output = Output::from(command.output().expect("sh is installed"));
         assert_eq!(output.status, Some(1), "{at_login}, {at_copy}: {output:?}");
         assert!(output.err.contains("sent more than 65536 bytes"), "{at_login}, {at_copy}: {output:?}");
     }

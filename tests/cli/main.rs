@@ -178,27 +178,27 @@ const CASES: &[Case] = &[
         test: hostile_input::mistaken_addresses,
     },
     Case {
-        name: "refuses_records_that_are_small_as_files_and_large_as_values",
+        name: "refuses_small_records_that_decode_to_gigabytes",
         needs: &[],
         test: hostile_input::large_when_decoded,
     },
     Case {
-        name: "refuses_records_of_memory_and_certificates_without_end",
+        name: "refuses_endless_memory_records_and_certificates",
         needs: &[],
         test: hostile_input::endless_records,
     },
     Case {
-        name: "refuses_plans_of_too_many_trials_and_shows_all_pairs_of_500_hosts",
+        name: "refuses_plans_with_too_many_trials_and_shows_all_pairs_of_500_hosts",
         needs: &[],
         test: hostile_input::many_pairs,
     },
     Case {
-        name: "ends_on_a_signal_whatever_an_ssh_host_holds_up",
+        name: "signal_ends_start_on_hostile_ssh_host",
         needs: &[],
         test: hostile_input::hosts_that_hold_a_start_up,
     },
     Case {
-        name: "refuses_an_ssh_host_that_sends_without_end",
+        name: "refuses_ssh_host_with_endless_output",
         needs: &[],
         test: hostile_input::hosts_that_send_without_end,
     },

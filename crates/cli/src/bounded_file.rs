@@ -1,5 +1,5 @@
-//! Texts that users name, read up to a limit: a device or a pipe may never end, and a small file may be much when it is
-//! decoded. Must not know what they say.
+//! Reads text files up to a limit: a device or a pipe may never end, and a small file may decode to gigabytes.
+//! Independent of their format.
 
 use std::{
     fs::File,
@@ -15,16 +15,16 @@ use crate::failure::Misuse;
 /// The longest text: two hundred times the longest scenario that is built in.
 const LONGEST: u64 = 1 << 20;
 
-/// The most memory, in bytes, that a document which plumb has written may take as text and as values together, by
-/// [`DecodedSize`]: a run of a thousand trials has 50 MB of text, which count as 350 MB.
+/// Memory limit in bytes for a document written by plumb, text and decoded values together, as [`DecodedSize`] estimates it.
+/// A run of 1,000 trials has 50 MB of text and counts as 350 MB.
 const MOST_MEMORY: u64 = 1 << 30;
-/// What is read at once, in bytes.
+/// Read buffer size in bytes.
 const PIECE: usize = 64 << 10;
-/// What a byte of text counts as: the buffer that it is read into can be twice as long.
+/// Cost of a byte of text: a growing buffer has up to twice the capacity.
 const TEXT: u64 = 2;
-/// What a JSON object counts as, in bytes: one without keys can be a value of several hundred.
+/// Cost of a JSON object in bytes: `{}` can decode to a struct of several hundred.
 const OBJECT: u64 = 512;
-/// What any other value counts as, in bytes: a key and a number in a table take 80 to 130, a number in a list 8 to 32.
+/// Cost of any other JSON value in bytes: a key with a number takes 80 to 130, a number in a list 8 to 32.
 const VALUE: u64 = 64;
 
 /// The whole text of a document that users write.
@@ -43,7 +43,7 @@ pub(crate) fn read_opened(file: File) -> io::Result<String> {
     read_up_to(file, LONGEST)
 }
 
-/// The whole text of a document that plumb has written, JSON or a page around it.
+/// Reads a whole document written by plumb: JSON, or a page with JSON in it.
 ///
 /// # Errors
 /// When it would take too much memory once decoded, is not UTF-8, or cannot be read.
@@ -60,7 +60,7 @@ pub(crate) fn read_ours(mut input: impl Read) -> io::Result<String> {
         size.add(&piece[..read]);
         if size.bytes > MOST_MEMORY {
             let message = format!(
-                "it would take more than {} MiB of memory, the most that is used for such a file ({} MiB of it were read)",
+                "decoding it would take more than {} MiB of memory, the limit for such a file (stopped after {} MiB of text)",
                 MOST_MEMORY >> 20,
                 (bytes.len() + read) >> 20
             );
@@ -118,7 +118,7 @@ fn text(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// An estimate of the memory that a JSON text takes with its values, made while the text is read.
+/// Estimates the memory of a JSON text and its decoded values while the text is read.
 #[derive(Debug, Default)]
 struct DecodedSize {
     bytes: u64,
@@ -155,16 +155,15 @@ mod tests {
     }
 
     #[test]
-    fn counts_values_and_what_is_in_strings_as_text_alone() {
+    fn ignores_brackets_and_commas_in_strings() {
         assert_eq!(size("[1,2]"), 5 * TEXT + 2 * VALUE);
         assert_eq!(size(r#"{"a":[{}]}"#), 10 * TEXT + 2 * OBJECT + VALUE);
         assert_eq!(size(r#""{[,\"{[,\\""#), 12 * TEXT);
         assert_eq!(size(r#""\\",{"#), 6 * TEXT + VALUE + OBJECT);
     }
 
-    /// Counted, not decoded: more than this text is never held.
     #[test]
-    fn refuses_documents_that_are_small_as_text_and_large_as_values() {
+    fn refuses_small_text_that_decodes_to_large_values() {
         for piece in ["{},", "[],", "0,", "\"\",", "\"a\":0,", "{\"trials\":[{\"doubts\":[{}]}]},"] {
             let error = read_ours(Repeated { piece, at: 0 }).expect_err(piece);
             assert!(error.to_string().contains("more than 1024 MiB of memory"), "{piece}: {error}");
@@ -172,7 +171,7 @@ mod tests {
         assert_eq!(read_ours(&b"{\"header\":{}}"[..]).expect("is small"), "{\"header\":{}}");
     }
 
-    /// A text without end.
+    /// Endless text.
     struct Repeated {
         piece: &'static str,
         at: usize,

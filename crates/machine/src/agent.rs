@@ -59,9 +59,9 @@ impl AgentProcess {
         self.child.iter().map(Child::id).collect()
     }
 
-    /// Whether it has ended, or was never started.
+    /// Returns whether the process has ended or was never started.
     pub(crate) fn has_ended(&mut self) -> bool {
-        // Where the kernel does not say, there is nothing to wait for.
+        // An error means that there is no process to wait for.
         self.child.as_mut().is_none_or(|child| !matches!(child.try_wait(), Ok(None)))
     }
 

@@ -48,8 +48,8 @@ pub enum MachineError {
         #[source]
         source: SshError,
     },
-    /// The user asked for the end while the agent was being started.
-    #[error("interrupted while the agent of host {host} was being started")]
+    /// The user interrupted the start of the agent.
+    #[error("interrupted while starting the agent of host {host}")]
     Interrupted { host: String },
     /// A member did not start the agent.
     #[error("host {host}: {source}")]

@@ -37,15 +37,15 @@ const OPTIONS: &[&str] = &[
     "-oServerAliveCountMax=3",
     "-oEscapeChar=none",
 ];
-/// How long a host may take.
+/// Usual time limits.
 const PATIENCE: Patience = Patience { silence: LOGIN, copy: Duration::from_secs(3600) };
 /// How long a login may take.
 const LOGIN: Duration = Duration::from_secs(60);
-/// What a shell's start-up files may print before the answer, in bytes.
+/// Limit in bytes for the output of a shell's start-up files.
 const MOST_CHATTER: u64 = 64 << 10;
-/// How often a wait looks whether it has to end.
+/// Interval at which a wait checks for a stop.
 const GLANCE: Duration = Duration::from_millis(50);
-/// The part of the program that is sent at once, in bytes.
+/// Write size in bytes.
 const PIECE: usize = 64 << 10;
 
 /// A machine that is reached by SSH.
@@ -56,26 +56,26 @@ pub struct Ssh {
     program: Arc<ProgramCopy>,
     keep: bool,
     agent: AgentProcess,
-    /// The user asks for the end.
+    /// Set when the user stops the run.
     stop: Arc<AtomicBool>,
     client: OsString,
     patience: Patience,
 }
 
-/// How long a host may take.
+/// Time limits for a host.
 #[derive(Debug, Clone, Copy)]
 struct Patience {
-    /// For a login, and for a copy that makes no progress.
+    /// For a login, and for a copy without progress.
     silence: Duration,
     /// For a whole copy.
     copy: Duration,
 }
 
-/// Why a wait ended without what was waited for.
+/// Why a wait ended early.
 enum WaitEnd {
     Stopped,
     Late,
-    /// It cannot come any more.
+    /// The sender has ended.
     Gone,
 }
 
@@ -87,7 +87,7 @@ enum Login {
 }
 
 impl Ssh {
-    /// A machine for `host` at this destination of `ssh`, with `program` as its agent. Its start ends soon after `stop` is set.
+    /// Creates a machine for `host` at this `ssh` destination, with `program` as its agent. Setting `stop` interrupts its start.
     #[must_use]
     pub fn new(
         host: HostName,
@@ -175,7 +175,7 @@ impl Ssh {
         Err(self.failed(SshError::of_copy(status, &said)))
     }
 
-    /// What comes from another thread, unless the user asks for the end or it `is_late` before that.
+    /// Receives from another thread, unless the user stops the run or `is_late` first.
     fn wait<T>(&self, from: &Receiver<T>, mut is_late: impl FnMut() -> bool) -> Result<T, WaitEnd> {
         loop {
             if self.stop.load(Ordering::Relaxed) {
@@ -190,7 +190,7 @@ impl Ssh {
         }
     }
 
-    /// The exit status of `ssh`, after its output has ended; a host that keeps the connection open is not waited for.
+    /// Returns the exit status of `ssh` after the end of its output. A host may keep the connection open, so the wait is limited.
     fn status(&mut self) -> Result<Option<i32>, MachineError> {
         let begun = Instant::now();
         while !self.agent.has_ended() {
@@ -229,8 +229,8 @@ impl Ssh {
     }
 }
 
-/// What the script answers, and all that follows it; `None` where a host sends more than [`MOST_CHATTER`] before that. Nothing
-/// comes where its output ends without an answer.
+/// Finds the script's reply in the output, and passes on the rest of the output. Sends `None` after [`MOST_CHATTER`] bytes without a
+/// reply, and nothing when the output ends without one.
 fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout>)>> {
     let (answered, answer) = mpsc::channel();
     thread::spawn(move || {
@@ -244,7 +244,7 @@ fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout
                 _ => return,
             }
             if let Some(found) = Answer::of(String::from_utf8_lossy(&line).trim_end()) {
-                // Nobody receives it after the deadline.
+                // Fails after the deadline, when the receiver is dropped.
                 let _ = answered.send(Some((found, output)));
                 return;
             }
@@ -254,8 +254,8 @@ fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout
     answer
 }
 
-/// Writes the program to `input`, counting its bytes, and reads what the host says to that: how many bytes, or one more than
-/// [`MOST_CHATTER`].
+/// Writes the program to `input`, counting the bytes in `copied`, and discards the output. Sends the number of discarded bytes,
+/// at most one more than [`MOST_CHATTER`].
 fn copy(
     program: Arc<ProgramCopy>,
     mut input: ChildStdin,
@@ -264,7 +264,7 @@ fn copy(
 ) -> Receiver<u64> {
     thread::spawn(move || {
         for piece in program.bytes().chunks(PIECE) {
-            // The reason is in what the host says.
+            // The error output of `ssh` has the reason.
             if input.write_all(piece).is_err() {
                 return;
             }
@@ -311,7 +311,7 @@ mod tests {
 
     use super::*;
 
-    /// `install` is run where the program is copied, and `start` where it is started.
+    /// Starts a machine whose `ssh` runs the command `start` at login and `install` for the copy.
     fn start(start: &str, install: &str, patience: Patience, is_stopped: bool) -> (MachineError, Vec<u32>) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let client = folder.path().join("ssh");
@@ -339,7 +339,7 @@ mod tests {
 
     const ABSENT: &str = "echo plumb: absent";
     const STILL: &str = "exec sleep 1000";
-    /// What a host says and does at a login, and while the program is copied.
+    /// Shell commands of a host at login and during the copy, and a part of the error.
     const HOSTILE: [(&str, &str, &str); 9] = [
         (STILL, STILL, "no answer in time"),
         ("exec >&-; exec sleep 1000", STILL, "no answer in time"),

@@ -1,23 +1,23 @@
-//! How large a plan may be, and how large one would be. Its memory grows with its trials: some 260 bytes each.
+//! The size limit of a plan. A plan takes some 260 bytes of memory per trial.
 
 use thiserror::Error;
 
 use crate::{expand::PlanOptions, scenario::Scenario};
 
-/// The most trials of a plan: those of all pairs of 1,000 hosts, five times.
+/// Limit for the trials of a plan: five trials of all pairs of 1,000 hosts.
 const MOST: usize = 5_000_000;
 
-/// What a plan would hold.
+/// The size of a plan before it is expanded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlanSize {
     pub(crate) cells: usize,
-    /// Of each cell.
+    /// Trials per cell.
     pub(crate) trials: u32,
 }
 
-/// A plan that is not made.
+/// The plan has more trials than the limit.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{cells} results with {trials} trials each are {} trials; {MOST} are the most", .cells.saturating_mul(*.trials as usize))]
+#[error("{cells} results with {trials} trials each are {} trials; the limit is {MOST}", .cells.saturating_mul(*.trials as usize))]
 pub struct PlanTooLarge {
     cells: usize,
     trials: u32,
@@ -35,10 +35,10 @@ impl PlanSize {
 }
 
 impl PlanOptions {
-    /// Counts what [`Plan::expand`](crate::Plan::expand) would make of `scenario` with these options.
+    /// Checks the number of trials of the plan that [`Plan::expand`](crate::Plan::expand) would create.
     ///
     /// # Errors
-    /// When that is more than a plan may have.
+    /// When it exceeds the limit.
     pub fn check_size(&self, scenario: &Scenario) -> Result<(), PlanTooLarge> {
         let cells =
             scenario.workloads.iter().filter(|workload| self.wants_workload(workload)).map(|workload| {
@@ -61,7 +61,7 @@ mod tests {
 
     use super::*;
 
-    /// Hosts that exist already, all of them paired, and `workloads` over each pair.
+    /// All pairs of existing hosts, with this number of workloads on each path.
     fn pairs(hosts: usize, workloads: usize, rest: &str) -> String {
         let mut text = "schema = 1\nname = \"many\"\ntitle = \"Many\"\npairs = \"all\"\n".to_owned();
         (0..hosts).for_each(|host| writeln!(text, "[hosts.h{host}]\nssh = \"h{host}\"").expect("text"));
@@ -72,9 +72,9 @@ mod tests {
     }
 
     #[test]
-    fn refuses_a_document_that_asks_for_more_trials_than_a_plan_may_have() {
+    fn refuses_document_with_too_many_trials() {
         for (hosts, workloads, rest, numbers) in [
-            (1000, 2, "", "1998000 results with 5 trials each are 9990000 trials; 5000000 are the most"),
+            (1000, 2, "", "1998000 results with 5 trials each are 9990000 trials; the limit is 5000000"),
             (
                 500,
                 1,
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_options_that_ask_for_more_trials_than_a_plan_may_have() {
+    fn refuses_options_with_too_many_trials() {
         let scenario = Scenario::parse("few.toml", &pairs(30, 1, "")).expect("it is small");
         let refused = |trials| PlanOptions { trials, ..PlanOptions::default() }.check_size(&scenario).err();
         assert_eq!((refused(None), refused(Some(5_747))), (None, None));
@@ -101,7 +101,7 @@ mod tests {
             let error = refused(Some(trials)).expect("too many").to_string();
             assert!(error.contains(&format!("870 results with {trials} trials each")), "{error}");
         }
-        // Confined to some of it, it is smaller.
+        // A selection is smaller.
         let some = PlanOptions {
             workloads: vec![crate::WorkloadName::new("none")],
             trials: Some(u32::MAX),

@@ -12,7 +12,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::location::Certificate;
 
-/// The longest file of authorities, in bytes: those that an operating system trusts have a quarter of a megabyte.
+/// Size limit in bytes for a file of authorities. The bundle of an operating system has 0.25 MB.
 const LONGEST: u64 = 4 << 20;
 
 /// What encrypts connections to a server.
@@ -39,7 +39,7 @@ fn roots(file: &Path) -> Result<RootCertStore, String> {
     let opened = File::open(file).map_err(|error| cannot(&error))?;
     opened.take(LONGEST + 1).read_to_end(&mut text).map_err(|error| cannot(&error))?;
     if text.len() as u64 > LONGEST {
-        return Err(cannot(&format_args!("it is longer than {LONGEST} bytes, the most that is read of it")));
+        return Err(cannot(&format_args!("it is longer than {LONGEST} bytes, the limit for such a file")));
     }
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&text) {
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refuses_authorities_without_end() {
+    fn refuses_endless_file_of_authorities() {
         for file in ["/dev/zero", "/proc/version", "/nonexistent"] {
             let error = roots(Path::new(file)).expect_err(file);
             let part = if file == "/dev/zero" { "longer than 4194304 bytes" } else { file };

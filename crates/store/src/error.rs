@@ -83,7 +83,7 @@ pub enum StoreError {
         "{place} is a database of another program; nothing was changed in it, choose another {}", place.kind()
     )]
     Foreign { place: Location },
-    /// It is marked as ours, and something in its schema is not.
+    /// The file is a plumb database, but its schema has an unknown object.
     #[error(
         "{path} has an object `{name}` ({kind}) that plumb did not create in this form, which could delete or invent results; nothing was \
          changed in the file. {advice}, or choose another file",
@@ -92,7 +92,7 @@ pub enum StoreError {
     UnknownObject {
         /// Which file.
         path: PathBuf,
-        /// As SQLite calls it: `table`, `index`, `trigger` or `view`.
+        /// SQLite's name for its type: `table`, `index`, `trigger` or `view`.
         kind: String,
         name: String,
     },
@@ -170,7 +170,7 @@ pub enum StoreError {
     /// An address of a server is not understood.
     #[error(
         "cannot understand the address of the runs: {reason}; write it as \
-         postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE, or begin the name of a file with ./ or /"
+         postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE, or start a file name with ./ or /"
     )]
     Address { reason: String },
     /// The server, or the way to it, is away.
@@ -217,10 +217,10 @@ impl StoreError {
     }
 }
 
-/// How to go on with a file that has something of this kind.
+/// Suggests a remedy for an unknown object.
 fn without(kind: &str) -> String {
     match kind {
-        "table" => "Restore a backup of it".to_owned(),
+        "table" => "Restore the file from a backup".to_owned(),
         kind => {
             format!("If you trust the file, remove the {kind} with DROP {} in sqlite3", kind.to_uppercase())
         }

@@ -13,8 +13,8 @@ use tokio_postgres::{Config, config::SslMode};
 use crate::{database::told, error::StoreError};
 
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
-/// What a list of settings may begin with
-/// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS>, and ODBC).
+/// Settings at the start of a libpq or ODBC connection string
+/// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS>).
 const SETTINGS: [&str; 13] = [
     "host",
     "hostaddr",
@@ -30,7 +30,7 @@ const SETTINGS: [&str; 13] = [
     "sslmode",
     "data source",
 ];
-/// Settings that hold a secret.
+/// Settings with a secret value.
 const SECRETS: [&str; 5] = ["password", "passwd", "sslpassword", "pgpassword", "pwd"];
 /// Where Debian's server has its socket.
 const SOCKETS: &str = "/var/run/postgresql";
@@ -70,8 +70,8 @@ pub(crate) enum Certificate {
 }
 
 impl Location {
-    /// A file, or what begins with `postgres://` or `postgresql://`. Other forms of an address are refused: they may hold a
-    /// password, which must not become the name of a file.
+    /// Parses a file name, or an address with `postgres://` or `postgresql://`. Refuses addresses in other forms: they may hold a
+    /// password, which would become part of a file name.
     ///
     /// # Errors
     /// When an address is not understood.
@@ -214,13 +214,13 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// Why a text that is not an address of ours must not become the name of a file either: it looks like an address in another
-/// form, which may hold a password.
+/// Returns the reason to refuse a text as a file name: it looks like a database address in another form, which may hold a
+/// password.
 fn mistaken_address(text: &str) -> Option<&'static str> {
     let is_around = |c: char| c.is_whitespace() || c == '\'' || c == '"';
     let text = text.trim_start_matches(is_around).to_lowercase();
     if text.contains("://") {
-        return Some("it begins neither with postgres:// nor with postgresql://");
+        return Some("it has a scheme other than postgres:// or postgresql://");
     }
     if SCHEMES.iter().any(|scheme| text.starts_with(scheme.trim_end_matches('/'))) {
         return Some("`//` is missing after `postgres:`");
@@ -330,9 +330,9 @@ mod tests {
             ("postgres://h/runs?sslmode=require&sslrootcert=ca.pem", "is for sslmode=verify-full"),
             ("postgres://h/runs?colour=red", "colour"),
             ("postgres://h/runs?sslmode", "no value"),
-            ("postgress://u:secret@h/runs", "begins neither"),
-            ("POSTGRES://u:secret@h/runs", "begins neither"),
-            ("\"postgres://u:secret@h/runs\"", "begins neither"),
+            ("postgress://u:secret@h/runs", "a scheme other than"),
+            ("POSTGRES://u:secret@h/runs", "a scheme other than"),
+            ("\"postgres://u:secret@h/runs\"", "a scheme other than"),
             ("postgres:/u:secret@h/runs", "`//` is missing"),
             ("postgresql:u:secret@h/runs", "`//` is missing"),
             ("host=h password=secret", "KEY=VALUE"),

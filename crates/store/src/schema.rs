@@ -13,7 +13,7 @@ use crate::{
 /// `Plmb`: tells our files from other programs' databases.
 const APPLICATION: i32 = 0x506c_6d62;
 
-/// The table that has been there since format 1 and says which format it is.
+/// The table that stores the format, unchanged since format 1.
 const PRESENT_SINCE_FIRST: &str = "migration";
 
 /// What a server tells our tables from other programs' by, as the comment of the table of migrations.

@@ -323,7 +323,7 @@ fn create_folder(path: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(folder).map_err(|source| StoreError::Folder { folder: folder.to_owned(), source })
 }
 
-/// SQLite opens the files next to a database whatever they are, and waits for the other end of a named pipe.
+/// SQLite opens the journal and WAL of a database without checking their type, and blocks on a named pipe.
 fn refuse_special_files(path: &Path) -> Result<(), StoreError> {
     for ending in ["", "-journal", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
@@ -346,7 +346,7 @@ fn connect(place: &Place) -> Result<Database, DatabaseError> {
     // Without SQLITE_OPEN_URI: a path is only ever a path.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    // Whoever wrote the file decides what its schema does: it must run nothing here.
+    // The file may come from another user: its schema runs no code.
     for (setting, is_on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),

@@ -19,7 +19,7 @@ fn refused(bytes: &[u8], part: &str) {
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
     assert!(message.contains(part) && message.contains("runs.db"), "{message}");
     assert!(message.contains("nothing was changed"), "{message}");
-    assert_eq!(fs::read(&path).expect("is there"), bytes);
+    assert_eq!(fs::read(&path).expect("exists"), bytes);
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_database_cut_in_the_middle_is_corrupt() {
     store.begin(&header).expect("begins");
     (0..20).for_each(|index| store.trial(&header.id, &trial(index)).expect("keeps"));
     drop(store);
-    let whole = fs::read(&path).expect("is there");
+    let whole = fs::read(&path).expect("exists");
     fs::write(&path, &whole[..whole.len() / 3]).expect("writes");
     let outcome = Store::open(&path).and_then(|store| store.load(&header.id).map(drop));
     let error = outcome.expect_err("cannot be read");
@@ -94,7 +94,7 @@ fn a_new_file_that_several_open_at_once_is_nobody_elses() {
     }
 }
 
-/// What another user can put into a database before this one opens it.
+/// Changes to the schema by another user.
 const HOSTILE: [(&str, &str); 10] = [
     ("thief", "CREATE TRIGGER thief AFTER INSERT ON trial BEGIN DELETE FROM trial; END"),
     ("thief", "CREATE TRIGGER thief AFTER UPDATE ON run BEGIN DELETE FROM run; END"),
@@ -131,12 +131,12 @@ fn refuses_objects_that_plumb_did_not_create_and_runs_none_of_them() {
         let mut open = Store::open(&path).expect("opens");
         open.begin(&header).expect("begins");
         Connection::open(&path).and_then(|other| other.execute_batch(sql)).expect(sql);
-        let before = fs::read(&path).expect("is there");
+        let before = fs::read(&path).expect("exists");
         let error = Store::open(&path).expect_err(sql);
         assert!(matches!(error, StoreError::UnknownObject { .. }), "{sql}: {error:?}");
         let message = error.to_string();
         assert!(message.contains(&format!("`{name}`")) && message.contains("runs.db"), "{message}");
-        assert_eq!(fs::read(&path).expect("is there"), before, "{sql}");
+        assert_eq!(fs::read(&path).expect("exists"), before, "{sql}");
         // A store that was open before runs no trigger either.
         if sql.starts_with("CREATE TRIGGER") {
             open.trial(&header.id, &trial(0)).and_then(|()| open.complete(&header.id)).expect("is stored");

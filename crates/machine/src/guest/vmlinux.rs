@@ -22,7 +22,7 @@ const USUAL_SECTORS: u8 = 4;
 /// Where the compressed kernel lies behind that part, and how long it is.
 const PAYLOAD_OFFSET: usize = 0x248;
 const PAYLOAD_LENGTH: usize = 0x24c;
-/// The largest kernel, compressed or not, in bytes; those of distributions have up to 100 MB.
+/// Size limit in bytes for a kernel, compressed or not. Kernels of distributions have up to 100 MB.
 const LARGEST: u64 = 1 << 30;
 
 /// A kernel that is not compressed: a file in memory that is gone with its last holder. One serves any number of guests.
@@ -133,7 +133,7 @@ fn unpack_lz4(mut blocks: &[u8], to: &mut File) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies all of `from`: a small file can unpack to anything.
+/// Copies up to [`LARGEST`] bytes: a small file can unpack to any size.
 fn bounded_copy(from: impl Read, to: &mut impl Write) -> io::Result<()> {
     if io::copy(&mut from.take(LARGEST + 1), to)? > LARGEST { Err(too_large()) } else { Ok(()) }
 }

@@ -62,7 +62,7 @@ pub enum SshError {
     )]
     NotKept,
     #[error(
-        "it sent more than {most} bytes instead of an answer; look at what its shell's start-up files print, with `ssh HOST true`"
+        "it sent more than {most} bytes instead of a reply; check the output of its shell's start-up files with `ssh HOST true`"
     )]
     Chatter {
         /// Bytes.

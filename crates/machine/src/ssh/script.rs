@@ -7,7 +7,7 @@ use super::program_copy::ProgramCopy;
 
 /// Before an answer, on a line of its own: start-up files of shells may print others.
 const MARK: &str = "plumb: ";
-/// What is shown of a name that a host answers with.
+/// Limit in characters for a name in a reply.
 const LONGEST_WORD: usize = 100;
 /// As many digits of the hash name the file.
 const NAMED: usize = 16;
@@ -41,8 +41,8 @@ impl Answer {
 
 /// Becomes the agent where the program is there and whole. Without `keep` its file is gone when it runs.
 ///
-/// The program is opened once: the descriptor that is checked is the one that is executed, so that whoever can rename the cache
-/// folder, as the owner of `$XDG_CACHE_HOME` can, runs nothing here.
+/// The program is opened once, then checked and executed through the same descriptor: the owner of `$XDG_CACHE_HOME` can rename
+/// the cache folder between two opens.
 pub(super) fn start(program: &ProgramCopy, keep: bool) -> String {
     let remove = if keep { "" } else { r#"rm -f "$n"; rmdir ../plumb 2>/dev/null; "# };
     let arch = consts::ARCH;
@@ -72,7 +72,7 @@ pub(super) fn install(program: &ProgramCopy) -> String {
         "t=.new-$$",
         r#"trap "rm -f $t" 0 1 2 15"#,
         r#"rm -f "$t""#,
-        // The file must be a new one.
+        // Fail if the file exists.
         "set -C",
         r#"cat > "$t" || exit 1"#,
         &format!(
@@ -83,12 +83,12 @@ pub(super) fn install(program: &ProgramCopy) -> String {
     ])
 }
 
-/// Whether a file is this user's and writable by no other: by its mode as `ls` shows it, where an access control list shows, too.
+/// Checks that the user owns a file and no one else can write to it. The mode from `ls` includes access control lists.
 const PRIVATE: &str =
     r#"private() { [ -O "$1" ] && case "$(ls -ldnL "$1")" in (?????-??-*) ;; (*) return 1 ;; esac; }"#;
 
-/// Enters the cache folder, which is checked after that: its path can lead elsewhere by then. A link to a folder of another
-/// name is refused, since files are created in it.
+/// Enters the cache folder, then checks the current folder: the path can lead elsewhere by then. Refuses a link to a folder with
+/// another name, because files are created in it.
 const ENTER: &str = r#"enter() { cd "$d" >/dev/null && case "$(pwd -P)" in (*/plumb) private . ;; (*) false ;; esac || { echo "$d is a link, belongs to another user or can be written by others" >&2; return 1; }; }"#;
 
 fn places(program: &ProgramCopy) -> String {
@@ -96,7 +96,7 @@ fn places(program: &ProgramCopy) -> String {
     format!(r#"umask 077; d="${{XDG_CACHE_HOME:-$HOME/.cache}}/plumb"; n=plumb-{name}"#)
 }
 
-/// Whether what is read from there is the program.
+/// Compares the hash of a file with the program.
 fn has_hash(program: &ProgramCopy, from: &str) -> String {
     let hash = program.hash();
     format!(r#"h=$(sha256sum {from}) && [ "${{h%% *}}" = {hash} ]"#)
@@ -107,7 +107,7 @@ fn quoted(commands: &[&str]) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_macros, reason = "a skipped test says why")]
+#[expect(clippy::disallowed_macros, reason = "a skipped test prints the reason")]
 mod tests {
     use std::{
         fs::{self, Permissions},
@@ -146,19 +146,19 @@ mod tests {
     }
 
     const OURS: &[u8] = b"#!/bin/sh\necho the program runs\n";
-    /// The user who owns the cache folder; no such account is needed.
+    /// Uid of the owner of the cache folder; it needs no account.
     const OTHER: u32 = 4242;
-    /// How often the program is started while the other user swaps files.
+    /// Number of starts while the other user swaps files.
     const STARTS: usize = 10;
 
-    /// A cache folder that belongs to another user.
+    /// A cache folder owned by another user.
     struct SharedCache {
         folder: tempfile::TempDir,
         program: ProgramCopy,
     }
 
     impl SharedCache {
-        /// `None`, with the reason, where nobody can be another user.
+        /// Returns `None` and prints the reason without root.
         fn new() -> Option<Self> {
             if !sys::confine::is_root() {
                 eprintln!("skipped: machine::ssh::script: needs root, to be two users");
@@ -182,7 +182,7 @@ mod tests {
             &self.program.hash()[..NAMED]
         }
 
-        /// A shell of the other user in the cache folder, where `$n` is the name of the program's file.
+        /// A shell of the other user in the cache folder. `$n` is the file name of the program.
         fn as_other(&self, script: &str) -> Command {
             let mut command = Command::new("sh");
             command.args(["-c", script]).current_dir(self.path("home/.cache")).uid(OTHER).gid(OTHER);
@@ -191,10 +191,10 @@ mod tests {
         }
 
         fn other_does(&self, script: &str) {
-            assert!(self.as_other(script).status().expect("sh is there").success(), "{script}");
+            assert!(self.as_other(script).status().expect("sh is installed").success(), "{script}");
         }
 
-        /// What a script of root's says, with `input`; root has the other user's home, or only the cache folder.
+        /// Runs a script as root, with the other user's home or only the other user's cache folder.
         fn as_root(&self, script: &str, input: &[u8], by_home: bool) -> Output {
             let mut command = Command::new("sh");
             command.args(["-c", script]).env_remove("XDG_CACHE_HOME");
@@ -203,13 +203,13 @@ mod tests {
                 false => command.env("XDG_CACHE_HOME", self.path("home/.cache")),
             };
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-            let mut child = command.spawn().expect("sh is there");
+            let mut child = command.spawn().expect("sh is installed");
             // A script that refuses reads nothing.
             let _ = child.stdin.take().expect("piped").write_all(input);
             child.wait_with_output().expect("a child of this test")
         }
 
-        /// What comes of a start, and that nothing of the other user's has run.
+        /// Starts the program as root and returns the output. Fails if the other user's program runs.
         fn start(&self, keep: bool, by_home: bool) -> String {
             let output = self.as_root(&start(&self.program, keep), b"", by_home);
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -222,7 +222,7 @@ mod tests {
         }
     }
 
-    /// A child that is ended with its owner.
+    /// Kills a child when dropped.
     struct Swapping(Child);
 
     impl Drop for Swapping {
@@ -232,7 +232,7 @@ mod tests {
         }
     }
 
-    /// The other user's copy of the program, and one that shows who runs it.
+    /// Creates a copy of the program, and another program that prints its user.
     const PREPARE: &str = r##"mkdir -p evil && printf "#!/bin/sh\necho the program runs\n" > evil/good
         printf "#!/bin/sh\necho another program runs as \$(id -u)\n" > evil/bad
         chmod -R 755 evil && cp evil/good "evil/$n" && chmod 755 "evil/$n""##;
@@ -242,7 +242,7 @@ mod tests {
         let Some(cache) = SharedCache::new() else { return };
         cache.other_does(&format!("{PREPARE}; mv evil plumb"));
         let swap = "cd plumb; while :; do ln -f good \"$n\"; ln -f bad \"$n\"; done";
-        let swapping = Swapping(cache.as_other(swap).spawn().expect("sh is there"));
+        let swapping = Swapping(cache.as_other(swap).spawn().expect("sh is installed"));
         for number in 0..STARTS {
             assert_eq!(cache.start(number % 2 == 0, number % 3 == 0), "plumb: absent\n");
         }
@@ -261,7 +261,7 @@ mod tests {
         let swap = "rm -f evil/\"$n\"; ln -f evil/bad evil/\"$n\"
             while :; do mv plumb ours; mv evil plumb; mv plumb evil; mv ours plumb; done 2>/dev/null";
         assert!(cache.install(false).status.success());
-        let swapping = Swapping(cache.as_other(swap).spawn().expect("sh is there"));
+        let swapping = Swapping(cache.as_other(swap).spawn().expect("sh is installed"));
         for number in 0..STARTS {
             let _ = cache.install(number % 2 == 0);
             let text = cache.start(true, number % 3 == 0);
@@ -279,15 +279,15 @@ mod tests {
             assert_eq!(cache.start(true, false), "plumb: absent\n", "{what}");
         };
         cache.other_does(&format!("{PREPARE}; mv evil plumb"));
-        refused("a folder of another user");
-        // Root's folder, whose content must stay as it is.
+        refused("another user owns the folder");
+        // Nothing may be written to this folder.
         let own = cache.path("own");
         fs::create_dir(&own).expect("ours");
         cache.other_does(&format!("mv plumb evil; ln -s {} plumb", own.display()));
         refused("a link to another folder of root");
         assert_eq!(fs::read_dir(&own).expect("ours").count(), 0);
         cache.other_does("rm plumb; ln -s evil plumb");
-        refused("a link to a folder of its own");
+        refused("a link to a foreign folder");
         cache.other_does("rm plumb");
         assert!(cache.install(false).status.success());
         for (mode, what) in [(0o770, "writable by its group"), (0o702, "writable by all")] {
@@ -297,10 +297,10 @@ mod tests {
         fs::set_permissions(cache.path("home/.cache/plumb"), Permissions::from_mode(0o755)).expect("ours");
         let file = cache.path("home/.cache/plumb").join(format!("plumb-{}", cache.name()));
         chown(&file, Some(OTHER), None).expect("root");
-        assert_eq!(cache.start(true, false), "plumb: absent\n", "a file of another user");
+        assert_eq!(cache.start(true, false), "plumb: absent\n", "another user owns the file");
         chown(&file, Some(0), None).expect("root");
         fs::set_permissions(&file, Permissions::from_mode(0o720)).expect("ours");
-        assert_eq!(cache.start(true, false), "plumb: absent\n", "a file that its group can write");
+        assert_eq!(cache.start(true, false), "plumb: absent\n", "group-writable file");
     }
 
     #[test]
@@ -310,7 +310,7 @@ mod tests {
         assert!(cache.install(true).status.success());
         assert_eq!(cache.start(true, true), "plumb: ready\nthe program runs\n");
         assert_eq!(cache.start(false, true), "plumb: ready\nthe program runs\n");
-        assert!(!cache.path("home/.cache/plumb").exists(), "nothing is left");
+        assert!(!cache.path("home/.cache/plumb").exists(), "the folder is removed");
         let wrong = cache.as_root(&install(&cache.program), b"cut", true);
         assert!(!wrong.status.success(), "{wrong:?}");
         assert_eq!(fs::read_dir(cache.path("home/.cache/plumb")).expect("ours").count(), 0);

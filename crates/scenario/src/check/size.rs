@@ -1,4 +1,4 @@
-//! The size of a plan, counted before anything is expanded: a dozen kilobytes can ask for billions of trials.
+//! The size of a plan, counted before it is expanded: 12 KB of text can ask for millions of trials.
 
 use crate::{
     diagnosis::Problem,
@@ -6,8 +6,8 @@ use crate::{
     plan_size::PlanSize,
 };
 
-/// Refuses a document whose workloads, each on its paths or hosts, are more trials than a plan may have. Factors are counted when
-/// they are known.
+/// Refuses a document with too many trials, counted from its workloads, paths and hosts. The check of the factors counts their
+/// levels.
 pub(crate) fn size(document: &Document, trials: u32) -> Option<Problem> {
     let paths = document.paths.0.len() + pair_ways(document);
     let cells = document.workloads.iter().map(|entry| cells(entry, paths)).fold(0, usize::saturating_add);

@@ -1,5 +1,5 @@
-//! The tables and indexes that a file of ours may have. Anything else in its schema was put there by another program: a
-//! trigger deletes rows as they are stored, a view can be a query without end.
+//! Refuses SQLite files with other tables, indexes, views or triggers than plumb creates: a trigger could delete rows, a view
+//! could be an endless query.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 const ALL: &str = "SELECT type, name, coalesce(sql, '') FROM sqlite_schema";
-/// Reserved for SQLite itself: indexes of constraints, and what ANALYZE stores.
+/// Prefix of SQLite's own objects: indexes of constraints, and the statistics of ANALYZE.
 const RESERVED: &str = "sqlite_";
 
 /// An entry of `sqlite_schema`.
@@ -34,12 +34,12 @@ impl SchemaObject {
     }
 }
 
-/// Refuses a file whose table of migrations is another than ours: its format is read from there.
+/// Refuses a file with another table of migrations, from which the format is read.
 pub(super) fn refuse_unknown_migrations(database: &Database, path: &Path) -> Result<(), WriteError> {
     refuse(database, path, 1, |object| object.name.eq_ignore_ascii_case(PRESENT_SINCE_FIRST))
 }
 
-/// Refuses a file of this format that has anything else than its tables and indexes.
+/// Refuses a file with objects that do not belong to this format.
 pub(super) fn refuse_unknown(database: &Database, path: &Path, format: u32) -> Result<(), WriteError> {
     refuse(database, path, format, |object| !object.is_reserved())
 }
@@ -63,7 +63,7 @@ fn refuse(
     }
 }
 
-/// What the steps up to a format create.
+/// Lists the objects of a format.
 fn created(format: u32) -> Result<Vec<SchemaObject>, DatabaseError> {
     let empty = Connection::open_in_memory()?;
     for step in &OF_FILES[..format as usize] {
@@ -75,8 +75,8 @@ fn created(format: u32) -> Result<Vec<SchemaObject>, DatabaseError> {
     Ok(statement.query_map([], row)?.collect::<Result<_, _>>()?)
 }
 
-/// The words and signs of a statement without comments, in lower case. Nothing of ours is quoted, so a quote is a sign that makes
-/// a difference.
+/// Splits a statement into words and punctuation in lower case, without comments. The steps contain no quotes, so a quote
+/// never matches.
 fn tokens(sql: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = sql;

@@ -65,11 +65,11 @@ fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
-/// A plan is expanded in memory.
+/// Expanding a plan takes memory for each trial.
 pub(super) fn refuse_too_large(options: &PlanOptions, scenario: &Scenario) -> anyhow::Result<()> {
     options.check_size(scenario).map_err(|error| {
         Misuse::new(error.to_string())
-            .hint("lower --trials, or name some of them with --path and --workload")
+            .hint("lower --trials, or select results with --path and --workload")
             .into()
     })
 }
