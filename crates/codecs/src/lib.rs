@@ -1,7 +1,7 @@
-//! The dialects of iperf3 and sockperf: bytes in, bytes and events out.
+//! Protocols of iperf3 and sockperf as codecs and state machines without I/O.
 //!
-//! Codecs and state machines without I/O. Time is handed in; nothing here opens a socket, asks a clock,
-//! rolls dice, or takes memory by a length that a peer sent.
+//! Callers pass the time. This crate opens no sockets, reads no clock, generates no random numbers, and never
+//! allocates by a length that a peer sent.
 
 pub mod iperf3;
 pub mod sockperf;

@@ -1,5 +1,5 @@
-//! Tests to trials, and at the end what they share: the header of a run. Trials come out as soon as nothing can be
-//! added to them. Must not know formats, files, or where trials go.
+//! Turns tests into trials, as early as possible, and the run header once all files are read. Independent of log
+//! formats and of storage.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -22,99 +22,93 @@ use crate::{
     series::Series,
 };
 
-/// Rows of tables that are kept back until it is known whether the files hold the tools' own logs as well.
+/// Table rows held back until the whole file has been checked for tool logs.
 const MOST_ROWS: usize = 20_000;
 
-/// Intervals of all tests together that are kept as they are: four hours and a half of both ends, a sample a second. Of
-/// tests that come after, the series are made coarser, so that neither the store nor a report of thousands of them grows with
-/// their length.
+/// Intervals stored at full resolution over all tests: 4.5 hours of both ends at one sample per second. Later tests
+/// get coarser series, which bounds the size of the store and of reports.
 const MOST_INTERVALS: usize = 1 << 15;
-/// To so many intervals: what thousands of tests say is in how they differ from each other.
+/// Intervals per series after that limit.
 const FEW: usize = 8;
 
-/// What the run is called and how its tests are taken together.
+/// Name and grouping options of the run.
 #[derive(Debug, Clone)]
 pub struct Meta {
-    /// The run's identity.
     pub id: RunId,
-    /// What it is called, as a scenario is.
+    /// Name, like a scenario's.
     pub name: String,
-    /// Its title; also the outermost heading of every test. `None` takes the files' names.
+    /// Title, also the outermost heading of every test; defaults to the file names.
     pub title: Option<String>,
-    /// The version of plumb.
+    /// Version of plumb.
     pub tool: String,
     pub now: UnixMillis,
-    /// Whether tests of several files with equal settings are trials of one cell.
+    /// Whether tests with equal settings from different files are trials of one cell.
     pub together: bool,
-    /// Whether tables count beside the tools' own logs.
+    /// Whether to import tables from files that also have tool logs.
     pub tables: bool,
 }
 
-/// Makes trials of tests, and of all of them a run.
+/// Builds trials from tests and a run from trials.
 #[derive(Debug)]
 pub struct Assembler {
     meta: Meta,
     file: String,
     cells: Cells,
     pool: Pool,
-    /// The latest test that is complete, for counts of system calls that follow it.
+    /// The latest complete test; system call counts that follow belong to it.
     latest: Option<ImportedTest>,
     rows: VecDeque<ImportedTest>,
-    /// How many of them are of files before this one, whose rows count.
+    /// Rows in `rows` from earlier files, which are imported in any case.
     rows_before: usize,
-    /// Whether a tool's own log was found in this file.
+    /// Whether the current file has a tool's own log.
     has_logs: bool,
-    /// Of this file.
+    /// In the current file.
     rows_left_out: u64,
-    /// Tests of which not all is known that arrived: how many, and the first one's file and lines.
+    /// Tests without a receiver's rate: how many, and file and lines of the first.
     in_part: BTreeMap<RateBasis, (u64, String)>,
     left_out_of_cells: u64,
-    /// Intervals of the trials so far.
+    /// Intervals of all trials so far.
     intervals: usize,
-    /// Tests whose series were made coarser, and the first one's place.
+    /// Tests with coarser series: how many, and the location of the first.
     coarser: Option<(u64, String)>,
     record: ImportRecord,
     trials: u32,
 }
 
-/// A trial, and where it came from.
+/// A trial and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done {
     pub trial: Trial,
-    /// What it was made of, in words: `iperf3 3.12, both ends`.
+    /// Description of the source, e.g. `iperf3 3.12, both ends`.
     pub what: String,
-    /// The headings above it, outermost first.
+    /// Headings above the test, outermost first.
     pub title: Vec<String>,
-    /// The file it was read from; of both ends in two files, that of the client's log.
+    /// The input file; the client's log if the ends have separate files.
     pub file: String,
     pub lines: RangeInclusive<u64>,
-    /// The file and the lines of the server's log, where that is another file.
+    /// File and lines of the server's log if it is another file.
     pub other_end: Option<(String, RangeInclusive<u64>)>,
 }
 
-/// What was assembled.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assembly {
-    /// The last trials.
+    /// Trials completed at the end.
     pub rest: Vec<Done>,
-    /// The header of the run, complete.
     pub header: RunHeader,
-    /// Whether it is all that was taken.
+    /// Error if tests were dropped.
     pub bounds: Result<(), TooManyCells>,
 }
 
-/// More tests of different settings than anybody could compare.
+/// The import has too many different settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error(
-    "there are more than {most} different settings; import fewer files, or take columns out of the factors"
-)]
+#[error("more than {most} different settings; import fewer files, or remove columns from the factors")]
 pub struct TooManyCells {
-    /// How many there may be.
+    /// The limit.
     pub most: usize,
 }
 
 impl Assembler {
-    /// A run without trials.
     #[must_use]
     pub fn new(meta: Meta) -> Self {
         Self {
@@ -136,13 +130,13 @@ impl Assembler {
         }
     }
 
-    /// The tests that follow are of this file; its name without folder and ending tells them from those of others.
+    /// Starts a file. Its stem distinguishes its tests from those of other files.
     pub fn file(&mut self, name: &str) {
         (self.has_logs, self.rows_left_out, self.rows_before) = (false, 0, self.rows.len());
         self.file = name.to_owned();
     }
 
-    /// Takes a test; the trials that are complete with it come back.
+    /// Adds a test and returns the trials it completes.
     pub fn take(&mut self, mut found: ImportedTest) -> Vec<Done> {
         if let Some(title) = &self.meta.title {
             found.title.insert(0, title.clone());
@@ -160,14 +154,13 @@ impl Assembler {
         complete.into_iter().flat_map(|found| self.complete(found)).collect()
     }
 
-    /// Notes what was read of a file, which ends with it. Its tables count unless it holds the tools' own logs too.
+    /// Records the report of a file and ends it. Its tables are imported unless it also has tool logs.
     pub fn read(&mut self, report: FileReport) {
         let name = &report.file.name;
         if let Some(same) = self.record.files.iter().find(|file| file.digest == report.file.digest) {
-            self.record.notes.push(format!(
-                "{name}: this is {} once more, byte for byte: its tests count twice",
-                same.name
-            ));
+            self.record
+                .notes
+                .push(format!("{name}: identical to {}; its tests are counted twice", same.name));
         }
         self.record.notes.extend(report.notes);
         if !self.has_logs || self.meta.tables {
@@ -178,28 +171,29 @@ impl Assembler {
         }
         if self.rows_left_out > 0 {
             self.record.notes.push(format!(
-                "{name}: {} rows of tables beside the tools' own logs were left out, as they mostly repeat them; \
-                 --tables takes them too",
+                "{name}: skipped {} table rows, which mostly repeat the tool logs in the same file; \
+                 use --tables to import them",
                 self.rows_left_out
             ));
         }
         self.record.files.push(report.file);
     }
 
-    /// Notes a file that was left out, and why.
+    /// Records that a file was skipped, with the reason.
     pub fn left_out(&mut self, why: &str) {
         self.record.notes.push(format!("left out: {why}"));
     }
 
-    /// Whether all that was taken has a cell.
+    /// Checks that every test has a cell.
     ///
     /// # Errors
-    /// When there are too many: then what came back is not all, and nothing should be kept.
+    ///
+    /// If there are too many cells. The trials are then incomplete and should be discarded.
     pub const fn within_bounds(&self) -> Result<(), TooManyCells> {
         if self.left_out_of_cells > 0 { Err(TooManyCells { most: MOST_CELLS }) } else { Ok(()) }
     }
 
-    /// The header as it is by now.
+    /// The header for the trials so far.
     #[must_use]
     pub fn header(&self) -> RunHeader {
         let digest: Sha256 =
@@ -212,7 +206,7 @@ impl Assembler {
             scenario: ScenarioRecord {
                 name: self.meta.name.clone(),
                 title: self.title(),
-                about: "Measured by other tools, and read from their logs.".to_owned(),
+                about: "Measured by other tools and imported from their logs.".to_owned(),
                 digest,
                 text: String::new(),
             },
@@ -234,7 +228,7 @@ impl Assembler {
         }
     }
 
-    /// The end of the last file.
+    /// Completes the trials that were waiting for more input.
     #[must_use]
     pub fn finish(mut self) -> Assembly {
         let mut trials: Vec<Done> = Vec::new();
@@ -247,13 +241,12 @@ impl Assembler {
         trials.extend(self.latest.take().and_then(|found| self.trial(found)));
         for (counted, (tests, first)) in &self.in_part {
             let (Some(what), more) = (counted.note(), tests - 1) else { continue };
-            let more = if more > 0 { format!(", and {more} more like it") } else { String::new() };
+            let more = if more > 0 { format!(", and {more} similar tests") } else { String::new() };
             self.record.notes.push(format!("{first}{more}: {what}"));
         }
         if let Some((tests, first)) = self.coarser.take() {
             self.record.notes.push(format!(
-                "{first}: from here on intervals were added up to at most {FEW} each, in {tests} tests, as there are more \
-                 than {MOST_INTERVALS}"
+                "{first}: more than {MOST_INTERVALS} intervals, so {tests} tests from here on have at most {FEW} per series"
             ));
         }
         let header = RunHeader { state: RunState::Complete, ..self.header() };
@@ -288,7 +281,7 @@ impl Assembler {
         oldest.into_iter().flat_map(|found| self.complete(found)).collect()
     }
 
-    /// Counts of system calls belong to the test under the same headings before them, or are a cell of their own.
+    /// System call counts belong to the preceding test under the same headings; otherwise they form their own cell.
     fn calls(&mut self, found: ImportedTest) -> Vec<Done> {
         let test =
             self.pool.under(&found.title).or(self.latest.as_mut().filter(|it| it.title == found.title));
@@ -301,7 +294,7 @@ impl Assembler {
         }
     }
 
-    /// Makes its series coarser where those of others are many already.
+    /// Reduces the resolution once the interval limit is reached.
     fn bound(&mut self, found: &mut ImportedTest) {
         let count: usize = series(found).map(|intervals| intervals.len()).sum();
         self.intervals += count;
@@ -357,12 +350,12 @@ impl Assembler {
             beside: 0,
             discarded: Vec::new(),
         };
-        let what = format!("{}{ends}", found.told.tool);
+        let what = format!("{}{ends}", found.settings.tool);
         let ImportedTest { title, file, lines, other_end, .. } = found;
         Some(Done { trial, what, title, file, lines, other_end })
     }
 }
 
 fn is_count_of_calls(found: &ImportedTest) -> bool {
-    found.told.kind == ImportedKind::Other && !found.syscalls.is_empty()
+    found.settings.kind == ImportedKind::Other && !found.syscalls.is_empty()
 }

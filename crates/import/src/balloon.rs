@@ -1,9 +1,9 @@
-//! The kernel log of a guest whose virtio balloon tells how long it took to change its size, and a table that makes
-//! speeds of it. Must not know other drivers.
+//! Guest kernel log of a patched virtio balloon driver that logs how long each size change took, and tables that
+//! compute speeds from it.
 //!
-//! `[   19.069262] balloon: hetero size change has taken 10818601803`: the number has no unit. The time in brackets is when
-//! it ended; taken for nanoseconds it tells when it began, which must be after the boot, and changes that were ordered
-//! together begin together.
+//! `[   19.069262] balloon: hetero size change has taken 10818601803`: the number has no unit. The timestamp is the
+//! end of the change, so if the number is in nanoseconds the start follows. It must be after boot, and changes
+//! ordered together must start together.
 
 use samples::{ImportedKind, ImportedSettings};
 use workload::{Measurement, Quantity, ReportedData, ReportedValue};
@@ -14,40 +14,39 @@ use crate::{
     quantity::leading_number,
 };
 
-/// How the records call it.
 const FORMAT: &str = "balloon's kernel log";
-/// Changes that begin within this time of each other were ordered together, in seconds.
+/// Changes that start within this time were ordered together, in seconds.
 const TOGETHER: f64 = 0.01;
-/// More of them are no log of a test.
+/// Limit on changes per file.
 const MOST: usize = 1000;
 
-/// Reads what the driver says, and what a table beside it says of the same numbers.
+/// Reads the driver's log lines and tables that use their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Balloon {
     changes: Vec<Change>,
 }
 
-/// A change of the balloon's size.
+/// A change of the balloon size.
 #[derive(Debug, Clone)]
 struct Change {
     line: u64,
     title: Vec<String>,
-    /// As it is written.
+    /// Duration as logged.
     taken: u64,
-    /// When it ended, in seconds since the boot.
+    /// End, in seconds since boot.
     ended: Option<f64>,
-    /// Gibibytes, where a table tells.
+    /// GiB, if a table has it.
     size: Option<f64>,
 }
 
 impl Format for Balloon {
     fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
-        if let Some((taken, ended)) = change(line.text).filter(|_| line.whole || ended_by_itself(line.text)) {
+        if let Some((taken, ended)) = change(line.text).filter(|_| line.whole || is_complete(line.text)) {
             if self.changes.len() < MOST {
                 let title = out.title.clone();
                 self.changes.push(Change { line: line.number, title, taken, ended, size: None });
             } else {
-                out.unread("of a balloon, more than are read of one file", line.number);
+                out.unread("balloon changes beyond the limit per file", line.number);
             }
             return Claim::Claimed;
         }
@@ -60,12 +59,12 @@ impl Format for Balloon {
         self.row(row, out);
     }
 
-    /// A table may follow far below.
+    /// A table may be far below the log.
     fn finish(&mut self, out: &mut Out) {
         for change in std::mem::take(&mut self.changes) {
             if change.began().is_some_and(|began| began < 0.0) {
                 out.note(format!(
-                    "line {}: {} are no nanoseconds, as they would have begun before the boot: not read",
+                    "line {}: skipped {}: in nanoseconds, the change would have started before boot",
                     change.line, change.taken
                 ));
             } else {
@@ -76,7 +75,8 @@ impl Format for Balloon {
 }
 
 impl Balloon {
-    /// A row of a table that divides one of the numbers by a clock: `| 4G | 10818601803/2.4GHz=4.5077507512s | 1.59G/s |`.
+    /// Reads a table row that divides a duration by a clock rate: `| 4G | 10818601803/2.4GHz=4.5077507512s | 1.59G/s
+    /// |`.
     fn row(&mut self, line: &Line<'_>, out: &mut Out) {
         let cells: Vec<&str> = line.text.trim().trim_matches('|').split('|').map(str::trim).collect();
         let Some((taken, clock)) = cells.iter().find_map(|cell| divided(cell)) else { return };
@@ -86,18 +86,19 @@ impl Balloon {
         change.size = size.or(change.size);
         let seconds = change.seconds();
         let speed = |size: f64| format!("{:.2} GiB/s", size / seconds);
-        let said = cells.last().copied().unwrap_or_default();
-        let result = size
-            .map_or_else(String::new, |size| format!(", so {size} GiB came at {}, not {said}", speed(size)));
+        let printed = cells.last().copied().unwrap_or_default();
+        let result = size.map_or_else(String::new, |size| {
+            format!(", so the rate for {size} GiB is {}, not {printed}", speed(size))
+        });
         let change = self.changes[at].clone();
         out.note(format!(
-            "line {}: {taken} is divided by {clock}, as if it were cycles. As nanoseconds it is {seconds:.1} s{result}.{}",
+            "line {}: {taken} is divided by {clock} as if it were CPU cycles. In nanoseconds it is {seconds:.1} s{result}.{}",
             line.number,
             self.together(&change)
         ));
     }
 
-    /// Whether another change began at the same time, if both are nanoseconds: with cycles of any clock that would be chance.
+    /// Evidence for nanoseconds: another change starts at the same time. With cycles that would be a coincidence.
     fn together(&self, change: &Change) -> String {
         let began = change.began();
         let same = |other: &&Change| {
@@ -106,12 +107,12 @@ impl Balloon {
         };
         match (self.changes.iter().find(same), began) {
             (Some(other), Some(began)) => format!(
-                " Nanoseconds they are: the changes of lines {} and {} then both begin at {:.4} s",
+                " The unit is nanoseconds: the changes in lines {} and {} then both start at {:.4} s",
                 change.line.min(other.line),
                 change.line.max(other.line),
                 f64::midpoint(began, other.began().unwrap_or(began))
             ),
-            _ => " Its unit is not told".to_owned(),
+            _ => " The log has no unit".to_owned(),
         }
     }
 }
@@ -121,7 +122,7 @@ impl Change {
         self.taken as f64 / 1e9
     }
 
-    /// When it began, if its unit is nanoseconds.
+    /// Start in seconds since boot, if the unit is nanoseconds.
     fn began(&self) -> Option<f64> {
         self.ended.map(|ended| ended - self.seconds())
     }
@@ -135,16 +136,16 @@ impl Change {
         values.extend(
             bytes.map(|bytes| value("speed", Quantity::ByteRate, bytes / seconds)).filter(|_| seconds > 0.0),
         );
-        let told = ImportedSettings::of("virtio balloon", ImportedKind::Other);
+        let settings = ImportedSettings::of("virtio balloon", ImportedKind::Other);
         let measurement = Measurement::Reported(ReportedData { values });
-        let mut found = ImportedTest::new(FORMAT, self.line..=self.line, told, measurement);
+        let mut found = ImportedTest::new(FORMAT, self.line..=self.line, settings, measurement);
         found.title = self.title;
         found.levels.extend(self.size.map(|size| ("inflate".to_owned(), format!("{size} GiB"))));
         found
     }
 }
 
-/// What was taken, and when it ended.
+/// Duration and end of the change.
 fn change(text: &str) -> Option<(u64, Option<f64>)> {
     let (before, after) = text.split_once("size change has taken ")?;
     let (head, _) = before.split_once("balloon")?;
@@ -153,8 +154,8 @@ fn change(text: &str) -> Option<(u64, Option<f64>)> {
     (taken > 0).then_some((taken, ended.filter(|ended: &f64| ended.is_finite())))
 }
 
-/// Whether something stands behind the number, so that it was not cut off.
-fn ended_by_itself(text: &str) -> bool {
+/// Whether the number is followed by something, i.e. the line is complete.
+fn is_complete(text: &str) -> bool {
     text.ends_with(|sign: char| !sign.is_ascii_digit())
 }
 
@@ -190,24 +191,24 @@ mod tests {
                        [   21.589000] balloon: size change has taken 13338485865\n";
 
     fn values(out: &Out) -> Vec<Vec<f64>> {
-        let of = |found: &ImportedTest| match &found.measurement {
+        let values_of = |found: &ImportedTest| match &found.measurement {
             Measurement::Reported(data) => data.values.iter().map(|value| value.value).collect(),
             _ => Vec::new(),
         };
-        out.founds.iter().map(of).collect()
+        out.founds.iter().map(values_of).collect()
     }
 
     #[test]
-    fn what_a_change_took_is_nanoseconds() {
+    fn change_duration_is_in_nanoseconds() {
         let out = read(LOG);
         assert_eq!(values(&out), [[10_818_601_803.0], [13_338_485_865.0]]);
         assert_eq!(out.notes, Vec::<String>::new());
         let early = read("[    3.000000] balloon: size change has taken 10818601803\n");
-        assert!(early.founds.is_empty() && early.notes[0].contains("before the boot"), "{:?}", early.notes);
+        assert!(early.founds.is_empty() && early.notes[0].contains("before boot"), "{:?}", early.notes);
     }
 
     #[test]
-    fn a_table_that_takes_them_for_cycles_is_questioned() {
+    fn notes_table_that_treats_nanoseconds_as_cycles() {
         let out = read(&format!(
             "{LOG}| Inflate | Time | Speed |\n| 4G | 10818601803/2.4GHz=4.5077507512s | 1.59G/s |\n\
              | 6G | 13338485865/2.4GHz=5.5577024438s | 1.08G/s |\n"
@@ -218,11 +219,11 @@ mod tests {
             assert!((values[2] / gibibyte - speed).abs() < 0.005, "{values:?}");
         }
         for (note, words) in out.notes.iter().zip([
-            "it is 10.8 s, so 4 GiB came at 0.37 GiB/s, not 1.59G/s",
-            "13.3 s, so 6 GiB came at 0.45 GiB/s, not 1.08G/s",
+            "it is 10.8 s, so the rate for 4 GiB is 0.37 GiB/s, not 1.59G/s",
+            "13.3 s, so the rate for 6 GiB is 0.45 GiB/s, not 1.08G/s",
         ]) {
             assert!(note.contains(words), "{note}");
-            assert!(note.contains("the changes of lines 1 and 2 then both begin at 8.2506 s"), "{note}");
+            assert!(note.contains("the changes in lines 1 and 2 then both start at 8.2506 s"), "{note}");
         }
     }
 }

@@ -1,5 +1,4 @@
-//! System calls as lists and tracers tell them, on their way to a test that has nothing else.
-//! Must not know how any of them is written.
+//! System call counts of any input format, collected until a test can take them.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -9,10 +8,10 @@ use workload::{Measurement, Quantity, ReportedData, ReportedValue};
 
 use crate::imported_test::{End, ImportedTest};
 
-/// So many kinds of calls are kept, a thread's each for itself; the kernel knows fewer than 500.
+/// Limit on distinct (thread, call) pairs. The kernel has fewer than 500 calls.
 const MOST: usize = 4096;
 
-/// One kind of call by one thread.
+/// Calls of one kind by one thread.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Call {
     pub(crate) thread: Option<String>,
@@ -23,7 +22,7 @@ pub(crate) struct Call {
     pub(crate) running: Option<Nanos>,
 }
 
-/// Calls in the order in which they were told; those of equal name by threads of equal name are added up.
+/// Calls in input order. Calls with the same name and thread name are summed.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     all: Vec<Call>,
@@ -31,12 +30,11 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// None yet.
     pub(crate) const fn new() -> Self {
         Self { all: Vec::new(), places: BTreeMap::new() }
     }
 
-    /// Adds one; `false` when too many kinds are there already or a sum is out of bounds.
+    /// Adds a call; `false` if there are too many kinds or a sum overflows.
     #[must_use]
     pub(crate) fn add(&mut self, call: Call) -> bool {
         let key = (call.thread.clone(), call.name.clone());
@@ -56,19 +54,19 @@ impl Calls {
         self.all.is_empty()
     }
 
-    /// What was taken for time on a CPU is the time from enter to exit.
+    /// Converts CPU time to elapsed time from enter to exit.
     pub(crate) fn seconds_are_elapsed(&mut self) {
         for call in &mut self.all {
             call.total = call.running.take();
         }
     }
 
-    /// All of them together.
+    /// Total number of calls.
     pub(crate) fn count(&self) -> u64 {
         self.all.iter().fold(0, |sum, call| sum.saturating_add(call.calls))
     }
 
-    /// The test that they were counted in, of which `values` is known besides.
+    /// A test that contains these calls and `values`.
     pub(crate) fn found(
         self,
         format: &'static str,
@@ -93,7 +91,7 @@ impl Calls {
     }
 }
 
-/// A count that stands beside the calls.
+/// A count reported next to the calls.
 pub(crate) fn reported(name: &str, value: f64) -> ReportedValue {
     ReportedValue { name: name.to_owned(), quantity: Quantity::Count, value }
 }
@@ -128,7 +126,7 @@ fn record(call: Call, end: Option<&str>) -> SyscallCount {
     }
 }
 
-/// Which end the innermost heading that names just one of them speaks of.
+/// The end named by the innermost heading that names exactly one.
 fn end_of(title: &[String]) -> Option<End> {
     title.iter().rev().find_map(|heading| {
         let has = |end: &str| {
@@ -152,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_calls_of_equal_threads_are_added_up() {
+    fn sums_equal_calls_of_equal_threads() {
         let mut calls = Calls::default();
         for (thread, name, count, total) in [
             ("a", "read", 1, Some(10)),
@@ -162,14 +160,14 @@ mod tests {
         ] {
             assert!(calls.add(call(thread, name, count, total)));
         }
-        let said: Vec<_> = calls.all.iter().map(|call| (call.calls, call.total)).collect();
-        assert_eq!(said, [(5, Some(Nanos(50))), (10, None)]);
+        let counts: Vec<_> = calls.all.iter().map(|call| (call.calls, call.total)).collect();
+        assert_eq!(counts, [(5, Some(Nanos(50))), (10, None)]);
         assert_eq!(calls.count(), 15);
-        assert!(!calls.add(call("a", "read", u64::MAX, None)), "more than can be counted");
+        assert!(!calls.add(call("a", "read", u64::MAX, None)), "the count overflows");
     }
 
     #[test]
-    fn the_innermost_heading_says_which_end_it_was() {
+    fn innermost_heading_determines_the_end() {
         for (title, end) in [
             (&["Throughput - Server Process", "BM-BM Client Syscalls"][..], Some(End::Client)),
             (&["Throughput - Server Process", "BM-BM"], Some(End::Server)),

@@ -1,8 +1,7 @@
-//! Which tests are trials of one cell, and what cells and paths are called.
-//! Must not know what was measured, nor how it was read.
+//! Groups tests into cells and names cells and paths. Independent of formats and measurements.
 //!
-//! A cell's identity is made of what a test says of itself alone, so that the same log imported again, or one like
-//! it, has the same cells. What only some tests say becomes a factor when all are known.
+//! A cell's identity depends only on the test itself, so importing the same or a similar log again gives the same
+//! cells. Settings that only some tests state become factors at the end.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -16,39 +15,39 @@ use crate::{
     title::{self, Settings, slug},
 };
 
-/// The most cells of one import: more are no comparison that anybody could read.
+/// Limit on cells per import.
 pub(crate) const MOST_CELLS: usize = 20_000;
-/// The factor of tests of which not all is known that arrived.
+/// Factor for tests without a receiver's rate.
 const COUNTED: &str = "counted";
-/// The path of tests that do not say theirs.
+/// Path of tests that do not name their hosts.
 const UNKNOWN: &str = "unknown";
-/// What iperf3 writes at once unless it is told otherwise (DEFAULT_TCP_BLKSIZE).
+/// iperf3's default TCP write size (DEFAULT_TCP_BLKSIZE).
 const USUAL_MESSAGE: Bytes = Bytes(128 << 10);
 
-/// Cells in the order in which their first trial came.
+/// Cells in order of their first trial.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
-    /// Whether files are no settings.
+    /// Whether to treat tests of different files as trials of one cell.
     together: bool,
     paths: Vec<PathRecord>,
     known_paths: HashSet<String>,
     cells: Vec<Cell>,
     by_name: HashMap<String, usize>,
-    /// Where and how the test of a name came first: that is not in its name.
+    /// Context of the first test with a name, which the name does not include.
     first_in: HashMap<String, Context>,
-    /// The headings of the last test and what they say: the rows of a table have the same.
+    /// Headings of the previous test and their settings; consecutive table rows share them.
     latest: (Vec<String>, Settings),
-    /// What tells the cell of the last test, and which it is: the tests of a log mostly have the same.
+    /// Identity and cell of the previous test; consecutive tests mostly share them.
     latest_cell: Option<(Identity, usize)>,
 }
 
-/// All of a test that tells its cell.
+/// Everything that determines a test's cell.
 #[derive(Debug, PartialEq)]
 struct Identity {
     file: String,
     title: Vec<String>,
-    told: ImportedSettings,
-    /// Client and server, as far as they are told.
+    settings: ImportedSettings,
+    /// Client and server, if known.
     hosts: Option<(String, String)>,
     levels: BTreeMap<String, String>,
     counted: Option<RateBasis>,
@@ -57,17 +56,17 @@ struct Identity {
 #[derive(Debug)]
 struct Cell {
     record: CellRecord,
-    /// What becomes a factor where it varies, by name.
+    /// Becomes a factor if it varies.
     settings: BTreeMap<&'static str, String>,
     trials: u32,
 }
 
-/// What else tells tests of equal settings apart, where there are several.
+/// Distinguishes tests with equal settings.
 #[derive(Debug, Clone)]
 struct Context {
     file: String,
     section: String,
-    /// What the kernel used rather than what was asked; many logs do not tell.
+    /// Congestion control in use, which many logs omit.
     congestion: Option<String>,
 }
 
@@ -76,7 +75,7 @@ impl Cells {
         Self { together, ..Self::default() }
     }
 
-    /// The cell of a test, and the number of its trials before this one; `None` where there are too many cells.
+    /// Returns the test's cell and the number of earlier trials, or `None` beyond the cell limit.
     pub(crate) fn place(&mut self, found: &ImportedTest) -> Option<(String, u32)> {
         let test = Identity::of(found);
         let at = match &self.latest_cell {
@@ -92,7 +91,7 @@ impl Cells {
         Some((cell.record.id.clone(), cell.trials - 1))
     }
 
-    /// Which cell it is, a new one where none has its name; `None` where there are too many.
+    /// Finds or creates the cell; `None` beyond the limit.
     fn cell(&mut self, test: &Identity) -> Option<usize> {
         let title = self.settings_of(&test.title);
         let (from, to) = title.path.or_else(|| test.hosts.clone()).unwrap_or_default();
@@ -102,14 +101,14 @@ impl Cells {
         if let Some(unusual) = test.counted.filter(|counted| *counted != RateBasis::Received) {
             levels.insert(COUNTED.to_owned(), unusual.word().to_owned());
         }
-        let workload = title.workload.unwrap_or_else(|| usual_workload(&test.told).to_owned());
-        let mut settings = settings(&test.told);
+        let workload = title.workload.unwrap_or_else(|| usual_workload(&test.settings).to_owned());
+        let mut settings = settings(&test.settings);
         let mut words: Vec<String> =
             levels.iter().map(|(factor, level)| slug(&format!("{factor}={level}"))).collect();
-        words.extend(telling(&test.told, &settings));
+        words.extend(unusual_settings(&test.settings, &settings));
         settings.extend(test.counted.map(|counted| (COUNTED, counted.word().to_owned())));
         self.context(&format!("{path}/{workload}"), test, &title.section, &mut words, &mut settings);
-        let name = self.free_name(&format!("{path}/{}", slug(&workload)), words, &test.told);
+        let name = self.free_name(&format!("{path}/{}", slug(&workload)), words, &test.settings);
         if self.cells.len() >= MOST_CELLS && !self.by_name.contains_key(&name) {
             return None;
         }
@@ -119,7 +118,7 @@ impl Cells {
                 path,
                 workload,
                 levels,
-                sent: WorkloadSource::Told(test.told.clone()),
+                sent: WorkloadSource::Told(test.settings.clone()),
                 placement: UNKNOWN.to_owned(),
                 baseline: false,
             };
@@ -133,7 +132,7 @@ impl Cells {
         self.cells.iter().map(|cell| cell.trials).max().unwrap_or(0)
     }
 
-    /// Paths and cells as a run's header has them: what varies is a factor, and `off` comes before `on`.
+    /// Paths and cells for the run header. Varying settings become factors; `off` sorts before `on`.
     pub(crate) fn records(&self) -> (Vec<PathRecord>, Vec<CellRecord>) {
         let varying = self.varying();
         let mut records: Vec<CellRecord> = self.cells.iter().map(|cell| cell.record_with(&varying)).collect();
@@ -150,10 +149,10 @@ impl Cells {
                 switches.iter().map(|factor| record.levels.get(factor).cloned()).collect();
             (place(&record.path), first(&record.workload), levels)
         });
-        let mut seen: BTreeSet<String> = BTreeSet::new();
+        let mut with_baseline: BTreeSet<String> = BTreeSet::new();
         for record in &mut records {
             let on_first_path = place(&record.path) == Some(0);
-            record.baseline = on_first_path && seen.insert(record.workload.clone());
+            record.baseline = on_first_path && with_baseline.insert(record.workload.clone());
         }
         (self.paths.clone(), records)
     }
@@ -169,7 +168,7 @@ impl Cells {
         let name =
             if from.is_empty() { UNKNOWN.to_owned() } else { format!("{}-to-{}", slug(from), slug(to)) };
         if self.known_paths.insert(name.clone()) {
-            let about = if from.is_empty() { "not told".to_owned() } else { format!("{from} to {to}") };
+            let about = if from.is_empty() { "not imported".to_owned() } else { format!("{from} to {to}") };
             self.paths.push(PathRecord {
                 name: name.clone(),
                 about,
@@ -183,7 +182,7 @@ impl Cells {
         name
     }
 
-    /// What tells a test from the first one with the same settings: another file, section or congestion control.
+    /// Adds words for what differs from the first test with equal settings: file, section or congestion control.
     fn context(
         &mut self,
         stem: &str,
@@ -192,7 +191,7 @@ impl Cells {
         words: &mut Vec<String>,
         settings: &mut BTreeMap<&'static str, String>,
     ) {
-        let congestion = test.told.congestion.clone();
+        let congestion = test.settings.congestion.clone();
         let here = Context { file: stem_of(&test.file).to_owned(), section: section.to_owned(), congestion };
         let base = format!("{stem}/{}", words.join(","));
         let first = self.first_in.entry(base).or_insert_with(|| here.clone());
@@ -210,29 +209,30 @@ impl Cells {
         settings.extend([("file", here.file), ("section", here.section)]);
     }
 
-    /// The name, unless another tool's numbers have it: those do not belong into one cell.
-    fn free_name(&self, stem: &str, words: Vec<String>, told: &ImportedSettings) -> String {
+    /// The name, with the tool appended if another tool already uses it.
+    fn free_name(&self, stem: &str, words: Vec<String>, imported: &ImportedSettings) -> String {
         let joined = |words: &[String]| {
             if words.is_empty() { stem.to_owned() } else { format!("{stem}/{}", words.join(",")) }
         };
         let name = joined(&words);
         let differs = |at: &usize| match &self.cells[*at].record.sent {
-            WorkloadSource::Told(other) => (other.kind, family(other)) != (told.kind, family(told)),
+            WorkloadSource::Told(other) => (other.kind, family(other)) != (imported.kind, family(imported)),
             WorkloadSource::Load(_) => true,
         };
         if self.by_name.get(&name).is_some_and(differs) {
             let mut words = words;
-            words.push(slug(&format!("tool={}", family(told))));
+            words.push(slug(&format!("tool={}", family(imported))));
             return joined(&words);
         }
         name
     }
 
-    /// Settings that differ between cells. File and section count only among cells that are else the same.
+    /// Settings that differ between cells. File and section count only where they distinguish cells with equal
+    /// settings.
     fn varying(&self) -> BTreeSet<&'static str> {
         let mut values: BTreeMap<&'static str, BTreeSet<&str>> = BTreeMap::new();
-        let tells = |word: &str| self.cells.iter().any(|cell| cell.record.id.contains(word));
-        let (files, sections) = (tells("file="), tells("section="));
+        let in_name = |word: &str| self.cells.iter().any(|cell| cell.record.id.contains(word));
+        let (files, sections) = (in_name("file="), in_name("section="));
         for cell in &self.cells {
             for (setting, value) in &cell.settings {
                 let counts = match *setting {
@@ -254,7 +254,7 @@ impl Identity {
         Self {
             file: found.file.clone(),
             title: found.title.clone(),
-            told: found.told.clone(),
+            settings: found.settings.clone(),
             hosts: hosts(found),
             levels: found.levels.clone(),
             counted: RateBasis::of(&found.measurement),
@@ -272,13 +272,13 @@ impl Cell {
     }
 }
 
-/// A file's name without folder and ending.
+/// File name without directory and extension.
 fn stem_of(file: &str) -> &str {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.split_once('.').map_or(name, |(stem, _)| if stem.is_empty() { file } else { stem })
 }
 
-/// Factors whose levels are `on` and `off` alone.
+/// Factors whose only levels are `on` and `off`.
 fn switches(records: &[CellRecord]) -> Vec<String> {
     let mut levels: BTreeMap<&String, bool> = BTreeMap::new();
     for (factor, level) in records.iter().flat_map(|record| &record.levels) {
@@ -287,7 +287,7 @@ fn switches(records: &[CellRecord]) -> Vec<String> {
     levels.into_iter().filter(|(_, switch)| *switch).map(|(factor, _)| factor.clone()).collect()
 }
 
-/// Client and server, as far as they are told.
+/// Client and server, if known.
 fn hosts(found: &ImportedTest) -> Option<(String, String)> {
     let role = |role: &str| role.to_owned();
     found.hosts.clone().or_else(|| match (found.end, found.peer.clone()) {
@@ -297,9 +297,9 @@ fn hosts(found: &ImportedTest) -> Option<(String, String)> {
     })
 }
 
-fn usual_workload(told: &ImportedSettings) -> &'static str {
-    let under_load = told.tool.ends_with(" under-load");
-    match (told.kind, told.transport) {
+fn usual_workload(imported: &ImportedSettings) -> &'static str {
+    let under_load = imported.tool.ends_with(" under-load");
+    match (imported.kind, imported.transport) {
         (ImportedKind::PingPong, Some(Transport::Tcp)) if under_load => "tcp-under-load",
         (ImportedKind::PingPong, Some(Transport::Udp)) if under_load => "udp-under-load",
         (ImportedKind::PingPong, None) if under_load => "under-load",
@@ -314,23 +314,23 @@ fn usual_workload(told: &ImportedSettings) -> &'static str {
     }
 }
 
-/// Everything that a log tells of its settings.
-fn settings(told: &ImportedSettings) -> BTreeMap<&'static str, String> {
-    let direction = told.direction.map(|direction| match direction {
+/// All settings of a test.
+fn settings(imported: &ImportedSettings) -> BTreeMap<&'static str, String> {
+    let direction = imported.direction.map(|direction| match direction {
         Direction::Forward => "forward",
         Direction::Reverse => "reverse",
         Direction::Both => "both",
     });
-    let transport = told.transport.map(|transport| match transport {
+    let transport = imported.transport.map(|transport| match transport {
         Transport::Tcp => "tcp",
         Transport::Udp => "udp",
     });
     [
-        ("congestion", told.congestion.clone()),
+        ("congestion", imported.congestion.clone()),
         ("direction", direction.map(str::to_owned)),
-        ("message", told.message.map(|size| size.to_string())),
-        ("rate", told.rate.map(|rate| rate.to_string())),
-        ("streams", told.streams.map(|streams| streams.to_string())),
+        ("message", imported.message.map(|size| size.to_string())),
+        ("rate", imported.rate.map(|rate| rate.to_string())),
+        ("streams", imported.streams.map(|streams| streams.to_string())),
         ("transport", transport.map(str::to_owned)),
     ]
     .into_iter()
@@ -338,29 +338,29 @@ fn settings(told: &ImportedSettings) -> BTreeMap<&'static str, String> {
     .collect()
 }
 
-/// The settings that are worth a word in a cell's name: those that are not the usual ones, so that a log that does
-/// not tell them has the same cells.
-fn telling(told: &ImportedSettings, settings: &BTreeMap<&'static str, String>) -> Vec<String> {
+/// Settings for the cell name: only those that differ from the defaults, so that a log that omits them gets the same
+/// cells.
+fn unusual_settings(imported: &ImportedSettings, settings: &BTreeMap<&'static str, String>) -> Vec<String> {
     let datagrams = |size: Bytes| (1400..=1500).contains(&size.0) || size.0 == 8192;
-    let message = match told.transport {
-        Some(Transport::Udp) => told.message.is_none_or(datagrams),
-        _ => told.message.is_none_or(|size| size == USUAL_MESSAGE),
+    let message = match imported.transport {
+        Some(Transport::Udp) => imported.message.is_none_or(datagrams),
+        _ => imported.message.is_none_or(|size| size == USUAL_MESSAGE),
     };
     let usual = |setting: &str| match setting {
         "congestion" => true,
-        "direction" => told.direction.is_none_or(|direction| direction == Direction::Forward),
+        "direction" => imported.direction.is_none_or(|direction| direction == Direction::Forward),
         "message" => message,
-        "rate" => told.rate.is_none(),
-        "streams" => told.streams.is_none_or(|streams| streams <= 1),
-        _ => told.transport.is_none_or(|transport| transport == Transport::Tcp),
+        "rate" => imported.rate.is_none(),
+        "streams" => imported.streams.is_none_or(|streams| streams <= 1),
+        _ => imported.transport.is_none_or(|transport| transport == Transport::Tcp),
     };
     let word = |(setting, value): (&&'static str, &String)| slug(&format!("{setting}={value}"));
     settings.iter().filter(|(setting, _)| !usual(setting)).map(word).collect()
 }
 
-/// The tool without its version, but with what it did where that is told.
-fn family(told: &ImportedSettings) -> String {
-    let mut words = told.tool.split_whitespace();
+/// The tool without its version, but with its mode.
+fn family(imported: &ImportedSettings) -> String {
+    let mut words = imported.tool.split_whitespace();
     let first = words.next().unwrap_or_default();
     match words.last() {
         Some("under-load") => format!("{first} under-load"),

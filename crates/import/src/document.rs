@@ -1,5 +1,4 @@
-//! JSON documents within a text: where one begins, ends, or breaks off.
-//! Must not know what a document means.
+//! Finds JSON documents in a text: start, end, and truncation.
 
 use std::{borrow::Cow, collections::BTreeMap, ops::RangeInclusive};
 
@@ -12,16 +11,16 @@ use crate::{
     prefix,
 };
 
-/// A format of JSON documents. It is offered every document that no other format took.
+/// A format of JSON documents. It is offered each document that no other format claimed.
 pub(crate) trait Document {
-    /// Takes the document, or leaves it to others.
+    /// Claims the document or declines it.
     fn read(&mut self, text: &str, lines: RangeInclusive<u64>, out: &mut Out) -> Claim;
 
-    /// No more documents belong to what is under way: a heading or the end of the file.
+    /// Ends the current test, at a heading or the end of the file.
     fn end(&mut self, out: &mut Out);
 }
 
-/// Collects the lines of a document until its braces balance.
+/// Collects lines until the braces balance.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     text: String,
@@ -29,30 +28,28 @@ pub(crate) struct Collector {
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// What stands before its lines is taken off, as off its first.
+    /// Whether to strip the prefix of the first line from every line.
     prefixed: bool,
-    /// Its lines are indented, so that one that is not begins something else.
+    /// Whether lines are indented; an unindented one then starts something else.
     indented: bool,
 }
 
-/// What became of a line.
+/// Result of one line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LineOutcome {
-    /// Documents that end with it, each with its lines: some write `}{` between them, or an array of them.
+    /// Documents that end in this line, with their lines. Some writers put `}{` or an array around documents.
     pub(crate) documents: Vec<(String, RangeInclusive<u64>)>,
-    /// A document that was under way broke off before this line.
+    /// Lines of a document that was cut off before this line.
     pub(crate) broken: Option<RangeInclusive<u64>>,
-    /// Whether it is a document's; else it is yet to be looked at.
+    /// Whether the line belongs to a document.
     pub(crate) claim: Claim,
 }
 
 impl Collector {
-    /// Whether a document is under way.
     pub(crate) const fn is_open(&self) -> bool {
         self.depth > 0
     }
 
-    /// Takes a line.
     pub(crate) fn line(&mut self, line: &str, number: u64) -> LineOutcome {
         let mut outcome = LineOutcome { documents: Vec::new(), broken: None, claim: Claim::Declined };
         let mut line = if self.prefixed { prefix::stripped(line).unwrap_or(line) } else { line };
@@ -72,7 +69,7 @@ impl Collector {
         outcome
     }
 
-    /// What a line adds to the document under way, and those that begin behind it.
+    /// Adds a line to the current document and to any that start after it.
     fn take(&mut self, line: &str, number: u64, outcome: &mut LineOutcome) {
         let mut rest = line;
         loop {
@@ -96,7 +93,7 @@ impl Collector {
             rest = &rest[end..];
             let (text, lines) = (std::mem::take(&mut self.text), self.first..=number);
             *self = Self { prefixed: self.prefixed, ..Self::default() };
-            // `{` alone may begin anything with braces: only what goes on as JSON does is a document.
+            // A lone `{` may start any braces, so wait for JSON to follow.
             let after = text.trim_start().strip_prefix('{').map(str::trim_start);
             if after.is_some_and(|after| after.starts_with(['"', '}'])) {
                 outcome.documents.push((text, lines));
@@ -106,7 +103,7 @@ impl Collector {
         }
     }
 
-    /// The end of the file: what was under way broke off.
+    /// Ends the file; returns the lines of a truncated document.
     pub(crate) fn end(&mut self, last: u64) -> Option<RangeInclusive<u64>> {
         self.is_open().then(|| self.broken(last))
     }
@@ -117,7 +114,7 @@ impl Collector {
         first..=last.max(first)
     }
 
-    /// Where the document ends, if it does.
+    /// Index of the document's end in the line, if any.
     fn follow(&mut self, line: &str) -> Option<usize> {
         for (at, byte) in line.bytes().enumerate() {
             match (self.in_string, byte) {
@@ -137,66 +134,65 @@ impl Collector {
         None
     }
 
-    /// Whether no document goes on like this: a line of its own that begins with what no JSON value does, another
-    /// document, or more than is kept.
+    /// Whether the line cannot continue the document: it does not start like JSON, starts another document, or
+    /// exceeds the size limit.
     fn breaks(&self, line: &str) -> bool {
         let begins_another = line.starts_with('{') && self.indented;
         let text = line.trim_start();
         let is_value = |sign: char| matches!(sign, '"' | '{' | '}' | '[' | ']' | ',' | ':' | '-' | '0'..='9');
         let words = ["true", "false", "null"];
         let foreign = text.chars().next().is_some_and(|sign| !is_value(sign))
-            && !words.iter().chain(&NO_NUMBERS).any(|word| text.starts_with(word));
+            && !words.iter().chain(&NON_FINITE).any(|word| text.starts_with(word));
         begins_another || foreign || self.text.len() + line.len() > LONGEST
     }
 }
 
-/// What follows the end of a document or the begin of an array.
+/// Text after a document's end or the start of an array.
 fn between(line: &str) -> &str {
     line.trim_start_matches([' ', '\t', ',', '[', ']'])
 }
 
-/// Whether a document may begin here: what follows the brace, if anything, is JSON's.
+/// Whether a document may start here: anything after the brace is JSON.
 fn begins(line: &str) -> bool {
     let Some(after) = line.trim_start().strip_prefix('{') else { return false };
     let after = after.trim_start();
     after.is_empty() || after.starts_with(['"', '}'])
 }
 
-/// What C and Python write for what is no number; JSON has no word for it.
-const NO_NUMBERS: [&str; 8] = ["-nan", "nan", "-inf", "inf", "NaN", "-NaN", "-Infinity", "Infinity"];
-/// Documents stand in others so deep at most.
+/// Non-finite numbers as C and Python print them, which JSON does not allow.
+const NON_FINITE: [&str; 8] = ["-nan", "nan", "-inf", "inf", "NaN", "-NaN", "-Infinity", "Infinity"];
+/// Maximum nesting of documents.
 const DEEPEST: usize = 4;
 
-/// What became of a document.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     Read,
-    /// It is of something else.
+    /// Not a log.
     Foreign,
-    /// It looks like a log's, and nobody knows it.
+    /// Looks like a log of an unknown tool.
     Unknown,
-    /// It is no JSON.
+    /// Not valid JSON.
     Invalid(String),
 }
 
 impl Reading {
-    /// What the user must know of it.
+    /// Note for the user.
     pub(crate) fn complaint(&self) -> Option<String> {
         match self {
             Self::Read | Self::Foreign => None,
-            Self::Unknown => Some(
-                "this JSON document looks like a log, but like none of iperf3 or flent: not read".to_owned(),
-            ),
-            Self::Invalid(error) => Some(format!("this is no valid JSON ({error}): not read")),
+            Self::Unknown => {
+                Some("skipped: this JSON document looks like a log, but not of iperf3 or flent".to_owned())
+            }
+            Self::Invalid(error) => Some(format!("skipped: invalid JSON ({error})")),
         }
     }
 }
 
-/// Offers a document, and if nobody takes it the documents in it.
+/// Offers a document and, if no format claims it, the documents nested in it.
 pub(crate) fn read_with_parts(text: &str, read: &mut dyn FnMut(&str) -> bool) -> Reading {
     let numbers = match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(with_numbers_alone(text)),
+        Err(_) => Cow::Owned(without_non_finite(text)),
     };
     match serde_json::from_str::<&RawValue>(&numbers) {
         Err(error) => Reading::Invalid(error.to_string()),
@@ -206,7 +202,7 @@ pub(crate) fn read_with_parts(text: &str, read: &mut dyn FnMut(&str) -> bool) ->
     }
 }
 
-/// Keys of what measures.
+/// Keys that suggest a measurement.
 const LOOKS: [&str; 3] = ["\"bits_per_second\"", "\"x_values\"", "\"raw_values\""];
 
 fn read_parts(text: &str, read: &mut dyn FnMut(&str) -> bool, depth: usize) -> bool {
@@ -229,8 +225,8 @@ fn read_parts(text: &str, read: &mut dyn FnMut(&str) -> bool, depth: usize) -> b
     any
 }
 
-/// With `null` for what is no number.
-fn with_numbers_alone(text: &str) -> String {
+/// Replaces non-finite numbers by `null`.
+fn without_non_finite(text: &str) -> String {
     let mut left = String::with_capacity(text.len());
     let mut rest = text;
     let (mut in_string, mut escaped) = (false, false);
@@ -238,7 +234,7 @@ fn with_numbers_alone(text: &str) -> String {
         let may_be_one = !in_string && matches!(sign, '-' | 'n' | 'N' | 'i' | 'I');
         let starts_value = || left.trim_end().ends_with([':', ',', '[']);
         if may_be_one
-            && let Some(word) = NO_NUMBERS.iter().find(|word| rest.starts_with(**word))
+            && let Some(word) = NON_FINITE.iter().find(|word| rest.starts_with(**word))
             && starts_value()
         {
             left.push_str("null");
@@ -261,7 +257,7 @@ fn with_numbers_alone(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What came of each line: `.` nothing, `+` more must follow, `!` something broke off, else the documents' texts.
+    /// Result of each line: `.` nothing, `+` incomplete, `!` cut off, otherwise the documents.
     fn collect(text: &str) -> Vec<String> {
         let mut collector = Collector::default();
         let mut all = Vec::new();
@@ -304,16 +300,16 @@ mod tests {
     }
 
     #[test]
-    fn documents_in_others_are_read_and_what_is_no_number_is_none() {
-        let mut seen = Vec::new();
+    fn reads_nested_documents_and_replaces_non_finite_numbers() {
+        let mut offered = Vec::new();
         let mut read = |text: &str| {
             let ours = text.contains("start") && !text.contains("runs");
-            seen.extend(ours.then(|| text.to_owned()));
+            offered.extend(ours.then(|| text.to_owned()));
             ours
         };
         let text = r#"{"runs": [{"start": -nan}, [{"start": "nan, -nan"}], 1], "x": NaN}"#;
         assert_eq!(read_with_parts(text, &mut read), Reading::Read);
-        assert_eq!(seen, [r#"{"start": null}"#, r#"{"start": "nan, -nan"}"#]);
+        assert_eq!(offered, [r#"{"start": null}"#, r#"{"start": "nan, -nan"}"#]);
         let none = &mut |_: &str| false;
         assert_eq!(read_with_parts(r#"{"a": {"bits_per_second": 1}}"#, none), Reading::Unknown);
         assert_eq!(read_with_parts(r#"{"a": 1}"#, none), Reading::Foreign);

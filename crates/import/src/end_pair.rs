@@ -1,5 +1,4 @@
-//! Which two logs are the two ends of one test, and what they are together.
-//! Must not know formats, nor what becomes of a test.
+//! Pairs the client's and the server's log of a test and merges them.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,59 +9,61 @@ use crate::{
     title::{self, Settings},
 };
 
-/// Logs wait for their other end until this many intervals do.
+/// Limit on intervals of waiting logs.
 const MOST_INTERVALS: usize = 32_768;
-/// Or this many logs.
+/// Limit on waiting logs.
 const MOST_LOGS: usize = 2048;
 
-/// Two logs without addresses are ends of one test only when both tell the same amount of received data.
+/// Logs without addresses are paired only if they report the same received bytes within this share.
 const SAME: f64 = 0.005;
 
-/// Logs that wait for their other end.
+/// Logs waiting for their other end.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
-    /// Each with what its headings say: many logs may ask for it.
+    /// Each with the settings in its headings, which are compared often.
     waiting: VecDeque<(ImportedTest, Settings)>,
     intervals: usize,
-    /// How many of them tell of each connection, and how many of none: only those can be another's end.
+    /// Waiting logs per connection, and those without one. Only logs with the same connection or without one can be
+    /// pairs.
     by_connection: HashMap<String, usize>,
     unnamed: usize,
 }
 
 impl Pool {
-    /// Takes a log; what is complete with it, or can wait no longer, comes back.
+    /// Adds a log; returns the logs that it completes or that are no longer kept waiting.
     pub(crate) fn offer(&mut self, found: ImportedTest) -> Vec<ImportedTest> {
         if !matches!(found.end, Some(End::Client | End::Server)) || flows(&found).is_empty() {
             return vec![found];
         }
         let settings = title::settings(&found.title);
-        // The latest first: ends of one test mostly follow each other.
-        let is_other_end =
-            |(other, said): &(ImportedTest, Settings)| are_ends_of_one((other, said), (&found, &settings));
+        // Latest first: the ends of a test are usually adjacent.
+        let is_other_end = |(other, other_settings): &(ImportedTest, Settings)| {
+            is_pair((other, other_settings), (&found, &settings))
+        };
         let other = self.may_hold_other_end(&found).then(|| self.waiting.iter().rposition(is_other_end));
         if let Some(at) = other.flatten() {
-            let (other, _) = self.waiting.remove(at).expect("its position was found");
-            self.leaves(&other);
-            return vec![together(other, found)];
+            let (other, _) = self.waiting.remove(at).expect("the position is valid");
+            self.count_out(&other);
+            return vec![merge(other, found)];
         }
-        self.comes(&found);
+        self.count_in(&found);
         self.waiting.push_back((found, settings));
         let mut expired = Vec::new();
         while self.intervals > MOST_INTERVALS || self.waiting.len() > MOST_LOGS {
             let Some((oldest, _)) = self.waiting.pop_front() else { break };
-            self.leaves(&oldest);
+            self.count_out(&oldest);
             expired.push(oldest);
         }
         expired
     }
 
-    /// Whether it is worth looking: thousands of logs may wait, and none of another connection is the other end.
+    /// Whether a search can succeed; thousands of logs may be waiting.
     fn may_hold_other_end(&self, found: &ImportedTest) -> bool {
         let known = |connection: &String| self.by_connection.contains_key(connection);
         found.connections.is_empty() || self.unnamed > 0 || found.connections.iter().any(known)
     }
 
-    fn comes(&mut self, found: &ImportedTest) {
+    fn count_in(&mut self, found: &ImportedTest) {
         self.intervals += intervals(found);
         self.unnamed += usize::from(found.connections.is_empty());
         for connection in &found.connections {
@@ -70,7 +71,7 @@ impl Pool {
         }
     }
 
-    fn leaves(&mut self, found: &ImportedTest) {
+    fn count_out(&mut self, found: &ImportedTest) {
         self.intervals -= intervals(found);
         self.unnamed -= usize::from(found.connections.is_empty());
         for connection in &found.connections {
@@ -83,12 +84,12 @@ impl Pool {
         }
     }
 
-    /// A log that waits under the same headings, the latest first.
+    /// The latest waiting log under the same headings.
     pub(crate) fn under(&mut self, title: &[String]) -> Option<&mut ImportedTest> {
         self.waiting.iter_mut().rev().map(|(found, _)| found).find(|found| found.title == title)
     }
 
-    /// All that still wait.
+    /// Removes and returns all waiting logs.
     pub(crate) fn drain(&mut self) -> Vec<ImportedTest> {
         (self.intervals, self.unnamed) = (0, 0);
         self.by_connection.clear();
@@ -103,7 +104,7 @@ fn flows(found: &ImportedTest) -> &[Flow] {
     }
 }
 
-/// The series of both ends of a stream's connections.
+/// Series of both ends of each connection.
 pub(crate) fn series(found: &mut ImportedTest) -> impl Iterator<Item = &mut Vec<Interval>> {
     let flows = match &mut found.measurement {
         Measurement::Stream(stream) => stream.flows.as_mut_slice(),
@@ -116,18 +117,19 @@ fn intervals(found: &ImportedTest) -> usize {
     flows(found).iter().map(|flow| flow.sender.intervals.len() + flow.receiver.intervals.len()).sum()
 }
 
-fn are_ends_of_one((a, of_a): (&ImportedTest, &Settings), (b, of_b): (&ImportedTest, &Settings)) -> bool {
+fn is_pair((a, settings_a): (&ImportedTest, &Settings), (b, settings_b): (&ImportedTest, &Settings)) -> bool {
     if a.end == b.end {
         return false;
     }
     if !a.connections.is_empty() && !b.connections.is_empty() {
         return a.connections.iter().any(|connection| b.connections.contains(connection));
     }
-    let shape = |found: &ImportedTest| (found.told.transport, found.told.direction, flows(found).len());
-    shape(a) == shape(b) && of_a == of_b && received_alike(a, b)
+    let shape =
+        |found: &ImportedTest| (found.settings.transport, found.settings.direction, flows(found).len());
+    shape(a) == shape(b) && settings_a == settings_b && received_alike(a, b)
 }
 
-/// Whether both tell of the same received bytes.
+/// Whether both report the same received bytes.
 fn received_alike(a: &ImportedTest, b: &ImportedTest) -> bool {
     let received =
         |found: &ImportedTest| flows(found).iter().map(|flow| flow.receiver.bytes().0 as f64).sum::<f64>();
@@ -135,22 +137,22 @@ fn received_alike(a: &ImportedTest, b: &ImportedTest) -> bool {
     a > 0.0 && b > 0.0 && (a / b - 1.0).abs() <= SAME
 }
 
-/// One test from the logs of its ends: each end's series from its own.
-fn together(a: ImportedTest, b: ImportedTest) -> ImportedTest {
+/// Merges two logs, taking each end's series from its own log.
+fn merge(a: ImportedTest, b: ImportedTest) -> ImportedTest {
     let (mut client, mut server) = if a.end == Some(End::Client) { (a, b) } else { (b, a) };
     let of_server =
         std::mem::replace(&mut server.measurement, Measurement::Stream(StreamData { flows: vec![] }));
     if let (Measurement::Stream(stream), Measurement::Stream(other)) = (&mut client.measurement, of_server) {
         join(&mut stream.flows, other.flows);
     }
-    let (told, other) = (&mut client.told, server.told);
-    told.transport = told.transport.or(other.transport);
-    told.streams = told.streams.max(other.streams);
-    told.message = told.message.or(other.message);
-    told.congestion = told.congestion.take().or(other.congestion);
-    told.rate = told.rate.or(other.rate);
-    if !told.tool.contains(' ') && other.tool.contains(' ') {
-        told.tool = other.tool;
+    let (settings, other) = (&mut client.settings, server.settings);
+    settings.transport = settings.transport.or(other.transport);
+    settings.streams = settings.streams.max(other.streams);
+    settings.message = settings.message.or(other.message);
+    settings.congestion = settings.congestion.take().or(other.congestion);
+    settings.rate = settings.rate.or(other.rate);
+    if !settings.tool.contains(' ') && other.tool.contains(' ') {
+        settings.tool = other.tool;
     }
     if client.file == server.file {
         let first = *client.lines.start().min(server.lines.start());
@@ -169,10 +171,10 @@ fn together(a: ImportedTest, b: ImportedTest) -> ImportedTest {
     client
 }
 
-/// Gives each of the client's connections the server's series.
+/// Adds the server's series to the client's connections.
 fn join(flows: &mut Vec<Flow>, mut of_server: Vec<Flow>) {
     for flow in flows.iter_mut() {
-        let same = |other: &Flow| other.direction == flow.direction && are_one(flow, other);
+        let same = |other: &Flow| other.direction == flow.direction && is_same_flow(flow, other);
         let known = of_server.iter().position(same).or_else(|| {
             let unnamed = |other: &Flow| other.direction == flow.direction && addresses(other).is_none();
             of_server.iter().position(unnamed)
@@ -185,7 +187,7 @@ fn join(flows: &mut Vec<Flow>, mut of_server: Vec<Flow>) {
             flow.receiver = other.receiver;
         }
     }
-    // Connections that the client's log does not show: they carried too.
+    // Connections missing from the client's log also carried data.
     flows.append(&mut of_server);
     flows.sort_by_key(|flow| flow.direction);
     let mut counts = [0, 0];
@@ -196,7 +198,7 @@ fn join(flows: &mut Vec<Flow>, mut of_server: Vec<Flow>) {
     }
 }
 
-fn are_one(client: &Flow, server: &Flow) -> bool {
+fn is_same_flow(client: &Flow, server: &Flow) -> bool {
     let turned = |text: &str| text.split_once(" -> ").map(|(local, remote)| format!("{remote} -> {local}"));
     match (addresses(client), addresses(server)) {
         (Some(client), Some(server)) => turned(server).as_deref() == Some(client),

@@ -1,65 +1,54 @@
-//! Why a file could not be imported. Must not know how it was opened.
+//! Import errors.
 
 use std::io;
 
 use thiserror::Error;
 
-/// Why nothing was imported from a file. `E` is why a test could not be kept.
+/// Why a file could not be imported. `E` is the error of the caller's sink.
 #[derive(Debug, Error)]
 pub enum ImportError<E> {
-    /// It could not be read to its end.
+    /// Read error.
     #[error("cannot read {name}: {source}")]
-    Read {
-        /// Which file.
-        name: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// There is nothing in it.
-    #[error("{name} is empty: it holds no log")]
-    Empty {
-        /// Which file.
-        name: String,
-    },
-    /// It is no text.
-    #[error("{name} is no text: {what}")]
+    Read { name: String, source: io::Error },
+    /// The file has no content.
+    #[error("{name} is empty; expected a log")]
+    Empty { name: String },
+    /// Binary file.
+    #[error("{name} is not a text file: {what}")]
     NotText {
-        /// Which file.
         name: String,
-        /// What it looks like, and what to do where something can be done.
+        /// Detected type and, where possible, advice.
         what: &'static str,
     },
-    /// A line is longer than any log's.
-    #[error("line {line} of {name} is longer than {most} bytes, so it is none of the logs that are known")]
+    /// A line exceeds the limit.
+    #[error("line {line} of {name} is longer than {most} bytes, so this is not a supported log")]
     LongLine {
-        /// Which file.
         name: String,
-        /// Which line, from 1.
+        /// Counted from 1.
         line: u64,
-        /// The most that is read as one line.
+        /// Limit in bytes.
         most: usize,
     },
-    /// No test was found, or none that is whole enough.
+    /// No complete test found.
     #[error("nothing to import in {name}: {}", because(*.lines, .notes))]
     Nothing {
-        /// Which file.
         name: String,
-        /// How many lines it has.
+        /// Number of lines.
         lines: u64,
-        /// What was begun and left out, and why.
+        /// Incomplete tests and why they were skipped.
         notes: Vec<String>,
-        /// Whether something of a known format begins in it, and no line is of another tool.
+        /// Whether the file starts a known format and has no lines of another tool.
         is_known: bool,
     },
-    /// A test could not be kept.
+    /// The caller could not store a test.
     #[error(transparent)]
     Keep(E),
 }
 
 fn because(lines: u64, notes: &[String]) -> String {
     match (lines, notes) {
-        (1, []) => "its one line is none of a log or table that is known".to_owned(),
-        (_, []) => format!("none of its {lines} lines is of a log or table that is known"),
+        (1, []) => "its only line is not part of a supported log or table".to_owned(),
+        (_, []) => format!("none of its {lines} lines is part of a supported log or table"),
         _ => notes.join("; "),
     }
 }

@@ -1,4 +1,4 @@
-//! Arbitrary bytes through everything that reads them; panics only on a defect. What fuzzers and property tests call.
+//! Entry points for fuzzers and property tests: import arbitrary bytes and panic only on a defect.
 
 use std::convert::Infallible;
 
@@ -7,12 +7,12 @@ use workload::{EndSeries, Measurement, ReportedData, StreamData};
 
 use crate::{Assembler, Meta, Options, read};
 
-/// Imports the bytes, and checks that what comes of them makes sense whatever they are.
+/// Imports the bytes and checks the result for consistency.
 pub fn import(bytes: &[u8]) {
     import_with(bytes, &Options::default());
 }
 
-/// The same, with the columns that the first line names as factors, and those that the second names as values.
+/// The same, with factor columns named in the first line and value columns in the second.
 pub fn table(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.splitn(3, '\n');
@@ -48,14 +48,14 @@ fn import_with(bytes: &[u8], options: &Options) {
     let cells = &assembled.header.cells;
     for (trial, index) in trials.iter().zip(0..) {
         assert_eq!(trial.index, index);
-        assert!(cells.iter().any(|cell| cell.id == trial.cell), "{} is no cell", trial.cell);
+        assert!(cells.iter().any(|cell| cell.id == trial.cell), "{} is not a cell", trial.cell);
         measurement(&trial.measurement);
-        let text = serde_json::to_string(trial).expect("a trial can be written");
+        let text = serde_json::to_string(trial).expect("trials serialize");
         let again: Trial =
-            serde_json::from_str(&text).expect("what was written can be read: all numbers are finite");
+            serde_json::from_str(&text).expect("serialized trials parse: all numbers are finite");
         assert_eq!(again.cell, trial.cell);
     }
-    serde_json::to_string(&assembled.header).expect("a header can be written");
+    serde_json::to_string(&assembled.header).expect("headers serialize");
 }
 
 fn measurement(measurement: &Measurement) {

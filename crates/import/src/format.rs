@@ -1,88 +1,86 @@
-//! The shape that every format has, and the list of them.
-//! Must not know what becomes of what they find.
+//! The traits of input formats and the list of formats.
 
 use crate::{
     balloon::Balloon, document, flent::Flent, imported_test::ImportedTest, iperf3, markdown::Markdown,
     netperf::Netperf, options::Options, perf_trace::PerfTrace, sockperf::Sockperf, strace::Strace,
 };
 
-/// A format of lines. It is offered every line that no other format took, and keeps its own state.
+/// A line-based format. It is offered each line that no other format claimed and keeps its own state.
 pub(crate) trait Format {
-    /// Takes the line, or leaves it to others. What is complete goes to `out` at once.
+    /// Claims the line or declines it. Complete tests go to `out` immediately.
     fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim;
 
-    /// No more lines belong to what is under way: a heading, the end of a code block or of the file.
+    /// Ends the current test, at a heading, the end of a code block or of the file.
     fn end(&mut self, out: &mut Out);
 
-    /// A row of a table, whoever takes it: it may repeat what a log says.
+    /// Sees every table row, even if another format claims it: a table may repeat numbers from a log.
     fn row_beside(&mut self, _row: &Line<'_>, _out: &mut Out) {}
 
-    /// The end of the file.
+    /// Ends the file.
     fn finish(&mut self, out: &mut Out) {
         self.end(out);
     }
 }
 
-/// Whether a format took a line.
+/// Whether a format claimed a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// It is its own; nobody else sees it.
+    /// No other format sees it.
     Claimed,
-    /// It means nothing to it.
     Declined,
 }
 
-/// A line without its end.
+/// A line without its line ending.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
     /// Counted from 1.
     pub(crate) number: u64,
-    /// What is no UTF-8 in it was replaced; codes of terminals were removed.
+    /// Invalid UTF-8 is replaced, and terminal escape codes are removed.
     pub(crate) text: &'a str,
-    /// Whether it has an end: the last line of a file that was cut off has none.
+    /// `false` for a truncated last line.
     pub(crate) whole: bool,
 }
 
-/// Where formats put what they find.
+/// Output of the formats.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Out {
-    /// The headings above the line, outermost first; formats may look, and need not copy it.
+    /// Headings above the line, outermost first. Formats need not copy them.
     pub(crate) title: Vec<String>,
     pub(crate) founds: Vec<ImportedTest>,
     pub(crate) notes: Vec<String>,
     pub(crate) table_notes: Vec<String>,
-    /// Headings of tables' columns, as they are written.
+    /// Column headings as written.
     pub(crate) columns: Vec<String>,
-    /// Lines that look like a log and were not read, each with whose they are.
+    /// Lines that look like a log but were skipped, with the tool's name.
     pub(crate) unread: Vec<(&'static str, u64)>,
 }
 
 impl Out {
-    /// Hands on a test that is complete.
+    /// Adds a complete test.
     pub(crate) fn found(&mut self, found: ImportedTest) {
         self.founds.push(found);
     }
 
-    /// Says what is missing or was left out: a full sentence that names its line, without the file's name.
+    /// Adds a note on missing or skipped input: a full sentence with the line number, without the file name.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
-    /// Counts a line that looks like a log and is not read: it is told once a file, with how many others are `whose`.
-    pub(crate) fn unread(&mut self, whose: &'static str, line: u64) {
-        self.unread.push((whose, line));
+    /// Counts a skipped line that looks like a log; reported once per file and tool.
+    pub(crate) fn unread(&mut self, tool: &'static str, line: u64) {
+        self.unread.push((tool, line));
     }
 
-    /// The same of a table: nobody needs it where tables are left out.
+    /// A note that is dropped if tables are skipped.
     pub(crate) fn note_on_table(&mut self, note: impl Into<String>) {
         self.table_notes.push(note.into());
     }
 }
 
-/// What tables are found as: in files that hold the tools' own logs too they mostly repeat those.
+/// Format name of tables. In files with tool logs they mostly repeat those.
 pub(crate) const TABLE: &str = "Markdown table";
 
-/// Every format of lines, the most distinct ones first, and tables last.
+/// Line formats, the most distinctive first, tables last.
 pub(crate) fn of_lines(options: &Options) -> Vec<Box<dyn Format>> {
     vec![
         Box::new(iperf3::Text::default()),
@@ -95,10 +93,9 @@ pub(crate) fn of_lines(options: &Options) -> Vec<Box<dyn Format>> {
     ]
 }
 
-/// Every format of JSON documents.
 pub(crate) fn of_documents(_options: &Options) -> Vec<Box<dyn document::Document>> {
     vec![Box::new(iperf3::Json::default()), Box::new(Flent)]
 }
 
-/// What is recognised, as errors tell it.
-pub const KNOWN: &str = "iperf3 (text, JSON), sockperf, netperf, flent, strace -c, perf trace -s, a balloon's kernel log, Markdown tables";
+/// Supported formats, for error messages.
+pub const KNOWN: &str = "iperf3 (text, JSON), sockperf, netperf, flent, strace -c, perf trace -s, balloon kernel log, Markdown tables";

@@ -1,55 +1,54 @@
-//! What reading a log brings: one test as far as one log tells it.
-//! Must not know how a format is read, nor which tests belong together.
+//! One test as read from one log.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use samples::{ImportedSettings, SyscallCount, ThreadCpu, UnixMillis, ValidityWarning};
 use workload::Measurement;
 
-/// One test that was found in a log, or one row of a table.
+/// One test in a log, or one table row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportedTest {
-    /// The format it was read from: `iperf3 text`, `Markdown table`.
+    /// Input format, e.g. `iperf3 text` or `Markdown table`.
     pub format: &'static str,
-    /// The file it stands in, as it was named; filled in by the assembler.
+    /// Input file; set by the assembler.
     pub file: String,
-    /// The headings above it, outermost first, as they are written.
+    /// Headings above the test, outermost first.
     pub title: Vec<String>,
-    /// The lines it was read from, counted from 1.
+    /// Counted from 1.
     pub lines: RangeInclusive<u64>,
-    /// The file and the lines of the other end's log, where that is another file.
+    /// File and lines of the other end's log, if in another file.
     pub other_end: Option<(String, RangeInclusive<u64>)>,
-    /// What was sent, as far as the log tells.
-    pub told: ImportedSettings,
-    /// Whose log it is; `None` where nothing tells.
+    /// Settings as far as the log shows them.
+    pub settings: ImportedSettings,
+    /// Which end wrote the log, if known.
     pub end: Option<End>,
-    /// Names or addresses of client and server, where the log tells both.
+    /// Client and server, if the log names both.
     pub hosts: Option<(String, String)>,
-    /// The other end's name or address, where the log tells no more than that.
+    /// The other end's name or address, if the log names only that.
     pub peer: Option<String>,
-    /// Each connection as `client:port server:port`, where the log tells them.
+    /// Each connection as `client:port server:port`, if known.
     pub connections: Vec<String>,
-    /// Levels of factors that the log itself names: a table's columns.
+    /// Factor levels in the log itself, e.g. table columns.
     pub levels: BTreeMap<String, String>,
-    /// When it began, where the log tells.
+    /// Start time, if logged.
     pub started: Option<UnixMillis>,
-    /// What was measured; of a stream, an end that this log does not show has no intervals.
+    /// The measurement. An end of a stream that this log does not cover has no intervals.
     pub measurement: Measurement,
-    /// System calls that were counted.
+    /// System call counts.
     pub syscalls: Vec<SyscallCount>,
-    /// CPU time of the tool at either end.
+    /// CPU time of the tool at each end.
     pub threads: Vec<ThreadCpu>,
-    /// Reasons to distrust it.
+    /// Warnings on validity.
     pub doubts: Vec<ValidityWarning>,
 }
 
 impl ImportedTest {
-    /// A test of which nothing is known but this. Its title is filled in by the reader.
+    /// A test with only these properties. The reader sets the title.
     #[must_use]
     pub const fn new(
         format: &'static str,
         lines: RangeInclusive<u64>,
-        told: ImportedSettings,
+        settings: ImportedSettings,
         measurement: Measurement,
     ) -> Self {
         Self {
@@ -58,7 +57,7 @@ impl ImportedTest {
             title: Vec::new(),
             lines,
             other_end: None,
-            told,
+            settings,
             end: None,
             hosts: None,
             peer: None,
@@ -73,12 +72,11 @@ impl ImportedTest {
     }
 }
 
-/// Whose log it is.
+/// Which end wrote a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum End {
-    /// The client's: it may hold the server's summary.
+    /// The client, possibly with the server's summary.
     Client,
-    /// The server's.
     Server,
     Both,
 }

@@ -1,7 +1,7 @@
-//! Other tools' logs and tables to trials, streaming; one file a format.
+//! Imports logs and tables of other tools as trials, streaming; one file per format.
 //!
-//! Text in, values out: it opens no file and does not know where trials are kept. What a log does not tell stays
-//! unknown, and what could not be read becomes a note with its lines, never a number.
+//! Opens no files and does not know the store. What a log omits stays unknown, and unreadable input becomes a note
+//! with line numbers, never a number.
 
 mod assemble;
 mod balloon;

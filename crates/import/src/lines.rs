@@ -1,5 +1,4 @@
-//! Lines out of bytes, bounded whatever comes: what is no UTF-8 is replaced, codes of terminals are removed.
-//! Must not know what a line means.
+//! Splits bytes into lines of bounded length. Replaces invalid UTF-8 and removes terminal escape codes.
 
 use std::{
     borrow::Cow,
@@ -8,23 +7,22 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-/// The longest line: a whole JSON document may stand in one.
+/// Longest line: a JSON document may be a single line.
 pub(crate) const LONGEST: usize = 32 << 20;
 
-/// What is given back to the system after a line that was longer than this.
-const KEPT: usize = 64 << 10;
+/// Buffer capacity above which memory is freed after a line.
+const RETAINED: usize = 64 << 10;
 
-/// Reads line by line and digests every byte on the way.
+/// Reads lines and hashes all bytes.
 pub(crate) struct Lines<'a> {
     input: &'a mut dyn BufRead,
     digest: Sha256,
     bytes: Vec<u8>,
     longest: usize,
-    /// The number of the last line that was read, from 1.
+    /// Number of the last line read, from 1.
     pub(crate) number: u64,
 }
 
-/// Why there is no next line.
 #[derive(Debug)]
 pub(crate) enum LineError {
     Read(io::Error),
@@ -36,10 +34,10 @@ impl<'a> Lines<'a> {
         Self { input, digest: Sha256::new(), bytes: Vec::new(), longest: LONGEST, number: 0 }
     }
 
-    /// The next line and whether it has an end; `None` after the last.
+    /// The next line, and whether it ends with a newline; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<(Cow<'_, str>, bool)>, LineError> {
         self.bytes.clear();
-        self.bytes.shrink_to(KEPT);
+        self.bytes.shrink_to(RETAINED);
         let whole = self.fill()?;
         if self.bytes.is_empty() && !whole {
             return Ok(None);
@@ -49,18 +47,18 @@ impl<'a> Lines<'a> {
         while self.bytes.last().is_some_and(ends) {
             self.bytes.pop();
         }
-        if self.bytes.len() > KEPT {
+        if self.bytes.len() > RETAINED {
             replace_in_place(&mut self.bytes);
         }
         Ok(Some((plain(&self.bytes), whole)))
     }
 
-    /// SHA-256 of all that was read, in hex.
+    /// SHA-256 of the input in hex.
     pub(crate) fn digest(self) -> String {
         self.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Collects up to the next end of a line, which it swallows; whether there was one.
+    /// Reads up to the next newline and drops it; returns whether there was one.
     fn fill(&mut self) -> Result<bool, LineError> {
         loop {
             let available = match self.input.fill_buf() {
@@ -86,7 +84,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What is no UTF-8 becomes `?`: the usual sign for it would make a long line up to three times as long.
+/// Replaces invalid UTF-8 by `?`; U+FFFD would triple the length.
 fn replace_in_place(bytes: &mut [u8]) {
     let mut at = 0;
     while let Err(error) = std::str::from_utf8(&bytes[at..]) {
@@ -101,7 +99,7 @@ fn plain(bytes: &[u8]) -> Cow<'_, str> {
     if text.contains('\u{1b}') { without_codes(&text).into() } else { text }
 }
 
-/// Without the control sequences of terminals (ECMA-48, section 5.4): `ESC [`, parameters, a final letter.
+/// Removes terminal control sequences (ECMA-48, section 5.4): `ESC [`, parameters, a final letter.
 fn without_codes(text: &str) -> String {
     let mut left = String::with_capacity(text.len());
     let mut signs = text.chars().peekable();
@@ -130,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_what_stands_before_its_end_and_the_last_may_have_none() {
+    fn splits_lines_and_accepts_missing_final_newline() {
         for (bytes, lines) in [
             (&b"a\nb\n"[..], vec![("a", true), ("b", true)]),
             (b"a\r\n\nb", vec![("a", true), ("", true), ("b", false)]),
@@ -145,15 +143,15 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_of_what_is_no_text_does_not_grow() {
-        let mut input = vec![0xff_u8; 2 * KEPT];
+    fn invalid_utf8_does_not_grow_a_long_line() {
+        let mut input = vec![0xff_u8; 2 * RETAINED];
         input.extend("é\n".as_bytes());
-        let expected = "?".repeat(2 * KEPT) + "é";
-        assert!(all(&input) == [(expected, true)], "each byte is one sign");
+        let expected = "?".repeat(2 * RETAINED) + "é";
+        assert!(all(&input) == [(expected, true)], "one character per byte");
     }
 
     #[test]
-    fn the_digest_is_that_of_the_file() {
+    fn digest_is_the_sha256_of_the_file() {
         let mut input = &b"abc"[..];
         let mut lines = Lines::new(&mut input);
         while lines.next().expect("short").is_some() {}
@@ -162,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_given_up_before_it_fills_the_memory() {
+    fn rejects_endless_line_before_memory_fills() {
         let mut input = io::BufReader::new(io::repeat(b'x'));
         let mut lines = Lines { longest: 100_000, ..Lines::new(&mut input) };
         assert!(matches!(lines.next(), Err(LineError::TooLong)));

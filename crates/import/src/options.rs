@@ -1,20 +1,20 @@
-//! What the user says about the files.
+//! Import options set by the user.
 
 use std::collections::BTreeSet;
 
 use crate::markdown::column::means;
 
-/// What the user says about the files.
+/// Import options set by the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Columns of tables that are factors, by their headings, whatever they look like.
+    /// Headings of table columns to treat as factors.
     pub factors: Vec<String>,
-    /// Columns of tables that are values, by their headings.
+    /// Headings of table columns to treat as values.
     pub metrics: Vec<String>,
 }
 
 impl Options {
-    /// The columns that the user named and that no table has, whose headings are these.
+    /// Named columns that match none of these headings.
     #[must_use]
     pub fn unknown(&self, columns: &BTreeSet<String>) -> Vec<&str> {
         let known = |wanted: &&String| columns.iter().any(|heading| means(wanted, heading));

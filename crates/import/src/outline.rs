@@ -1,14 +1,13 @@
-//! The headings above a line: Markdown's, and the summaries of folded parts.
-//! Must not know what a heading says.
+//! Tracks the headings above a line: Markdown headings and summaries of `<details>`.
 
 use crate::format::Line;
 
-/// The longest heading that is kept.
+/// Longest heading, in bytes.
 const LONGEST: usize = 200;
-/// The most headings within each other.
+/// Deepest nesting of headings.
 const DEEPEST: usize = 12;
 
-/// Where in the document a line stands.
+/// Position in the document.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     stack: Vec<Part>,
@@ -17,27 +16,27 @@ pub(crate) struct Outline {
 
 #[derive(Debug)]
 enum Part {
-    /// `#` to `######`, with their number.
+    /// `#` to `######`, with the level.
     Heading(usize, String),
-    /// `<details>`, with its summary once that was read.
+    /// `<details>`, with its summary once read.
     Folded(Option<String>),
 }
 
-/// What a line is to the outline.
+/// Effect of a line on the outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// It changes nothing: it may be a log's.
+    /// None: it may be a log line.
     Stays,
-    /// It begins or ends a part, or a block of code: what was under way before it has ended.
+    /// Starts or ends a section or code block, which ends the current test.
     Turns,
 }
 
 impl Outline {
-    /// Takes a line.
+    /// Handles a line.
     pub(crate) fn line(&mut self, line: &Line<'_>) -> Turn {
         let text = line.text.trim();
         let first = text.as_bytes().first();
-        // Nearly every line of a long log ends here.
+        // Fast path for log lines.
         if !matches!(first, Some(b'#' | b'<' | b'`' | b'~' | b'=')) {
             return Turn::Stays;
         }
@@ -63,21 +62,21 @@ impl Outline {
         self.stack.iter().filter_map(written).collect()
     }
 
-    /// `<details>`, `<summary>`, `</details>`: they stand outside of code, so they also end a block that nobody closed.
+    /// `<details>`, `<summary>`, `</details>`: these never occur in code, so they also end an unclosed code block.
     fn folds(&mut self, text: &str) -> bool {
-        let lower = text.to_ascii_lowercase();
-        if lower.starts_with("</details") {
+        let lowercase = text.to_ascii_lowercase();
+        if lowercase.starts_with("</details") {
             self.in_code = false;
             let opened = self.stack.iter().rposition(|part| matches!(part, Part::Folded(_)));
             self.stack.truncate(opened.unwrap_or(self.stack.len()));
             return true;
         }
-        let opens = lower.starts_with("<details");
+        let opens = lowercase.starts_with("<details");
         if opens {
             self.in_code = false;
             self.push(Part::Folded(None));
         }
-        let summary = between(&lower, text, "<summary>", "</summary>");
+        let summary = between(&lowercase, text, "<summary>", "</summary>");
         if let (Some(summary), Some(Part::Folded(title))) = (summary, self.stack.last_mut()) {
             *title = Some(clean(summary));
             return true;
@@ -95,8 +94,8 @@ impl Outline {
             Part::Heading(other, _) => *other < level,
             Part::Folded(_) => true,
         };
-        let kept = self.stack.iter().rposition(within).map_or(0, |last| last + 1);
-        self.stack.truncate(kept);
+        let depth = self.stack.iter().rposition(within).map_or(0, |last| last + 1);
+        self.stack.truncate(depth);
         self.push(Part::Heading(level, clean(written.trim_end_matches('#'))));
         Turn::Turns
     }
@@ -108,14 +107,14 @@ impl Outline {
     }
 }
 
-/// What stands between two tags; to the end of the line where the second is missing.
-fn between<'a>(lower: &str, text: &'a str, open: &str, close: &str) -> Option<&'a str> {
-    let start = lower.find(open)? + open.len();
-    let end = lower[start..].find(close).map_or(text.len(), |end| start + end);
+/// Text between two tags, or up to the end of the line.
+fn between<'a>(lowercase: &str, text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    let start = lowercase.find(open)? + open.len();
+    let end = lowercase[start..].find(close).map_or(text.len(), |end| start + end);
     text.get(start..end)
 }
 
-/// Without Markdown's emphasis and with its special signs read.
+/// Removes emphasis and decodes entities.
 fn clean(text: &str) -> String {
     let plain = text.replace(['`', '*'], "").replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&");
     let words: Vec<&str> = plain.split_whitespace().collect();
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_title_is_every_heading_above_outermost_first() {
+    fn title_is_all_headings_outermost_first() {
         for (text, title) in [
             ("# A\n## B\n", vec!["A", "B"]),
             ("# A\n## B\n### C\n## D\n", vec!["A", "D"]),
@@ -146,7 +145,7 @@ mod tests {
             ),
             ("<details><summary>a</summary>\n## In it\n</details>\n", vec![]),
             ("# A\n```sh\n# a comment\n```\n", vec!["A"]),
-            ("# A\n```sh\nnobody closes it\n<details><summary>B</summary>\n## C\n", vec!["A", "B", "C"]),
+            ("# A\n```sh\nunclosed block\n<details><summary>B</summary>\n## C\n", vec!["A", "B", "C"]),
             ("### Client: `gate` (**`10.1.0.1`**) ###\n", vec!["Client: gate (10.1.0.1)"]),
             ("<details><summary>Host-&gt;VM</summary>\n", vec!["Host->VM"]),
             ("#!/bin/bash\n#no heading\n", vec![]),
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_that_never_ends_takes_no_memory() {
+    fn limits_length_of_headings() {
         let many = "<details><summary>x</summary>\n".repeat(1000);
         assert_eq!(title_after(&many).len(), DEEPEST);
         assert_eq!(title_after(&format!("# {}", "x".repeat(100_000)))[0].len(), LONGEST);

@@ -1,5 +1,4 @@
-//! The summary of `perf trace -s`: system calls with the time from enter to exit, by thread
-//! (perf-trace(1), "-s, --summary"). Must not know other tracers.
+//! The summary of `perf trace -s`: system calls with elapsed time, per thread (perf-trace(1), "-s, --summary").
 
 use units::Nanos;
 
@@ -10,10 +9,9 @@ use crate::{
     quantity::leading_number,
 };
 
-/// How the records call it.
 const FORMAT: &str = "perf trace -s";
 
-/// Reads summaries: a head, then for each thread a line with its name and a table.
+/// Parses summaries: a title, then a thread line and a table per thread.
 #[derive(Debug, Default)]
 pub(crate) struct PerfTrace {
     open: Option<Summary>,
@@ -25,9 +23,9 @@ struct Summary {
     last: u64,
     calls: Calls,
     thread: Option<String>,
-    /// Of the table under way.
+    /// Columns of the current table.
     columns: Vec<String>,
-    /// Its times are in milliseconds, as its second heading says.
+    /// Times are in milliseconds according to the second heading line.
     milliseconds: bool,
     wrong: Places,
 }
@@ -41,7 +39,7 @@ impl Format for PerfTrace {
             return Claim::Claimed;
         }
         if self.open.is_none() && (head(text).is_some() || is_columns(text)) {
-            // Its title was left out.
+            // The title is missing.
             self.open = Some(Summary::new(line.number));
         }
         let Some(summary) = &mut self.open else { return Claim::Declined };
@@ -56,7 +54,7 @@ impl Format for PerfTrace {
         let Some(summary) = self.open.take() else { return };
         if !summary.wrong.is_empty() {
             let (first, wrong) = (summary.first, &summary.wrong);
-            out.note(format!("perf trace's summary at line {first} has no row of it at {wrong}: left out."));
+            out.note(format!("perf trace's summary at line {first}: skipped invalid rows: {wrong}."));
         }
         if !summary.calls.is_empty() {
             let lines = summary.first..=summary.last;
@@ -78,7 +76,7 @@ impl Summary {
         }
     }
 
-    /// Takes a line if it belongs here.
+    /// Handles a line; `false` if it does not belong here.
     fn takes(&mut self, text: &str, line: &Line<'_>) -> bool {
         let words: Vec<&str> = text.split_whitespace().collect();
         if words.is_empty() || words.iter().all(|word| word.bytes().all(|byte| byte == b'-')) {
@@ -104,7 +102,7 @@ impl Summary {
         true
     }
 
-    /// A row: of a table under way, whatever has as many words as it has columns.
+    /// Parses a row: any line with as many words as columns.
     fn row(&mut self, words: &[&str], line: &Line<'_>) -> bool {
         let call = if line.whole { self.call(words) } else { None };
         match call.filter(|call| self.calls.add(call.clone())) {
@@ -151,23 +149,24 @@ fn is_columns(text: &str) -> bool {
 /// Whose calls a table counts.
 enum Head {
     Thread(String),
-    /// Those of all threads.
+    /// All threads.
     Total,
 }
 
-/// Of `CPU 0/KVM (10396), 35468 events, 100.0%` the thread; of `total, 35468 events` that it is nobody's alone.
+/// Parses `CPU 0/KVM (10396), 35468 events, 100.0%` (one thread) or `total, 35468 events`.
 fn head(text: &str) -> Option<Head> {
-    let (who, rest) = text.rsplit_once(", ").filter(|(who, _)| who.contains(" events")).unwrap_or((text, ""));
-    let (who, events) = who.rsplit_once(", ")?;
+    let (thread, rest) =
+        text.rsplit_once(", ").filter(|(thread, _)| thread.contains(" events")).unwrap_or((text, ""));
+    let (thread, events) = thread.rsplit_once(", ")?;
     let counted = events.strip_suffix(" events")?;
     if counted.parse::<u64>().is_err() || !(rest.is_empty() || rest.ends_with('%')) {
         return None;
     }
-    let name = who.rsplit_once(" (").map_or(who, |(name, _)| name);
+    let name = thread.rsplit_once(" (").map_or(thread, |(name, _)| name);
     Some(if name == "total" { Head::Total } else { Head::Thread(name.to_owned()) })
 }
 
-/// Nanoseconds of milliseconds as they are written: `2200.756`.
+/// Milliseconds such as `2200.756`, in nanoseconds.
 fn milliseconds(text: &str) -> Option<Nanos> {
     let (value, rest) = leading_number(text)?;
     let nanos = (value * 1e6).round();
@@ -191,9 +190,9 @@ mod tests {
     }
 
     /// Thread, call, calls, errors, nanoseconds.
-    type Said<'a> = (Option<&'a str>, &'a str, u64, Option<u64>, Option<u64>);
+    type Counted<'a> = (Option<&'a str>, &'a str, u64, Option<u64>, Option<u64>);
 
-    fn said(out: &Out) -> Vec<Said<'_>> {
+    fn counted(out: &Out) -> Vec<Counted<'_>> {
         let calls = out.founds.iter().flat_map(|found| &found.syscalls);
         calls
             .map(|call| {
@@ -208,14 +207,14 @@ mod tests {
                            --------------- --------  ------ -------- --------- --------- ---------     ------\n";
 
     #[test]
-    fn each_thread_has_its_calls_and_equal_ones_are_added_up() {
+    fn counts_calls_per_thread_and_sums_equal_threads() {
         let out = read(&format!(
             "\n Summary of events:\n\n CPU 0/KVM (10396), 35468 events, 60.0%\n\n{HEAD}   ioctl  4  1  2200.756  0.154  550.189  2000.184  87.95%\n\n\
              \n vhost (7), 12 events, 20.0%\n\n{HEAD}   read  3  0  0.003  0.001  0.001  0.001  1.00%\n\n vhost (8), 12 events, 20.0%\n\n\
              {HEAD}   read  5  0  0.004  0.001  0.001  0.001  1.00%\n\n\ntext\n"
         ));
         assert_eq!(
-            said(&out),
+            counted(&out),
             [
                 (Some("CPU 0/KVM"), "ioctl", 4, Some(1), Some(2_200_756_000)),
                 (Some("vhost"), "read", 8, Some(0), Some(7000)),
@@ -225,27 +224,27 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_of_all_threads_and_one_of_an_older_perf_are_read() {
+    fn parses_total_summary_of_older_perf() {
         let out = read(
             " Summary of events:\n total, 24 events\n   syscall  calls  total  min  avg  max  stddev\n   (msec) (msec) (msec) (msec) (%)\n\
              read  5  0.004  0.001  0.001  0.001  1.00%\n",
         );
-        assert_eq!(said(&out), [(None, "read", 5, None, Some(4000))]);
+        assert_eq!(counted(&out), [(None, "read", 5, None, Some(4000))]);
     }
 
     #[test]
-    fn rows_that_are_cut_or_no_numbers_are_left_out_with_their_lines() {
+    fn skips_damaged_rows_with_line_numbers() {
         let out = read(&format!(
             " Summary of events:\n a (1), 2 events, 100.0%\n{HEAD}   read  5  0  nan  0.1  0.1  0.1  1.00%\n\
              write  -5  0  1.0  0.1  0.1  0.1  1.00%\n   close  5  0  1.0  0.1  0.1  0.1  1.00%\n   open  5  0  1.0"
         ));
-        assert_eq!(said(&out), [(Some("a"), "close", 5, Some(0), Some(1_000_000))]);
+        assert_eq!(counted(&out), [(Some("a"), "close", 5, Some(0), Some(1_000_000))]);
         assert!(out.notes[0].contains("lines 6, 7 and 9"), "{:?}", out.notes);
     }
 
     #[test]
-    fn times_without_their_unit_are_unknown() {
+    fn times_without_unit_are_unknown() {
         let out = read(" Summary of events:\n a (1), 2 events\n syscall calls total\n read 5 7\n");
-        assert_eq!(said(&out), [(Some("a"), "read", 5, None, None)]);
+        assert_eq!(counted(&out), [(Some("a"), "read", 5, None, None)]);
     }
 }

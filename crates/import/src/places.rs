@@ -1,12 +1,11 @@
-//! Line numbers for notes: the first few of however many there are.
-//! Must not know what happened there.
+//! Line numbers for notes: the first few, and the number of others.
 
 use std::{fmt, ops::RangeInclusive};
 
-/// How many lines a note names.
+/// Number of lines named in a note.
 const NAMED: usize = 3;
 
-/// Lines at which the same thing happened.
+/// Lines with the same problem.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Places {
     first: Vec<u64>,
@@ -14,10 +13,9 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// It has not happened.
+    /// No lines.
     pub(crate) const NONE: Self = Self { first: Vec::new(), more: 0 };
 
-    /// It happened here too.
     pub(crate) fn add(&mut self, line: u64) {
         if self.first.len() < NAMED {
             self.first.push(line);
@@ -26,12 +24,6 @@ impl Places {
         }
     }
 
-    /// How often it happened.
-    pub(crate) const fn count(&self) -> u64 {
-        self.first.len() as u64 + self.more
-    }
-
-    /// Whether it never happened.
     pub(crate) const fn is_empty(&self) -> bool {
         self.first.is_empty()
     }
@@ -62,15 +54,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_names_the_first_lines_and_counts_the_rest() {
-        let said = |lines: &[u64]| {
+    fn names_first_lines_and_counts_the_rest() {
+        let printed = |lines: &[u64]| {
             let mut places = Places::default();
             lines.iter().for_each(|line| places.add(*line));
             places.to_string()
         };
-        assert_eq!(said(&[7]), "line 7");
-        assert_eq!(said(&[7, 9]), "lines 7 and 9");
-        assert_eq!(said(&[7, 9, 12]), "lines 7, 9 and 12");
-        assert_eq!(said(&[7, 9, 12, 13, 15]), "lines 7, 9, 12 and 2 more");
+        assert_eq!(printed(&[7]), "line 7");
+        assert_eq!(printed(&[7, 9]), "lines 7 and 9");
+        assert_eq!(printed(&[7, 9, 12]), "lines 7, 9 and 12");
+        assert_eq!(printed(&[7, 9, 12, 13, 15]), "lines 7, 9, 12 and 2 more");
     }
 }

@@ -1,15 +1,16 @@
-//! What other programs put before the lines of a log: marks of quoted mail, times, the name of a container or channel.
-//! Must not know formats: a line is offered as it is first, and without this where nobody takes it.
+//! Removes prefixes that other programs add to log lines: quote marks, timestamps, container or channel names.
+//!
+//! A line is first offered to the formats unchanged.
 
-/// So many of them stand before each other at most.
+/// Most prefixes per line.
 const MOST: usize = 8;
-/// A name in brackets or before `|` is no longer than this.
+/// Longest name in brackets or before `|`.
 const LONGEST: usize = 64;
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Without the marks of a quotation: `> > text`.
+/// Removes quote marks: `> > text`.
 pub(crate) fn unquoted(text: &str) -> &str {
     let mut left = text;
     while let Some(after) = left.trim_start().strip_prefix('>') {
@@ -18,7 +19,7 @@ pub(crate) fn unquoted(text: &str) -> &str {
     left
 }
 
-/// Without all that is known to stand before lines; `None` where nothing did.
+/// Removes all known prefixes; `None` if there is none.
 pub(crate) fn stripped(text: &str) -> Option<&str> {
     let mut left = text;
     for _ in 0..MOST {
@@ -33,7 +34,7 @@ pub(crate) fn stripped(text: &str) -> Option<&str> {
     (left.len() < text.len()).then_some(left)
 }
 
-/// `[OUTPUT] `, `[18:00:15] `, `[pod/client-x/iperf3] `; not iperf3's own `[  5]`, `[SUM]`, `[ ID]`, `[TX-C]`.
+/// `[OUTPUT] `, `[18:00:15] `, `[pod/client-x/iperf3] `; not iperf3's `[  5]`, `[SUM]`, `[ ID]`, `[TX-C]`.
 fn bracketed(text: &str) -> Option<&str> {
     let (label, after) = text.strip_prefix('[')?.split_once(']')?;
     let own = matches!(label.trim(), "ID" | "SUM") || label.starts_with("TX-") || label.starts_with("RX-");
@@ -71,7 +72,7 @@ fn date_and_time(text: &str) -> Option<&str> {
     })
 }
 
-/// `host iperf3[4711]: ` and `iperf3[4711]: ` of a system's journal.
+/// `host iperf3[4711]: ` and `iperf3[4711]: ` from the system journal.
 fn source(text: &str) -> Option<&str> {
     let mut words = Words(text);
     let first = words.next()?;
@@ -81,7 +82,7 @@ fn source(text: &str) -> Option<&str> {
     (is_source(first) || words.next().is_some_and(is_source)).then_some(words.0)
 }
 
-/// `client-1  | ` of composed containers.
+/// `client-1  | ` from docker compose.
 fn container(text: &str) -> Option<&str> {
     let (name, after) = text.split_once('|')?;
     let name = name.trim_end();
@@ -100,7 +101,7 @@ fn is_date(word: &str) -> bool {
         && parts.iter().all(|part| all_digits(part))
 }
 
-/// `01:30:50`, perhaps with a fraction, a zone and a colon or comma behind it.
+/// `01:30:50`, optionally with a fraction, a zone, and a trailing colon or comma.
 fn is_time(word: &str) -> bool {
     let clock = word.trim_end_matches([':', ',']);
     let Some((hour, rest)) = clock.split_once(':') else { return false };
@@ -116,7 +117,7 @@ fn all_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Words, and what is left behind them.
+/// Words, with access to the remaining text.
 struct Words<'a>(&'a str);
 
 impl<'a> Words<'a> {
@@ -134,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_before_a_log_is_taken_off() {
+    fn removes_prefixes_of_log_lines() {
         for prefix in [
             "[OUTPUT] ",
             "[pod/client-abc/iperf3] ",
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_their_own_are_left_alone() {
+    fn leaves_other_lines_unchanged() {
         for text in [
             "",
             "[  5]   0.00-1.00   sec  3.17 GBytes",
@@ -168,7 +169,7 @@ mod tests {
             "a | b | c",
             "[link](to)",
             "[x] done",
-            "18:00 is no time",
+            "18:00 is not a time",
             "[   19.069262] balloon: size",
         ] {
             assert_eq!(stripped(text), None, "{text}");

@@ -1,15 +1,14 @@
-//! Numbers as people and tools write them: `23.5 Gbits/sec`, `6,408`, `~15,200/sec`, `+47.4% (15.6 μs)`.
-//! Must not know where they stand: a table, a list or a summary.
+//! Numbers as written by people and tools: `23.5 Gbits/sec`, `6,408`, `~15,200/sec`, `+47.4% (15.6 μs)`.
 
 use crate::unit::{Unit, unit};
 
-/// A number with the unit that stands beside it, if one does.
+/// A number with its unit, if any.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Amount {
     /// As written; finite.
     pub(crate) number: f64,
     pub(crate) unit: Option<Unit>,
-    /// It is marked as no more than about right.
+    /// Marked as approximate.
     pub(crate) approximate: bool,
     /// Written without fraction, separators and exponent.
     pub(crate) plain: bool,
@@ -18,24 +17,24 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    /// In the base unit, by its own unit or else by `unit`; `None` when the two measure different things or it is
-    /// too large to be a number.
+    /// Value in base units, using `unit` if the number has none; `None` if the quantities differ or the value
+    /// overflows.
     pub(crate) fn in_base(&self, unit: Option<Unit>) -> Option<f64> {
-        let by = match (self.unit, unit) {
+        let factor = match (self.unit, unit) {
             (Some(own), Some(other)) if own.quantity != other.quantity => return None,
             (own, other) => own.or(other).map_or(1.0, |unit| unit.factor),
         };
-        let value = self.number * by;
+        let value = self.number * factor;
         value.is_finite().then(|| as_written(value))
     }
 }
 
-/// Without what the multiplication added: 32.3 μs are 32300 ns, not 32299.999999999996.
+/// Removes the rounding error of a multiplication: 32.3 μs are 32300 ns, not 32299.999999999996.
 pub(crate) fn as_written(value: f64) -> f64 {
     format!("{value:.14e}").parse().unwrap_or(value)
 }
 
-/// Reads a number with its unit. What follows in round brackets is a remark; any other rest makes it no number.
+/// Parses a number with unit. A remark in parentheses may follow; anything else makes it invalid.
 pub(crate) fn amount(text: &str) -> Option<Amount> {
     let text = text.trim();
     let exact = text.trim_start_matches(['~', '≈']).trim_start();
@@ -53,7 +52,7 @@ pub(crate) fn amount(text: &str) -> Option<Amount> {
     })
 }
 
-/// The number that a text begins with, and what follows it. Commas count only where they part thousands.
+/// Number at the start of a text and the rest. Commas are allowed only as thousands separators.
 pub(crate) fn leading_number(text: &str) -> Option<(f64, &str)> {
     let rest = leading_rest(text);
     let written = &text[..text.len() - rest.len()];
@@ -67,14 +66,14 @@ pub(crate) fn leading_number(text: &str) -> Option<(f64, &str)> {
     f64::is_finite(value).then_some((value, rest))
 }
 
-/// A whole number, commas between thousands allowed; `None` when anything else stands in it.
+/// An integer, with or without thousands separators; `None` for anything else.
 pub(crate) fn whole(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
     (digits && parts_thousands(text)).then(|| text.replace(',', "").parse().ok())?
 }
 
-/// What follows the characters that can belong to a number.
+/// Text after the characters of a number.
 fn leading_rest(text: &str) -> &str {
     let bytes = text.as_bytes();
     let mut end = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
@@ -92,7 +91,7 @@ fn leading_rest(text: &str) -> &str {
     &text[end..]
 }
 
-/// Whether commas, where there are any, stand before every three digits.
+/// Whether commas, if any, separate groups of three digits.
 fn parts_thousands(digits: &str) -> bool {
     let mut groups = digits.split(',');
     let first = groups.next().unwrap_or_default();
@@ -100,7 +99,7 @@ fn parts_thousands(digits: &str) -> bool {
     !first.is_empty() && (parted.peek().is_none() || first.len() <= 3) && groups.all(|group| group.len() == 3)
 }
 
-/// Without a remark in round brackets at the end.
+/// Removes a trailing remark in parentheses.
 fn without_remark(text: &str) -> &str {
     match text.find('(') {
         Some(at) if text.ends_with(')') => text[..at].trim_end(),
@@ -108,7 +107,7 @@ fn without_remark(text: &str) -> &str {
     }
 }
 
-/// Of `± 0.3 Gbits/sec` the unit: the spread is not kept.
+/// Removes the spread of `± 0.3 Gbits/sec` but not its unit.
 fn without_spread(text: &str) -> &str {
     let Some(spread) = ["±", "+/-", "+-"].iter().find_map(|sign| text.strip_prefix(sign)) else {
         return text;
@@ -122,7 +121,7 @@ mod tests {
     use workload::Quantity::{BitRate, Count, PerSecond, Plain, Share, Size, Time};
 
     #[test]
-    fn a_number_is_read_with_its_unit() {
+    fn parses_numbers_with_units() {
         for (text, quantity, value) in [
             ("23.5 Gbits/sec", BitRate, 23.5e9),
             ("9.60 Gbit/s", BitRate, 9.6e9),
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn how_a_number_is_written_is_kept() {
+    fn records_how_a_number_is_written() {
         let written = |text| amount(text).map(|amount| (amount.plain, amount.whole, amount.approximate));
         assert_eq!(written("128"), Some((true, true, false)));
         assert_eq!(written("6,408"), Some((false, true, false)));
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_none() {
+    fn rejects_other_text() {
         for text in [
             "",
             "-",
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_in_a_unit_of_something_else_has_no_value() {
+    fn rejects_unit_of_another_quantity() {
         let gigabits = unit("Gbit/sec");
         assert_eq!(amount("12.7").and_then(|amount| amount.in_base(gigabits)), Some(12.7e9));
         assert_eq!(amount("12.7 Mbit/s").and_then(|amount| amount.in_base(gigabits)), Some(12.7e6));
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_part_thousands_or_do_not() {
+    fn parses_integers_with_and_without_separators() {
         assert_eq!(whole("70,482,702,503"), Some(70_482_702_503));
         assert_eq!(whole("1000"), Some(1000));
         for text in ["", "1,00", "-1", "1.0", "1000,000", "99999999999999999999", ",100"] {

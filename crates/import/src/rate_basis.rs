@@ -1,20 +1,20 @@
-//! Which end's word a stream's rate is, and of which direction. Must not know how a log was read.
+//! Which end and direction a stream's rate comes from.
 
 use workload::{Direction, Flow, Measurement};
 
-/// What a test's rate is made of.
+/// Basis of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RateBasis {
-    /// What arrived, of every direction.
+    /// Received bytes of every direction.
     Received,
-    /// What was sent: nobody tells what arrived.
+    /// Sent bytes; received bytes are unknown.
     Sent,
-    /// What arrived of one of two directions.
+    /// Received bytes of one of two directions.
     Half(Direction),
 }
 
 impl RateBasis {
-    /// What is known of this; `None` where it is no stream.
+    /// `None` unless this is a stream.
     pub(crate) fn of(measurement: &Measurement) -> Option<Self> {
         let Measurement::Stream(stream) = measurement else { return None };
         let arrived = |flow: &&Flow| !flow.receiver.intervals.is_empty();
@@ -31,7 +31,7 @@ impl RateBasis {
         })
     }
 
-    /// As a level of a factor.
+    /// Name as a factor level.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Received => "received",
@@ -41,18 +41,18 @@ impl RateBasis {
         }
     }
 
-    /// What the reader must know of tests like this; `None` where all is as usual.
+    /// Note on the missing data, if any.
     pub(crate) const fn note(self) -> Option<&'static str> {
         match self {
             Self::Received => None,
             Self::Sent => {
-                Some("nobody tells what arrived, so the rate is what was sent; the receiver's log is missing")
+                Some("received bytes are unknown, so the rate is the sender's; the receiver's log is missing")
             }
             Self::Half(Direction::Reverse) => Some(
-                "it went in both directions, and only what arrived at the client is known; the server's log is missing",
+                "bidirectional test: only the bytes received by the client are known; the server's log is missing",
             ),
             Self::Half(_) => Some(
-                "it went in both directions, and only what arrived at the server is known; the client's log is missing",
+                "bidirectional test: only the bytes received by the server are known; the client's log is missing",
             ),
         }
     }

@@ -1,5 +1,4 @@
-//! One file from its first line to its last: every line is offered to the formats, every test handed on at once.
-//! Must not know which tests belong together, nor where they are kept.
+//! Reads one file: offers every line to the formats and passes on each test immediately.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,33 +22,33 @@ use crate::{
     prefix, unread,
 };
 
-/// Longer lines are no row of a log; only a document may stand in one.
+/// Longer lines are not log rows; they can only contain a JSON document.
 const LONGEST_ROW: usize = 64 << 10;
 
-/// The most notes on one file; of more only the number is told.
+/// Limit on notes per file; the rest is counted.
 const MOST_NOTES: usize = 100;
 
-/// The most headings of columns that are remembered.
+/// Limit on column headings stored.
 const MOST_COLUMNS: usize = 1000;
 
-/// What was read of a file, beside its tests.
+/// Report on a file, apart from its tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileReport {
-    /// Its name, digest, lines and formats.
+    /// Name, digest, number of lines and formats.
     pub file: ImportedFile,
-    /// What is missing or was left out, in full sentences that name file and line.
+    /// Missing or skipped input: full sentences with file and line.
     pub notes: Vec<String>,
-    /// Those on tables: of interest where tables count.
+    /// Notes on tables, relevant if tables are imported.
     pub table_notes: Vec<String>,
-    /// Headings of the columns of its tables; of very many only the first.
+    /// Column headings of its tables, up to a limit.
     pub columns: BTreeSet<String>,
 }
 
-/// Reads a file to its end. Every test goes to `each` as soon as it is complete, so that memory is bounded whatever
-/// the file's size.
+/// Reads a file. Passes every test to `each` as soon as it is complete, so memory is bounded for any file size.
 ///
 /// # Errors
-/// When the file cannot be read, is no text, or holds nothing that is known; when `each` fails.
+///
+/// If the file cannot be read, is not text or has no supported log, or if `each` fails.
 pub fn read<E>(
     name: &str,
     input: &mut dyn BufRead,
@@ -62,7 +61,7 @@ pub fn read<E>(
     read_text(name, input, options, each)
 }
 
-/// Reads what is not, or no more, compressed.
+/// Reads uncompressed text.
 fn read_text<E>(
     name: &str,
     input: &mut dyn BufRead,
@@ -90,24 +89,24 @@ fn read_text<E>(
     reader.report(name, lines)
 }
 
-/// The state of one reading.
+/// State while reading a file.
 struct Reader<'a, E> {
     formats: Vec<Box<dyn Format>>,
     documents: Vec<Box<dyn Document>>,
     outline: Outline,
     collector: Collector,
     out: Out,
-    /// The format that took the last line is asked first.
+    /// Index of the format that claimed the last line; it is tried first.
     latest: usize,
-    /// Formats that found something, in the order in which they did.
+    /// Formats found, in order of appearance.
     found: Vec<String>,
     notes: Vec<String>,
     table_notes: Vec<String>,
     more_notes: usize,
     columns: BTreeSet<String>,
-    /// Lines that are too long for a row.
+    /// Lines too long for a row.
     long: Places,
-    /// Lines that look like a log and were not read, by whose they are.
+    /// Skipped lines that look like a log, by tool.
     unread: BTreeMap<&'static str, Places>,
     each: &'a mut dyn FnMut(ImportedTest) -> Result<(), E>,
 }
@@ -139,9 +138,9 @@ impl<'a, E> Reader<'a, E> {
             self.document(&text, &lines);
         }
         if let Some(lines) = collected.broken.filter(|lines| lines.end() > lines.start()) {
-            // Code has braces too: only what looks like a document that was cut off is worth a note.
+            // Code has braces too, so only a multi-line document is worth a note.
             let (first, last) = (lines.start(), lines.end());
-            self.out.note(format!("lines {first} to {last}: a JSON document breaks off here"));
+            self.out.note(format!("lines {first} to {last}: truncated JSON document"));
         }
         if collected.claim == Claim::Claimed {
             return self.hand_on();
@@ -162,7 +161,7 @@ impl<'a, E> Reader<'a, E> {
         self.hand_on()
     }
 
-    /// To every document's format, and what none takes again in its parts: others keep documents in theirs.
+    /// Offers a document to every format, then its nested documents: some tools embed logs of others.
     fn document(&mut self, text: &str, lines: &RangeInclusive<u64>) {
         let (documents, out) = (&mut self.documents, &mut self.out);
         let mut read = |text: &str| {
@@ -174,8 +173,8 @@ impl<'a, E> Reader<'a, E> {
         }
     }
 
-    /// Without what stands before it, and else as it is: a line that means nothing ends what is under way. A row of a
-    /// table may begin with a date of its own.
+    /// Offers a line without its prefix, then unchanged, since a table row may start with a date. An unclaimed line
+    /// ends the current test.
     fn offer(&mut self, line: &Line<'_>) {
         let bare = prefix::stripped(line.text).map(|text| Line { text, ..*line });
         let in_table = self.latest + 1 == self.formats.len();
@@ -185,8 +184,8 @@ impl<'a, E> Reader<'a, E> {
                 return;
             }
         }
-        if let Some(whose) = unread::whose(line.text) {
-            self.out.unread(whose, line.number);
+        if let Some(output) = unread::output(line.text) {
+            self.out.unread(output, line.number);
         }
     }
 
@@ -201,7 +200,7 @@ impl<'a, E> Reader<'a, E> {
         Claim::Declined
     }
 
-    /// What is under way has ended.
+    /// Ends the current test.
     fn turn(&mut self) -> Result<(), E> {
         self.formats.iter_mut().for_each(|format| format.end(&mut self.out));
         self.documents.iter_mut().for_each(|document| document.end(&mut self.out));
@@ -216,8 +215,8 @@ impl<'a, E> Reader<'a, E> {
                 if kept.len() < MOST_NOTES { kept.push(note) } else { self.more_notes += 1 }
             }
         }
-        for (whose, line) in self.out.unread.drain(..) {
-            self.unread.entry(whose).or_default().add(line);
+        for (output, line) in self.out.unread.drain(..) {
+            self.unread.entry(output).or_default().add(line);
         }
         for column in self.out.columns.drain(..) {
             if self.columns.len() < MOST_COLUMNS {
@@ -238,18 +237,17 @@ impl<'a, E> Reader<'a, E> {
 
     fn end(&mut self, last: u64) -> Result<(), E> {
         if !self.long.is_empty() {
-            self.out.note(format!("{}: longer than 64 KiB, so no row of a log; left out", self.long));
+            self.out.note(format!("{}: skipped: lines over 64 KiB are not log rows", self.long));
         }
         if let Some(lines) = self.collector.end(last) {
             let place = places::lines(&lines);
-            self.out.note(format!("{place}: a JSON document breaks off at the end of the file"));
+            self.out.note(format!("{place}: JSON document truncated by the end of the file"));
         }
         self.turn()?;
         self.formats.iter_mut().for_each(|format| format.finish(&mut self.out));
         self.hand_on()?;
-        for (whose, places) in &self.unread {
-            let what = if places.count() == 1 { "this is" } else { "these are" };
-            self.notes.push(format!("{places}: {what} {whose}"));
+        for (output, places) in &self.unread {
+            self.notes.push(format!("{places}: skipped {output}"));
         }
         Ok(())
     }
@@ -259,7 +257,7 @@ impl<'a, E> Reader<'a, E> {
             return Err(ImportError::Empty { name: name.to_owned() });
         }
         if self.more_notes > 0 {
-            self.notes.push(format!("{} more of such notes are left out", self.more_notes));
+            self.notes.push(format!("{} similar notes are not shown", self.more_notes));
         }
         let (name, number) = (name.to_owned(), lines.number);
         if self.found.is_empty() {
@@ -275,24 +273,26 @@ impl<'a, E> Reader<'a, E> {
     }
 }
 
-/// Files that are no text are told by their first bytes.
+/// Rejects binary files by their first bytes.
 fn refuse_other_kinds<E>(name: &str, input: &mut dyn BufRead) -> Result<(), ImportError<E>> {
     let head = input.fill_buf().map_err(|source| ImportError::Read { name: name.to_owned(), source })?;
     if head.is_empty() {
         return Err(ImportError::Empty { name: name.to_owned() });
     }
     let what = match head {
-        [0x1f, 0x8b, ..] => "it is compressed twice; unpack it first (gunzip)",
-        [b'(', 0xb5, 0x2f, 0xfd, ..] => "it is compressed; unpack it first (zstd -d)",
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "it is UTF-16; make it UTF-8 first (iconv -f UTF-16 -t UTF-8)",
-        [0x89, b'P', b'N', b'G', ..] => "it is a PNG picture",
-        [0x7f, b'E', b'L', b'F', ..] => "it is a program or a core file (ELF)",
-        [b'%', b'P', b'D', b'F', ..] => "it is a PDF document",
-        [b'P', b'K', 3, 4, ..] => "it is a ZIP archive; unpack it first",
-        head if head.starts_with(b"SQLite format 3") => {
-            "it is a database; runs of plumb are named, not imported"
+        [0x1f, 0x8b, ..] => "it is compressed twice; decompress it first (gunzip)",
+        [b'(', 0xb5, 0x2f, 0xfd, ..] => "it is compressed; decompress it first (zstd -d)",
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            "it is UTF-16; convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)"
         }
-        head if head[..head.len().min(4096)].contains(&0) => "it holds bytes that no text has",
+        [0x89, b'P', b'N', b'G', ..] => "it is a PNG image",
+        [0x7f, b'E', b'L', b'F', ..] => "it is an ELF executable or core file",
+        [b'%', b'P', b'D', b'F', ..] => "it is a PDF document",
+        [b'P', b'K', 3, 4, ..] => "it is a ZIP archive; extract it first",
+        head if head.starts_with(b"SQLite format 3") => {
+            "it is a database; pass stored runs to plumb by name instead of importing them"
+        }
+        head if head[..head.len().min(4096)].contains(&0) => "it contains NUL bytes",
         _ => return Ok(()),
     };
     Err(ImportError::NotText { name: name.to_owned(), what })
@@ -307,14 +307,14 @@ mod tests {
     fn error_of(bytes: &[u8]) -> String {
         let mut input = bytes;
         let read = read::<Infallible>("a.log", &mut input, &Options::default(), &mut |_| Ok(()));
-        read.expect_err("nothing is in it").to_string()
+        read.expect_err("nothing to import").to_string()
     }
 
     #[test]
-    fn lines_that_are_too_long_are_told_and_what_breaks_off_is_said_first() {
+    fn notes_overlong_lines_and_truncated_documents() {
         for (text, words) in [
-            (format!("{}\n", "x".repeat(70_000)), "a.log: line 1: longer than 64 KiB"),
-            ("{\"start\": {\"a\": 1,".to_owned(), "a.log: line 1: a JSON document breaks off"),
+            (format!("{}\n", "x".repeat(70_000)), "a.log: line 1: skipped: lines over 64 KiB"),
+            ("{\"start\": {\"a\": 1,".to_owned(), "a.log: line 1: JSON document truncated"),
         ] {
             let error = error_of(text.as_bytes());
             assert!(error.contains(words), "{error}");
@@ -322,13 +322,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_log_is_refused_with_what_was_looked_for() {
+    fn rejects_other_files_and_lists_supported_formats() {
         for (bytes, words) in [
             (&b""[..], "a.log is empty"),
-            (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
-            (b"\x7fELF\x02\x01", "a core file"),
+            (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+            (b"\x7fELF\x02\x01", "core file"),
             (b"\xff\xfei\0p\0", "UTF-16"),
-            (b"a\0b", "bytes that no text has"),
+            (b"a\0b", "NUL bytes"),
             (b"only words\nof prose\n", "nothing to import in a.log: none of its 2 lines"),
             (b"\xfe prose \x80\n", "nothing to import"),
         ] {

@@ -1,5 +1,4 @@
-//! Round trips gathered into intervals of equal length, of which there are never too many.
-//! Must not know where they come from.
+//! Groups round trips into a bounded number of intervals of equal length.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -9,20 +8,20 @@ use std::{
 use units::Nanos;
 use workload::{LatencyHistogram, PingPongInterval};
 
-/// Intervals are this long, or twice, or four times it in a long log.
+/// Initial interval length in nanoseconds; doubles for long logs.
 const LENGTH: u64 = 100_000_000;
 
-/// So many are kept; of more, neighbours are merged.
+/// Limit on intervals; beyond it neighbours are merged.
 const MOST: u64 = 2048;
 
-/// And so many for each round trip: two of them an hour apart are no thousand intervals.
+/// Limit per round trip, for logs with few round trips over a long time.
 const EACH: u64 = 32;
 
-/// Intervals in order of time.
+/// Intervals in time order.
 #[derive(Debug)]
 pub(crate) struct Intervals {
     length: u64,
-    /// Those in which something ended, by their place: a log may be silent for years.
+    /// Non-empty intervals by index; a log may have gaps of years.
     done: BTreeMap<u64, LatencyHistogram>,
     place: u64,
     current: LatencyHistogram,
@@ -35,27 +34,27 @@ impl Default for Intervals {
 }
 
 impl Intervals {
-    /// Counts a round trip that ended at this time since the first message; one that ended before the interval
-    /// under way counts in it.
+    /// Adds a round trip by its end, relative to the first message. If it ended before the current interval, it
+    /// counts in the current one.
     pub(crate) fn record(&mut self, ended: Nanos, took: Nanos) {
         while ended.0 / self.length >= MOST {
             self.double();
         }
         let place = ended.0 / self.length;
         if place > self.place {
-            self.put_down();
+            self.store_current();
             self.place = place;
         }
         self.current.record(took);
     }
 
-    /// All of them; the last ends with the log.
+    /// All intervals; the last ends with the log.
     pub(crate) fn finish(mut self, elapsed: Nanos) -> Vec<PingPongInterval> {
-        self.put_down();
+        self.store_current();
         let round_trips: u64 = self.done.values().map(LatencyHistogram::count).sum();
         while self.count() > round_trips.saturating_mul(EACH) {
             self.double();
-            self.put_down();
+            self.store_current();
         }
         let silent = LatencyHistogram::new().packed();
         let interval = |place: u64| PingPongInterval {
@@ -68,12 +67,12 @@ impl Intervals {
         (0..self.count()).map(interval).collect()
     }
 
-    /// Up to the last one in which something ended.
+    /// Number of intervals up to the last non-empty one.
     fn count(&self) -> u64 {
         self.done.last_key_value().map_or(0, |(place, _)| place + 1)
     }
 
-    fn put_down(&mut self) {
+    fn store_current(&mut self) {
         let current = mem::take(&mut self.current);
         if current.count() > 0 {
             self.done.insert(self.place, current.packed());
@@ -106,21 +105,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_round_trip_is_in_the_interval_in_which_it_ended() {
+    fn round_trips_count_in_the_interval_of_their_end() {
         let mut intervals = Intervals::default();
         for ended in [0, 50, 99, 100, 350, 349] {
             intervals.record(Nanos(ended * 1_000_000), Nanos(1000));
         }
         let all = intervals.finish(Nanos(360_000_000));
-        let said: Vec<_> = all
+        let counts: Vec<_> = all
             .iter()
             .map(|one| (one.start.0 / 1_000_000, one.end.0 / 1_000_000, one.round_trips.count()))
             .collect();
-        assert_eq!(said, [(0, 100, 3), (100, 200, 1), (200, 300, 0), (300, 360, 2)]);
+        assert_eq!(counts, [(0, 100, 3), (100, 200, 1), (200, 300, 0), (300, 360, 2)]);
     }
 
     #[test]
-    fn a_long_log_has_longer_intervals_and_loses_none() {
+    fn long_log_has_longer_intervals_without_losses() {
         let mut intervals = Intervals::default();
         for at in 0..5000 {
             intervals.record(Nanos(at * LENGTH), Nanos(1000 + at));
@@ -132,9 +131,9 @@ mod tests {
     }
 
     #[test]
-    fn a_silence_of_years_costs_no_more_than_one_of_seconds() {
+    fn gap_of_years_costs_no_memory() {
         let mut intervals = Intervals::default();
-        // Each is twice as far as the one before: every one of them doubles the length.
+        // Each time is double the one before, so each doubles the length.
         let times: Vec<u64> = (0..64).map(|power| 1 << power).chain([u64::MAX]).collect();
         for &at in &times {
             intervals.record(Nanos(at), Nanos(1000));

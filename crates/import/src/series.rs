@@ -1,21 +1,20 @@
-//! Interval series of bounded length: a log may go on for days.
-//! Must not know where the intervals come from.
+//! Interval series of bounded length.
 
 use units::Nanos;
 use workload::Interval;
 
-/// The most intervals that are kept of one end of a test, over all its connections: 4 hours and a half of one
-/// stream, a sample a second. With both ends in memory, as values and as the text that is kept, that is some 80 MB.
+/// Limit on intervals of one end over all connections: 4.5 hours of one stream at one sample per second. With both
+/// ends this needs about 80 MB.
 pub(crate) const MOST: usize = 16_384;
 
-/// Two intervals follow one another when no more than this lies between: logs round times to 10 ms.
+/// Tolerated gap between consecutive intervals: logs round times to 10 ms.
 const ROUNDED: Nanos = Nanos(11_000_000);
 
-/// The intervals of one end of one connection; each the sum of `stride` that were written.
+/// Intervals of one end of a connection, each the sum of `stride` logged ones.
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
     kept: Vec<Interval>,
-    /// Those that wait for more to make one that is kept, and how many they are.
+    /// A partial sum and the number of intervals in it.
     pending: Option<(Interval, u32)>,
     stride: u32,
 }
@@ -27,70 +26,70 @@ impl Default for Series {
 }
 
 impl Series {
-    /// One that is complete.
+    /// A complete series.
     pub(crate) const fn of(intervals: Vec<Interval>) -> Self {
         Self { kept: intervals, pending: None, stride: 1 }
     }
 
-    /// Adds up intervals until at most so many are left, or none follow one another any more.
+    /// Merges intervals until at most `most` remain or no consecutive ones are left.
     pub(crate) fn into_at_most(mut self, most: usize) -> Vec<Interval> {
         let mut before = usize::MAX;
         while self.len() > most && self.len() < before {
             before = self.len();
-            self.add_up(before.div_ceil(most) as u32);
+            self.merge(before.div_ceil(most) as u32);
         }
         self.kept.extend(self.pending.take().map(|(interval, _)| interval));
         self.kept.shrink_to_fit();
         self.kept
     }
 
-    /// Intervals that are kept.
+    /// Number of stored intervals.
     pub(crate) fn len(&self) -> usize {
         self.kept.len() + usize::from(self.pending.is_some())
     }
 
-    /// All of them, in order.
+    /// All intervals in order.
     pub(crate) fn intervals(&self) -> impl Iterator<Item = &Interval> {
         self.kept.iter().chain(self.pending.iter().map(|(interval, _)| interval))
     }
 
-    /// Those after the warm-up.
+    /// Intervals after the warm-up.
     pub(crate) fn measured(&self) -> impl Iterator<Item = &Interval> {
         self.intervals().filter(|interval| !interval.warmup)
     }
 
-    /// What the intervals after the warm-up carried.
+    /// Bytes after the warm-up.
     pub(crate) fn bytes(&self) -> f64 {
         self.measured().map(|interval| interval.bytes.0 as f64).sum()
     }
 
-    /// When the last interval ended.
+    /// End of the last interval.
     pub(crate) fn end(&self) -> Option<Nanos> {
         self.last().map(|interval| interval.end)
     }
 
-    /// How long the last interval is; 0 without one.
+    /// Length of the last interval; 0 without one.
     pub(crate) fn last_length(&self) -> Nanos {
         self.last().map(|interval| interval.end - interval.start).unwrap_or_default()
     }
 
-    /// How many intervals of the log make one of these.
+    /// Logged intervals per stored one.
     pub(crate) const fn stride(&self) -> u32 {
         self.stride
     }
 
-    /// Adds the one that follows.
+    /// Appends an interval.
     pub(crate) fn push(&mut self, interval: Interval) {
         self.add(interval, 1);
     }
 
-    /// Makes one of every two.
+    /// Merges pairs.
     pub(crate) fn halve(&mut self) {
-        self.add_up(2);
+        self.merge(2);
     }
 
-    /// Makes one of so many.
-    fn add_up(&mut self, each: u32) {
+    /// Merges groups of `each` intervals.
+    fn merge(&mut self, each: u32) {
         let Self { kept, pending, stride } = std::mem::take(self);
         self.stride = stride.saturating_mul(each);
         self.kept.reserve(kept.len() / each as usize + 1);
@@ -98,7 +97,7 @@ impl Series {
         pending.into_iter().for_each(|(interval, count)| self.add(interval, count));
     }
 
-    /// Adds the sum of so many.
+    /// Appends the sum of `count` intervals.
     fn add(&mut self, interval: Interval, count: u32) {
         let pending = match self.pending.take() {
             Some((before, sum)) if follows(&before, &interval) => (before.and(&interval), sum + count),
@@ -110,12 +109,11 @@ impl Series {
         if pending.1 >= self.stride { self.kept.push(pending.0) } else { self.pending = Some(pending) }
     }
 
-    /// Whether the last one lies in the warm-up.
     pub(crate) fn ends_in_warmup(&self) -> bool {
         self.last().is_some_and(|interval| interval.warmup)
     }
 
-    /// Leaves out those that end later than this.
+    /// Drops intervals that end later.
     pub(crate) fn trim(&mut self, latest: Nanos) {
         self.pending = self.pending.filter(|(interval, _)| interval.end <= latest);
         while self.kept.last().is_some_and(|interval| interval.end > latest) {
@@ -123,7 +121,7 @@ impl Series {
         }
     }
 
-    /// All of them, in order.
+    /// All intervals in order.
     pub(crate) fn into_intervals(mut self) -> Vec<Interval> {
         self.kept.extend(self.pending.map(|(interval, _)| interval));
         self.kept
@@ -134,7 +132,7 @@ impl Series {
     }
 }
 
-/// Whether the second goes on where the first ended, both warm or both not.
+/// Whether the intervals are adjacent and both inside or both after the warm-up.
 fn follows(first: &Interval, second: &Interval) -> bool {
     first.warmup == second.warmup
         && second.start - first.end <= ROUNDED
@@ -164,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn halved_intervals_cover_the_same_time_and_bytes_and_the_warm_up_stays_apart() {
+    fn halving_preserves_time_bytes_and_warmup() {
         let mut series = Series::default();
         (0..8).for_each(|start| series.push(second(start)));
         series.halve();
@@ -176,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_has_no_more_than_so_many_intervals_of_all_its_time() {
+    fn limits_intervals_without_losing_time() {
         let all: Vec<Interval> = (3..63).map(second).collect();
         let few = Series::of(all).into_at_most(16);
         assert_eq!((few.len(), few[0].start, few[14].end), (15, Nanos::from_secs(3), Nanos::from_secs(63)));
@@ -186,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_apart_is_not_made_one() {
+    fn does_not_merge_across_gaps() {
         let mut series = Series::default();
         [3, 4, 7, 8].into_iter().for_each(|start| series.push(second(start)));
         series.halve();

@@ -1,6 +1,6 @@
-//! What tables and tools call the numbers that sum up a distribution. Must not know what was measured.
+//! Names of statistics of a distribution in tables and tools.
 
-/// The one name of a statistic: `p50` of `50th (Median)`, `min` of `Minimum`; `None` for anything else.
+/// Canonical name: `p50` for `50th (Median)`, `min` for `Minimum`; `None` for other text.
 pub(crate) fn statistic(text: &str) -> Option<String> {
     let text = text.trim().to_lowercase();
     let text = match text.find('(') {
@@ -19,7 +19,7 @@ pub(crate) fn statistic(text: &str) -> Option<String> {
     Some(named.to_owned())
 }
 
-/// Where a list of statistics begins: with the one that stands for all of them.
+/// Sort key of a statistic, the representative one first.
 pub(crate) fn rank(name: &str) -> u8 {
     match name {
         "p50" => 0,
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statistics_have_one_name_however_they_are_written() {
+    fn normalizes_names_of_statistics() {
         for (text, name) in [
             ("Min", "min"),
             ("<MAX>", "max"),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sums_up_no_distribution_has_none() {
+    fn rejects_other_names() {
         for text in
             ["", "50", "p", "pth", "101st", "-1%", "nanth", "p1e1", "BM-BM", "percentile", "port 5", "infth"]
         {

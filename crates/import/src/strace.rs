@@ -1,8 +1,7 @@
-//! The table of `strace -c`: calls, failed calls and time by system call (strace(1), "-c, --summary-only").
-//! Must not know other tracers.
+//! The table of `strace -c`: calls, errors and time per system call (strace(1), "-c, --summary-only").
 //!
-//! Its seconds are CPU time in the kernel unless `-w` was given, and the table does not tell which. Calls that do
-//! nothing but sleep do: 550 ms each of a CPU is no `clock_nanosleep`.
+//! The seconds are kernel CPU time unless `-w` was given, which the table does not show. Calls that only sleep reveal
+//! it: a `clock_nanosleep` does not use 550 ms of CPU time.
 
 use units::Nanos;
 
@@ -12,18 +11,17 @@ use crate::{
     places::Places,
 };
 
-/// How the records call it.
 const FORMAT: &str = "strace -c";
 
-/// A call that only sleeps takes no more of a CPU than this, in microseconds.
+/// Most CPU time per call of one that only sleeps, in microseconds.
 const LONGEST_AWAKE: f64 = 1000.0;
 
-/// Reads tables as strace writes them at the end of its trace.
+/// Parses tables at the end of strace's output.
 #[derive(Debug, Default)]
 pub(crate) struct Strace {
     open: Option<Table>,
-    /// What the seconds were last said to be taken for: the time from enter to exit, or that on a CPU.
-    told_elapsed: Option<bool>,
+    /// Meaning of the seconds in the last note: elapsed time, or CPU time.
+    noted_elapsed: Option<bool>,
 }
 
 #[derive(Debug)]
@@ -32,7 +30,7 @@ struct Table {
     last: u64,
     columns: Vec<String>,
     calls: Calls,
-    /// The longest average of a call that sleeps, in microseconds.
+    /// Longest average of a sleeping call, in microseconds.
     asleep: f64,
     wrong: Places,
 }
@@ -68,13 +66,13 @@ impl Format for Strace {
 }
 
 impl Strace {
-    /// The last line: its sum shows whether all rows are there.
+    /// Handles the last line, whose sum shows whether all rows are present.
     fn total(&mut self, words: &[&str], line: u64, out: &mut Out) {
         let Some(table) = self.open.take() else { return };
         let calls = table.calls.count().to_string();
         if !words.contains(&calls.as_str()) {
             out.note(format!(
-                "strace's table at line {}: its rows have {calls} calls, which is not its total at line {line}.",
+                "strace's table at line {}: its rows have {calls} calls, which differs from the total at line {line}.",
                 table.first
             ));
         }
@@ -84,7 +82,7 @@ impl Strace {
     fn broken(&mut self, out: &mut Out) {
         let Some(table) = self.open.take() else { return };
         out.note(format!(
-            "strace's table at line {} breaks off after line {}: what stands in it was read.",
+            "strace's table at line {} is truncated after line {}; the rows before that were imported.",
             table.first, table.last
         ));
         self.found(table, out);
@@ -92,18 +90,21 @@ impl Strace {
 
     fn found(&mut self, mut table: Table, out: &mut Out) {
         if !table.wrong.is_empty() {
-            out.note(format!("strace's table at line {}: no row at {}: left out.", table.first, table.wrong));
+            out.note(format!(
+                "strace's table at line {}: skipped invalid rows: {}.",
+                table.first, table.wrong
+            ));
         }
         if table.calls.is_empty() {
             return;
         }
         let elapsed = table.asleep > LONGEST_AWAKE;
-        if self.told_elapsed.replace(elapsed) != Some(elapsed) {
+        if self.noted_elapsed.replace(elapsed) != Some(elapsed) {
             out.note(format!(
-                "strace's table at line {} does not say what its seconds are: taken for {}.",
+                "strace's table at line {} does not show what its seconds are; treated as {}.",
                 table.first,
                 if elapsed {
-                    "the time from enter to exit (-w), because calls that sleep have more than a millisecond each"
+                    "elapsed time from enter to exit (-w), because sleeping calls average over a millisecond"
                 } else {
                     "CPU time in the kernel, as without -w"
                 }
@@ -133,7 +134,7 @@ impl Table {
         }
     }
 
-    /// A row; where nothing failed, the column of errors is empty.
+    /// Parses a row; the errors column is empty if no call failed.
     fn call(&self, words: &[&str]) -> Option<Call> {
         let errors = self.columns.iter().position(|column| column == "errors");
         let missing = self.columns.len().checked_sub(words.len())?;
@@ -187,7 +188,7 @@ impl Table {
     }
 }
 
-/// The columns of a heading such as `% time     seconds  usecs/call     calls    errors syscall`.
+/// Columns of a heading such as `% time     seconds  usecs/call     calls    errors syscall`.
 fn heading(text: &str) -> Option<Vec<String>> {
     let text = text.trim();
     if !text.contains("calls") || !text.ends_with("syscall") {
@@ -203,7 +204,7 @@ fn is_rule(words: &[&str]) -> bool {
     words.len() > 1 && words.iter().all(|word| word.bytes().all(|byte| byte == b'-'))
 }
 
-/// Nanoseconds of seconds as they are written: `0.140502`.
+/// Seconds such as `0.140502`, in nanoseconds.
 fn nanos(seconds: &str) -> Option<Nanos> {
     let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

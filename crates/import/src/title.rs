@@ -1,39 +1,38 @@
-//! What headings say of the tests below them: `with vhost-net + Host->VM` is a level of a factor and a path.
-//! Must not know what was measured.
+//! Settings in the headings above a test: `with vhost-net + Host->VM` is a factor level and a path.
 
 use std::collections::BTreeMap;
 
-/// A factor's name and a path's end have no more words than this; longer ones are prose.
+/// Limits on factor names and path ends; longer ones are prose.
 const MOST_WORDS: usize = 3;
 const LONGEST: usize = 40;
 
-/// What the headings above a test say.
+/// Settings in the headings above a test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// From where to where, as written.
+    /// Source and destination, as written.
     pub(crate) path: Option<(String, String)>,
     /// Levels by factor.
     pub(crate) levels: BTreeMap<String, String>,
-    /// What the innermost heading says beside: what was done.
+    /// Remaining text of the innermost heading: the workload.
     pub(crate) workload: Option<String>,
-    /// What the headings around that say beside: where in the document it stands.
+    /// Remaining text of the outer headings.
     pub(crate) section: String,
 }
 
-/// Reads headings, outermost first. An inner one counts more.
+/// Parses headings, outermost first. Inner ones take precedence.
 pub(crate) fn settings(titles: &[String]) -> Settings {
     let mut settings = Settings::default();
     let mut words: Vec<String> = Vec::new();
-    // Whether the innermost heading that is more than a role or a number said anything beside settings.
+    // Whether the innermost heading that is not a role or a number consisted of settings only.
     let mut innermost_is_settings = true;
     for title in titles {
         let mut rest: Vec<&str> = Vec::new();
-        let mut says = false;
+        let mut has_text = false;
         for part in parts(title) {
             if is_role(part) || is_repetition(part) {
                 continue;
             }
-            says = true;
+            has_text = true;
             if let Some(path) = path(part) {
                 settings.path = Some(path);
             } else if let Some((factor, level)) = level(part) {
@@ -42,7 +41,7 @@ pub(crate) fn settings(titles: &[String]) -> Settings {
                 rest.push(part);
             }
         }
-        if says {
+        if has_text {
             innermost_is_settings = rest.is_empty();
         }
         if !rest.is_empty() {
@@ -56,7 +55,7 @@ pub(crate) fn settings(titles: &[String]) -> Settings {
     settings
 }
 
-/// Words as names are written: `VM0 (left)` is `vm0-left`.
+/// Words as used in names: `VM0 (left)` becomes `vm0-left`.
 pub(crate) fn slug(text: &str) -> String {
     let mut slug = String::new();
     for sign in text.chars().flat_map(char::to_lowercase).take(120) {
@@ -74,31 +73,31 @@ fn parts(title: &str) -> impl Iterator<Item = &str> {
     title.split([',', ';']).flat_map(|part| part.split(" + ")).map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// `Server`, `Client: dev-gateway (10.1.0.1)`, `client log`: whose log it is, which the log itself says.
+/// `Server`, `Client: dev-gateway (10.1.0.1)`, `client log`: which end the log is from, which the log itself shows.
 fn is_role(part: &str) -> bool {
-    let lower = part.to_lowercase();
+    let lowercase = part.to_lowercase();
     ["server", "client", "sender", "receiver"].iter().any(|role| {
-        lower.strip_prefix(role).is_some_and(|after| {
+        lowercase.strip_prefix(role).is_some_and(|after| {
             let after = after.trim_start_matches(['-', '_', ' ']);
             after.is_empty() || after.starts_with(':') || matches!(after, "log" | "side" | "output" | "logs")
         })
     })
 }
 
-/// `Run 3`, `#2`, `test-1`: once more the same.
+/// `Run 3`, `#2`, `test-1`: a repetition.
 fn is_repetition(part: &str) -> bool {
-    let lower = part.to_lowercase();
+    let lowercase = part.to_lowercase();
     let words =
         ["run", "test", "trial", "attempt", "iteration", "round", "pass", "repetition", "no.", "#", ""];
     words.iter().any(|word| {
-        lower.strip_prefix(word).is_some_and(|after| {
+        lowercase.strip_prefix(word).is_some_and(|after| {
             let number = after.trim_matches([' ', '-', '_', '#', ':', '.']);
             !number.is_empty() && number.len() <= 6 && number.bytes().all(|byte| byte.is_ascii_digit())
         })
     })
 }
 
-/// `A->B`, `A → B`, `A to B`, `A-to-B`; of `A -> B -> C` the first and the last.
+/// `A->B`, `A → B`, `A to B`, `A-to-B`; the first and last of `A -> B -> C`.
 fn path(part: &str) -> Option<(String, String)> {
     let (from, to) = arrow(part).or_else(|| {
         let rest = part.strip_prefix("from ").unwrap_or(part);
@@ -126,13 +125,13 @@ fn level(part: &str) -> Option<(String, String)> {
         let one = |text: &str| text.split_whitespace().count() == 1;
         return if one(name) && one(value) { Some((factor(name)?, value.to_owned())) } else { None };
     }
-    let lower = part.to_lowercase();
+    let lowercase = part.to_lowercase();
     for (word, on) in [("with ", true), ("without ", false), ("w/ ", true), ("w/o ", false)] {
-        if lower.starts_with(word) {
+        if lowercase.starts_with(word) {
             return switch(&part[word.len()..], on);
         }
     }
-    let (name, word) = lower.rsplit_once(' ')?;
+    let (name, word) = lowercase.rsplit_once(' ')?;
     if name.contains(' ') {
         return None;
     }
@@ -154,12 +153,12 @@ fn is_name(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn of(titles: &[&str]) -> Settings {
+    fn settings_of(titles: &[&str]) -> Settings {
         settings(&titles.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>())
     }
 
     fn check(titles: &[&str], path: Option<(&str, &str)>, levels: &[(&str, &str)], workload: Option<&str>) {
-        let settings = of(titles);
+        let settings = settings_of(titles);
         let levels: BTreeMap<String, String> =
             levels.iter().map(|(factor, level)| ((*factor).to_owned(), (*level).to_owned())).collect();
         assert_eq!(settings.path, path.map(|(from, to)| (from.to_owned(), to.to_owned())), "{titles:?}");
@@ -168,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_gives_path_levels_and_workload() {
+    fn parses_path_levels_and_workload() {
         let vhost = |level| [("vhost-net", level)];
         check(&["Raw data", "with vhost-net + Host->VM"], Some(("Host", "VM")), &vhost("on"), None);
         check(&["without vhost-net + VM0->VM1"], Some(("VM0", "VM1")), &vhost("off"), None);
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_is_neither_path_nor_level() {
+    fn ignores_prose() {
         for title in [
             "iperf3 Benchmark: Client to Server over VXLAN",
             "How we came from ten minutes to two seconds with a cache",
@@ -194,8 +193,8 @@ mod tests {
     }
 
     #[test]
-    fn headings_around_the_innermost_are_the_section() {
-        let section = |titles: &[&str]| of(titles).section;
+    fn outer_headings_form_the_section() {
+        let section = |titles: &[&str]| settings_of(titles).section;
         assert_eq!(section(&["Bench", "Tuned", "with vhost + Host->VM"]), "Bench / Tuned");
         assert_eq!(section(&["Bench", "Bulk", "Server"]), "Bench");
     }

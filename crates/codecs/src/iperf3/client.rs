@@ -1,7 +1,6 @@
-//! The client's end of the control connection.
+//! Client side of the control connection, without I/O.
 //!
-//! Bytes in, bytes and events out: it neither connects nor waits. Memory: what is due of the server's results
-//! (at most [`MAX_SERVER_RESULTS`]) and a handful of events, whatever the server sends.
+//! Memory is bounded by the server's results (at most [`MAX_SERVER_RESULTS`]) and a few events.
 
 use std::{collections::VecDeque, mem};
 
@@ -13,27 +12,27 @@ use super::{
     inbox::{Due, Inbox, Item, frame, read},
 };
 
-/// How long a server may take over each step; iperf3 itself waits without end.
+/// Timeout for each step of the server; iperf3 has none.
 const PATIENCE: Nanos = Nanos::from_secs(30);
 
-/// What the driver is to do, or to know.
+/// Events and requests for the driver.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// Connect every stream, in the order of [`Params::streams`].
+    /// Connect all streams, in the order of [`Params::streams`].
     CreateStreams,
-    /// Every stream stands at the server; it begins to send what it has to send.
+    /// All streams are established; the server starts sending.
     Start,
-    /// Send; when it is over, [`Machine::end_test`] and [`Machine::exchange`].
+    /// Start sending. At the end of the test call [`Machine::end_test`], then [`Machine::exchange`].
     Running,
-    /// What the server saw.
+    /// The server's results.
     Results(Box<Results>),
-    /// All is said; close once what is left was transmitted.
+    /// Finished; close after sending the remaining bytes.
     Done,
-    /// It failed; close once what is left was transmitted.
+    /// Failed; close after sending the remaining bytes.
     Failed(Failure),
 }
 
-/// The client's end of a test.
+/// State machine of a client.
 #[derive(Debug)]
 pub struct Machine {
     phase: Phase,
@@ -47,31 +46,31 @@ pub struct Machine {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// For the server to ask for the parameters.
+    /// Waiting for the parameter request.
     Greeting,
-    /// For the server to have streams.
+    /// Waiting for the stream request.
     Parameters,
-    /// For the driver to connect, and the server to have seen it.
+    /// Waiting for the driver to connect and the server to confirm.
     Streams,
-    /// For the server to say go.
+    /// Waiting for the start.
     Starting,
-    /// For the driver to end the test.
+    /// Waiting for the driver to end the test.
     Running,
-    /// For the server to ask for the results.
+    /// Waiting for the result request.
     Ending,
-    /// For the driver to have them.
+    /// Waiting for the driver's results.
     Asked,
-    /// For the server's results.
+    /// Waiting for the server's results.
     Results,
-    /// For the server's last word.
+    /// Waiting for the final state.
     Closing,
-    /// For the numbers of the server's error.
+    /// Waiting for the server's error numbers.
     Error,
     Over,
 }
 
 impl Machine {
-    /// A client that has connected and says its cookie.
+    /// Starts with the cookie on a new connection.
     #[must_use]
     pub fn new(cookie: &Cookie, params: &Params, now: Nanos) -> Self {
         Self {
@@ -85,12 +84,12 @@ impl Machine {
         }
     }
 
-    /// Takes what came over the control connection.
+    /// Handles bytes from the control connection.
     pub fn receive(&mut self, mut bytes: &[u8], now: Nanos) {
         while !bytes.is_empty() {
             match self.inbox.take(self.phase.due(), &mut bytes) {
-                Ok(Some(Item::State(byte))) => self.hear(byte, now),
-                Ok(Some(Item::Json(json))) => self.results_came(&json, now),
+                Ok(Some(Item::State(byte))) => self.on_byte(byte, now),
+                Ok(Some(Item::Json(json))) => self.on_results(&json, now),
                 Ok(Some(Item::Error { code, errno })) => {
                     self.fail(Failure::Server { code: ErrorCode(code), errno });
                 }
@@ -100,7 +99,7 @@ impl Machine {
         }
     }
 
-    /// The server closed the control connection, or it broke.
+    /// The control connection was closed or failed.
     pub fn closed(&mut self) {
         match (self.phase, self.inbox.half_error()) {
             (Phase::Over, _) => {}
@@ -109,16 +108,16 @@ impl Machine {
         }
     }
 
-    /// The test is over: this end sends no more, and [`Self::exchange`] follows once it has nothing more to
-    /// receive. Does nothing unless the test is running.
+    /// Ends the test: this end has stopped sending. Call [`Self::exchange`] once it has received everything. No
+    /// effect unless the test is running.
     pub fn end_test(&mut self, now: Nanos) {
         if self.phase == Phase::Running {
-            self.say(State::TestEnd);
+            self.send_state(State::TestEnd);
             self.enter(Phase::Ending, now);
         }
     }
 
-    /// What this end saw. Does nothing unless it has ended the test.
+    /// Passes this end's results. No effect before the end of the test.
     pub fn exchange(&mut self, results: &Results, now: Nanos) {
         match self.phase {
             Phase::Ending => self.results = frame(results),
@@ -130,52 +129,52 @@ impl Machine {
         }
     }
 
-    /// This end was told to end: the server hears of it, and nothing more is said.
+    /// Ends the test early and notifies the server.
     pub fn terminate(&mut self) {
         if self.phase != Phase::Over {
-            self.say(State::ClientTerminate);
+            self.send_state(State::ClientTerminate);
             self.phase = Phase::Over;
         }
     }
 
-    /// Whether the server has heard of the end, sends no more, and awaits what this end saw.
+    /// Whether the server has stopped sending and waits for this end's results.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.phase == Phase::Asked
     }
 
-    /// What is to be sent.
+    /// Bytes to send, if any.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         let bytes = mem::take(&mut self.outbox);
         (!bytes.is_empty()).then_some(bytes)
     }
 
-    /// What happened, in order.
+    /// The next event, if any.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// When [`Self::tick`] is to be called; `None` while the test runs.
+    /// When to call [`Self::tick`]; `None` while the test runs.
     #[must_use]
     pub fn deadline(&self) -> Option<Nanos> {
         let waits = !matches!(self.phase, Phase::Running | Phase::Asked | Phase::Over);
         waits.then_some(self.since + PATIENCE)
     }
 
-    /// Looks whether the server is late.
+    /// Fails the test if the server missed its deadline.
     pub fn tick(&mut self, now: Nanos) {
         if self.deadline().is_some_and(|deadline| now >= deadline) {
             self.fail(Failure::Silent { awaited: self.phase.awaited(), waited: PATIENCE });
         }
     }
 
-    /// Whether nothing more will be said.
+    /// Whether the exchange has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over
     }
 
-    fn hear(&mut self, byte: u8, now: Nanos) {
+    fn on_byte(&mut self, byte: u8, now: Nanos) {
         match (self.phase, State::from_byte(byte)) {
             (_, Some(State::AccessDenied)) => self.fail(Failure::Busy),
             (_, Some(State::ServerTerminate)) => self.fail(Failure::ServerTerminated),
@@ -185,10 +184,10 @@ impl Machine {
                 self.enter(Phase::Parameters, now);
             }
             (Phase::Parameters, Some(State::CreateStreams)) => {
-                self.tell(Event::CreateStreams, Phase::Streams, now);
+                self.emit(Event::CreateStreams, Phase::Streams, now);
             }
-            (Phase::Streams, Some(State::TestStart)) => self.tell(Event::Start, Phase::Starting, now),
-            (Phase::Starting, Some(State::TestRunning)) => self.tell(Event::Running, Phase::Running, now),
+            (Phase::Streams, Some(State::TestStart)) => self.emit(Event::Start, Phase::Starting, now),
+            (Phase::Starting, Some(State::TestRunning)) => self.emit(Event::Running, Phase::Running, now),
             (Phase::Ending, Some(State::ExchangeResults)) if self.results.is_empty() => {
                 self.enter(Phase::Asked, now);
             }
@@ -197,8 +196,8 @@ impl Machine {
                 self.enter(Phase::Results, now);
             }
             (Phase::Closing, Some(State::DisplayResults)) => {
-                self.say(State::IperfDone);
-                self.tell(Event::Done, Phase::Over, now);
+                self.send_state(State::IperfDone);
+                self.emit(Event::Done, Phase::Over, now);
             }
             (phase, _) => {
                 self.fail(Failure::Unexpected { awaited: phase.awaited(), got: UnexpectedByte::of(byte) });
@@ -206,18 +205,18 @@ impl Machine {
         }
     }
 
-    fn results_came(&mut self, json: &[u8], now: Nanos) {
+    fn on_results(&mut self, json: &[u8], now: Nanos) {
         match read("server's results", json) {
-            Ok(results) => self.tell(Event::Results(Box::new(results)), Phase::Closing, now),
+            Ok(results) => self.emit(Event::Results(Box::new(results)), Phase::Closing, now),
             Err(failure) => self.fail(failure),
         }
     }
 
-    fn say(&mut self, state: State) {
+    fn send_state(&mut self, state: State) {
         self.outbox.push(state.byte());
     }
 
-    fn tell(&mut self, event: Event, next: Phase, now: Nanos) {
+    fn emit(&mut self, event: Event, next: Phase, now: Nanos) {
         self.events.push_back(event);
         self.enter(next, now);
     }
@@ -245,16 +244,16 @@ impl Phase {
 
     const fn awaited(self) -> &'static str {
         match self {
-            Self::Greeting => "the server's question for the parameters",
-            Self::Parameters => "the server's answer to the parameters",
-            Self::Streams => "the server's word that all streams stand",
-            Self::Starting => "the server's start",
+            Self::Greeting => "the server's parameter request",
+            Self::Parameters => "the server's reply to the parameters",
+            Self::Streams => "the server to confirm all streams",
+            Self::Starting => "the server to start the test",
             Self::Running => "the end of the test",
-            Self::Ending => "the server's question for the results",
+            Self::Ending => "the server's result request",
             Self::Asked => "nothing before this end's results",
             Self::Results => "server's results",
-            Self::Closing => "the server's last word",
-            Self::Error => "the numbers of the server's error",
+            Self::Closing => "the server's final state",
+            Self::Error => "the server's error numbers",
             Self::Over => "nothing",
         }
     }

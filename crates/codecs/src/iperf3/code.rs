@@ -1,11 +1,11 @@
-//! The errors that a server tells a client (`i_errno` in iperf_api.h), in iperf3's own words; and the limits of
-//! plumb's server, in numbers that iperf3 does not have, which only plumb's clients are told.
+//! Error numbers that a server sends (`i_errno` in iperf_api.h), with iperf3's messages, and additional numbers for
+//! the limits of plumb's server, sent only to plumb clients.
 
 use std::fmt;
 
 use units::{BitRate, Bytes, Nanos};
 
-/// An error by its number.
+/// An error number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ErrorCode(pub i32);
 
@@ -14,7 +14,7 @@ macro_rules! codes {
         impl ErrorCode {
             $(#[doc = concat!("`", $text, "`")] pub const $name: Self = Self($number);)*
 
-            /// What it says, and whether the machine's error says more; `None` of a number that is unknown here.
+            /// Message, and whether errno adds information; `None` for unknown numbers.
             const fn known(self) -> Option<(&'static str, bool)> {
                 match self.0 {
                     $($number => Some(($text, $system)),)*
@@ -75,67 +75,64 @@ codes! {
     STREAM_READ = 206, true, "unable to read from stream socket";
     STREAM_CLOSED = 207, false, "stream socket has closed unexpectedly";
     STREAM_ID = 208, false, "stream has an invalid id";
-    LIMIT_TIME = 9101, false, "the test takes longer than this server allows";
-    LIMIT_BYTES = 9102, false, "the test carries more than this server allows";
+    LIMIT_TIME = 9101, false, "the test lasts longer than this server allows";
+    LIMIT_BYTES = 9102, false, "the test transfers more than this server allows";
     LIMIT_RATE = 9103, false, "the test is faster than this server allows";
     LIMIT_ADDRESS = 9104, false,
-        "it serves as many clients or connections of this address as one may have (its --max-clients-per-address)";
+        "the server already has the maximum number of clients or connections from this address (--max-clients-per-address)";
 }
 
 impl ErrorCode {
-    /// Tells a plumb client of a limit on time: the error, and the second number that goes with it.
+    /// Error and second number for a limit on duration, for plumb clients.
     #[must_use]
     pub fn of_time(limit: Nanos) -> (Self, i32) {
-        (Self::LIMIT_TIME, told(limit.0 / 1_000_000))
+        (Self::LIMIT_TIME, wire_value(limit.0 / 1_000_000))
     }
 
-    /// The same of a limit on payload.
+    /// The same for a limit on payload.
     #[must_use]
     pub fn of_bytes(limit: Bytes) -> (Self, i32) {
-        (Self::LIMIT_BYTES, told(limit.0 >> 10))
+        (Self::LIMIT_BYTES, wire_value(limit.0 >> 10))
     }
 
-    /// The same of a limit on the rate.
+    /// The same for a limit on the rate.
     #[must_use]
     pub fn of_rate(limit: BitRate) -> (Self, i32) {
-        (Self::LIMIT_RATE, told((limit.0 / 1e3) as u64))
+        (Self::LIMIT_RATE, wire_value((limit.0 / 1e3) as u64))
     }
 
-    /// Which limit it is, how high (`None` where that cannot be told), and what to do.
-    fn limit(self, told: i32) -> Option<String> {
-        let of = |value: &dyn fmt::Display| if told > 0 { format!(" of {value}") } else { String::new() };
-        let number = u64::try_from(told).unwrap_or(0);
+    /// Which limit, its value (if known), and advice.
+    fn limit(self, value: i32) -> Option<String> {
+        let of = |limit: &dyn fmt::Display| if value > 0 { format!(" of {limit}") } else { String::new() };
+        let number = u64::try_from(value).unwrap_or(0);
         Some(match self {
             Self::LIMIT_TIME => {
                 let most = of(&Nanos::from_millis(number));
-                format!("a test may not take longer than its --max-duration{most}; ask for less with -t")
+                format!("the server limits a test to --max-duration{most}; request less with -t")
             }
             Self::LIMIT_BYTES => {
                 let most = of(&Bytes(number << 10));
-                format!(
-                    "a test may not carry more than its --max-bytes{most}; ask for less with -n, -t or -b"
-                )
+                format!("the server limits a test to --max-bytes{most}; request less with -n, -t or -b")
             }
             Self::LIMIT_RATE => {
                 let most = of(&BitRate(number as f64 * 1e3));
                 format!(
-                    "all connections together may not be faster than its --max-rate{most}; it ends what is faster \
-                     and slows nothing down: pace with -b"
+                    "the server limits the rate of all connections together to --max-rate{most} and ends faster tests \
+                 instead of slowing them down; pace with -b"
                 )
             }
             _ => return None,
         })
     }
 
-    /// iperf3's words for it, with those of the machine's error number where they say more.
+    /// iperf3's message, with that of errno if it adds information.
     #[must_use]
     pub fn describe(self, errno: i32) -> String {
         if let Some(limit) = self.limit(errno) {
             return limit;
         }
         if self == Self::AUTHORIZATION && errno == NOT_ALLOWED {
-            return "clients of this address are not allowed (its --allow); whoever runs it can allow them"
-                .into();
+            return "this address is not allowed (--allow); ask the server's operator to add it".into();
         }
         let system = (errno > 0).then(|| std::io::Error::from_raw_os_error(errno));
         match (self.known(), system) {
@@ -147,11 +144,11 @@ impl ErrorCode {
     }
 }
 
-/// Beside [`ErrorCode::AUTHORIZATION`]: it is the address that is not allowed (EACCES).
+/// errno next to [`ErrorCode::AUTHORIZATION`] if the address is not allowed (EACCES).
 pub const NOT_ALLOWED: i32 = 13;
 
-/// A number that is too large to be told is not.
-fn told(number: u64) -> i32 {
+/// Zero for values that do not fit.
+fn wire_value(number: u64) -> i32 {
     i32::try_from(number).unwrap_or(0)
 }
 
@@ -166,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_is_told_in_iperf3_s_words_and_the_machine_s() {
+    fn describes_errors_with_iperf3_and_errno_messages() {
         for (code, errno, expected) in [
             (121, 0, "the server is busy running a test. try again later"),
             (142, 2, "test authorization failed"),
@@ -179,21 +176,21 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_told_with_its_value_and_its_flag() {
+    fn describes_limits_with_value_and_flag() {
         for ((code, number), expected) in [
             (ErrorCode::of_time(Nanos::from_secs(5)), "--max-duration of 5.00 s"),
             (ErrorCode::of_bytes(Bytes(1 << 30)), "--max-bytes of 1.00 GiB"),
             (ErrorCode::of_rate(BitRate(1e9)), "--max-rate of 1.00 Gbit/s"),
-            (ErrorCode::of_bytes(Bytes(u64::MAX)), "--max-bytes; ask"),
+            (ErrorCode::of_bytes(Bytes(u64::MAX)), "--max-bytes; request"),
             ((ErrorCode::AUTHORIZATION, NOT_ALLOWED), "--allow"),
         ] {
-            let said = code.describe(number);
-            assert!(said.contains(expected), "{said}");
+            let text = code.describe(number);
+            assert!(text.contains(expected), "{text}");
         }
     }
 
     #[test]
-    fn the_numbers_are_in_order_and_each_is_named_once() {
+    fn numbers_are_unique_and_sorted() {
         assert!(ALL.windows(2).all(|pair| pair[0].0 < pair[1].0));
     }
 }

@@ -1,19 +1,19 @@
-//! The cookie by which a server knows whose a connection is.
+//! The cookie that identifies the connections of a test.
 
 use std::fmt;
 
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 const LETTERS: usize = Cookie::SIZE - 1;
 
-/// The first 37 bytes of every TCP connection of a test: 36 of `a` to `z` and `2` to `7`, and a zero.
+/// The first 37 bytes of every TCP connection of a test: 36 characters of `a` to `z` and `2` to `7`, and a zero.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cookie([u8; Cookie::SIZE]);
 
 impl Cookie {
-    /// How long it is, the closing zero included.
+    /// Length in bytes, including the terminating zero.
     pub const SIZE: usize = 37;
 
-    /// The cookie that random bytes make; its letters have five bits each.
+    /// Makes a cookie from random bytes, five bits per character.
     #[must_use]
     pub fn from_entropy(entropy: [u8; LETTERS]) -> Self {
         let mut bytes = [0; Self::SIZE];
@@ -23,29 +23,29 @@ impl Cookie {
         Self(bytes)
     }
 
-    /// The cookie that these bytes are, or `None`.
+    /// Parses a cookie.
     #[must_use]
     pub fn parse(bytes: &[u8; Self::SIZE]) -> Option<Self> {
         Self::may_begin(bytes).then_some(Self(*bytes))
     }
 
-    /// Whether a connection that began with these bytes can still become a cookie.
+    /// Whether a connection that started with these bytes may still send a cookie.
     #[must_use]
     pub fn may_begin(bytes: &[u8]) -> bool {
         let (letters, rest) = bytes.split_at(bytes.len().min(LETTERS));
         letters.iter().all(|letter| ALPHABET.contains(letter)) && rest.first().is_none_or(|end| *end == 0)
     }
 
-    /// How it travels.
+    /// Bytes on the wire.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; Self::SIZE] {
         &self.0
     }
 
-    /// Its letters.
+    /// The characters without the zero.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.0[..LETTERS]).expect("a cookie is made of ASCII letters")
+        std::str::from_utf8(&self.0[..LETTERS]).expect("a cookie is ASCII")
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stranger_s_first_bytes_are_no_cookie() {
+    fn rejects_other_protocols() {
         let good = Cookie::from_entropy([31; 36]);
         assert_eq!(good.as_str(), "7".repeat(36));
         for (place, byte) in [(0, b'A'), (35, 0), (36, b'a'), (3, b'1')] {
@@ -83,7 +83,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_entropy_makes_a_cookie_that_is_read_again(entropy: [u8; 36]) {
+        fn cookie_round_trips_for_any_entropy(entropy: [u8; 36]) {
             let cookie = Cookie::from_entropy(entropy);
             prop_assert_eq!(Cookie::parse(cookie.as_bytes()), Some(cookie));
             prop_assert!((0..37).all(|cut| Cookie::may_begin(&cookie.as_bytes()[..cut])));

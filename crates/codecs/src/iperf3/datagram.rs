@@ -1,6 +1,6 @@
-//! The header of every datagram of a UDP test, and the two words by which a UDP stream is made (iperf_udp.c).
+//! Header of UDP test datagrams, and the handshake of a UDP stream (iperf_udp.c).
 
-/// How wide a test's datagram counter is (`--udp-counters-64bit`).
+/// Width of the datagram counter (`--udp-counters-64bit`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CounterWidth {
     /// 32 bits, the default.
@@ -9,28 +9,28 @@ pub enum CounterWidth {
     Bits64,
 }
 
-/// The head of a datagram: when it was sent by the sender's clock, and its number from 1. Big endian.
+/// Datagram header: send time by the sender's clock, and counter. Big endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UdpHeader {
-    /// Whole seconds.
+    /// Seconds.
     pub seconds: u32,
-    /// The rest in microseconds.
+    /// Microseconds.
     pub micros: u32,
-    /// Its number, from 1.
+    /// Counts from 1.
     pub counter: u64,
 }
 
-/// The word by which a client asks for a UDP stream. iperf3 writes it in its machine's byte order.
+/// A client's request for a UDP stream, in its host's byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Connect {
     /// Since 3.11: `9876` on the wire.
     Text,
-    /// Before: the number 123456789.
+    /// Before 3.11: the number 123456789.
     Legacy,
 }
 
 impl CounterWidth {
-    /// How many bytes a header takes.
+    /// Header length in bytes.
     #[must_use]
     pub const fn header(self) -> usize {
         match self {
@@ -41,10 +41,11 @@ impl CounterWidth {
 }
 
 impl UdpHeader {
-    /// Writes it at the front of a datagram; a counter that is too wide loses its upper half, as iperf3's does.
+    /// Writes the header. A 32-bit counter keeps the lower half, as in iperf3.
     ///
     /// # Panics
-    /// When the datagram is shorter than the header.
+    ///
+    /// If the datagram is shorter than the header.
     #[inline]
     pub fn write(self, width: CounterWidth, datagram: &mut [u8]) {
         datagram[..4].copy_from_slice(&self.seconds.to_be_bytes());
@@ -55,7 +56,7 @@ impl UdpHeader {
         }
     }
 
-    /// Reads it from the front of a datagram; `None` when that is too short.
+    /// Parses the header; `None` if the datagram is too short.
     #[must_use]
     #[inline]
     pub fn read(width: CounterWidth, datagram: &[u8]) -> Option<Self> {
@@ -73,7 +74,7 @@ impl Connect {
     const LEGACY: u32 = 123_456_789;
     const LEGACY_REPLY: u32 = 987_654_321;
 
-    /// What a client sends.
+    /// The client's request.
     #[must_use]
     pub const fn request(self) -> [u8; 4] {
         match self {
@@ -82,13 +83,13 @@ impl Connect {
         }
     }
 
-    /// The request that a datagram is.
+    /// Parses a request.
     #[must_use]
     pub fn parse_request(datagram: &[u8]) -> Option<Self> {
         Self::parse(datagram, *b"9876", Self::LEGACY)
     }
 
-    /// What the server answers to it.
+    /// The server's reply.
     #[must_use]
     pub const fn reply(self) -> [u8; 4] {
         match self {
@@ -97,7 +98,7 @@ impl Connect {
         }
     }
 
-    /// The answer that a datagram is.
+    /// Parses a reply.
     #[must_use]
     pub fn parse_reply(datagram: &[u8]) -> Option<Self> {
         Self::parse(datagram, *b"6789", Self::LEGACY_REPLY)
@@ -120,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_and_answers_of_old_and_new_versions_are_told_apart() {
+    fn distinguishes_requests_and_replies_of_all_versions() {
         for word in [Connect::Text, Connect::Legacy] {
             assert_eq!(Connect::parse_request(&word.request()), Some(word));
             assert_eq!(Connect::parse_reply(&word.reply()), Some(word));
@@ -133,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_header_is_read_as_it_was_written(seconds: u32, micros: u32, counter: u64) {
+        fn header_round_trips(seconds: u32, micros: u32, counter: u64) {
             for width in [CounterWidth::Bits32, CounterWidth::Bits64] {
                 let counter = if width == CounterWidth::Bits32 { counter & 0xffff_ffff } else { counter };
                 let header = UdpHeader { seconds, micros, counter };

@@ -1,4 +1,4 @@
-//! Arbitrary bytes through everything that a peer's bytes meet here, with what must hold; fuzzers call it.
+//! Entry points for fuzzers: arbitrary bytes in every role of a peer, with invariants.
 
 use units::Nanos;
 
@@ -10,11 +10,11 @@ const LATER: Nanos = Nanos(u64::MAX);
 /// Events of the longest test, and one for its failure.
 const MOST_EVENTS: usize = 6;
 
-/// What a client says after its cookie, to a server whose driver does everything at once. The first byte is the
-/// size of the pieces in which it comes.
+/// Bytes of a client after its cookie. The driver reacts immediately. The first byte is the chunk size.
 ///
 /// # Panics
-/// On a defect: more events than a test has, or something said after the end.
+///
+/// On a defect: too many events, or output after the end.
 pub fn server_control(bytes: &[u8]) {
     let mut machine = server::Machine::new(NOW);
     let mut events = 0;
@@ -26,7 +26,7 @@ pub fn server_control(bytes: &[u8]) {
         events += std::iter::from_fn(|| machine.poll_event()).count();
         let over = machine.is_over();
         drop(machine.poll_transmit());
-        assert!(!over || machine.deadline().is_none(), "it waits after its end");
+        assert!(!over || machine.deadline().is_none(), "deadline after the end");
     }
     machine.tick(LATER);
     machine.closed();
@@ -34,14 +34,17 @@ pub fn server_control(bytes: &[u8]) {
     assert!(events <= MOST_EVENTS, "{events} events");
     drop(machine.poll_transmit());
     machine.refuse(super::ErrorCode::MESSAGE, 0);
-    assert!(machine.is_over() && machine.poll_transmit().is_none_or(|said| said.len() == 9), "it goes on");
+    assert!(
+        machine.is_over() && machine.poll_transmit().is_none_or(|output| output.len() == 9),
+        "active after the end"
+    );
 }
 
-/// What a server says, to a client whose driver does everything at once. The first byte is the size of the
-/// pieces in which it comes.
+/// Bytes of a server. The driver reacts immediately. The first byte is the chunk size.
 ///
 /// # Panics
-/// On a defect: more events than a test has, or something said after the end.
+///
+/// On a defect: too many events, or output after the end.
 pub fn client_control(bytes: &[u8]) {
     let mut machine = client::Machine::new(&Cookie::from_entropy([7; 36]), &Params::default(), NOW);
     let mut events = 0;
@@ -52,7 +55,7 @@ pub fn client_control(bytes: &[u8]) {
         events += std::iter::from_fn(|| machine.poll_event()).count();
         let over = machine.is_over();
         drop(machine.poll_transmit());
-        assert!(!over || machine.deadline().is_none(), "it waits after its end");
+        assert!(!over || machine.deadline().is_none(), "deadline after the end");
     }
     machine.tick(LATER);
     machine.closed();
@@ -60,21 +63,25 @@ pub fn client_control(bytes: &[u8]) {
     assert!(events <= MOST_EVENTS, "{events} events");
     drop(machine.poll_transmit());
     machine.terminate();
-    assert!(machine.is_over() && machine.poll_transmit().is_none_or(|said| said == [12]), "it goes on");
+    assert!(
+        machine.is_over() && machine.poll_transmit().is_none_or(|output| output == [12]),
+        "active after the end"
+    );
 }
 
 /// JSON of every kind: parameters, results, output.
 ///
 /// # Panics
-/// On a defect: what was read and written again is read otherwise, or a load is beyond the limits.
+///
+/// On a defect: a round trip changes the value, or a load exceeds the limits.
 pub fn json(bytes: &[u8]) {
     if let Ok(params) = serde_json::from_slice::<Params>(bytes) {
         let again: Params = again(&params);
         assert_eq!(again, params, "parameters");
         if params.check().is_ok() {
             let load = params.load();
-            assert!(params.streams().len() <= 256 && load.message.0 <= 1 << 20, "beyond the limits");
-            assert!(load.interval >= Nanos::from_millis(10), "more samples than may be taken");
+            assert!(params.streams().len() <= 256 && load.message.0 <= 1 << 20, "exceeds the limits");
+            assert!(load.interval >= Nanos::from_millis(10), "too many samples");
         }
     }
     if let Ok(results) = serde_json::from_slice::<Results>(bytes) {
@@ -88,19 +95,20 @@ pub fn json(bytes: &[u8]) {
 /// Datagrams.
 ///
 /// # Panics
-/// On a defect: what was read and written again is not the same.
+///
+/// On a defect: a round trip changes the datagram.
 pub fn datagram(bytes: &[u8]) {
     for width in [CounterWidth::Bits32, CounterWidth::Bits64] {
         let header = UdpHeader::read(width, bytes);
-        assert_eq!(header.is_some(), bytes.len() >= width.header(), "a header of the wrong length");
+        assert_eq!(header.is_some(), bytes.len() >= width.header(), "wrong header length");
         if let Some(header) = header {
             let mut written = bytes.to_vec();
             header.write(width, &mut written);
-            assert_eq!(written, bytes, "a header that is read is not the one that was written");
+            assert_eq!(written, bytes, "header changed in a round trip");
         }
     }
-    let (asked, answered) = (Connect::parse_request(bytes), Connect::parse_reply(bytes));
-    assert!(asked.is_none() || answered.is_none(), "it is both");
+    let (request, reply) = (Connect::parse_request(bytes), Connect::parse_reply(bytes));
+    assert!(request.is_none() || reply.is_none(), "both request and reply");
 }
 
 fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -109,8 +117,8 @@ fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn again<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
-    let written = serde_json::to_vec(value).expect("what was read has string keys only");
-    serde_json::from_slice(&written).expect("what was written can be read")
+    let written = serde_json::to_vec(value).expect("string keys only");
+    serde_json::from_slice(&written).expect("serialized value parses")
 }
 
 fn results() -> Results {

@@ -1,4 +1,4 @@
-//! Why a control connection ended before its test did.
+//! Why a control connection ended before the end of its test.
 
 use thiserror::Error;
 use units::Nanos;
@@ -8,78 +8,80 @@ use super::{ErrorCode, State};
 /// Why a test has no results.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Failure {
-    /// The server serves one test after another, and another is under way.
+    /// The server runs one test at a time.
     #[error("the server is busy with another test; try again later")]
     Busy,
-    /// Someone ended the server.
-    #[error("the server was told to end")]
+    /// Server terminated by its user.
+    #[error("the server was terminated")]
     ServerTerminated,
-    /// The server gave up and said why.
-    #[error("the server says: {}", code.describe(*errno))]
+    /// Server error.
+    #[error("server error: {}", code.describe(*errno))]
     Server {
-        /// iperf3's number.
+        /// iperf3's error number.
         code: ErrorCode,
-        /// The number of the error at the server's machine, or 0.
+        /// errno on the server, or 0.
         errno: i32,
     },
-    /// The server's end refuses the client's parameters; the client was told.
+    /// The server rejects the client's parameters and has informed it.
     #[error("refused: {0}")]
     Refused(ErrorCode),
-    /// The peer said something that does not follow from what was said before.
-    #[error("expected {awaited}, but got {got}; does the other end speak iperf3?")]
+    /// Message out of order.
+    #[error("expected {awaited}, but got {got}; check that the other end is iperf3")]
     Unexpected {
-        /// What would have followed.
+        /// The expected message.
         awaited: &'static str,
-        /// The state, or the byte.
+        /// The state or byte.
         got: UnexpectedByte,
     },
-    /// The peer announced more than will be read.
-    #[error("the {what} would take {length} bytes; at most {limit} are read")]
+    /// The announced length exceeds the limit.
+    #[error("{what} too long: {length} bytes, but the limit is {limit}")]
     Oversized {
         /// Which JSON.
         what: &'static str,
-        /// How long it would be.
+        /// Announced length.
         length: u32,
-        /// How long it may be.
+        /// Limit.
         limit: u32,
     },
-    /// The peer's JSON cannot be read.
-    #[error("the {what} cannot be read: {because}")]
+    /// Invalid JSON.
+    #[error("cannot parse the {what}: {because}")]
     Malformed {
         /// Which JSON.
         what: &'static str,
-        /// The reader's words.
+        /// The parser's message.
         because: String,
     },
-    /// The peer's results cannot be true, and nothing else tells what it received.
-    #[error("the other end's results cannot be true: {claim}")]
+    /// The peer's results are impossible, and nothing else shows what it received.
+    #[error("the other end's results are impossible: {claim}")]
     Impossible {
-        /// What it says.
+        /// The impossible value.
         claim: String,
     },
-    /// The peer did not say in time what it owed.
-    #[error("waited {waited} for {awaited}; is the other end alive?")]
+    /// Timeout.
+    #[error(
+        "no reply within {waited} while waiting for {awaited}; check that the other end is still running"
+    )]
     Silent {
-        /// What did not come.
+        /// The expected message.
         awaited: &'static str,
-        /// For how long.
+        /// Time waited.
         waited: Nanos,
     },
     /// The peer closed the control connection.
-    #[error("the other end closed the control connection; {awaited} had not come yet")]
+    #[error("the other end closed the control connection while waiting for {awaited}")]
     Closed {
-        /// What would have come.
+        /// The expected message.
         awaited: &'static str,
     },
 }
 
-/// A byte where a state was due.
+/// A byte instead of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum UnexpectedByte {
-    /// A state, at the wrong time.
+    /// A valid state at the wrong time.
     #[error("{0:?}")]
     State(State),
-    /// No state at all.
+    /// Not a state.
     #[error("byte {0:#04x}")]
     Byte(u8),
 }
@@ -91,7 +93,7 @@ impl UnexpectedByte {
 }
 
 impl Failure {
-    /// What a server tells the client about it; `None` where there is nothing to tell, or nobody.
+    /// Error number for the client; `None` if there is nothing to report or no client.
     #[must_use]
     pub const fn code(&self) -> Option<ErrorCode> {
         match self {

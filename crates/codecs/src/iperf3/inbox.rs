@@ -1,36 +1,36 @@
-//! Bytes of the control connection as they come, put together to states, JSON and error numbers.
+//! Assembles states, JSON and error numbers from the bytes of the control connection.
 
 use serde::de::DeserializeOwned;
 
 use super::Failure;
 
-/// The longest parameters that a server reads, in bytes; iperf3 itself stops at 8 KiB since 3.18.
+/// Limit on parameters in bytes; iperf3 has 8 KiB since 3.18.
 pub const MAX_PARAMS: u32 = 64 << 10;
-/// The longest results that a server reads from a client, in bytes.
+/// Limit on a client's results in bytes.
 pub const MAX_CLIENT_RESULTS: u32 = 1 << 20;
-/// The longest results that a client reads from a server, in bytes: they may carry the server's whole report.
+/// Limit on a server's results in bytes; they may contain its whole report.
 pub const MAX_SERVER_RESULTS: u32 = 8 << 20;
 
-/// Memory taken before the bytes have come.
+/// Memory allocated before the bytes arrive.
 const RESERVED: usize = 4 << 10;
 
-/// Signs of a reader's complaint that are kept: it repeats what it read.
+/// Characters shown of a parser's message, which quotes the input.
 const SHOWN: usize = 200;
 
-/// What comes next.
+/// The next expected item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
     /// A state byte.
     State,
-    /// A length and as much JSON; but a state byte where the first byte cannot begin such a length.
+    /// A length and JSON, or a state byte if the first byte cannot start a valid length.
     Json { what: &'static str, limit: u32 },
     /// The two numbers of an error.
     Error,
-    /// Nothing: whatever comes is thrown away.
+    /// Nothing: input is discarded.
     Nothing,
 }
 
-/// What has come.
+/// A complete item.
 #[derive(Debug, PartialEq)]
 pub(super) enum Item {
     State(u8),
@@ -38,15 +38,15 @@ pub(super) enum Item {
     Error { code: i32, errno: i32 },
 }
 
-/// Holds what has come of the item that is due: at most its length, which is bounded.
+/// Buffers the bytes of the expected item, up to its limit.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
-    held: Vec<u8>,
+    buffered: Vec<u8>,
     body: Option<u32>,
 }
 
 impl Inbox {
-    /// Takes from `bytes` what belongs to the item that is due; the item, once it is whole.
+    /// Consumes bytes of the expected item; returns the item once complete.
     pub(super) fn take(&mut self, due: Due, bytes: &mut &[u8]) -> Result<Option<Item>, Failure> {
         match due {
             Due::Nothing => {
@@ -61,7 +61,7 @@ impl Inbox {
 
     fn json(&mut self, what: &'static str, limit: u32, bytes: &mut &[u8]) -> Result<Option<Item>, Failure> {
         if self.body.is_none() {
-            if self.held.is_empty() && limit < 1 << 24 && bytes.first().is_some_and(|first| *first != 0) {
+            if self.buffered.is_empty() && limit < 1 << 24 && bytes.first().is_some_and(|first| *first != 0) {
                 return self.take(Due::State, bytes);
             }
             if !self.fill(4, bytes) {
@@ -71,7 +71,7 @@ impl Inbox {
             if length == 0 || length > limit {
                 return Err(Failure::Oversized { what, length, limit });
             }
-            self.held = Vec::with_capacity(RESERVED.min(length as usize));
+            self.buffered = Vec::with_capacity(RESERVED.min(length as usize));
             self.body = Some(length);
         }
         let length = self.body.unwrap_or_default() as usize;
@@ -79,7 +79,7 @@ impl Inbox {
             return Ok(None);
         }
         self.body = None;
-        Ok(Some(Item::Json(std::mem::take(&mut self.held))))
+        Ok(Some(Item::Json(std::mem::take(&mut self.buffered))))
     }
 
     fn error(&mut self, bytes: &mut &[u8]) -> Option<Item> {
@@ -87,46 +87,45 @@ impl Inbox {
             return None;
         }
         let item = Item::Error { code: self.word(0), errno: self.word(4) };
-        self.held.clear();
+        self.buffered.clear();
         Some(item)
     }
 
-    /// The first number of an error whose second never came, as iperf3 3.12 leaves it out now and then.
+    /// First number of an incomplete error: iperf3 3.12 sometimes omits the second.
     pub(super) fn half_error(&self) -> Option<i32> {
-        (self.held.len() >= 4).then(|| self.word(0))
+        (self.buffered.len() >= 4).then(|| self.word(0))
     }
 
-    /// Whether `length` bytes are held, after taking what was missing.
+    /// Reads until `length` bytes are buffered; returns whether they are.
     fn fill(&mut self, length: usize, bytes: &mut &[u8]) -> bool {
-        let missing = (length - self.held.len()).min(bytes.len());
+        let missing = (length - self.buffered.len()).min(bytes.len());
         let (taken, rest) = bytes.split_at(missing);
-        self.held.extend_from_slice(taken);
+        self.buffered.extend_from_slice(taken);
         *bytes = rest;
-        self.held.len() == length
+        self.buffered.len() == length
     }
 
     fn word(&self, at: usize) -> i32 {
-        i32::from_be_bytes(self.held[at..at + 4].try_into().expect("a word is four bytes"))
+        i32::from_be_bytes(self.buffered[at..at + 4].try_into().expect("four bytes"))
     }
 }
 
-/// JSON with its length before it.
+/// JSON with a length prefix.
 pub(super) fn frame<T: serde::Serialize>(json: &T) -> Vec<u8> {
     let mut bytes = vec![0; 4];
-    serde_json::to_writer(&mut bytes, json).expect("these types have string keys only");
-    let length = u32::try_from(bytes.len() - 4).expect("what one end says is far below 4 GiB");
+    serde_json::to_writer(&mut bytes, json).expect("string keys only");
+    let length = u32::try_from(bytes.len() - 4).expect("results are far below 4 GiB");
     bytes[..4].copy_from_slice(&length.to_be_bytes());
     bytes
 }
 
-/// The value that JSON is.
+/// Parses JSON.
 pub(super) fn read<T: DeserializeOwned>(what: &'static str, json: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(json)
         .map_err(|error| Failure::Malformed { what, because: shown(&error.to_string()) })
 }
 
-/// As much of a text as is worth reading, with nothing in it that a terminal would obey: the peer may have written
-/// it.
+/// Shortens a text and removes control characters: the peer may have written it, and it is printed to a terminal.
 fn shown(text: &str) -> String {
     let mut shown: String = text.chars().take(SHOWN).flat_map(harmless).collect();
     if text.chars().nth(SHOWN).is_some() {
@@ -149,7 +148,7 @@ mod tests {
 
     const DUE: Due = Due::Json { what: "results", limit: 1000 };
 
-    /// Everything that comes of some chunks.
+    /// All items of some chunks.
     fn items(due: Due, chunks: &[&[u8]]) -> Result<Vec<Item>, Failure> {
         let (mut inbox, mut items) = (Inbox::default(), Vec::new());
         for mut chunk in chunks.iter().copied() {
@@ -161,20 +160,20 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_a_peer_sent_takes_no_memory_before_the_bytes_come() {
+    fn announced_length_allocates_no_memory() {
         let mut inbox = Inbox::default();
         let due = Due::Json { what: "results", limit: MAX_SERVER_RESULTS };
         let mut bytes = &MAX_SERVER_RESULTS.to_be_bytes()[..];
         assert_eq!(inbox.take(due, &mut bytes), Ok(None));
-        assert!(inbox.held.capacity() <= RESERVED, "{}", inbox.held.capacity());
+        assert!(inbox.buffered.capacity() <= RESERVED, "{}", inbox.buffered.capacity());
         for _ in 0..1000 {
             assert_eq!(inbox.take(due, &mut &[b' '; 100][..]), Ok(None));
         }
-        assert!(inbox.held.capacity() <= 2 * inbox.held.len(), "{}", inbox.held.capacity());
+        assert!(inbox.buffered.capacity() <= 2 * inbox.buffered.len(), "{}", inbox.buffered.capacity());
     }
 
     #[test]
-    fn more_than_will_be_read_is_refused_at_its_length() {
+    fn rejects_excessive_length_immediately() {
         for length in [0, 1001, 0x00ff_ffff] {
             let refused = Err(Failure::Oversized { what: "results", length, limit: 1000 });
             assert_eq!(items(DUE, &[&length.to_be_bytes()]), refused);
@@ -182,23 +181,23 @@ mod tests {
     }
 
     #[test]
-    fn a_complaint_does_not_repeat_all_that_the_peer_wrote() {
+    fn shortens_quoted_input_in_errors() {
         let long = format!("\"\u{9b}31m\\u001b[2J{}\"", "x".repeat(1 << 20));
         let Err(Failure::Malformed { because, .. }) = read::<u32>("results", long.as_bytes()) else {
-            panic!("a text is no number")
+            panic!("a string is not a number")
         };
         assert!(because.chars().count() < 250, "{}", because.len());
         assert!(because.contains("xxx") && !because.contains(char::is_control), "{because:?}");
     }
 
     #[test]
-    fn a_state_is_heard_where_json_is_due() {
+    fn accepts_state_instead_of_json() {
         assert_eq!(items(DUE, &[&[0xfe]]), Ok(vec![Item::State(0xfe)]));
     }
 
     proptest! {
         #[test]
-        fn json_and_errors_are_the_same_however_they_are_cut(body: Vec<u8>, cut in 0..1000usize, code: i32) {
+        fn chunk_boundaries_do_not_matter(body: Vec<u8>, cut in 0..1000usize, code: i32) {
             prop_assume!(!body.is_empty());
             let mut bytes = u32::try_from(body.len()).unwrap().to_be_bytes().to_vec();
             bytes.extend(&body);

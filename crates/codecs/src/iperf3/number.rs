@@ -1,5 +1,5 @@
-//! Numbers and flags in iperf3's JSON, which its versions write differently: `true` or `1`, `1e9` or
-//! `1000000000`, `null` where a division failed.
+//! Numbers and flags in iperf3's JSON, whose form depends on the version: `true` or `1`, `1e9` or `1000000000`,
+//! `null` after a failed division.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use serde::{
     de::{Error, Visitor},
 };
 
-/// A whole number from any number. Debian's 3.12 writes -1 as 2^64 - 1, which is read as it was meant.
+/// An integer from any number. Debian's 3.12 writes -1 as 2^64 - 1, which is corrected.
 pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     from.deserialize_any(Whole)
 }
 
-/// As [`whole`], of a key that may be absent or `null`.
+/// The same for a key that may be missing or `null`.
 pub(super) fn maybe_whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
     Option::<WholeNumber>::deserialize(from).map(|number| number.map(|number| number.0))
 }
@@ -28,7 +28,7 @@ pub(super) fn real<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> 
     from.deserialize_any(Real)
 }
 
-/// As [`real`], of a key that may be absent or `null`.
+/// As [`real`], for a key that may be missing or `null`.
 pub(super) fn maybe_real<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     Option::<RealNumber>::deserialize(from).map(|number| number.map(|number| number.0))
 }

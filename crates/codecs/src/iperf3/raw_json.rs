@@ -1,15 +1,15 @@
-//! JSON that is handed on as it came.
+//! JSON that is passed on unchanged.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// JSON that nobody has looked into but for its grammar: it takes no more memory than its text, whatever is in it.
+/// JSON of which only the syntax was checked. It uses no more memory than its text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Unread(Box<RawValue>);
 
 impl Unread {
-    /// This text; `None` when it is no JSON.
+    /// `None` if the text is not JSON.
     #[must_use]
     pub fn new(text: String) -> Option<Self> {
         RawValue::from_string(text).ok().map(Self)

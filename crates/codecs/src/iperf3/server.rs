@@ -1,8 +1,7 @@
-//! The server's end of the control connection, from the cookie on.
+//! Server side of the control connection after the cookie, without I/O.
 //!
-//! Bytes in, bytes and events out: it neither accepts nor waits. Memory: what is due of the client's parameters
-//! or results (at most [`MAX_PARAMS`] and [`MAX_CLIENT_RESULTS`]) and a handful of events, whatever the client
-//! sends.
+//! Memory is bounded by the client's parameters or results (at most [`MAX_PARAMS`] and [`MAX_CLIENT_RESULTS`]) and a
+//! few events.
 
 use std::{collections::VecDeque, mem};
 
@@ -14,29 +13,29 @@ use super::{
     inbox::{Due, Inbox, Item, frame, read},
 };
 
-/// How long a client may take over each step but the test itself.
+/// Timeout for each step of the client except the test.
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// How much longer than it said a test may take; iperf3 itself has ten changes of state of 4 s.
+/// How much longer than requested a test may take; iperf3 allows ten state changes of 4 s.
 const GRACE: Nanos = Nanos::from_secs(40);
 
-/// What the driver is to do, or to know.
+/// Events and requests for the driver.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// What the client asks for, within iperf3's limits: [`Machine::accept`] or [`Machine::refuse`] it.
+    /// The client's request, within iperf3's limits. Call [`Machine::accept`] or [`Machine::refuse`].
     Params(Box<Params>),
-    /// The client says that the test is over: stop, and call [`Machine::end_test`].
+    /// The client ended the test. Stop, then call [`Machine::end_test`].
     TestEnd,
-    /// What the client saw.
+    /// The client's results.
     Results(Box<Results>),
-    /// All is said; close.
+    /// Finished; close.
     Done,
-    /// The client was told to end; close.
+    /// The client was terminated; close.
     ClientTerminated,
-    /// It failed; close once what is left was transmitted.
+    /// Failed; close after sending the remaining bytes.
     Failed(Failure),
 }
 
-/// The server's end of a test.
+/// State machine of a server.
 #[derive(Debug)]
 pub struct Machine {
     phase: Phase,
@@ -44,38 +43,38 @@ pub struct Machine {
     outbox: Vec<u8>,
     events: VecDeque<Event>,
     results: Vec<u8>,
-    /// How long the test takes, as the client said; `None` where bytes end it, or nothing does.
-    asked: Option<Nanos>,
+    /// Requested duration; `None` if the test is limited by bytes or unlimited.
+    duration: Option<Nanos>,
     since: Nanos,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// For the client's parameters.
+    /// Waiting for the parameters.
     Parameters,
-    /// For the driver to accept them.
+    /// Waiting for the driver to accept them.
     Judging,
-    /// For the client to connect, and the driver to have seen it.
+    /// Waiting for the client to connect and the driver to confirm.
     Streams,
-    /// For the client to end the test.
+    /// Waiting for the client to end the test.
     Running,
-    /// For the driver to have stopped.
+    /// Waiting for the driver to stop.
     Ending,
-    /// For the client's results.
+    /// Waiting for the client's results.
     Results,
-    /// For the client's good-bye.
+    /// Waiting for the client to finish.
     Closing,
     Over,
 }
 
-/// What a server that serves one test at a time answers a second client; nothing else, and closes.
+/// Reply of a busy server to a second client; it then closes the connection.
 #[must_use]
 pub const fn access_denied() -> [u8; 1] {
     [State::AccessDenied.byte()]
 }
 
 impl Machine {
-    /// A server that has read a cookie and asks for the parameters.
+    /// Starts after the cookie by requesting the parameters.
     #[must_use]
     pub fn new(now: Nanos) -> Self {
         Self {
@@ -84,98 +83,98 @@ impl Machine {
             outbox: vec![State::ParamExchange.byte()],
             events: VecDeque::new(),
             results: Vec::new(),
-            asked: None,
+            duration: None,
             since: now,
         }
     }
 
-    /// Takes what came over the control connection after the cookie.
+    /// Handles bytes from the control connection after the cookie.
     pub fn receive(&mut self, mut bytes: &[u8], now: Nanos) {
         while !bytes.is_empty() {
             match self.inbox.take(self.phase.due(), &mut bytes) {
-                Ok(Some(Item::State(byte))) => self.hear(byte, now),
-                Ok(Some(Item::Json(json))) => self.json_came(&json, now),
+                Ok(Some(Item::State(byte))) => self.on_byte(byte, now),
+                Ok(Some(Item::Json(json))) => self.on_json(&json, now),
                 Ok(Some(Item::Error { .. }) | None) => {}
                 Err(failure) => self.fail(failure),
             }
         }
     }
 
-    /// The client closed the control connection, or it broke.
+    /// The control connection was closed or failed.
     pub fn closed(&mut self) {
         if self.phase == Phase::Closing {
-            self.tell(Event::Done, Phase::Over, self.since);
+            self.emit(Event::Done, Phase::Over, self.since);
         } else if self.phase != Phase::Over {
             self.fail(Failure::Closed { awaited: self.phase.awaited() });
         }
     }
 
-    /// The parameters are good: the client connects its streams, in the order of [`Params::streams`].
+    /// Accepts the parameters; the client connects its streams in the order of [`Params::streams`].
     pub fn accept(&mut self, now: Nanos) {
         if self.phase == Phase::Judging {
-            self.say(State::CreateStreams);
+            self.send_state(State::CreateStreams);
             self.enter(Phase::Streams, now);
         }
     }
 
-    /// All streams stand: the test begins.
+    /// Starts the test once all streams are established.
     pub fn streams_created(&mut self, now: Nanos) {
         if self.phase == Phase::Streams {
-            self.say(State::TestStart);
-            self.say(State::TestRunning);
+            self.send_state(State::TestStart);
+            self.send_state(State::TestRunning);
             self.enter(Phase::Running, now);
         }
     }
 
-    /// This end has stopped, and saw this. Does nothing unless the client has ended the test.
+    /// Passes this end's results after it has stopped. No effect unless the client has ended the test.
     pub fn end_test(&mut self, results: &Results, now: Nanos) {
         if self.phase == Phase::Ending {
-            self.say(State::ExchangeResults);
+            self.send_state(State::ExchangeResults);
             self.results = frame(results);
             self.enter(Phase::Results, now);
         }
     }
 
-    /// Ends it with an error, which the client is told: iperf3's number, and the machine's or 0.
+    /// Ends the test with an error for the client: iperf3's number, and errno or 0.
     pub fn refuse(&mut self, code: ErrorCode, errno: i32) {
         if self.phase != Phase::Over {
-            self.say(State::ServerError);
+            self.send_state(State::ServerError);
             self.outbox.extend(code.0.to_be_bytes());
             self.outbox.extend(errno.to_be_bytes());
             self.phase = Phase::Over;
         }
     }
 
-    /// This end was told to end: the client hears of it, and nothing more is said.
+    /// Ends the test early and notifies the client.
     pub fn terminate(&mut self) {
         if self.phase != Phase::Over {
-            self.say(State::ServerTerminate);
+            self.send_state(State::ServerTerminate);
             self.phase = Phase::Over;
         }
     }
 
-    /// What is to be sent.
+    /// Bytes to send, if any.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         let bytes = mem::take(&mut self.outbox);
         (!bytes.is_empty()).then_some(bytes)
     }
 
-    /// What happened, in order.
+    /// The next event, if any.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// When [`Self::tick`] is to be called; `None` while the driver owes something, or the test has no set time.
+    /// When to call [`Self::tick`]; `None` while waiting for the driver or during a test without fixed duration.
     #[must_use]
     pub fn deadline(&self) -> Option<Nanos> {
         self.patience().map(|patience| self.since + patience)
     }
 
-    /// Looks whether the client is late.
+    /// Fails the test if the client missed its deadline.
     pub fn tick(&mut self, now: Nanos) {
         let Some(waited) = self.patience().filter(|patience| now >= self.since + *patience) else { return };
         match self.phase {
-            Phase::Closing => self.tell(Event::Done, Phase::Over, now),
+            Phase::Closing => self.emit(Event::Done, Phase::Over, now),
             Phase::Running => self.fail_with(
                 Failure::Silent { awaited: self.phase.awaited(), waited },
                 ErrorCode::DURATION_EXPIRED,
@@ -184,7 +183,7 @@ impl Machine {
         }
     }
 
-    /// Whether nothing more will be said.
+    /// Whether the exchange has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over
@@ -193,57 +192,57 @@ impl Machine {
     fn patience(&self) -> Option<Nanos> {
         match self.phase {
             Phase::Judging | Phase::Ending | Phase::Over => None,
-            Phase::Running => self.asked.map(|asked| asked + GRACE),
+            Phase::Running => self.duration.map(|duration| duration + GRACE),
             Phase::Parameters | Phase::Streams | Phase::Results | Phase::Closing => Some(PATIENCE),
         }
     }
 
-    fn hear(&mut self, byte: u8, now: Nanos) {
+    fn on_byte(&mut self, byte: u8, now: Nanos) {
         match (self.phase, State::from_byte(byte)) {
-            (_, Some(State::ClientTerminate)) => self.tell(Event::ClientTerminated, Phase::Over, now),
-            (Phase::Running, Some(State::TestEnd)) => self.tell(Event::TestEnd, Phase::Ending, now),
-            (Phase::Closing, Some(State::IperfDone)) => self.tell(Event::Done, Phase::Over, now),
+            (_, Some(State::ClientTerminate)) => self.emit(Event::ClientTerminated, Phase::Over, now),
+            (Phase::Running, Some(State::TestEnd)) => self.emit(Event::TestEnd, Phase::Ending, now),
+            (Phase::Closing, Some(State::IperfDone)) => self.emit(Event::Done, Phase::Over, now),
             (phase, _) => {
                 self.fail(Failure::Unexpected { awaited: phase.awaited(), got: UnexpectedByte::of(byte) });
             }
         }
     }
 
-    fn json_came(&mut self, json: &[u8], now: Nanos) {
+    fn on_json(&mut self, json: &[u8], now: Nanos) {
         let what = self.phase.awaited();
         if self.phase == Phase::Parameters {
             match read(what, json) {
-                Ok(params) => self.params_came(params, now),
+                Ok(params) => self.on_params(params, now),
                 Err(failure) => self.fail_with(failure, ErrorCode::RECEIVE_PARAMS),
             }
         } else {
             match read(what, json) {
-                Ok(results) => self.results_came(results, now),
+                Ok(results) => self.on_results(results, now),
                 Err(failure) => self.fail_with(failure, ErrorCode::RECEIVE_RESULTS),
             }
         }
     }
 
-    fn params_came(&mut self, params: Params, now: Nanos) {
+    fn on_params(&mut self, params: Params, now: Nanos) {
         if let Err(code) = params.check() {
             return self.fail(Failure::Refused(code));
         }
         let seconds = |number: i64| Nanos::from_secs(u64::try_from(number).unwrap_or(0));
-        self.asked = (params.time > 0).then(|| seconds(params.time) + seconds(params.omit));
-        self.tell(Event::Params(Box::new(params)), Phase::Judging, now);
+        self.duration = (params.time > 0).then(|| seconds(params.time) + seconds(params.omit));
+        self.emit(Event::Params(Box::new(params)), Phase::Judging, now);
     }
 
-    fn results_came(&mut self, results: Results, now: Nanos) {
+    fn on_results(&mut self, results: Results, now: Nanos) {
         self.outbox.append(&mut self.results);
-        self.say(State::DisplayResults);
-        self.tell(Event::Results(Box::new(results)), Phase::Closing, now);
+        self.send_state(State::DisplayResults);
+        self.emit(Event::Results(Box::new(results)), Phase::Closing, now);
     }
 
-    fn say(&mut self, state: State) {
+    fn send_state(&mut self, state: State) {
         self.outbox.push(state.byte());
     }
 
-    fn tell(&mut self, event: Event, next: Phase, now: Nanos) {
+    fn emit(&mut self, event: Event, next: Phase, now: Nanos) {
         self.events.push_back(event);
         self.enter(next, now);
     }
@@ -281,12 +280,12 @@ impl Phase {
     const fn awaited(self) -> &'static str {
         match self {
             Self::Parameters => "client's parameters",
-            Self::Judging => "nothing before its parameters were judged",
+            Self::Judging => "nothing until the parameters are accepted",
             Self::Streams => "the client's streams",
             Self::Running => "the end of the test",
-            Self::Ending => "nothing before the end of the test",
+            Self::Ending => "nothing until the end of the test",
             Self::Results => "client's results",
-            Self::Closing => "the client's good-bye",
+            Self::Closing => "the client to finish",
             Self::Over => "nothing",
         }
     }

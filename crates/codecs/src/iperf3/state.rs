@@ -1,34 +1,34 @@
-//! The state bytes of the control connection (iperf_api.h).
+//! State bytes of the control connection (iperf_api.h).
 
-/// A state, which one end tells the other as one signed byte.
+/// A state, sent as one signed byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(i8)]
 pub enum State {
-    /// From the server: every stream stands, prepare.
+    /// Server: all streams are established, prepare.
     TestStart = 1,
-    /// From the server: send.
+    /// Server: start sending.
     TestRunning = 2,
-    /// From the client: the test is over.
+    /// Client: the test has ended.
     TestEnd = 4,
-    /// From the server: send the parameters.
+    /// Server: send the parameters.
     ParamExchange = 9,
-    /// From the server: connect the streams.
+    /// Server: connect the streams.
     CreateStreams = 10,
-    /// From the server: it was told to end.
+    /// Server: terminated.
     ServerTerminate = 11,
-    /// From the client: it was told to end.
+    /// Client: terminated.
     ClientTerminate = 12,
-    /// From the server: send your results, then read mine.
+    /// Server: send your results, then read mine.
     ExchangeResults = 13,
-    /// From the server: all was exchanged.
+    /// Server: results exchanged.
     DisplayResults = 14,
-    /// Before anything was said.
+    /// Initial state.
     IperfStart = 15,
-    /// From the client: good-bye.
+    /// Client: finished.
     IperfDone = 16,
-    /// From the server: it is busy with another client.
+    /// Server: busy with another client.
     AccessDenied = -1,
-    /// From the server: an error, whose two numbers follow.
+    /// Server: an error; two numbers follow.
     ServerError = -2,
 }
 
@@ -49,13 +49,13 @@ impl State {
         Self::ServerError,
     ];
 
-    /// The state that a byte means.
+    /// Parses a byte.
     #[must_use]
     pub fn from_byte(byte: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.byte() == byte)
     }
 
-    /// How it travels.
+    /// The byte on the wire.
     #[must_use]
     pub const fn byte(self) -> u8 {
         (self as i8).cast_unsigned()
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_state_is_its_byte_and_no_other_byte_is_a_state() {
+    fn only_bytes_of_states_parse() {
         let known: Vec<u8> = (0..=u8::MAX).filter(|byte| State::from_byte(*byte).is_some()).collect();
         assert_eq!(known, [1, 2, 4, 9, 10, 11, 12, 13, 14, 15, 16, 254, 255]);
         for byte in known {

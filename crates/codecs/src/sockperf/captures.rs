@@ -1,14 +1,14 @@
-//! What stock sockperf said (tests/captures/sockperf), against what is said here.
+//! Compares messages with captures of stock sockperf (tests/captures/sockperf).
 
 use super::{Counts, Flags, Header, Question, Reply, ServerStream, answer, answer_datagram, may_begin};
 
-/// A direction (`>` from the client) and the bytes of one datagram or segment.
+/// A direction (`>` from the client) and the bytes of a datagram or segment.
 type Piece = (char, Vec<u8>);
 
 fn read(text: &str) -> Vec<Piece> {
     text.lines()
         .map(|line| {
-            let (direction, hex) = line.split_once(' ').expect("a direction and hex");
+            let (direction, hex) = line.split_once(' ').expect("direction and hex");
             let digits = hex.as_bytes().chunks(2);
             let bytes = digits.map(|two| u8::from_str_radix(std::str::from_utf8(two).expect("ASCII"), 16));
             (direction.chars().next().expect("a direction"), bytes.collect::<Result<_, _>>().expect("hex"))
@@ -16,12 +16,12 @@ fn read(text: &str) -> Vec<Piece> {
         .collect()
 }
 
-fn said(pieces: &[Piece], direction: char) -> Vec<u8> {
+fn sent(pieces: &[Piece], direction: char) -> Vec<u8> {
     pieces.iter().filter(|(side, _)| *side == direction).flat_map(|(_, bytes)| bytes.clone()).collect()
 }
 
 #[test]
-fn each_datagram_is_answered_as_a_stock_server_answered_it() {
+fn replies_to_datagrams_like_a_stock_server() {
     let captures = [
         (include_str!("../../tests/captures/sockperf/udp-ping-pong.txt"), 8, 8),
         (include_str!("../../tests/captures/sockperf/udp-ping-pong-burst.txt"), 12, 12),
@@ -29,7 +29,7 @@ fn each_datagram_is_answered_as_a_stock_server_answered_it() {
         (include_str!("../../tests/captures/sockperf/udp-throughput.txt"), 8, 0),
         (include_str!("../../tests/captures/sockperf/udp-multicast-warm-up.txt"), 3, 3),
     ];
-    for (text, received, answered) in captures {
+    for (text, received, reply) in captures {
         let pieces = read(text);
         let (mut counts, mut answers) = (Counts::default(), Vec::new());
         for (_, bytes) in pieces.iter().filter(|(side, _)| *side == '>') {
@@ -41,19 +41,19 @@ fn each_datagram_is_answered_as_a_stock_server_answered_it() {
                 answers.extend(datagram);
             }
         }
-        assert_eq!((counts.received, counts.answered), (received, answered));
-        assert_eq!(answers, said(&pieces, '<'));
+        assert_eq!((counts.received, counts.answered), (received, reply));
+        assert_eq!(answers, sent(&pieces, '<'));
     }
 }
 
 #[test]
-fn a_connection_is_answered_as_a_stock_server_answered_it() {
+fn replies_to_a_connection_like_a_stock_server() {
     let captures = [
         (include_str!("../../tests/captures/sockperf/tcp-ping-pong-burst.txt"), 20, 20),
         (include_str!("../../tests/captures/sockperf/tcp-under-load.txt"), 20, 6),
         (include_str!("../../tests/captures/sockperf/tcp-throughput.txt"), 40, 0),
     ];
-    for (text, received, answered) in captures {
+    for (text, received, reply) in captures {
         let pieces = read(text);
         assert!(may_begin(&pieces[0].1));
         let (mut stream, mut answers) = (ServerStream::new(), Vec::new());
@@ -64,24 +64,24 @@ fn a_connection_is_answered_as_a_stock_server_answered_it() {
                 answers.extend_from_slice(run);
             }
         }
-        assert_eq!((stream.counts().received, stream.counts().answered), (received, answered));
-        assert_eq!(answers, said(&pieces, '<'));
+        assert_eq!((stream.counts().received, stream.counts().answered), (received, reply));
+        assert_eq!(answers, sent(&pieces, '<'));
     }
 }
 
 #[test]
-fn questions_have_a_stock_client_s_header_and_know_a_stock_server_s_answer() {
+fn requests_match_stock_client_and_recognize_replies() {
     let pieces = read(include_str!("../../tests/captures/sockperf/udp-ping-pong.txt"));
     let mut question = Question::new(20).expect("it fits");
     for (number, exchange) in (1..).zip(pieces.chunks(2)) {
-        let [(_, asked), (_, answered)] = exchange else { panic!("a question and its answer") };
-        assert_eq!(question.number(number)[..Header::SIZE], asked[..Header::SIZE]);
-        assert_eq!(question.answered_by(answered), Some(number));
+        let [(_, request), (_, reply)] = exchange else { panic!("a request and its reply") };
+        assert_eq!(question.number(number)[..Header::SIZE], request[..Header::SIZE]);
+        assert_eq!(question.answered_by(reply), Some(number));
     }
 }
 
 #[test]
-fn warm_ups_are_numbered_0_and_not_answered() {
+fn warm_ups_have_number_0_and_no_reply() {
     let pieces = read(include_str!("../../tests/captures/sockperf/udp-multicast-warm-up.txt"));
     for (_, bytes) in &pieces[..2] {
         let header = Header::read(bytes).expect("whole");

@@ -1,4 +1,4 @@
-//! The bytes of a TCP connection, cut into messages in one buffer that never grows.
+//! Splits the bytes of a TCP connection into messages, with a fixed buffer.
 
 use std::ops::Range;
 
@@ -6,33 +6,33 @@ use thiserror::Error;
 
 use super::{Header, MAX_MESSAGE};
 
-/// Holds what came and is not yet used: read into [`space`](Self::space), say how much came, take messages
-/// until there are none.
+/// Read into [`space`](Self::space), call [`filled`](Self::filled) with the number of bytes, then take messages until
+/// there are none.
 pub struct Deframer {
     buffer: Box<[u8]>,
     start: usize,
     end: usize,
 }
 
-/// What no sockperf peer says. The connection is of no more use.
+/// A protocol violation; the connection is unusable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Violation {
-    /// A message cannot be that long.
-    #[error("a message of {0} bytes was announced; sockperf's have 14 to 65507")]
+    /// Invalid message length.
+    #[error("announced message length {0} is invalid; sockperf messages have 14 to 65507 bytes")]
     Length(u32),
 }
 
 impl Deframer {
-    /// The size of the buffer: any message fits behind what is left of another.
+    /// Buffer size: any message fits after a partial one.
     pub const CAPACITY: usize = 2 * MAX_MESSAGE;
 
-    /// Holds nothing; its only memory is taken here.
+    /// Allocates the buffer.
     #[must_use]
     pub fn new() -> Self {
         Self { buffer: vec![0; Self::CAPACITY].into(), start: 0, end: 0 }
     }
 
-    /// Where the next bytes go; never empty after [`next_message`](Self::next_message) has returned `None`.
+    /// Space for the next bytes; never empty after [`next_message`](Self::next_message) returned `None`.
     #[inline]
     pub fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
@@ -44,33 +44,35 @@ impl Deframer {
         &mut self.buffer[self.end..]
     }
 
-    /// So many bytes were written to the front of the space.
+    /// Marks `count` bytes of the space as filled.
     ///
     /// # Panics
-    /// When there was not as much space.
+    ///
+    /// If `count` exceeds the space.
     #[inline]
     pub fn filled(&mut self, count: usize) {
-        assert!(count <= self.buffer.len() - self.end, "more came than there was space for");
+        assert!(count <= self.buffer.len() - self.end, "count exceeds the space");
         self.end += count;
     }
 
-    /// The next whole message; `None` until more bytes have come.
+    /// The next complete message; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// When a message has an impossible length; so then has every later one.
+    ///
+    /// If a length is invalid; every later call then fails, too.
     #[inline]
     pub fn next_message(&mut self) -> Result<Option<&mut [u8]>, Violation> {
         let range = self.next_range()?;
         Ok(range.map(|range| &mut self.buffer[range]))
     }
 
-    /// Whether no part of a message is held: a peer may end here.
+    /// Whether no partial message is buffered, so that the peer may close.
     #[must_use]
     pub const fn is_between_messages(&self) -> bool {
         self.start == self.end
     }
 
-    /// Where the next whole message lies.
+    /// Position of the next complete message.
     #[inline]
     pub(super) fn next_range(&mut self) -> Result<Option<Range<usize>>, Violation> {
         let held = &self.buffer[self.start..self.end];
@@ -103,7 +105,7 @@ impl Default for Deframer {
 
 impl std::fmt::Debug for Deframer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Deframer({} bytes held)", self.end - self.start)
+        write!(f, "Deframer({} bytes buffered)", self.end - self.start)
     }
 }
 
@@ -114,7 +116,7 @@ pub(super) mod tests {
     use super::*;
     use crate::sockperf::Flags;
 
-    /// Messages of these lengths one after another; their payload says which they are.
+    /// Consecutive messages of these lengths, numbered by their payload.
     pub(crate) fn messages(lengths: &[usize], flags: impl Fn(u64) -> Flags) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (sequence, length) in (1..).zip(lengths) {
@@ -125,13 +127,13 @@ pub(super) mod tests {
         bytes
     }
 
-    /// Feeds `bytes` in pieces of these sizes, from the start again after the last.
+    /// Feeds `bytes` in chunks of these sizes, cyclically.
     pub(crate) fn in_pieces(mut bytes: &[u8], pieces: &[usize], mut feed: impl FnMut(&[u8]) -> usize) {
         let mut pieces = pieces.iter().cycle();
         while !bytes.is_empty() {
             let piece = bytes.len().min(*pieces.next().expect("a cycle"));
             let taken = feed(&bytes[..piece]);
-            assert!(taken > 0, "there is always space");
+            assert!(taken > 0, "space is never empty");
             bytes = &bytes[taken..];
         }
     }
@@ -160,7 +162,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_longest_messages_pass_whatever_is_left_before_them() {
+    fn longest_messages_fit_after_partial_ones() {
         let lengths = [14, MAX_MESSAGE, 15, MAX_MESSAGE, MAX_MESSAGE, 14];
         let bytes = messages(&lengths, |_| Flags::CLIENT);
         for pieces in [&[1][..], &[13], &[65_506, 1], &[usize::MAX]] {
@@ -171,7 +173,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_impossible_length_is_refused_before_its_bytes_come() {
+    fn rejects_invalid_length_immediately() {
         for length in [0, 13, 65_508, u32::MAX] {
             let mut bytes = messages(&[20, 14], |_| Flags::CLIENT);
             bytes[30..34].copy_from_slice(&length.to_be_bytes());
@@ -183,7 +185,7 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn any_split_gives_the_same_messages(
+        fn chunk_boundaries_do_not_matter(
             lengths in proptest::collection::vec(14_usize..3000, 1..60),
             pieces in proptest::collection::vec(1_usize..5000, 1..20),
         ) {

@@ -1,42 +1,43 @@
-//! Arbitrary bytes through everything that a peer's bytes meet here, with what must hold; fuzzers call it.
+//! Entry point for fuzzers: arbitrary bytes in every role of a peer, with invariants.
 
 use super::{MAX_MESSAGE, Question, Reply, ServerStream, answer_datagram, may_begin};
 
-/// Takes the bytes as the pieces of a TCP connection to a server (the first byte is the size of the pieces), as
-/// a datagram to a server, and as an answer to a client.
+/// Treats the bytes as chunks of a TCP connection to a server (the first byte is the chunk size), as a datagram to a
+/// server, and as a reply to a client.
 ///
 /// # Panics
-/// When a server says more than it heard, has no space, or a client believes what is no answer: a defect.
+///
+/// On a defect: a server sends more than it received or runs out of space, or a client accepts an invalid reply.
 pub fn exercise(bytes: &[u8]) {
     let Some((size, bytes)) = bytes.split_first() else { return };
     serve(bytes, usize::from(*size) + 1);
     let mut datagram = bytes.to_vec();
     let reply = answer_datagram(&mut datagram);
-    assert!(reply == Reply::Stranger || may_begin(bytes), "a stranger was heard");
-    assert!(reply == Reply::Answer || datagram == bytes, "a message was changed and not answered");
-    assert_ne!(answer_datagram(&mut datagram), Reply::Answer, "an answer was answered");
+    assert!(reply == Reply::Stranger || may_begin(bytes), "accepted another protocol");
+    assert!(reply == Reply::Answer || datagram == bytes, "changed a message without replying");
+    assert_ne!(answer_datagram(&mut datagram), Reply::Answer, "replied to a reply");
     if let Ok(question) = Question::new(bytes.len()) {
-        assert!(question.answered_by(bytes).is_none() || reply == Reply::Stranger, "it is both");
+        assert!(question.answered_by(bytes).is_none() || reply == Reply::Stranger, "both request and reply");
     }
 }
 
 fn serve(bytes: &[u8], size: usize) {
     let mut stream = ServerStream::new();
-    let (mut heard, mut said) = (0, 0);
+    let (mut received, mut sent) = (0, 0);
     for piece in bytes.chunks(size) {
         let space = stream.space();
         assert!(space.len() >= MAX_MESSAGE.min(size), "no space");
         space[..piece.len()].copy_from_slice(piece);
         stream.filled(piece.len());
-        heard += piece.len();
+        received += piece.len();
         loop {
             match stream.answers() {
-                Ok(Some(answers)) => said += answers.len(),
+                Ok(Some(answers)) => sent += answers.len(),
                 Ok(None) => break,
                 Err(_) => return,
             }
         }
-        assert!(said <= heard && stream.counts().bytes <= heard as u64, "more was said than heard");
+        assert!(sent <= received && stream.counts().bytes <= received as u64, "sent more than received");
     }
 }
 
@@ -49,7 +50,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_holds_for_garbage_and_for_what_looks_like_messages(
+        fn invariants_hold_for_garbage_and_plausible_messages(
             mut bytes in proptest::collection::vec(any::<u8>(), 0..2000),
             lengths in proptest::collection::vec(0_u32..200, 1..10),
         ) {

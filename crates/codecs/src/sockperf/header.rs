@@ -1,31 +1,30 @@
-//! The 14 bytes that every message begins with (src/message.h), and how they are told from other dialects.
+//! The 14-byte message header (src/message.h), and how it differs from other protocols.
 
 use std::ops::BitOr;
 
-/// The longest message, in bytes, its header included: what one UDP datagram over IPv4 carries. A stock server
-/// resets a TCP connection that says a longer one.
+/// Longest message in bytes including the header: the payload of a UDP datagram over IPv4. A stock server resets a
+/// TCP connection that announces more.
 pub const MAX_MESSAGE: usize = 65_507;
 
-/// The head of a message. Big endian, in this order: 8, 2 and 4 bytes.
+/// Message header, big endian: 8, 2 and 4 bytes in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Its number, from 1; warm-ups have 0.
+    /// Message number, from 1; warm-ups have 0.
     pub sequence: u64,
-    /// Who sent it and what is wanted.
     pub flags: Flags,
-    /// Of the whole message in bytes, this header included.
+    /// Length of the whole message in bytes.
     pub length: u32,
 }
 
-/// What a header says beside numbers. Bits without a name are kept as they are.
+/// Flags. Unknown bits are preserved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Flags(pub u16);
 
 impl Header {
-    /// How long it is on the wire.
+    /// Length on the wire.
     pub const SIZE: usize = 14;
 
-    /// Reads it from the front of a message; `None` when that is too short.
+    /// Parses the header; `None` if the message is too short.
     #[inline]
     #[must_use]
     pub fn read(message: &[u8]) -> Option<Self> {
@@ -39,10 +38,11 @@ impl Header {
         })
     }
 
-    /// Writes it to the front of a message.
+    /// Writes the header.
     ///
     /// # Panics
-    /// When the message is shorter than a header.
+    ///
+    /// If the message is shorter than a header.
     #[inline]
     pub fn write(self, message: &mut [u8]) {
         message[..8].copy_from_slice(&self.sequence.to_be_bytes());
@@ -50,8 +50,7 @@ impl Header {
         message[10..Self::SIZE].copy_from_slice(&self.length.to_be_bytes());
     }
 
-    /// How long the message is that begins with it; `None` when that is less than a header or more than
-    /// [`MAX_MESSAGE`].
+    /// Message length; `None` if shorter than a header or longer than [`MAX_MESSAGE`].
     #[inline]
     #[must_use]
     pub fn message_length(self) -> Option<usize> {
@@ -61,23 +60,23 @@ impl Header {
 }
 
 impl Flags {
-    /// Sent by a client; a server's answer lacks it.
+    /// Set by a client, cleared in a server's reply.
     pub const CLIENT: Self = Self(1);
-    /// The client wants it back.
+    /// The client requests a reply.
     pub const PONG: Self = Self(2);
-    /// Sent before the test; never returned or counted.
+    /// Sent before the test; neither returned nor counted.
     pub const WARM_UP: Self = Self(4);
 
     const KNOWN: Self = Self(7);
 
-    /// Whether it has all of these.
+    /// Whether all of these flags are set.
     #[inline]
     #[must_use]
     pub const fn has(self, flags: Self) -> bool {
         self.0 & flags.0 == flags.0
     }
 
-    /// The same without these.
+    /// The flags without these.
     #[inline]
     #[must_use]
     pub const fn without(self, flags: Self) -> Self {
@@ -93,8 +92,8 @@ impl BitOr for Flags {
     }
 }
 
-/// Whether a connection or datagram that begins with these bytes can be a sockperf client's. The first byte
-/// tells it from text: a number that does not begin with zeros would be met after years only.
+/// Whether a connection or datagram that starts with these bytes may be a sockperf client's. The first byte
+/// distinguishes it from text: a sequence number with a non-zero first byte would take years to reach.
 #[must_use]
 pub fn may_begin(bytes: &[u8]) -> bool {
     let Some(header) = Header::read(bytes) else { return may_begin_in_part(bytes) };
@@ -119,14 +118,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_dialects_and_strangers_are_told_by_their_first_bytes() {
+    fn rejects_other_protocols_by_first_bytes() {
         let good = [0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0, 0, 0, 14];
         assert!((0..=good.len()).all(|cut| may_begin(&good[..cut])));
         assert!(may_begin(&[&good[..], b"payload"].concat()));
         for stranger in [&b"plumbtrf"[..], b"abcdefg", b"GET / HTTP/1.1", b"9876", b"\x16\x03\x01"] {
             assert!((1..=stranger.len()).all(|cut| !may_begin(&stranger[..cut])), "{stranger:?}");
         }
-        // A number of 2^48 and more, no client, an unknown flag, lengths of 13, 65,508 and more.
+        // A number of 2^48 or more, no client flag, unknown flags, and lengths of 13, 65,508 and more.
         for (place, byte) in [(1, 1), (9, 2), (9, 9), (8, 1), (13, 13), (10, 1), (11, 1)] {
             let mut bad = good;
             bad[place] = byte;
@@ -141,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_header_is_read_as_it_was_written(sequence: u64, flags: u16, length: u32) {
+        fn header_round_trips(sequence: u64, flags: u16, length: u32) {
             let header = Header { sequence, flags: Flags(flags), length };
             let mut message = [0xee; 20];
             header.write(&mut message);
@@ -152,7 +151,7 @@ mod tests {
         }
 
         #[test]
-        fn a_part_is_refused_only_if_the_whole_is(bytes: [u8; 14], like: bool) {
+        fn rejects_prefix_only_if_whole_is_rejected(bytes: [u8; 14], like: bool) {
             let mut bytes = bytes;
             if like {
                 bytes[..2].fill(0);

@@ -1,9 +1,8 @@
-//! sockperf's protocol: numbered messages with a header of 14 bytes, of which a server returns those that ask
-//! for it. Over UDP a datagram is a message; over TCP they follow each other.
+//! sockperf's protocol: numbered messages with a 14-byte header, which a server returns on request. Over UDP each
+//! datagram is a message; over TCP messages follow each other. There is no handshake.
 //!
-//! There is no greeting and no farewell. Learnt from <https://github.com/Mellanox/sockperf> (src/message.h,
-//! client.h, server.h, switches.h; versions 3.7 to 3.10) and from captures; see tests/captures/sockperf.
-//! Nothing here takes memory by a length that a peer sent.
+//! Sources: <https://github.com/Mellanox/sockperf> (src/message.h, client.h, server.h, switches.h; versions 3.7 to
+//! 3.10) and the captures in tests/captures/sockperf. Never allocates by a length that a peer sent.
 
 mod deframer;
 mod exercise;

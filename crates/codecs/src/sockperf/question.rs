@@ -1,26 +1,27 @@
-//! A client's message, made once and numbered again and again, and how its answer is known.
+//! A client's request and how to recognize the reply.
 
 use thiserror::Error;
 
 use super::{Flags, Header, MAX_MESSAGE};
 
-/// A message that asks for its return.
+/// A message that requests a reply; reused with new numbers.
 #[derive(Clone)]
 pub struct Question(Box<[u8]>);
 
-/// A message cannot have that length.
+/// Invalid message length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a message of {0} bytes cannot be sent to sockperf: choose 14 to 65507")]
+#[error("sockperf messages cannot have {0} bytes; use 14 to 65507")]
 pub struct BadLength(pub usize);
 
 impl Question {
-    /// The least and the most that a message may have, in bytes.
+    /// Valid message lengths in bytes.
     pub const LENGTHS: std::ops::RangeInclusive<usize> = Header::SIZE..=MAX_MESSAGE;
 
-    /// A message of `length` bytes, its header included.
+    /// A message of `length` bytes including the header.
     ///
     /// # Errors
-    /// When the header does not fit into it, or it into sockperf's buffers.
+    ///
+    /// If the length is invalid.
     pub fn new(length: usize) -> Result<Self, BadLength> {
         if !Self::LENGTHS.contains(&length) {
             return Err(BadLength(length));
@@ -31,14 +32,14 @@ impl Question {
         Ok(Self(bytes))
     }
 
-    /// Gives it a number; sockperf's own are counted from 1.
+    /// Sets the number; sockperf counts from 1.
     #[inline]
     pub fn number(&mut self, sequence: u64) -> &[u8] {
         self.0[..8].copy_from_slice(&sequence.to_be_bytes());
         &self.0
     }
 
-    /// The number of the question that this message answers, if it answers one of this kind.
+    /// Number of the request that this message replies to, if it does.
     #[inline]
     #[must_use]
     pub fn answered_by(&self, message: &[u8]) -> Option<u64> {
@@ -60,24 +61,24 @@ mod tests {
     use crate::sockperf::{Reply, answer};
 
     #[test]
-    fn a_server_s_answer_has_its_number() {
+    fn recognizes_reply_by_its_number() {
         for length in [14, 15, 1472, 65_507] {
             let mut question = Question::new(length).expect("it fits");
             let mut bytes = question.number(41).to_vec();
-            assert_eq!(question.answered_by(&bytes), None, "the question is no answer");
+            assert_eq!(question.answered_by(&bytes), None, "a request is not a reply");
             assert_eq!(answer(&mut bytes), Reply::Answer);
             let _ = question.number(42);
             assert_eq!(question.answered_by(&bytes), Some(41));
             assert_eq!(question.answered_by(&bytes[..length - 1]), None);
             bytes[13] ^= 1;
-            assert_eq!(question.answered_by(&bytes), None, "another length than it has");
+            assert_eq!(question.answered_by(&bytes), None, "wrong length");
         }
     }
 
     #[test]
-    fn a_length_that_does_not_fit_is_refused_with_those_that_do() {
+    fn rejects_invalid_length_and_names_valid_ones() {
         for length in [0, 13, 65_508] {
-            let error = Question::new(length).expect_err("it does not fit").to_string();
+            let error = Question::new(length).expect_err("invalid length").to_string();
             assert!(error.contains(&length.to_string()) && error.contains("14 to 65507"), "{error}");
         }
     }

@@ -1,22 +1,22 @@
-//! What a server does with a message (src/server.h, `server_receive_then_send`). It keeps no state: an answer
-//! is the message itself with one bit cleared, so it is never longer than what was asked and never answered.
+//! A server's reply rule (src/server.h, `server_receive_then_send`). It is stateless: a reply is the message with one
+//! bit cleared, so it is never longer than the request and never causes another reply.
 
 use super::{Flags, Header, may_begin};
 
-/// What became of a message.
+/// How a message was handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
-    /// It has become its answer: send the same bytes back.
+    /// Changed into its reply: send the same bytes back.
     Answer,
-    /// It counts, and nobody awaits an answer.
+    /// Counted; no reply requested.
     Silence,
-    /// A warm-up, or sent by a server: it does not count.
+    /// A warm-up or a server's message: not counted.
     Ignored,
-    /// No message.
+    /// Not a sockperf message.
     Stranger,
 }
 
-/// Turns a whole message into its answer, in its place. It is left as it is unless that is wanted.
+/// Turns a complete message into its reply in place; leaves it unchanged if none is requested.
 #[inline]
 #[must_use]
 pub fn answer(message: &mut [u8]) -> Reply {
@@ -34,7 +34,8 @@ pub fn answer(message: &mut [u8]) -> Reply {
     Reply::Answer
 }
 
-/// The same for a datagram from anybody: what no sockperf client would have sent is [`Reply::Stranger`].
+/// The same for a datagram from any source; returns [`Reply::Stranger`] for anything a sockperf client would not
+/// send.
 #[inline]
 #[must_use]
 pub fn answer_datagram(datagram: &mut [u8]) -> Reply {
@@ -54,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_client_that_asks_is_answered() {
+    fn replies_only_on_request_of_a_client() {
         let expected = [
             (0, Reply::Ignored),
             (1, Reply::Silence),
@@ -73,11 +74,11 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_of_another_length_than_it_says_is_a_stranger_s() {
+    fn rejects_datagram_of_wrong_length() {
         for (length, size) in [(20, 19), (20, 21), (13, 14), (0, 14), (65_508, 65_508), (u32::MAX, 14)] {
             assert_eq!(answer_datagram(&mut message(3, length, size)), Reply::Stranger, "{length} {size}");
         }
-        assert_eq!(answer_datagram(&mut message(0x0103, 20, 20)), Reply::Stranger, "an unknown flag");
+        assert_eq!(answer_datagram(&mut message(0x0103, 20, 20)), Reply::Stranger, "unknown flag");
         assert_eq!(answer_datagram(&mut message(2, 20, 20)), Reply::Stranger, "an answer");
         assert_eq!(answer_datagram(&mut message(3, 65_507, 65_507)), Reply::Answer);
         assert_eq!(answer_datagram(&mut []), Reply::Stranger);
@@ -85,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_answer_differs_by_one_bit_and_is_never_answered(
+        fn reply_differs_by_one_bit_and_gets_no_reply(
             mut bytes in proptest::collection::vec(any::<u8>(), 0..80),
             like: bool,
         ) {

@@ -1,30 +1,30 @@
-//! A server's side of a TCP connection: bytes in, answers out, in the place where they came.
+//! Server side of a TCP connection: turns received bytes into replies in place.
 
 use std::ops::Range;
 
 use super::{Deframer, Reply, Violation, answer};
 
-/// Answers one client. Read into [`space`](Self::space), say how much came, send what
-/// [`answers`](Self::answers) gives until it gives nothing.
+/// Serves one client. Read into [`space`](Self::space), call [`filled`](Self::filled) with the number of bytes, then
+/// send what [`answers`](Self::answers) returns until `None`.
 #[derive(Debug, Default)]
 pub struct ServerStream {
     messages: Deframer,
     counts: Counts,
 }
 
-/// What came over a connection or from a peer, without warm-ups.
+/// Counts per connection or peer, without warm-ups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Messages that a client sent.
+    /// Messages from a client.
     pub received: u64,
-    /// Those of them that were answered.
+    /// Messages with a reply.
     pub answered: u64,
-    /// The bytes of all received, headers included.
+    /// Bytes received, including headers.
     pub bytes: u64,
 }
 
 impl Counts {
-    /// Takes note of a message and what became of it.
+    /// Counts a message and its outcome.
     #[inline]
     pub fn note(&mut self, reply: Reply, length: usize) {
         let (received, answered) = match reply {
@@ -39,28 +39,29 @@ impl Counts {
 }
 
 impl ServerStream {
-    /// Has received nothing; its only memory is taken here.
+    /// Allocates the buffer.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Where the next bytes go.
+    /// Space for the next bytes.
     #[inline]
     pub fn space(&mut self) -> &mut [u8] {
         self.messages.space()
     }
 
-    /// So many bytes were written to the front of the space.
+    /// Marks `count` bytes of the space as filled.
     #[inline]
     pub fn filled(&mut self, count: usize) {
         self.messages.filled(count);
     }
 
-    /// The next answers, as many as lie side by side; `None` until more bytes have come.
+    /// The next replies, as many as are contiguous; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// When the client announces a message of impossible length; the answers to earlier ones come first.
+    ///
+    /// If a message has an invalid length; replies to earlier ones are returned first.
     #[inline]
     pub fn answers(&mut self) -> Result<Option<&[u8]>, Violation> {
         let mut run: Range<usize> = 0..0;
@@ -82,13 +83,13 @@ impl ServerStream {
         Ok((!run.is_empty()).then(|| self.messages.bytes(run)))
     }
 
-    /// What has come till now.
+    /// Counts so far.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Whether no part of a message is held: the client may end here.
+    /// Whether no partial message is buffered, so that the client may close.
     #[must_use]
     pub const fn is_between_messages(&self) -> bool {
         self.messages.is_between_messages()
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_that_came_together_are_answered_together() {
+    fn replies_to_adjacent_messages_together() {
         let bytes = messages(&[14; 1000], every(1));
         let (sent, counts, runs) = serve(&bytes, &[usize::MAX]);
         assert_eq!(runs, 1);
@@ -139,19 +140,19 @@ mod tests {
     }
 
     #[test]
-    fn what_came_before_an_impossible_length_is_still_answered() {
+    fn replies_to_messages_before_an_invalid_length() {
         let mut bytes = messages(&[20, 14], every(1));
         bytes[30] = 0xff;
         let mut stream = ServerStream::new();
         stream.space()[..34].copy_from_slice(&bytes);
         stream.filled(34);
-        assert_eq!(stream.answers().expect("the first is good").map(<[u8]>::len), Some(20));
+        assert_eq!(stream.answers().expect("valid first message").map(<[u8]>::len), Some(20));
         assert_eq!(stream.answers(), Err(Violation::Length(0xff00_000e)));
     }
 
     proptest! {
         #[test]
-        fn any_split_gives_the_same_answers(
+        fn chunk_boundaries_do_not_matter(
             lengths in proptest::collection::vec(14_usize..2000, 1..80),
             pieces in proptest::collection::vec(1_usize..5000, 1..20),
             reply_every in 1_u64..7,

@@ -1,5 +1,4 @@
-//! The document as flent writes it, and its series by what they are.
-//! Must not know what becomes of them.
+//! Parses flent's data file and classifies its series.
 
 use std::collections::BTreeMap;
 
@@ -9,41 +8,40 @@ use workload::{Direction, Transport};
 
 use super::transform;
 
-/// What a file holds.
+/// Contents of a data file.
 #[derive(Debug)]
 pub(super) struct File {
     pub(super) version: Option<String>,
-    /// The test's name: `rrul`.
+    /// Test name, e.g. `rrul`.
     pub(super) name: String,
-    /// What the user called it.
+    /// Title given by the user.
     pub(super) title: Option<String>,
     /// Client and server.
     pub(super) hosts: Option<(String, String)>,
     pub(super) series: Vec<Series>,
 }
 
-/// A series with its samples, in order of time.
+/// A series with its samples in time order.
 #[derive(Debug)]
 pub(super) struct Series {
     pub(super) name: String,
     pub(super) kind: Kind,
     pub(super) transport: Option<Transport>,
     pub(super) congestion: Option<String>,
-    /// What the receiver got, and for how long, where it was asked.
+    /// Bytes received and duration in seconds, if reported.
     pub(super) received: Option<(f64, f64)>,
     pub(super) samples: Vec<Sample>,
 }
 
-/// What a series is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Megabits per second of a connection.
+    /// Throughput of a connection in Mbit/s.
     Stream { direction: Direction },
-    /// Each sample is one round trip, in milliseconds.
+    /// One round trip per sample, in milliseconds.
     RoundTrips,
-    /// Each sample is the mean round trip of the time since the one before, in milliseconds.
+    /// Mean round trip since the previous sample, in milliseconds.
     MeanRoundTrips,
-    /// Something that is not read.
+    /// Not imported.
     Other,
 }
 
@@ -52,12 +50,12 @@ pub(super) struct Sample {
     /// Seconds since 1970.
     pub(super) at: f64,
     pub(super) value: f64,
-    /// For how many seconds it stands, where told.
+    /// Duration of the sample in seconds, if reported.
     pub(super) lasts: Option<f64>,
 }
 
 impl File {
-    /// Reads a document.
+    /// Parses a document.
     pub(super) fn read(text: &str) -> Result<Self, serde_json::Error> {
         let Document { version, metadata, raw_values, results, x_values } = serde_json::from_str(text)?;
         let known = &metadata.series;
@@ -68,7 +66,7 @@ impl File {
             transform::apply(series, results.get(&series.name));
         }
         if all.is_empty() {
-            // Before flent kept them, what it computed of them is all there is.
+            // Older files have only the computed series.
             let sampled = |(name, values): (String, Vec<Value>)| {
                 let points = x_values.iter().zip(values).map(|(at, val)| json!({"t": at, "val": val}));
                 series(name, &points.collect::<Vec<_>>(), known)
@@ -76,19 +74,19 @@ impl File {
             all =
                 results.into_iter().filter_map(sampled).filter(|series| !is_computed(&series.name)).collect();
         }
-        let told = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        let non_empty = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         Ok(Self {
-            version: told(metadata.version),
-            name: told(metadata.name).unwrap_or_else(|| "flent".to_owned()),
-            title: told(metadata.title),
-            hosts: told(metadata.local_host).zip(told(metadata.host)),
+            version: non_empty(metadata.version),
+            name: non_empty(metadata.name).unwrap_or_else(|| "flent".to_owned()),
+            title: non_empty(metadata.title),
+            hosts: non_empty(metadata.local_host).zip(non_empty(metadata.host)),
             series: all,
         })
     }
 
-    /// When its first sample was taken.
+    /// Time of the first sample.
     pub(super) fn started(&self) -> Option<f64> {
-        // Times of what flent computed count from the start of the test.
+        // Computed series count time from the start of the test.
         let first =
             self.series.iter().filter_map(|series| Some(series.samples.first()?.at).filter(|at| *at > 1e9));
         first.min_by(f64::total_cmp)
@@ -106,10 +104,10 @@ struct Document {
     x_values: Vec<Value>,
 }
 
-/// Since this version of the file samples have the unit that is told of them.
+/// From this file version on, samples are in the unit of their metadata.
 const TRANSFORMED: u64 = 4;
 
-/// Sums and averages of other series, and parts of one.
+/// Sums, averages and parts of other series.
 fn is_computed(name: &str) -> bool {
     let name = name.to_lowercase();
     is_part(&name) || [" avg", " sum", "totals"].iter().any(|end| name.ends_with(end))
@@ -131,7 +129,7 @@ struct Metadata {
     series: BTreeMap<String, Value>,
 }
 
-/// A series; `None` of what flent has computed, which has no samples of its own.
+/// Builds a series; `None` for computed ones without samples.
 fn series(name: String, raw: &[Value], known: &BTreeMap<String, Value>) -> Option<Series> {
     let mut samples: Vec<Sample> = raw.iter().filter_map(sample).collect();
     if samples.is_empty() {
@@ -144,7 +142,7 @@ fn series(name: String, raw: &[Value], known: &BTreeMap<String, Value>) -> Optio
     let words: Vec<&str> = name.split_whitespace().collect();
     let has = |word: &str| words.contains(&word);
     let transport = if has("TCP") { Some(Transport::Tcp) } else { has("UDP").then_some(Transport::Udp) };
-    // Single answers are numbered; means stand for a time.
+    // Single round trips have sequence numbers; means have a duration.
     let single = raw.iter().any(|sample| sample.get("seq").is_some())
         && samples.iter().all(|sample| sample.lasts.is_none());
     let kind = kind(&name, text("UNITS"), text("RUNNER"), single);
@@ -154,19 +152,19 @@ fn series(name: String, raw: &[Value], known: &BTreeMap<String, Value>) -> Optio
 }
 
 fn kind(name: &str, units: Option<&str>, runner: Option<&str>, single: bool) -> Kind {
-    let lower = name.to_lowercase();
+    let lowercase = name.to_lowercase();
     let rate = units.is_none_or(|units| units == "Mbits/s") && !is_part(name);
-    let time = units.map_or(lower.contains("(ms)"), |units| units == "ms");
+    let time = units.map_or(lowercase.contains("(ms)"), |units| units == "ms");
     let pings = match runner {
         Some(runner) => single || ["Ping", "Irtt"].iter().any(|tool| runner.starts_with(tool)),
-        None => single || lower.contains("icmp"),
+        None => single || lowercase.contains("icmp"),
     };
-    let latency = lower.contains("latency");
-    if lower.contains("download") && rate {
+    let latency = lowercase.contains("latency");
+    if lowercase.contains("download") && rate {
         Kind::Stream { direction: Direction::Reverse }
-    } else if lower.contains("upload") && rate {
+    } else if lowercase.contains("upload") && rate {
         Kind::Stream { direction: Direction::Forward }
-    } else if !(latency || lower.contains("ping")) || !time {
+    } else if !(latency || lowercase.contains("ping")) || !time {
         Kind::Other
     } else if pings && !latency {
         Kind::RoundTrips
@@ -175,12 +173,12 @@ fn kind(name: &str, units: Option<&str>, runner: Option<&str>, single: bool) -> 
     }
 }
 
-/// Of `TCP upload::1::tcp_cwnd` it is; `TCP upload::1` is a stream.
+/// `TCP upload::1::tcp_cwnd` is a part, `TCP upload::1` is a stream.
 fn is_part(name: &str) -> bool {
     name.rsplit_once("::").is_some_and(|(_, part)| !part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// A sample with a time and a value; other ones are gaps.
+/// A sample with time and value; anything else is a gap.
 fn sample(raw: &Value) -> Option<Sample> {
     let number = |key: &str| raw.get(key).and_then(Value::as_f64);
     let at = number("t").filter(|at| (0.0..1e11).contains(at))?;

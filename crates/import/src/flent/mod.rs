@@ -1,8 +1,7 @@
 //! flent's data files: JSON with the samples of every series (flent 0.x to 2.x, file versions 1 to 4,
-//! <https://flent.org>). Must not know that they mostly come compressed.
+//! <https://flent.org>).
 //!
-//! Streams become one test of as many connections, each round-trip series a test beside it. Sums and averages that
-//! flent has computed are left out.
+//! All streams form one test; each round-trip series is another. Computed sums and averages are skipped.
 
 mod file;
 mod pings;
@@ -24,15 +23,13 @@ use crate::{
     imported_test::{End, ImportedTest},
 };
 
-/// How the records call it.
 const FORMAT: &str = "flent";
 
-/// Intervals of streams that all series of round trips have beside them together: each has a copy of its own.
+/// Limit on stream intervals copied into all round-trip series of a file.
 const MOST_BESIDE: usize = 1 << 18;
-/// So many series of round trips are read of a file at most.
+/// Limit on round-trip series per file.
 const MOST_SERIES: usize = 256;
 
-/// Reads data files.
 #[derive(Debug, Default)]
 pub(crate) struct Flent;
 
@@ -43,7 +40,7 @@ impl Document for Flent {
         }
         match File::read(text) {
             Ok(file) => Test { file: &file, lines }.hand_on(out),
-            Err(error) => out.note(format!("flent's data at line {} cannot be read: {error}", lines.start())),
+            Err(error) => out.note(format!("cannot parse flent data at line {}: {error}", lines.start())),
         }
         Claim::Claimed
     }
@@ -51,7 +48,7 @@ impl Document for Flent {
     fn end(&mut self, _out: &mut Out) {}
 }
 
-/// A file on its way to tests.
+/// Conversion of one file to tests.
 struct Test<'a> {
     file: &'a File,
     lines: RangeInclusive<u64>,
@@ -62,10 +59,7 @@ impl Test<'_> {
         let first = *self.lines.start();
         let (flows, unread) = streams::flows(self.file);
         if !unread.is_empty() {
-            out.note(format!(
-                "flent's data at line {first}: {} cannot be read, left out.",
-                unread.join(", ")
-            ));
+            out.note(format!("flent data at line {first}: skipped unreadable series {}.", unread.join(", ")));
         }
         let span = streams::span(self.file);
         let streams = (!flows.is_empty()).then_some(StreamData { flows });
@@ -77,7 +71,7 @@ impl Test<'_> {
             let outside = self.ping(series, span, streams.as_ref(), out);
             if outside > 0 {
                 out.note(format!(
-                    "flent's data at line {first}: {outside} round trips of `{}` were made while nothing else was sent: left out.",
+                    "flent data at line {first}: skipped {outside} round trips of `{}` that were measured while no stream was running.",
                     series.name
                 ));
             }
@@ -85,7 +79,7 @@ impl Test<'_> {
         let more = pings.count();
         if more > 0 {
             out.note(format!(
-                "flent's data at line {first}: {more} series of round trips are more than are read of one file: left out."
+                "flent data at line {first}: skipped {more} series of round trips beyond the limit per file."
             ));
         }
         for (what, means) in pings::means(self.file, span) {
@@ -95,12 +89,12 @@ impl Test<'_> {
         let unread: Vec<String> = other.map(|series| format!("`{}`", series.name)).collect();
         if !unread.is_empty() {
             out.note(format!(
-                "flent's data at line {first}: series of other kinds are not read: {}.",
+                "flent data at line {first}: skipped unsupported series: {}.",
                 unread.join(", ")
             ));
         }
         if self.file.series.is_empty() {
-            out.note(format!("flent's data at line {first} has no samples of any series: not read."));
+            out.note(format!("flent data at line {first}: skipped: no series has samples."));
         }
     }
 
@@ -110,14 +104,14 @@ impl Test<'_> {
         let mut directions = data.flows.iter().map(|flow| flow.direction);
         let one = directions.next().filter(|first| directions.all(|other| other == *first));
         let forward = data.flows.iter().filter(|flow| flow.direction == workload::Direction::Forward).count();
-        found.told.streams = u32::try_from(forward.max(data.flows.len() - forward)).ok();
-        found.told.direction = Some(one.unwrap_or(workload::Direction::Both));
-        found.told.transport = shared(series().map(|series| series.transport)).flatten();
-        found.told.congestion = shared(series().map(|series| series.congestion.clone())).flatten();
+        found.settings.streams = u32::try_from(forward.max(data.flows.len() - forward)).ok();
+        found.settings.direction = Some(one.unwrap_or(workload::Direction::Both));
+        found.settings.transport = shared(series().map(|series| series.transport)).flatten();
+        found.settings.congestion = shared(series().map(|series| series.congestion.clone())).flatten();
         found
     }
 
-    /// Returns how many round trips were made while no stream ran, if any did.
+    /// Returns the number of round trips measured while no stream was running.
     fn ping(
         &self,
         series: &file::Series,
@@ -136,8 +130,8 @@ impl Test<'_> {
 
     fn found(&self, what: &str, measurement: Measurement, kind: ImportedKind, out: &Out) -> ImportedTest {
         let version = self.file.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
-        let told = ImportedSettings::of(format!("flent{version}"), kind);
-        let mut found = ImportedTest::new(FORMAT, self.lines.clone(), told, measurement);
+        let settings = ImportedSettings::of(format!("flent{version}"), kind);
+        let mut found = ImportedTest::new(FORMAT, self.lines.clone(), settings, measurement);
         found.title.clone_from(&out.title);
         found.title.extend(self.file.title.clone());
         found.title.push(format!("{} {what}", self.file.name).trim().to_owned());
@@ -148,7 +142,7 @@ impl Test<'_> {
     }
 }
 
-/// How many series of round trips are read beside these streams.
+/// Limit on round-trip series next to these streams.
 fn most_pings(streams: Option<&StreamData>) -> usize {
     let flows = streams.map_or(&[][..], |streams| &streams.flows);
     let intervals: usize =
@@ -156,7 +150,7 @@ fn most_pings(streams: Option<&StreamData>) -> usize {
     (MOST_BESIDE / intervals.max(1)).clamp(1, MOST_SERIES)
 }
 
-/// What all of them share.
+/// The common value, if all are equal.
 fn shared<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
     let first = all.next()?;
     all.all(|other| other == first).then_some(first)

@@ -1,4 +1,4 @@
-//! The round trips of a file: single ones, and means of many. Must not know streams beyond when they ran.
+//! Round-trip series: single round trips and means.
 
 use units::Nanos;
 use workload::{LatencyHistogram, PingPongData, Quantity, ReportedData, ReportedValue};
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{quantity::as_written, round_trips::Intervals};
 
-/// Single round trips, and how many were left out because no stream ran beside them.
+/// Single round trips while streams ran, and the number of others.
 pub(super) fn round_trips(series: &Series, span: Option<Span>) -> (PingPongData, u64) {
     let inside: Vec<&Sample> = series.samples.iter().filter(|sample| is_in(sample, span)).collect();
     let outside = series.samples.len() - inside.len();
@@ -32,17 +32,17 @@ pub(super) fn round_trips(series: &Series, span: Option<Span>) -> (PingPongData,
     (data, outside as u64)
 }
 
-/// The mean round trip of each series that has only means, and by what they were made. netperf tells for how long each
-/// stands, so that the mean is all the time over all the round trips in it; other means stand beside each other.
+/// Mean round trip of each series that has only means, grouped by method. netperf reports the duration of each mean,
+/// so its means are weighted by count; others are not.
 pub(super) fn means(file: &File, span: Option<Span>) -> Vec<(&'static str, ReportedData)> {
-    let of = |timed: bool| {
+    let of_method = |timed: bool| {
         let series = file.series.iter().filter(|series| series.kind == Kind::MeanRoundTrips);
         let series = series.filter(|series| is_timed(series) == timed);
         let values: Vec<ReportedValue> = series.filter_map(|series| mean(series, span, timed)).collect();
         let what = if timed { "round trips by netperf" } else { "times of requests" };
         (!values.is_empty()).then_some((what, ReportedData { values }))
     };
-    [of(true), of(false)].into_iter().flatten().collect()
+    [of_method(true), of_method(false)].into_iter().flatten().collect()
 }
 
 fn is_timed(series: &Series) -> bool {

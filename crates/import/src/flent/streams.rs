@@ -1,17 +1,17 @@
-//! The streams of a file as connections. Must not know round trips.
+//! Converts stream series to connections.
 
 use units::{Bytes, Nanos};
 use workload::{Direction, EndSeries, Flow, Interval, Transport};
 
 use super::file::{File, Kind, Series};
 
-/// No series is longer, in nanoseconds: 30 years.
+/// Limit on the length of a series in nanoseconds: 30 years.
 const LONGEST: u64 = 1_000_000_000_000_000_000;
 
-/// From when to when, in seconds since 1970.
+/// Start and end in seconds since 1970.
 pub(super) type Span = (f64, f64);
 
-/// Connections, forward ones first, and the series of which nothing came.
+/// Connections, forward ones first, and the names of unusable series.
 pub(super) fn flows(file: &File) -> (Vec<Flow>, Vec<String>) {
     let mut flows = Vec::new();
     let mut unread = Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn flows(file: &File) -> (Vec<Flow>, Vec<String>) {
     (flows, unread)
 }
 
-/// From the first sample of a stream to the end of the last.
+/// From the first sample to the end of the last.
 pub(super) fn span(file: &File) -> Option<Span> {
     let streams = || file.series.iter().filter(|series| direction(series).is_some());
     let begins = streams().filter_map(|series| Some(series.samples.first()?.at)).min_by(f64::total_cmp)?;
@@ -46,12 +46,12 @@ fn direction(series: &Series) -> Option<Direction> {
     }
 }
 
-/// The client's end has the samples. What the server got of an upload is told as one number at the end.
+/// The samples come from the client. For uploads the server reports only its total.
 fn flow(id: u32, series: &Series, direction: Direction) -> Option<Flow> {
     let sampled = EndSeries { intervals: intervals(series)?, ..EndSeries::default() };
     let other = match series.received {
         Some((bytes, seconds)) if direction == Direction::Forward => one(bytes, seconds),
-        // What TCP took of a sender it delivers; of datagrams nobody knows.
+        // TCP delivers what it accepts; UDP may not.
         None if direction == Direction::Forward && series.transport == Some(Transport::Tcp) => {
             let (bytes, elapsed) = (sampled.bytes(), sampled.elapsed());
             EndSeries { intervals: vec![interval(0, elapsed.0, bytes.0)], ..EndSeries::default() }
@@ -61,8 +61,7 @@ fn flow(id: u32, series: &Series, direction: Direction) -> Option<Flow> {
     Some(Flow::of_ends(id, direction, sampled, other))
 }
 
-/// Each sample for as long as it stands, or else until the next one; `None` where that comes to nothing, or to more
-/// time than there is.
+/// Each sample lasts for its duration or until the next one. `None` if no data remains or the time overflows.
 fn intervals(series: &Series) -> Option<Vec<Interval>> {
     let mut intervals: Vec<Interval> = Vec::with_capacity(series.samples.len());
     let next = series.samples.iter().skip(1).map(|sample| Some(sample.at)).chain([None]);

@@ -1,4 +1,4 @@
-//! Data files of flent 2.1.1, and what may be wrong with one.
+//! Data files of flent 2.1.1, and damaged ones.
 
 use workload::{Direction, Measurement, Transport};
 
@@ -13,16 +13,16 @@ fn read(text: &str) -> Out {
 }
 
 #[test]
-fn a_download_is_a_stream_with_round_trips_beside_it() {
+fn imports_download_as_stream_and_round_trips() {
     let out = read(DOWNLOAD);
     let [stream, ping] = out.founds.as_slice() else { panic!("two tests: {}", out.founds.len()) };
     assert_eq!(stream.title, ["Logs", "small", "tcp_download"]);
-    assert_eq!(stream.told.tool, "flent 2.1.1");
+    assert_eq!(stream.settings.tool, "flent 2.1.1");
     assert_eq!(
-        (stream.told.direction, stream.told.transport),
+        (stream.settings.direction, stream.settings.transport),
         (Some(Direction::Reverse), Some(Transport::Tcp))
     );
-    assert_eq!(stream.told.congestion.as_deref(), Some("bbr"));
+    assert_eq!(stream.settings.congestion.as_deref(), Some("bbr"));
     let Measurement::Stream(data) = &stream.measurement else { panic!("a stream") };
     assert_eq!(data.flows[0].receiver.intervals.len(), 5);
     assert!(
@@ -34,7 +34,7 @@ fn a_download_is_a_stream_with_round_trips_beside_it() {
     let Measurement::PingPong(data) = &ping.measurement else { panic!("round trips") };
     assert!(
         (4..=6).contains(&data.round_trips.count()),
-        "one second of five a second: {}",
+        "one second at five per second: {}",
         data.round_trips.count()
     );
     assert!(data.under.is_some());
@@ -43,18 +43,18 @@ fn a_download_is_a_stream_with_round_trips_beside_it() {
 }
 
 #[test]
-fn an_upload_has_what_the_server_got() {
+fn imports_upload_with_bytes_received_by_server() {
     let upload = DOWNLOAD.replace("TCP download", "TCP upload");
     let Measurement::Stream(data) = read(&upload).founds.remove(0).measurement else { panic!("a stream") };
     assert_eq!(data.flows[0].sender.intervals.len(), 5);
     assert_eq!(data.flows[0].receiver.bytes(), units::Bytes(1_034_469_376));
     let datagrams = upload.replace("TCP upload", "UDP upload").replace("BYTES_RECVD", "BYTES");
     let Measurement::Stream(data) = read(&datagrams).founds.remove(0).measurement else { panic!("a stream") };
-    assert!(data.flows[0].receiver.intervals.is_empty(), "nobody knows what came");
+    assert!(data.flows[0].receiver.intervals.is_empty(), "the server reports no bytes");
 }
 
 #[test]
-fn means_of_round_trips_are_no_samples() {
+fn mean_round_trips_are_not_samples() {
     let out = read(&DOWNLOAD.replace("PingRunner", "NetperfDemoRunner").replace("\"seq\"", "\"dur\""));
     assert!(out.founds.iter().all(|found| !matches!(found.measurement, Measurement::PingPong(_))));
     let Measurement::Reported(data) = &out.founds[1].measurement else { panic!("reported") };
@@ -62,7 +62,7 @@ fn means_of_round_trips_are_no_samples() {
 }
 
 #[test]
-fn samples_that_are_no_numbers_are_gaps() {
+fn non_numeric_samples_are_gaps() {
     let out = read(
         r#"{"x_values": [], "results": {}, "raw_values": {"TCP upload": [{"t": 1, "dur": 1, "val": 80}, {"t": 2, "dur": 1,
         "val": null}, {"t": 3, "dur": -1, "val": 80}, {"t": 4, "dur": 1, "val": -80}, {"t": 5, "val": 1e300}, 7],
@@ -75,7 +75,7 @@ fn samples_that_are_no_numbers_are_gaps() {
 }
 
 #[test]
-fn other_documents_are_left_to_others_and_broken_ones_are_notes() {
+fn declines_foreign_documents_and_notes_broken_ones() {
     let mut out = Out::default();
     assert_eq!(Flent.read("{\"intervals\": []}", 1..=1, &mut out), Claim::Declined);
     assert_eq!(
@@ -83,10 +83,10 @@ fn other_documents_are_left_to_others_and_broken_ones_are_notes() {
         Claim::Claimed
     );
     assert_eq!((out.founds.len(), out.notes.len()), (0, 1));
-    assert!(out.notes[0].starts_with("flent's data at line 3 cannot be read"), "{}", out.notes[0]);
+    assert!(out.notes[0].starts_with("cannot parse flent data at line 3"), "{}", out.notes[0]);
 }
 
-/// A file of one upload and of series of round trips beside it.
+/// A file with one upload and `pings` round-trip series.
 fn with_pings(samples: usize, lasts: f64, pings: usize) -> String {
     let upload: Vec<_> =
         (0..samples).map(|at| serde_json::json!({ "t": at, "val": 1, "dur": lasts })).collect();
@@ -99,7 +99,7 @@ fn with_pings(samples: usize, lasts: f64, pings: usize) -> String {
 }
 
 #[test]
-fn no_more_round_trips_are_read_than_there_is_room_for_what_ran_beside_them() {
+fn limits_round_trip_series_by_stream_intervals() {
     for (samples, pings, read_of_them) in [(10, 16, 16), (10, 300, MOST_SERIES), (20_000, 300, 13)] {
         let out = read(&with_pings(samples, 1.0, pings));
         assert_eq!(out.founds.len(), 1 + read_of_them, "{samples} {pings}");
@@ -114,8 +114,8 @@ fn no_more_round_trips_are_read_than_there_is_room_for_what_ran_beside_them() {
 }
 
 #[test]
-fn a_series_of_more_time_than_there_is_cannot_be_read() {
+fn rejects_series_whose_time_overflows() {
     let out = read(&with_pings(20_000, 999_999.0, 0));
     assert!(out.founds.is_empty());
-    assert!(out.notes[0].contains("`TCP upload` cannot be read"), "{:?}", out.notes);
+    assert!(out.notes[0].contains("skipped unreadable series `TCP upload`"), "{:?}", out.notes);
 }

@@ -1,21 +1,21 @@
-//! The unit of samples in files before version 4: flent kept them as its tools printed them, and converted them when
-//! it computed the results beside them. Must not know the document.
+//! Sample units in files before version 4. flent stored samples as its tools printed them and converted them only
+//! when it computed results.
 
 use serde_json::Value;
 
 use super::file::{Kind, Sample, Series};
 
-/// What makes the unit of a series of what its tool printed.
+/// Converts a printed value to the unit of the series.
 type Transform = fn(f64) -> f64;
 
-/// Every one that flent knew: none, transactions per second or seconds to milliseconds, bits to megabits.
+/// flent's transforms: identity, transactions/s to ms, s to ms, bits/s to Mbit/s, kbit/s to Mbit/s.
 const TRANSFORMS: [Transform; 5] =
     [|value| value, |value| 1e3 / value, |value| value * 1e3, |value| value / 1e6, |value| value / 1e3];
 
-/// Medians of samples and results are alike within this factor.
+/// Largest ratio between the medians of samples and results.
 const ALIKE: f64 = 1.5;
 
-/// Converts samples as flent did, which the results beside them tell.
+/// Converts samples with the transform that reproduces the results.
 pub(super) fn apply(series: &mut Series, results: Option<&Vec<Value>>) {
     let usual: Transform = match series.kind {
         // netperf counts transactions.
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_have_the_unit_of_the_results_beside_them() {
+    fn converts_samples_to_the_unit_of_the_results() {
         let (means, pings) = (Kind::MeanRoundTrips, Kind::RoundTrips);
         for (kind, sampled, lasts, computed, expected) in [
             (means, 20.0, Some(0.2), json!([50.0, null, 49.9]), 50.0),

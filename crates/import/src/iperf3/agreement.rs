@@ -1,29 +1,28 @@
-//! Whether the intervals of one end are all that its summary sums up: else the summary counts.
-//! Must not know text from JSON.
+//! Checks the intervals of an end against its summary. If they disagree, the summary is used.
 
 use units::{Bytes, Nanos};
 use workload::Interval;
 
 use crate::series::Series;
 
-/// Intervals and summary of a test may differ by this share: both are rounded, and the summary's time is exact.
+/// Tolerated difference as a share: both are rounded, and only the summary's time is exact.
 const DIFFER: f64 = 0.03;
 
-/// Less than this share of an interval missing is where the test ended, and no row.
+/// A gap below this share of an interval is the end of the test, not a missing row.
 const PART: f64 = 0.6;
 
-/// Both ends of an interval are rounded to 10 ms.
+/// Both interval times are rounded to 10 ms.
 const ROUNDED: f64 = 0.011;
 
 /// Bytes and seconds.
 type Span = (f64, f64);
 
-/// Intervals beside their summary.
+/// Totals of intervals and summary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Agreement {
     intervals: Span,
     summary: Span,
-    /// Their times differ by at least one interval.
+    /// The times differ by at least one interval.
     lacks_rows: bool,
 }
 
@@ -37,13 +36,13 @@ impl Agreement {
         Some(Self { intervals, summary, lacks_rows })
     }
 
-    /// A connection of which only the summary is there, beside others with intervals.
+    /// A connection with only a summary, next to connections with intervals.
     pub(super) fn of_summary_alone(summary: &Interval) -> Self {
         let summary = (summary.bytes.0 as f64, (summary.end - summary.start).seconds());
         Self { intervals: (0.0, 0.0), summary, lacks_rows: true }
     }
 
-    /// Whether the summary counts in the place of these intervals.
+    /// Whether the summary replaces the intervals.
     pub(super) fn is_broken(&self) -> bool {
         self.lacks_rows || self.differs()
     }
@@ -52,26 +51,26 @@ impl Agreement {
         self.summary.0 > 0.0 && (self.intervals.0 / self.summary.0 - 1.0).abs() > DIFFER
     }
 
-    /// What is wrong with the intervals of these connections; `None` where nothing is.
+    /// Describes the disagreement, if any.
     pub(super) fn note(all: &[Self]) -> Option<String> {
-        let told = |of: fn(&Self) -> Span| {
+        let totals = |of: fn(&Self) -> Span| {
             let (bytes, seconds) =
                 all.iter().map(of).fold((0.0, 0.0_f64), |sum, it| (sum.0 + it.0, sum.1.max(it.1)));
             format!("{} in {seconds:.2} s", Bytes(bytes as u64))
         };
         all.iter().any(Self::is_broken).then(|| {
             format!(
-                "the intervals add up to {} and the summary says {}: lines are missing or were changed, so the \
-                 summary counts",
-                told(|it| it.intervals),
-                told(|it| it.summary)
+                "the intervals add up to {} but the summary has {}: lines are missing or were changed, so the \
+                 summary is used",
+                totals(|it| it.intervals),
+                totals(|it| it.summary)
             )
         })
     }
 }
 
-/// Retransmits and late datagrams that no interval tells of, to the last one.
-pub(super) fn add_what_the_summary_counts_alone(own: &mut [Interval], summary: &Interval) {
+/// Adds retransmits and late datagrams that only the summary counts to the last interval.
+pub(super) fn add_counts_of_summary(own: &mut [Interval], summary: &Interval) {
     let warms_up = own.iter().any(|interval| interval.warmup);
     let counted =
         own.iter().filter_map(|it| it.tcp).fold(0_u32, |sum, tcp| sum.saturating_add(tcp.retransmits));
@@ -84,7 +83,7 @@ pub(super) fn add_what_the_summary_counts_alone(own: &mut [Interval], summary: &
     }
 }
 
-/// The time between intervals, and before the first, of which none tells, where it comes to at least one.
+/// Time before and between intervals that none covers, if at least one interval long.
 pub(super) fn gaps(own: &Series) -> Nanos {
     let Some(usual) = usual(own) else { return Nanos(0) };
     let starts = own.intervals().map(|interval| interval.start.seconds());
@@ -93,7 +92,7 @@ pub(super) fn gaps(own: &Series) -> Nanos {
     Nanos((gaps * 1e9) as u64)
 }
 
-/// How long an interval of the log mostly is.
+/// Typical interval length in seconds.
 fn usual(own: &Series) -> Option<f64> {
     let mut lengths: Vec<f64> = lengths(own).collect();
     lengths.sort_by(f64::total_cmp);

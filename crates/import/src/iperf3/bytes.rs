@@ -1,28 +1,27 @@
-//! Bytes and length of an interval from rounded numbers: what is printed tells three things, time, transfer and rate,
-//! each rounded, of which two determine the third.
+//! Computes bytes and length of an interval from three rounded numbers, time, transfer and rate, of which two
+//! determine the third.
 //!
-//! The rate counts in the end, so it is kept as printed wherever it is the more precise one: bytes are the rate times
-//! the time. Where `-f` leaves the rate fewer digits than the transfer, bytes are the transfer. Must not know rows of
-//! which test these are.
+//! The printed rate is preserved wherever it is more precise than the transfer: bytes are rate times time. If `-f`
+//! leaves the rate fewer digits, bytes are the transfer.
 
 use units::{Bytes, Nanos};
 
 use super::row::{Figure, Row};
 
-/// Times are printed to 10 ms: both ends of an interval together may be this far off.
+/// Times are rounded to 10 ms, so an interval may be off by this.
 const ROUNDING: f64 = 0.01;
 
-/// Below this the printed length says little (10 %), and transfer over rate is the better one.
+/// Below this length the rounding error exceeds 10 %, and transfer over rate is more accurate.
 const SHORT: f64 = 0.1;
 
-/// How long the row's interval was, and what it carried.
+/// Length and bytes of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct IntervalVolume {
     pub(super) elapsed: Nanos,
     pub(super) bytes: Bytes,
 }
 
-/// What a row says; `None` where no time passed and nothing was carried, or its numbers contradict each other.
+/// From a printed row; `None` for an empty interval or contradictory numbers.
 pub(super) fn of(row: &Row) -> Option<IntervalVolume> {
     let printed = (row.end - row.start).seconds();
     let (transfer, rate) = (row.transfer, row.rate);
@@ -36,7 +35,7 @@ pub(super) fn of(row: &Row) -> Option<IntervalVolume> {
     if printed == 0.0 {
         return None;
     }
-    // What nothing but rounding cannot explain was damaged.
+    // A larger difference than rounding explains means damage.
     let slack = |value: f64, within: f64| value * (ROUNDING / printed + 0.02) + within;
     let expected = rate.value * printed / 8.0;
     let allowed = slack(expected, rate.within * printed / 8.0) + transfer.within;
@@ -48,7 +47,7 @@ pub(super) fn of(row: &Row) -> Option<IntervalVolume> {
     Some(IntervalVolume { elapsed: row.end - row.start, bytes: Bytes(bytes.round() as u64) })
 }
 
-/// How far off the number may be, as a share of it.
+/// Relative rounding error.
 fn relative(number: Figure) -> f64 {
     if number.value > 0.0 { number.within / number.value } else { f64::INFINITY }
 }
@@ -68,12 +67,12 @@ mod tests {
     }
 
     fn rate(text: &str) -> f64 {
-        let carried = carried(text).expect("it makes sense");
+        let carried = carried(text).expect("valid row");
         BitRate::of(carried.bytes, carried.elapsed).0
     }
 
     #[test]
-    fn the_rate_is_the_one_that_is_printed() {
+    fn keeps_the_printed_rate() {
         for (text, bits) in [
             ("0.00-1.00   sec  3.17 GBytes  27.3 Gbits/sec", 27.3e9),
             ("0.00-60.00  sec   192 GBytes  27.4 Gbits/sec", 27.4e9),
@@ -84,27 +83,27 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_of_less_than_10_ms_has_the_rate_that_is_printed() {
-        let tail = carried("60.00-60.00  sec  3.88 MBytes  26.4 Gbits/sec").expect("it makes sense");
+    fn keeps_the_printed_rate_of_a_tail_below_10_ms() {
+        let tail = carried("60.00-60.00  sec  3.88 MBytes  26.4 Gbits/sec").expect("valid row");
         assert_eq!(tail.elapsed.0 / 10_000, 123);
         assert!((rate("10.00-10.00  sec   256 KBytes   768 Mbits/sec") / 768e6 - 1.0).abs() < 1e-3);
         assert_eq!(carried("10.00-10.00  sec  0.00 Bytes  0.00 bits/sec"), None);
-        let still = carried("10.00-10.04  sec  0.00 Bytes  0.00 bits/sec").expect("nothing came for 40 ms");
+        let still = carried("10.00-10.04  sec  0.00 Bytes  0.00 bits/sec").expect("no data for 40 ms");
         assert_eq!((still.elapsed, still.bytes), (Nanos(40_000_000), Bytes(0)));
     }
 
     #[test]
-    fn a_rate_with_fewer_digits_than_the_transfer_gives_way() {
-        // -f g: 30 Mbit/s are printed as 0.03.
+    fn uses_transfer_if_the_rate_has_fewer_digits() {
+        // -f g prints 30 Mbit/s as 0.03.
         for text in
             ["0.00-1.00   sec  3.70 MBytes  0.03 Gbits/sec", "0.00-1.00   sec  3.70 MBytes  0.00 Tbits/sec"]
         {
-            assert_eq!(carried(text).expect("it makes sense").bytes, Bytes(3_879_731), "{text}");
+            assert_eq!(carried(text).expect("valid row").bytes, Bytes(3_879_731), "{text}");
         }
     }
 
     #[test]
-    fn numbers_that_contradict_each_other_are_none() {
+    fn rejects_contradictory_numbers() {
         for text in [
             "0.00-1.00   sec  3.17 GBytes  27.3 Mbits/sec",
             "0.00-1.00   sec  0.00 Bytes  27.3 Gbits/sec",

@@ -1,16 +1,16 @@
-//! What a command line says that iperf3 itself does not print: `$ iperf3 --client 192.0.2.1 --length 64K -u`.
-//! Must not know what was printed after it.
+//! Settings from an iperf3 command line that iperf3 itself does not print: `$ iperf3 --client 192.0.2.1 --length 64K
+//! -u`.
 
 use units::{BitRate, Bytes};
 use workload::Transport;
 
 use super::messages::Protocol;
 
-/// Settings that were asked for.
+/// Settings of the command line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct CommandSettings {
     pub(super) transport: Option<Protocol>,
-    /// A client was started: without `-R` or `--bidir` it sends.
+    /// The client; it sends unless `-R` or `--bidir` is given.
     pub(super) client: bool,
     pub(super) streams: Option<u32>,
     pub(super) message: Option<Bytes>,
@@ -19,7 +19,7 @@ pub(super) struct CommandSettings {
     pub(super) reverse: bool,
 }
 
-/// Reads a command line, with or without a prompt; `None` for any other line.
+/// Parses a command line, with or without prompt; `None` for other lines.
 pub(super) fn parse(text: &str) -> Option<CommandSettings> {
     let (before, after) = text.split_once("iperf3 ").or_else(|| text.split_once("iperf3.exe "))?;
     let prompt = before.trim_end();
@@ -28,7 +28,7 @@ pub(super) fn parse(text: &str) -> Option<CommandSettings> {
     if !is_prompt || !after.trim_start().starts_with('-') {
         return None;
     }
-    let mut asked = CommandSettings::default();
+    let mut parsed = CommandSettings::default();
     let mut words = after.split_whitespace().take(100);
     while let Some(word) = words.next() {
         let (flag, mut value) = match word.split_once('=') {
@@ -39,33 +39,33 @@ pub(super) fn parse(text: &str) -> Option<CommandSettings> {
             _ => (word, None),
         };
         match flag {
-            "-u" | "--udp" => asked.transport = Some(Protocol::Known(Transport::Udp)),
-            "--sctp" => asked.transport = Some(Protocol::Other),
-            "-c" | "--client" => asked.client = true,
+            "-u" | "--udp" => parsed.transport = Some(Protocol::Known(Transport::Udp)),
+            "--sctp" => parsed.transport = Some(Protocol::Other),
+            "-c" | "--client" => parsed.client = true,
             "-P" | "--parallel" => {
-                asked.streams = value.take().or_else(|| words.next()).and_then(|word| word.parse().ok());
+                parsed.streams = value.take().or_else(|| words.next()).and_then(|word| word.parse().ok());
             }
-            "-R" | "--reverse" => asked.reverse = true,
-            "-l" | "--length" => asked.message = value.take().or_else(|| words.next()).and_then(size),
+            "-R" | "--reverse" => parsed.reverse = true,
+            "-l" | "--length" => parsed.message = value.take().or_else(|| words.next()).and_then(size),
             "-C" | "--congestion" => {
                 let named = value.take().or_else(|| words.next()).filter(|word| word.len() <= 32);
-                asked.congestion = named.map(str::to_owned);
+                parsed.congestion = named.map(str::to_owned);
             }
             "-b" | "--bitrate" | "--bandwidth" => {
-                asked.rate = value.take().or_else(|| words.next()).and_then(rate);
+                parsed.rate = value.take().or_else(|| words.next()).and_then(rate);
             }
             _ => {}
         }
     }
-    Some(asked)
+    Some(parsed)
 }
 
-/// `64K`: prefixes are binary.
+/// `64K`, with binary prefixes.
 fn size(text: &str) -> Option<Bytes> {
     with_prefix(text, 1024.0).filter(|bytes| *bytes >= 1.0).map(|bytes| Bytes(bytes.round() as u64))
 }
 
-/// `100M`, and `100M/16` with a burst: prefixes are decimal; 0 is without limit.
+/// `100M` or, with a burst, `100M/16`: decimal prefixes; 0 means unlimited.
 fn rate(text: &str) -> Option<BitRate> {
     let text = text.split('/').next()?;
     with_prefix(text, 1000.0).filter(|rate| *rate > 0.0).map(BitRate)
@@ -90,18 +90,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_tells_what_was_asked() {
-        let asked = parse(" $ iperf3 --client 192.0.2.1 -u -b 100M/16 --length=1400 -P4").expect("a command");
-        assert_eq!(asked.transport, Some(Protocol::Known(Transport::Udp)));
-        assert_eq!((asked.client, asked.streams), (true, Some(4)));
-        assert_eq!((asked.rate, asked.message), (Some(BitRate(1e8)), Some(Bytes(1400))));
-        let asked = parse("root@a:~# iperf3 -c b -l 64K -R -C cubic").expect("a command");
-        assert_eq!((asked.message, asked.reverse), (Some(Bytes(65_536)), true));
-        assert_eq!(asked.congestion.as_deref(), Some("cubic"));
+    fn parses_settings_of_a_command() {
+        let parsed =
+            parse(" $ iperf3 --client 192.0.2.1 -u -b 100M/16 --length=1400 -P4").expect("a command");
+        assert_eq!(parsed.transport, Some(Protocol::Known(Transport::Udp)));
+        assert_eq!((parsed.client, parsed.streams), (true, Some(4)));
+        assert_eq!((parsed.rate, parsed.message), (Some(BitRate(1e8)), Some(Bytes(1400))));
+        let parsed = parse("root@a:~# iperf3 -c b -l 64K -R -C cubic").expect("a command");
+        assert_eq!((parsed.message, parsed.reverse), (Some(Bytes(65_536)), true));
+        assert_eq!(parsed.congestion.as_deref(), Some("cubic"));
     }
 
     #[test]
-    fn prose_is_no_command() {
+    fn ignores_prose() {
         for text in ["we used iperf3 -c here", "iperf3 is fast", "iperf3: error - x", ""] {
             assert_eq!(parse(text), None, "{text}");
         }

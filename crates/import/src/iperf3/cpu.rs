@@ -1,26 +1,25 @@
-//! What iperf3 says of its CPU time: `CPU Utilization: local/sender 95.6% (0.5%u/95.1%s), remote/receiver 57.9% (...)`.
-//! Must not know what becomes of it.
+//! iperf3's CPU time: `CPU Utilization: local/sender 95.6% (0.5%u/95.1%s), remote/receiver 57.9% (...)`.
 
 /// CPU time of both processes over the test, in percent of one CPU.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cpu {
-    /// Of the end that wrote this.
+    /// The end that wrote the log.
     pub(super) own: f64,
     pub(super) other: f64,
 }
 
 impl Cpu {
-    /// Both, where they make sense.
+    /// `None` for values out of range.
     pub(super) fn of(own: f64, other: f64) -> Option<Self> {
         let sensible = |percent: f64| percent.is_finite() && (0.0..=1e5).contains(&percent);
         (sensible(own) && sensible(other)).then_some(Self { own, other })
     }
 
-    /// From the line of `-V`.
+    /// Parses the line of `-V`.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let said = text.split_once("CPU Utilization:")?.1;
+        let shares = text.split_once("CPU Utilization:")?.1;
         let percent = |label: &str| {
-            let after = said.split_once(label)?.1;
+            let after = shares.split_once(label)?.1;
             after
                 .split_whitespace()
                 .nth(1)
@@ -38,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ends_shares_are_read() {
+    fn reads_shares_of_both_ends() {
         let line = "CPU Utilization: local/sender 95.6% (0.5%u/95.1%s), remote/receiver 57.9% (2.7%u/55.3%s)";
         assert_eq!(Cpu::parse(line), Some(Cpu { own: 95.6, other: 57.9 }));
         for text in [

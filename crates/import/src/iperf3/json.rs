@@ -1,7 +1,6 @@
-//! iperf3's JSON: whole documents of `--json`, and the events of `--json-stream`, one document each.
-//! Must not know what the numbers mean.
+//! iperf3's JSON: documents of `--json` and events of `--json-stream`, one document each.
 //!
-//! A document's intervals are read one by one, so that a long one takes little more memory than its text.
+//! Intervals are parsed one by one, so memory stays close to the size of the text.
 
 mod reading;
 
@@ -18,10 +17,9 @@ use crate::{
     format::{Claim, Out},
 };
 
-/// Reads iperf3's JSON.
 #[derive(Debug, Default)]
 pub(crate) struct Json {
-    /// The test whose events are coming in.
+    /// The current test of an event stream.
     events: Option<Events>,
 }
 
@@ -33,7 +31,7 @@ struct Events {
     end: Option<Summary>,
 }
 
-/// The parts of a document, unread.
+/// The unparsed parts of a document.
 #[derive(Deserialize)]
 struct Parts<'a> {
     #[serde(borrow)]
@@ -57,7 +55,7 @@ impl Document for Json {
         if let (Some(event), Some(data)) = (parts.event, parts.data) {
             return self.event(event.get().trim_matches('"'), data, &lines, out);
         }
-        // flent's documents have other keys; a document of iperf3 that failed at once still has these.
+        // flent's documents have other keys. iperf3's have these even if the test failed immediately.
         if parts.start.is_none() || (parts.intervals.is_none() && parts.end.is_none()) {
             return Claim::Declined;
         }
@@ -87,12 +85,12 @@ impl Json {
         match event {
             "interval" => match interval(data) {
                 Some(interval) => events.reading.interval(&interval),
-                None => out.note(format!("line {}: this interval cannot be read", lines.start())),
+                None => out.note(format!("line {}: cannot parse this interval", lines.start())),
             },
             "end" => events.end = part::<Summary>("end", data),
             "error" => {
-                let why = data.get().trim_matches('"').chars().take(200).collect::<String>();
-                out.note(format!("line {}: iperf3 says \"{why}\"", lines.start()));
+                let error = data.get().trim_matches('"').chars().take(200).collect::<String>();
+                out.note(format!("line {}: iperf3 reported \"{error}\"", lines.start()));
             }
             "server_output_json" => {
                 if let Ok(parts) = serde_json::from_str::<Parts<'_>>(data.get()) {
@@ -110,7 +108,7 @@ impl Json {
     }
 }
 
-/// A test, and the server's word on it, which has no other within it whatever stands there.
+/// A test and its embedded server output, which is not searched further.
 fn document(parts: &Parts<'_>, lines: &RangeInclusive<u64>, out: &mut Out) {
     test(parts, lines, out);
     let of_server = parts.server_output_json.map(|raw| serde_json::from_str::<Parts<'_>>(raw.get()));
@@ -123,11 +121,11 @@ fn test(parts: &Parts<'_>, lines: &RangeInclusive<u64>, out: &mut Out) {
     let place = place(*lines.start(), *lines.end());
     let start = parts.start.and_then(|start| part::<Start>("start", start));
     let Some(start) = start else {
-        return out.note(format!("{place}: this JSON document's `start` cannot be read; it was left out"));
+        return out.note(format!("{place}: skipped this JSON document: cannot parse `start`"));
     };
-    if let Some(why) = &parts.error {
-        let why = why.chars().take(200).collect::<String>();
-        out.note(format!("{place}: iperf3 says \"{why}\""));
+    if let Some(error) = &parts.error {
+        let error = error.chars().take(200).collect::<String>();
+        out.note(format!("{place}: iperf3 says \"{error}\""));
     }
     let mut reading = Reading::new(start);
     let intervals = parts.intervals.as_deref().unwrap_or_default();
@@ -141,7 +139,7 @@ fn test(parts: &Parts<'_>, lines: &RangeInclusive<u64>, out: &mut Out) {
         })
         .count();
     if unread > 0 {
-        out.note(format!("{place}: {unread} intervals of this document cannot be read and were left out"));
+        out.note(format!("{place}: skipped {unread} unreadable intervals of this document"));
     }
     let end = parts.end.and_then(|end| part::<Summary>("end", end));
     hand_on(reading, end, lines, out);
@@ -161,7 +159,7 @@ fn interval(raw: &RawValue) -> Option<Interval> {
     output.intervals.into_iter().next()
 }
 
-/// A part of a document as its own reader knows it.
+/// Parses one part of a document.
 fn part<T: From<Part>>(key: &str, raw: &RawValue) -> Option<T> {
     let output = Output::parse(&format!("{{\"{key}\":{}}}", raw.get())).ok()?;
     Some(T::from(Part(output)))

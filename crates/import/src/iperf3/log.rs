@@ -1,8 +1,7 @@
-//! One end's log of one test, whatever it was written in, and what it becomes.
-//! Must not know text from JSON.
+//! One end's log of one test, from text or JSON, and its conversion.
 //!
-//! Of each connection this end's series is known, and of the other end at most a summary, which a client gets from
-//! the server when the test has ended. A server's word on the client is not: it does not wait for one.
+//! For each connection the log has this end's series and at most a summary of the other end. The client receives the
+//! server's summary after the test; the server does not receive the client's.
 
 use std::ops::RangeInclusive;
 
@@ -13,7 +12,7 @@ use workload::{Direction, EndSeries, Flow, Interval, Measurement, SocketFacts, S
 use super::cpu::Cpu;
 use crate::imported_test::{End, ImportedTest};
 
-/// A thread that was busy for more than this share was at its limit, as in plumb's own trials.
+/// A thread above this share of a CPU is a bottleneck, as in plumb's own trials.
 const AT_ITS_LIMIT: f64 = 0.97;
 
 /// One end's log of one test.
@@ -21,12 +20,12 @@ const AT_ITS_LIMIT: f64 = 0.97;
 pub(super) struct Log {
     pub(super) format: &'static str,
     pub(super) lines: RangeInclusive<u64>,
-    /// Whose; `None` where nothing tells. It is then read as the client's.
+    /// `None` if unknown; then treated as the client's.
     pub(super) end: Option<End>,
-    /// `3.12`.
+    /// E.g. `3.12`.
     pub(super) version: Option<String>,
     pub(super) transport: Option<Transport>,
-    /// Whether lines that tell the direction are there; without them this end is read as the one that sends.
+    /// Whether the log shows the direction; otherwise this end is assumed to send.
     pub(super) knows_direction: bool,
     pub(super) message: Option<Bytes>,
     pub(super) congestion: Option<String>,
@@ -39,7 +38,7 @@ pub(super) struct Log {
     pub(super) streams: Vec<Stream>,
 }
 
-/// One connection as this end saw it.
+/// One connection as seen by this end.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stream {
     /// Whether this end sends.
@@ -56,10 +55,9 @@ pub(super) struct Stream {
 }
 
 impl Log {
-    /// The test, as far as this log tells it.
     pub(super) fn into_found(self) -> ImportedTest {
         let end = self.end.unwrap_or(End::Client);
-        let (told, threads, doubts) = (self.told(end), self.threads(end), self.doubts(end));
+        let (settings, threads, doubts) = (self.settings(end), self.threads(end), self.doubts(end));
         let connections = self.streams.iter().filter_map(|stream| stream.connection(end)).collect();
         let mut flows: Vec<Flow> = Vec::with_capacity(self.streams.len());
         for stream in self.streams {
@@ -77,11 +75,11 @@ impl Log {
             started: self.started,
             threads,
             doubts,
-            ..ImportedTest::new(self.format, self.lines, told, measurement)
+            ..ImportedTest::new(self.format, self.lines, settings, measurement)
         }
     }
 
-    fn told(&self, end: End) -> ImportedSettings {
+    fn settings(&self, end: End) -> ImportedSettings {
         let directions: Vec<Direction> = self.streams.iter().map(|stream| stream.direction(end)).collect();
         let count = |wanted| directions.iter().filter(|direction| **direction == wanted).count() as u32;
         let (forward, reverse) = (count(Direction::Forward), count(Direction::Reverse));
@@ -103,8 +101,8 @@ impl Log {
         }
     }
 
-    /// CPU time of the process at either end. Since 3.16 it has a thread for each stream: the time is then shared
-    /// among them, as nobody says which of them used it.
+    /// CPU time of the processes. Since 3.16 there is a thread per stream; the time is then divided equally, as the
+    /// log has only the sum.
     fn threads(&self, end: End) -> Vec<ThreadCpu> {
         let Some(cpu) = self.cpu else { return Vec::new() };
         let elapsed = self.elapsed();
@@ -122,7 +120,7 @@ impl Log {
         threads
     }
 
-    /// Before 3.16 one thread did everything; its share of a CPU tells whether it was the limit.
+    /// Before 3.16 there was one thread, whose CPU share shows whether it was the bottleneck.
     fn doubts(&self, end: End) -> Vec<ValidityWarning> {
         let Some(cpu) = self.cpu.filter(|_| self.version.is_some() && !self.has_threads()) else {
             return Vec::new();

@@ -1,47 +1,47 @@
-//! The lines of iperf3 that are no tables. Must not know what was said before.
+//! The lines of iperf3 outside tables, without context.
 
 use workload::Transport;
 
 use super::{command, cpu::Cpu};
 
-/// What a line says.
+/// A parsed line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Message {
-    /// A client has begun.
+    /// A client started.
     Connecting { host: String },
-    /// A server has a client.
+    /// A server accepted a client.
     Accepted { host: String },
-    /// A server waits for the next.
+    /// A server waits for the next client.
     Listening,
-    /// The client of a reverse test says so.
+    /// Printed by the client of a reverse test.
     Reverse,
-    /// The summary follows.
+    /// Separates the summary.
     Ruler,
-    /// The client has ended.
+    /// The client finished.
     Done,
-    /// It failed, or somebody ended it: in its own words.
+    /// iperf3's error message, also after an interrupt.
     Failed(String),
-    /// `iperf 3.12`, of `-V`.
+    /// `iperf 3.12`, with `-V`.
     Version(String),
-    /// When it began, of `-V`.
+    /// Start time, with `-V`.
     Time(String),
-    /// Settings, of `-V`.
+    /// Settings, with `-V`.
     Starting { protocol: Protocol, message: Option<u64> },
-    /// Each stream's rate in bits per second, of `-V`.
+    /// Rate per stream in bits per second, with `-V`.
     Rate(f64),
-    /// CPU time, of `-V`.
+    /// CPU time, with `-V`.
     Cpu(Cpu),
-    /// The sender's congestion control, of `-V`.
+    /// The sender's congestion control, with `-V`.
     Congestion(String),
-    /// It was started like this.
+    /// The command line.
     Command(command::CommandSettings),
-    /// Something of iperf3's that tells nothing here.
+    /// Any other iperf3 line.
     Else,
     /// A line of iperf 2.
     OlderTool,
 }
 
-/// The transport that a test says it has.
+/// Transport of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
     Known(Transport),
@@ -49,10 +49,10 @@ pub(super) enum Protocol {
     Other,
 }
 
-/// Reads the whole line and what stands behind the telling words.
+/// Parses the whole line and the text after the marker.
 type Reader = fn(&str, &str) -> Option<Message>;
 
-/// Words that a line of iperf3 holds, a telling one of each; looked for one after the other.
+/// Marker of each kind of line, tried in order.
 const LINES: &[(&str, Reader)] = &[
     ("- - - - -", |_, _| Some(Message::Ruler)),
     ("Connecting to host ", |_, after| Some(Message::Connecting { host: host(after)? })),
@@ -80,9 +80,9 @@ const LINES: &[(&str, Reader)] = &[
     ("Time: ", |line, after| line.starts_with("Time: ").then(|| Message::Time(after.trim().to_owned()))),
 ];
 
-/// What the line says; `None` where it is not iperf3's.
+/// Parses a line; `None` if it is not iperf3's.
 pub(super) fn message(text: &str) -> Option<Message> {
-    // No line of a shell or of prose that holds one of these by chance is this long.
+    // Longer lines contain a marker by chance.
     if text.len() > 1000 {
         return None;
     }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_that_tells_something_is_known() {
+    fn parses_every_kind_of_line() {
         let text = str::to_owned;
         for (line, expected) in [
             ("Connecting to host 10.1.0.101, port 5201", Message::Connecting { host: text("10.1.0.101") }),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_about_it_says_nothing() {
+    fn ignores_prose() {
         for line in [
             "",
             "We ran iperf3: it was fast",

@@ -1,7 +1,6 @@
-//! iperf3's logs, 3.0 to 3.2x, as both ends print them: text, JSON, and a stream of JSON events.
+//! iperf3's logs of both ends, 3.0 to 3.2x: text, JSON, and JSON event streams.
 //!
-//! Learnt from <https://github.com/esnet/iperf> (src/iperf_locale.c, iperf_api.c, units.c) and from what the
-//! programs print; see tests/data. Must not know which logs belong together.
+//! Sources: <https://github.com/esnet/iperf> (src/iperf_locale.c, iperf_api.c, units.c) and the logs in tests/data.
 
 mod agreement;
 mod bytes;

@@ -1,8 +1,8 @@
-//! One row of a table that iperf3 prints: `[  5]   0.00-1.00   sec  3.17 GBytes  27.3 Gbits/sec    0   3.11 MBytes`.
-//! Must not know what was printed before it.
+//! Parses one table row of iperf3, without context: `[  5]   0.00-1.00   sec  3.17 GBytes  27.3 Gbits/sec    0   3.11
+//! MBytes`.
 //!
-//! Columns are those of iperf_locale.c; quantities are written by units.c with three digits at most, unless `-f`
-//! fixes the unit: bits have decimal prefixes, bytes binary ones, also in rates.
+//! Columns are defined in iperf_locale.c. units.c prints at most three digits unless `-f` fixes the unit; bits have
+//! decimal prefixes and bytes binary ones, also in rates.
 
 use units::{Bytes, Nanos};
 
@@ -12,7 +12,7 @@ use crate::imported_test::End;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Row {
     pub(super) id: Id,
-    /// Of `--bidir`: whether this end sends, and which end it is.
+    /// With `--bidir`: direction and end.
     pub(super) tag: Option<Tag>,
     pub(super) start: Nanos,
     pub(super) end: Nanos,
@@ -22,11 +22,10 @@ pub(super) struct Row {
     pub(super) rate: Figure,
     pub(super) rest: Rest,
     pub(super) omitted: bool,
-    /// Of a summary: whose it is.
+    /// In a summary: the end it describes.
     pub(super) side: Option<Side>,
 }
 
-/// Whose row it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Id {
     Sum,
@@ -40,14 +39,14 @@ pub(super) struct Tag {
     pub(super) end: End,
 }
 
-/// The last word of a row of the summary.
+/// The last word of a summary row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Sender,
     Receiver,
 }
 
-/// A number as printed: what it was lies within half of its last digit's unit.
+/// A printed number; the exact value is within half a unit of its last digit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Figure {
     pub(super) value: f64,
@@ -57,55 +56,63 @@ pub(super) struct Figure {
 /// The columns after the rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rest {
-    /// None.
     Nothing,
-    /// Of a TCP sender: segments sent again and, of an interval, the congestion window.
-    Segments { retransmits: u32, cwnd: Option<Bytes> },
-    /// Of a UDP sender.
-    Sent { datagrams: u64 },
-    /// Of a UDP receiver.
-    Received { jitter: Nanos, lost: i64, total: u64 },
+    /// TCP sender: retransmitted segments and, in intervals, the congestion window.
+    Segments {
+        retransmits: u32,
+        cwnd: Option<Bytes>,
+    },
+    /// UDP sender.
+    Sent {
+        datagrams: u64,
+    },
+    /// UDP receiver.
+    Received {
+        jitter: Nanos,
+        lost: i64,
+        total: u64,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum BracketLine {
     Row(Row),
-    /// It begins as a row and does not go on as one.
+    /// Starts like a row but does not parse.
     Mangled,
-    /// The heads of the columns.
+    /// Column headings.
     Header {
         segments: bool,
         sent: bool,
         received: bool,
     },
-    /// `[  5] local ADDRESS port PORT connected to ADDRESS port PORT`: `address:port` of both.
+    /// `[  5] local ADDRESS port PORT connected to ADDRESS port PORT`, both as `address:port`.
     Connection {
         id: u32,
         local: String,
         remote: String,
     },
-    /// Datagrams that came late, of a summary.
+    /// Late datagrams, in a summary.
     OutOfOrder {
         id: Id,
         count: u64,
     },
-    /// `[  4] Sent 159 datagrams`: before 3.2 it follows the one row of UDP's summary.
+    /// `[  4] Sent 159 datagrams`; before 3.2 it follows UDP's single summary row.
     Sent {
         id: u32,
     },
-    /// iperf 2 says `connected with`, and has heads of its own.
+    /// iperf 2: `connected with`, and other column headings.
     OlderTool,
-    /// A row as iperf 2 writes it.
+    /// A row of iperf 2.
     OlderRow,
 }
 
-/// Before a row stands a time, perhaps in brackets of its own: more of them is no row of this tool.
+/// A row may follow a timestamp, possibly in brackets; more brackets are no iperf3 row.
 const MOST_BRACKETS: usize = 8;
 
-/// Heads of columns that only iperf 2 has.
+/// Column headings specific to iperf 2.
 const OLDER_HEADS: [&str; 5] = ["Write/Err", "NetPwr", "Reads", "Rtry", "Latency avg"];
 
-/// Reads what stands in or behind brackets, whatever stands before them (`--timestamps`); `None` for other lines.
+/// Parses a bracketed line, also after a prefix (`--timestamps`); `None` for other lines.
 pub(super) fn bracketed(text: &str) -> Option<BracketLine> {
     text.match_indices('[').take(MOST_BRACKETS).find_map(|(at, _)| at_bracket(&text[at..]))
 }
@@ -147,7 +154,7 @@ fn at_bracket(text: &str) -> Option<BracketLine> {
     if words.next()? != "sec" {
         return None;
     }
-    // iperf3 has such times in a line alone that counts datagrams.
+    // iperf3 prints such times only in lines that count datagrams.
     let counts_alone = words.clone().nth(1) == Some("datagrams");
     if !counts_alone && is_of_older_tool(start, end) {
         return Some(BracketLine::OlderRow);
@@ -157,7 +164,7 @@ fn at_bracket(text: &str) -> Option<BracketLine> {
     Some(row.unwrap_or(BracketLine::Mangled))
 }
 
-/// iperf3 writes times with two decimals, iperf 2 with one or four.
+/// iperf3 prints times with two decimals, iperf 2 with one or four.
 fn is_of_older_tool(start: &str, end: &str) -> bool {
     let decimals = |time: &str| {
         let (whole, decimals) = time.split_once('.')?;
@@ -167,7 +174,7 @@ fn is_of_older_tool(start: &str, end: &str) -> bool {
     matches!((decimals(start), decimals(end)), (Some(1), Some(1)) | (Some(4), Some(4)))
 }
 
-/// `[ label ]` and what follows it.
+/// `[ label ]` and the text after it.
 fn label(text: &str) -> Option<(&str, &str)> {
     let (label, rest) = text.strip_prefix('[')?.split_once(']')?;
     let label = label.trim();
@@ -253,7 +260,7 @@ fn rest(words: &[&str]) -> Option<Rest> {
             let cwnd = Some(Bytes(cwnd.value.round() as u64));
             Some(Rest::Segments { retransmits: retransmits.parse().ok()?, cwnd })
         }
-        // The share is `(nan%)` where there were none; without it the line was cut off.
+        // The share is `(nan%)` without datagrams; a missing one means truncation.
         [jitter, "ms", counts, share] if share.starts_with('(') && share.ends_with(')') => {
             let jitter = jitter.parse::<f64>().ok().filter(|it| it.is_finite() && *it >= 0.0)?;
             let (lost, total) = counts.split_once('/')?;
@@ -264,7 +271,7 @@ fn rest(words: &[&str]) -> Option<Rest> {
     }
 }
 
-/// How many of the base unit one `K`, `M`, `G` or `T` of it is.
+/// Factor of the prefix `K`, `M`, `G` or `T`.
 fn prefix(unit: &str, base: &str, step: f64) -> Option<f64> {
     match unit.strip_suffix(base)? {
         "" => Some(1.0),
@@ -276,14 +283,14 @@ fn prefix(unit: &str, base: &str, step: f64) -> Option<f64> {
     }
 }
 
-/// A number that is finite and not negative, in base units.
+/// A finite, non-negative number in base units.
 fn printed(number: &str, factor: f64) -> Option<Figure> {
     let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let value: f64 = number.parse().ok().filter(|_| plain)?;
     let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let within = 0.5 * 10f64.powi(-(decimals.min(20) as i32)) * factor;
     let value = value * factor;
-    // More than any link or disk: the log is damaged.
+    // No link or disk is larger: the log is damaged.
     (value < 1e18).then_some(Figure { value, within })
 }
 
@@ -306,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_row_is_read() {
+    fn parses_every_kind_of_row() {
         let segments = |retransmits, cwnd: u64| Rest::Segments { retransmits, cwnd: Some(Bytes(cwnd)) };
         for (text, bytes, bits, rest) in [
             ("[  5]   0.00-1.00   sec  3.17 GBytes  27.3 Gbits/sec", 3_403_761_582.0, 27.3e9, Rest::Nothing),
@@ -356,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_at_a_rows_end_and_the_tags_at_its_beginning_are_read() {
+    fn parses_row_tags_and_trailing_words() {
         let row1 = row(
             "[  5][TX-C]   0.00-1.00   sec   110 MBytes   924 Mbits/sec    3    321 KBytes       (omitted)",
         );
@@ -370,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_number_may_have_been_lies_within_half_of_its_last_digit() {
+    fn rounding_error_is_half_of_the_last_digit() {
         let rate = |text: &str| row(&format!("[  5]   0.00-1.00   sec  1.00 GBytes  {text}")).rate.within;
         for (text, within) in [("27.3 Gbits/sec", 5e7), ("0.03 Gbits/sec", 5e6), ("27300 Mbits/sec", 5e5)] {
             assert!((rate(text) / within - 1.0).abs() < 1e-9, "{text}");
@@ -378,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_damaged_is_no_row() {
+    fn rejects_damaged_rows() {
         for text in [
             "[  5]   0.00-1.00   sec  nan GBytes  27.3 Gbits/sec",
             "[  5]   0.00-1.00   sec  3.17 GBytes  inf Gbits/sec",
@@ -396,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_left_to_others() {
+    fn ignores_other_lines() {
         for text in [
             "",
             "[",
@@ -413,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_connections_and_late_datagrams_are_told_apart() {
+    fn distinguishes_headings_connections_and_late_datagrams() {
         let header = |segments, sent, received| Some(BracketLine::Header { segments, sent, received });
         for (text, expected) in [
             ("[ ID] Interval           Transfer     Bitrate         Retr  Cwnd", header(true, false, false)),

@@ -1,5 +1,4 @@
-//! One test as its lines come in: which connection a row belongs to, what is interval and what is summary, and what
-//! is damaged. Must not know where a test begins.
+//! Builds one test from its lines: assigns rows to connections, separates intervals from summaries, and finds damage.
 
 mod connection;
 mod outcome;
@@ -16,22 +15,22 @@ use super::{
 };
 use crate::{imported_test::End, series::MOST};
 
-/// iperf3 makes 128 connections in each direction at most.
+/// iperf3's limit is 128 connections per direction.
 const MOST_STREAMS: usize = 256;
 
-/// What UDP can carry in a datagram, and iperf3's own header of 12 bytes.
+/// Bytes of a UDP datagram, from iperf3's 12-byte header up.
 const SIZES: std::ops::RangeInclusive<f64> = 11.5..=66_000.0;
 
-/// Both ends of an interval are rounded to 10 ms.
+/// Both interval times are rounded to 10 ms.
 const ROUNDED: Nanos = Nanos(11_000_000);
 
-/// A test that is under way.
+/// The current test.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Test {
     first: u64,
     last: u64,
     pub(super) end: Option<End>,
-    /// The other end, as `Connecting to` or `Accepted connection from` names it.
+    /// The other end, from `Connecting to` or `Accepted connection from`.
     pub(super) peer: Option<String>,
     pub(super) version: Option<String>,
     pub(super) asked: CommandSettings,
@@ -39,26 +38,26 @@ pub(super) struct Test {
     pub(super) reverse: bool,
     pub(super) cpu: Option<Cpu>,
     pub(super) congestion: Option<String>,
-    /// Why it ended early, in iperf3's words.
+    /// iperf3's error message.
     pub(super) failure: Option<String>,
     heads: Option<Heads>,
-    /// The heads of the intervals, once those of the summary have come.
+    /// Column headings of the intervals, once the summary has its own.
     interval_heads: Option<Heads>,
     summary: bool,
     has_sides: bool,
     udp: bool,
-    /// Segments sent again were counted: it is TCP.
+    /// Retransmits were printed, so this is TCP.
     counts_segments: bool,
     streams: Vec<Connection>,
-    /// Where the next row's connection is likely to be found.
+    /// Index of the connection that the next row probably belongs to.
     cursor: usize,
-    /// Sums over all connections, for logs that show nothing else: what this end sends, or all, and what it receives.
+    /// Sums over all connections, for logs with nothing else: sent (or total), and received.
     sums: [Connection; 2],
     kept: usize,
     damaged: Gaps,
 }
 
-/// The heads of the columns that count.
+/// Which optional columns exist.
 #[derive(Debug, Clone, Copy, Default)]
 struct Heads {
     segments: bool,
@@ -66,21 +65,21 @@ struct Heads {
     received: bool,
 }
 
-/// Lines that were left out.
+/// Skipped lines.
 #[derive(Debug, Clone, Copy, Default)]
 struct Gaps {
     first: u64,
     count: u64,
 }
 
-/// Whether an interval was kept.
+/// Whether an interval was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kept {
     Yes,
     No,
 }
 
-/// Which of the sums a row adds to.
+/// Index of the sum that a row belongs to.
 fn sum_of(tag: Option<Tag>) -> usize {
     usize::from(tag.is_some_and(|tag| !tag.sends))
 }
@@ -89,7 +88,7 @@ fn sum_of(tag: Option<Tag>) -> usize {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Belongs {
     Here,
-    /// It begins another test.
+    /// The row starts another test.
     Next,
 }
 
@@ -98,12 +97,12 @@ impl Test {
         Self { first: line, last: line, ..Self::default() }
     }
 
-    /// The last line of it so far.
+    /// Sets the last line so far.
     pub(super) const fn reaches(&mut self, line: u64) {
         self.last = line;
     }
 
-    /// Whether more was read than heads of columns.
+    /// Whether anything but column headings was read.
     pub(super) fn has_anything(&self) -> bool {
         self.has_rows() || self.damaged.count > 0 || self.end.is_some() || !self.streams.is_empty()
     }
@@ -128,7 +127,7 @@ impl Test {
         }
     }
 
-    /// The heads of columns: the second time they are the summary's.
+    /// Column headings. A second set belongs to the summary.
     pub(super) fn heads(&mut self, segments: bool, sent: bool, received: bool) -> Belongs {
         if self.has_sides {
             return Belongs::Next;
@@ -152,7 +151,7 @@ impl Test {
         }
     }
 
-    /// The row without a word was all of UDP's summary: what was sent, and what of it was lost.
+    /// The last plain row was the whole UDP summary: datagrams sent, and lost.
     pub(super) fn plain_summary(&mut self, id: u32) {
         let Some(connection) = self.find(id, None, false) else { return };
         let Some(plain) = connection.plain.take() else { return };
@@ -160,7 +159,7 @@ impl Test {
         connection.of_receiver = Some(without_the_lost(plain));
     }
 
-    /// Takes a row.
+    /// Adds a row.
     pub(super) fn row(&mut self, row: &Row, line: u64) -> Belongs {
         if row.side.is_some() || (self.summary && self.is_plain_summary(row)) {
             if self.is_repeated(row) {
@@ -174,7 +173,7 @@ impl Test {
             return Belongs::Next;
         }
         if self.summary || self.has_sides {
-            // It can only be a row of the summary whose last word is gone.
+            // A summary row that lost its last word.
             self.damaged(line);
             return Belongs::Here;
         }
@@ -189,7 +188,7 @@ impl Test {
         Belongs::Here
     }
 
-    /// Whether a summary has had this row: of tests whose other lines were left out, it is the next one's.
+    /// Whether a summary already has this row; then it belongs to a following test whose other lines are missing.
     fn is_repeated(&self, row: &Row) -> bool {
         let known = match row.id {
             Id::Stream(id) => self.streams.iter().find(|it| it.id == id && it.tag == row.tag),
@@ -202,7 +201,7 @@ impl Test {
         })
     }
 
-    /// Whether the clock begins anew: with an interval that is far from being the whole test again.
+    /// Whether the clock restarts, and not just for a summary of the whole test.
     fn begins_anew(&self, row: &Row) -> bool {
         let known = |it: &&Connection| match row.id {
             Id::Stream(id) => it.id == id && it.tag == row.tag,
@@ -219,7 +218,7 @@ impl Test {
         restarts && self.streams.iter().filter(known).filter_map(reached).any(|reached| halfway <= reached)
     }
 
-    /// A summary of UDP before 3.2: one row without a word, of what was sent and what of it was lost.
+    /// UDP summary before 3.2: one plain row of sent and lost datagrams.
     fn is_plain_summary(&self, row: &Row) -> bool {
         let whole = |connection: &Connection| {
             connection.series.end().is_some_and(|end| row.end + Nanos::from_secs(1) >= end)
@@ -230,8 +229,8 @@ impl Test {
             && self.streams.iter().chain(&self.sums).any(whole)
     }
 
-    /// A single number is a count of retransmits where the heads say so, of sums and summaries. Without heads it is
-    /// one in a summary, where datagrams never stand alone, and where datagrams could not be as large or as small.
+    /// Resolves a single number after the rate: retransmits or datagrams. Without headings it is retransmits in a
+    /// summary, where datagrams never appear without losses, and where the datagram size would be impossible.
     fn rest_of(&self, row: &Row) -> Rest {
         let Rest::Sent { datagrams } = row.rest else { return row.rest };
         let possible = || SIZES.contains(&(row.transfer.value / datagrams.max(1) as f64));
@@ -245,7 +244,7 @@ impl Test {
         row.rest
     }
 
-    /// Whether columns are missing that the heads name: the line was cut off.
+    /// Whether columns of the headings are missing because the line was cut off.
     fn is_cut(&self, row: &Row, rest: Rest) -> bool {
         let Some(heads) = self.heads else { return false };
         let receives = row.tag.is_some_and(|tag| !tag.sends);
@@ -256,7 +255,7 @@ impl Test {
         }
     }
 
-    /// Columns tell the transport.
+    /// Columns determine the transport.
     const fn counts(&mut self, rest: Rest) {
         self.udp |= matches!(rest, Rest::Sent { .. } | Rest::Received { .. });
         self.counts_segments |= matches!(rest, Rest::Segments { .. });
@@ -275,7 +274,7 @@ impl Test {
         }
     }
 
-    /// Puts an interval where it belongs, unless it contradicts itself or others.
+    /// Stores an interval unless it contradicts itself or others.
     fn keep(&mut self, row: &Row, rest: Rest) -> Kept {
         let Some(connection) = self.connection_of(row) else { return Kept::No };
         let begins = connection.series.ends_in_warmup() && !row.omitted && connection.zero == Nanos(0);
@@ -304,7 +303,7 @@ impl Test {
         }
         self.kept = self.length().max(1);
         if self.kept > MOST {
-            // Pieces that do not join: no log of a test looks like this.
+            // Intervals that cannot be joined are no test log.
             self.damaged(line);
             self.damaged.count += self.kept as u64 - 1;
             self.streams.clear();
@@ -320,9 +319,9 @@ impl Test {
         let rest = self.rest_of(row);
         self.counts(rest);
         self.has_sides = true;
-        // A client that never heard from its server prints zero bytes; datagrams that were lost it was told.
-        let told = |interval: &Interval| interval.datagrams.is_some_and(|it| it.lost > 0);
-        let interval = interval(row, rest).filter(|interval| interval.bytes.0 > 0 || told(interval));
+        // A client that got no server results prints zero bytes; lost datagrams show that it did.
+        let has_losses = |interval: &Interval| interval.datagrams.is_some_and(|it| it.lost > 0);
+        let interval = interval(row, rest).filter(|interval| interval.bytes.0 > 0 || has_losses(interval));
         let Some(connection) = self.connection_of(row) else { return self.damaged(line) };
         match row.side {
             Some(Side::Sender) => (connection.of_sender, connection.has_sender_row) = (interval, true),
@@ -331,7 +330,7 @@ impl Test {
         }
     }
 
-    /// Sums beside what they are the sums of.
+    /// Whether the sums' parts are also present.
     fn is_beside_its_parts(&self, row: &Row) -> bool {
         row.id == Id::Sum && self.streams.iter().any(Connection::has_anything)
     }

@@ -1,4 +1,4 @@
-//! The text that iperf3 prints: where a test begins and ends. Must not know rows from summaries.
+//! iperf3's text output: finds the start and end of each test.
 
 use std::mem;
 
@@ -13,19 +13,18 @@ use crate::{
     imported_test::End,
 };
 
-/// Whose lines are left out.
-const OLDER: &str = "of iperf 2, which is not read";
-/// A row without a test whose damage it could be.
-const ROWS: &str = "like rows of iperf3, but damaged, and left out";
+const OLDER: &str = "output of iperf 2, which is not supported";
+/// A row outside any test.
+const ROWS: &str = "damaged iperf3 rows";
 
-/// Reads iperf3's text, of clients and servers, one test after the other.
+/// Parses iperf3's text output of clients and servers.
 #[derive(Debug, Default)]
 pub(crate) struct Text {
     test: Option<Test>,
     version: Option<String>,
     time: Option<String>,
     asked: CommandSettings,
-    /// Within what iperf 2 has printed.
+    /// Inside output of iperf 2.
     older: bool,
 }
 
@@ -35,8 +34,8 @@ impl Format for Text {
             return self.bracketed(bracketed, line, out);
         }
         match message(line.text) {
-            Some(said) => {
-                self.said(said, line.number, out);
+            Some(message) => {
+                self.message(message, line.number, out);
                 Claim::Claimed
             }
             None => Claim::Declined,
@@ -57,7 +56,7 @@ impl Text {
                 self.older_tool(line.number, out);
                 return Claim::Claimed;
             }
-            // No more than that it is one: what follows may be of iperf3 again.
+            // Output of iperf3 may follow.
             BracketLine::OlderRow => {
                 self.leave_to_older_tool(out);
                 out.unread(OLDER, line.number);
@@ -107,17 +106,17 @@ impl Text {
         Claim::Claimed
     }
 
-    /// A damaged row, or one that the end of the file may have cut within its last number.
+    /// A damaged row, or one that the end of the file may have cut in its last number.
     fn is_cut(&self, bracketed: &BracketLine, line: &Line<'_>) -> bool {
         match bracketed {
             BracketLine::Row(row) => !line.whole && row.side.is_none(),
-            // A lone one is somebody else's line that looks like one.
+            // Outside a test it is another tool's line.
             _ => self.test.is_some(),
         }
     }
 
-    fn said(&mut self, said: Message, line: u64, out: &mut Out) {
-        match said {
+    fn message(&mut self, message: Message, line: u64, out: &mut Out) {
+        match message {
             Message::Connecting { host } => self.begin(End::Client, host, line, out),
             Message::Accepted { host } => self.begin(End::Server, host, line, out),
             Message::Listening => {
@@ -130,7 +129,7 @@ impl Text {
                 }
                 self.finish(out);
             }
-            Message::Failed(why) => self.failed(why, line, out),
+            Message::Failed(error) => self.failed(error, line, out),
             Message::Version(version) => self.version = Some(version),
             Message::Time(time) => self.time = Some(time),
             Message::Command(asked) => {
@@ -139,14 +138,14 @@ impl Text {
             }
             Message::OlderTool => self.older_tool(line, out),
             Message::Ruler | Message::Else => {}
-            about => self.about(about),
+            message => self.apply(message),
         }
     }
 
-    /// What is said about the test that is under way.
-    fn about(&mut self, said: Message) {
+    /// Handles a message about the current test.
+    fn apply(&mut self, message: Message) {
         let Some(test) = &mut self.test else { return };
-        match said {
+        match message {
             Message::Reverse => test.reverse = true,
             Message::Cpu(cpu) => test.cpu = Some(cpu),
             Message::Rate(rate) => test.asked.rate = Some(units::BitRate(rate)),
@@ -167,16 +166,16 @@ impl Text {
         test.peer = Some(peer);
     }
 
-    fn failed(&mut self, why: String, line: u64, out: &mut Out) {
+    fn failed(&mut self, error: String, line: u64, out: &mut Out) {
         match &mut self.test {
             Some(test) => {
                 test.reaches(line);
-                test.failure = Some(why);
+                test.failure = Some(error);
                 self.finish(out);
             }
-            // A server that was ended while it waited has failed in nothing.
-            None if why.contains("server has terminated") => {}
-            None => out.note(format!("line {line}: iperf3 says \"{why}\"")),
+            // Interrupting a waiting server is not a failure.
+            None if error.contains("server has terminated") => {}
+            None => out.note(format!("line {line}: iperf3 reported \"{error}\"")),
         }
     }
 
@@ -186,7 +185,7 @@ impl Text {
         self.older = true;
     }
 
-    /// Heads of columns are alike: a test that has no more than those was none.
+    /// iperf 2 has similar column headings, so drops a test that has nothing else.
     fn leave_to_older_tool(&mut self, out: &mut Out) {
         if self.test.as_ref().is_some_and(|test| !test.has_anything()) {
             self.test = None;
@@ -194,7 +193,7 @@ impl Text {
         self.finish(out);
     }
 
-    /// The test that is under way, or a new one.
+    /// The current test, or a new one.
     fn test(&mut self, line: u64) -> &mut Test {
         let (version, time, asked) = (&self.version, &mut self.time, &mut self.asked);
         self.test.get_or_insert_with(|| {

@@ -1,18 +1,18 @@
-//! Times as iperf3 writes them. Must not know whose they are.
+//! iperf3's time formats.
 
 use jiff::fmt::rfc2822;
 use samples::UnixMillis;
 
-/// `Sat, 21 Nov 2026 18:00:15 GMT`, of `-V` and JSON.
+/// `Sat, 21 Nov 2026 18:00:15 GMT`, in `-V` and JSON.
 pub(super) fn of_version_line(text: &str) -> Option<UnixMillis> {
     let zoned = rfc2822::parse(text).ok()?;
     Some(UnixMillis(zoned.timestamp().as_millisecond()))
 }
 
-/// Seconds since 1970, and the same in milliseconds where that is told.
+/// Seconds since 1970, in milliseconds if given.
 pub(super) fn of_seconds(seconds: i64, millis: Option<i64>) -> Option<UnixMillis> {
     let millis = millis.filter(|it| *it > 0).or_else(|| seconds.checked_mul(1000))?;
-    // After iperf3 was made and before nobody knows it any more.
+    // Plausible times, 2001 to 2128.
     (1_000_000_000_000..5_000_000_000_000).contains(&millis).then_some(UnixMillis(millis))
 }
 
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_read_and_anything_else_is_unknown() {
+    fn parses_times_and_rejects_other_text() {
         assert_eq!(of_version_line("Sat, 21 Nov 2026 18:00:15 GMT"), Some(UnixMillis(1_795_284_015_000)));
         assert_eq!(of_version_line("yesterday"), None);
     }

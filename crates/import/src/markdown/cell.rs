@@ -1,26 +1,25 @@
-//! The value of a cell. Must not know the other cells of its row.
+//! Parses a cell of a value column.
 
 use workload::{Quantity, ReportedValue};
 
 use super::column::{Column, Scale, cell_amount, is_blank};
 use crate::quantity::Amount;
 
-/// What a cell holds.
+/// Content of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Cell {
-    /// Nothing, and it says so.
+    /// Blank, or a placeholder such as `-`.
     Blank,
-    /// A number of the column's quantity.
+    /// A number in the column's quantity.
     Value {
         value: ReportedValue,
-        /// It is marked as about right.
+        /// Marked as approximate.
         approximate: bool,
     },
-    /// Something else than its column.
+    /// Not a value of this column.
     Wrong,
 }
 
-/// Reads a cell of a column of values.
 pub(super) fn read(column: &Column, scale: Scale, text: &str) -> Cell {
     if is_blank(text) {
         return Cell::Blank;
@@ -35,7 +34,7 @@ pub(super) fn read(column: &Column, scale: Scale, text: &str) -> Cell {
     }
 }
 
-/// A bare number counts only where the heading has the unit or the column needs none; nothing is nothing in any unit.
+/// A number without unit is valid if the heading has the unit, the column needs none, or it is zero.
 fn in_base(amount: &Amount, scale: Scale) -> Option<f64> {
     let bare = matches!(scale.quantity, Quantity::Count | Quantity::Plain);
     match (amount.unit, scale.unit) {
@@ -45,7 +44,7 @@ fn in_base(amount: &Amount, scale: Scale) -> Option<f64> {
     }
 }
 
-/// Differences are written as shares and plain numbers; a rate, a time or a count below zero is none.
+/// Only differences, written as shares or plain numbers, may be negative.
 const fn may_be_negative(quantity: Quantity) -> bool {
     matches!(quantity, Quantity::Share | Quantity::Plain)
 }
@@ -65,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_has_a_value_only_in_the_unit_of_its_column() {
+    fn accepts_only_values_in_the_unit_of_the_column() {
         use Quantity::{BitRate, Count, Plain, Share, Time};
         for (quantity, heading, text, value) in [
             (BitRate, "Gbit/sec", "12.7", Some(12.7e9)),

@@ -1,5 +1,4 @@
-//! What the columns of a table are: settings, repetitions, values; told by unit and content.
-//! Must not know how rows are read or kept.
+//! Classifies table columns as settings, repetitions or values by unit and content.
 
 use workload::Quantity;
 
@@ -9,40 +8,38 @@ use crate::{
     unit::{Unit, unit},
 };
 
-/// A setting written as a bare number is not larger than this.
+/// Largest bare number accepted as a setting.
 const LARGEST_SETTING: f64 = 65_536.0;
 
-/// A column of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Column {
-    /// Its heading without the unit.
+    /// Heading without unit.
     pub(super) name: String,
     pub(super) role: Role,
 }
 
-/// What a column is for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Role {
-    /// It names a setting.
+    /// A setting.
     Factor,
-    /// It counts repetitions of equal settings.
+    /// Counts repetitions with equal settings.
     Repeat,
-    /// It holds numbers.
+    /// Numbers.
     Value(Scale),
-    /// It holds words beside the values.
+    /// Text next to the values.
     Words,
 }
 
-/// What the numbers of a column are.
+/// Quantity and unit of a value column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scale {
     pub(super) quantity: Quantity,
-    /// The unit that the heading gives, for numbers without one.
+    /// Unit in the heading, for numbers without one.
     pub(super) unit: Option<Unit>,
 }
 
 impl Column {
-    /// The value of a column of values.
+    /// `None` unless this is a value column.
     pub(super) const fn scale(&self) -> Option<Scale> {
         match self.role {
             Role::Value(scale) => Some(scale),
@@ -51,7 +48,7 @@ impl Column {
     }
 }
 
-/// What a table's columns are, from their headings and some of its rows.
+/// Classifies the columns from their headings and sample rows.
 pub(super) fn columns(headings: &[String], rows: &[Vec<String>], options: &Options) -> Vec<Column> {
     let looks: Vec<Looks> = headings
         .iter()
@@ -71,7 +68,7 @@ pub(super) fn columns(headings: &[String], rows: &[Vec<String>], options: &Optio
     columns
 }
 
-/// In a table of which nothing has a unit, numbers beside the first column are what it is about.
+/// If nothing in the table has a unit, numeric columns after the first are values.
 fn numbers_are_values(columns: &mut [Column], looks: &[Looks], options: &Options) {
     for (column, look) in columns.iter_mut().zip(looks).skip(1) {
         if column.role == Role::Factor && look.kind == Kind::Setting && !named(&options.factors, look) {
@@ -80,26 +77,26 @@ fn numbers_are_values(columns: &mut [Column], looks: &[Looks], options: &Options
     }
 }
 
-/// How a column looks.
+/// Observed content of a column.
 #[derive(Debug)]
 struct Looks {
     heading: String,
     name: String,
     unit: Option<Unit>,
     kind: Kind,
-    /// What most of its cells that have a unit measure.
+    /// Most common quantity among cells with a unit.
     quantity: Option<Quantity>,
-    /// Every number in it is whole.
+    /// All numbers are integers.
     whole: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Numbers with units, in the heading or in the cells.
+    /// Numbers with units in the heading or the cells.
     Measured,
-    /// Small whole numbers.
+    /// Small integers.
     Setting,
-    /// Other numbers without a unit.
+    /// Other numbers without unit.
     Number,
     /// No numbers.
     Words,
@@ -126,7 +123,7 @@ impl Looks {
         Self { heading: heading.to_owned(), name, unit, kind, quantity: commonest(&with_unit), whole }
     }
 
-    /// Its role, `leads` if no column of values stands before it.
+    /// The column's role; `leads` if no value column precedes it.
     fn role(&self, leads: bool, options: &Options) -> Role {
         if named(&options.factors, self) {
             return Role::Factor;
@@ -134,7 +131,7 @@ impl Looks {
         if named(&options.metrics, self) {
             return Role::Value(self.scale());
         }
-        // `64 KiB`, `128G`: how much of something was set up, not what came of it.
+        // Sizes and counts such as `64 KiB` describe a setup, not a result.
         let is_amount = matches!(self.scale().quantity, Quantity::Size | Quantity::Count);
         match self.kind {
             Kind::Setting if leads && counts_repetitions(&self.name) => Role::Repeat,
@@ -153,7 +150,7 @@ impl Looks {
     }
 }
 
-/// A heading's name and the unit in its brackets: `Throughput (Gbit/sec)`, `Latency [us]`, `CPU %`.
+/// Splits a heading into name and unit: `Throughput (Gbit/sec)`, `Latency [us]`, `CPU %`.
 fn heading_unit(heading: &str) -> (String, Option<Unit>) {
     for (open, close) in [('(', ')'), ('[', ']'), ('（', '）')] {
         let inner = heading.strip_suffix(close).and_then(|text| text.rsplit_once(open));
@@ -167,21 +164,21 @@ fn heading_unit(heading: &str) -> (String, Option<Unit>) {
     }
 }
 
-/// The number of a cell: itself, the one in the brackets after words, or of two ends' the receiver's.
+/// Number of a cell: plain, in brackets after text, or the receiver's of two ends.
 pub(super) fn cell_amount(cell: &str) -> Option<Amount> {
     let bracketed = || cell.strip_suffix(')')?.rsplit_once('(').map(|(_, inner)| inner);
     let with_unit = |text: &str| amount(text).filter(|amount| amount.unit.is_some());
     amount(cell).or_else(|| with_unit(bracketed()?)).or_else(|| with_unit(received(cell)?))
 }
 
-/// Of `9.44 Gbits/sec sender - 9.41 Gbits/sec receiver` what was received.
+/// The receiver's part of `9.44 Gbits/sec sender - 9.41 Gbits/sec receiver`.
 fn received(cell: &str) -> Option<&str> {
     let (sender, receiver) = cell.split_once(" - ").or_else(|| cell.split_once(" / "))?;
     amount(sender.trim().strip_suffix("sender")?)?;
     receiver.trim().strip_suffix("receiver")
 }
 
-/// Whether a cell says that there is nothing to say.
+/// Whether a cell is empty or a placeholder.
 pub(super) fn is_blank(cell: &str) -> bool {
     matches!(cell, "" | "-" | "–" | "—" | "n/a" | "N/A" | "?")
 }
@@ -192,7 +189,7 @@ fn named(wanted: &[String], looks: &Looks) -> bool {
     wanted.iter().any(is)
 }
 
-/// Whether the user means a column with this heading.
+/// Whether the user's column name matches this heading.
 pub(crate) fn means(wanted: &str, heading: &str) -> bool {
     let (wanted, (name, _)) = (wanted.trim(), heading_unit(heading));
     heading.eq_ignore_ascii_case(wanted) || name.eq_ignore_ascii_case(wanted)
@@ -205,7 +202,7 @@ fn counts_repetitions(name: &str) -> bool {
 
 fn commonest(quantities: &[Quantity]) -> Option<Quantity> {
     let count = |quantity: &Quantity| quantities.iter().filter(|other| *other == quantity).count();
-    // The first of equally common ones: `max_by_key` would take the last.
+    // The first of equally common quantities; `max_by_key` returns the last.
     quantities.iter().rev().max_by_key(|quantity| count(quantity)).copied()
 }
 
@@ -213,7 +210,7 @@ fn commonest(quantities: &[Quantity]) -> Option<Quantity> {
 mod tests {
     use super::*;
 
-    /// Each column as a letter: factor, repetition, words, or what it measures.
+    /// One letter per column: factor, repetition, words, or the quantity.
     fn roles(headings: &[&str], rows: &[&[&str]], options: &Options) -> String {
         let own = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let rows: Vec<Vec<String>> = rows.iter().map(|row| own(row)).collect();
@@ -236,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn leading_words_and_small_numbers_are_factors_and_the_rest_are_values() {
+    fn leading_words_and_small_integers_are_factors() {
         let none = Options::default();
         for (headings, row, expected) in [
             (
@@ -262,13 +259,13 @@ mod tests {
     }
 
     #[test]
-    fn the_user_has_the_last_word() {
+    fn options_override_detection() {
         let options = Options { factors: vec!["rate".to_owned()], metrics: vec!["Threads".to_owned()] };
         assert_eq!(roles(&["Threads", "Rate (Gbit/s)", "Rtt (us)"], &[&["4", "10", "80"]], &options), "CfT");
     }
 
     #[test]
-    fn only_a_known_unit_is_taken_off_a_heading() {
+    fn removes_only_known_units_from_headings() {
         for (heading, name, has_unit) in [
             ("대역폭 (Gbit/sec)", "대역폭", true),
             ("Latency [us]", "Latency", true),

@@ -1,20 +1,20 @@
-//! What of a table was not understood, told once when it ends. Must not know how it was read.
+//! Collects problems in a table and reports them at its end.
 
 use std::collections::BTreeMap;
 
 use super::column::{Column, Role};
 use crate::{format::Out, places::Places};
 
-/// How much of a cell a note shows.
+/// Characters of a cell shown in a note.
 const SHOWN: usize = 40;
 
-/// What was not understood.
+/// Problems found in a table.
 #[derive(Debug)]
 pub(super) struct Faults {
     heading: u64,
     ragged: Places,
     unnamed: BTreeMap<String, Places>,
-    /// By column, with the first cell.
+    /// By column, with the first such cell.
     wrong: BTreeMap<String, (String, Places)>,
     approximate: Places,
     halves: Places,
@@ -24,7 +24,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// None yet, in the table whose heading is at this line.
+    /// No problems yet; `heading` is the table's first line.
     pub(super) const fn new(heading: u64) -> Self {
         Self {
             heading,
@@ -39,7 +39,7 @@ impl Faults {
         }
     }
 
-    /// What the columns lack.
+    /// Checks the columns.
     pub(super) fn columns(&mut self, columns: &[Column]) {
         let has = |wanted: fn(&Column) -> bool| columns.iter().any(wanted);
         self.without_values = !has(|column| column.scale().is_some());
@@ -48,71 +48,68 @@ impl Faults {
         self.words = words.map(|column| column.name.clone()).collect();
     }
 
-    /// A row has another number of cells than the heading.
+    /// A row's number of cells differs from the heading's.
     pub(super) fn ragged(&mut self, line: u64) {
         self.ragged.add(line);
     }
 
-    /// A row says nothing in a column of settings.
+    /// A setting column is empty.
     pub(super) fn unnamed(&mut self, line: u64, column: &str) {
         self.unnamed.entry(column.to_owned()).or_default().add(line);
     }
 
-    /// A cell is no value of its column.
+    /// A cell is not a value of its column.
     pub(super) fn wrong(&mut self, line: u64, column: &str, text: &str) {
         let shown = || text.chars().take(SHOWN).collect();
         self.wrong.entry(column.to_owned()).or_insert_with(|| (shown(), Places::default())).1.add(line);
     }
 
-    /// A cell was marked as about right.
+    /// Records a value marked as approximate.
     pub(super) fn approximate(&mut self, line: u64, is: bool) {
         if is {
             self.approximate.add(line);
         }
     }
 
-    /// Its time and its rate fit only if each message took twice that time.
+    /// Records a row whose time and rate only match if each round trip took twice that time.
     pub(super) fn half(&mut self, line: u64) {
         self.halves.add(line);
     }
 
-    /// Says all of it.
-    pub(super) fn tell(self, out: &mut Out) {
+    /// Writes all notes.
+    pub(super) fn report(self, out: &mut Out) {
         let table = format!("the table at line {}", self.heading);
         if self.without_values {
             out.note_on_table(format!(
-                "No column of {table} holds numbers with a unit: it was not read; name one with --metric."
+                "Skipped {table}: no column has numbers with a unit; name one with --metric."
             ));
             return;
         }
         if self.without_factors {
             out.note_on_table(format!(
-                "No column of {table} names a setting: its rows are taken for repetitions."
+                "No column of {table} names a setting, so its rows are treated as repetitions."
             ));
         }
         for column in self.words {
-            out.note_on_table(format!(
-                "Column `{column}` of {table} holds words beside numbers and was left out."
-            ));
+            out.note_on_table(format!("Skipped column `{column}` of {table}: it has text next to numbers."));
         }
         if !self.ragged.is_empty() {
             let places = &self.ragged;
-            out.note_on_table(
-                format!("{table} has other cells than its heading at {places}: left out.")
-                    .replacen("the", "The", 1),
-            );
+            out.note_on_table(format!(
+                "In {table}, skipped rows whose number of cells differs from the heading: {places}."
+            ));
         }
         for (column, places) in &self.unnamed {
-            out.note_on_table(format!("In {table}, `{column}` is empty at {places}: left out."));
+            out.note_on_table(format!("In {table}, skipped rows with an empty `{column}`: {places}."));
         }
         for (column, (shown, places)) in &self.wrong {
             out.note_on_table(format!(
-                "In {table}, `{column}` is no number of its kind at {places} (`{shown}`): unknown."
+                "In {table}, `{column}` is not a valid number at {places} (`{shown}`); treated as unknown."
             ));
         }
         if !self.halves.is_empty() {
             out.note_on_table(format!(
-                "In {table}, times at {} look like half round trips: at these rates each round trip takes twice as long.",
+                "In {table}, times at {} appear to be half round trips: at these rates a round trip takes twice as long.",
                 self.halves
             ));
         }

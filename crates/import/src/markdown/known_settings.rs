@@ -1,23 +1,22 @@
-//! The settings that the tables of a file have named so far: what the heading of another table or of a list may
-//! mean. Must not know how tables are read.
+//! Settings seen in the tables of a file, to interpret headings of later tables and lists.
 
 use std::collections::BTreeSet;
 
-/// How many factors are remembered, and how many levels of each.
+/// Limits on factors, and on levels per factor.
 const FACTORS: usize = 16;
 const LEVELS: usize = 64;
 
-/// What a setting is called where nothing tells.
+/// Default factor name.
 const UNNAMED: &str = "configuration";
 
-/// Factors by name, with the levels that were seen.
+/// Levels by factor name.
 #[derive(Debug, Default)]
 pub(super) struct KnownSettings {
     factors: Vec<(String, BTreeSet<String>)>,
 }
 
 impl KnownSettings {
-    /// Remembers a level. Numbers mean too many things to be remembered.
+    /// Adds a level. Skips numbers, which are ambiguous.
     pub(super) fn learn(&mut self, factor: &str, level: &str) {
         if level.parse::<f64>().is_ok() || level.is_empty() {
             return;
@@ -34,14 +33,14 @@ impl KnownSettings {
         }
     }
 
-    /// The factor whose levels these all are.
+    /// The factor that has all these levels.
     pub(super) fn factor_of<'a>(&self, mut levels: impl Iterator<Item = &'a str> + Clone) -> String {
         let all = |known: &BTreeSet<String>| levels.clone().all(|level| known.contains(level));
         let found = self.factors.iter().find(|(_, known)| all(known)).map(|(name, _)| name.clone());
         found.filter(|_| levels.next().is_some()).unwrap_or_else(|| UNNAMED.to_owned())
     }
 
-    /// The longest level that a heading begins with, as a word of it, and its factor.
+    /// The longest level that starts the heading as a whole word, with its factor.
     pub(super) fn level_in(&self, heading: &str) -> Option<(String, String)> {
         let begins = |level: &str| {
             let rest = heading.strip_prefix(level);
@@ -71,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_names_the_longest_level_that_it_begins_with() {
+    fn finds_longest_level_at_start_of_heading() {
         for (heading, level) in [
             ("BM-BM Server Syscalls", Some("BM-BM")),
             ("KVM-KVM-vhost Latency Server Timing", Some("KVM-KVM-vhost")),
@@ -86,14 +85,14 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_are_levels_of_a_factor_have_its_name() {
+    fn finds_factor_whose_levels_are_columns() {
         assert_eq!(known().factor_of(["KVM-KVM", "BM-BM"].into_iter()), "Configuration");
         assert_eq!(known().factor_of(["KVM-KVM", "other"].into_iter()), "configuration");
         assert_eq!(known().factor_of(std::iter::empty()), "configuration");
     }
 
     #[test]
-    fn what_is_remembered_is_bounded() {
+    fn limits_factors_and_levels() {
         let mut known = KnownSettings::default();
         for at in 0..1000 {
             known.learn("f", &format!("level {at}"));

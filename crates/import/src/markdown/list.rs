@@ -1,7 +1,7 @@
-//! Numbered lists of system calls: counted, or with the time from enter to exit.
-//! Must not know tables.
+//! Numbered lists of system calls, with counts or with elapsed times:
 //!
-//! `1. pselect6: 70,482,702,503 ns (96.9%) - 1,696,411 calls = 41.5 μs/call` or `3. ioctl: 163,632 (10.0%) [fc_vcpu 0]`.
+//! `1. pselect6: 70,482,702,503 ns (96.9%) - 1,696,411 calls = 41.5 μs/call` or `3. ioctl: 163,632 (10.0%) [fc_vcpu
+//! 0]`.
 
 use units::Nanos;
 use workload::{Quantity, ReportedValue};
@@ -14,10 +14,9 @@ use crate::{
     quantity::{amount, whole},
 };
 
-/// How the records call it.
 const FORMAT: &str = "list of system calls";
 
-/// A time per call fits when it is as near as this, or within what rounding to one digit after the point leaves.
+/// Tolerance for the time per call: this share, or the rounding to one decimal.
 const FITS: f64 = 0.01;
 const ROUNDED: f64 = 0.06;
 
@@ -25,7 +24,7 @@ const ROUNDED: f64 = 0.06;
 #[derive(Debug, Default)]
 pub(super) struct List {
     open: Option<Open>,
-    /// A line before it has spoken of system calls.
+    /// An earlier line mentioned system calls.
     announced: bool,
 }
 
@@ -39,7 +38,7 @@ struct Open {
 }
 
 impl List {
-    /// Takes an entry of a list.
+    /// Handles a list entry.
     pub(super) fn line(&mut self, line: &Line<'_>, known: &KnownSettings, out: &mut Out) -> Claim {
         let text = plain(line.text);
         let Some((ordinal, rest)) = numbered(&text) else {
@@ -63,12 +62,12 @@ impl List {
         }
     }
 
-    /// The list has ended.
+    /// Ends the list.
     pub(super) fn end(&mut self, known: &KnownSettings, out: &mut Out) {
         let Some(open) = self.open.take() else { return };
         if !open.wrong.is_empty() {
             out.note(format!(
-                "In the list of system calls at line {}, {} tells no count, or times that do not fit: left out.",
+                "In the list of system calls at line {}, skipped entries without a count or with inconsistent times: {}.",
                 open.first, open.wrong
             ));
         }
@@ -87,14 +86,14 @@ impl List {
         out.found(found);
     }
 
-    /// A heading or the end of a code block: what was said before says nothing of what follows.
+    /// Forgets announcements at a heading or the end of a code block.
     pub(super) const fn forget(&mut self) {
         self.announced = false;
     }
 
-    /// A line that is no entry: it may announce a list, or add to one.
+    /// Handles other lines, which may announce a list or add values.
     fn beside(&mut self, line: &Line<'_>, text: &str) -> Claim {
-        self.announced |= speaks_of_calls(text);
+        self.announced |= mentions_calls(text);
         let Some(open) = &mut self.open else { return Claim::Declined };
         if let Some(messages) = text.strip_prefix("Messages:").and_then(whole) {
             if line.whole {
@@ -130,34 +129,34 @@ impl List {
     }
 
     fn is_announced(&self, out: &Out) -> bool {
-        self.announced || out.title.last().is_some_and(|heading| speaks_of_calls(heading))
+        self.announced || out.title.last().is_some_and(|heading| mentions_calls(heading))
     }
 }
 
-/// An entry that looks as one does.
+/// An entry in the expected form.
 struct Entry {
-    /// `None` when its own numbers do not fit each other.
+    /// `None` if its numbers are inconsistent.
     call: Option<Call>,
-    /// It tells times, as nothing but a list of calls does.
+    /// Has times, which only lists of system calls have.
     timed: bool,
 }
 
-fn speaks_of_calls(text: &str) -> bool {
+fn mentions_calls(text: &str) -> bool {
     let text = text.to_lowercase();
     text.contains("syscall") || text.contains("system call")
 }
 
-/// The number of an entry and what follows it.
+/// Number of an entry and the text after it.
 fn numbered(text: &str) -> Option<(u32, &str)> {
     let (number, rest) = text.split_once(['.', ')'])?;
     let rest = rest.strip_prefix(' ')?;
     Some((number.parse().ok().filter(|_| number.bytes().all(|byte| byte.is_ascii_digit()))?, rest.trim()))
 }
 
-/// `fc_vcpu 0 ioctl: …`: who, what, how often.
+/// Parses `fc_vcpu 0 ioctl: …`: thread, call, numbers.
 fn entry(text: &str) -> Option<Entry> {
-    let (who, numbers) = text.split_once(':')?;
-    let (thread, name) = who.rsplit_once(' ').map_or((None, who), |(thread, name)| (Some(thread), name));
+    let (name, numbers) = text.split_once(':')?;
+    let (thread, name) = name.rsplit_once(' ').map_or((None, name), |(thread, name)| (Some(thread), name));
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if name.is_empty() || !name.bytes().all(is_name) {
         return None;
@@ -176,7 +175,7 @@ fn entry(text: &str) -> Option<Entry> {
     Some(Entry { call: Some(Call { calls, ..call(bracketed.or(thread)) }), timed: false })
 }
 
-/// A thread in square brackets at the end.
+/// A trailing thread name in square brackets.
 fn bracketed(text: &str) -> (&str, Option<&str>) {
     let inner = text.strip_suffix(']').and_then(|text| text.rsplit_once('['));
     inner.map_or((text, None), |(before, thread)| (before, Some(thread)))
@@ -197,7 +196,7 @@ fn timed(call: Call, time: &str, calls: &str) -> Option<Entry> {
     Some(Entry { call: fits.then_some(Call { calls: count, total, ..call }), timed: true })
 }
 
-/// Whether the time per call is what the other two numbers make it, as far as it was rounded to 0.1 μs.
+/// Whether the time per call, rounded to 0.1 μs, matches total and count.
 fn fits(total: f64, calls: u64, each: f64) -> bool {
     let exact = total / calls as f64;
     calls > 0 && (exact - each).abs() <= (exact * FITS).max(ROUNDED * 1e3)
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn times_counts_and_threads_are_read() {
+    fn parses_times_counts_and_threads() {
         let out = read(
             "BM-BM Server Timing",
             "1. pselect6: 70,482,702,503 ns (96.9%) - 1,696,411 calls = 41.5 μs/call\n\
@@ -251,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_need_a_word_that_they_are_of_system_calls() {
+    fn counts_require_mention_of_system_calls() {
         let list = "1. ioctl:       163,632  (10.0%) [fc_vcpu 0]\n2. write: 12\n\nMessages: 455,731\nAdditional: read: 5\n";
         let out = read("VM Client Syscalls", list);
         assert_eq!(
@@ -266,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_other_things_are_not_read() {
+    fn ignores_other_lists() {
         for text in [
             "1. Baremetal: 2.0 syscalls/message",
             "1. **futex** in KVM-KVM-vhost latency: 134ms/call (blocking operations)",
@@ -280,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_do_not_fit_are_left_out_with_their_lines() {
+    fn skips_inconsistent_entries_with_line_numbers() {
         let out = read(
             "Syscalls",
             "1. read: 1,000,000 ns - 1,000 calls = 1.0 μs/call\n\

@@ -1,4 +1,4 @@
-//! Tables and lists of Markdown texts. Must not know the tools whose numbers stand in them.
+//! Tables and lists in Markdown.
 
 mod cell;
 pub(crate) mod column;
@@ -20,24 +20,23 @@ use crate::{
     options::Options,
 };
 
-/// How much of a remark under a table a note shows.
+/// Characters of a remark shown in a note.
 const SHOWN: usize = 300;
 
-/// Reads tables with named columns and numbered lists of system calls.
+/// Parses tables and numbered lists of system calls.
 #[derive(Debug, Default)]
 pub(crate) struct Markdown {
     options: Options,
     known: KnownSettings,
-    /// The line before, if it may be the heading of a table.
+    /// The previous line, if it may be a table heading.
     before: Option<(u64, Row)>,
     table: Option<Table>,
-    /// The line above was the last row of a table: this one may be a remark on it.
+    /// The previous line ended a table, so this one may be a remark on it.
     under: bool,
     list: List,
 }
 
 impl Markdown {
-    /// For a file that is read as the user says.
     pub(crate) fn new(options: &Options) -> Self {
         Self { options: options.clone(), ..Self::default() }
     }
@@ -57,7 +56,7 @@ impl Markdown {
         }
     }
 
-    /// Whether the line is the rule under a heading, which begins a table.
+    /// Whether the line is a delimiter row, which starts a table.
     fn begins(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         let before = self.before.take().filter(|(at, _)| at + 1 == line.number);
         let Some(columns) = rule(line.text) else {
@@ -72,7 +71,7 @@ impl Markdown {
         } else {
             let named = heading.cells.len();
             out.note_on_table(format!(
-                "The table at line {at} has {named} headings over {columns} columns: it was not read."
+                "Skipped the table at line {at}: {named} headings for {columns} columns."
             ));
         }
         Claim::Claimed
@@ -84,7 +83,7 @@ impl Markdown {
         }
     }
 
-    /// A remark right under a table, such as what its asterisk means.
+    /// A remark directly below a table, e.g. a footnote.
     fn remark(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         let text = line.text.trim();
         let marked = text.starts_with(['*', '†', '‡', '※', '¹']) || text.to_lowercase().starts_with("note");
@@ -92,7 +91,7 @@ impl Markdown {
             return Claim::Declined;
         }
         let shown: String = text.trim_start_matches(['*', ' ']).chars().take(SHOWN).collect();
-        out.note_on_table(format!("Line {} says of the table above it: {shown}", line.number));
+        out.note_on_table(format!("Remark on the table above line {}: {shown}", line.number));
         Claim::Claimed
     }
 }

@@ -1,16 +1,15 @@
-//! A row of a table: its cells without the marks of Markdown
-//! (GitHub Flavored Markdown, <https://github.github.com/gfm/#tables-extension->).
-//! Must not know what a cell means.
+//! Splits a table row into cells and removes inline markup (GitHub Flavored Markdown,
+//! <https://github.github.com/gfm/#tables-extension->).
 
-/// A line that has cells.
+/// Cells of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) cells: Vec<String>,
-    /// It ends with a bar, so that it shows whether something is missing.
+    /// Ends with a bar, so no cell is truncated.
     pub(super) closed: bool,
 }
 
-/// The cells of a line; `None` when it has no bar.
+/// Cells of a line; `None` without a bar.
 pub(super) fn row(line: &str) -> Option<Row> {
     let mut cells = split(line.trim());
     if cells.len() < 2 {
@@ -25,7 +24,7 @@ pub(super) fn row(line: &str) -> Option<Row> {
     (!cells.is_empty()).then_some(Row { cells, closed })
 }
 
-/// How many columns the rule under a heading has; `None` when the line is no such rule.
+/// Number of columns in a delimiter row; `None` for other lines.
 pub(super) fn rule(line: &str) -> Option<usize> {
     let is_rule = |cell: &String| {
         let dashes = cell.strip_prefix(':').unwrap_or(cell);
@@ -36,7 +35,7 @@ pub(super) fn rule(line: &str) -> Option<usize> {
     Some(row.cells.len())
 }
 
-/// A text without emphasis and code marks.
+/// Removes emphasis and code marks.
 pub(super) fn plain(text: &str) -> String {
     let text = text.replace("\\|", "|").replace("**", "").replace("__", "").replace(['`', '\u{a0}'], " ");
     let mut text = text.trim();
@@ -47,7 +46,7 @@ pub(super) fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The parts between bars that are not escaped.
+/// Splits at unescaped bars.
 fn split(line: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut begin, mut escaped) = (0, false);
@@ -67,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_has_its_cells_without_marks() {
+    fn splits_cells_and_removes_markup() {
         for (line, cells, closed) in [
             ("| 1     | 2       | 25.8  |", vec!["1", "2", "25.8"], true),
             ("| **BM-BM** | **23.5 Gbits/sec** | 6,408 |", vec!["BM-BM", "23.5 Gbits/sec", "6,408"], true),
@@ -89,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_made_of_dashes() {
+    fn recognizes_delimiter_rows() {
         for (line, columns) in
             [("|---|:-:|--:|", Some(3)), ("- | -", Some(2)), ("| - | a |", None), ("---", None)]
         {

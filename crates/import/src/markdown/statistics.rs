@@ -1,5 +1,4 @@
-//! Tables whose rows are statistics and whose columns are what was measured: each column becomes a cell.
-//! Must not know tables whose rows are cells.
+//! Tables with statistics as rows and settings as columns: each column becomes a cell.
 
 use std::ops::RangeInclusive;
 
@@ -12,24 +11,24 @@ use super::{
 };
 use crate::{options::Options, statistic};
 
-/// A table turned round.
+/// A transposed table.
 #[derive(Debug)]
 pub(super) struct Transposition {
     pub(super) lines: RangeInclusive<u64>,
     pub(super) cells: Vec<ColumnAsRow>,
-    /// Cells that are no numbers: line, column, text.
+    /// Non-numeric cells: line, column, text.
     pub(super) wrong: Vec<(u64, String, String)>,
 }
 
 #[derive(Debug)]
 pub(super) struct ColumnAsRow {
-    /// Factor and level, where there is more than one column.
+    /// Factor and level, if there are several columns.
     pub(super) level: Option<(String, String)>,
-    /// By statistic; the one that stands for all comes first.
+    /// Values by statistic, the representative one first.
     pub(super) values: Vec<ReportedValue>,
 }
 
-/// Turns a table round if it is one of these: a list of statistics beside columns of one quantity.
+/// Transposes a table with a column of statistics and columns of one quantity; `None` for other tables.
 pub(super) fn cells(
     headings: &[String],
     rows: &[(u64, Vec<String>)],
@@ -54,7 +53,7 @@ pub(super) fn cells(
     Some(Transposition { lines, cells, wrong })
 }
 
-/// The columns with their scales, if they are all values of one quantity; each may have a unit of its own.
+/// Columns and scales, if all are values of one quantity. Units may differ.
 fn of_one_quantity(columns: &[Column]) -> Option<Vec<(&Column, Scale)>> {
     let measured: Vec<(&Column, Scale)> =
         columns.iter().map(|column| Some((column, column.scale()?))).collect::<Option<_>>()?;

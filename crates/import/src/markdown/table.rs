@@ -1,5 +1,4 @@
-//! A table that is being read: heading, the first rows that say what its columns are, then row by row.
-//! Must not know what stands between tables.
+//! Reads one table: heading, sample rows to classify the columns, then row by row.
 
 use std::{mem, ops::RangeInclusive};
 
@@ -20,26 +19,26 @@ use crate::{
     options::Options,
 };
 
-/// So many rows say what the columns are. They are kept until then; the rows after them are not.
+/// Number of sample rows, which are held until the columns are classified.
 const ROWS: usize = 64;
 
-/// A table of which heading and rule have been read.
+/// A table after its heading and delimiter row.
 #[derive(Debug)]
 pub(super) struct Table {
     heading: Row,
-    /// Rows that wait for their columns to be known.
+    /// Rows waiting for the columns.
     waiting: Vec<(u64, Vec<String>)>,
     columns: Vec<Column>,
     faults: Faults,
 }
 
 impl Table {
-    /// A table by its heading, which stands in `line`.
+    /// Starts a table with its heading at `line`.
     pub(super) fn new(heading: Row, line: u64) -> Self {
         Self { heading, waiting: Vec::new(), columns: Vec::new(), faults: Faults::new(line) }
     }
 
-    /// Takes a row.
+    /// Adds a row.
     pub(super) fn row(
         &mut self,
         row: Row,
@@ -62,7 +61,7 @@ impl Table {
         }
     }
 
-    /// No row follows.
+    /// Ends the table.
     pub(super) fn end(mut self, options: &Options, known: &mut KnownSettings, out: &mut Out) {
         if self.columns.is_empty() {
             match statistics::cells(&self.heading.cells, &self.waiting, known) {
@@ -73,10 +72,10 @@ impl Table {
                 }
             }
         }
-        self.faults.tell(out);
+        self.faults.report(out);
     }
 
-    /// Says what the columns are by the rows that wait.
+    /// Classifies the columns by the waiting rows.
     fn settle(&mut self, options: &Options, known: &mut KnownSettings) {
         let rows: Vec<Vec<String>> = self.waiting.iter().map(|(_, cells)| cells.clone()).collect();
         self.columns = columns(&self.heading.cells, &rows, options);
@@ -133,22 +132,22 @@ impl Table {
     }
 }
 
-/// A test of which somebody has reported numbers.
+/// A test with reported values.
 fn reported(values: Vec<ReportedValue>, lines: RangeInclusive<u64>, out: &Out) -> ImportedTest {
-    let kind = if speaks_of_round_trips(&out.title) { ImportedKind::PingPong } else { ImportedKind::Other };
-    let told = ImportedSettings::of("a table", kind);
-    ImportedTest::new(TABLE, lines, told, Measurement::Reported(ReportedData { values }))
+    let kind = if mentions_round_trips(&out.title) { ImportedKind::PingPong } else { ImportedKind::Other };
+    let settings = ImportedSettings::of("a table", kind);
+    ImportedTest::new(TABLE, lines, settings, Measurement::Reported(ReportedData { values }))
 }
 
 fn with(mut found: ImportedTest, values: Vec<ReportedValue>) -> ImportedTest {
     if values.iter().any(|value| value.quantity == Quantity::BitRate) {
-        found.told.kind = ImportedKind::Stream;
+        found.settings.kind = ImportedKind::Stream;
     }
     found.measurement = Measurement::Reported(ReportedData { values });
     found
 }
 
-/// Whether a time and a rate beside it make half a message under way, as sockperf prints a ping-pong.
+/// Whether time and rate show half round trips, as sockperf prints in ping-pong mode.
 fn are_halves(values: &[ReportedValue]) -> bool {
     let first = |quantity| values.iter().find(|value| value.quantity == quantity).map(|value| value.value);
     let under_way =
@@ -156,7 +155,7 @@ fn are_halves(values: &[ReportedValue]) -> bool {
     under_way.is_some_and(|under_way| (0.49..=0.51).contains(&under_way))
 }
 
-fn speaks_of_round_trips(title: &[String]) -> bool {
+fn mentions_round_trips(title: &[String]) -> bool {
     let Some(heading) = title.last().map(|heading| heading.to_lowercase()) else { return false };
     ["latency", "ping-pong", "ping pong", "round trip", "rtt"].iter().any(|word| heading.contains(word))
 }

@@ -1,4 +1,4 @@
-//! Tables and lists as a file has them.
+//! Tables and lists as they appear in files.
 
 use workload::{Measurement, Quantity};
 
@@ -26,7 +26,7 @@ type Levels<'a> = Vec<(&'a str, &'a str)>;
 type Values<'a> = Vec<(&'a str, Quantity, f64)>;
 
 /// Levels and values of a row.
-fn said(found: &ImportedTest) -> (Levels<'_>, Values<'_>) {
+fn levels_and_values(found: &ImportedTest) -> (Levels<'_>, Values<'_>) {
     let Measurement::Reported(data) = &found.measurement else { panic!("a table reports") };
     let levels = found.levels.iter().map(|(factor, level)| (factor.as_str(), level.as_str()));
     let values = data.values.iter().map(|value| (value.name.as_str(), value.quantity, value.value));
@@ -34,7 +34,7 @@ fn said(found: &ImportedTest) -> (Levels<'_>, Values<'_>) {
 }
 
 #[test]
-fn a_row_is_a_cell_of_its_settings() {
+fn row_becomes_cell_of_its_settings() {
     let out = read(
         "text\n\n\
          | Queue | 채널 수 | 대역폭 (Gbit/sec) | Server VM CPU (%) |\n\
@@ -43,7 +43,7 @@ fn a_row_is_a_cell_of_its_settings() {
          | 40    | 128     | 70.7             | 96                |\n\
          * 160 is more than the 128 channels that iperf3 allows.\n",
     );
-    let values: Vec<_> = out.founds.iter().map(said).collect();
+    let values: Vec<_> = out.founds.iter().map(levels_and_values).collect();
     assert_eq!(
         values,
         [
@@ -60,18 +60,18 @@ fn a_row_is_a_cell_of_its_settings() {
     assert_eq!(out.founds[1].lines, 6..=6);
     assert_eq!(
         out.table_notes,
-        ["Line 7 says of the table above it: 160 is more than the 128 channels that iperf3 allows."]
+        ["Remark on the table above line 7: 160 is more than the 128 channels that iperf3 allows."]
     );
 }
 
 #[test]
-fn a_table_of_statistics_is_turned_round() {
+fn transposes_table_of_statistics() {
     let out = read(
         "| Configuration | Avg Latency |\n|---|---|\n| **BM-BM** | **32.867 μs** |\n| VM-VM | 88.612 μs |\n\n\
          | Percentile | BM-BM | VM-VM |\n|---|---|---|\n\
          | **Min** | 31.6 μs | 81.4 μs |\n| **50th (Median)** | 32.3 μs | 88.2 μs |\n| 99.9th | 44.7 μs | lost |\n",
     );
-    let turned: Vec<_> = out.founds.iter().skip(2).map(said).collect();
+    let turned: Vec<_> = out.founds.iter().skip(2).map(levels_and_values).collect();
     let time = Quantity::Time;
     assert_eq!(
         turned,
@@ -85,61 +85,64 @@ fn a_table_of_statistics_is_turned_round() {
     );
     assert_eq!(
         out.table_notes,
-        ["In the table at line 6, `VM-VM` is no number of its kind at line 10 (`lost`): unknown."]
+        ["In the table at line 6, `VM-VM` is not a valid number at line 10 (`lost`); treated as unknown."]
     );
 }
 
 #[test]
-fn what_is_no_number_is_unknown_and_said() {
+fn notes_non_numeric_cells_as_unknown() {
     let out = read(
         "| Host | Rate (Gbit/s) | Loss |\n|---|---|---|\n| a | nan | 1% |\n| b | 12.7 | - |\n| c | inf | |\n\
          | d | -5 | 2% |\n| e | 1e999 | 3% |\n| | 7 | 1% |\n| g | 5 |\n| h | 5 | 1% | 2 |\n| i | 12.7 | 4\n",
     );
-    let values: Vec<_> = out.founds.iter().map(|found| said(found).1).collect();
+    let values: Vec<_> = out.founds.iter().map(|found| levels_and_values(found).1).collect();
     let loss = |share| vec![("Loss", Quantity::Share, share)];
     assert_eq!(values, [loss(0.01), vec![("Rate", Quantity::BitRate, 12.7e9)], loss(0.02), loss(0.03)]);
     assert_eq!(
         out.table_notes,
         [
-            "The table at line 1 has other cells than its heading at lines 9, 10 and 11: left out.",
-            "In the table at line 1, `Host` is empty at line 8: left out.",
-            "In the table at line 1, `Rate` is no number of its kind at lines 3, 5, 6 and 1 more (`nan`): unknown.",
+            "In the table at line 1, skipped rows whose number of cells differs from the heading: lines 9, 10 and 11.",
+            "In the table at line 1, skipped rows with an empty `Host`: line 8.",
+            "In the table at line 1, `Rate` is not a valid number at lines 3, 5, 6 and 1 more (`nan`); treated as unknown.",
         ]
     );
 }
 
 #[test]
-fn a_row_that_was_cut_off_is_left_out() {
+fn skips_truncated_row() {
     let out = read("Host | Rate (Gbit/s)\n--- | ---\na | 12.75\nb | 12.7");
     assert_eq!(out.founds.len(), 1);
     assert_eq!(
         out.table_notes,
-        ["The table at line 1 has other cells than its heading at line 4: left out."]
+        ["In the table at line 1, skipped rows whose number of cells differs from the heading: line 4."]
     );
 }
 
 #[test]
-fn the_user_can_say_what_a_column_is() {
+fn options_choose_columns() {
     let table = "| Rate (Gbit/s) | Score |\n|---|---|\n| 10 | 5 |\n| 25 | 7 |\n";
     let options = Options { factors: vec!["Rate".to_owned()], ..Options::default() };
     let out = read_with(table, &options, "");
-    assert_eq!(said(&out.founds[1]), (vec![("Rate", "25")], vec![("Score", Quantity::Count, 7.0)]));
+    assert_eq!(
+        levels_and_values(&out.founds[1]),
+        (vec![("Rate", "25")], vec![("Score", Quantity::Count, 7.0)])
+    );
     let repeated = read(table);
-    assert_eq!(said(&repeated.founds[1]).0, []);
-    assert!(repeated.table_notes[0].contains("taken for repetitions"), "{}", repeated.table_notes[0]);
+    assert_eq!(levels_and_values(&repeated.founds[1]).0, []);
+    assert!(repeated.table_notes[0].contains("treated as repetitions"), "{}", repeated.table_notes[0]);
 }
 
 #[test]
-fn what_only_looks_like_a_table_is_none() {
+fn ignores_text_that_resembles_a_table() {
     let out = read("a | b\nc | d\n\n| a | b |\n|---|\n| 1 Gbit/s | 2 |\n---\n|---|---|\n| x | y |\n");
     assert_eq!(out.founds, []);
-    assert_eq!(out.table_notes, ["The table at line 4 has 2 headings over 1 columns: it was not read."]);
+    assert_eq!(out.table_notes, ["Skipped the table at line 4: 2 headings for 1 columns."]);
     let words = read("| a | b |\n|---|---|\n| x | y |\n");
     assert_eq!((words.founds.len(), words.table_notes.len()), (0, 1));
 }
 
 #[test]
-fn a_table_of_any_length_keeps_no_more_rows_than_say_what_its_columns_are() {
+fn holds_only_sample_rows_of_a_long_table() {
     let mut markdown = Markdown::default();
     let mut out = Out::default();
     let heading = ["| Step | Rate (Mbit/s) |".to_owned(), "|---|---|".to_owned()];

@@ -1,39 +1,38 @@
-//! What says which test it is: the first line of netperf's output, or the command that made it.
-//! Must not know results.
+//! Identifies a test by netperf's first line of output or its command line.
 
 use workload::{Direction, Quantity, Transport};
 
 use crate::unit::{Unit, unit};
 
-/// A test by its heading or its command.
+/// A test as announced.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Banner {
     pub(super) kind: Kind,
     pub(super) transport: Option<Transport>,
-    /// The unit of throughput, where the command told it.
+    /// Unit of throughput, if the command sets it.
     pub(super) unit: Option<Unit>,
-    /// Results stand without headings (`-P 0`).
+    /// Results have no headings (`-P 0`).
     pub(super) bare: bool,
-    /// Transactions that are under way beside the one that is awaited.
+    /// Additional transactions in flight.
     pub(super) burst: u32,
 }
 
-/// What kind of test.
+/// Type of test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// One side sends and waits for nothing.
+    /// One side sends continuously.
     Stream(Direction),
-    /// The same in datagrams, which can be lost.
+    /// The same with datagrams, which may be lost.
     Datagrams,
-    /// Requests and their answers on one connection.
+    /// Request/response on one connection.
     Transactions,
-    /// Requests and their answers, each on a connection of its own.
+    /// Request/response with a connection each.
     Connections,
-    /// Whatever was chosen.
+    /// Configurable test.
     Omni,
 }
 
-/// Reads a heading: `MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 198.18.0.2 () …`.
+/// Parses a heading: `MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 198.18.0.2 () …`.
 pub(super) fn banner(text: &str) -> Option<Banner> {
     let (name, rest) = text.trim().split_once(" TEST ")?;
     if !(rest.starts_with("from ") || rest.starts_with("to ")) || name.len() > 60 {
@@ -49,7 +48,7 @@ pub(super) fn banner(text: &str) -> Option<Banner> {
     })
 }
 
-/// Reads a command: `$ netperf -H 198.18.0.2 -t TCP_RR -P 0`.
+/// Parses a command: `$ netperf -H 198.18.0.2 -t TCP_RR -P 0`.
 pub(super) fn command(text: &str) -> Option<Banner> {
     let mut words =
         text.split_whitespace().skip_while(|word| !(*word == "netperf" || word.ends_with("/netperf")));
@@ -90,7 +89,7 @@ fn named(name: &str) -> Option<(Kind, Option<Transport>)> {
     Some((kind, transport))
 }
 
-/// The unit that a letter after `-f` asks for (netperf(1)): capitals for bytes by powers of two.
+/// Unit for the letter after `-f` (netperf(1)); capitals are bytes with binary prefixes.
 fn written(letter: &str) -> Option<Unit> {
     let word = match letter {
         "G" => "GBytes/s",
@@ -104,7 +103,7 @@ fn written(letter: &str) -> Option<Unit> {
     unit(word)
 }
 
-/// The unit of throughput in a line of headings: `bytes  bytes   bytes    secs.    10^6bits/sec`.
+/// Unit of throughput in the headings: `bytes  bytes   bytes    secs.    10^6bits/sec`.
 pub(super) fn unit_in(text: &str) -> Option<Unit> {
     let is_rate = |unit: &Unit| unit.quantity == Quantity::BitRate;
     text.split_whitespace().find_map(|word| unit(word).filter(is_rate))
@@ -115,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_heading_or_a_command_says_which_test_it_is() {
+    fn identifies_test_by_heading_or_command() {
         let (tcp, udp) = (Some(Transport::Tcp), Some(Transport::Udp));
         for (text, kind, transport) in [
             ("TCP STREAM TEST to 10.0.0.1", Kind::Stream(Direction::Forward), tcp),
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_tells_the_unit_of_bare_rows() {
+    fn command_sets_unit_of_bare_rows() {
         let rate = |text: &str| command(text).and_then(|banner| banner.unit).map(|unit| unit.factor);
         assert_eq!(rate("netperf -H b"), Some(1e6));
         assert_eq!(rate("netperf -H b -f M"), Some(8.0 * 1_048_576.0));

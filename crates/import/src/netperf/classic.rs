@@ -1,5 +1,4 @@
-//! A classic test: headings, perhaps interim results, and the row of results.
-//! Must not know values that the user chose.
+//! Classic tests: headings, optional interim results, and the result row.
 
 use samples::{ImportedKind, ImportedSettings};
 use units::Bytes;
@@ -17,10 +16,9 @@ use crate::{
     unit::{Unit, unit},
 };
 
-/// How the records call it.
 pub(super) const FORMAT: &str = "netperf text";
 
-/// What became of a line.
+/// Result of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineOutcome {
     Nothing,
@@ -29,16 +27,16 @@ pub(super) enum LineOutcome {
 
 /// A row of numbers.
 enum Row {
-    /// None of this test.
+    /// Not part of this test.
     Foreign,
-    /// Of this test, and not what it should be.
+    /// Part of this test but invalid.
     Unreadable,
-    /// The first of two that make a result.
+    /// First of two result rows.
     First,
     Result(Box<ImportedTest>),
 }
 
-/// A test under way.
+/// The current test.
 #[derive(Debug)]
 pub(super) struct Classic {
     banner: Banner,
@@ -46,10 +44,10 @@ pub(super) struct Classic {
     unit: Option<Unit>,
     interim: Interim,
     sent: Option<DatagramsRow>,
-    /// A result has been read: more of them may follow without headings.
+    /// A result was read; more may follow without headings.
     done: bool,
     chosen: bool,
-    /// A command announced it, and nothing of it has come: that is no log yet.
+    /// Only a command was read so far, which is not a log.
     announced: bool,
 }
 
@@ -68,17 +66,17 @@ impl Classic {
         }
     }
 
-    /// A test whose command is all that was read.
+    /// A test known only from its command.
     pub(super) fn announced(banner: Banner, line: u64) -> Self {
         Self { announced: true, ..Self::new(banner, line) }
     }
 
-    /// Whether nothing but its command has come.
-    pub(super) const fn is_announced_alone(&self) -> bool {
+    /// Whether only its command was read.
+    pub(super) const fn is_only_announced(&self) -> bool {
         self.announced
     }
 
-    /// Its results stand as chosen values.
+    /// The results are selected values.
     pub(super) const fn has_chosen_values(&mut self) {
         self.chosen = true;
     }
@@ -93,7 +91,7 @@ impl Classic {
         let text = line.text.trim();
         if text.starts_with("!!! Desired confidence") {
             let first = self.first;
-            out.note(format!("netperf's test at line {first} did not reach the confidence that was asked."));
+            out.note(format!("netperf's test at line {first} did not reach the requested confidence."));
             return LineOutcome::Something;
         }
         if text.starts_with("!!!") {
@@ -123,13 +121,13 @@ impl Classic {
             }
             Row::Unreadable => {
                 out.note(format!(
-                    "netperf's test at line {} has no result at line {}: left out.",
+                    "netperf's test at line {}: skipped invalid result at line {}.",
                     self.first, line.number
                 ));
                 self.done = true;
                 LineOutcome::Something
             }
-            // The sizes of the other side's sockets.
+            // Socket buffer sizes of the other side.
             Row::Foreign
                 if self.done && words.len() == 2 && words.iter().all(|word| word.parse::<u64>().is_ok()) =>
             {
@@ -139,19 +137,19 @@ impl Classic {
         }
     }
 
-    /// The test has ended.
+    /// Ends the test.
     pub(super) fn finish(self, out: &mut Out) {
         if self.sent.is_some() {
             out.note(format!(
-                "netperf's test at line {} breaks off before what was received: not read.",
+                "netperf's test at line {}: skipped: it is cut off before the receiver's result.",
                 self.first
             ));
         } else if !self.done && !self.chosen && !self.banner.bare && !self.announced {
-            out.note(format!("netperf's test at line {} has no result: not read.", self.first));
+            out.note(format!("netperf's test at line {}: skipped: it has no result.", self.first));
         }
     }
 
-    /// A line of headings tells the unit.
+    /// Reads the unit from a heading line.
     fn heading(&mut self, text: &str) -> LineOutcome {
         const WORDS: [&str; 12] = [
             "Recv",
@@ -176,7 +174,7 @@ impl Classic {
         LineOutcome::Nothing
     }
 
-    /// A row of numbers.
+    /// Parses a row of numbers.
     fn row(&mut self, words: &[&str]) -> Row {
         let expected: &[usize] = match (self.banner.kind, &self.sent) {
             (Kind::Stream(_), _) => &[5, 9],
@@ -238,15 +236,15 @@ impl Classic {
         message: u64,
         measurement: Measurement,
     ) -> Row {
-        let told = told(kind, self.banner.transport, direction, Some(Bytes(message)));
-        let mut found = ImportedTest::new(FORMAT, self.first..=self.first, told, measurement);
+        let settings = settings(kind, self.banner.transport, direction, Some(Bytes(message)));
+        let mut found = ImportedTest::new(FORMAT, self.first..=self.first, settings, measurement);
         found.end = Some(End::Client);
         Row::Result(Box::new(found))
     }
 }
 
-/// What was sent, as far as netperf tells.
-pub(super) fn told(
+/// Settings as far as netperf prints them.
+pub(super) fn settings(
     kind: ImportedKind,
     transport: Option<Transport>,
     direction: Option<Direction>,
@@ -271,7 +269,7 @@ fn reported(first: ReportedValue, cpu: Cpu) -> Measurement {
     Measurement::Reported(ReportedData { values: std::iter::once(first).chain(shares).collect() })
 }
 
-/// What was received counts, and so it comes first.
+/// The received rate is the result, so it comes first.
 fn datagrams(sent: DatagramsRow, received: DatagramsRow, sent_bits: f64, received_bits: f64) -> Measurement {
     let mut values = vec![
         value("throughput", Quantity::BitRate, received_bits),

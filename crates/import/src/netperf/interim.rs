@@ -1,5 +1,4 @@
 //! Interim results (`-D`): `4346.81 10^6bits/s over 0.222 seconds ending at 1795284168.265`.
-//! Must not know the result at the end.
 
 use units::{Bytes, Nanos};
 use workload::{Direction, EndSeries, Flow, Interval, Measurement, Quantity, StreamData};
@@ -11,7 +10,7 @@ use crate::{
     unit::unit,
 };
 
-/// The series of the end that printed it.
+/// Series of the end that printed it.
 #[derive(Debug, Default)]
 pub(super) struct Interim {
     series: Series,
@@ -20,7 +19,7 @@ pub(super) struct Interim {
 }
 
 impl Interim {
-    /// Takes a result. Those of transactions are no series of a stream and are passed over.
+    /// Adds a result. Skips those of transactions.
     pub(super) fn line(&mut self, text: &str, line: &Line<'_>, out: &mut Out) {
         match interim(text).filter(|_| line.whole) {
             Some((bits, seconds)) => self.push(bits, seconds),
@@ -28,17 +27,17 @@ impl Interim {
             None if self.told_wrong => {}
             None => {
                 self.told_wrong = true;
-                out.note(format!("netperf's interim result at line {} is none: left out.", line.number));
+                out.note(format!("netperf: skipped invalid interim result at line {}.", line.number));
             }
         }
     }
 
-    /// What was gathered, if anything.
+    /// Returns the collected results, if any.
     pub(super) fn take(&mut self) -> Option<Self> {
         (self.series.len() > 0).then(|| std::mem::take(self))
     }
 
-    /// A stream: of the end that printed interim results its series, of the other what the result says.
+    /// A stream with the interim series for the printing end and the final result for the other.
     pub(super) fn measurement(self, direction: Direction, received: f64, seconds: f64) -> Measurement {
         let printed = EndSeries { intervals: self.series.into_intervals(), ..EndSeries::default() };
         let whole = interval(0, seconds, received);
@@ -72,7 +71,7 @@ fn interval(start: u64, seconds: f64, bits: f64) -> Interval {
     }
 }
 
-/// Bits per second, and for how many seconds.
+/// Bits per second, and duration in seconds.
 fn interim(text: &str) -> Option<(f64, f64)> {
     let (rate, rest) = text.split_once(" over ")?;
     let (seconds, _) = rest.split_once(" seconds")?;
@@ -89,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interim_result_is_a_rate_for_a_time() {
+    fn parses_interim_results() {
         assert_eq!(
             interim("4346.81 10^6bits/s over 0.222 seconds ending at 1795284168.265"),
             Some((4_346.81e6, 0.222))

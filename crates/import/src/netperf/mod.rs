@@ -1,9 +1,7 @@
-//! What netperf 2.x prints: the tables of its classic tests, with and without their headings (`-P 0`), interim
-//! results (`-D`), and chosen values as `NAME=value` lines (`-k`) or CSV (`-o`).
-//! Must not know other tools.
+//! Output of netperf 2.x: classic tests with and without headings (`-P 0`), interim results (`-D`), and selected
+//! values as `NAME=value` lines (`-k`) or CSV (`-o`).
 //!
-//! A row without its heading is only numbers: it is read where a heading of the same test or the command itself
-//! stands above it, and nowhere else.
+//! A row without headings is read only below a heading of the same test or its command line.
 
 mod banner;
 mod classic;
@@ -18,20 +16,20 @@ use self::{
 };
 use crate::format::{Claim, Format, Line, Out};
 
-/// Reads the output of clients.
+/// Parses client output.
 #[derive(Debug, Default)]
 pub(crate) struct Netperf {
     test: Option<Classic>,
     chosen: Option<Chosen>,
-    /// What stood in the last heading, for chosen values below it.
+    /// The last heading, which applies to selected values below it.
     latest: Option<Banner>,
 }
 
 impl Format for Netperf {
     fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         if let Some(banner) = banner(line.text) {
-            // The command above it announced the same test.
-            self.test = self.test.take().filter(|test| !test.is_announced_alone());
+            // The command above announced the same test.
+            self.test = self.test.take().filter(|test| !test.is_only_announced());
             self.end(out);
             self.latest = Some(banner.clone());
             self.test = Some(Classic::new(banner, line.number));
@@ -65,7 +63,7 @@ impl Format for Netperf {
 }
 
 impl Netperf {
-    /// A line of values that the user chose.
+    /// Handles a line of selected values.
     fn chosen_value(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         let taken = match &mut self.chosen {
             Some(chosen) => chosen.line(line),

@@ -1,8 +1,8 @@
-//! Rows of numbers under netperf's headings. Must not know which test they came from.
+//! Rows of numbers below netperf's headings.
 
 use crate::quantity::leading_number;
 
-/// The result of a stream.
+/// Stream result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct StreamRow {
     pub(super) message: u64,
@@ -12,7 +12,7 @@ pub(super) struct StreamRow {
     pub(super) cpu: Cpu,
 }
 
-/// The result of requests and answers.
+/// Request/response result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TransactionsRow {
     pub(super) request: u64,
@@ -21,10 +21,10 @@ pub(super) struct TransactionsRow {
     pub(super) cpu: Cpu,
 }
 
-/// One side of a stream of datagrams.
+/// One side of a datagram stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct DatagramsRow {
-    /// The sender's row has it.
+    /// Only in the sender's row.
     pub(super) message: Option<u64>,
     pub(super) seconds: f64,
     pub(super) datagrams: u64,
@@ -33,14 +33,14 @@ pub(super) struct DatagramsRow {
     pub(super) cpu: Option<f64>,
 }
 
-/// Shares of the two machines, client first; `None` where they were not measured.
+/// CPU share of both hosts; `None` if not measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Cpu {
     pub(super) client: Option<f64>,
     pub(super) server: Option<f64>,
 }
 
-/// `131072  16384  16384    1.00     4409.32`, or with CPU `62.56   62.56   2.340   2.340` after it.
+/// `131072  16384  16384    1.00     4409.32`, with CPU followed by `62.56   62.56   2.340   2.340`.
 pub(super) fn stream(words: &[&str]) -> Option<StreamRow> {
     let [_, _, message, seconds, rate, rest @ ..] = words else { return None };
     whole(words[0])?;
@@ -67,7 +67,7 @@ pub(super) fn transactions(words: &[&str]) -> Option<TransactionsRow> {
     })
 }
 
-/// `212992   65507   1.00        19408      0    10170.16`: what was sent.
+/// Sender: `212992   65507   1.00        19408      0    10170.16`.
 pub(super) fn sent(words: &[&str]) -> Option<DatagramsRow> {
     let [_, message, seconds, datagrams, errors, rate, rest @ ..] = words else { return None };
     whole(words[0])?;
@@ -75,7 +75,7 @@ pub(super) fn sent(words: &[&str]) -> Option<DatagramsRow> {
     datagrams_row(Some(whole(message)?), seconds, datagrams, rate, rest)
 }
 
-/// `212992           1.00        19065           9990.42`: what came.
+/// Receiver: `212992           1.00        19065           9990.42`.
 pub(super) fn received(words: &[&str]) -> Option<DatagramsRow> {
     let [_, seconds, datagrams, rate, rest @ ..] = words else { return None };
     whole(words[0])?;
@@ -106,7 +106,7 @@ fn datagrams_row(
     })
 }
 
-/// Nothing, or both machines' percentages and service demands.
+/// Empty, or CPU percentage and service demand of both hosts.
 fn cpu(words: &[&str]) -> Option<Cpu> {
     match words {
         [] => Some(Cpu::default()),
@@ -118,7 +118,7 @@ fn cpu(words: &[&str]) -> Option<Cpu> {
     }
 }
 
-/// A percentage as a share; netperf writes -1 where it has not measured.
+/// Percentage as a share; netperf prints -1 if not measured.
 pub(super) fn share(percent: f64) -> Option<f64> {
     (0.0..=100.0).contains(&percent).then(|| percent / 100.0)
 }
@@ -135,7 +135,7 @@ fn not_negative(word: &str) -> Option<f64> {
     number(word).filter(|number| *number >= 0.0)
 }
 
-/// Times have a point: whole numbers in their place are something else.
+/// Times always have a decimal point.
 fn positive(word: &str) -> Option<f64> {
     number(word).filter(|number| *number > 0.0 && word.contains('.'))
 }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_told_by_their_numbers() {
+    fn distinguishes_rows_by_their_numbers() {
         let row =
             stream(&words("131072  16384  16384    1.00       4379.83   62.56    -1.00    2.340   -1.000"))
                 .expect("a row");
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_row_is_none() {
+    fn rejects_other_lines() {
         for text in [
             "131072 16384 16384 1.00",
             "131072 16384 16384 1 4409.32",

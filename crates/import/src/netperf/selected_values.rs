@@ -1,5 +1,4 @@
-//! Values that the user chose: `THROUGHPUT=10391.16` lines (`-k`), or CSV with a line of names (`-o`).
-//! Must not know the tables of classic tests.
+//! Values selected by the user: `THROUGHPUT=10391.16` lines (`-k`), or CSV with a header (`-o`).
 
 use std::collections::BTreeMap;
 
@@ -9,7 +8,7 @@ use workload::{Direction, Measurement, Quantity, ReportedData, ReportedValue, Tr
 
 use super::{
     banner::{Banner, Kind},
-    classic::{told, value},
+    classic::{settings, value},
     rows::share,
 };
 use crate::{
@@ -19,24 +18,23 @@ use crate::{
     unit::unit,
 };
 
-/// How the records call it.
 const FORMAT: &str = "netperf values";
 
-/// So many values are kept of one test; netperf knows some two hundred.
+/// Limit on values per test; netperf has about 200.
 const MOST: usize = 512;
 
-/// Values by netperf's name of them.
+/// Values by netperf's name.
 #[derive(Debug)]
 pub(super) struct Chosen {
     first: u64,
     last: u64,
     values: BTreeMap<String, String>,
-    /// Of CSV, the names of the line that is to follow.
+    /// CSV header, until its row follows.
     names: Option<Vec<String>>,
 }
 
 impl Chosen {
-    /// Whether values begin here.
+    /// Starts at a line of values.
     pub(super) fn begin(line: &Line<'_>) -> Option<Self> {
         let mut chosen = Self { first: line.number, last: line.number, values: BTreeMap::new(), names: None };
         if let Some(names) = names(line.text) {
@@ -46,7 +44,7 @@ impl Chosen {
         chosen.pair(line).then_some(chosen)
     }
 
-    /// Takes a line if it belongs here.
+    /// Adds a line; `false` if it does not belong here.
     pub(super) fn line(&mut self, line: &Line<'_>) -> bool {
         let taken = match self.names.take() {
             Some(names) => self.row(&names, line),
@@ -58,9 +56,9 @@ impl Chosen {
         taken
     }
 
-    /// Hands on the test, if these are the values of one.
+    /// Completes the test, if the values are one.
     pub(super) fn finish(self, banner: Option<&Banner>, out: &mut Out) {
-        // Assignments of a shell look the same: only netperf gives a throughput its unit.
+        // Shell assignments look the same, so a throughput with a unit is required.
         let (Some(rate), Some(written)) =
             (self.values.get("THROUGHPUT"), self.values.get("THROUGHPUT_UNITS"))
         else {
@@ -73,7 +71,7 @@ impl Chosen {
         match in_base.filter(|(_, rate)| rate.is_finite()) {
             Some((quantity, rate)) => out.found(self.found(quantity, rate, banner)),
             None => {
-                out.note(format!("netperf's values at line {} have no throughput: not read.", self.first));
+                out.note(format!("netperf's values at line {}: skipped: no throughput.", self.first));
             }
         }
     }
@@ -96,10 +94,10 @@ impl Chosen {
             number(self.values.get(name)?).filter(|size| *size >= 1.0).map(|size| Bytes(size as u64))
         };
         let message = size(if is_stream { "LOCAL_SEND_SIZE" } else { "REQUEST_SIZE" });
-        let mut told = told(kind, transport, direction, message);
-        told.congestion = self.values.get("LOCAL_CONG_CONTROL").filter(|name| !name.is_empty()).cloned();
+        let mut settings = settings(kind, transport, direction, message);
+        settings.congestion = self.values.get("LOCAL_CONG_CONTROL").filter(|name| !name.is_empty()).cloned();
         let measurement = Measurement::Reported(ReportedData { values });
-        let mut found = ImportedTest::new(FORMAT, self.first..=self.last, told, measurement);
+        let mut found = ImportedTest::new(FORMAT, self.first..=self.last, settings, measurement);
         found.end = Some(End::Client);
         found
     }
@@ -116,7 +114,7 @@ impl Chosen {
         }
     }
 
-    /// What counts comes first. Of datagrams that is what the other side received; what was sent is called so.
+    /// Most important value first: for datagrams the received rate; the sent rate is labelled as such.
     fn values(
         &self,
         quantity: Quantity,
@@ -177,7 +175,7 @@ impl Chosen {
     }
 }
 
-/// A line of names as `-o` writes it, in the names that `-k` uses.
+/// Parses `-o`'s header into the names that `-k` uses.
 fn names(text: &str) -> Option<Vec<String>> {
     if !text.contains("Throughput Units") {
         return None;
@@ -209,7 +207,7 @@ fn names(text: &str) -> Option<Vec<String>> {
     (names.len() <= MOST && names.iter().any(|name| name == "THROUGHPUT")).then_some(names)
 }
 
-/// The cells of a line; quotes keep commas in.
+/// Cells of a CSV line; quoted cells may contain commas.
 fn csv(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut quoted = false;

@@ -1,4 +1,4 @@
-//! Real outputs of netperf 2.7, and what may be wrong with one.
+//! Output of netperf 2.7, and damaged output.
 
 use samples::ImportedKind;
 use units::{Bytes, Nanos};
@@ -24,14 +24,14 @@ fn values(found: &ImportedTest) -> Vec<(&str, Quantity, f64)> {
     data.values.iter().map(|value| (value.name.as_str(), value.quantity, value.value)).collect()
 }
 
-/// The first value of each test.
+/// First value of each test.
 fn first(out: &Out) -> Vec<(ImportedKind, &str, f64)> {
     let first = |found| (values(found)[0].0, values(found)[0].2);
-    out.founds.iter().map(|found| (found.told.kind, first(found).0, first(found).1)).collect()
+    out.founds.iter().map(|found| (found.settings.kind, first(found).0, first(found).1)).collect()
 }
 
 #[test]
-fn classic_tests_are_read_with_their_units() {
+fn parses_classic_tests_with_units() {
     let out = read(include_str!("../../tests/data/netperf-classic.txt"));
     use ImportedKind::{Connect, PingPong, Stream};
     assert_eq!(
@@ -45,18 +45,22 @@ fn classic_tests_are_read_with_their_units() {
             (Connect, "connections", 11_504.57),
         ]
     );
-    let told: Vec<_> = out.founds.iter().map(|found| (found.told.transport, found.told.direction)).collect();
+    let settings: Vec<_> =
+        out.founds.iter().map(|found| (found.settings.transport, found.settings.direction)).collect();
     let (tcp, udp) = (Some(Transport::Tcp), Some(Transport::Udp));
     let (forward, reverse) = (Some(Direction::Forward), Some(Direction::Reverse));
-    assert_eq!(told, [(tcp, forward), (tcp, reverse), (udp, forward), (tcp, None), (udp, None), (tcp, None)]);
-    assert_eq!(out.founds[0].told.message, Some(Bytes(16_384)));
+    assert_eq!(
+        settings,
+        [(tcp, forward), (tcp, reverse), (udp, forward), (tcp, None), (udp, None), (tcp, None)]
+    );
+    assert_eq!(out.founds[0].settings.message, Some(Bytes(16_384)));
     let sent = ("sent", Quantity::BitRate, 10_170.16e6);
     assert_eq!(values(&out.founds[2])[1], sent);
     assert_eq!(out.notes, Vec::<String>::new());
 }
 
 #[test]
-fn the_cpu_of_both_machines_is_a_share() {
+fn cpu_of_both_hosts_is_a_share() {
     let out = read(include_str!("../../tests/data/netperf-cpu.txt"));
     let shares: Vec<Vec<_>> = out
         .founds
@@ -73,29 +77,29 @@ fn the_cpu_of_both_machines_is_a_share() {
 }
 
 #[test]
-fn bare_rows_are_read_under_the_command_that_made_them_and_nowhere_else() {
+fn parses_bare_rows_only_below_their_command() {
     let text = include_str!("../../tests/data/netperf-bare.txt");
     let out = read(text);
-    let said: Vec<_> = first(&out).into_iter().map(|(_, _, value)| value).collect();
-    assert_eq!(said, [4_081.12e6, 9_289.53e6, 9_602.25, 11_291.3]);
+    let reported: Vec<_> = first(&out).into_iter().map(|(_, _, value)| value).collect();
+    assert_eq!(reported, [4_081.12e6, 9_289.53e6, 9_602.25, 11_291.3]);
     let bare: String =
         text.lines().filter(|line| !line.starts_with('$')).map(|line| format!("{line}\n")).collect();
     assert_eq!(read(&bare), Out::default());
 }
 
 #[test]
-fn the_unit_is_that_of_the_heading() {
+fn heading_sets_the_unit() {
     let out = read(include_str!("../../tests/data/netperf-units.txt"));
-    let said: Vec<_> = first(&out).into_iter().map(|(_, _, value)| value).collect();
+    let reported: Vec<_> = first(&out).into_iter().map(|(_, _, value)| value).collect();
     assert_eq!(
-        said,
+        reported,
         [3.86e9, crate::quantity::as_written(467.18 * 8.0 * 1_048_576.0), 7_656.99e6, 10_328.41]
     );
-    assert_eq!(out.notes, ["netperf's test at line 15 did not reach the confidence that was asked."]);
+    assert_eq!(out.notes, ["netperf's test at line 15 did not reach the requested confidence."]);
 }
 
 #[test]
-fn interim_results_are_the_series_of_the_end_that_printed_them() {
+fn interim_results_become_series_of_the_printing_end() {
     let out = read(include_str!("../../tests/data/netperf-interim.txt"));
     let flows: Vec<_> = out
         .founds
@@ -114,47 +118,47 @@ fn interim_results_are_the_series_of_the_end_that_printed_them() {
 }
 
 #[test]
-fn chosen_values_are_read_from_lines_and_from_csv() {
+fn parses_selected_values_from_lines_and_csv() {
     let keyed = read(include_str!("../../tests/data/netperf-keyed.txt"));
-    let said = values(&keyed.founds[0]);
-    assert_eq!(said[0], ("transactions", Quantity::PerSecond, 10_391.16));
-    assert!(said.contains(&("p99", Quantity::Time, 222_000.0)), "{said:?}");
-    assert!(!said.iter().any(|value| value.1 == Quantity::Share), "-1 is not measured: {said:?}");
+    let reported = values(&keyed.founds[0]);
+    assert_eq!(reported[0], ("transactions", Quantity::PerSecond, 10_391.16));
+    assert!(reported.contains(&("p99", Quantity::Time, 222_000.0)), "{reported:?}");
+    assert!(!reported.iter().any(|value| value.1 == Quantity::Share), "-1 means not measured: {reported:?}");
     assert_eq!(values(&keyed.founds[1]), [("throughput", Quantity::BitRate, 3_643.08e6)]);
     let csv = read(include_str!("../../tests/data/netperf-csv.txt"));
     assert_eq!(values(&csv.founds[0])[1], ("p50", Quantity::Time, 7000.0));
-    assert_eq!(csv.founds[0].told.congestion.as_deref(), Some("bbr"));
+    assert_eq!(csv.founds[0].settings.congestion.as_deref(), Some("bbr"));
     assert!(values(&csv.founds[1]).contains(&("retransmits", Quantity::Count, 2611.0)));
     assert_eq!((keyed.notes.len(), csv.notes.len()), (0, 0));
 }
 
 #[test]
-fn what_is_cut_or_no_number_is_a_note_and_no_result() {
+fn notes_truncated_and_non_numeric_results() {
     let head = "MIGRATED TCP STREAM TEST from a () port 0 AF_INET to b () port 0 AF_INET\n\
                 bytes  bytes   bytes    secs.    10^6bits/sec\n\n";
     let udp = "MIGRATED UDP STREAM TEST from a () port 0 AF_INET to b () port 0 AF_INET\n\
                bytes  bytes   bytes    secs.    10^6bits/sec\n\n";
     for (text, note) in [
-        (head.to_owned(), "netperf's test at line 1 has no result: not read."),
+        (head.to_owned(), "netperf's test at line 1: skipped: it has no result."),
         (
             format!("{head}131072  16384  16384    1.00     44"),
-            "netperf's test at line 1 has no result: not read.",
+            "netperf's test at line 1: skipped: it has no result.",
         ),
         (
             format!("{head}131072  16384  16384    1.00     nan\n"),
-            "netperf's test at line 1 has no result at line 4: left out.",
+            "netperf's test at line 1: skipped invalid result at line 4.",
         ),
         (
             format!("{head}131072  16384  16384    0.00     4409.32\n"),
-            "netperf's test at line 1 has no result at line 4: left out.",
+            "netperf's test at line 1: skipped invalid result at line 4.",
         ),
         (
             format!("{udp}212992   65507   1.00        19408      0    10170.16\n"),
-            "netperf's test at line 1 breaks off before what was received: not read.",
+            "netperf's test at line 1: skipped: it is cut off before the receiver's result.",
         ),
         (
             "THROUGHPUT=nan\nTHROUGHPUT_UNITS=10^6bits/s\n".to_owned(),
-            "netperf's values at line 1 have no throughput: not read.",
+            "netperf's values at line 1: skipped: no throughput.",
         ),
     ] {
         let out = read(&text);

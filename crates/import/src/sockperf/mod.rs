@@ -1,8 +1,7 @@
-//! What sockperf prints, and its full log (`--full-log`); sockperf 3.x.
-//! Must not know other tools.
+//! Output and full log (`--full-log`) of sockperf 3.x.
 //!
-//! In ping-pong and under-load it prints half of each round trip unless `--full-rtt` was given. Here a round trip is
-//! whole: halves are doubled, and a note says so. The full log has the times of sending and receiving themselves.
+//! In ping-pong and under-load mode sockperf prints half of each round trip unless `--full-rtt` is given. Halves are
+//! doubled here, with a note. The full log has send and receive times.
 
 mod samples_log;
 mod summary;
@@ -13,13 +12,13 @@ use self::{
 };
 use crate::format::{Claim, Format, Line, Out};
 
-/// Reads the output of clients; a server's says nothing that counts.
+/// Parses client output; server output has no results.
 #[derive(Debug, Default)]
 pub(crate) struct Sockperf {
     summary: Option<Summary>,
     log: Option<SamplesLog>,
-    /// It was said that halves are doubled.
-    told_halves: bool,
+    /// Whether the note on doubled times was written.
+    noted_halves: bool,
 }
 
 impl Format for Sockperf {
@@ -51,13 +50,13 @@ impl Format for Sockperf {
 }
 
 impl Sockperf {
-    /// A line of the list of messages in a full log.
+    /// Handles a line of the full log.
     fn log_line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         if SamplesLog::begins(line.text) {
             if let Some(log) = self.log.take() {
                 log.finish(false, out);
             }
-            // The summary above the list sums it up; alone it would be a second test.
+            // The summary above describes the same messages and is not a second test.
             self.log = Some(SamplesLog::new(line.number, self.summary.take()));
             return Claim::Claimed;
         }
@@ -80,7 +79,7 @@ impl Sockperf {
 
     fn finish(&mut self, out: &mut Out) {
         if let Some(summary) = self.summary.take() {
-            self.told_halves |= summary.finish(self.told_halves, out);
+            self.noted_halves |= summary.finish(self.noted_halves, out);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The list of messages in a full log: `0, 2.414827454, 2.414929459, 51.003` under
-//! `packet, txTime(sec), rxTime(sec), latency(usec)`. Must not know the summary's form.
+//! The message list of a full log: `0, 2.414827454, 2.414929459, 51.003` under `packet, txTime(sec), rxTime(sec),
+//! latency(usec)`.
 //!
-//! A round trip is the time of receiving less the time of sending, which are told to the nanosecond; the last column
-//! is half of it or the whole, rounded.
+//! A round trip is receive time minus send time, both with nanosecond precision. The last column is the round trip or
+//! half of it, rounded.
 
 use samples::ImportedKind;
 use units::Nanos;
@@ -16,16 +16,15 @@ use crate::{
     round_trips::Intervals,
 };
 
-/// How the records call it.
 const FORMAT: &str = "sockperf full log";
 
-/// No round trip is longer: a histogram holds no more.
+/// Longest round trip in nanoseconds, limited by the histogram.
 const LONGEST: u64 = 60_000_000_000;
 
-/// No message follows the one before it later than this.
+/// Longest gap between messages in nanoseconds.
 const LONGEST_GAP: u64 = 3_600_000_000_000;
 
-/// A list that is being read: what it comes to, not the list.
+/// The current list, aggregated.
 #[derive(Debug)]
 pub(super) struct SamplesLog {
     first: u64,
@@ -33,7 +32,7 @@ pub(super) struct SamplesLog {
     summary: Option<Summary>,
     round_trips: LatencyHistogram,
     intervals: Intervals,
-    /// The first message was sent then; the last answer came then.
+    /// Send time of the first message and receive time of the last reply.
     times: Option<(u64, u64)>,
     wrong: Places,
 }
@@ -44,7 +43,7 @@ impl SamplesLog {
         text.starts_with("packet, txTime(sec), rxTime(sec)")
     }
 
-    /// A list whose heading is at `line`, under a summary of it.
+    /// Starts a list with its heading at `line`, below its summary.
     pub(super) fn new(line: u64, summary: Option<Summary>) -> Self {
         Self {
             first: summary.as_ref().map_or(line, Summary::first_line),
@@ -57,14 +56,14 @@ impl SamplesLog {
         }
     }
 
-    /// Takes a message.
+    /// Adds a message.
     pub(super) fn row(&mut self, line: &Line<'_>) {
         let Some((sent, received)) = message(line.text).filter(|_| line.whole) else {
             self.wrong.add(line.number);
             return;
         };
         let (first, last) = self.times.unwrap_or((sent, received));
-        // A message that claims to be of another time altogether would stretch the test to it.
+        // A corrupt time would extend the test to it.
         if sent.saturating_add(LONGEST) < first || received > last.saturating_add(LONGEST_GAP) {
             self.wrong.add(line.number);
             return;
@@ -77,22 +76,22 @@ impl SamplesLog {
         self.last = line.number;
     }
 
-    /// The list has ended: by its rule, or else it breaks off.
+    /// Ends the list; `whole` unless it is truncated.
     pub(super) fn finish(self, whole: bool, out: &mut Out) {
         if !self.wrong.is_empty() {
             out.note(format!(
-                "sockperf's log at line {} has no message at {}: left out.",
+                "sockperf's log at line {}: skipped invalid messages: {}.",
                 self.first, self.wrong
             ));
         }
         if !whole {
-            out.note(format!("sockperf's log at line {} breaks off after line {}.", self.first, self.last));
+            out.note(format!("sockperf's log at line {} is truncated after line {}.", self.first, self.last));
         }
         let Some((first, last)) = self.times else { return };
         let summary = self.summary.unwrap_or(Summary::new(self.first));
         if summary.lost().is_none() {
             out.note(format!(
-                "sockperf's log at line {} does not tell how many messages were lost: unknown.",
+                "sockperf's log at line {} does not give the number of lost messages; treated as unknown.",
                 self.first
             ));
         }
@@ -108,26 +107,27 @@ impl SamplesLog {
             server: SocketFacts::default(),
             under: None,
         };
-        let told = summary.told(ImportedKind::PingPong);
-        let mut found = ImportedTest::new(FORMAT, self.first..=self.last, told, Measurement::PingPong(data));
+        let printed = summary.settings(ImportedKind::PingPong);
+        let mut found =
+            ImportedTest::new(FORMAT, self.first..=self.last, printed, Measurement::PingPong(data));
         found.end = Some(End::Client);
         out.found(found);
     }
 }
 
-/// When a message was sent and when its answer came, in nanoseconds of the tool's clock.
+/// Send time and receive time of the reply, in nanoseconds of sockperf's clock.
 fn message(text: &str) -> Option<(u64, u64)> {
     let mut columns = text.split(',').map(str::trim);
     let _packet: u64 = columns.next()?.parse().ok()?;
     let (sent, received) = (nanos(columns.next()?)?, nanos(columns.next()?)?);
-    let told: f64 = columns.next()?.parse().ok()?;
+    let printed: f64 = columns.next()?.parse().ok()?;
     let micros = received.checked_sub(sent).filter(|took| *took <= LONGEST)? as f64 / 1e3;
-    // The last column shows whether the times before it are whole: half of them, or all.
-    let fits = [0.5, 1.0].iter().any(|part| (micros * part - told).abs() <= 0.002 + micros * 1e-6);
+    // The last column confirms the times: it is the round trip or half of it.
+    let fits = [0.5, 1.0].iter().any(|part| (micros * part - printed).abs() <= 0.002 + micros * 1e-6);
     (fits && columns.next().is_none()).then_some((sent, received))
 }
 
-/// Nanoseconds of seconds with nine digits after the point.
+/// Seconds with nine decimals, in nanoseconds.
 fn nanos(text: &str) -> Option<u64> {
     let (seconds, fraction) = text.split_once('.')?;
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,5 +1,4 @@
-//! The summary that sockperf prints at the end of a test, and that stands above a full log.
-//! Must not know single messages.
+//! The summary that sockperf prints after a test, also above a full log.
 
 use std::ops::RangeInclusive;
 
@@ -14,24 +13,23 @@ use crate::{
     statistic,
 };
 
-/// How the records call it.
 const FORMAT: &str = "sockperf text";
 
-/// How statistics begin where the lines above them were left out.
+/// First lines of the statistics, in case those above are missing.
 const STATISTICS: [&str; 3] = ["[Valid Duration]", "[Total Run]", "========= Printing statistics"];
 
-/// What became of a line.
+/// Result of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineOutcome {
-    /// It does not belong here.
+    /// Not part of the summary.
     No,
-    /// It does, and more may follow.
+    /// More lines may follow.
     More,
-    /// It was the last one.
+    /// The last line.
     All,
 }
 
-/// What has been read of a test.
+/// Values of a test read so far.
 #[derive(Debug)]
 pub(super) struct Summary {
     first: u64,
@@ -41,22 +39,22 @@ pub(super) struct Summary {
     /// The server's address.
     peer: Option<String>,
     message: Option<Bytes>,
-    /// Messages per second that a full log says were asked.
-    asked: Option<u64>,
-    /// It stands above a list of messages, which is to follow.
+    /// Requested messages per second, in a full log.
+    requested: Option<u64>,
+    /// A message list follows.
     of_log: bool,
     server: bool,
-    /// Whole round trips were printed (`--full-rtt`), or halves; `None` before anything tells.
+    /// Whether whole round trips were printed (`--full-rtt`); `None` if unknown.
     whole: Option<bool>,
     /// In microseconds, as printed.
     times: Vec<(String, f64)>,
-    /// Seconds, sent and received within what counts.
+    /// Seconds, and messages sent and received, in the valid duration.
     valid: Option<(f64, u64, u64)>,
     dropped: Option<u64>,
     rate: Option<f64>,
     /// In bits per second.
     bandwidth: Option<f64>,
-    /// The first line that should tell a number and does not.
+    /// First line with a missing number.
     unread: Option<u64>,
 }
 
@@ -69,7 +67,7 @@ impl Summary {
             transport: None,
             peer: None,
             message: None,
-            asked: None,
+            requested: None,
             of_log: false,
             server: false,
             whole: None,
@@ -82,17 +80,17 @@ impl Summary {
         }
     }
 
-    /// Whether a test begins with this line; statistics alone begin one where none is under way.
+    /// Whether a test starts at this line. Statistics start one only if none is open.
     pub(super) fn begins(text: &str, under_way: bool) -> bool {
-        let told = said(text);
-        told.starts_with("== version #")
+        let message = message(text);
+        message.starts_with("== version #")
             || text.starts_with("test was performed using the following parameters:")
-            || (!under_way && STATISTICS.iter().any(|words| told.starts_with(words)))
+            || (!under_way && STATISTICS.iter().any(|words| message.starts_with(words)))
     }
 
-    /// Takes a line.
+    /// Handles a line.
     pub(super) fn line(&mut self, line: &Line<'_>, out: &mut Out) -> LineOutcome {
-        let text = said(line.text);
+        let text = message(line.text);
         let named = line.text.contains(NAME) || line.text.trim_start().starts_with("sockperf");
         if !named && !self.plain(text) {
             return LineOutcome::No;
@@ -103,10 +101,10 @@ impl Summary {
             return LineOutcome::More;
         }
         if let Some(error) = text.strip_prefix("ERROR: ") {
-            out.note(format!("sockperf failed at line {}: {error}", line.number));
+            out.note(format!("line {}: sockperf failed: {error}", line.number));
         }
         if text.starts_with("No messages were received") {
-            out.note(format!("sockperf's test at line {} got no answer.", self.first));
+            out.note(format!("sockperf's test at line {} received no reply.", self.first));
             return LineOutcome::All;
         }
         match self.take(text) {
@@ -118,7 +116,7 @@ impl Summary {
         }
     }
 
-    /// A line that does not begin with the tool's name.
+    /// Handles a line without the tool's name.
     fn plain(&mut self, text: &str) -> bool {
         if let Some(parameters) = text.strip_prefix("test was performed using the following parameters:") {
             self.of_log = true;
@@ -126,7 +124,7 @@ impl Summary {
                 parameters.split_whitespace().find_map(|flag| flag.strip_prefix(name)).and_then(whole)
             };
             self.message = of("--msg-size=").map(Bytes);
-            self.asked = of("--mps=");
+            self.requested = of("--mps=");
             return true;
         }
         if text.starts_with('[') && text.contains("PORT =") {
@@ -143,7 +141,7 @@ impl Summary {
         text.is_empty() || text.starts_with("-----")
     }
 
-    /// Keeps what a line says; `None` when it should say a number and does not.
+    /// Stores the value of a line; `None` if its number is missing.
     fn take(&mut self, text: &str) -> Option<LineOutcome> {
         if let Some(version) = text.strip_prefix("== version #") {
             self.version = version
@@ -160,7 +158,7 @@ impl Summary {
             self.whole = Some(average.starts_with("rtt"));
             self.times.push(("mean".to_owned(), leading_number(after(average, "=")?)?.0));
             if let Some(deviation) = after(average, "std-dev=") {
-                // Since 3.8 other measures of the spread follow.
+                // Since 3.8 other measures of spread follow.
                 let deviation = deviation.split([',', ')']).next().unwrap_or_default();
                 self.times.push(("standard deviation".to_owned(), leading_number(deviation)?.0));
             }
@@ -188,15 +186,15 @@ impl Summary {
         Some(if last && !self.of_log { LineOutcome::All } else { LineOutcome::More })
     }
 
-    /// Hands on the test. Returns whether it was said that halves were doubled.
-    pub(super) fn finish(self, told_halves: bool, out: &mut Out) -> bool {
+    /// Completes the test. Returns whether a note on doubled times exists.
+    pub(super) fn finish(self, noted_halves: bool, out: &mut Out) -> bool {
         if self.server {
             return false;
         }
         let lines = self.first..=self.last;
         if let Some(first) = self.unread {
             out.note(format!(
-                "sockperf's summary at line {} has no number at line {first}: left out.",
+                "sockperf's summary at line {}: skipped invalid number at line {first}.",
                 self.first
             ));
         }
@@ -206,14 +204,14 @@ impl Summary {
         }
         let (Some(whole), false) = (self.whole, self.times.is_empty()) else {
             if self.valid.is_some() || self.of_log {
-                out.note(format!("sockperf's test at line {} has no times: not read.", self.first));
+                out.note(format!("sockperf's test at line {}: skipped: it has no times.", self.first));
             }
             return false;
         };
-        let tell = !whole && !told_halves;
+        let tell = !whole && !noted_halves;
         if tell {
             out.note(format!(
-                "sockperf printed half round trips at lines {} to {}: its times are doubled (--full-rtt prints them whole).",
+                "sockperf printed half round trips at lines {} to {}; its times are doubled (use --full-rtt to print whole ones).",
                 self.first, self.last
             ));
         }
@@ -221,8 +219,8 @@ impl Summary {
         tell
     }
 
-    /// What was sent, as far as it is told.
-    pub(super) fn told(&self, kind: ImportedKind) -> ImportedSettings {
+    /// Settings as far as they were printed.
+    pub(super) fn settings(&self, kind: ImportedKind) -> ImportedSettings {
         let version = self.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
         let tool = format!("sockperf{version}{}", if self.is_under_load() { UNDER_LOAD } else { "" });
         ImportedSettings {
@@ -233,11 +231,11 @@ impl Summary {
         }
     }
 
-    /// Whether messages were sent at a rate, rather than each when the one before had come back. A full log tells;
-    /// else a ping-pong, of which nothing was lost, has one message under way at all times.
+    /// Whether messages were sent at a rate instead of one after the other. A full log shows it. Otherwise a
+    /// ping-pong without losses has exactly one message in flight.
     fn is_under_load(&self) -> bool {
-        if let Some(asked) = self.asked {
-            return asked != UNBOUNDED;
+        if let Some(requested) = self.requested {
+            return requested != UNBOUNDED;
         }
         let mean = self.times.iter().find(|(name, _)| name == "mean").map(|(_, mean)| *mean);
         let (Some(mean), Some(whole), Some((seconds, _, received))) = (mean, self.whole, self.valid) else {
@@ -247,17 +245,16 @@ impl Summary {
         self.dropped == Some(0) && seconds > 0.0 && !(0.8..1.2).contains(&under_way)
     }
 
-    /// Where its text begins.
     pub(super) const fn first_line(&self) -> u64 {
         self.first
     }
 
-    /// Messages that did not come back.
+    /// Messages without a reply.
     pub(super) const fn lost(&self) -> Option<u64> {
         self.dropped
     }
 
-    /// What a sender of `throughput` mode counted; nobody received it as far as this log tells.
+    /// Counts of a `throughput` sender; the receiver's are not in this log.
     fn throughput(&self, bandwidth: f64, lines: RangeInclusive<u64>) -> ImportedTest {
         let mut values = vec![value("sent", Quantity::BitRate, bandwidth)];
         values.extend(self.rate.map(|rate| value("messages", Quantity::PerSecond, rate)));
@@ -288,33 +285,33 @@ impl Summary {
         values: Vec<ReportedValue>,
     ) -> ImportedTest {
         let measurement = Measurement::Reported(ReportedData { values });
-        let mut found = ImportedTest::new(FORMAT, lines, self.told(kind), measurement);
+        let mut found = ImportedTest::new(FORMAT, lines, self.settings(kind), measurement);
         found.end = Some(End::Client);
         found.peer.clone_from(&self.peer);
         found
     }
 }
 
-/// What a tool is called with whose messages do not wait for each other.
+/// Suffix of the tool name for under-load tests.
 const UNDER_LOAD: &str = " under-load";
 
-/// What a full log of a ping-pong names as its rate.
+/// Rate that a full log shows for ping-pong tests.
 const UNBOUNDED: u64 = 600_000;
 
-/// Bits of a megabyte as sockperf means it: 2^20 bytes.
+/// Bits per sockperf megabyte, 2^20 bytes.
 const MEGABYTE: f64 = 8.0 * 1_048_576.0;
 
 fn value(name: &str, quantity: Quantity, value: f64) -> ReportedValue {
     ReportedValue { name: name.to_owned(), quantity, value: crate::quantity::as_written(value) }
 }
 
-/// What stands before what it says; a channel or a time may stand before that.
+/// Prefix of sockperf's lines, possibly after another prefix.
 const NAME: &str = "sockperf: ";
 
-/// A line without the tool's name before it.
-fn said(text: &str) -> &str {
+/// The line without the tool's name.
+fn message(text: &str) -> &str {
     let text = text.trim();
-    text.split_once(NAME).map_or(text, |(_, said)| said.trim_start())
+    text.split_once(NAME).map_or(text, |(_, message)| message.trim_start())
 }
 
 fn after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {

@@ -1,4 +1,4 @@
-//! Real outputs of sockperf 3.7, and what may be wrong with one.
+//! Output of sockperf 3.7, and damaged output.
 
 use units::{Bytes, Nanos};
 use workload::{Measurement, Quantity};
@@ -6,7 +6,7 @@ use workload::{Measurement, Quantity};
 use super::*;
 use crate::imported_test::ImportedTest;
 
-/// Without the codes of terminals, which the reader of lines takes out.
+/// Removes terminal codes first, as the line reader does.
 fn read(text: &str) -> Out {
     let text = text.replace("\u{1b}[2;35m", "").replace("\u{1b}[0m", "");
     let mut out = Out::default();
@@ -21,25 +21,25 @@ fn read(text: &str) -> Out {
 }
 
 fn value(found: &ImportedTest, name: &str) -> Option<(Quantity, f64)> {
-    let Measurement::Reported(data) = &found.measurement else { panic!("a summary is reported") };
+    let Measurement::Reported(data) = &found.measurement else { panic!("not a report") };
     data.values.iter().find(|value| value.name == name).map(|value| (value.quantity, value.value))
 }
 
 #[test]
-fn half_round_trips_are_doubled_and_a_note_says_so_once() {
+fn doubles_half_round_trips_with_one_note() {
     let text = include_str!("../../tests/data/sockperf-ping-pong.txt");
     let printed: f64 = text
         .lines()
         .find_map(|line| line.split_once("percentile 50.000 =")?.1.trim().parse().ok())
-        .expect("it has a median");
+        .expect("median");
     let out = read(&text.repeat(2));
     assert_eq!(out.founds.len(), 2);
     for found in &out.founds {
-        let (quantity, p50) = value(found, "p50").expect("it has a median");
+        let (quantity, p50) = value(found, "p50").expect("median");
         assert_eq!(quantity, Quantity::Time);
         assert!((p50 - 2000.0 * printed).abs() < 1e-6, "{p50}");
-        assert_eq!(found.told.transport, Some(workload::Transport::Udp));
-        assert_eq!(found.told.tool, "sockperf 3.7");
+        assert_eq!(found.settings.transport, Some(workload::Transport::Udp));
+        assert_eq!(found.settings.tool, "sockperf 3.7");
     }
     let Measurement::Reported(data) = &out.founds[0].measurement else { panic!("reported") };
     assert_eq!(data.values[0].name, "p50");
@@ -48,17 +48,17 @@ fn half_round_trips_are_doubled_and_a_note_says_so_once() {
 }
 
 #[test]
-fn whole_round_trips_are_left_as_they_are() {
+fn keeps_whole_round_trips() {
     let out = read(include_str!("../../tests/data/sockperf-tcp-full-rtt.txt"));
-    let max = value(&out.founds[0], "max").expect("it has a maximum").1;
+    let max = value(&out.founds[0], "max").expect("maximum").1;
     let printed = include_str!("../../tests/data/sockperf-tcp-full-rtt.txt");
     assert!(printed.contains(&format!("<MAX> observation = {:.3}", max / 1e3)), "{max}");
-    assert_eq!(out.founds[0].told.transport, Some(workload::Transport::Tcp));
+    assert_eq!(out.founds[0].settings.transport, Some(workload::Transport::Tcp));
     assert_eq!(out.notes, Vec::<String>::new());
 }
 
 #[test]
-fn a_full_log_is_a_histogram_of_whole_round_trips() {
+fn full_log_becomes_histogram_of_whole_round_trips() {
     for text in [
         include_str!("../../tests/data/sockperf-under-load-log.csv"),
         include_str!("../../tests/data/sockperf-tcp-full-rtt-log.csv"),
@@ -73,33 +73,33 @@ fn a_full_log_is_a_histogram_of_whole_round_trips() {
         let printed: f64 = text
             .lines()
             .find_map(|line| line.split_once("<MIN> observation =")?.1.trim().parse().ok())
-            .expect("it has a minimum");
+            .expect("minimum");
         assert!((min / printed - 1.0).abs() < 0.002, "{min} is not {printed}");
         assert_eq!(data.intervals.iter().map(|one| one.round_trips.count()).sum::<u64>(), rows as u64);
         assert_eq!(data.lost, Some(0));
-        assert_eq!(found.told.message, Some(Bytes(14)));
+        assert_eq!(found.settings.message, Some(Bytes(14)));
         assert_eq!(out.notes, Vec::<String>::new());
     }
 }
 
 #[test]
-fn what_a_sender_counted_is_called_sent() {
+fn labels_sender_counts_as_sent() {
     let out = read(include_str!("../../tests/data/sockperf-throughput.txt"));
     let (quantity, sent) = value(&out.founds[0], "sent").expect("a rate");
     assert_eq!(quantity, Quantity::BitRate);
-    let (_, messages) = value(&out.founds[0], "messages").expect("a rate of messages");
+    let (_, messages) = value(&out.founds[0], "messages").expect("message rate");
     assert!((sent / (messages * 8000.0) - 1.0).abs() < 1e-4, "{sent} for {messages} messages of 1000 bytes");
 }
 
 #[test]
-fn a_test_without_answers_is_a_note() {
+fn notes_test_without_replies() {
     let out = read(include_str!("../../tests/data/sockperf-no-answer.txt"));
     assert_eq!(out.founds, []);
-    assert_eq!(out.notes, ["sockperf's test at line 1 got no answer."]);
+    assert_eq!(out.notes, ["sockperf's test at line 1 received no reply."]);
 }
 
 #[test]
-fn messages_that_cannot_be_are_left_out_with_their_lines() {
+fn skips_impossible_messages_with_line_numbers() {
     let out = read(
         "packet, txTime(sec), rxTime(sec), latency(usec)\n\
          0, 2.000000000, 2.000102000, 51.000\n\
@@ -115,19 +115,19 @@ fn messages_that_cannot_be_are_left_out_with_their_lines() {
     assert_eq!(
         out.notes,
         [
-            "sockperf's log at line 1 has no message at lines 3, 4, 5 and 2 more: left out.",
-            "sockperf's log at line 1 breaks off after line 7.",
-            "sockperf's log at line 1 does not tell how many messages were lost: unknown.",
+            "sockperf's log at line 1: skipped invalid messages: lines 3, 4, 5 and 2 more.",
+            "sockperf's log at line 1 is truncated after line 7.",
+            "sockperf's log at line 1 does not give the number of lost messages; treated as unknown.",
         ]
     );
 }
 
 #[test]
-fn a_summary_that_breaks_off_has_what_it_got_to() {
+fn keeps_values_of_truncated_summary() {
     let text = include_str!("../../tests/data/sockperf-ping-pong.txt");
-    let cut = text.find("percentile 90.000 =   ").expect("it has this") + 24;
+    let cut = text.find("percentile 90.000 =   ").expect("percentile line") + 24;
     let out = read(&text[..cut]);
-    assert_eq!(value(&out.founds[0], "p90"), None, "its number was cut");
+    assert_eq!(value(&out.founds[0], "p90"), None, "truncated number");
     assert!(value(&out.founds[0], "p99").is_some());
-    assert!(out.notes.iter().any(|note| note.contains("has no number at line")), "{:?}", out.notes);
+    assert!(out.notes.iter().any(|note| note.contains("skipped invalid number at line")), "{:?}", out.notes);
 }

@@ -1,4 +1,4 @@
-//! Tables of strace 6.1, and what may be wrong with one.
+//! Tables of strace 6.1, and damaged ones.
 
 use super::*;
 
@@ -17,28 +17,28 @@ fn read(text: &str) -> Out {
     out
 }
 
-/// Name, calls, errors, nanoseconds on a CPU, nanoseconds from enter to exit.
-type Said = (&'static str, u64, Option<u64>, Option<u64>, Option<u64>);
+/// Name, calls, errors, CPU time and elapsed time in nanoseconds.
+type Counted = (&'static str, u64, Option<u64>, Option<u64>, Option<u64>);
 
-fn check(rows: &str, expected: &[Said], note: &str) {
+fn check(rows: &str, expected: &[Counted], note: &str) {
     let out = read(&format!("{HEADING}{rows}"));
     let calls = out.founds.iter().flat_map(|found| &found.syscalls);
     let nanos = |time: Option<Nanos>| time.map(|time| time.0);
-    let said: Vec<_> = calls
+    let counted: Vec<_> = calls
         .map(|call| (call.call.as_str(), call.calls, call.errors, nanos(call.running), nanos(call.total)))
         .collect();
-    assert_eq!(said, expected, "{rows}");
-    assert!(out.notes.iter().any(|told| told.contains(note)), "{:?} tell no {note}", out.notes);
+    assert_eq!(counted, expected, "{rows}");
+    assert!(out.notes.iter().any(|line| line.contains(note)), "no {note} in {:?}", out.notes);
 }
 
 #[test]
-fn seconds_are_time_on_a_cpu_unless_calls_that_sleep_say_otherwise() {
+fn seconds_are_cpu_time_unless_sleeping_calls_exceed_it() {
     check(
         " 50.34    0.140502          27      5097           recvfrom\n  0.00    0.000000           0         1         1 access\n\
          ------ ----------- ----------- --------- --------- ----------------\n\
          100.00    0.140502          27      5098         1 total\n",
         &[("recvfrom", 5097, Some(0), Some(140_502_000), None), ("access", 1, Some(1), Some(0), None)],
-        "taken for CPU time",
+        "treated as CPU time",
     );
     check(
         " 79.82    2.201556      550389         4           clock_nanosleep\n100.00    2.201556      550389         4           total\n",
@@ -48,19 +48,23 @@ fn seconds_are_time_on_a_cpu_unless_calls_that_sleep_say_otherwise() {
 }
 
 #[test]
-fn a_table_that_breaks_off_says_so_and_a_cut_row_is_left_out() {
+fn notes_truncated_table_and_skips_truncated_row() {
     let row = ("read", 5, Some(0), Some(1000), None);
     check(
         " 50.34    0.000001          27      5           read\n 50.34    0.14",
         &[row],
-        "breaks off after line 3",
+        "is truncated after line 3",
     );
-    check(" 50.34    0.000001          27      5           read\n 50.34    0.14", &[row], "no row at line 4");
-    check(" 50.34    0.000001          27      5           read\n\n", &[row], "breaks off");
+    check(
+        " 50.34    0.000001          27      5           read\n 50.34    0.14",
+        &[row],
+        "skipped invalid rows: line 4",
+    );
+    check(" 50.34    0.000001          27      5           read\n\n", &[row], "is truncated");
 }
 
 #[test]
-fn what_is_no_number_is_no_row() {
+fn skips_non_numeric_rows() {
     for row in [
         " nan 0.1 27 5 read",
         " 1.0 nan 27 5 read",
@@ -77,7 +81,7 @@ fn what_is_no_number_is_no_row() {
 }
 
 #[test]
-fn rows_that_are_missing_show_in_the_total() {
+fn total_reveals_missing_rows() {
     let row = ("read", 5, Some(0), Some(1000), None);
-    check(" 50.34 0.000001 27 5 read\n100.00 0.000001 27 9 total\n", &[row], "not its total");
+    check(" 50.34 0.000001 27 5 read\n100.00 0.000001 27 9 total\n", &[row], "differs from the total");
 }

@@ -1,4 +1,4 @@
-//! Logs that were cut off, mixed up or damaged: what can still be read is right, and what cannot is told.
+//! Truncated, mixed and damaged logs: readable parts are correct, and notes list the rest.
 
 use crate::imported::{Run, import_texts};
 use import::exercise;
@@ -31,7 +31,7 @@ fn flows(run: &Run) -> Vec<&Flow> {
     streams.flatten().collect()
 }
 
-/// Whether every interval of `part` is one of `whole`'s, in its order, or one of its summaries.
+/// Whether the intervals of `part` are a subsequence of those of `whole`, or its summaries.
 fn is_part(part: &EndSeries, whole: &[&EndSeries]) -> bool {
     part.intervals.is_empty()
         || whole.iter().any(|whole| {
@@ -40,7 +40,7 @@ fn is_part(part: &EndSeries, whole: &[&EndSeries]) -> bool {
         })
 }
 
-/// Datagrams that came late are counted in the summary alone, and `(omitted)` is the last word of a line.
+/// Late datagrams are counted only in the summary, and `(omitted)` is the last word of a line.
 fn same(a: &workload::Interval, b: &workload::Interval) -> bool {
     let without = |interval: &workload::Interval| {
         let mut interval = workload::Interval { warmup: false, ..*interval };
@@ -53,11 +53,11 @@ fn same(a: &workload::Interval, b: &workload::Interval) -> bool {
 }
 
 #[test]
-fn a_log_that_was_cut_anywhere_holds_nothing_that_the_whole_one_does_not() {
-    // With both ends in one log, the client's word on the server gives way to the server's own.
+fn truncated_log_yields_no_data_beyond_the_whole_log() {
+    // In a log of both ends, the server's series replaces the summary that the client has.
     for name in CAPTURES.iter().filter(|name| !name.contains("server-output")) {
         let bytes = capture(name);
-        let whole = import_texts(&[("a.log", &bytes)]).expect("it is whole");
+        let whole = import_texts(&[("a.log", &bytes)]).expect("complete log");
         let known = flows(&whole);
         let ends: Vec<&EndSeries> = known.iter().flat_map(|flow| [&flow.sender, &flow.receiver]).collect();
         for cut in 0..bytes.len() {
@@ -78,40 +78,40 @@ fn a_log_that_was_cut_anywhere_holds_nothing_that_the_whole_one_does_not() {
 }
 
 #[test]
-fn a_test_without_summary_is_kept_as_far_as_it_goes_and_said_to_be_cut_off() {
+fn imports_test_without_summary_and_notes_truncation() {
     let text = String::from_utf8(capture("tcp.client.txt")).expect("text");
     let lines: Vec<&str> = text.lines().take(6).collect();
     let run =
-        import_texts(&[("a.log", (lines.join("\n") + "\n").as_bytes())]).expect("three intervals are whole");
+        import_texts(&[("a.log", (lines.join("\n") + "\n").as_bytes())]).expect("three complete intervals");
     assert_eq!(flows(&run)[0].sender.intervals.len(), 3);
-    assert!(flows(&run)[0].receiver.intervals.is_empty(), "nobody told what arrived");
+    assert!(flows(&run)[0].receiver.intervals.is_empty(), "received bytes are unknown");
     assert_eq!(
         run.notes(),
         [
-            "a.log: lines 1 to 6: this test has no summary, it was cut off; what is there is kept",
-            "a.log: lines 1 to 6: nobody tells what arrived, so the rate is what was sent; the receiver's log is missing"
+            "a.log: lines 1 to 6: this test has no summary: it was cut off; the intervals before that are used",
+            "a.log: lines 1 to 6: received bytes are unknown, so the rate is the sender's; the receiver's log is missing"
         ]
     );
 }
 
 #[test]
-fn missing_and_changed_lines_are_told() {
+fn notes_missing_and_changed_lines() {
     let text = String::from_utf8(capture("tcp.client.txt")).expect("text");
     let without: Vec<&str> = text.lines().filter(|line| !line.contains("0.50-1.0")).collect();
-    let run = import_texts(&[("a.log", without.join("\n").as_bytes())]).expect("the rest is whole");
+    let run = import_texts(&[("a.log", without.join("\n").as_bytes())]).expect("the rest is intact");
     assert!(run.notes()[0].contains("lines are missing or were changed"), "{:?}", run.notes());
     for (wrong, line) in [("nan", 5), ("-1.0", 5), ("inf", 5), ("1e99", 5)] {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let rate = lines[line - 1].split_whitespace().nth(6).expect("a rate").to_owned();
         lines[line - 1] = lines[line - 1].replacen(&rate, wrong, 1);
-        let run = import_texts(&[("a.log", lines.join("\n").as_bytes())]).expect("the rest is whole");
-        let told = run.notes().iter().any(|note| note.contains("the first is line 5"));
-        assert!(told, "{wrong}: {:?}", run.notes());
+        let run = import_texts(&[("a.log", lines.join("\n").as_bytes())]).expect("the rest is intact");
+        let noted = run.notes().iter().any(|note| note.contains("the first at line 5"));
+        assert!(noted, "{wrong}: {:?}", run.notes());
     }
 }
 
 #[test]
-fn two_logs_mixed_line_by_line_are_not_taken_for_one() {
+fn does_not_merge_interleaved_logs() {
     let (a, b) = (capture("tcp.client.txt"), capture("reverse.client.txt"));
     let (a, b) = (String::from_utf8(a).expect("text"), String::from_utf8(b).expect("text"));
     let mixed: Vec<&str> = a.lines().zip(b.lines()).flat_map(|(a, b)| [a, b]).collect();
@@ -122,7 +122,7 @@ fn two_logs_mixed_line_by_line_are_not_taken_for_one() {
 }
 
 #[test]
-fn bytes_that_are_no_text_between_lines_do_no_harm() {
+fn ignores_binary_data_between_lines() {
     let bytes = capture("tcp.client.txt");
     let with = [&b"\xff\xfa garbage \xc3\x28\n"[..], &bytes].concat();
     let (plain, run) = (import_texts(&[("a.log", &bytes)]), import_texts(&[("a.log", &with)]));
@@ -130,7 +130,7 @@ fn bytes_that_are_no_text_between_lines_do_no_harm() {
 }
 
 #[test]
-fn the_other_end_in_another_file_is_found_in_any_order() {
+fn pairs_ends_in_separate_files_in_any_order() {
     let (client, server) = (capture("tcp.client.txt"), capture("tcp.server.txt"));
     let one = import_texts(&[("c.log", &client), ("s.log", &server)]).expect("logs");
     let two = import_texts(&[("s.log", &server), ("c.log", &client)]).expect("logs");
@@ -138,7 +138,7 @@ fn the_other_end_in_another_file_is_found_in_any_order() {
 }
 
 #[test]
-fn equal_tests_are_trials_of_one_cell_and_files_are_settings_unless_taken_together() {
+fn equal_tests_are_trials_and_files_are_settings_unless_together() {
     let one = capture("tcp.client.txt");
     let twice = [&one[..], b"\n", &one].concat();
     let run = import_texts(&[("a.log", &twice)]).expect("a log");
@@ -157,7 +157,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn lines_in_any_order_make_no_nonsense(
+    fn shuffled_lines_give_consistent_results(
         name in prop::sample::select(CAPTURES),
         order in prop::collection::vec(any::<Index>(), 0..60),
     ) {
@@ -168,7 +168,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_bytes_make_no_nonsense(
+    fn damaged_bytes_give_consistent_results(
         name in prop::sample::select(CAPTURES),
         damage in prop::collection::vec((any::<Index>(), any::<u8>()), 1..30),
     ) {

@@ -1,5 +1,4 @@
-//! Files as the tools wrote them, through the whole reader: each is recognised among all formats, and so is each
-//! in a text between others.
+//! Tool output passed through the whole reader: each capture is recognized, alone and within other text.
 
 use std::convert::Infallible;
 
@@ -35,7 +34,7 @@ fn import(bytes: &[u8]) -> Result<(Vec<ImportedTest>, FileReport), ImportError<I
 }
 
 #[test]
-fn every_capture_is_recognised() {
+fn recognizes_every_capture() {
     for (name, bytes, format, tests) in CAPTURES {
         let (found, report) = import(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(report.file.formats, [format], "{name}");
@@ -44,7 +43,7 @@ fn every_capture_is_recognised() {
 }
 
 #[test]
-fn captures_in_one_text_are_told_apart() {
+fn separates_captures_in_one_text() {
     let plain = CAPTURES.iter().filter(|(_, bytes, ..)| !bytes.starts_with(&[0x1f, 0x8b]));
     let mut text = Vec::new();
     let mut expected = 0;
@@ -60,10 +59,10 @@ fn captures_in_one_text_are_told_apart() {
 }
 
 #[test]
-fn a_run_under_all_classes_has_flows_both_ways_and_pings() {
+fn rrul_has_flows_in_both_directions_and_pings() {
     let (found, report) = import(include_bytes!("../data/flent-rrul.flent.gz")).expect("a data file");
     let Measurement::Stream(data) = &found[0].measurement else { panic!("streams first") };
-    assert_eq!((data.flows.len(), found[0].told.streams), (8, Some(4)));
+    assert_eq!((data.flows.len(), found[0].settings.streams), (8, Some(4)));
     assert_eq!(found.len(), 3, "streams, single round trips, means");
     let Measurement::Reported(means) = &found[2].measurement else { panic!("means") };
     assert_eq!(means.values.len(), 3);
@@ -71,15 +70,15 @@ fn a_run_under_all_classes_has_flows_both_ways_and_pings() {
 }
 
 #[test]
-fn a_compressed_file_that_breaks_off_is_an_error() {
+fn rejects_truncated_compressed_file() {
     let bytes = include_bytes!("../data/flent-tcp-upload.flent.gz");
-    let error = import(&bytes[..bytes.len() / 2]).expect_err("it breaks off");
+    let error = import(&bytes[..bytes.len() / 2]).expect_err("truncated");
     assert!(matches!(error, ImportError::Read { .. }), "{error}");
 }
 
-/// Slow where nothing is optimised, so only every so many bytes.
+/// Tests only some cut positions in unoptimized builds, which are slow.
 #[test]
-fn captures_cut_anywhere_are_read_without_a_wrong_number_of_tests() {
+fn truncated_captures_never_yield_extra_tests() {
     for (name, bytes, _, tests) in
         CAPTURES.into_iter().filter(|(_, bytes, ..)| !bytes.starts_with(&[0x1f, 0x8b]))
     {

@@ -1,5 +1,5 @@
-//! Work and memory go with the length of a log, not with the numbers that stand in it, and one test is not looked at
-//! for each of the others.
+//! Work and memory are proportional to the length of a log, not to the numbers in it, and tests are not compared
+//! pairwise.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ fn run(name: &str, text: &str) -> Run {
     import_texts(&[(name, text.as_bytes())]).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Intervals of round trips, and of streams at both ends.
+/// Intervals of round trips, or of streams at both ends.
 fn intervals(trial: &Trial) -> usize {
     match &trial.measurement {
         Measurement::PingPong(ping) => ping.intervals.len(),
@@ -36,7 +36,7 @@ fn log(first: &str, megabytes: usize) -> String {
 }
 
 #[test]
-fn intervals_that_do_not_join_are_given_up_and_told() {
+fn drops_unjoinable_intervals_with_a_note() {
     let mut text = String::from(
         r#"{"start": {"connected": [], "connecting_to": {"host": "a", "port": 5201}}, "intervals": ["#,
     );
@@ -51,26 +51,26 @@ fn intervals_that_do_not_join_are_given_up_and_told() {
     }
     text.push_str("], \"end\": {}}\n");
     let run = run("gaps.json", &text);
-    let said = run.notes().iter().find(|note| note.contains("were left out")).expect("it is told");
-    assert!(said.contains("16385 measures contradict"), "{said}");
+    let note = run.notes().iter().find(|note| note.contains("skipped")).expect("has a note");
+    assert!(note.contains("16385 contradictory intervals"), "{note}");
     assert_eq!(intervals(&run.trials[0]), 20_000 - 16_385);
 }
 
 #[test]
-fn rows_that_do_not_join_are_given_up_and_counted() {
+fn drops_and_counts_unjoinable_rows() {
     let mut text = format!("{CLIENT}\n[ ID] Interval           Transfer     Bitrate\n");
     for at in (0..20_000).map(|at| at * 10) {
         let end = at + 1;
         writeln!(text, "[  5] {at}.00-{end}.00 sec  100 MBytes  839 Mbits/sec").expect("memory");
     }
     let run = run("gaps.txt", &text);
-    let said = run.notes().iter().find(|note| note.contains("were left out")).expect("it is told");
-    assert!(said.contains("16385 lines"), "{said}");
+    let note = run.notes().iter().find(|note| note.contains("skipped")).expect("has a note");
+    assert!(note.contains("16385 damaged or contradictory lines"), "{note}");
     assert_eq!(intervals(&run.trials[0]), 20_000 - 16_385);
 }
 
 #[test]
-fn a_silence_of_an_hour_between_two_messages_is_no_thousand_intervals() {
+fn gap_of_an_hour_does_not_create_thousands_of_intervals() {
     let text = "packet, txTime(sec), rxTime(sec), latency(usec)\n0, 2.000000000, 2.000100000, 50.000\n\
                 1, 3000.000000000, 3000.000100000, 50.000\n------------------------------\n";
     let run = run("log.csv", text);
@@ -80,7 +80,7 @@ fn a_silence_of_an_hour_between_two_messages_is_no_thousand_intervals() {
 }
 
 #[test]
-fn logs_under_long_headings_are_paired_and_many_that_are_no_pair_are_not_mixed_up() {
+fn pairs_logs_under_long_headings_among_many_others() {
     let long = "<details><summary>".to_owned() + &"a word, ".repeat(20) + "</summary>\n";
     let mut text = long.repeat(8);
     (0..300).for_each(|_| text.push_str(&log(CLIENT, 100)));
@@ -90,18 +90,18 @@ fn logs_under_long_headings_are_paired_and_many_that_are_no_pair_are_not_mixed_u
 }
 
 #[test]
-fn what_is_missing_is_said_of_the_file_in_which_it_is() {
+fn notes_name_the_file_with_missing_data() {
     let sent = log(CLIENT, 100).replace("receiver", "sender");
     let files =
         [("first.txt", sent.as_bytes()), ("second.txt", b"Test\n| A | B |\n|---|---|\n| 1 | 5 ms |\n")];
-    let run = import_texts(&files).expect("both are read");
-    let said =
-        run.notes().iter().find(|note| note.contains("nobody tells what arrived")).expect("it is told");
-    assert!(said.starts_with("first.txt: lines 1 to 5"), "{said}");
+    let run = import_texts(&files).expect("both parse");
+    let note =
+        run.notes().iter().find(|note| note.contains("received bytes are unknown")).expect("has a note");
+    assert!(note.starts_with("first.txt: lines 1 to 5"), "{note}");
 }
 
 #[test]
-fn series_of_thousands_of_tests_are_made_coarser_and_the_rates_stay() {
+fn coarser_series_of_thousands_of_tests_keep_their_rates() {
     let mut text = String::new();
     for port in 0..1000 {
         writeln!(text, "{CLIENT}\n[  5] local 198.18.0.1 port {port} connected to 198.18.0.2 port 5201")
@@ -125,6 +125,6 @@ fn series_of_thousands_of_tests_are_made_coarser_and_the_rates_stay() {
     assert!((rate(first) / rate(last) - 1.0).abs() < 1e-9);
     let Measurement::Stream(stream) = &last.measurement else { panic!("a stream") };
     assert_eq!(stream.flows[0].sender.retransmits(), 60);
-    let said = run.notes().iter().find(|note| note.contains("more than 32768")).expect("it is told");
-    assert!(said.contains("in 454 tests"), "{said}");
+    let note = run.notes().iter().find(|note| note.contains("more than 32768")).expect("has a note");
+    assert!(note.contains("in 454 tests"), "{note}");
 }

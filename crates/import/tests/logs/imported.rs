@@ -1,11 +1,11 @@
-//! Importing as the command line does, from memory. Shared by the tests of formats.
+//! Imports from memory in the same way as the command line.
 
 use std::convert::Infallible;
 
 use import::{Assembler, Meta, Options, read};
 use samples::{RunHeader, RunId, Trial, UnixMillis};
 
-/// What was imported.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Run {
     pub(crate) header: RunHeader,
@@ -13,12 +13,12 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// What is missing or was left out.
+    /// Notes on missing or skipped input.
     pub(crate) fn notes(&self) -> &[String] {
-        &self.header.origin.imported().expect("it is imported").notes
+        &self.header.origin.imported().expect("imported").notes
     }
 
-    /// Each cell with its trials.
+    /// Trials of a cell.
     pub(crate) fn trials_of(&self, cell: &str) -> Vec<&Trial> {
         self.trials.iter().filter(|trial| trial.cell == cell).collect()
     }
@@ -36,12 +36,12 @@ pub(crate) fn import(names: &[&str]) -> Run {
     import_texts(&files).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Imports texts by their names; why not, if not.
+/// Imports named texts; returns the error message on failure.
 pub(crate) fn import_texts(files: &[(&str, &[u8])]) -> Result<Run, String> {
     import_with(files, &Options::default(), &meta())
 }
 
-/// Imports texts as they are asked to be taken.
+/// The same with options.
 pub(crate) fn import_with(files: &[(&str, &[u8])], options: &Options, meta: &Meta) -> Result<Run, String> {
     let mut assembler = Assembler::new(meta.clone());
     let mut trials = Vec::new();
@@ -60,7 +60,7 @@ pub(crate) fn import_with(files: &[(&str, &[u8])], options: &Options, meta: &Met
     Ok(Run { header: assembled.header, trials })
 }
 
-/// A run called `import`.
+/// A run named `import`.
 pub(crate) fn meta() -> Meta {
     Meta {
         id: RunId("import-1".to_owned()),

@@ -1,18 +1,18 @@
-//! What iperf3 3.12 really prints, read as a user would import it: each capture from both of its ends.
+//! Real output of iperf3 3.12, imported as a user would: each capture with both ends.
 
 use crate::imported::{Run, import};
 use samples::{Trial, ValidityWarning, WorkloadSource};
 use workload::{Direction, EndSeries, Flow, Measurement, Transport};
 
-/// A capture, and what is known of it from the command that made it.
+/// A capture and its known properties.
 struct Case {
     name: &'static str,
     streams: u32,
     direction: Direction,
     transport: Transport,
-    /// Intervals of each connection at the client, after what was omitted.
+    /// Intervals of each connection at the client after the `-O` period.
     intervals: std::ops::RangeInclusive<usize>,
-    /// Notes that contain this, and no others.
+    /// Each expected note contains one of these.
     notes: &'static [&'static str],
 }
 
@@ -60,7 +60,11 @@ const CASES: &[Case] = &[
     Case::new("format-G.txt"),
     Case::new("format-T.txt"),
     Case {
-        notes: &["iperf3 says \"interrupt", "1 lines that are damaged", "the intervals add up to"],
+        notes: &[
+            "iperf3 reported \"interrupt",
+            "1 damaged or contradictory lines",
+            "the intervals add up to",
+        ],
         ..Case::new("interrupted.txt")
     },
     Case { intervals: 4..=5, ..Case::new("tcp.json") },
@@ -81,7 +85,7 @@ fn flows(trial: &Trial) -> &[Flow] {
 }
 
 fn pair(name: &str) -> Run {
-    let (stem, ending) = name.rsplit_once('.').expect("a capture's name has an ending");
+    let (stem, ending) = name.rsplit_once('.').expect("file extension");
     import(&[&format!("iperf3/{stem}.server.{ending}"), &format!("iperf3/{stem}.client.{ending}")])
 }
 
@@ -89,9 +93,11 @@ fn check(case: &Case) {
     let Case { name, streams, direction, transport, intervals, notes } = case;
     let run = pair(name);
     assert_eq!(run.trials.len(), 1, "{name}: both ends make one trial: {:?}", run.notes());
-    let WorkloadSource::Told(told) = &run.header.cells[0].sent else { panic!("{name}: nothing was ordered") };
-    assert_eq!((told.streams, told.direction), (Some(*streams), Some(*direction)), "{name}");
-    assert_eq!(told.transport, Some(*transport), "{name}");
+    let WorkloadSource::Told(settings) = &run.header.cells[0].sent else {
+        panic!("{name}: nothing was ordered")
+    };
+    assert_eq!((settings.streams, settings.direction), (Some(*streams), Some(*direction)), "{name}");
+    assert_eq!(settings.transport, Some(*transport), "{name}");
     let flows = flows(&run.trials[0]);
     assert_eq!(flows.len(), *streams as usize * direction.flows().len(), "{name}");
     for flow in flows {
@@ -107,7 +113,7 @@ fn check(case: &Case) {
         if *transport == Transport::Udp {
             assert!(flow.receiver.datagrams().is_some() && flow.sender.datagrams().is_some(), "{name}");
         } else if !name.starts_with("interrupted") {
-            // What was under way when the client stopped looking is all that may be missing.
+            // Only data in flight when the client stopped may be missing.
             let (sent, received) = (flow.sender.bytes().0 as f64, flow.receiver.bytes().0 as f64);
             let buffered = 16e6;
             assert!(
@@ -116,10 +122,10 @@ fn check(case: &Case) {
             );
         }
     }
-    let said = run.notes();
-    assert_eq!(said.len(), notes.len(), "{name}: {said:?}");
+    let logged = run.notes();
+    assert_eq!(logged.len(), notes.len(), "{name}: {logged:?}");
     for note in *notes {
-        assert!(said.iter().any(|said| said.contains(note)), "{name}: {said:?}");
+        assert!(logged.iter().any(|logged| logged.contains(note)), "{name}: {logged:?}");
     }
 }
 
@@ -136,12 +142,12 @@ fn in_order(name: &str, end: &EndSeries) {
 }
 
 #[test]
-fn every_capture_is_one_trial_of_both_its_ends() {
+fn every_capture_is_one_trial_of_both_ends() {
     CASES.iter().for_each(check);
 }
 
 #[test]
-fn text_and_json_of_alike_tests_have_the_same_cell() {
+fn text_and_json_have_the_same_cell() {
     for (text, json) in [("tcp.txt", "tcp.json"), ("bidir.txt", "bidir.json"), ("omit.txt", "omit.json")] {
         let id = |run: &Run| run.header.cells[0].id.clone();
         assert_eq!(id(&pair(text)), id(&pair(json)), "{text}");
@@ -149,7 +155,7 @@ fn text_and_json_of_alike_tests_have_the_same_cell() {
 }
 
 #[test]
-fn what_is_omitted_is_warm_up() {
+fn omitted_period_is_warmup() {
     for name in ["omit-long.txt", "omit-long.json"] {
         let run = pair(name);
         for end in [&flows(&run.trials[0])[0].sender, &flows(&run.trials[0])[0].receiver] {
@@ -161,7 +167,7 @@ fn what_is_omitted_is_warm_up() {
 }
 
 #[test]
-fn a_client_alone_tells_the_receivers_summary_and_a_server_alone_leaves_the_sender_unknown() {
+fn client_log_has_receiver_summary_but_server_log_has_no_sender() {
     for ending in ["txt", "json"] {
         let run = import(&[&format!("iperf3/tcp.client.{ending}")]);
         let flow = &flows(&run.trials[0])[0];
@@ -175,7 +181,7 @@ fn a_client_alone_tells_the_receivers_summary_and_a_server_alone_leaves_the_send
 }
 
 #[test]
-fn a_log_that_holds_the_servers_output_is_one_trial_of_both_ends() {
+fn log_with_server_output_is_one_trial_of_both_ends() {
     for ending in ["txt", "json"] {
         let run = import(&[&format!("iperf3/with-server-output.client.{ending}")]);
         assert_eq!(run.trials.len(), 1, "{ending}: {:?}", run.notes());
@@ -185,28 +191,28 @@ fn a_log_that_holds_the_servers_output_is_one_trial_of_both_ends() {
 }
 
 #[test]
-fn verbose_output_tells_version_time_cpu_and_congestion_control() {
+fn parses_version_time_cpu_and_congestion_of_verbose_output() {
     let run = pair("verbose.txt");
-    let WorkloadSource::Told(told) = &run.header.cells[0].sent else { panic!("nothing was ordered") };
-    assert_eq!((told.tool.as_str(), told.congestion.as_deref()), ("iperf3 3.12", Some("cubic")));
-    assert_eq!(told.message, Some(units::Bytes(131_072)));
+    let WorkloadSource::Told(settings) = &run.header.cells[0].sent else { panic!("no imported settings") };
+    assert_eq!((settings.tool.as_str(), settings.congestion.as_deref()), ("iperf3 3.12", Some("cubic")));
+    assert_eq!(settings.message, Some(units::Bytes(131_072)));
     let trial = &run.trials[0];
     assert_eq!(trial.started.0 % 1000, 0);
     assert!(trial.started.0 > 1_700_000_000_000);
     let ends: Vec<&str> = trial.cpu.threads.iter().map(|thread| thread.end.as_str()).collect();
     assert_eq!(ends, ["client", "server"]);
     let udp = pair("verbose-udp.txt");
-    let WorkloadSource::Told(told) = &udp.header.cells[0].sent else { panic!("nothing was ordered") };
-    assert_eq!(told.rate, Some(units::BitRate(1e7)));
+    let WorkloadSource::Told(settings) = &udp.header.cells[0].sent else { panic!("no imported settings") };
+    assert_eq!(settings.rate, Some(units::BitRate(1e7)));
 }
 
 #[test]
-fn a_thread_at_its_limit_is_a_doubt() {
+fn saturated_thread_is_a_warning() {
     let limited = |percent: &str| {
         let text = std::fs::read_to_string("tests/data/iperf3/verbose.client.txt").expect("a capture");
-        let (before, after) = text.split_once("local/sender ").expect("it tells the sender's time");
+        let (before, after) = text.split_once("local/sender ").expect("sender's CPU time");
         let text = format!("{before}local/sender {percent}{}", &after[after.find('%').expect("a share")..]);
-        let run = crate::imported::import_texts(&[("a.txt", text.as_bytes())]).expect("it is a log");
+        let run = crate::imported::import_texts(&[("a.txt", text.as_bytes())]).expect("a log");
         run.trials[0].doubts.clone()
     };
     assert!(
@@ -216,7 +222,7 @@ fn a_thread_at_its_limit_is_a_doubt() {
 }
 
 #[test]
-fn lost_datagrams_are_those_that_the_receiver_missed() {
+fn lost_datagrams_are_those_missing_at_the_receiver() {
     for name in ["udp-lossy.txt", "udp-lossy.json"] {
         let run = pair(name);
         let flow = &flows(&run.trials[0])[0];
@@ -230,8 +236,8 @@ fn lost_datagrams_are_those_that_the_receiver_missed() {
 }
 
 #[test]
-fn the_rate_is_the_one_that_was_printed() {
-    // Each line of the client's log once more, from what was read of it.
+fn keeps_printed_rates() {
+    // Rebuilds each line of the client's log from the imported data.
     let run = pair("tcp.txt");
     let text = std::fs::read_to_string("tests/data/iperf3/tcp.client.txt").expect("a capture");
     let rows = text.lines().filter(|line| line.ends_with("MBytes       ") || line.ends_with("KBytes       "));
@@ -243,20 +249,20 @@ fn the_rate_is_the_one_that_was_printed() {
 }
 
 #[test]
-fn a_test_that_could_not_connect_is_nothing_to_import() {
+fn rejects_test_that_could_not_connect() {
     for ending in ["txt", "json"] {
         let text = std::fs::read(format!("tests/data/iperf3/refused.client.{ending}")).expect("a capture");
-        let error = crate::imported::import_texts(&[("a.log", &text)]).expect_err("nothing was measured");
+        let error = crate::imported::import_texts(&[("a.log", &text)]).expect_err("nothing measured");
         assert!(error.contains("unable to connect to server"), "{error}");
     }
 }
 
 #[test]
-fn a_stream_of_events_is_the_same_test_as_the_document_of_it() {
+fn event_stream_equals_document() {
     let document = import(&["iperf3/tcp.client.json"]);
     let events = import(&["iperf3/events.json"]);
     assert_eq!(events.trials, document.trials);
-    let text = std::fs::read_to_string("tests/data/iperf3/events.json").expect("it is there");
+    let text = std::fs::read_to_string("tests/data/iperf3/events.json").expect("events file");
     let cut: Vec<&str> = text.lines().take(3).collect();
     let run = crate::imported::import_texts(&[("a.json", cut.join("\n").as_bytes())]).expect("two intervals");
     assert_eq!(flows(&run.trials[0])[0].sender.intervals.len(), 2);
@@ -264,7 +270,7 @@ fn a_stream_of_events_is_the_same_test_as_the_document_of_it() {
 }
 
 #[test]
-fn documents_one_after_another_are_tests_of_their_own() {
+fn consecutive_documents_are_separate_tests() {
     let read = |name: &str| std::fs::read_to_string(format!("tests/data/iperf3/{name}")).expect("a capture");
     let (tcp, udp) = (read("tcp.client.json"), read("udp.client.json"));
     let text = format!("{tcp}{udp}\n## Once more\n```json\n{tcp}```\n");
@@ -274,5 +280,5 @@ fn documents_one_after_another_are_tests_of_their_own() {
     let run =
         crate::imported::import_texts(&[("cut.json", format!("{half}\n{udp}").as_bytes())]).expect("one");
     assert_eq!(run.trials.len(), 1);
-    assert!(run.notes()[0].contains("a JSON document breaks off"), "{:?}", run.notes());
+    assert!(run.notes()[0].contains("truncated JSON document"), "{:?}", run.notes());
 }

@@ -1,5 +1,4 @@
-//! Logs as people have them, imported as the command line does it. What they are and how they were made is told in
-//! tests/data/README.md.
+//! Real-world logs, imported as by the command line. tests/data/README.md describes the files.
 #![expect(clippy::disallowed_methods, reason = "tests read files")]
 
 mod bad_input;

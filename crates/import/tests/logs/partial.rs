@@ -1,16 +1,16 @@
-//! Logs of which parts were left out, and logs behind what other programs put before their lines: what is there counts
-//! for what it is, the summary before rows that are not all there, and what was not read is told.
+//! Incomplete logs, and logs with prefixes from other programs: the existing parts are used, summaries take
+//! precedence over incomplete rows, and notes list what was skipped.
 
 use samples::{ImportedSettings, Trial, WorkloadSource};
 use workload::{Direction, EndSeries, Measurement, Transport};
 
 use crate::imported::{Run, import, import_texts};
 
-/// Settings and results of a trial in words, as far as they are known.
-fn told(run: &Run, trial: &Trial) -> String {
+/// Known settings and results of a trial, as text.
+fn described(run: &Run, trial: &Trial) -> String {
     let cell = run.header.cells.iter().find(|cell| cell.id == trial.cell).expect("its cell");
     let WorkloadSource::Told(ImportedSettings { transport, direction, streams, .. }) = &cell.sent else {
-        panic!("it is imported")
+        panic!("not imported")
     };
     let mut words = vec![match transport {
         Some(Transport::Tcp) => "tcp".to_owned(),
@@ -47,11 +47,11 @@ fn told(run: &Run, trial: &Trial) -> String {
     words.join(" ")
 }
 
-fn all_told(run: &Run) -> Vec<String> {
-    run.trials.iter().map(|trial| told(run, trial)).collect()
+fn all_described(run: &Run) -> Vec<String> {
+    run.trials.iter().map(|trial| described(run, trial)).collect()
 }
 
-/// A file of tests/data/partial, what its tests are, and words of the notes on it.
+/// A file of tests/data/partial with its expected tests and notes.
 struct Case {
     file: &'static str,
     tests: &'static [&'static str],
@@ -62,12 +62,12 @@ const CASES: &[Case] = &[
     Case {
         file: "reverse-rows-left-out.txt",
         tests: &["tcp x4 reverse sent 29.9 Mbit/s received 29.8 Mbit/s retransmits 0 lost 0"],
-        notes: &["so the summary counts"],
+        notes: &["so the summary is used"],
     },
     Case {
         file: "quoted-gap.txt",
         tests: &["tcp x1 forward sent 355 kbit/s retransmits 9 lost 0"],
-        notes: &["so the summary counts", "nobody tells what arrived"],
+        notes: &["so the summary is used", "received bytes are unknown"],
     },
     Case {
         file: "udp-summaries-alone.log",
@@ -83,7 +83,7 @@ const CASES: &[Case] = &[
     Case {
         file: "parallel-rows-left-out.md",
         tests: &["tcp x4 forward sent 70.9 Gbit/s received 70.9 Gbit/s retransmits 8763 lost 0"],
-        notes: &["the summary says 495 GiB in 60.00 s"],
+        notes: &["the summary has 495 GiB in 60.00 s"],
     },
     Case {
         file: "summaries-without-heads.md",
@@ -96,7 +96,7 @@ const CASES: &[Case] = &[
     Case {
         file: "clock-and-summary-disagree.txt",
         tests: &["tcp x1 forward sent 12.7 Gbit/s received 12.7 Gbit/s retransmits 0 lost 0"],
-        notes: &["add up to 36.7 GiB in 30.00 s and the summary says 44.4 GiB in 30.00 s"],
+        notes: &["add up to 36.7 GiB in 30.00 s but the summary has 44.4 GiB in 30.00 s"],
     },
     Case {
         file: "udp-flood.client.txt",
@@ -106,7 +106,7 @@ const CASES: &[Case] = &[
     Case {
         file: "one-interval-left.client.json",
         tests: &["tcp x1 forward sent 23.5 Gbit/s received 23.5 Gbit/s retransmits 0 lost 0"],
-        notes: &["add up to 2.80 GiB in 1.00 s and the summary says 27.4 GiB in 10.00 s"],
+        notes: &["add up to 2.80 GiB in 1.00 s but the summary has 27.4 GiB in 10.00 s"],
     },
     Case {
         file: "sctp.client.txt",
@@ -142,20 +142,20 @@ const CASES: &[Case] = &[
             "- 15 round trips",
             "- mean, Ping (ms) UDP BE1 50000000",
         ],
-        notes: &["while nothing else was sent", "are not read: `VoIP`"],
+        notes: &["while no stream was running", "unsupported series: `VoIP`"],
     },
     Case { file: "flent-http.flent", tests: &["- mean, HTTP latency 1457500"], notes: &[] },
 ];
 
 #[test]
-fn what_is_there_counts_for_what_it_is() {
+fn imports_existing_parts_of_partial_logs() {
     for case in CASES {
         let run = import(&[&format!("partial/{}", case.file)]);
-        let mut told = all_told(&run);
+        let mut described = all_described(&run);
         let mut expected: Vec<String> = case.tests.iter().map(|test| (*test).to_owned()).collect();
-        told.sort();
+        described.sort();
         expected.sort();
-        assert_eq!(told, expected, "{}: {:?}", case.file, run.notes());
+        assert_eq!(described, expected, "{}: {:?}", case.file, run.notes());
         assert_eq!(run.notes().len(), case.notes.len(), "{}: {:?}", case.file, run.notes());
         for words in case.notes {
             assert!(run.notes().iter().any(|note| note.contains(words)), "{words}: {:?}", run.notes());
@@ -163,9 +163,9 @@ fn what_is_there_counts_for_what_it_is() {
     }
 }
 
-/// Texts, what their tests are, and words of the notes on them.
+/// Texts with their expected tests and notes.
 const TEXTS: &[(&str, &[&str], &[&str])] = &[
-    // Receivers' lines of a server whose others were left out, one a test.
+    // Receiver rows of a server log without the others, one per test.
     (
         "[  5]   0.00-10.04  sec  1.10 GBytes   940 Mbits/sec                  receiver\n\
          [  5]   0.00-10.04  sec  1.09 GBytes   930 Mbits/sec                  receiver\n",
@@ -175,7 +175,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         ],
         &[],
     ),
-    // Sums alone, of two tests.
+    // Only sums, of two tests.
     (
         "[SUM]   0.00-10.00  sec  10.0 GBytes  8.59 Gbits/sec  12             sender\n\
          [SUM]   0.00-10.00  sec  9.99 GBytes  8.58 Gbits/sec                  receiver\n\
@@ -187,7 +187,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         ],
         &["only sums", "only sums"],
     ),
-    // One connection of several is left beside the sum of all.
+    // One of several connections next to their sum.
     (
         "$ iperf3 -c 192.0.2.1 -P 8\n\
          [ ID] Interval           Transfer     Bitrate         Retr\n\
@@ -197,9 +197,9 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
          [SUM]   0.00-10.00  sec  10.0 GBytes  8.59 Gbits/sec   92             sender\n\
          [SUM]   0.00-10.00  sec  9.99 GBytes  8.58 Gbits/sec                  receiver\n",
         &["tcp x8 forward sent 8.59 Gbit/s received 8.58 Gbit/s retransmits 92 lost 0"],
-        &["not all connections are there"],
+        &["some connections are missing"],
     ),
-    // Rows of three tests and no line between them.
+    // Adjacent rows of three tests.
     (
         "[  5]   0.00-1.00   sec   112 MBytes   940 Mbits/sec    0   1.00 MBytes\n\
          [  5]   1.00-2.00   sec   112 MBytes   940 Mbits/sec    3   1.00 MBytes\n\
@@ -213,9 +213,9 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
             "tcp x1 forward sent 1.88 Gbit/s received 1.88 Gbit/s retransmits 0 lost 0",
             "tcp x1 forward sent 2.82 Gbit/s retransmits 0 lost 0",
         ],
-        &["no summary", "no summary", "nobody tells"],
+        &["no summary", "no summary", "received bytes are unknown"],
     ),
-    // Rows in the midst of a test without a summary.
+    // Missing rows within a test without summary.
     (
         "Connecting to host 192.0.2.1, port 5201\n\
          [  5] local 192.0.2.2 port 1 connected to 192.0.2.1 port 5201\n\
@@ -224,9 +224,9 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
          [...]\n\
          [  5]   8.00-9.00   sec   112 MBytes   940 Mbits/sec    0   1.00 MBytes\n",
         &["tcp x1 forward sent 940 Mbit/s retransmits 0 lost 0"],
-        &["no summary", "rows are missing, 7.00 s in all", "nobody tells"],
+        &["no summary", "rows are missing, 7.00 s in total", "received bytes are unknown"],
     ),
-    // A segment that was sent again in a row that is not printed.
+    // A retransmit in a missing row.
     (
         "Connecting to host 192.0.2.1, port 5201\n\
          [ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n\
@@ -234,24 +234,24 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
          [ ID] Interval           Transfer     Bitrate         Retr\n\
          [  5]   0.00-1.00   sec   112 MBytes   940 Mbits/sec    5             sender\n",
         &["tcp x1 forward sent 940 Mbit/s retransmits 5 lost 0"],
-        &["nobody tells"],
+        &["received bytes are unknown"],
     ),
-    // A sender of datagrams without heads; its counts fit them.
+    // A datagram sender without headings; the counts fit its datagram size.
     (
         "[  5]   0.00-1.00   sec   129 KBytes  1.05 Mbits/sec  91\n\
          [  5]   1.00-2.00   sec   128 KBytes  1.05 Mbits/sec  90\n",
         &["udp x1 forward sent 1.05 Mbit/s retransmits 0 lost 0"],
-        &["no summary", "nobody tells"],
+        &["no summary", "received bytes are unknown"],
     ),
-    // A whole test beside one of iperf 2.
+    // A complete test next to one of iperf 2.
     (
         "[  3]  0.0-10.0 sec  1.10 GBytes   944 Mbits/sec\n\
          [  5]   0.00-10.00  sec  1.10 GBytes   940 Mbits/sec    0             sender\n\
          [  5]   0.00-10.00  sec  1.09 GBytes   930 Mbits/sec                  receiver\n",
         &["tcp x1 sent 940 Mbit/s received 930 Mbit/s retransmits 0 lost 0"],
-        &["line 1: this is of iperf 2"],
+        &["line 1: skipped output of iperf 2"],
     ),
-    // An SCTP client by its command alone.
+    // An SCTP client, known only from its command.
     (
         "$ iperf3 -c 192.0.2.1 --sctp\n\
          [  5]   0.00-10.00  sec  1.10 GBytes   940 Mbits/sec                  sender\n\
@@ -259,26 +259,26 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         &["- x1 forward sent 940 Mbit/s received 930 Mbit/s retransmits 0 lost 0"],
         &["of SCTP"],
     ),
-    // Another tool's results beside.
+    // Output of another tool.
     (
         "[  5]   0.00-10.00  sec  1.10 GBytes   940 Mbits/sec    0             sender\n\
          5 packets transmitted, 5 received, 0% packet loss, time 4005ms\n\
          rtt min/avg/max/mdev = 0.026/0.036/0.045/0.006 ms\n",
         &["tcp x1 sent 940 Mbit/s retransmits 0 lost 0"],
-        &["lines 2 and 3: these are of ping, which is not read", "nobody tells"],
+        &["lines 2 and 3: skipped output of ping, which is not supported", "received bytes are unknown"],
     ),
 ];
 
 #[test]
-fn other_logs_of_these_kinds_are_read_alike() {
+fn imports_similar_partial_texts() {
     for (text, tests, notes) in TEXTS {
         let run =
             import_texts(&[("a.log", text.as_bytes())]).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let mut told = all_told(&run);
+        let mut described = all_described(&run);
         let mut expected: Vec<String> = tests.iter().map(|test| (*test).to_owned()).collect();
-        told.sort();
+        described.sort();
         expected.sort();
-        assert_eq!(told, expected, "{text}{:?}", run.notes());
+        assert_eq!(described, expected, "{text}{:?}", run.notes());
         assert_eq!(run.notes().len(), notes.len(), "{text}{:?}", run.notes());
         for words in *notes {
             assert!(run.notes().iter().any(|note| note.contains(words)), "{words}: {:?}", run.notes());
@@ -287,43 +287,43 @@ fn other_logs_of_these_kinds_are_read_alike() {
 }
 
 #[test]
-fn what_is_not_read_is_refused_by_its_name() {
+fn rejects_unsupported_logs_by_name() {
     let file = |name: &str| std::fs::read_to_string(format!("tests/data/partial/{name}")).expect("a log");
     for (text, words) in [
-        (file("iperf2-rows.txt"), "lines 1, 2, 3 and 2 more: these are of iperf 2, which is not read"),
-        (file("iperf2-sums.md"), "lines 4, 5 and 6: these are of iperf 2"),
-        ("[  1] 0.0000-10.0130 sec  1.10 GBytes   944 Mbits/sec\n".to_owned(), "line 1: this is of iperf 2"),
+        (file("iperf2-rows.txt"), "lines 1, 2, 3 and 2 more: skipped output of iperf 2, which is not supported"),
+        (file("iperf2-sums.md"), "lines 4, 5 and 6: skipped output of iperf 2"),
+        ("[  1] 0.0000-10.0130 sec  1.10 GBytes   944 Mbits/sec\n".to_owned(), "line 1: skipped output of iperf 2"),
         (
             "[ ID] Interval            Transfer    Bandwidth       Write/Err  Rtry     Cwnd/RTT(var)        NetPwr\n\
              [  1] 0.00-1.00 sec  1.10 GBytes  9.44 Gbits/sec  9000/0          0       1024K/100(10) us  11800\n"
                 .to_owned(),
-            "lines 1 and 2: these are of iperf 2",
+            "lines 1 and 2: skipped output of iperf 2",
         ),
         (
             "20250402013050,10.0.0.1,5001,10.0.0.2,40000,3,0.0-10.0,1180000,944000\n".to_owned(),
-            "line 1: this is of iperf 2",
+            "line 1: skipped output of iperf 2",
         ),
         (
             "{\"streams\": [{\"bits_per_second\": 1}]}\n".to_owned(),
-            "line 1: this JSON document looks like a log",
+            "line 1: skipped: this JSON document looks like a log",
         ),
-        ("{\"start\": {}, \"intervals\": [1,],\n \"end\": {}}\n".to_owned(), "lines 1 to 2: this is no valid JSON"),
+        ("{\"start\": {}, \"intervals\": [1,],\n \"end\": {}}\n".to_owned(), "lines 1 to 2: skipped: invalid JSON"),
         ("5 packets transmitted, 5 received, 0% packet loss, time 4005ms\n".to_owned(), "of ping"),
     ] {
-        let error = import_texts(&[("a.log", text.as_bytes())]).expect_err("nothing is in it");
+        let error = import_texts(&[("a.log", text.as_bytes())]).expect_err("nothing to import");
         assert!(error.starts_with("nothing to import in a.log: ") && error.contains(words), "{error}");
     }
 }
 
-/// How documents stand beside each other, and what they stand in.
+/// Separators between documents, and texts around them.
 #[test]
-fn documents_are_read_whatever_stands_between_them() {
+fn parses_documents_between_any_separators() {
     let read = |name: &str| std::fs::read_to_string(format!("tests/data/iperf3/{name}")).expect("a capture");
     let (one, other) = (read("tcp.client.json"), read("udp.client.json"));
     let of = |text: &str| {
         let run = import_texts(&[("a.json", text.as_bytes())]).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(run.notes(), &[] as &[String]);
-        all_told(&run)
+        all_described(&run)
     };
     let expected = of(&format!("{one}\n{other}\n"));
     assert_eq!(expected.len(), 2);
@@ -351,9 +351,9 @@ fn documents_are_read_whatever_stands_between_them() {
     }
 }
 
-/// Every log behind what mails, containers and journals put before its lines.
+/// Every log with the prefixes of mail, containers and journals.
 #[test]
-fn what_stands_before_lines_changes_nothing() {
+fn line_prefixes_change_nothing() {
     let logs = [
         "iperf3/tcp.client.txt",
         "iperf3/udp-lossy.client.txt",
@@ -387,7 +387,12 @@ fn what_stands_before_lines_changes_nothing() {
                 let lines: String = text.lines().map(|line| format!("{before}{line}{end}")).collect();
                 let run = import_texts(&[("a.log", lines.as_bytes())])
                     .unwrap_or_else(|error| panic!("{name} behind {before}: {error}"));
-                assert_eq!(all_told(&run), all_told(&plain), "{name} behind {before:?}: {:?}", run.notes());
+                assert_eq!(
+                    all_described(&run),
+                    all_described(&plain),
+                    "{name} behind {before:?}: {:?}",
+                    run.notes()
+                );
                 assert_eq!(run.notes(), plain.notes(), "{name} behind {before:?}");
             }
         }
@@ -395,7 +400,7 @@ fn what_stands_before_lines_changes_nothing() {
 }
 
 #[test]
-fn a_balloons_changes_are_nanoseconds_whatever_a_table_beside_them_says() {
+fn balloon_changes_are_nanoseconds_despite_table() {
     let text = "### Current balloon speed\n\n```bash\n\
                 [   19.069262] balloon: hetero size change has taken 10818601803\n\
                 [   21.589000] balloon: size change has taken 13338485865\n```\n\n\
@@ -405,16 +410,16 @@ fn a_balloons_changes_are_nanoseconds_whatever_a_table_beside_them_says() {
                 | 6G      | 13338485865/2.4GHz=5.5577024438s | 1.08G/s |\n";
     let run = import_texts(&[("dmesg.md", text.as_bytes())]).expect("a log");
     assert_eq!(
-        all_told(&run),
+        all_described(&run),
         [
             "- size change 10818601803 size 4294967296 speed 396998371",
             "- size change 13338485865 size 6442450944 speed 482997171"
         ]
     );
     for words in [
-        "4 GiB came at 0.37 GiB/s, not 1.59G/s",
-        "6 GiB came at 0.45 GiB/s, not 1.08G/s",
-        "both begin at 8.2506 s",
+        "rate for 4 GiB is 0.37 GiB/s, not 1.59G/s",
+        "rate for 6 GiB is 0.45 GiB/s, not 1.08G/s",
+        "both start at 8.2506 s",
     ] {
         assert!(run.notes().iter().any(|note| note.contains(words)), "{words}: {:?}", run.notes());
     }

@@ -1,4 +1,4 @@
-//! Write-ups whose numbers stand in tables and lists, from the file to the tests that are found in it.
+//! Published tables and lists, from the file to the imported tests.
 
 use std::convert::Infallible;
 
@@ -11,7 +11,7 @@ fn found(name: &str, text: &str) -> (Vec<ImportedTest>, FileReport) {
         found.push(test);
         Ok(())
     });
-    (found, report.expect("it holds tables"))
+    (found, report.expect("has tables"))
 }
 
 fn values(found: &ImportedTest) -> &[ReportedValue] {
@@ -32,7 +32,7 @@ fn value(found: &ImportedTest, name: &str) -> f64 {
 }
 
 #[test]
-fn the_sweep_of_queues_and_channels_has_a_cell_a_row() {
+fn sweep_of_queues_and_channels_has_one_cell_per_row() {
     let (found, report) = found("queues.md", include_str!("../data/queues-and-channels.md"));
     assert_eq!(found.len(), 21);
     let row = |queues: &str, channels: &str| {
@@ -60,7 +60,7 @@ fn the_sweep_of_queues_and_channels_has_a_cell_a_row() {
 }
 
 #[test]
-fn the_comparison_of_machines_has_throughput_latency_and_percentiles() {
+fn comparison_of_vmms_has_throughput_latency_and_percentiles() {
     let (found, report) = found("vmm.md", include_str!("../data/vmm-comparison.md"));
     let throughput = named(&found, "Aggregate Throughput", "VM-VM");
     assert_eq!((value(throughput, "Throughput"), value(throughput, "Retransmissions")), (10.6e9, 0.0));
@@ -74,14 +74,14 @@ fn the_comparison_of_machines_has_throughput_latency_and_percentiles() {
     );
     assert_eq!(value(percentiles, "p99.9"), 107_800.0);
     assert!(
-        report.table_notes.iter().any(|note| note.contains("`vs BM Overhead` is no number")),
+        report.table_notes.iter().any(|note| note.contains("`vs BM Overhead` is not a valid number")),
         "{:?}",
         report.table_notes
     );
 }
 
 #[test]
-fn lists_of_system_calls_are_those_of_their_configuration_and_end() {
+fn assigns_system_call_lists_to_configuration_and_end() {
     let (found, report) = found("vmm.md", include_str!("../data/vmm-comparison.md"));
     let lists: Vec<&ImportedTest> = found.iter().filter(|found| !found.syscalls.is_empty()).collect();
     assert_eq!(lists.len(), 24);
@@ -100,7 +100,7 @@ fn lists_of_system_calls_are_those_of_their_configuration_and_end() {
 }
 
 #[test]
-fn a_file_cut_anywhere_gives_no_number_that_is_not_in_it() {
+fn truncated_file_yields_only_numbers_in_it() {
     for whole in [include_str!("../data/queues-and-channels.md"), include_str!("../data/vmm-comparison.md")] {
         let (all, _) = found("whole.md", whole);
         for cut in (0..whole.len()).step_by(37).filter(|cut| whole.is_char_boundary(*cut)) {

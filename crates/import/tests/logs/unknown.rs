@@ -1,4 +1,4 @@
-//! What a log tells is kept, a zero too; what it does not tell stays unknown.
+//! Logged values are imported, including zeros; missing ones stay unknown.
 
 use workload::{Measurement, Metric};
 
@@ -29,12 +29,12 @@ iperf Done.
 ";
 
 #[test]
-fn a_path_that_loses_everything_has_a_rate_of_zero() {
+fn path_that_loses_everything_has_a_rate_of_zero() {
     let text = run(ALL_LOST);
     assert_eq!(rate(&text), Some(0.0));
     let Measurement::Stream(stream) = &text.trials[0].measurement else { panic!("a stream") };
-    let told = stream.flows[0].receiver.intervals[0].datagrams.expect("they are told");
-    assert_eq!((told.count, told.lost), (0, 91));
+    let datagrams = stream.flows[0].receiver.intervals[0].datagrams.expect("has datagram counts");
+    assert_eq!((datagrams.count, datagrams.lost), (0, 91));
 
     let json = run(r#"{"start": {"connected": [{"socket": 5, "local_host": "198.18.0.1", "local_port": 1,
         "remote_host": "198.18.0.2", "remote_port": 2}], "connecting_to": {"host": "198.18.0.2", "port": 2},
@@ -47,36 +47,40 @@ fn a_path_that_loses_everything_has_a_rate_of_zero() {
 }
 
 #[test]
-fn a_zero_that_a_client_prints_because_nobody_told_it_is_none() {
+fn ignores_zero_of_client_without_server_results() {
     let stopped = run(&capture("interrupted.client.txt"));
     let Measurement::Stream(stream) = &stopped.trials[0].measurement else { panic!("a stream") };
     assert!(stream.flows[0].receiver.intervals.is_empty());
 }
 
 #[test]
-fn documents_within_documents_are_read_one_level_deep() {
+fn reads_nested_documents_one_level_deep() {
     let deep = 100_000;
     let inner = r#"{"start":{},"end":{}}"#;
     let text =
         r#"{"start":{},"end":{},"server_output_json":"#.repeat(deep) + inner + &"}".repeat(deep) + "\n";
-    let error = import_texts(&[("a.json", text.as_bytes())]).expect_err("nothing is in it");
+    let error = import_texts(&[("a.json", text.as_bytes())]).expect_err("nothing to import");
     assert!(error.contains("nothing to import"), "{error}");
 }
 
 #[test]
-fn without_the_receivers_word_the_rate_is_what_was_sent_and_the_cell_says_so() {
+fn uses_and_labels_sender_rate_without_receiver_log() {
     let text = capture("tcp.client.txt");
     let begun: Vec<&str> = text.lines().take(6).collect();
     let cut_off = run(&(begun.join("\n") + "\n"));
     assert!(rate(&cut_off).is_some_and(|rate| rate > 1e9), "{:?}", rate(&cut_off));
     let cell = &cut_off.header.cells[0];
     assert_eq!(cell.levels["counted"], "sent", "{}", cell.id);
-    assert!(cut_off.notes().iter().any(|note| note.contains("what was sent")), "{:?}", cut_off.notes());
+    assert!(
+        cut_off.notes().iter().any(|note| note.contains("the rate is the sender's")),
+        "{:?}",
+        cut_off.notes()
+    );
     assert!(!run(&text).header.cells[0].levels.contains_key("counted"));
 }
 
 #[test]
-fn one_ends_log_of_both_directions_is_said_to_be_half_of_it() {
+fn labels_one_end_of_a_bidirectional_test_as_half() {
     let half = import(&["iperf3/bidir.server.txt"]);
     assert_eq!(half.header.cells[0].levels["counted"], "received, forward alone");
     let note = half.notes().iter().find(|note| note.contains("client's log is missing"));
@@ -88,24 +92,24 @@ fn one_ends_log_of_both_directions_is_said_to_be_half_of_it() {
 const TABLE: &str = "| Queue | Rate (Gbit/s) |\n| --- | --- |\n| 1 | 5.1 |\n| 2 | 7.3 |\n";
 
 #[test]
-fn tables_are_left_out_only_of_files_that_hold_logs_too() {
+fn skips_tables_only_in_files_with_logs() {
     let log = capture("tcp.client.txt");
     let both = format!("{TABLE}\n{log}");
     for files in [[("t.txt", TABLE), ("l.txt", &both)], [("l.txt", &both), ("t.txt", TABLE)]] {
         let files = files.map(|(name, text)| (name, text.as_bytes()));
         let run = import_texts(&files).expect("a table and a log");
         assert_eq!(run.trials.len(), 3, "two rows and the log");
-        let told: Vec<&String> = run.notes().iter().filter(|note| note.contains("rows of tables")).collect();
-        assert!(matches!(told[..], [note] if note.starts_with("l.txt: 2 rows of tables")), "{told:?}");
+        let notes: Vec<&String> = run.notes().iter().filter(|note| note.contains("table rows")).collect();
+        assert!(matches!(notes[..], [note] if note.starts_with("l.txt: skipped 2 table rows")), "{notes:?}");
     }
 }
 
 #[test]
-fn the_same_file_again_is_noticed() {
+fn notes_identical_files() {
     let log = capture("tcp.client.txt");
     let run = import_texts(&[("a.log", log.as_bytes()), ("b.log", log.as_bytes())]).expect("logs");
     assert!(
-        run.notes().iter().any(|note| note.starts_with("b.log: this is a.log once more")),
+        run.notes().iter().any(|note| note.starts_with("b.log: identical to a.log")),
         "{:?}",
         run.notes()
     );
@@ -117,14 +121,14 @@ fn rows(count: usize) -> String {
 }
 
 #[test]
-fn more_cells_than_anybody_compares_are_refused() {
+fn rejects_too_many_cells() {
     assert_eq!(run(&rows(20_000)).header.cells.len(), 20_000);
     let error = import_texts(&[("a.md", rows(20_001).as_bytes())]).expect_err("one too many");
     assert!(error.contains("more than 20000 different settings"), "{error}");
 }
 
 #[test]
-fn messages_at_a_rate_are_no_ping_pong() {
+fn messages_at_a_rate_are_not_ping_pong() {
     for (file, workload) in [
         ("sockperf-ping-pong.txt", "udp-ping-pong"),
         ("sockperf-tcp-full-rtt.txt", "tcp-under-load"),
@@ -135,18 +139,18 @@ fn messages_at_a_rate_are_no_ping_pong() {
 }
 
 #[test]
-fn a_log_that_names_the_server_alone_is_of_a_client_to_it() {
+fn log_that_names_only_the_server_is_a_clients() {
     assert_eq!(import(&["sockperf-ping-pong.txt"]).header.cells[0].path, "client-to-127.0.0.1");
     assert_eq!(import(&["sockperf-under-load-log.csv"]).header.cells[0].path, "unknown");
 }
 
 #[test]
-fn times_that_are_half_of_what_the_rate_beside_them_says_are_noticed() {
+fn notes_times_that_are_half_of_what_the_rate_implies() {
     let table = |micros: &str| {
         format!("| Case | Latency (us) | Rate (/s) |\n| --- | --- | --- |\n| a | {micros} | 15200 |\n")
     };
-    let told =
+    let is_noted =
         |micros: &str| run(&table(micros)).notes().iter().any(|note| note.contains("half round trips"));
-    assert!(told("32.867"));
-    assert!(!told("65.734"));
+    assert!(is_noted("32.867"));
+    assert!(!is_noted("65.734"));
 }

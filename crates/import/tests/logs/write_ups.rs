@@ -1,4 +1,4 @@
-//! What people publish: logs under headings, among scripts and prose.
+//! Published write-ups: logs under headings, among scripts and prose.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ fn flow<'a>(run: &'a Run, cell: &str) -> &'a Flow {
 }
 
 #[test]
-fn eight_pairs_of_logs_are_eight_cells_of_a_path_and_a_level_each() {
+fn eight_pairs_of_logs_are_eight_cells_with_path_and_level() {
     let run = import(&["vhost-net.md"]);
     assert_eq!((run.trials.len(), run.header.cells.len()), (8, 8));
     assert_eq!(run.notes(), [""; 0]);
@@ -34,7 +34,7 @@ fn eight_pairs_of_logs_are_eight_cells_of_a_path_and_a_level_each() {
             ("vm1-to-vm0", "VM1", "VM0"),
         ]
     );
-    // The summaries that the tools themselves printed.
+    // Summaries printed by the tools.
     for (path, level, rate) in [
         ("host-to-vm", "on", 27.4),
         ("host-to-vm", "off", 16.2),
@@ -51,18 +51,18 @@ fn eight_pairs_of_logs_are_eight_cells_of_a_path_and_a_level_each() {
         assert!((60..=61).contains(&flow.receiver.intervals.len()), "{cell}");
         for end in [&flow.sender, &flow.receiver] {
             let got = end.rate().0 / 1e9;
-            assert!((got / rate - 1.0).abs() < 0.005, "{cell}: {got}, and iperf3 said {rate}");
+            assert!((got / rate - 1.0).abs() < 0.005, "{cell}: {got}, iperf3 printed {rate}");
         }
-        let record = run.header.cells.iter().find(|record| record.id == cell).expect("the cell is there");
+        let record = run.header.cells.iter().find(|record| record.id == cell).expect("cell exists");
         assert_eq!(record.levels, BTreeMap::from([("vhost-net".to_owned(), level.to_owned())]));
     }
     let order: Vec<&str> =
         run.header.cells.iter().take(2).map(|cell| cell.levels["vhost-net"].as_str()).collect();
-    assert_eq!(order, ["off", "on"], "what is off is what the other is compared with");
+    assert_eq!(order, ["off", "on"], "`off` is the reference");
 }
 
 #[test]
-fn the_tail_of_a_log_has_no_absurd_rate() {
+fn last_interval_has_a_plausible_rate() {
     let run = import(&["vhost-net.md"]);
     let receiver = &flow(&run, "host-to-vm/tcp-stream/vhost-net=on").receiver;
     let tail = receiver.intervals.last().expect("a tail");
@@ -71,7 +71,7 @@ fn the_tail_of_a_log_has_no_absurd_rate() {
 }
 
 #[test]
-fn the_jump_of_a_rate_stands_where_it_was_printed() {
+fn rate_shift_is_where_it_was_printed() {
     let run = import(&["vhost-net.md"]);
     let receiver = &flow(&run, "vm1-to-vm0/tcp-stream/vhost-net=off").receiver;
     let at = |second: usize| receiver.intervals[second].rate();
@@ -86,7 +86,7 @@ fn the_jump_of_a_rate_stands_where_it_was_printed() {
 }
 
 #[test]
-fn logs_without_their_connections_are_paired_by_heading_and_received_amount() {
+fn pairs_logs_without_connections_by_heading_and_received_bytes() {
     let run = import(&["vxlan.md"]);
     assert_eq!(run.trials.len(), 1, "{:?}", run.notes());
     let path = &run.header.paths[0];
@@ -97,5 +97,5 @@ fn logs_without_their_connections_are_paired_by_heading_and_received_amount() {
     assert_eq!((flow.sender.intervals.len(), flow.receiver.intervals.len()), (10, 11));
     let rates = [flow.sender.rate().0, flow.receiver.rate().0].map(|rate| (rate / 1e6).round());
     assert_eq!(rates, [911.0, 909.0]);
-    assert_eq!(run.notes(), [""; 0], "its table repeats the logs in words");
+    assert_eq!(run.notes(), [""; 0], "its table only repeats the logs");
 }

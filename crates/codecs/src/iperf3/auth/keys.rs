@@ -1,4 +1,4 @@
-//! The server's pair of keys, from PEM.
+//! The server's RSA key pair, in PEM.
 
 use std::{convert::Infallible, fmt};
 
@@ -14,35 +14,36 @@ use thiserror::Error;
 
 use super::{Entropy, Padding};
 
-/// What a client encrypts with.
+/// Encrypts a client's token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey(RsaPublicKey);
 
-/// What a server decrypts with.
+/// Decrypts tokens at the server.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PrivateKey(RsaPrivateKey);
 
-/// Why a key is of no use.
+/// Key errors.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum KeyError {
-    /// It is no such key in PEM.
-    #[error("this is no RSA {kind} key in PEM without a passphrase: {because}")]
+    /// Not a PEM key of this kind.
+    #[error("not an RSA {kind} key in PEM without a passphrase: {because}")]
     Unreadable {
         /// Public or private.
         kind: &'static str,
-        /// The reader's words.
+        /// The parser's message.
         because: String,
     },
-    /// It cannot hold what is to be encrypted.
-    #[error("name and password are too long for the key: choose a longer key or a shorter password")]
+    /// The key is too short for the credentials.
+    #[error("user name and password are too long for this key; use a longer key or a shorter password")]
     TooLong,
 }
 
 impl PublicKey {
-    /// Reads `-----BEGIN PUBLIC KEY-----` or `-----BEGIN RSA PUBLIC KEY-----`.
+    /// Parses `-----BEGIN PUBLIC KEY-----` or `-----BEGIN RSA PUBLIC KEY-----`.
     ///
     /// # Errors
-    /// When it is neither.
+    ///
+    /// For anything else.
     pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
         RsaPublicKey::from_public_key_pem(pem)
             .or_else(|spki| RsaPublicKey::from_pkcs1_pem(pem).map_err(|_| spki))
@@ -56,7 +57,7 @@ impl PublicKey {
         text: &[u8],
         entropy: Entropy<'_>,
     ) -> Result<Vec<u8>, KeyError> {
-        let random = &mut HandedIn(entropy);
+        let random = &mut CallerRng(entropy);
         match padding {
             Padding::Pkcs1v15 => self.0.encrypt(random, Pkcs1v15Encrypt, text),
             Padding::Oaep => self.0.encrypt(random, Oaep::<Sha1>::new(), text),
@@ -66,10 +67,11 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// Reads `-----BEGIN PRIVATE KEY-----` or `-----BEGIN RSA PRIVATE KEY-----`.
+    /// Parses `-----BEGIN PRIVATE KEY-----` or `-----BEGIN RSA PRIVATE KEY-----`.
     ///
     /// # Errors
-    /// When it is neither, or has a passphrase.
+    ///
+    /// For anything else, or a key with a passphrase.
     pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
         RsaPrivateKey::from_pkcs8_pem(pem)
             .or_else(|pkcs8| RsaPrivateKey::from_pkcs1_pem(pem).map_err(|_| pkcs8))
@@ -77,18 +79,18 @@ impl PrivateKey {
             .map_err(|error| KeyError::Unreadable { kind: "private", because: error.to_string() })
     }
 
-    /// The length of everything that is encrypted for it, in bytes.
+    /// Length of the modulus and of every ciphertext, in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.0.size()
     }
 
-    /// What is not as long as the key is not worth the work.
+    /// A ciphertext of another length is rejected without decryption.
     pub(super) fn decrypt(&self, padding: Padding, secret: &[u8], entropy: Entropy<'_>) -> Option<Vec<u8>> {
         if secret.len() != self.size() {
             return None;
         }
-        let random = &mut HandedIn(entropy);
+        let random = &mut CallerRng(entropy);
         match padding {
             Padding::Pkcs1v15 => self.0.decrypt_blinded(random, Pkcs1v15Encrypt, secret),
             Padding::Oaep => self.0.decrypt_blinded(random, Oaep::<Sha1>::new(), secret),
@@ -103,10 +105,10 @@ impl fmt::Debug for PrivateKey {
     }
 }
 
-/// Randomness that the caller has.
-struct HandedIn<'a>(Entropy<'a>);
+/// The caller's random number generator.
+struct CallerRng<'a>(Entropy<'a>);
 
-impl TryRng for HandedIn<'_> {
+impl TryRng for CallerRng<'_> {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
@@ -127,4 +129,4 @@ impl TryRng for HandedIn<'_> {
     }
 }
 
-impl TryCryptoRng for HandedIn<'_> {}
+impl TryCryptoRng for CallerRng<'_> {}

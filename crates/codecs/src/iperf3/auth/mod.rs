@@ -1,10 +1,10 @@
-//! User authentication: the client encrypts who it is, and when, with the server's public key (iperf_auth.c).
+//! User authentication: the client encrypts its credentials and the time with the server's public key (iperf_auth.c).
 //!
-//! The server's answer to a wrong token must not tell how far it got: PKCS #1 v1.5 padding is rejected implicitly
-//! (draft-irtf-cfrg-rsa-guidance, section 7.2), decryption is blinded, every user is visited, and whatever is wrong
-//! is one refusal. That decryption takes the same time for every token is not promised: its crate, `rsa`, was open to
-//! timing in 0.9 (RUSTSEC-2023-0071) and has been rewritten since, without a final release. A token that is overheard could
-//! be used again until it is too old: a server has to remember those that it has let in.
+//! The reply to an invalid token must be independent of the step that failed. PKCS #1 v1.5 padding is rejected
+//! implicitly (draft-irtf-cfrg-rsa-guidance, section 7.2), decryption is blinded, all users are compared, and there
+//! is one error for every reason. Constant-time decryption is not guaranteed: the `rsa` crate had a timing leak in
+//! 0.9 (RUSTSEC-2023-0071), and its rewrite has no final release yet. A recorded token can be replayed until it
+//! expires, so a server must remember accepted tokens.
 
 mod keys;
 mod users;
@@ -17,69 +17,69 @@ use thiserror::Error;
 pub use keys::{KeyError, PrivateKey, PublicKey};
 pub use users::Users;
 
-/// The clocks of both ends may differ by this many seconds unless the server was told otherwise.
+/// Default limit on clock difference, in seconds.
 pub const DEFAULT_SKEW: i64 = 10;
 
-/// How the secret is padded; both ends must have the same.
+/// Padding of the token; both ends must use the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Padding {
-    /// Until 3.16, and from 3.17 on with `--use-pkcs1-padding`.
+    /// Up to 3.16, and later with `--use-pkcs1-padding`.
     Pkcs1v15,
     /// OAEP with SHA-1, since 3.17.
     Oaep,
 }
 
-/// Who a client is.
+/// A client's credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// The user's name.
+    /// User name.
     pub user: String,
-    /// The user's password.
     pub password: String,
 }
 
-/// Who a client says it is.
+/// Content of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// Name and password.
+    /// User name and password.
     pub credentials: Credentials,
-    /// When it said so, in seconds since 1970 by its clock.
+    /// Client's time in seconds since 1970.
     pub at: i64,
 }
 
-/// Why a client may not run its test. It is told nothing of this.
+/// Why a client was rejected; not sent to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum LoginDenial {
-    /// It sent no token.
-    #[error("the client said nothing of who it is")]
+    /// No token.
+    #[error("the client sent no credentials")]
     Absent,
-    /// Its token cannot be read with this key and padding.
-    #[error("the client's token is not for this server's key, or is padded otherwise")]
+    /// Cannot be decrypted with this key and padding.
+    #[error("the client's token was encrypted for another key or with another padding")]
     Unreadable,
-    /// Its clock and the server's differ by too much, or its token is an old one.
+    /// Clock difference too large, or an old token.
     #[error("the client's token is {seconds} s off; at most {allowed} s are allowed")]
     Skewed {
-        /// The server's clock less the client's.
+        /// The server's time minus the client's.
         seconds: i64,
-        /// The server's threshold.
+        /// The server's limit.
         allowed: i64,
     },
-    /// It has logged in somebody already: whoever overheard it may be using it again.
+    /// Already used for a login, so this may be a replay.
     #[error("the client's token was used before")]
     Replayed,
-    /// Nobody has this name and password.
+    /// No such user and password.
     #[error("no user has this name and password")]
     Unknown,
 }
 
-/// Fills a slice with random bytes that nobody can foresee.
+/// Fills a slice with cryptographically secure random bytes.
 pub type Entropy<'a> = &'a mut dyn FnMut(&mut [u8]);
 
 impl Credentials {
-    /// The token that says who the client is, at this time (seconds since 1970).
+    /// Encrypts the credentials with a timestamp (seconds since 1970).
     ///
     /// # Errors
-    /// When name and password are too long for the key.
+    ///
+    /// If user name and password are too long for the key.
     pub fn token(
         &self,
         key: &PublicKey,
@@ -93,10 +93,11 @@ impl Credentials {
 }
 
 impl Claim {
-    /// What a token says.
+    /// Decrypts a token.
     ///
     /// # Errors
-    /// When it says nothing.
+    ///
+    /// If it cannot be decrypted or parsed.
     pub fn open(
         token: &str,
         key: &PrivateKey,
@@ -108,18 +109,19 @@ impl Claim {
         Self::parse(&text).ok_or(LoginDenial::Unreadable)
     }
 
-    /// Whether a token may be one for this key, by its length: all that can be said without work.
+    /// Whether the token has the right length for this key; a cheap check before decryption.
     #[must_use]
     pub fn may_open(token: &str, key: &PrivateKey) -> bool {
         STANDARD.decode(token).is_ok_and(|secret| secret.len() == key.size())
     }
 
-    /// Whether it may run a test, by the server's clock (seconds since 1970).
+    /// Checks the credentials and the timestamp against the server's time (seconds since 1970).
     ///
     /// # Errors
-    /// When it may not.
+    ///
+    /// If the client must be rejected.
     pub fn judge(&self, users: &Users, now: i64, skew: i64) -> Result<(), LoginDenial> {
-        let known = users.know(&self.credentials);
+        let known = users.contains(&self.credentials);
         let seconds = now.saturating_sub(self.at);
         if seconds.unsigned_abs() > skew.unsigned_abs() {
             return Err(LoginDenial::Skewed { seconds, allowed: skew });

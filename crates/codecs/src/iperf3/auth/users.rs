@@ -1,4 +1,4 @@
-//! The users that a server knows: lines of `user,sha256hex("{user}password")`.
+//! The server's users: lines of `user,sha256hex("{user}password")`.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use sha2::{Digest, Sha256};
 
 use super::Credentials;
 
-/// The users of a credentials file.
+/// Users of a credentials file.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Users(Vec<(String, String)>);
 
 impl Users {
-    /// Reads the file's text. Lines that begin with `#` or have no comma are skipped, as iperf3 does.
+    /// Parses the file. Skips lines that start with `#` or have no comma, as iperf3 does.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -19,14 +19,14 @@ impl Users {
         Self(fields.map(|(user, rest)| (user.to_owned(), first_field(rest).to_owned())).collect())
     }
 
-    /// How many there are.
+    /// Number of users.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Looks at every user, so that the time taken does not tell which one it is.
-    pub(super) fn know(&self, credentials: &Credentials) -> bool {
+    /// Compares with every user, so that the duration does not reveal which one matched.
+    pub(super) fn contains(&self, credentials: &Credentials) -> bool {
         let digest = Sha256::digest(format!("{{{}}}{}", credentials.user, credentials.password));
         let hash = digest.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
         let is = |(user, known): &(String, String)| {
@@ -46,7 +46,7 @@ fn first_field(rest: &str) -> &str {
     rest.split(',').next().unwrap_or_default().trim_end()
 }
 
-/// Equality that takes the same time wherever the first difference is.
+/// Constant-time comparison.
 fn same(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len()
         && left.iter().zip(right).fold(0, |difference, (left, right)| difference | (left ^ right)) == 0

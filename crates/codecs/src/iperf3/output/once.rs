@@ -1,4 +1,4 @@
-//! JSON whose keys come more than once, read as if each came once.
+//! JSON with duplicate keys.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 
 const OTHER_WAY: &str = "_bidir_reverse";
 
-/// A value without a key twice: the first counts, but a second sum is that of the other way.
+/// A value without duplicate keys: the first counts, but a second sum becomes the other direction.
 pub(super) struct Once(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Once {

@@ -1,55 +1,54 @@
-//! What was agreed before the first byte.
+//! Setup of a test.
 
 use serde::{Deserialize, Serialize};
 
 use crate::iperf3::number::{maybe_real, maybe_whole, whole};
 
-/// What was agreed. Absent is what a version does not say, or what a test that failed did not come to.
+/// Setup of a test. Values may be missing in some versions and in failed tests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Start {
-    /// Each data connection, in the order in which they were made.
+    /// Data connections in order of creation.
     pub connected: Vec<ConnectionInfo>,
-    /// `iperf 3.12`.
+    /// E.g. `iperf 3.12`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The machine, as uname tells.
+    /// The host, from uname.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_info: Option<String>,
-    /// When it began.
+    /// Start time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
-    /// The server, at a client.
+    /// The server; written by a client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connecting_to: Option<Endpoint>,
-    /// The client, at a server.
+    /// The client; written by a server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_connection: Option<Endpoint>,
-    /// The test's name.
+    /// The test's cookie.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cookie: Option<String>,
-    /// Largest segment as asked for, in bytes.
+    /// Requested maximum segment size in bytes.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub tcp_mss: Option<i64>,
-    /// Largest segment of the control connection, in bytes.
+    /// Maximum segment size of the control connection in bytes.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub tcp_mss_default: Option<i64>,
-    /// Rate of each stream in bits a second; 0 is without limit.
+    /// Rate per stream in bits per second; 0 is unlimited.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub target_bitrate: Option<i64>,
-    /// Rate of the kernel's pacing in bits a second.
+    /// Kernel pacing rate in bits per second.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub fq_rate: Option<i64>,
-    /// Buffers as asked for, in bytes.
+    /// Requested buffer size in bytes.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub sock_bufsize: Option<i64>,
-    /// The send buffer that the kernel gave.
+    /// Actual send buffer in bytes.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub sndbuf_actual: Option<i64>,
-    /// The receive buffer that the kernel gave.
+    /// Actual receive buffer in bytes.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub rcvbuf_actual: Option<i64>,
-    /// The test's parameters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_start: Option<TestStart>,
 }
@@ -58,7 +57,7 @@ pub struct Start {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConnectionInfo {
-    /// Its socket, by which the measures name it.
+    /// Socket number, used as identifier in measures.
     #[serde(deserialize_with = "whole")]
     pub socket: i64,
     /// This end's address.
@@ -75,12 +74,12 @@ pub struct ConnectionInfo {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Timestamp {
-    /// In words, in UTC.
+    /// Text, in UTC.
     pub time: String,
-    /// In seconds since 1970.
+    /// Seconds since 1970.
     #[serde(deserialize_with = "whole")]
     pub timesecs: i64,
-    /// The same in milliseconds.
+    /// Milliseconds since 1970.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub timemillisecs: Option<i64>,
 }
@@ -94,52 +93,52 @@ pub struct Endpoint {
     pub port: u16,
 }
 
-/// The test's parameters.
+/// Parameters of a test.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TestStart {
     /// `TCP`, `UDP` or `SCTP`.
     pub protocol: String,
-    /// Streams in each direction.
+    /// Streams per direction.
     #[serde(deserialize_with = "whole")]
     pub num_streams: i64,
-    /// Bytes a write, or a datagram.
+    /// Bytes per write or datagram.
     #[serde(deserialize_with = "whole")]
     pub blksize: i64,
-    /// Seconds left out at the start.
+    /// Omitted seconds at the start.
     #[serde(deserialize_with = "whole")]
     pub omit: i64,
-    /// Seconds.
+    /// Duration in seconds.
     #[serde(deserialize_with = "whole")]
     pub duration: i64,
-    /// Bytes that end it.
+    /// Bytes to send, if that ends the test.
     #[serde(deserialize_with = "whole")]
     pub bytes: i64,
-    /// Writes that end it.
+    /// Writes to make, if that ends the test.
     #[serde(deserialize_with = "whole")]
     pub blocks: i64,
-    /// 1 when the server sends.
+    /// 1 if the server sends.
     #[serde(deserialize_with = "whole")]
     pub reverse: i64,
-    /// The IP byte.
+    /// IP TOS byte.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub tos: Option<i64>,
-    /// Rate of each stream in bits a second; 0 is without limit.
+    /// Rate per stream in bits per second; 0 is unlimited.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub target_bitrate: Option<i64>,
-    /// 1 when both send.
+    /// 1 if both ends send.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub bidir: Option<i64>,
-    /// Rate of the kernel's pacing in bits a second.
+    /// Kernel pacing rate in bits per second.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub fqrate: Option<i64>,
-    /// Seconds an interval.
+    /// Interval in seconds.
     #[serde(deserialize_with = "maybe_real", skip_serializing_if = "Option::is_none")]
     pub interval: Option<f64>,
-    /// 1 when UDP is sent with segmentation offload.
+    /// 1 with UDP segmentation offload.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub gso: Option<i64>,
-    /// 1 when UDP is received with receive offload.
+    /// 1 with UDP receive offload.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub gro: Option<i64>,
 }

@@ -1,4 +1,4 @@
-//! What a server accepts (`get_parameters` in iperf_api.c, the limits in iperf.h).
+//! Limits of an iperf3 server (`get_parameters` in iperf_api.c, iperf.h).
 
 use std::ops::RangeInclusive;
 
@@ -7,14 +7,15 @@ use workload::Transport;
 use super::Params;
 use crate::iperf3::ErrorCode;
 
-/// Streams in each direction.
+/// Streams per direction.
 pub(super) const MAX_STREAMS: usize = 128;
 
 impl Params {
-    /// Whether iperf3's server would accept it.
+    /// Checks whether iperf3's server would accept the parameters.
     ///
     /// # Errors
-    /// The number that it would answer otherwise.
+    ///
+    /// The error number that it would send.
     pub fn check(&self) -> Result<(), ErrorCode> {
         if self.sctp {
             return Err(ErrorCode::NO_SCTP);
@@ -44,7 +45,7 @@ impl Params {
         }
     }
 
-    /// A UDP client that leaves the length out has the server read datagrams of any length.
+    /// If a UDP client omits the length, the server accepts datagrams of any length.
     fn lengths(&self) -> RangeInclusive<i64> {
         match self.transport() {
             Transport::Udp if self.len == 0 => 0..=0,
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_out_of_range_are_refused_with_iperf3_s_number() {
+    fn rejects_parameters_out_of_range_with_iperf3s_number() {
         let tcp = Params { tcp: true, time: 10, len: 131_072, ..Params::default() };
         let udp = Params { udp: true, len: 1448, ..Params::default() };
         for (params, code) in [

@@ -1,4 +1,4 @@
-//! The parameters of a test, which the client sends as JSON.
+//! Test parameters, sent by the client as JSON.
 
 mod limits;
 mod translate;
@@ -12,32 +12,30 @@ use super::number::{flag, maybe_whole, whole};
 
 pub use translate::Unsayable;
 
-/// What the client asks for. A field is zero, false or `None` where its key is absent.
+/// Requested test. Missing keys are zero, false or `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Params {
-    /// Over TCP.
     #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub tcp: bool,
-    /// Over UDP.
     #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub udp: bool,
-    /// Over SCTP, which plumb does not have.
+    /// Not supported by plumb.
     #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub sctp: bool,
-    /// `-O`: seconds that do not count at the start.
+    /// `-O`: omitted seconds at the start.
     #[serde(deserialize_with = "whole")]
     pub omit: i64,
     /// `-A n,m`: the server's CPU.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub server_affinity: Option<i64>,
-    /// `-t`: seconds; 0 where bytes or blocks end the test.
+    /// `-t`: seconds; 0 if bytes or blocks end the test.
     #[serde(deserialize_with = "whole")]
     pub time: i64,
-    /// `-n`: bytes over all streams; 0 is without end.
+    /// `-n`: bytes over all streams; 0 is unlimited.
     #[serde(deserialize_with = "whole")]
     pub num: i64,
-    /// `-k`: writes over all streams; 0 is without end.
+    /// `-k`: writes over all streams; 0 is unlimited.
     #[serde(deserialize_with = "whole")]
     pub blockcount: i64,
     /// `-M`, in bytes.
@@ -46,49 +44,49 @@ pub struct Params {
     /// `-N`.
     #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub nodelay: bool,
-    /// `-P`: streams in each direction.
+    /// `-P`: streams per direction.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub parallel: Option<i64>,
     /// `-R`: the server sends.
     #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub reverse: bool,
-    /// `--bidir`: both send.
+    /// `--bidir`: both ends send.
     #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub bidirectional: bool,
     /// `-w`, in bytes.
     #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
     pub window: i64,
-    /// `-l`: bytes a write; a UDP datagram's payload.
+    /// `-l`: bytes per write, or UDP payload.
     #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
     pub len: i64,
-    /// `-b`: bits a second of each stream; 0 is without limit.
+    /// `-b`: bits per second of each stream; 0 is unlimited.
     #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
     pub bandwidth: i64,
-    /// `--fq-rate`: bits a second for the kernel's pacing.
+    /// `--fq-rate`: kernel pacing in bits per second.
     #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
     pub fqrate: i64,
     /// `--pacing-timer`, in microseconds.
     #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
     pub pacing_timer: i64,
-    /// `-b rate/burst`: writes at a time.
+    /// `-b rate/burst`: writes per burst.
     #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
     pub burst: i64,
-    /// `-S`: the IP byte, 0 to 255.
+    /// `-S`: IP TOS byte, 0 to 255.
     #[serde(rename = "TOS", deserialize_with = "whole", skip_serializing_if = "zero")]
     pub tos: i64,
-    /// `-L`: of IPv6.
+    /// `-L`: IPv6 flow label.
     #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
     pub flowlabel: i64,
-    /// `-T`: put before each line.
+    /// `-T`: prefix of each output line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// `--extra-data`: put into the JSON output.
+    /// `--extra-data`: copied to the JSON output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extra_data: Option<String>,
     /// `-C`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
-    /// What the client's sockets have; never known when this is sent.
+    /// Congestion control in use; always missing here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_used: Option<String>,
     #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
@@ -97,60 +95,57 @@ pub struct Params {
     pub udp_counters_64bit: bool,
     #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
     pub repeating_payload: bool,
-    /// `-Z`: senders do not copy.
+    /// `-Z`: zero-copy send.
     #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
     pub zerocopy: bool,
-    /// `--dont-fragment`, of UDP over IPv4.
+    /// `--dont-fragment`, for UDP over IPv4.
     #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
     pub dont_fragment: bool,
-    /// `--skip-rx-copy`: receivers do not copy. Since 3.19.
+    /// `--skip-rx-copy`: receive without copying; since 3.19.
     #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
     pub skip_rx_copy: bool,
-    /// Who it is: see [`super::auth`].
+    /// Credentials: see [`super::auth`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authtoken: Option<String>,
-    /// The client's version of iperf3.
+    /// The client's iperf3 version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_version: Option<String>,
-    /// What one plumb asks of another beyond that; iperf3 does not look at it.
+    /// Extension between plumb instances; iperf3 ignores it.
     #[serde(deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
     pub plumb: Option<Extension>,
 }
 
-/// What iperf3 has no word for. Whoever knows none of it serves the test as iperf3 would.
+/// Settings without equivalent in iperf3. A peer that does not know them runs a normal iperf3 test.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Extension {
-    /// Of this object; 1.
+    /// Version of this object: 1.
     pub version: u32,
-    /// How both ends move bytes.
+    /// I/O mode of both ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// How often the server takes a sample.
+    /// Sampling interval of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Nanos>,
-    /// CPUs of the server's threads: thread n on the one number n, from the start again after the last.
+    /// CPUs of the server's threads, assigned round-robin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<Vec<u32>>,
 }
 
-/// A stream of a test. Both ends number streams in the order in which they are connected: 1, 3, 4, 5 and so on,
-/// for iperf3 never had a 2.
+/// A stream of a test. Both ends number streams in order of connection: 1, 3, 4, 5 and so on; iperf3 skips 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedStream {
-    /// Its number.
     pub id: u32,
-    /// Which way it flows: never `both`. Where both flow, those that the client sends are connected first.
+    /// Never `both`. In a bidirectional test the client's streams are connected first.
     pub direction: Direction,
 }
 
 impl Params {
-    /// Which transport it runs over; TCP where nothing is said.
+    /// The transport; TCP by default.
     #[must_use]
     pub const fn transport(&self) -> Transport {
         if self.udp { Transport::Udp } else { Transport::Tcp }
     }
 
-    /// Which way it flows.
     #[must_use]
     pub const fn direction(&self) -> Direction {
         match (self.bidirectional, self.reverse) {
@@ -160,7 +155,7 @@ impl Params {
         }
     }
 
-    /// Its streams in the order in which they are connected; at most 256.
+    /// Streams in order of connection; at most 256.
     #[must_use]
     pub fn streams(&self) -> Vec<PlannedStream> {
         let parallel = usize::try_from(self.parallel.unwrap_or(1)).unwrap_or(0).min(limits::MAX_STREAMS);
@@ -183,7 +178,7 @@ fn one<S: serde::Serializer>(flag: &bool, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_u8(u8::from(*flag))
 }
 
-/// What a later version says in a way that is unknown here is as if it had not been said.
+/// Ignores a field in the unknown format of a later version.
 fn lenient<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Extension>, D::Error> {
     Value::deserialize(from).map(|value| serde_json::from_value(value).ok())
 }

@@ -1,4 +1,4 @@
-//! Between the parameters and a load.
+//! Conversion between parameters and a load.
 
 use thiserror::Error;
 use units::{BitRate, Bytes, Nanos};
@@ -7,41 +7,42 @@ use workload::{Direction, Mode, SocketSettings, StreamSettings, Transport, Until
 use super::{Extension, Params};
 
 const SECOND: u64 = 1_000_000_000;
-/// Samples of all streams of a test, each a few hundred bytes.
+/// Limit on samples over all streams, a few hundred bytes each.
 const MOST_SAMPLES: u64 = 200_000;
-/// How long a test is taken to last that bytes end.
+/// Assumed duration of a test that is limited by bytes.
 const SUPPOSED: Nanos = Nanos::from_secs(600);
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const LONGEST: Nanos = Nanos::from_secs(60);
 const DAY: Nanos = Nanos::from_secs(86_400);
-/// What iperf3 writes at a time over TCP unless told otherwise.
+/// iperf3's default TCP write size.
 const TCP_LENGTH: u64 = 128 << 10;
-/// A datagram's payload where the client leaves it to the server.
+/// Datagram payload if the client leaves it to the server.
 const UDP_LENGTH: u64 = 1460;
-/// What iperf3 says where nothing else was asked, in microseconds.
+/// iperf3's default in microseconds.
 const PACING_TIMER: i64 = 1000;
 
-/// What an iperf3 server accepts.
-const ALLOWED: &str = "1 to 128 streams of at most 1 MiB a write or 16 to 65507 bytes a datagram, windows of at most \
-                       512 MiB, segments of at most 32767 bytes, a day and a warm-up of ten minutes";
+/// Limits of an iperf3 server.
+const ALLOWED: &str = "1 to 128 streams, up to 1 MiB per write or 16 to 65507 bytes per datagram, windows up to \
+                 512 MiB, segments up to 32767 bytes, up to a day with a warm-up of up to ten minutes";
 
-/// What iperf3's protocol has no word for.
+/// A setting that iperf3's protocol cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("iperf3 cannot be asked for {what} of {value}: choose {allowed}")]
+#[error("iperf3 does not support {what} of {value}; use {allowed}")]
 pub struct Unsayable {
-    /// Which setting.
+    /// The setting.
     pub what: &'static str,
     pub value: String,
-    /// What it may be.
+    /// Allowed values.
     pub allowed: &'static str,
 }
 
 impl Params {
-    /// The parameters of a load, with what one plumb tells another.
+    /// Parameters of a load, with plumb's extension.
     ///
     /// # Errors
-    /// When the warm-up is not whole seconds, there is one although bytes end the load, or a number is beyond
-    /// what an iperf3 server accepts.
+    ///
+    /// If the warm-up is not in whole seconds or is combined with a byte limit, or if a value exceeds the limits of
+    /// an iperf3 server.
     pub fn of(load: &StreamSettings) -> Result<Self, Unsayable> {
         let (time, num) = match load.until {
             Until::Elapsed(time) => (whole(time.0.div_ceil(SECOND)), 0),
@@ -74,14 +75,14 @@ impl Params {
         };
         params.check().map_err(|_| Unsayable {
             what: "a stream",
-            value: format!("{} of {} bytes a message", load.streams, load.message.0),
+            value: format!("{} of {} bytes per message", load.streams, load.message.0),
             allowed: ALLOWED,
         })?;
         Ok(params)
     }
 
-    /// The load that a server runs for them; call it after [`Self::check`]. An interval that nobody asked for is
-    /// a second; a client cannot ask for so short a one that the samples take much memory.
+    /// The load that a server runs; call [`Self::check`] first. The interval is one second by default, and its
+    /// minimum bounds the memory for samples.
     #[must_use]
     pub fn load(&self) -> StreamSettings {
         let transport = self.transport();
@@ -105,7 +106,7 @@ impl Params {
         }
     }
 
-    /// The interval at which all streams together take as many samples as they may.
+    /// The interval at which all streams together take the maximum number of samples.
     fn finest(&self) -> Nanos {
         let time = match self.until(1) {
             Until::Elapsed(time) => Nanos::from_secs(unsigned(self.omit)) + time,
@@ -114,7 +115,7 @@ impl Params {
         Nanos((time.0 / MOST_SAMPLES).saturating_mul(self.streams().len() as u64))
     }
 
-    /// Blocks are as many bytes as they have when all are full. What never ends by itself lasts a day.
+    /// Blocks count as full blocks. An unlimited test lasts a day.
     fn until(&self, length: u64) -> Until {
         match (self.num, self.blockcount) {
             (0, 0) if self.time == 0 => Until::Elapsed(DAY),
@@ -141,7 +142,7 @@ fn omit(load: &StreamSettings) -> Result<i64, Unsayable> {
     let unsayable =
         |allowed: &'static str| Err(Unsayable { what: "a warm-up", value: warmup.to_string(), allowed });
     match load.until {
-        Until::Sent(_) if warmup.0 > 0 => unsayable("none where an amount of bytes ends it"),
+        Until::Sent(_) if warmup.0 > 0 => unsayable("none with a byte limit"),
         _ if !warmup.0.is_multiple_of(SECOND) => unsayable("whole seconds"),
         _ => Ok(whole(warmup.0 / SECOND)),
     }
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_is_the_same_after_it_was_said_and_heard() {
+    fn load_round_trips_through_parameters() {
         let socket = SocketSettings {
             congestion: Some("cubic".into()),
             mss: Some(1200),
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stock_client_leaves_out_is_what_iperf3_takes_it_for() {
+    fn missing_parameters_have_iperf3_defaults() {
         for (json, until, message) in [
             (r#"{"tcp":true,"time":10}"#, Until::Elapsed(Nanos::from_secs(10)), 131_072),
             (r#"{"tcp":true,"time":0,"num":0,"blockcount":0}"#, Until::Elapsed(DAY), 131_072),
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn no_client_can_ask_for_samples_without_end() {
+    fn limits_number_of_samples() {
         for (json, interval) in [
             (r#"{"time":1,"plumb":{"version":1,"interval":1}}"#, SHORTEST),
             (r#"{"time":86400,"parallel":128,"bidirectional":true}"#, Nanos(432_000_000 * 256)),
@@ -226,23 +227,23 @@ mod tests {
     }
 
     #[test]
-    fn what_iperf3_has_no_word_for_is_refused_in_words() {
+    fn rejects_settings_iperf3_cannot_express() {
         let half = Nanos::from_millis(500);
         for (load, words) in [
-            (StreamSettings { warmup: half, ..usual() }, "a warm-up of 500 ms: choose whole seconds"),
+            (StreamSettings { warmup: half, ..usual() }, "a warm-up of 500 ms; use whole seconds"),
             (
                 StreamSettings { warmup: half, until: Until::Sent(Bytes(1)), ..usual() },
-                "a warm-up of 500 ms: choose none where an amount of bytes ends it",
+                "a warm-up of 500 ms; use none with a byte limit",
             ),
             (
                 StreamSettings { streams: 129, ..usual() },
-                "a stream of 129 of 131072 bytes a message: choose 1 to 128 streams of at most 1 MiB a write or 16 \
-                 to 65507 bytes a datagram, windows of at most 512 MiB, segments of at most 32767 bytes, a day and \
-                 a warm-up of ten minutes",
+                "a stream of 129 of 131072 bytes per message; use 1 to 128 streams, up to 1 MiB per write or 16 \
+                 to 65507 bytes per datagram, windows up to 512 MiB, segments up to 32767 bytes, up to a day with \
+                 a warm-up of up to ten minutes",
             ),
         ] {
             let error = Params::of(&load).unwrap_err().to_string();
-            assert_eq!(error, format!("iperf3 cannot be asked for {words}"));
+            assert_eq!(error, format!("iperf3 does not support {words}"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tokens: one of a stock client, and our own.
+//! Tokens of a stock client, and our own.
 
 use crate::iperf3::auth::{Claim, Credentials, KeyError, LoginDenial, Padding, PrivateKey, PublicKey, Users};
 use serde_json::Value;
@@ -23,7 +23,7 @@ fn mario(password: &str) -> Credentials {
     Credentials { user: "mario".to_owned(), password: password.to_owned() }
 }
 
-/// Bytes that anybody can foresee.
+/// Predictable bytes.
 fn counting() -> impl FnMut(&mut [u8]) {
     let mut next = 0u8;
     move |bytes: &mut [u8]| {
@@ -40,7 +40,7 @@ fn captured(name: &str) -> String {
 }
 
 #[test]
-fn a_stock_client_s_token_says_who_it_is_and_when() {
+fn decrypts_token_of_stock_client() {
     for (name, password, verdict) in
         [("auth", "rossi", Ok(())), ("auth-refused", "wrong", Err(LoginDenial::Unknown))]
     {
@@ -52,7 +52,7 @@ fn a_stock_client_s_token_says_who_it_is_and_when() {
 }
 
 #[test]
-fn a_token_of_another_length_than_the_key_is_not_worked_on() {
+fn rejects_token_of_wrong_length_without_decryption() {
     use base64::{Engine, engine::general_purpose::STANDARD};
     let good = mario("rossi").token(&public(), Padding::Oaep, AT, &mut counting()).unwrap();
     let secret = STANDARD.decode(&good).unwrap();
@@ -62,16 +62,12 @@ fn a_token_of_another_length_than_the_key_is_not_worked_on() {
         assert!(!Claim::may_open(token, &private()));
         let mut worked = false;
         let opened = Claim::open(token, &private(), Padding::Oaep, &mut |_| worked = true);
-        assert_eq!(
-            (opened, worked),
-            (Err(LoginDenial::Unreadable), false),
-            "blinding comes before decryption"
-        );
+        assert_eq!((opened, worked), (Err(LoginDenial::Unreadable), false), "blinding precedes decryption");
     }
 }
 
 #[test]
-fn our_own_token_is_opened_again_with_either_padding_and_not_with_the_other() {
+fn own_token_requires_the_same_padding() {
     for (padding, other) in [(Padding::Pkcs1v15, Padding::Oaep), (Padding::Oaep, Padding::Pkcs1v15)] {
         let token = mario("rossi").token(&public(), padding, AT, &mut counting()).unwrap();
         let claim = Claim { credentials: mario("rossi"), at: AT };
@@ -82,7 +78,7 @@ fn our_own_token_is_opened_again_with_either_padding_and_not_with_the_other() {
 }
 
 #[test]
-fn a_token_that_is_too_old_or_too_new_is_refused() {
+fn rejects_tokens_with_skewed_time() {
     let claim = Claim { credentials: mario("rossi"), at: AT };
     for (now, verdict) in [
         (AT - 10, Ok(())),
@@ -96,7 +92,7 @@ fn a_token_that_is_too_old_or_too_new_is_refused() {
 }
 
 #[test]
-fn what_is_no_token_is_unreadable() {
+fn rejects_invalid_tokens() {
     for token in ["", "not base64!", "AAAA", &"A".repeat(344), &"/".repeat(344)] {
         let opened = Claim::open(token, &private(), Padding::Pkcs1v15, &mut counting());
         assert_eq!(opened, Err(LoginDenial::Unreadable), "{token}");
@@ -104,7 +100,7 @@ fn what_is_no_token_is_unreadable() {
 }
 
 #[test]
-fn a_password_that_does_not_fit_the_key_and_keys_that_are_none_are_refused_in_words() {
+fn rejects_long_passwords_and_invalid_keys() {
     let long = mario(&"x".repeat(300)).token(&public(), Padding::Oaep, AT, &mut counting());
     assert_eq!(long, Err(KeyError::TooLong));
     for pem in ["", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"] {
@@ -114,7 +110,7 @@ fn a_password_that_does_not_fit_the_key_and_keys_that_are_none_are_refused_in_wo
 }
 
 #[test]
-fn a_list_of_users_is_read_as_iperf3_reads_it() {
+fn parses_users_like_iperf3() {
     let text = "# mario,1\n\nno comma\nluigi,ab,rest\r\npeach,cd\n";
     assert_eq!(Users::parse(text).count(), 2);
 }

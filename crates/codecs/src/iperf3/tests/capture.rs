@@ -1,9 +1,9 @@
-//! The captures: what passed between a stock client and a stock server, and what both printed.
+//! Captures of a stock client and server with their output.
 
 use crate::iperf3::Cookie;
 use serde_json::Value;
 
-/// What passed, and what both ends printed.
+/// Traffic and the output of both ends.
 pub(super) struct Capture {
     pub(super) name: &'static str,
     pub(super) passed: &'static str,
@@ -11,7 +11,7 @@ pub(super) struct Capture {
     pub(super) server: &'static str,
 }
 
-/// What one end says on the control connection.
+/// A message on the control connection.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Word {
     Cookie(Cookie),
@@ -21,7 +21,7 @@ pub(super) enum Word {
 
 macro_rules! captures {
     ($($name:literal),* $(,)?) => {
-        /// Every capture.
+        /// All captures.
         pub(super) const ALL: &[Capture] = &[$(Capture {
             name: $name,
             passed: include_str!(concat!("../../../tests/captures/iperf3/", $name, ".txt")),
@@ -56,44 +56,44 @@ captures!(
 );
 
 impl Capture {
-    /// The one of this name.
+    /// The capture with this name.
     pub(super) fn named(name: &str) -> &'static Self {
         ALL.iter().find(|capture| capture.name == name).unwrap()
     }
 
-    /// The lines that begin so, without that.
+    /// Lines with this prefix, which is removed.
     pub(super) fn lines(&self, begin: &str) -> Vec<&'static str> {
         self.passed.lines().filter_map(|line| line.strip_prefix(begin)).map(str::trim).collect()
     }
 
-    /// What was read from this side (`>` client, `<` server) of the control connection, read by read.
+    /// Each read from one side (`>` client, `<` server) of the control connection.
     pub(super) fn control(&self, side: char) -> Vec<Vec<u8>> {
         let lines = self.lines(&format!("control {side}"));
         lines.into_iter().filter(|hex| *hex != "end").map(bytes).collect()
     }
 
-    /// What the client said on the control connection.
+    /// The client's messages on the control connection.
     pub(super) fn client_words(&self) -> Vec<Word> {
         words(&self.control('>').concat(), true)
     }
 
-    /// What the server said on the control connection.
+    /// The server's messages on the control connection.
     pub(super) fn server_words(&self) -> Vec<Word> {
         words(&self.control('<').concat(), false)
     }
 
-    /// The JSON that one side sent, in order.
+    /// JSON messages in order.
     pub(super) fn json(words: &[Word]) -> Vec<&Value> {
         words.iter().filter_map(|word| if let Word::Json(json) = word { Some(json) } else { None }).collect()
     }
 }
 
-/// Bytes from hexadecimal.
+/// Parses hexadecimal.
 pub(super) fn bytes(hex: &str) -> Vec<u8> {
     (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
 }
 
-/// The words that one side's bytes are. A zero begins the length of JSON; no state is zero.
+/// Messages in one side's bytes. A zero starts a JSON length, as no state is zero.
 pub(super) fn words(mut bytes: &[u8], of_client: bool) -> Vec<Word> {
     let mut words = Vec::new();
     if let (true, Some((cookie, rest))) = (of_client, bytes.split_first_chunk()) {
@@ -114,7 +114,7 @@ pub(super) fn words(mut bytes: &[u8], of_client: bool) -> Vec<Word> {
     words
 }
 
-/// Whether two values are the same, but for how a number is written and what 3.12 makes of one below zero.
+/// Equality apart from number formats and 3.12's negative numbers.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => close(number(left), number(right)),

@@ -1,4 +1,4 @@
-//! Whatever a peer says, a machine neither panics nor grows nor goes on after its end.
+//! With any input, a machine does not panic, its memory is bounded, and it is silent after the end.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::iperf3::{Cookie, exercise};
 
 proptest! {
     #[test]
-    fn garbage_ends_a_test_and_nothing_else(bytes: Vec<u8>) {
+    fn garbage_only_ends_the_test(bytes: Vec<u8>) {
         exercise::server_control(&bytes);
         exercise::client_control(&bytes);
         exercise::json(&bytes);
@@ -15,7 +15,7 @@ proptest! {
     }
 
     #[test]
-    fn a_capture_with_bytes_changed_ends_a_test_and_nothing_else(
+    fn damaged_capture_only_ends_the_test(
         which in 0..ALL.len(),
         size: u8,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),

@@ -1,4 +1,4 @@
-//! Both ends' machines in the place of iperf3 in every capture: what they say, and what they tell.
+//! Both state machines replace iperf3 in every capture: compares their messages and events.
 
 use crate::iperf3::{Connect, CounterWidth, ErrorCode, Failure, Params, Results, UdpHeader, client, server};
 use proptest::prelude::*;
@@ -9,13 +9,13 @@ use super::capture::{ALL, Capture, Word, bytes, same, words};
 
 const NOW: Nanos = Nanos(0);
 
-/// A client in the place of the captured one: what it said, and the events.
+/// Replaces the captured client; returns its bytes and events.
 fn client(capture: &Capture, cut: &mut impl FnMut(usize) -> usize) -> (Vec<u8>, Vec<client::Event>) {
-    let said = capture.client_words();
-    let Word::Cookie(cookie) = said[0] else { panic!("a client begins with its cookie") };
-    let json = Capture::json(&said);
+    let messages = capture.client_words();
+    let Word::Cookie(cookie) = messages[0] else { panic!("a client starts with its cookie") };
+    let json = Capture::json(&messages);
     let params: Params = json.first().map(|json| read(json)).unwrap_or_default();
-    let interrupted = said.contains(&Word::State(12));
+    let interrupted = messages.contains(&Word::State(12));
     let mut machine = client::Machine::new(&cookie, &params, NOW);
     let (mut sent, mut events) = (Vec::new(), Vec::new());
     let mut settle = |machine: &mut client::Machine| {
@@ -44,24 +44,24 @@ fn client(capture: &Capture, cut: &mut impl FnMut(usize) -> usize) -> (Vec<u8>, 
     (sent, events)
 }
 
-/// A server in the place of the captured one: what it said, and the events.
+/// Replaces the captured server; returns its bytes and events.
 fn server(capture: &Capture, cut: &mut impl FnMut(usize) -> usize) -> (Vec<u8>, Vec<server::Event>) {
-    let said = capture.server_words();
-    let json = Capture::json(&said);
+    let messages = capture.server_words();
+    let json = Capture::json(&messages);
     let mut machine = server::Machine::new(NOW);
     let (mut sent, mut events) = (Vec::new(), Vec::new());
     let mut settle = |machine: &mut server::Machine| {
         sent.extend(machine.poll_transmit().unwrap_or_default());
         while let Some(event) = machine.poll_event() {
             match (&event, json.first()) {
-                (server::Event::Params(_), _) if said.contains(&Word::State(10)) => machine.accept(NOW),
+                (server::Event::Params(_), _) if messages.contains(&Word::State(10)) => machine.accept(NOW),
                 (server::Event::Params(_), _) => machine.refuse(ErrorCode::AUTHORIZATION, 0),
                 (server::Event::TestEnd, Some(results)) => machine.end_test(&read(results), NOW),
                 _ => {}
             }
             events.push(event);
         }
-        if said.contains(&Word::State(1)) {
+        if messages.contains(&Word::State(1)) {
             machine.streams_created(NOW);
         }
         sent.extend(machine.poll_transmit().unwrap_or_default());
@@ -112,7 +112,7 @@ fn assert_same(name: &str, ours: &[Word], theirs: &[Word]) {
 }
 
 #[test]
-fn our_client_says_to_a_stock_server_what_a_stock_client_says() {
+fn client_sends_the_same_as_a_stock_client() {
     for capture in ALL.iter().filter(|capture| ended_well(capture)) {
         let (sent, events) = client(capture, &mut whole);
         assert_same(capture.name, &words(&sent, true), &capture.client_words());
@@ -131,7 +131,7 @@ fn our_client_says_to_a_stock_server_what_a_stock_client_says() {
 }
 
 #[test]
-fn our_server_says_to_a_stock_client_what_a_stock_server_says() {
+fn server_sends_the_same_as_a_stock_server() {
     for capture in ALL.iter().filter(|capture| ended_well(capture)) {
         let (sent, events) = server(capture, &mut whole);
         let [
@@ -144,20 +144,20 @@ fn our_server_says_to_a_stock_client_what_a_stock_server_says() {
             panic!("{}: {events:?}", capture.name)
         };
         assert_same(capture.name, &words(&sent, false), &capture.server_words());
-        let said = capture.client_words();
-        assert!(same(&serde_json::to_value(params).unwrap(), Capture::json(&said)[0]));
-        assert!(same(&serde_json::to_value(results).unwrap(), Capture::json(&said)[1]));
+        let messages = capture.client_words();
+        assert!(same(&serde_json::to_value(params).unwrap(), Capture::json(&messages)[0]));
+        assert!(same(&serde_json::to_value(results).unwrap(), Capture::json(&messages)[1]));
     }
 }
 
 #[test]
-fn a_test_that_failed_fails_for_the_same_reason() {
+fn failed_tests_have_the_same_reason() {
     let closed = |awaited| Failure::Closed { awaited };
     for (name, failure) in [
         ("auth-refused", Failure::Server { code: ErrorCode::AUTHORIZATION, errno: 0 }),
         ("busy", Failure::Busy),
         ("server-interrupted", Failure::ServerTerminated),
-        ("limit-refused", closed("the server's word that all streams stand")),
+        ("limit-refused", closed("the server to confirm all streams")),
     ] {
         let (_, events) = client(Capture::named(name), &mut whole);
         assert_eq!(events.last(), Some(&client::Event::Failed(failure)), "{name}");
@@ -169,15 +169,15 @@ fn a_test_that_failed_fails_for_the_same_reason() {
 }
 
 #[test]
-fn a_stock_client_s_streams_are_those_that_its_parameters_plan() {
+fn stock_client_connects_the_planned_streams() {
     for capture in ALL.iter().filter(|capture| ended_well(capture)) {
-        let said = capture.client_words();
-        let json = Capture::json(&said);
+        let messages = capture.client_words();
+        let json = Capture::json(&messages);
         let planned = read::<Params>(json[0]).streams();
         let ids: Vec<i64> = planned.iter().map(|stream| i64::from(stream.id)).collect();
         let told: Vec<i64> = read::<Results>(json[1]).streams.iter().map(|stream| stream.id).collect();
         assert_eq!(ids, told, "{}", capture.name);
-        let Word::Cookie(cookie) = &said[0] else { panic!("a client begins with its cookie") };
+        let Word::Cookie(cookie) = &messages[0] else { panic!("a client starts with its cookie") };
         let streams = (0..100).flat_map(|n| capture.lines(&format!("stream {n} >"))).map(bytes);
         for stream in streams {
             assert_eq!(stream, cookie.as_bytes(), "{}", capture.name);
@@ -186,7 +186,7 @@ fn a_stock_client_s_streams_are_those_that_its_parameters_plan() {
 }
 
 #[test]
-fn datagrams_of_stock_iperf3_are_read_as_they_were_numbered() {
+fn parses_datagrams_of_stock_iperf3() {
     for (name, width, length) in [
         ("udp", CounterWidth::Bits32, 32768),
         ("udp-parallel", CounterWidth::Bits32, 32768),
@@ -211,9 +211,9 @@ fn datagrams_of_stock_iperf3_are_read_as_they_were_numbered() {
 }
 
 #[test]
-fn who_says_nothing_is_given_up_at_the_deadline_and_not_before() {
+fn silent_peer_fails_exactly_at_the_deadline() {
     let capture = Capture::named("tcp");
-    let Word::Cookie(cookie) = capture.client_words()[0] else { panic!("a client begins with its cookie") };
+    let Word::Cookie(cookie) = capture.client_words()[0] else { panic!("a client starts with its cookie") };
     let mut client = client::Machine::new(&cookie, &Params::default(), Nanos::from_secs(5));
     let mut server = server::Machine::new(Nanos::from_secs(5));
     let (first, second) = (client.deadline().unwrap(), server.deadline().unwrap());
@@ -229,7 +229,7 @@ fn who_says_nothing_is_given_up_at_the_deadline_and_not_before() {
 
 proptest! {
     #[test]
-    fn however_the_bytes_are_cut_the_same_is_said_and_told(
+    fn chunk_boundaries_change_neither_messages_nor_events(
         which in 0..ALL.len(),
         cuts in prop::collection::vec(1..40usize, 1..20),
     ) {

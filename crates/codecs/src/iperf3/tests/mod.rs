@@ -1,4 +1,4 @@
-//! iperf3's protocol against captures of iperf3 3.12, cut in any way, and against garbage.
+//! Tests of iperf3's protocol with captures of iperf3 3.12 in arbitrary chunks, and with garbage.
 
 mod auth;
 mod capture;

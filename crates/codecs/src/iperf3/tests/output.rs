@@ -1,11 +1,11 @@
-//! Everything that iperf3 3.12 printed, in both roles, is read into one structure and written again.
+//! JSON output of iperf3 3.12 in both roles round-trips without loss.
 
 use crate::iperf3::output::Output;
 
 use super::capture::{ALL, Capture, same};
 
 #[test]
-fn nothing_that_iperf3_printed_is_lost() {
+fn iperf3_output_round_trips() {
     for capture in ALL {
         for printed in [capture.client, capture.server] {
             let read = Output::parse(printed).unwrap();
@@ -18,7 +18,7 @@ fn nothing_that_iperf3_printed_is_lost() {
 }
 
 #[test]
-fn the_numbers_stand_where_they_are_looked_for() {
+fn finds_known_numbers() {
     let tcp = Output::parse(Capture::named("tcp").client).unwrap();
     assert_eq!(tcp.start.test_start.unwrap().protocol, "TCP");
     assert_eq!(tcp.end.sum_sent.unwrap().bytes, 2_914_910_208);
@@ -32,7 +32,7 @@ fn the_numbers_stand_where_they_are_looked_for() {
 }
 
 #[test]
-fn a_key_that_comes_twice_counts_once_and_a_second_sum_is_the_other_way_s() {
+fn resolves_duplicate_keys_and_second_sums() {
     let json = r#"{"start":{"sock_bufsize":1,"sock_bufsize":2},
         "intervals":[{"streams":[],"sum":{"bytes":3,"sender":true},"sum":{"bytes":4,"sender":false}}],
         "end":{"sum_sent":{"bytes":5},"sum_sent":{"bytes":6}}}"#;

@@ -1,4 +1,4 @@
-//! What one JSON document, or a series of events, says of one test. Must not know how either is parsed.
+//! One test from a JSON document or a series of events, after parsing.
 
 use std::ops::RangeInclusive;
 
@@ -17,15 +17,15 @@ use crate::{
     series::{MOST, Series},
 };
 
-/// iperf3 makes 128 connections in each direction at most.
+/// iperf3's limit is 128 connections per direction.
 const MOST_STREAMS: usize = 256;
-/// Clocks of neighbouring intervals may overlap by this.
+/// Tolerated overlap of neighbouring intervals.
 const OVERLAP: Nanos = Nanos(11_000_000);
-/// A time or a number of bytes beyond these is damage: 30 years, an exabyte.
+/// Larger values are damage: 30 years, an exabyte.
 const LONGEST: f64 = 1e9;
 const MOST_BYTES: i64 = 1 << 60;
 
-/// A test that is being read.
+/// The current test.
 #[derive(Debug, Clone)]
 pub(super) struct Reading {
     start: Start,
@@ -36,17 +36,17 @@ pub(super) struct Reading {
     damaged: u64,
 }
 
-/// What was seen of one connection.
+/// State of one connection.
 #[derive(Debug, Clone)]
 struct ConnectionState {
     socket: i64,
     sends: Option<bool>,
     series: Series,
-    /// Where the clock was set back to zero, after what `-O` leaves out.
+    /// Time at which the clock was reset, after the `-O` period.
     zero: Nanos,
 }
 
-/// What the summary says of one connection.
+/// Summary of one connection.
 #[derive(Clone, Copy)]
 struct Summaries {
     sends: bool,
@@ -54,7 +54,6 @@ struct Summaries {
     other: Option<Interval>,
 }
 
-/// What came of it.
 pub(super) struct Outcome {
     pub(super) found: Option<ImportedTest>,
     pub(super) notes: Vec<String>,
@@ -70,7 +69,7 @@ impl Reading {
         Self { start, end, streams: Vec::new(), cursor: 0, kept: 0, damaged: 0 }
     }
 
-    /// Takes an interval of all connections.
+    /// Adds an interval of all connections.
     pub(super) fn interval(&mut self, written: &Written) {
         for measure in &written.streams {
             match interval(measure) {
@@ -82,27 +81,27 @@ impl Reading {
     }
 
     fn keep(&mut self, measure: &Measure, mut interval: Interval) {
-        let Some(seen) = self.seen(measure.socket.unwrap_or(0)) else {
+        let Some(connection) = self.connection(measure.socket.unwrap_or(0)) else {
             self.damaged += 1;
             return;
         };
-        seen.sends = seen.sends.or(measure.sender);
-        if !interval.warmup && seen.series.ends_in_warmup() && seen.zero == Nanos(0) {
-            // 3.12 may take the time from before what `-O` leaves out, and the bytes from after it.
+        connection.sends = connection.sends.or(measure.sender);
+        if !interval.warmup && connection.series.ends_in_warmup() && connection.zero == Nanos(0) {
+            // 3.12 may start the time before the `-O` period ends, but the bytes after it.
             let contradicts = (interval.end - interval.start).seconds() < measure.seconds * 0.9;
             interval.start = if contradicts { Nanos(0) } else { interval.start };
         }
-        let begins = interval.start < OVERLAP && !interval.warmup && seen.series.ends_in_warmup();
-        if begins && seen.zero == Nanos(0) {
-            seen.zero = seen.series.end().unwrap_or_default();
+        let begins = interval.start < OVERLAP && !interval.warmup && connection.series.ends_in_warmup();
+        if begins && connection.zero == Nanos(0) {
+            connection.zero = connection.series.end().unwrap_or_default();
         }
-        interval.start = interval.start + seen.zero;
-        interval.end = interval.end + seen.zero;
-        if seen.series.end().is_some_and(|end| interval.start + OVERLAP < end) {
+        interval.start = interval.start + connection.zero;
+        interval.end = interval.end + connection.zero;
+        if connection.series.end().is_some_and(|end| interval.start + OVERLAP < end) {
             self.damaged += 1;
             return;
         }
-        seen.series.push(interval);
+        connection.series.push(interval);
         self.kept += 1;
         if self.kept > MOST {
             self.halve();
@@ -110,19 +109,19 @@ impl Reading {
     }
 
     fn halve(&mut self) {
-        self.streams.iter_mut().for_each(|seen| seen.series.halve());
-        self.kept = self.streams.iter().map(|seen| seen.series.len()).sum();
+        self.streams.iter_mut().for_each(|connection| connection.series.halve());
+        self.kept = self.streams.iter().map(|connection| connection.series.len()).sum();
         if self.kept > MOST {
-            // Pieces that do not join: no log of a test looks like this, and each more would halve all of them again.
+            // Intervals that cannot be joined are no test log, and each more would repeat this search.
             self.damaged += self.kept as u64;
             self.streams.clear();
             self.kept = 0;
         }
     }
 
-    fn seen(&mut self, socket: i64) -> Option<&mut ConnectionState> {
+    fn connection(&mut self, socket: i64) -> Option<&mut ConnectionState> {
         let next = (self.cursor + 1) % self.streams.len().max(1);
-        let is = |seen: &ConnectionState| seen.socket == socket;
+        let is = |connection: &ConnectionState| connection.socket == socket;
         let known = if self.streams.get(next).is_some_and(is) {
             Some(next)
         } else {
@@ -144,61 +143,60 @@ impl Reading {
         self.streams.get_mut(self.cursor)
     }
 
-    /// What it comes to, with its summary.
+    /// Completes the test with its summary.
     pub(super) fn finish(mut self, summary: &Summary, lines: RangeInclusive<u64>) -> Outcome {
         let mut notes = Vec::new();
         if self.damaged > 0 {
-            notes.push(format!(
-                "{} measures contradict themselves or each other and were left out",
-                self.damaged
-            ));
+            notes.push(format!("skipped {} contradictory intervals", self.damaged));
         }
         let mut ends = summary.streams.clone().unwrap_or_default();
         let by_sums = ends.is_empty() && self.take_sums(summary, &mut ends);
         if by_sums {
-            notes.push("only sums over all connections are there, read as one connection".to_owned());
+            notes.push("only sums over all connections exist; read as one connection".to_owned());
         }
         if self.streams.is_empty() {
-            // `-i 0` has a summary alone.
+            // `-i 0` prints only a summary.
             let sockets = ends
                 .iter()
                 .filter_map(|end| [end.sender, end.receiver, end.udp].iter().flatten().next()?.socket);
             for socket in sockets {
-                self.seen(socket);
+                self.connection(socket);
             }
         }
-        let strides = self.streams.iter().map(|seen| seen.series.stride()).max();
+        let strides = self.streams.iter().map(|connection| connection.series.stride()).max();
         if let Some(stride) = strides.filter(|stride| *stride > 1) {
-            notes.push(format!("the series is long; {stride} intervals each were added up to one"));
+            notes.push(format!("the series is long; groups of {stride} intervals were merged"));
         }
         let (streams, agreements) = self.streams(&ends, summary);
         notes.extend(Agreement::note(&agreements));
         if streams.is_empty() {
-            notes.push("a test of iperf3 without any interval was left out".to_owned());
+            notes.push("skipped an iperf3 test without intervals".to_owned());
             return Outcome { found: None, notes };
         }
         if ends.is_empty() {
-            notes.push("this test has no summary, it was cut off; what is there is kept".to_owned());
+            notes.push(
+                "this test has no summary: it was cut off; the intervals before that are used".to_owned(),
+            );
         }
         let test = self.start.test_start.as_ref();
         if let Some(test) = test.filter(|test| !matches!(test.protocol.as_str(), "TCP" | "UDP" | "")) {
-            notes.push(format!("this test is of {}; its transport is left open", test.protocol));
+            notes.push(format!("this test uses {}; its transport is unknown", test.protocol));
         }
         let mut found = self.log(summary, streams, lines).into_found();
         if by_sums {
-            found.told.streams =
+            found.settings.streams =
                 test.and_then(|test| u32::try_from(test.num_streams).ok()).filter(|it| *it > 0);
         }
         Outcome { found: Some(found), notes }
     }
 
-    /// Takes the sums of a one-way test for its only connection, where the summary has no more than those.
+    /// Uses the sums of a one-way test as its only connection if the summary has nothing else.
     fn take_sums(&mut self, summary: &Summary, ends: &mut Vec<EndStream>) -> bool {
         let both_ways = self.start.test_start.as_ref().is_some_and(|test| test.bidir == Some(1));
         if both_ways || summary.sum_sent.or(summary.sum_received).or(summary.sum).is_none() {
             return false;
         }
-        let socket = self.streams.first().map_or(0, |seen| seen.socket);
+        let socket = self.streams.first().map_or(0, |connection| connection.socket);
         let of = |sum: Option<Measure>| sum.map(|sum| Measure { socket: Some(socket), ..sum });
         let is_udp = summary.sum.is_some_and(|sum| sum.lost_packets.is_some());
         let (sender, receiver) = (of(summary.sum_sent), of(summary.sum_received));
@@ -215,54 +213,66 @@ impl Reading {
         !alone
     }
 
-    /// Every connection. Where the intervals of one are not what its summary sums up, the summaries count.
+    /// Builds all connections. If the intervals of any disagree with its summary, summaries are used.
     fn streams(&mut self, ends: &[EndStream], summary: &Summary) -> (Vec<Stream>, Vec<Agreement>) {
-        let seen = std::mem::take(&mut self.streams);
-        let told: Vec<Summaries> = seen.iter().map(|seen| self.summaries(seen, ends)).collect();
-        let agreement =
-            |(seen, told): (&ConnectionState, &Summaries)| Agreement::of(&seen.series, told.own.as_ref()?);
-        let agreements: Vec<Agreement> = seen.iter().zip(&told).filter_map(agreement).collect();
+        let connection = std::mem::take(&mut self.streams);
+        let summaries: Vec<Summaries> =
+            connection.iter().map(|connection| self.summaries(connection, ends)).collect();
+        let agreement = |(connection, summaries): (&ConnectionState, &Summaries)| {
+            Agreement::of(&connection.series, summaries.own.as_ref()?)
+        };
+        let agreements: Vec<Agreement> = connection.iter().zip(&summaries).filter_map(agreement).collect();
         let by_summary = agreements.iter().any(Agreement::is_broken);
-        let streams =
-            seen.into_iter().zip(told).map(|(seen, told)| self.stream(seen, told, by_summary, summary));
+        let streams = connection
+            .into_iter()
+            .zip(summaries)
+            .map(|(connection, summaries)| self.stream(connection, summaries, by_summary, summary));
         let carries = |stream: &Stream| !stream.own.is_empty() || stream.other.is_some();
         (streams.filter(carries).collect(), agreements)
     }
 
-    /// What the summary says of a connection at both its ends.
-    fn summaries(&self, seen: &ConnectionState, ends: &[EndStream]) -> Summaries {
-        let of = |measure: &&Measure| measure.socket == Some(seen.socket);
+    /// Summary of a connection at both ends.
+    fn summaries(&self, connection: &ConnectionState, ends: &[EndStream]) -> Summaries {
+        let of = |measure: &&Measure| measure.socket == Some(connection.socket);
         let find = |pick: fn(&EndStream) -> Option<&Measure>| ends.iter().filter_map(pick).find(of);
         let sender = find(|end| end.sender.as_ref());
         let receiver = find(|end| end.receiver.as_ref());
         let udp = find(|end| end.udp.as_ref());
-        let sends =
-            seen.sends.or_else(|| sender.and_then(|it| it.sender)).unwrap_or_else(|| self.usually_sends());
+        let sends = connection
+            .sends
+            .or_else(|| sender.and_then(|it| it.sender))
+            .unwrap_or_else(|| self.usually_sends());
         let summary_of = |sent: bool| match (sent, udp) {
             (true, Some(udp)) => interval(udp).map(|it| Interval { datagrams: sent_of(udp), ..it }),
             (false, Some(udp)) => self.received_of(udp),
             (true, None) => sender.and_then(interval),
             (false, None) => receiver.and_then(interval),
         };
-        // No byte is what a client prints that never heard from its server, too; datagrams that were lost are told.
+        // A client that got no server results also prints zero bytes; lost datagrams show that it did.
         let carried = |it: &Interval| it.bytes.0 > 0 || it.datagrams.is_some_and(|it| it.lost > 0);
         Summaries { sends, own: summary_of(sends).filter(carried), other: summary_of(!sends).filter(carried) }
     }
 
-    fn stream(&self, seen: ConnectionState, told: Summaries, by_summary: bool, summary: &Summary) -> Stream {
-        let mut own = seen.series.into_intervals();
-        if own.is_empty() || (by_summary && told.own.is_some()) {
-            own = told.own.into_iter().collect();
+    fn stream(
+        &self,
+        connection: ConnectionState,
+        summaries: Summaries,
+        by_summary: bool,
+        summary: &Summary,
+    ) -> Stream {
+        let mut own = connection.series.into_intervals();
+        if own.is_empty() || (by_summary && summaries.own.is_some()) {
+            own = summaries.own.into_iter().collect();
         }
-        let connected = self.start.connected.iter().find(|it| it.socket == seen.socket);
+        let connected = self.start.connected.iter().find(|it| it.socket == connection.socket);
         Stream {
-            sends: told.sends,
+            sends: summaries.sends,
             local: connected.map(|it| format!("{}:{}", it.local_host, it.local_port)),
             remote: connected.map(|it| format!("{}:{}", it.remote_host, it.remote_port)),
             own,
-            // A server does not wait for what the client says in the end.
-            other: told.other.filter(|_| self.end != Some(End::Server)),
-            socket: self.socket(told.sends, summary),
+            // A server does not wait for the client's results.
+            other: summaries.other.filter(|_| self.end != Some(End::Server)),
+            socket: self.socket(summaries.sends, summary),
         }
     }
 
@@ -280,13 +290,13 @@ impl Reading {
         }
     }
 
-    /// Before 3.7 nothing says of a single connection whether this end sends it.
+    /// Before 3.7 connections have no `sender` field.
     fn usually_sends(&self) -> bool {
         let reverse = self.start.test_start.as_ref().is_some_and(|test| test.reverse == 1);
         (self.end != Some(End::Server)) != reverse
     }
 
-    /// What arrived: datagrams are of one size.
+    /// Received bytes, computed from the constant datagram size.
     fn received_of(&self, udp: &Measure) -> Option<Interval> {
         let sent = interval(udp)?;
         let (packets, lost) = (udp.packets?.max(0), udp.lost_packets?.max(0));
@@ -334,7 +344,7 @@ impl Reading {
     }
 }
 
-/// A measure as an interval; `None` where its numbers make no sense.
+/// A measure as an interval; `None` for values out of range.
 fn interval(measure: &Measure) -> Option<Interval> {
     let sensible = |seconds: f64| seconds.is_finite() && (0.0..LONGEST).contains(&seconds);
     let nanos = |seconds: f64| Nanos((seconds * 1e9).round() as u64);

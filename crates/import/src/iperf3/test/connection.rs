@@ -1,4 +1,4 @@
-//! What a log says of one connection, row by row. Must not know which rows are its own.
+//! Accumulates the rows of one connection.
 
 use units::{Bytes, Nanos};
 use workload::{DatagramSample, Interval, SocketFacts, TcpSample};
@@ -13,7 +13,7 @@ use crate::{
     series::Series,
 };
 
-/// What a log says of one connection.
+/// Rows of one connection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Connection {
     pub(super) id: u32,
@@ -21,18 +21,18 @@ pub(super) struct Connection {
     pub(super) local: Option<String>,
     pub(super) remote: Option<String>,
     pub(super) series: Series,
-    /// Where the clock was set back to zero, after what `-O` leaves out.
+    /// Time at which the clock was reset, after the `-O` period.
     pub(super) zero: Nanos,
-    /// Whether this end sends, where its columns tell.
+    /// Whether this end sends, if its columns show it.
     pub(super) sends: Option<bool>,
     pub(super) of_sender: Option<Interval>,
     pub(super) of_receiver: Option<Interval>,
-    /// Whether the summary had these rows, also where they tell of nothing.
+    /// Whether the summary had these rows, even with no data.
     pub(super) has_sender_row: bool,
     pub(super) has_receiver_row: bool,
-    /// A row of a summary without a word.
+    /// A plain summary row.
     pub(super) plain: Option<Interval>,
-    /// Bytes a datagram of the last interval but one, and of the last, at a UDP sender.
+    /// Bytes per datagram in the last two intervals, at a UDP sender.
     pub(super) sizes: [Option<f64>; 2],
 }
 
@@ -41,8 +41,8 @@ impl Connection {
         self.series.len() > 0 || self.of_sender.is_some() || self.of_receiver.is_some()
     }
 
-    /// A count of datagrams is the last number of a line, so that nothing shows when its end is missing, but that
-    /// datagrams are all of one size.
+    /// Drops the last interval if its datagram count was cut off. The count ends the line, so only a changed datagram
+    /// size shows the damage.
     pub(super) fn drop_cut_number(&mut self) {
         let [before, last] = self.sizes;
         let Some(last) = last else { return };
@@ -52,23 +52,23 @@ impl Connection {
         }
     }
 
-    /// What this end's summary says, and the other's.
+    /// Summaries of this end and the other.
     fn summaries(&self, sends: bool) -> (Option<Interval>, Option<Interval>) {
         if sends { (self.of_sender, self.of_receiver) } else { (self.of_receiver, self.of_sender) }
     }
 
-    /// How this end's intervals agree with its summary, of a test that has intervals; `None` without a summary.
+    /// How this end's intervals agree with its summary; `None` without a summary.
     pub(super) fn agreement(&self, sends: bool) -> Option<Agreement> {
         let summary = self.summaries(sends).0?;
         Agreement::of(&self.series, &summary).or_else(|| Some(Agreement::of_summary_alone(&summary)))
     }
 
-    /// The time within the series of which no interval tells.
+    /// Time within the series that no interval covers.
     pub(super) fn gaps(&self) -> Nanos {
         agreement::gaps(&self.series)
     }
 
-    /// The stream; with `by_summary` its intervals give way to the summary.
+    /// The stream; with `by_summary`, the summary replaces the intervals.
     pub(super) fn into_stream(
         self,
         sends: bool,
@@ -80,7 +80,7 @@ impl Connection {
         let mut own = self.series.into_intervals();
         match summary {
             Some(summary) if own.is_empty() || by_summary => own = vec![summary],
-            Some(summary) => agreement::add_what_the_summary_counts_alone(&mut own, &summary),
+            Some(summary) => agreement::add_counts_of_summary(&mut own, &summary),
             None => {}
         }
         let congestion = if sends { congestion.clone() } else { None };
@@ -90,7 +90,7 @@ impl Connection {
     }
 }
 
-/// The interval of a row; `None` where its numbers contradict each other.
+/// Interval of a row; `None` for contradictory numbers.
 pub(super) fn interval(row: &Row, rest: Rest) -> Option<Interval> {
     let carried = bytes::of(row)?;
     let tcp = match rest {
@@ -111,21 +111,21 @@ pub(super) fn interval(row: &Row, rest: Rest) -> Option<Interval> {
     Some(Interval { start: row.start, end, bytes: carried.bytes, warmup: row.omitted, tcp, datagrams })
 }
 
-/// The first interval after what `-O` leaves out, at an end that took its time from before that and its bytes from
-/// after it (3.12): it goes from zero to its end, and its rate is meaningless.
+/// The first interval after the `-O` period in iperf3 3.12, whose time starts before the clock reset and whose bytes
+/// start after it. It spans zero to its end; its printed rate is invalid.
 pub(super) fn since_zero(row: &Row, rest: Rest) -> Option<Interval> {
     let elapsed = row.end.seconds();
     let rate = Figure { value: row.transfer.value * 8.0 / elapsed.max(0.01), within: 0.0 };
     interval(&Row { start: Nanos(0), rate, ..row.clone() }, rest)
 }
 
-/// Bytes a datagram of a sender's interval.
+/// Bytes per datagram in a sender's interval.
 pub(super) fn size(interval: &Interval, rest: Rest) -> Option<f64> {
     let Rest::Sent { datagrams } = rest else { return None };
     (interval.bytes.0 > 0).then(|| interval.bytes.0 as f64 / datagrams as f64)
 }
 
-/// What arrived of what was sent: datagrams are of one size.
+/// Received part of a sender's interval: datagrams have equal size.
 pub(super) fn without_the_lost(sent: Interval) -> Interval {
     let Some(datagrams) = sent.datagrams else { return sent };
     let all = datagrams.count as f64 + datagrams.lost.max(0) as f64;

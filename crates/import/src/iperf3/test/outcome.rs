@@ -1,5 +1,4 @@
-//! What a test comes to when its log has ended: whose it is, who sends, and what is missing.
-//! Must not know rows.
+//! Completes a test at the end of its log: end, direction, and notes on missing data.
 
 use workload::{Interval, Transport};
 
@@ -9,19 +8,17 @@ use crate::{
     iperf3::{agreement::Agreement, log::Log, messages::Protocol, time},
 };
 
-/// By what share a sum is more than what rounding makes of its parts.
+/// Sums that exceed their parts by more than this share are not explained by rounding.
 const MORE: f64 = 0.03;
 
-/// What came of a test.
+/// A completed test.
 pub(in crate::iperf3) struct Outcome {
-    /// The test, if anything of it was whole.
+    /// The test, if any part was usable.
     pub(in crate::iperf3) found: Option<ImportedTest>,
-    /// What is missing.
     pub(in crate::iperf3) notes: Vec<String>,
 }
 
 impl Test {
-    /// What it comes to.
     pub(in crate::iperf3) fn finish(mut self) -> Outcome {
         let mut notes = Vec::new();
         let place = place(self.first, self.last);
@@ -31,52 +28,57 @@ impl Test {
         let listed = u32::try_from(self.streams.len()).ok().filter(|listed| *listed > 0);
         self.streams.retain(Connection::has_anything);
         let only_sums = self.streams.is_empty() && self.sums.iter().any(Connection::has_anything);
-        let by_sums = only_sums || self.sums_tell_more();
+        let by_sums = only_sums || self.sums_exceed_parts();
         if by_sums {
-            let what =
-                if only_sums { "only sums over all connections are" } else { "not all connections are" };
-            notes.push(format!("{place}: {what} there, so their sum is read as one connection"));
+            let what = if only_sums {
+                "only sums over all connections exist"
+            } else {
+                "some connections are missing"
+            };
+            notes.push(format!("{place}: {what}, so their sum is read as one connection"));
             self.streams =
                 std::mem::take(&mut self.sums).into_iter().filter(Connection::has_anything).collect();
         }
         if self.damaged.count > 0 {
             let Gaps { first, count } = self.damaged;
-            notes.push(format!("{place}: {count} lines that are damaged, or that contradict others, were left out; the first is line {first}"));
+            notes.push(format!(
+                "{place}: skipped {count} damaged or contradictory lines, the first at line {first}"
+            ));
         }
         let failure = self.failure.as_ref().map(|why| format!(", iperf3 says \"{why}\"")).unwrap_or_default();
         if self.streams.is_empty() {
-            notes.push(format!("{place}: a test of iperf3 without any interval was left out{failure}"));
+            notes.push(format!("{place}: skipped an iperf3 test without intervals{failure}"));
             return Outcome { found: None, notes };
         }
         if !self.has_sides {
             notes.push(format!(
-                "{place}: this test has no summary, it was cut off; what is there is kept{failure}"
+                "{place}: this test has no summary: it was cut off; the intervals before that are used{failure}"
             ));
         }
         let strides = self.streams.iter().map(|connection| connection.series.stride()).max();
         if let Some(stride) = strides.filter(|stride| *stride > 1) {
-            notes.push(format!("{place}: the series is long; {stride} intervals each were added up to one"));
+            notes.push(format!("{place}: the series is long; groups of {stride} intervals were merged"));
         }
         if !self.has_sides
             && let Some(gap) = self.streams.iter().map(Connection::gaps).max().filter(|gap| gap.0 > 0)
         {
-            notes.push(format!("{place}: rows are missing, {gap} in all: the rate is that of the others"));
+            notes.push(format!("{place}: rows are missing, {gap} in total; the rate covers the others"));
         }
         let asked = self.asked.streams.filter(|_| by_sums).or_else(|| listed.filter(|_| only_sums));
         let (log, agreements) = self.into_log();
         notes.extend(Agreement::note(&agreements).map(|what| format!("{place}: {what}")));
         let mut found = log.into_found();
-        if found.told.transport.is_none() {
-            notes.push(format!("{place}: this test is of SCTP; its transport is left open"));
+        if found.settings.transport.is_none() {
+            notes.push(format!("{place}: this test uses SCTP; its transport is unknown"));
         }
         if by_sums {
-            found.told.streams = asked;
+            found.settings.streams = asked;
         }
         Outcome { found: Some(found), notes }
     }
 
-    /// Whether the sums over all connections hold more than the connections that are there: some were left out.
-    fn sums_tell_more(&self) -> bool {
+    /// Whether the sums exceed the known connections, i.e. connections are missing.
+    fn sums_exceed_parts(&self) -> bool {
         self.sums.iter().enumerate().any(|(at, sum)| {
             let parts = || self.streams.iter().filter(move |it| super::sum_of(it.tag) == at);
             let more = |of: fn(&Connection) -> Option<f64>| {
@@ -90,12 +92,12 @@ impl Test {
         })
     }
 
-    /// Without the intervals that some connections have and others have no more: the log was cut in their midst.
+    /// Drops trailing intervals that only some connections have, where the log was cut off.
     fn trim(&mut self) {
         self.streams.iter_mut().for_each(Connection::drop_cut_number);
         let ends = || self.streams.iter().filter_map(|connection| connection.series.end());
         let Some(least) = ends().min() else { return };
-        // A sum that goes on for longer is of rows that were left out.
+        // A longer sum belongs to missing rows.
         let ends_with_them = |sum: &&mut Connection| {
             sum.series.end().is_some_and(|end| end.0 <= least.0 + 3 * sum.series.last_length().0 / 2)
         };
@@ -104,13 +106,13 @@ impl Test {
     }
 
     fn into_log(self) -> (Log, Vec<Agreement>) {
-        let end = self.whose();
+        let end = self.writer();
         let local = |connection: &Connection| connection.local.as_deref().map(address);
         let own = self.streams.first().and_then(local).flatten();
         let peer = self.streams.first().and_then(|it| it.remote.as_deref().map(address)).flatten();
         let hosts = own.zip(peer);
         let hosts = hosts.map(|(own, peer)| if end == Some(End::Server) { (peer, own) } else { (own, peer) });
-        // SCTP's columns are those of TCP.
+        // SCTP has the same columns as TCP.
         let known = self.asked.transport != Some(Protocol::Other);
         let transport = known.then(|| if self.is_udp() { Transport::Udp } else { Transport::Tcp });
         let sends = self.sends(end);
@@ -147,14 +149,14 @@ impl Test {
         (log, agreements)
     }
 
-    /// Columns tell, or else what was asked.
+    /// From the columns, otherwise from the command.
     fn is_udp(&self) -> bool {
         let asked = self.asked.transport == Some(Protocol::Known(Transport::Udp));
         self.udp || (asked && !self.counts_segments)
     }
 
-    /// Whose log it is: its first line says so, or its tags, or its summary: only a client knows both ends.
-    fn whose(&self) -> Option<End> {
+    /// The end that wrote the log, from its first line, tags or summary: only a client has both summaries.
+    fn writer(&self) -> Option<End> {
         let tagged = || self.streams.iter().find_map(|it| it.tag).map(|tag| tag.end);
         let both = || self.streams.iter().any(|it| it.of_sender.is_some() && it.of_receiver.is_some());
         let receives =
@@ -164,9 +166,9 @@ impl Test {
         })
     }
 
-    /// Whether this end sends what has no tag, which is one way for all: columns say so. Else a client sends unless
-    /// the test is reversed, and a server receives unless its summary tells of sending alone. `None` where the lines
-    /// that would tell are missing.
+    /// Whether this end sends its untagged connections, which all have one direction. Columns show it. Otherwise a
+    /// client sends unless the test is reversed, and a server receives unless its summary only has sent data. `None`
+    /// if the deciding lines are missing.
     fn sends(&self, end: Option<End>) -> Option<bool> {
         let all = || self.streams.iter().filter(|it| it.tag.is_none());
         if let Some(sends) = all().chain(&self.sums).find_map(|it| it.sends) {
@@ -175,12 +177,12 @@ impl Test {
         if end == Some(End::Server) {
             return Some(all().any(|it| it.of_sender.is_some() && it.of_receiver.is_none()));
         }
-        // Linux shows retransmits to whoever sends; a summary alone has them from the other end.
+        // Linux prints retransmits at the sender; a summary alone may have them from the other end.
         let counted = |interval: &Interval| interval.tcp.is_some();
-        let from_afar = self.interval_heads.is_some_and(|heads| !heads.segments)
+        let from_other_end = self.interval_heads.is_some_and(|heads| !heads.segments)
             && all().any(|it| it.of_sender.as_ref().is_some_and(counted));
         let began = self.peer.is_some() || self.asked.client;
-        if self.reverse || self.asked.reverse || from_afar { Some(false) } else { began.then_some(true) }
+        if self.reverse || self.asked.reverse || from_other_end { Some(false) } else { began.then_some(true) }
     }
 }
 

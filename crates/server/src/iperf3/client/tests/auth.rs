@@ -43,5 +43,5 @@ fn a_stock_server_lets_in_who_is_known_to_it_and_nobody_else() {
     });
     found.flatten().unwrap().expect("the padding is found");
     let (error, _) = failure(tcp(), options("wrong", padding), &flags, |_, _, _| ()).unwrap();
-    assert_eq!(error.to_string(), "the server says: test authorization failed");
+    assert_eq!(error.to_string(), "server error: test authorization failed");
 }

@@ -265,7 +265,7 @@ fn cases() -> Vec<Case> {
                 transport,
                 direction,
                 soon,
-                &["control connection to 127.0.0.1:", "the server's start"],
+                &["control connection to 127.0.0.1:", "the server to start the test"],
             );
             add(
                 Silent,
