@@ -1,4 +1,4 @@
-//! Compiles every `*.bpf.c` under src with clang to an object for the kernel, which the crate embeds.
+//! Compiles every `*.bpf.c` under src with clang to a BPF object, which the crate embeds.
 #![expect(clippy::disallowed_macros, reason = "cargo reads what a build script prints")]
 
 use std::{
@@ -8,7 +8,7 @@ use std::{
 };
 
 fn main() {
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
     println!("cargo::rerun-if-changed=src");
     println!("cargo::rerun-if-env-changed=CLANG");
     for source in sources(Path::new("src")) {
@@ -19,7 +19,7 @@ fn main() {
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut found: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("a folder of this crate can be read").path())
+        .map(|entry| entry.expect("crate directories are readable").path())
         .flat_map(|path| match path.is_dir() {
             true => sources(&path),
             false => vec![path],
@@ -32,10 +32,10 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 fn compile(source: &Path, out: &Path) {
     let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
-    let name = source.file_stem().expect("it ends with .bpf.c").to_string_lossy();
+    let name = source.file_stem().expect("ends with .bpf.c").to_string_lossy();
     let object = out.join(format!("{name}.o"));
-    // The object says where it was compiled; it is to be the same wherever that was.
-    let here = env::current_dir().expect("cargo starts it in the crate's folder");
+    // Makes the object independent of the build directory.
+    let here = env::current_dir().expect("cargo runs it in the crate's directory");
     let nameless = format!("-ffile-prefix-map={}=.", here.display());
     let status = Command::new(&clang)
         .args([
@@ -51,7 +51,7 @@ fn compile(source: &Path, out: &Path) {
             "-Isrc/bpf",
             &nameless,
         ])
-        // Where Debian keeps asm/types.h, which clang does not look for when it builds for the kernel.
+        // Debian's path of asm/types.h, which clang does not search for the BPF target.
         .args(["-D__TARGET_ARCH_x86", "-idirafter", "/usr/include/x86_64-linux-gnu"])
         .arg("-c")
         .arg(source)
@@ -60,9 +60,9 @@ fn compile(source: &Path, out: &Path) {
         .status();
     match status {
         Ok(status) if status.success() => {}
-        Ok(status) => panic!("{} could not be compiled: clang ended with {status}", source.display()),
+        Ok(status) => panic!("cannot compile {}: clang exited with {status}", source.display()),
         Err(error) => panic!(
-            "cannot run {}: {error}; `make setup` installs clang and libbpf-dev, CLANG names another",
+            "cannot run {}: {error}; install clang and libbpf-dev with `make setup`, or set CLANG to another compiler",
             Path::new(&clang).display()
         ),
     }

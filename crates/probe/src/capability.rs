@@ -1,7 +1,7 @@
-//! What this machine can do beside the links of a lab, found by doing it where that is possible.
+//! Capabilities of this machine apart from lab links, tried out where possible.
 //!
-//! One file per subject; each judges what it read in a function without I/O. It must not know which scenario
-//! needs what, nor how an answer is shown. Links and their settings are tried by whoever raises them.
+//! One file per subject, each with a pure function that judges the readings. Independent of scenarios and output
+//! formats. The lab tries links and their settings itself.
 
 mod cgroup;
 mod clock;
@@ -13,50 +13,48 @@ mod quiet;
 mod rights;
 mod virtualisation;
 
-/// One thing that this machine can do, or not, and why.
+/// A capability of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capability {
-    /// Its name for programs: lower-case letters and dashes, never changed.
+    /// Stable identifier: lower-case letters and dashes.
     pub id: &'static str,
-    /// Its name for people.
+    /// Display name.
     pub title: &'static str,
-    /// What would be lost without it.
+    /// Purpose.
     pub needed_for: &'static str,
-    /// Which part of the machine it belongs to.
+    /// Area of the machine.
     pub area: Area,
-    /// Whether it is there.
     pub state: State,
-    /// What was tried or read, and what came of it.
+    /// What was tried or read, with the result.
     pub detail: String,
-    /// A command, an option of the kernel, or another thing to do; none when nothing is wrong.
+    /// Remedy, e.g. a command or kernel option, unless it works.
     pub remedy: Option<String>,
-    /// Whether a path or workload of today cannot do without it; otherwise it makes numbers better, or is
-    /// for what comes later.
+    /// Whether current paths or workloads require it; otherwise it only improves results.
     pub required: bool,
 }
 
-/// Whether a capability is there.
+/// State of a capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It does what is needed.
+    /// Sufficient.
     Works,
-    /// It is there, and less than one would wish; or it is not known.
+    /// Available but not ideal, or unknown.
     Limited,
-    /// It is not there.
+    /// Not available.
     Missing,
 }
 
-/// Which part of the machine a capability belongs to.
+/// Area of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Area {
-    /// Processors, memory, rights, the kernel's observers.
+    /// CPUs, memory, permissions and kernel probes.
     Machine,
-    /// What guests in virtual machines need.
+    /// Requirements of virtual machines.
     VirtualMachines,
 }
 
-/// Tries everything, each thing alone. Takes well under a second, up to two more where a guest hangs, and
-/// leaves nothing behind. To be called with the rights that a run would have.
+/// Tries all capabilities independently. Takes well under a second, or up to two more if a guest hangs, and leaves no
+/// traces. Run it with the permissions of a run.
 #[must_use]
 pub fn capabilities() -> Vec<Capability> {
     let environment = crate::environment();
@@ -78,13 +76,13 @@ pub fn capabilities() -> Vec<Capability> {
     ]
 }
 
-/// What its description tells of a machine that is looked at from elsewhere.
+/// Capabilities of a remote machine as far as its environment shows them.
 #[must_use]
 pub fn described(environment: &samples::Environment) -> Vec<Capability> {
     vec![cpus::usable(environment), cpus::governor(environment), quiet::load(environment)]
 }
 
-/// A capability before it was tried.
+/// A capability to be tried.
 struct Subject {
     id: &'static str,
     title: &'static str,
@@ -119,10 +117,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_does_not_work_says_why_and_what_to_do() {
+    fn failing_capabilities_have_reason_and_remedy() {
         let all = capabilities();
         let ids: BTreeSet<_> = all.iter().map(|capability| capability.id).collect();
-        assert_eq!(ids.len(), all.len(), "every name once");
+        assert_eq!(ids.len(), all.len(), "ids are unique");
         for capability in all {
             assert!(!capability.detail.is_empty(), "{capability:?}");
             assert_eq!(capability.remedy.is_none(), capability.state == State::Works, "{capability:?}");
@@ -130,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_agrees_with_the_kernel_on_this_machine() {
+    fn results_agree_with_this_kernel() {
         let all = capabilities();
         let state = |id: &str| all.iter().find(|one| one.id == id).map(|one| one.state).expect("probed");
         assert_eq!(state("rights") == State::Missing, !sys::userns::has_net_admin());
@@ -139,12 +137,12 @@ mod tests {
         assert_eq!(state("vhost-net") == State::Works, sys::vhost::try_own().is_ok());
         let flags = std::fs::read_to_string("/proc/cpuinfo").expect("Linux");
         if !flags.split_whitespace().any(|word| word == "vmx" || word == "svm") {
-            assert_ne!(state("kvm"), State::Works, "a device node proves nothing");
+            assert_ne!(state("kvm"), State::Works, "a device node is not sufficient");
         }
     }
 
     #[test]
-    fn probing_twice_leaves_nothing_that_changes_the_answer() {
+    fn repeated_probing_gives_the_same_result() {
         let steady = |all: Vec<Capability>| -> Vec<_> {
             all.into_iter().filter(|one| one.id != "load").map(|one| (one.id, one.state)).collect()
         };

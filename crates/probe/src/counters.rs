@@ -1,6 +1,6 @@
-//! What the backlog queues of the machine's CPUs counted, as the difference of two readings of /proc/net/softnet_stat
-//! (`softnet_seq_show` in net/core/net-procfs.c): one line a CPU, columns in hexadecimal. The queues belong to the CPUs,
-//! so that every namespace shows the same numbers.
+//! Counters of the CPUs' backlog queues, as the difference of two readings of /proc/net/softnet_stat
+//! (`softnet_seq_show` in net/core/net-procfs.c): one line per CPU, columns in hexadecimal. They are per CPU, so all
+//! network namespaces show the same numbers.
 
 use std::fs;
 
@@ -11,20 +11,20 @@ const FILE: &str = "/proc/net/softnet_stat";
 /// A reading of the backlog queues.
 #[derive(Debug, Clone, Copy)]
 pub struct SoftnetReading {
-    /// The sum over all CPUs, of which only the low 32 bits mean anything: the kernel counts in 32 bits for each.
+    /// Sum over all CPUs; only the low 32 bits are valid, as the kernel's counters have 32 bits.
     sum: SoftnetCounters,
     cpus: usize,
 }
 
 impl SoftnetReading {
-    /// Reads them now; `None` where the kernel does not show them.
+    /// Reads the counters; `None` if the kernel does not provide them.
     #[must_use]
     pub fn now() -> Option<Self> {
         fs::read_to_string(FILE).ok().and_then(|text| read(&text))
     }
 
-    /// What was counted since an earlier reading. Right up to 2^32, however often the counters of CPUs wrapped around;
-    /// where CPUs came or went in between, their part is missing.
+    /// Difference to an earlier reading. Correct up to 2^32, even if counters wrapped around. CPUs that came or went
+    /// in between are not counted.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> SoftnetCounters {
         let same = self.cpus == earlier.cpus;
@@ -40,7 +40,7 @@ impl SoftnetReading {
     }
 }
 
-/// The sum over all CPUs; `None` when a line is none.
+/// Sum over all CPUs; `None` for an invalid line.
 fn read(text: &str) -> Option<SoftnetReading> {
     let mut sum = SoftnetCounters::default();
     for line in text.lines() {
@@ -63,29 +63,29 @@ mod tests {
 ";
 
     #[test]
-    fn the_columns_of_all_cpus_are_added_up() {
+    fn sums_columns_of_all_cpus() {
         let read = read(TWO_CPUS).expect("readable");
         assert_eq!(read.cpus, 2);
         assert_eq!(read.sum, SoftnetCounters { processed: 0x1_0000, dropped: 3, squeezed: 17 });
     }
 
     #[test]
-    fn what_is_no_such_file_is_no_reading() {
+    fn rejects_other_files() {
         for text in ["0000ffff 00000002", "lunch 1 2", "0000ffff zz 00000010"] {
             assert!(read(text).is_none(), "{text}");
         }
     }
 
     #[test]
-    fn counters_that_wrap_around_or_go_away_make_no_wrong_number() {
+    fn handles_wrapped_and_missing_counters() {
         let reading = |processed, cpus| {
             let sum = SoftnetCounters { processed, ..SoftnetCounters::default() };
             SoftnetReading { sum, cpus }
         };
         assert_eq!(reading(9, 2).since(&reading(4, 2)).processed, 5);
         let wrapped = reading(3, 2).since(&reading((1 << 32) - 4, 2));
-        assert_eq!(wrapped.processed, 7, "one of them wrapped around");
-        assert_eq!(reading(1, 1).since(&reading(4, 2)).processed, 0, "a CPU went away");
-        assert!(SoftnetReading::now().is_some(), "every Linux has it");
+        assert_eq!(wrapped.processed, 7, "one counter wrapped around");
+        assert_eq!(reading(1, 1).since(&reading(4, 2)).processed, 0, "a CPU went offline");
+        assert!(SoftnetReading::now().is_some(), "available on every Linux");
     }
 }

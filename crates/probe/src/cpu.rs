@@ -1,4 +1,4 @@
-//! The machine's CPU time, as the difference of two readings of /proc/stat (proc(5)).
+//! CPU time of the machine, as the difference of two readings of /proc/stat (proc(5)).
 
 use procfs::{CpuTime, CurrentSI, KernelStats};
 use samples::{CpuTimes, MachineCpu};
@@ -6,7 +6,7 @@ use units::Nanos;
 
 use crate::error::Error;
 
-/// A reading of the machine's CPU counters.
+/// A reading of the CPU counters.
 #[derive(Debug, Clone)]
 pub struct CpuReading {
     at: u64,
@@ -14,7 +14,7 @@ pub struct CpuReading {
     by_cpu: Vec<Counters>,
 }
 
-/// The counters that are kept, in the kernel's ticks, of all CPUs or of one.
+/// Counters of one or all CPUs, in ticks.
 #[derive(Debug, Clone, Copy)]
 struct Counters {
     user: u64,
@@ -26,17 +26,18 @@ struct Counters {
 }
 
 impl CpuReading {
-    /// Reads the counters now.
+    /// Reads the counters.
     ///
     /// # Errors
-    /// When /proc/stat cannot be read.
+    ///
+    /// If /proc/stat cannot be read.
     pub fn now() -> Result<Self, Error> {
         let stats = KernelStats::current().map_err(|source| Error { what: "/proc/stat", source })?;
         let by_cpu = stats.cpu_time.iter().map(Counters::of).collect();
         Ok(Self { at: sys::clock::monotonic(), stats: Counters::of(&stats.total), by_cpu })
     }
 
-    /// What passed since an earlier reading. Guest time is part of user time, as the kernel counts it.
+    /// Difference to an earlier reading. User time includes guest time, as in the kernel.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> MachineCpu {
         let (now, then) = (self.stats, earlier.stats);
@@ -53,7 +54,7 @@ impl CpuReading {
         }
     }
 
-    /// Nothing when a CPU came or went meanwhile: the kernel lists those online only.
+    /// Empty if a CPU came or went: the kernel lists only online CPUs.
     fn by_cpu_since(&self, earlier: &Self) -> Vec<CpuTimes> {
         if self.by_cpu.len() != earlier.by_cpu.len() {
             return Vec::new();
@@ -85,12 +86,12 @@ impl Counters {
     }
 }
 
-/// The time between two states of a counter.
+/// Time between two values of a counter.
 fn passed(now: u64, then: u64) -> Nanos {
     ticks(now.saturating_sub(then))
 }
 
-/// Ticks of the kernel as time.
+/// Converts ticks to time.
 fn ticks(count: u64) -> Nanos {
     Nanos(count * (1_000_000_000 / procfs::ticks_per_second()))
 }
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spinning_thread_shows_as_busy_time() {
+    fn spinning_thread_is_busy_time() {
         let before = CpuReading::now().expect("Linux");
         let until = sys::clock::monotonic() + 200_000_000;
         while sys::clock::monotonic() < until {}

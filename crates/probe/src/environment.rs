@@ -1,4 +1,4 @@
-//! A fingerprint of the machine. Whatever cannot be read stays unknown; it is never guessed.
+//! Fingerprint of the machine. Unreadable values stay unknown and are never guessed.
 
 use procfs::{CpuInfo, Current, LoadAverage, Meminfo};
 use samples::Environment;
@@ -7,15 +7,15 @@ use units::Bytes;
 
 use crate::file::line;
 
-/// What x86 counts by until it has measured its counter against another clock, about a second after its drivers came.
-/// Source: `tsc_refine_calibration_work` in arch/x86/kernel/tsc.c of Linux.
+/// Clock source of x86 until it has calibrated the TSC, about a second after driver initialization
+/// (`tsc_refine_calibration_work` in arch/x86/kernel/tsc.c).
 const PROVISIONAL_CLOCK: &str = "tsc-early";
-/// How long after its boot a kernel may take to replace it, a few disturbed measurements included: ns since boot.
+/// Deadline for the replacement, including a few disturbed calibrations: ns since boot.
 const CLOCK_SETTLED_BY: u64 = 10_000_000_000;
-/// How often it is asked until then; nothing announces the change: ns.
+/// Polling interval until then, as there is no notification: ns.
 const CLOCK_ASKED_EVERY: u64 = 20_000_000;
 
-/// Reads the fingerprint now; in the first seconds after boot, when the kernel has settled on a clock source.
+/// Reads the fingerprint; shortly after boot, waits until the clock source is final.
 #[must_use]
 pub fn environment() -> Environment {
     let cpu = CpuInfo::current().ok();
@@ -49,14 +49,14 @@ fn clock_source() -> Option<String> {
     line("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 }
 
-/// What `current` says once that is not provisional, or when `now` is late enough to take it for what it is.
+/// Polls `current` until it is final or the deadline has passed.
 fn settled(
     current: impl Fn() -> Option<String>,
     now: impl Fn() -> u64,
     wait_until: impl Fn(u64),
 ) -> Option<String> {
     loop {
-        // The time first: what is read afterwards is at least as new.
+        // Takes the time first, so that the reading is not older.
         let asked = now();
         let source = current();
         if source.as_deref() != Some(PROVISIONAL_CLOCK) || asked >= CLOCK_SETTLED_BY {
@@ -74,7 +74,8 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// What is reported at `asked` of a kernel that has settled on `tsc` at `settled`, and when it is; since boot.
+    /// Reported source and time, for a query at `asked` on a kernel that changes to `tsc` at `settles`, all since
+    /// boot.
     fn clock_source_of(asked: u64, settles: u64) -> (Option<String>, u64) {
         let now = Cell::new(asked);
         let current = || Some(if now.get() < settles { PROVISIONAL_CLOCK } else { "tsc" }.to_owned());
@@ -83,27 +84,27 @@ mod tests {
     }
 
     #[test]
-    fn a_provisional_clock_source_is_not_reported_while_the_kernel_may_replace_it() {
+    fn waits_for_replacement_of_provisional_clock_source() {
         let (source, when) = clock_source_of(2 * SECOND, 3 * SECOND);
         assert_eq!((source.as_deref(), when), (Some("tsc"), 3 * SECOND));
     }
 
     #[test]
-    fn a_clock_source_that_never_settles_is_reported_as_it_is() {
+    fn reports_provisional_clock_source_after_deadline() {
         let (source, when) = clock_source_of(2 * SECOND, u64::MAX);
         assert_eq!((source.as_deref(), when), (Some(PROVISIONAL_CLOCK), CLOCK_SETTLED_BY));
     }
 
     #[test]
-    fn nobody_waits_for_a_clock_source_long_after_boot_or_for_one_that_has_settled() {
+    fn does_not_wait_for_final_clock_source() {
         let (source, when) = clock_source_of(60 * SECOND, u64::MAX);
         assert_eq!((source.as_deref(), when), (Some(PROVISIONAL_CLOCK), 60 * SECOND));
         assert_eq!(clock_source_of(2 * SECOND, 0).1, 2 * SECOND);
-        assert_eq!(settled(|| None, || 0, |_| panic!("nothing to wait for")), None);
+        assert_eq!(settled(|| None, || 0, |_| panic!("no reason to wait")), None);
     }
 
     #[test]
-    fn the_fingerprint_agrees_with_uname() {
+    fn fingerprint_agrees_with_uname() {
         let environment = environment();
         assert_eq!(environment.kernel, sys::uname::kernel_release());
         assert!(environment.cpus >= 1 && environment.memory > Bytes(1 << 20), "{environment:?}");

@@ -1,14 +1,13 @@
-//! What can go wrong when the kernel is asked.
+//! Errors when reading kernel files.
 
 use thiserror::Error;
 
-/// A file of the kernel could not be read or understood.
+/// A kernel file could not be read or parsed.
 #[derive(Debug, Error)]
 #[error("cannot read {what}: {source}")]
 pub struct Error {
-    /// Which file, or what of it.
+    /// The file, or the part of it.
     pub what: &'static str,
-    /// Why.
     #[source]
     pub source: procfs::ProcError,
 }

@@ -1,9 +1,8 @@
-//! What the kernel says beside a trial: CPU time, system calls, the latency breakdown, the machine it ran on, and
-//! what that machine can do.
+//! Kernel data on a trial: CPU time, system calls, latency breakdown, environment and capabilities of the machine.
 //!
-//! Reads /proc and /sys and loads programs into the kernel, never on the path of a message. Knows nothing of the
-//! load, of a result's thresholds or of averages.
-#![expect(clippy::disallowed_methods, reason = "probe owns reading /proc and /sys, and when it was read")]
+//! Reads /proc and /sys and loads BPF programs, outside the path of messages. Independent of workloads, thresholds
+//! and statistics.
+#![expect(clippy::disallowed_methods, reason = "probe reads /proc, /sys and the clock")]
 
 mod bpf;
 mod capability;

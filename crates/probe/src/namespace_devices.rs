@@ -1,12 +1,10 @@
-//! What the devices of a process's network namespace counted, from /proc/PID/net/dev (proc_pid_net(5)). Must not know
-//! whose process it is.
+//! Device counters of a process's network namespace, from /proc/PID/net/dev (proc_pid_net(5)).
 
 use procfs::process::Process;
 use samples::DeviceCounters;
 use units::Bytes;
 
-/// The devices of the network namespace that a process is in, by name; empty when they cannot be read. Counters since
-/// the devices were made.
+/// Devices in the network namespace of a process, by name, with counters since their creation; empty if unreadable.
 #[must_use]
 pub fn namespace_devices(pid: u32) -> Vec<DeviceCounters> {
     let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
@@ -35,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_namespace_has_a_loopback_device_and_what_is_no_process_has_none() {
+    fn lists_loopback_device_and_nothing_for_missing_process() {
         let devices = namespace_devices(std::process::id());
         assert!(devices.iter().any(|device| device.device == "lo"), "{devices:?}");
         assert_eq!(namespace_devices(u32::MAX), Vec::new());

@@ -1,4 +1,4 @@
-//! Watching with probes: what every probe has in common. Must not know how any of them looks.
+//! The common interface of probes.
 
 use protocol::{BreakdownOrder, Subject};
 use samples::{ProbeKind, ProbeResults};
@@ -6,10 +6,11 @@ use thiserror::Error;
 
 use crate::{cpu_owners, packet_way, syscalls};
 
-/// Loads the programs of a probe, which then waits for its first start.
+/// Loads the programs of a probe without starting it.
 ///
 /// # Errors
-/// [`ProbeError::Unavailable`] when this kernel or the rights of this process do not allow it.
+///
+/// [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
 pub fn probe(kind: ProbeKind) -> Result<Box<dyn Probe>, ProbeError> {
     match kind {
         ProbeKind::Cpu => cpu_owners::probe(),
@@ -18,53 +19,53 @@ pub fn probe(kind: ProbeKind) -> Result<Box<dyn Probe>, ProbeError> {
     }
 }
 
-/// Something that watches from the kernel. Made once, which loads its programs; then started and stopped at will.
-/// Nothing of it is left in the kernel when it is dropped, nor when its process dies.
+/// Observes from the kernel. Created once, which loads its programs, then started and stopped as needed. The kernel
+/// unloads everything on drop or when the process ends.
 pub trait Probe: Send {
-    /// Which.
     fn kind(&self) -> ProbeKind;
 
-    /// Forgets what it saw and looks from now on.
+    /// Clears the results and starts.
     ///
     /// # Errors
-    /// When the kernel refuses.
+    ///
+    /// If the kernel rejects it.
     fn start(&mut self, watch: &Watch) -> Result<(), ProbeError>;
 
-    /// Puts in what it has seen since the start; goes on looking.
+    /// Adds the results since the start without stopping.
     ///
     /// # Errors
-    /// When the kernel refuses.
+    ///
+    /// If the kernel rejects it.
     fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError>;
 
-    /// Looks no more and costs nothing until the next start. What was seen can still be read.
+    /// Stops; there is no overhead until the next start. Results remain readable.
     fn stop(&mut self);
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Watch {
-    /// Whose processes are whose.
+    /// The observed processes and their owners.
     pub subjects: Vec<Subject>,
     /// The messages to follow.
     pub way: Option<BreakdownOrder>,
 }
 
-/// What can go wrong with a probe. Never holds a verifier's log.
+/// Probe errors; never contain the verifier log.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub enum ProbeError {
-    /// It cannot run here.
+    /// Not possible on this machine.
     #[error("{because}; {remedy}")]
     Unavailable {
-        /// What is missing.
+        /// Reason.
         because: String,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
-    /// It could not do something that it should be able to do.
+    /// An operation failed unexpectedly.
     #[error("cannot {operation}: {because}")]
     Failed {
-        /// What was tried, on what.
+        /// Operation and object.
         operation: String,
-        /// Why.
         because: String,
     },
 }

@@ -1,5 +1,4 @@
-//! Finding what runs already and is to be watched: processes, network namespaces, control groups, virtual machines.
-//! Must not know what is watched of them.
+//! Finds running processes, network namespaces, control groups and virtual machines to observe.
 
 mod control_group;
 mod machine;
@@ -19,67 +18,67 @@ pub(crate) use machine::{is_vcpu, is_vhost, vhost_workers};
 pub use namespace::{in_namespace, namespace, of as namespace_of};
 pub use qemu::{Qemu, qemu, qemus};
 
-/// Why there is nothing to watch.
+/// Why a target was not found.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TargetError {
-    /// There is no such process.
-    #[error("no process has the number {0}")]
+    #[error("no process with PID {0}")]
     NoProcess(u32),
-    /// A namespace could not be found.
-    #[error("no network namespace is called `{named}`: {because}")]
+    /// Namespace not found.
+    #[error("no network namespace `{named}`: {because}")]
     NoNamespace {
         named: String,
-        /// Why not.
+        /// Reason.
         because: String,
     },
-    /// A control group could not be found.
-    #[error("no control group is called `{named}`: {because}")]
+    /// Control group not found.
+    #[error("no control group `{named}`: {because}")]
     NoControlGroup {
         named: String,
-        /// Why not.
+        /// Reason.
         because: String,
     },
-    /// No virtual machine is called so.
-    #[error("no QEMU is called `{named}`")]
+    /// Virtual machine not found.
+    #[error("no QEMU virtual machine `{named}`")]
     NoQemu {
         named: String,
-        /// What the machines that run are called.
+        /// Names of the running ones.
         running: Vec<String>,
     },
-    /// Several virtual machines are called so.
-    #[error("{} QEMUs are called `{named}`", pids.len())]
+    /// The name is ambiguous.
+    #[error("{} QEMU virtual machines match `{named}`", pids.len())]
     SeveralQemus {
         named: String,
-        /// Their numbers.
+        /// Their PIDs.
         pids: Vec<u32>,
     },
 }
 
-/// The process of this number, which may be that of one of its threads.
+/// The process with this PID or thread id.
 ///
 /// # Errors
-/// When there is none, or only what is left of one.
+///
+/// If there is none, or only a zombie.
 pub fn process(pid: u32) -> Result<TracedProcess, TargetError> {
     let found = open(pid).filter(|_| is_alive(pid)).ok_or(TargetError::NoProcess(pid))?;
-    // A thread's number leads to its directory as well; the process is watched.
+    // A thread id also has a directory in /proc; its process is observed.
     let group = found.status().ok().and_then(|status| u32::try_from(status.tgid).ok()).unwrap_or(pid);
     Ok(TracedProcess { pid: group, name: name(&found).unwrap_or_else(|| "unknown".to_owned()) })
 }
 
-/// Processes of these names.
+/// Processes with these names.
 #[must_use]
 pub fn called(names: &[&str]) -> Vec<u32> {
     let is_called = |process: &Process| name(process).is_some_and(|name| names.contains(&name.as_str()));
     all().filter(is_called).filter_map(|process| number(&process)).collect()
 }
 
-/// Whether it still runs; one that has ended and was not waited for does not.
+/// Whether it is running; false for zombies.
 #[must_use]
 pub fn is_alive(pid: u32) -> bool {
     open(pid).and_then(|process| process.stat().ok()).is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))
 }
 
-/// Every process whose name can be read.
+/// Processes with a readable name.
 fn all() -> impl Iterator<Item = Process> {
     process::all_processes().into_iter().flatten().filter_map(Result::ok)
 }
@@ -100,7 +99,7 @@ fn traced(process: &Process) -> Option<TracedProcess> {
     Some(TracedProcess { pid: number(process)?, name: name(process)? })
 }
 
-/// Where the kernel shows a process.
+/// Path of a process's file in /proc.
 fn of_process(pid: u32, what: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/{what}"))
 }
@@ -110,21 +109,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_is_found_and_runs() {
+    fn finds_this_process() {
         let own = std::process::id();
         assert_eq!(process(own).map(|found| found.pid), Ok(own));
         assert!(is_alive(own));
     }
 
     #[test]
-    fn a_process_that_ended_is_none_even_before_it_is_waited_for() {
+    fn zombie_is_not_found() {
         let mut child = std::process::Command::new("true").spawn().expect("every system has it");
         let pid = child.id();
         let left = std::iter::repeat_with(|| {
             std::thread::sleep(std::time::Duration::from_millis(10));
             is_alive(pid)
         });
-        assert!(left.take(500).any(|alive| !alive), "it ends at once");
+        assert!(left.take(500).any(|alive| !alive), "exits immediately");
         assert_eq!(process(pid), Err(TargetError::NoProcess(pid)));
         let _ = child.wait();
         assert_eq!(process(u32::MAX), Err(TargetError::NoProcess(u32::MAX)));

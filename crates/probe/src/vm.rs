@@ -1,5 +1,4 @@
-//! What /proc says of a QEMU that runs: its command line, threads, descriptors, memory and control group. Nothing of it is
-//! changed, stopped or asked. Must not know its network devices but by name, nor what any of it means.
+//! A running QEMU as shown in /proc: command line, threads, descriptors, memory and control group. Read-only.
 
 mod command_line;
 mod control_group;
@@ -17,7 +16,7 @@ use self::{
 };
 use crate::target::{Qemu, TargetError, is_alive};
 
-/// A QEMU at one moment.
+/// A reading of a QEMU.
 #[derive(Debug)]
 pub struct VmReading {
     qemu: Qemu,
@@ -29,20 +28,21 @@ pub struct VmReading {
     unread: Vec<Unread>,
 }
 
-/// A queue of a tap device that a QEMU holds open.
+/// An open tap queue of a QEMU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VmQueue {
-    /// The descriptor's number in QEMU.
+    /// Descriptor number in QEMU.
     pub descriptor: i32,
-    /// The device.
+    /// Tap device.
     pub tap: String,
 }
 
 impl VmReading {
-    /// Reads it.
+    /// Takes a reading.
     ///
     /// # Errors
-    /// When it has ended.
+    ///
+    /// If the process has exited.
     pub fn of(qemu: &Qemu) -> Result<Self, TargetError> {
         let gone = || TargetError::NoProcess(qemu.pid);
         let process = i32::try_from(qemu.pid).ok().and_then(|pid| Process::new(pid).ok());
@@ -50,7 +50,7 @@ impl VmReading {
         let words = process.cmdline().map_err(|_| gone())?;
         let mut unread = Vec::new();
         let descriptors = Descriptors::of(qemu.pid).unwrap_or_else(|error| {
-            let what = "its open descriptors: which tap devices it has, and whether vhost and KVM are used";
+            let what = "its open descriptors: tap devices, and use of vhost and KVM";
             unread.push(Unread { what: what.to_owned(), because: format!("{error}; run as root") });
             Descriptors::default()
         });
@@ -65,14 +65,14 @@ impl VmReading {
         })
     }
 
-    /// The queues of tap devices that it holds open.
+    /// Open tap queues.
     #[must_use]
     pub fn queues(&self) -> Vec<VmQueue> {
         let queues = self.descriptors.queues.iter();
         queues.map(|(descriptor, tap)| VmQueue { descriptor: *descriptor, tap: tap.clone() }).collect()
     }
 
-    /// What is known of it, with what its threads did since `before`.
+    /// Properties, with thread activity since `before`.
     #[must_use]
     pub fn facts(&self, before: &Self) -> VmFacts {
         let (line, group) = (&self.line, self.group.as_ref());
@@ -103,8 +103,8 @@ impl VmReading {
         let of = |kvm: bool| if kvm { VmAccelerator::Kvm } else { VmAccelerator::Emulation };
         match self.line.kvm {
             _ if self.descriptors.kvm => Some(VmAccelerator::Kvm),
-            // Without the right to look at its descriptors the command line is believed.
-            said if !self.unread.is_empty() => said.map(of),
+            // If its descriptors are inaccessible, relies on the command line.
+            requested if !self.unread.is_empty() => requested.map(of),
             _ => Some(VmAccelerator::Emulation),
         }
     }
@@ -123,7 +123,7 @@ impl VmReading {
             let place = devices.iter().position(is_open)?;
             let known = |tap: &str| devices.iter().any(|it| it.tap.as_deref() == Some(tap));
             let left: Vec<&str> = taps.iter().map(|(tap, _)| *tap).filter(|tap| !known(tap)).collect();
-            // Of one device and one name there is no doubt.
+            // With one device and one name left, they match.
             (devices.iter().filter(|it| is_open(it)).count() == 1 && left.len() == 1)
                 .then(|| (place, left[0].to_owned()))
         };
@@ -133,7 +133,7 @@ impl VmReading {
         for (tap, queues) in taps {
             match devices.iter_mut().find(|it| it.tap.as_deref() == Some(tap)) {
                 Some(device) => device.queues = queues,
-                // One that was plugged in later is on no command line.
+                // Hotplugged devices are not on the command line.
                 None => devices.push(VmDevice {
                     backend: "tap".to_owned(),
                     tap: Some(tap.to_owned()),
@@ -162,7 +162,8 @@ impl VmReading {
         }
     }
 
-    /// A queue that is not attached has no device's name: it is that of the one tap device, or of who inherited its number.
+    /// A detached queue has no device name: it belongs to the only tap device, or to the one that inherited its
+    /// descriptor.
     fn add_unused(&self, devices: &mut [VmDevice]) {
         let taps = devices.iter().filter(|device| device.tap.is_some()).count();
         for number in &self.descriptors.detached {
@@ -177,8 +178,8 @@ impl VmReading {
         }
     }
 
-    /// Descriptors of vhost are no device's by name: none means off for all, as many as queues on for all. In between what
-    /// the command line says stands.
+    /// vhost descriptors have no device name: none means off for all, as many as queues means on for all. Otherwise
+    /// the command line decides.
     fn decide_vhost(&self, devices: &mut [VmDevice]) {
         if !self.unread.is_empty() {
             return;
@@ -189,7 +190,7 @@ impl VmReading {
             device.vhost = match held {
                 0 => Some(false),
                 held if held == queues => Some(true),
-                // QEMU goes on without vhost where it was not forced, so the command line is no proof of it.
+                // QEMU falls back to no vhost unless forced, so the command line is no proof.
                 _ => device.vhost.filter(|on| !on),
             };
         }

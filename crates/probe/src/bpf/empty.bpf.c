@@ -1,4 +1,4 @@
-/* Does nothing at both ends of every system call: the least that any probe of them costs. Only for comparison. */
+/* Does nothing at entry and exit of every system call: the minimum overhead of any system call probe, for comparison. */
 #include "kernel.h"
 
 SEC("raw_tp/sys_enter")

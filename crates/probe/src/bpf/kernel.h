@@ -1,5 +1,5 @@
-/* What the programs read of the kernel: the few fields that they need, relocated to the running kernel by its BTF.
- * Names and types are the kernel's (include/linux/sched.h, skbuff.h, netdevice.h); offsets here mean nothing. */
+/* The kernel structures and fields that the programs read, relocated to the running kernel by its BTF. Names and
+ * types are the kernel's (include/linux/sched.h, skbuff.h, netdevice.h); offsets here are irrelevant. */
 #pragma once
 
 #include <linux/bpf.h>

@@ -1,6 +1,5 @@
-//! Programs for the kernel: loads an object that was built in, attaches its programs to tracepoints, and lets go
-//! of them. It must not know what a program looks for. Nothing is pinned: whatever is loaded goes with its last
-//! descriptor, so also when the process is killed.
+//! Loads embedded BPF objects, attaches their programs to tracepoints, and detaches them. Nothing is pinned, so the
+//! kernel unloads everything when the process ends, even if it is killed.
 
 mod refusal;
 mod subjects;
@@ -18,7 +17,7 @@ use crate::observe::ProbeError;
 use refusal::Refusal;
 pub(crate) use subjects::Subjects;
 
-/// A program of an object, and the tracepoint that it belongs to.
+/// A program and its tracepoint.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hook {
     program: &'static str,
@@ -26,46 +25,48 @@ pub(crate) struct Hook {
     optional: bool,
 }
 
-/// An object in the kernel: its maps, and its programs, attached or not.
+/// A loaded object: maps, and programs, attached or not.
 pub(crate) struct BpfObject {
     ebpf: Ebpf,
     hooks: Vec<Hook>,
     links: Vec<(&'static str, Link)>,
 }
 
-/// What detaches a program.
+/// Handle of an attached program.
 enum Link {
     Typed(BtfTracePointLinkId),
     Raw(RawTracePointLinkId),
 }
 
 impl Hook {
-    /// A function of the object, and the tracepoint without which the probe is useless. The function's section says
-    /// how it is attached: `SEC("tp_btf/...")` or `SEC("raw_tp/...")`.
+    /// A function of the object and a required tracepoint. The function's section sets how it is attached:
+    /// `SEC("tp_btf/...")` or `SEC("raw_tp/...")`.
     pub(crate) const fn needed(program: &'static str, tracepoint: &'static str) -> Self {
         Self { program, tracepoint, optional: false }
     }
 
-    /// The same of a tracepoint that a kernel may lack (`kvm_entry` where KVM is not loaded).
+    /// A tracepoint that the kernel may lack, e.g. `kvm_entry` without KVM.
     pub(crate) const fn optional(program: &'static str, tracepoint: &'static str) -> Self {
         Self { program, tracepoint, optional: true }
     }
 }
 
 impl BpfObject {
-    /// Loads an object (`include_bytes_aligned!`) and those of its programs that have a hook; attaches nothing.
-    /// `sizes` are the numbers of entries of maps, where they differ from those in the object.
+    /// Loads an object (`include_bytes_aligned!`) and its programs with hooks, without attaching them. `sizes`
+    /// overrides the number of entries of maps.
     ///
     /// # Errors
-    /// [`ProbeError::Unavailable`] when this kernel or these rights do not allow it.
+    ///
+    /// [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
     pub(crate) fn new(object: &[u8], hooks: &[Hook], sizes: &[(&str, u32)]) -> Result<Self, ProbeError> {
-        Self::load(object, hooks, sizes).map_err(|refusal| refusal.told())
+        Self::load(object, hooks, sizes).map_err(|refusal| refusal.explain())
     }
 
-    /// Attaches every program, if that has not been done.
+    /// Attaches all programs unless attached.
     ///
     /// # Errors
-    /// When the kernel refuses one of them; then none is attached.
+    ///
+    /// If the kernel rejects one; then none is attached.
     pub(crate) fn attach(&mut self) -> Result<(), ProbeError> {
         if !self.links.is_empty() {
             return Ok(());
@@ -76,17 +77,17 @@ impl BpfObject {
                 Err(_) if hook.optional => {}
                 Err(error) => {
                     self.detach();
-                    return Err(Refusal::program(hook.tracepoint, error).told());
+                    return Err(Refusal::program(hook.tracepoint, error).explain());
                 }
             }
         }
         Ok(())
     }
 
-    /// Detaches every program: nothing of them runs any more. What maps hold stays.
+    /// Detaches all programs. Maps keep their content.
     pub(crate) fn detach(&mut self) {
         for (name, link) in std::mem::take(&mut self.links) {
-            // It can only fail when the program is not attached, which is what is wanted.
+            // Fails only if the program is not attached.
             let _ = match (self.ebpf.program_mut(name), link) {
                 (Some(Program::BtfTracePoint(program)), Link::Typed(id)) => program.detach(id),
                 (Some(Program::RawTracePoint(program)), Link::Raw(id)) => program.detach(id),
@@ -95,8 +96,8 @@ impl BpfObject {
         }
     }
 
-    /// An array of the object (also `.bss` and `.data`: one entry that holds every variable), its values as arrays
-    /// of integers that are as large as the kernel's.
+    /// An array map of the object (also `.bss` and `.data`, with a single entry of all variables), with values as
+    /// integer arrays of the kernel's size.
     pub(crate) fn array<V: aya::Pod>(&mut self, name: &str) -> Result<Array<&mut MapData, V>, ProbeError> {
         Array::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
     }
@@ -108,7 +109,7 @@ impl BpfObject {
         HashMap::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
     }
 
-    /// Leaves exactly these entries in a hash map; of equal keys the first counts.
+    /// Replaces the content of a hash map; the first of equal keys counts.
     pub(crate) fn replace<K: aya::Pod, V: aya::Pod>(
         &mut self,
         name: &str,
@@ -130,11 +131,10 @@ impl BpfObject {
     }
 
     pub(crate) fn map(&mut self, name: &str) -> Result<&mut aya::maps::Map, ProbeError> {
-        self.ebpf.map_mut(name).ok_or_else(|| failed("open", name, &"the program has no such map"))
+        self.ebpf.map_mut(name).ok_or_else(|| failed("open", name, &"the object has no such map"))
     }
 
-    /// A program that no tracepoint runs, which has no hook and was not loaded: an iterator, or one that user space
-    /// runs itself.
+    /// A program without a hook, which is not loaded yet: an iterator, or one that user space runs.
     pub(crate) fn program(&mut self, name: &str) -> Option<&mut Program> {
         self.ebpf.program_mut(name)
     }
@@ -177,12 +177,12 @@ fn load_one(ebpf: &mut Ebpf, hook: &Hook, btf: &Btf) -> Result<(), ProgramError>
     }
 }
 
-/// An operation on a map that should have worked.
+/// Error for a map operation that should not fail.
 pub(crate) fn failed(operation: &str, map: &str, because: &dyn std::fmt::Display) -> ProbeError {
     ProbeError::Failed { operation: format!("{operation} the map {map}"), because: because.to_string() }
 }
 
-/// Loads an object and says everything that the kernel said, for whoever writes a program.
+/// Loads an object and prints the kernel's full message, for development.
 #[cfg(test)]
 pub(crate) fn load_or_panic(object: &[u8], hooks: &[Hook]) -> Option<BpfObject> {
     match BpfObject::load(object, hooks, &[]) {

@@ -1,4 +1,4 @@
-/* What no kernel takes: it reads where it must not. Only for the tests of what is then told. */
+/* An invalid memory access, which every kernel rejects. Only for tests of the error message. */
 #include "kernel.h"
 
 SEC("tp_btf/sys_enter")

@@ -1,10 +1,10 @@
-/* Whose a task is: user space tells it (subjects.rs) as a number above 0 for each subject, by the number of a process or
- * by where it lives. What children inherit, and when a process is forgotten, is for the program. */
+/* Maps tasks to subjects by process, network namespace or control group. User space sets the maps (subjects.rs);
+ * subject numbers are above 0. Programs handle inheritance and exiting processes. */
 #pragma once
 
 #include "kernel.h"
 
-/* Control groups are looked for so far up. */
+/* Levels of the control group hierarchy that are searched. */
 #define MOST_LEVELS 16
 
 struct {
@@ -28,7 +28,7 @@ struct {
 	__type(value, __u32);
 } cgroups SEC(".maps");
 
-/* Whether any subject is told by a network namespace, or by a control group. */
+/* Whether any subject is defined by a network namespace or control group. */
 struct places {
 	__u32 by_namespace;
 	__u32 by_cgroup;
@@ -36,7 +36,7 @@ struct places {
 
 struct places places SEC(".data.places");
 
-/* Whose a process is by its number; 0 when it is nobody's. */
+/* Subject of a process by PID; 0 if none. */
 static __always_inline __u32 subject_by_number(__u32 tgid)
 {
 	__u32 *subject = bpf_map_lookup_elem(&processes, &tgid);
@@ -68,7 +68,7 @@ static __always_inline __u32 subject_by_cgroup(struct task_struct *task)
 	return 0;
 }
 
-/* Whose a task is by where it lives; 0 when it is nobody's. */
+/* Subject of a task by namespace or control group; 0 if none. */
 static __always_inline __u32 subject_by_place(struct task_struct *task)
 {
 	__u32 subject = places.by_namespace ? subject_by_namespace(task) : 0;

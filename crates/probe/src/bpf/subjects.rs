@@ -1,4 +1,4 @@
-//! Whose a task is, for the maps of subjects.h. Must not know what is watched of it.
+//! User space side of subjects.h: which tasks belong to which subject.
 
 use super::{BpfObject, failed};
 use crate::observe::ProbeError;
@@ -6,7 +6,7 @@ use protocol::Subject;
 
 const PLACES: &str = ".data.places";
 
-/// Processes, network namespaces and control groups, each with the number of its subject. Of equal ones the first counts.
+/// Processes, network namespaces and control groups with their subject numbers. The first of equal keys counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Subjects {
     processes: Vec<(u32, u32)>,
@@ -15,12 +15,12 @@ pub(crate) struct Subjects {
 }
 
 impl Subjects {
-    /// Of subjects and their numbers, which are above 0.
+    /// From subjects and their numbers, which are above 0.
     pub(crate) fn of<'a>(numbered: impl IntoIterator<Item = (u32, &'a Subject)>) -> Self {
         let mut subjects = Self::default();
         for (number, subject) in numbered {
             subjects.processes.extend(subject.pids.iter().map(|pid| (*pid, number)));
-            // The kernel's own number of a namespace has 32 bits.
+            // The kernel's namespace inodes have 32 bits.
             let namespaces = subject.namespaces.iter().filter_map(|inode| u32::try_from(*inode).ok());
             subjects.namespaces.extend(namespaces.map(|inode| (inode, number)));
             subjects.cgroups.extend(subject.cgroups.iter().map(|inode| (*inode, number)));
@@ -28,15 +28,15 @@ impl Subjects {
         subjects
     }
 
-    /// The numbers of the processes.
+    /// PIDs of the processes.
     pub(crate) fn pids(&self) -> impl Iterator<Item = u32> {
         self.processes.iter().map(|(pid, _)| *pid)
     }
 }
 
 impl BpfObject {
-    /// Tells an object whose programs are not attached who is whose from now on.
-    pub(crate) fn tell(&mut self, subjects: &Subjects) -> Result<(), ProbeError> {
+    /// Sets the subjects of an object whose programs are not attached.
+    pub(crate) fn set_subjects(&mut self, subjects: &Subjects) -> Result<(), ProbeError> {
         self.replace("processes", &subjects.processes)?;
         self.replace("namespaces", &subjects.namespaces)?;
         self.replace("cgroups", &subjects.cgroups)?;
@@ -52,7 +52,7 @@ mod tests {
     use samples::CpuOwner;
 
     #[test]
-    fn what_a_subject_is_told_by_has_its_number() {
+    fn keys_of_a_subject_have_its_number() {
         let client = Subject {
             owner: CpuOwner::Client,
             pids: vec![7, 8],
@@ -64,7 +64,7 @@ mod tests {
         let subjects = Subjects::of([(1, &client), (3, &server)]);
         assert_eq!(subjects.pids().collect::<Vec<_>>(), [7, 8, 9]);
         assert_eq!(subjects.processes, [(7, 1), (8, 1), (9, 3)]);
-        assert_eq!(subjects.namespaces, [(4_026_531_840, 1)], "no namespace has such a number");
+        assert_eq!(subjects.namespaces, [(4_026_531_840, 1)], "namespace inodes have 32 bits");
         assert_eq!(subjects.cgroups, [(u64::MAX, 1)]);
     }
 }

@@ -1,4 +1,4 @@
-//! Whether processes can be told apart by their control groups. See cgroups(7).
+//! Whether processes can be identified by control group, see cgroups(7).
 
 use super::{Area, Capability, Subject};
 use crate::target;

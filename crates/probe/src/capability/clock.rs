@@ -1,4 +1,4 @@
-//! What it costs to read the clock, which an agent does around every message.
+//! Cost of reading the clock, which an agent does for every message.
 
 use samples::Environment;
 
@@ -15,14 +15,14 @@ const CLOCK: Subject = Subject {
 const READINGS: u64 = 2_000;
 const ROUNDS: usize = 5;
 
-/// A clock that is read without a system call takes 15 to 60 ns; one that needs one takes several hundred.
+/// Nanoseconds. A vDSO clock takes 15 to 60 ns; with a system call it takes several hundred.
 const SLOW: u64 = 150;
 
 pub(super) fn probe(environment: &Environment) -> Capability {
     judge(environment.clock_source.as_deref(), cost())
 }
 
-/// The nanoseconds that a reading takes; the best of a few rounds, because others only add to it.
+/// Nanoseconds per reading: the minimum of several rounds, as disturbances only add to it.
 fn cost() -> u64 {
     let round = |_| {
         let begin = sys::clock::monotonic();
@@ -41,8 +41,8 @@ fn judge(source: Option<&str>, nanos: u64) -> Capability {
     }
     CLOCK.limited(
         format!("{detail}: each needs a system call or a device"),
-        "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource; where the kernel \
-         distrusts it, boot with tsc=reliable",
+        "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource; if the kernel \
+                 rejects it, boot with tsc=reliable",
     )
 }
 
@@ -52,14 +52,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_is_judged_by_its_cost_and_not_by_its_name() {
+    fn judges_clock_by_cost_not_name() {
         assert_eq!(judge(Some("kvm-clock"), 40).state, State::Works);
         assert_eq!(judge(Some("tsc"), 900).state, State::Limited);
         assert_eq!(judge(None, 40).state, State::Works);
     }
 
     #[test]
-    fn reading_the_clock_takes_time_and_not_much() {
+    fn clock_cost_is_plausible() {
         assert!((1..100_000).contains(&cost()));
     }
 }

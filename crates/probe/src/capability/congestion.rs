@@ -1,4 +1,4 @@
-//! Whether sockets can be given the congestion control that scenarios ask for.
+//! Whether sockets accept the congestion control that scenarios request.
 
 use std::io;
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use super::{Area, Capability, Subject};
 const CUBIC: Subject = Subject {
     id: "cubic",
     title: "congestion control",
-    needed_for: "TCP workloads that compare across machines: they ask for cubic",
+    needed_for: "TCP results comparable between machines: workloads request cubic",
     area: Area::Machine,
     required: true,
 };
@@ -23,7 +23,7 @@ pub(super) fn probe(environment: &Environment) -> Capability {
     judge(try_set(), default, &environment.congestion_available.join(", "))
 }
 
-/// As in a lab, where this process has the rights; else where it is, where less may be allowed.
+/// In a namespace as in a lab, if permitted, otherwise in the current one, which may be more restricted.
 fn try_set() -> io::Result<()> {
     match NetNs::create("the congestion control probe") {
         Ok(scratch) => scratch.run_in(set_on_a_socket)?,
@@ -39,7 +39,7 @@ fn set_on_a_socket() -> io::Result<()> {
 fn judge(tried: io::Result<()>, default: &str, available: &str) -> Capability {
     if let Err(error) = tried {
         let remedy = match error.kind() {
-            io::ErrorKind::PermissionDenied => "sudo plumb …: in a lab of its own plumb may choose",
+            io::ErrorKind::PermissionDenied => "sudo plumb …: in its own lab plumb may choose any algorithm",
             _ => "modprobe tcp_cubic (CONFIG_TCP_CONG_CUBIC)",
         };
         return CUBIC.missing(format!("{error} (available: {available})"), remedy);
@@ -57,14 +57,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_default_is_no_defect_but_is_said() {
+    fn notes_another_default_algorithm() {
         let found = judge(Ok(()), "bbr", "reno, bbr, cubic");
         assert_eq!(found.state, State::Works);
         assert!(found.detail.contains("default here is bbr"), "{}", found.detail);
     }
 
     #[test]
-    fn a_refused_algorithm_is_missing_with_what_to_do() {
+    fn rejected_algorithm_is_missing_with_remedy() {
         for (kind, remedy) in
             [(io::ErrorKind::NotFound, "CONFIG_TCP_CONG_CUBIC"), (io::ErrorKind::PermissionDenied, "sudo")]
         {

@@ -1,4 +1,4 @@
-//! How many CPUs may be used, and whether their frequency is steady.
+//! Number of usable CPUs and their frequency governor.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::file::line;
 const CPUS: Subject = Subject {
     id: "cpus",
     title: "CPUs",
-    needed_for: "the two ends of a path on CPUs of their own (placement cross-cpu)",
+    needed_for: "separate CPUs for both ends of a path (placement cross-cpu)",
     area: Area::Machine,
     required: true,
 };
@@ -18,7 +18,7 @@ const CPUS: Subject = Subject {
 const GOVERNOR: Subject = Subject {
     id: "governor",
     title: "CPU governor",
-    needed_for: "steady numbers: every rate follows the frequency",
+    needed_for: "stable results: every rate depends on the CPU frequency",
     area: Area::Machine,
     required: false,
 };
@@ -34,13 +34,13 @@ pub(super) fn governor(environment: &Environment) -> Capability {
 }
 
 fn judge_usable(usable: &[u32], online: u32) -> Capability {
-    let detail = format!("{} of {online} may be used", usable.len());
+    let detail = format!("{} of {online} usable", usable.len());
     if usable.len() >= 2 {
         return CPUS.works(detail);
     }
     CPUS.missing(
-        format!("{detail}: both ends of a path always share it"),
-        "give this machine or container a second CPU; `taskset -p $$` shows what a shell may use",
+        format!("{detail}: both ends of a path share it"),
+        "give this machine or container a second CPU; `taskset -p $$` shows a shell's affinity",
     )
 }
 
@@ -48,8 +48,8 @@ fn judge_governor(found: &BTreeSet<String>, virtual_machine: bool) -> Capability
     if found.is_empty() {
         let host = if virtual_machine { "; the host of this virtual machine decides" } else { "" };
         return GOVERNOR.limited(
-            format!("unknown: this kernel controls no frequency{host}"),
-            "where the CPUs are real: cpupower frequency-set -g performance (CONFIG_CPU_FREQ)",
+            format!("unknown: the kernel has no cpufreq driver{host}"),
+            "on physical CPUs: cpupower frequency-set -g performance (CONFIG_CPU_FREQ)",
         );
     }
     let names = found.iter().map(String::as_str).collect::<Vec<_>>().join(" and ");
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_cpu_of_many_is_still_one() {
+    fn one_usable_cpu_of_many_is_limited() {
         for (usable, state) in
             [(&[0, 1][..], State::Works), (&[3], State::Missing), (&[0, 2, 5], State::Works)]
         {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_cpu_with_another_governor_is_enough_to_warn() {
+    fn warns_if_any_cpu_has_another_governor() {
         let judge =
             |names: &[&str]| judge_governor(&names.iter().map(|&name| name.to_owned()).collect(), false);
         assert_eq!(judge(&["performance"]).state, State::Works);

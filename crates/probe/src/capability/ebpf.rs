@@ -1,4 +1,4 @@
-//! Whether eBPF programs can be loaded and attached, and whether the kernel tells its types.
+//! Whether eBPF programs can be loaded and attached, and whether the kernel has BTF.
 
 use std::fs::File;
 use std::io::Read;
@@ -16,14 +16,14 @@ const EBPF: Subject = Subject {
 const BTF: Subject = Subject {
     id: "btf",
     title: "kernel types (BTF)",
-    needed_for: "probes: they find the kernel's structures by its types",
+    needed_for: "probes: they use BTF to locate fields of kernel structures",
     area: Area::Machine,
     required: false,
 };
 
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
-/// The first two bytes of BTF data: Documentation/bpf/btf.rst of Linux.
+/// Magic number of BTF data: Documentation/bpf/btf.rst of Linux.
 const MAGIC: u16 = 0xeb9f;
 
 pub(super) fn load() -> Capability {
@@ -54,7 +54,7 @@ fn judge_types(found: Result<u16, String>) -> Capability {
     const REMEDY: &str = "a kernel with CONFIG_DEBUG_INFO_BTF";
     match found {
         Ok(MAGIC) => BTF.works(TYPES),
-        Ok(other) => BTF.missing(format!("{TYPES} begins with {other:#x}: no BTF"), REMEDY),
+        Ok(other) => BTF.missing(format!("{TYPES} starts with {other:#x}, which is not BTF"), REMEDY),
         Err(reason) => BTF.missing(format!("cannot read {TYPES}: {reason}"), REMEDY),
     }
 }
@@ -65,14 +65,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_are_known_by_their_first_bytes() {
+    fn recognizes_btf_by_its_magic_number() {
         assert_eq!(judge_types(Ok(0xeb9f)).state, State::Works);
         assert_eq!(judge_types(Ok(0)).state, State::Missing);
         assert_eq!(judge_types(Err("not there".into())).state, State::Missing);
     }
 
     #[test]
-    fn a_loaded_program_counts_whatever_else_is_missing() {
+    fn loading_a_program_is_sufficient() {
         assert_eq!(judge_load(Ok(())).state, State::Works);
     }
 }

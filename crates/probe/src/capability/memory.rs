@@ -1,4 +1,4 @@
-//! Whether there is room for the buffers of many connections.
+//! Whether there is enough memory for the buffers of many connections.
 
 use procfs::{Current, Meminfo};
 use units::Bytes;
@@ -8,12 +8,12 @@ use super::{Area, Capability, Subject};
 const MEMORY: Subject = Subject {
     id: "memory",
     title: "memory",
-    needed_for: "many parallel streams: each holds a message and two socket buffers",
+    needed_for: "many parallel streams: each has a message buffer and two socket buffers",
     area: Area::Machine,
     required: false,
 };
 
-/// 128 streams with messages of 1 MiB at both ends, and socket buffers that the kernel lets grow to 6 MiB.
+/// 128 streams with 1 MiB messages at both ends, and socket buffers of up to 6 MiB.
 const ENOUGH: Bytes = Bytes(1 << 30);
 
 pub(super) fn probe() -> Capability {
@@ -23,11 +23,11 @@ pub(super) fn probe() -> Capability {
 
 fn judge(available: Option<Bytes>) -> Capability {
     match available {
-        None => MEMORY.limited("unknown: /proc/meminfo does not tell", "mount -t proc proc /proc"),
-        Some(bytes) if bytes >= ENOUGH => MEMORY.works(format!("{bytes} free to use")),
+        None => MEMORY.limited("unknown: /proc/meminfo has no value", "mount -t proc proc /proc"),
+        Some(bytes) if bytes >= ENOUGH => MEMORY.works(format!("{bytes} available")),
         Some(bytes) => MEMORY.limited(
-            format!("{bytes} free to use: the kernel will keep socket buffers small"),
-            format!("free {ENOUGH}, or ask for fewer streams"),
+            format!("{bytes} available: the kernel will limit socket buffers"),
+            format!("free {ENOUGH}, or use fewer streams"),
         ),
     }
 }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn little_memory_is_told_from_enough_and_from_unknown() {
+    fn distinguishes_little_enough_and_unknown_memory() {
         for (bytes, state) in [(1 << 29, State::Limited), (1 << 30, State::Works), (1 << 40, State::Works)] {
             assert_eq!(judge(Some(Bytes(bytes))).state, state, "{bytes}");
         }

@@ -1,4 +1,4 @@
-//! Whether other work disturbs a measurement: load of this machine, and CPU time that its host keeps.
+//! Whether other work disturbs measurements: load of this machine, and steal time.
 
 use procfs::{CurrentSI, KernelStats};
 use samples::Environment;
@@ -8,23 +8,23 @@ use super::{Area, Capability, Subject};
 const LOAD: Subject = Subject {
     id: "load",
     title: "other work",
-    needed_for: "small differences: other work is noise in every trial",
+    needed_for: "resolving small differences: other work adds noise to every trial",
     area: Area::Machine,
     required: false,
 };
 
 const STEAL: Subject = Subject {
     id: "steal",
-    title: "stolen CPU time",
-    needed_for: "small differences: a host that takes the CPU away looks like a slow path",
+    title: "steal time",
+    needed_for: "resolving small differences: steal time looks like a slow path",
     area: Area::Machine,
     required: false,
 };
 
-/// Runnable tasks per CPU, over the last minute, from which on a machine counts as busy.
+/// A machine with more runnable tasks per CPU over the last minute is busy.
 const BUSY: f64 = 0.5;
 
-/// Of all CPU time since boot, in percent.
+/// Percent of all CPU time since boot.
 const STOLEN_TOO_MUCH: f64 = 1.0;
 
 pub(super) fn load(environment: &Environment) -> Capability {
@@ -44,22 +44,22 @@ pub(super) fn steal() -> Capability {
 
 fn judge_load(load: Option<[f64; 3]>, cpus: u32) -> Capability {
     let Some([one, five, fifteen]) = load else {
-        return LOAD.limited("unknown: /proc/loadavg cannot be read", "mount -t proc proc /proc");
+        return LOAD.limited("unknown: cannot read /proc/loadavg", "mount -t proc proc /proc");
     };
     let detail = format!("load {one} / {five} / {fifteen} over 1 / 5 / 15 minutes on {cpus} CPUs");
     if one <= BUSY * f64::from(cpus) {
         return LOAD.works(detail);
     }
-    LOAD.limited(detail, "`top` shows what runs; wait, or stop it")
+    LOAD.limited(detail, "find running processes with `top`; wait for them, or stop them")
 }
 
 fn judge_steal(share: Option<f64>) -> Capability {
     match share {
-        None => STEAL.limited("unknown: /proc/stat does not tell", "mount -t proc proc /proc"),
+        None => STEAL.limited("unknown: /proc/stat has no value", "mount -t proc proc /proc"),
         Some(share) if share <= STOLEN_TOO_MUCH => STEAL.works(format!("{share:.2} % since boot")),
         Some(share) => STEAL.limited(
-            format!("{share:.2} % since boot: the host takes the CPUs away"),
-            "give this virtual machine CPUs of its own on its host",
+            format!("{share:.2} % since boot: the host takes CPU time away"),
+            "give this virtual machine dedicated CPUs on its host",
         ),
     }
 }
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn load_counts_by_the_cpus_that_carry_it() {
+    fn judges_load_per_cpu() {
         for (load, cpus, state) in [
             (0.3, 1, State::Works),
             (0.9, 1, State::Limited),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn stolen_time_is_told_from_none_and_from_unknown() {
+    fn distinguishes_steal_time_none_and_unknown() {
         assert_eq!(judge_steal(Some(0.05)).state, State::Works);
         assert_eq!(judge_steal(Some(4.0)).state, State::Limited);
         assert!(judge_steal(None).detail.starts_with("unknown"));

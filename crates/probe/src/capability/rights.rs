@@ -1,4 +1,4 @@
-//! Whether this process may make namespaces and devices.
+//! Whether this process may create namespaces and devices.
 
 use super::{Area, Capability, Subject};
 
@@ -18,12 +18,12 @@ fn judge(may: bool, nested: bool) -> Capability {
     match (may, nested) {
         (true, false) => RIGHTS.works("root, or its capabilities (CAP_NET_ADMIN and CAP_SYS_ADMIN)"),
         (true, true) => RIGHTS.limited(
-            "root of a user namespace: enough for every lab of namespaces, not for eBPF nor for the devices \
-             of the machine",
-            "sudo plumb …, where that is wanted",
+            "root of a user namespace: sufficient for labs of namespaces, but not for eBPF or the devices \
+                 of the host",
+            "sudo plumb …, if you need these",
         ),
         (false, _) => RIGHTS.missing(
-            "neither CAP_NET_ADMIN and CAP_SYS_ADMIN nor a user namespace of its own",
+            "neither CAP_NET_ADMIN and CAP_SYS_ADMIN nor permission to create a user namespace",
             "sudo plumb …; or allow user namespaces: sysctl user.max_user_namespaces=10000",
         ),
     }
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rights_count_by_what_they_reach() {
+    fn judges_permissions_by_scope() {
         for (may, nested, state) in [
             (true, false, State::Works),
             (true, true, State::Limited),

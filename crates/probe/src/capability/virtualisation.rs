@@ -1,4 +1,4 @@
-//! Whether guests in virtual machines can run, and the kernel move their packets.
+//! Whether virtual machines can run, with packet processing in the kernel.
 
 use procfs::{CpuInfo, Current};
 use sys::netns::NetNs;
@@ -8,7 +8,7 @@ use super::{Area, Capability, Subject};
 const VHOST_NET: Subject = Subject {
     id: "vhost-net",
     title: "vhost-net",
-    needed_for: "guests whose packets the kernel itself moves",
+    needed_for: "guests with packet processing in the kernel",
     area: Area::VirtualMachines,
     required: false,
 };
@@ -24,14 +24,14 @@ const TAP: Subject = Subject {
 const KVM: Subject = Subject {
     id: "kvm",
     title: "hardware KVM",
-    needed_for: "guests at the speed of the CPU instead of emulated ones",
+    needed_for: "guests at CPU speed instead of emulation",
     area: Area::VirtualMachines,
     required: false,
 };
 
 pub(super) fn vhost_net() -> Capability {
     match sys::vhost::try_own() {
-        Ok(()) => VHOST_NET.works("/dev/vhost-net was taken into use and given back"),
+        Ok(()) => VHOST_NET.works("/dev/vhost-net was opened, claimed and released"),
         Err(error) if error.is_permission() => {
             VHOST_NET.missing(error.to_string(), "sudo plumb …; or chgrp kvm /dev/vhost-net and chmod g+rw")
         }
@@ -39,13 +39,13 @@ pub(super) fn vhost_net() -> Capability {
     }
 }
 
-/// Makes one in a namespace of its own, with which it goes.
+/// Creates one in a temporary namespace.
 pub(super) fn tap() -> Capability {
     const INDEX: u32 = 7;
     let made =
         NetNs::create("tap").and_then(|inside| inside.run_in(|| sys::tap::create("tap0", INDEX, 1))?);
     match made {
-        Ok(_) => TAP.works("one was made and taken away"),
+        Ok(_) => TAP.works("created and removed one"),
         Err(error) if error.is_permission() => TAP.missing(error.to_string(), "sudo plumb …"),
         Err(error) => TAP.missing(error.to_string(), "modprobe tun (CONFIG_TUN)"),
     }
@@ -55,29 +55,29 @@ pub(super) fn kvm() -> Capability {
     judge_kvm(sys::kvm::try_run(), has_hardware())
 }
 
-/// Whether the CPU shows VT-x or AMD-V; `None` where that is not how it is told.
+/// Whether the CPU has VT-x or AMD-V; `None` on other architectures.
 fn has_hardware() -> Option<bool> {
     let flags = CpuInfo::current().ok()?.flags(0)?.into_iter().map(str::to_owned).collect::<Vec<_>>();
     cfg!(target_arch = "x86_64").then(|| flags.iter().any(|flag| flag == "vmx" || flag == "svm"))
 }
 
 fn judge_kvm(ran: sys::Result<()>, hardware: Option<bool>) -> Capability {
-    const HARDWARE: &str = "a machine with VT-x or AMD-V; in a virtual machine, nested virtualisation switched \
-                            on at its host (modprobe kvm_intel nested=1, or kvm_amd)";
+    const HARDWARE: &str = "use a machine with VT-x or AMD-V; in a virtual machine, enable nested virtualisation on \
+                 its host (modprobe kvm_intel nested=1, or kvm_amd)";
     let Err(error) = ran else {
         return KVM.works(
-            "a real-mode guest and a 64-bit one (own page tables, SSE2, a million rounds at CPU speed) ran \
-             until they halted; that a guest kernel boots is not proven by it",
+            "ran a real-mode guest and a 64-bit one (page tables, SSE2, a million iterations at CPU speed) \
+                 until they halted; this does not prove that a guest kernel boots",
         );
     };
     if error.is_permission() {
-        return KVM.limited(error.to_string(), "sudo plumb …; or usermod -aG kvm $USER, and log in again");
+        return KVM.limited(error.to_string(), "sudo plumb …; or usermod -aG kvm $USER, then log in again");
     }
     let cause = match hardware {
         Some(false) => "; the CPU shows neither vmx nor svm",
         _ => "",
     };
-    // With a hint the device is there and fell short; the hint says at what.
+    // The hint names the step that failed.
     let detail = match error.hint() {
         Some(hint) => format!("/dev/kvm cannot run an ordinary guest: {hint}{cause}"),
         None => format!("{error}{cause}"),
@@ -94,15 +94,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guests_that_ran_are_never_called_a_kernel_that_boots() {
+    fn does_not_claim_that_guest_kernels_boot() {
         let found = judge_kvm(Ok(()), Some(true));
         assert_eq!(found.state, State::Works);
-        assert!(found.detail.contains("not proven"), "{}", found.detail);
+        assert!(found.detail.contains("does not prove"), "{}", found.detail);
     }
 
     #[test]
-    fn the_remedy_follows_from_what_the_cpu_shows() {
-        // Any call on what does not exist gives the error of a missing device.
+    fn remedy_depends_on_cpu_flags() {
+        // Any access to a missing file gives the error of a missing device.
         let absent = sys::netns::NetNs::open("/proc/self/ns/missing").expect_err("no such file");
         let remedy = |hardware| judge_kvm(Err(absent.clone()), hardware).remedy.expect("one");
         assert!(remedy(Some(true)).starts_with("modprobe"));

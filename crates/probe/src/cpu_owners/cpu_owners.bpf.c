@@ -1,19 +1,19 @@
-/* Adds up the time of each CPU by whoever had it: a task by its bucket, soft interrupts, hardware interrupts. Nothing
- * is sent; user space reads the sums. */
+/* Sums up the time of each CPU by its user: tasks by bucket, soft interrupts, and hardware interrupts. Sends no
+ * events; user space reads the sums. */
 #include "tasks.h"
 
-/* One CPU. `begun` and `ended` differ while the rest is being changed; a reader copies upwards. */
+/* One CPU. `begun` and `ended` differ during an update; readers copy in ascending order. */
 struct cpu {
 	__u64 ended;
-	__u64 since; /* the time up to which everything is in the sums; 0 before the start */
-	__u32 bucket; /* of the task that has the CPU */
+	__u64 since; /* end of the accounted time; 0 before the start */
+	__u32 bucket; /* of the current task */
 	__u16 softirq; /* in a soft interrupt */
-	__u16 irq; /* in so many hardware interrupts */
-	__u32 task; /* that has the CPU, as far as one has seen */
-	__u16 waking; /* nobody has it, and it is no longer idle: it finds its way to a task */
+	__u16 irq; /* nesting depth of hardware interrupts */
+	__u32 task; /* the current task, if known */
+	__u16 waking; /* no longer idle, but not yet running a task */
 	__u16 changing;
-	__u64 stolen; /* by the hypervisor, up to here, since the boot */
-	__u64 taken; /* of that, out of the time of tasks since the start */
+	__u64 stolen; /* stolen by the hypervisor since boot */
+	__u64 taken; /* part of it that was subtracted from tasks since the start */
 	__u64 in_softirq;
 	__u64 in_irq;
 	__u64 time[BUCKETS];
@@ -43,7 +43,7 @@ static __always_inline struct cpu *this_cpu(void)
 	return bpf_map_lookup_elem(&cpus, &index);
 }
 
-/* What the hypervisor has taken from this task's CPU since the boot, as the scheduler takes it out of its time. */
+/* Time stolen by the hypervisor since boot, as accounted by the scheduler for this task's CPU. */
 static __always_inline __u64 stolen_until_now(struct task_struct *task)
 {
 	if (!bpf_core_field_exists(task->se.cfs_rq->rq->prev_steal_time_rq))
@@ -51,7 +51,7 @@ static __always_inline __u64 stolen_until_now(struct task_struct *task)
 	return task->se.cfs_rq->rq->prev_steal_time_rq;
 }
 
-/* Gives the time that has passed to whoever had it. */
+/* Adds the elapsed time to the current user. */
 static __always_inline void settle(struct cpu *cpu, __u64 now)
 {
 	__u64 passed = now - cpu->since;
@@ -67,8 +67,8 @@ static __always_inline void settle(struct cpu *cpu, __u64 now)
 	cpu->since = now;
 }
 
-/* What was stolen while a task had the CPU is not its time, of which some may be settled already. Of a CPU that nobody
- * had it is idle time: it was woken, and waited for the hypervisor before it knew. */
+/* Steal time is not the task's, even if some was already added. On a CPU without a task it is idle time: the woken
+ * CPU waited for the hypervisor. */
 static __always_inline void take_stolen(struct cpu *cpu, __u64 stolen)
 {
 	__u64 *time = &cpu->time[cpu->bucket & (BUCKETS - 1)];
@@ -81,7 +81,7 @@ static __always_inline void take_stolen(struct cpu *cpu, __u64 stolen)
 	cpu->taken += taken;
 }
 
-/* Who has had the CPU until now is known for certain in its own time. */
+/* At a switch the previous task is certain, so this fixes a wrong assumption. */
 static __always_inline void correct(struct cpu *cpu, struct task_struct *task)
 {
 	if (cpu->task == (__u32)task->pid)
@@ -90,13 +90,13 @@ static __always_inline void correct(struct cpu *cpu, struct task_struct *task)
 	cpu->task = task->pid;
 }
 
-/* Not before the start; nor in the few instructions of another program that an interrupt came between. */
+/* False before the start, and in the few instructions of a program that was interrupted during an update. */
 static __always_inline int is_open(struct cpu *cpu)
 {
 	return cpu->since && !cpu->changing;
 }
 
-/* An interrupt may come before the first line, and then is over when it is reached; after it, it changes nothing. */
+/* An interrupt before the first line is over when that line runs; after it, the interrupt changes nothing. */
 static __always_inline void shut(struct cpu *cpu)
 {
 	*(volatile __u16 *)&cpu->changing = 1;
@@ -130,7 +130,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		return 0;
 	shut(cpu);
 	correct(cpu, prev);
-	/* Not hidden, for one sees it lose the CPU: there was no memory to know it by. */
+	/* Not hidden, as its switch is visible: there was no memory for its storage. */
 	if (cpu->bucket == UNSEEN)
 		cpu->bucket = FIRST_UNNAMED;
 	settle(cpu, bpf_ktime_get_ns());
@@ -188,7 +188,7 @@ static __always_inline int irq_entered(void)
 		cpu->irq++;
 		return 0;
 	}
-	/* It may have been idle again. */
+	/* The CPU may have been idle again. */
 	cpu->waking = 0;
 	begin(cpu);
 	cpu->irq++;
@@ -200,7 +200,7 @@ static __always_inline int irq_left(void)
 {
 	struct cpu *cpu = this_cpu();
 
-	/* One that was entered before anybody looked. */
+	/* An interrupt from before the start. */
 	if (!cpu || !cpu->irq)
 		return 0;
 	if (!is_open(cpu)) {
@@ -214,7 +214,7 @@ static __always_inline int irq_left(void)
 	return 0;
 }
 
-/* Interrupts of devices, of the tick, and between CPUs. */
+/* Device, timer and inter-processor interrupts. */
 #define INTERRUPT(name)                                                                  \
 	SEC("tp_btf/" #name "_entry") int BPF_PROG(name##_begins) { return irq_entered(); } \
 	SEC("tp_btf/" #name "_exit") int BPF_PROG(name##_ends) { return irq_left(); }
@@ -226,7 +226,7 @@ INTERRUPT(call_function)
 INTERRUPT(call_function_single)
 INTERRUPT(irq_work)
 
-/* An idle CPU has its tick back: somebody has work for it. Without an interrupt when it had not yet fallen asleep. */
+/* An idle CPU restarts its tick because it has work; without an interrupt if it had not fallen asleep yet. */
 SEC("tp_btf/tmigr_cpu_active")
 int BPF_PROG(on_active)
 {
@@ -240,7 +240,7 @@ int BPF_PROG(on_active)
 	return 0;
 }
 
-/* Run by user space on each CPU: begins to count with the task that has it. */
+/* Run by user space on each CPU: starts with its current task. */
 SEC("raw_tp/start")
 int start(void *ctx)
 {
@@ -256,7 +256,7 @@ int start(void *ctx)
 	return 0;
 }
 
-/* Also threads that the kernel makes in a process: those of io_uring and of vhost. */
+/* Includes threads that the kernel creates in a process, e.g. for io_uring and vhost. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(on_new_task, struct task_struct *task)
 {
@@ -264,7 +264,7 @@ int BPF_PROG(on_new_task, struct task_struct *task)
 	return 0;
 }
 
-/* Also a new program in a process. */
+/* Also on exec. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct *task, const char *comm)
 {
@@ -274,7 +274,7 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *comm)
 	if (task != bpf_get_current_task_btf())
 		return 0;
 	cpu = this_cpu();
-	/* It has this CPU, and if it loses it meanwhile it comes back to it before the next line is over. */
+	/* The task is current on this CPU. If it is preempted here, it is current again before the next line ends. */
 	if (cpu && cpu->since)
 		*(volatile __u32 *)&cpu->bucket = bucket;
 	return 0;

@@ -1,4 +1,4 @@
-//! The programs and maps of `cpu_owners.bpf.c` and `tasks.h`, as user space sees them. Must not know whose a task is.
+//! User space side of the programs and maps in `cpu_owners.bpf.c` and `tasks.h`.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,11 +14,11 @@ use crate::{
     observe::ProbeError,
 };
 
-/// Tags are below this.
+/// Limit on tags.
 pub(super) const TAGS: usize = 32;
-/// The bucket of tasks that found no other, for tag 0; those of other tags follow.
+/// Bucket for tasks without their own, for tag 0; other tags follow.
 pub(super) const FIRST_UNNAMED: usize = 1;
-/// The bucket of CPUs on their way from idleness to a task. The one before it is of tasks that are hidden.
+/// Bucket for CPUs on the way from idle to a task. The bucket before it is for hidden tasks.
 pub(super) const WAKING: usize = FIRST_UNNAMED + TAGS + 1;
 
 /// `struct name` of the object.
@@ -27,7 +27,7 @@ pub(super) type Name = [u8; 40];
 /// `struct control` of the object.
 type Control = [u64; 3];
 
-/// The end of an interrupt before its beginning: one whose end was missed would never end.
+/// Exit programs are attached before entry programs: an interrupt with a missed exit would never end.
 const HOOKS: [Hook; 18] = [
     Hook::needed("on_new_task", "task_newtask"),
     Hook::needed("on_rename", "task_rename"),
@@ -35,7 +35,7 @@ const HOOKS: [Hook; 18] = [
     Hook::needed("on_softirq_entry", "softirq_entry"),
     Hook::needed("irq_handler_ends", "irq_handler_exit"),
     Hook::needed("irq_handler_begins", "irq_handler_entry"),
-    // Only where the architecture tells them (x86): elsewhere they are in the time of what they came into.
+    // Only on architectures with these tracepoints (x86); elsewhere their time counts for the interrupted task.
     Hook::optional("local_timer_ends", "local_timer_exit"),
     Hook::optional("local_timer_begins", "local_timer_entry"),
     Hook::optional("reschedule_ends", "reschedule_exit"),
@@ -51,7 +51,7 @@ const HOOKS: [Hook; 18] = [
     Hook::needed("on_switch", "sched_switch"),
 ];
 
-/// The object in the kernel.
+/// The loaded object.
 pub(super) struct Kernel {
     loaded: BpfObject,
     era: u64,
@@ -67,12 +67,12 @@ impl Kernel {
         Ok(Self { loaded, era: 0 })
     }
 
-    /// Forgets all sums and names and begins again.
+    /// Clears all sums and names, and starts.
     pub(super) fn start(&mut self, subjects: &Subjects) -> Result<(), ProbeError> {
         self.loaded.detach();
         self.clear(subjects)?;
         self.loaded.attach()?;
-        self.meet_tasks().map_err(|error| cannot("meet the tasks that there are", &error))?;
+        self.visit_tasks().map_err(|error| cannot("visit all tasks", &error))?;
         self.start_cpus()
     }
 
@@ -80,7 +80,7 @@ impl Kernel {
         self.loaded.detach();
     }
 
-    /// The sums of each CPU up to now.
+    /// Sums of each CPU up to now.
     pub(super) fn sums(&mut self) -> Result<Vec<Sums>, ProbeError> {
         let cpus = self.loaded.array::<Cpu>("cpus")?;
         let mut sums = Vec::new();
@@ -91,19 +91,19 @@ impl Kernel {
         Ok(sums)
     }
 
-    /// The names of buckets.
+    /// Names of buckets.
     pub(super) fn names(&mut self) -> Result<Vec<(Name, u32)>, ProbeError> {
         let buckets = self.loaded.hash::<Name, u32>("buckets")?;
         buckets.iter().collect::<Result<_, _>>().map_err(|error| failed("read", "buckets", &error))
     }
 
-    /// Tasks that found no bucket left since the start.
+    /// Tasks since the start for which no bucket was left.
     pub(super) fn unnamed(&mut self) -> Result<u64, ProbeError> {
         let control = self.loaded.array::<Control>("control")?;
         control.get(&0, 0).map(|[_, _, unnamed]| unnamed).map_err(|error| failed("read", "control", &error))
     }
 
-    /// How often anything of any CPU has changed since the start.
+    /// Number of updates of all CPUs since the start.
     #[cfg(test)]
     pub(super) fn changes(&mut self) -> u64 {
         let cpus = self.loaded.array::<Cpu>("cpus").expect("loaded");
@@ -112,7 +112,7 @@ impl Kernel {
 
     fn clear(&mut self, subjects: &Subjects) -> Result<(), ProbeError> {
         self.loaded.replace::<Name, u32>("buckets", &[])?;
-        self.loaded.tell(subjects)?;
+        self.loaded.set_subjects(subjects)?;
         self.era += 1;
         let control: Control = [self.era, WAKING as u64 + 1, 0];
         let write = |error| failed("write", "control", &error);
@@ -124,10 +124,10 @@ impl Kernel {
         Ok(())
     }
 
-    /// Has every task that there is looked at, so that it is known when it gets a CPU.
-    fn meet_tasks(&mut self) -> Result<(), String> {
+    /// Runs the iterator over all tasks, so that each is known before it runs.
+    fn visit_tasks(&mut self) -> Result<(), String> {
         let Some(Program::Iter(each)) = self.loaded.program("each_task") else {
-            return Err("there is no iterator".to_owned());
+            return Err("the object has no iterator".to_owned());
         };
         let link = each.attach().map_err(|error| error.to_string())?;
         let link = each.take_link(link).map_err(|error| error.to_string())?;
@@ -135,16 +135,16 @@ impl Kernel {
         file.read_to_end(&mut Vec::new()).map(drop).map_err(|error| error.to_string())
     }
 
-    /// Begins on every CPU with the task that has it at this moment.
+    /// Starts each CPU with its current task.
     fn start_cpus(&mut self) -> Result<(), ProbeError> {
         let cpus = self.loaded.array::<Cpu>("cpus")?.len();
         let Some(Program::RawTracePoint(start)) = self.loaded.program("start") else {
-            return Err(cannot("begin", &"there is no program for it"));
+            return Err(cannot("begin", &"the object has no start program"));
         };
         let begun: Vec<_> = (0..cpus)
             .filter(|cpu| start.test_run(RawTracePointRunOptions { cpu: Some(*cpu), args: [0; 12] }).is_ok())
             .collect();
-        // One that is offline has no time to give.
+        // Offline CPUs have no time to count.
         match begun.is_empty() {
             true => Err(cannot("begin", &"no CPU could be reached")),
             false => Ok(()),
@@ -168,8 +168,8 @@ fn possible_cpus() -> Result<u32, ProbeError> {
 fn refused(program: &str) -> ProbeError {
     let kernel = sys::uname::kernel_release();
     ProbeError::Unavailable {
-        because: format!("Linux {kernel} does not take the probe's program {program}"),
-        remedy: "run a kernel of 5.11 or later".to_owned(),
+        because: format!("Linux {kernel} rejects the probe's program {program}"),
+        remedy: "use Linux 5.11 or later".to_owned(),
     }
 }
 

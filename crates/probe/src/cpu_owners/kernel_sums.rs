@@ -1,16 +1,16 @@
-//! The exact probe: sums of the kernel's programs, by owner. Must not know how the programs add up.
+//! The exact probe: sums from BPF programs, by owner.
 
 use samples::{AttributionSource, CpuOwner, MachineCpu, OwnedCpu, ProbeKind, ProbeResults};
 use units::Nanos;
 
 use super::{
+    add_result,
     kernel::{FIRST_UNNAMED, Kernel, Name, TAGS, WAKING},
     machine,
     names::{Names, OwnerName},
     not_started,
     shares::shares,
     sums::Sums,
-    tell,
 };
 use crate::{
     bpf::Subjects,
@@ -18,7 +18,7 @@ use crate::{
     observe::{Probe, ProbeError, Watch},
 };
 
-/// Its programs in the kernel, and what was seen.
+/// The programs, and the state of the measurement.
 pub(super) struct KernelSums {
     kernel: Kernel,
     owners: Vec<CpuOwner>,
@@ -31,17 +31,16 @@ enum State {
     Stopped(Result<(OwnedCpu, u64), ProbeError>),
 }
 
-/// What the programs added up, and what /proc/stat said beside it.
+/// The programs' sums and /proc/stat at the same time.
 struct Reading {
     sums: Vec<Sums>,
     machine: CpuReading,
 }
 
-/// The two readings are made again when the second took longer than this, per CPU and once.
+/// Nanoseconds. Both readings are repeated if the second took longer than this, per CPU and once.
 const CLOSE: u64 = 1_000_000;
 const TRIES: u32 = 20;
-/// They are not for a slow machine: where all of them together took this long, none is close, and more would only be
-/// work that the reading sees.
+/// Nanoseconds. Repeating stops after this time in total: on a slow machine it only adds work that is then measured.
 const LONGEST: u64 = 20_000_000;
 
 impl Reading {
@@ -72,7 +71,7 @@ impl KernelSums {
         Ok(Self { kernel: Kernel::load()?, owners: Vec::new(), state: State::Idle })
     }
 
-    fn seen(&mut self) -> Result<(OwnedCpu, u64), ProbeError> {
+    fn measured(&mut self) -> Result<(OwnedCpu, u64), ProbeError> {
         let now = Reading::now(&mut self.kernel)?;
         let (sums, machine) = match &self.state {
             State::Running(before) => now.since(before),
@@ -80,7 +79,7 @@ impl KernelSums {
         };
         let names = self.kernel.names()?;
         let stolen = sums.iter().map(|cpu| cpu.stolen).sum();
-        let seen = OwnedCpu {
+        let measured = OwnedCpu {
             source: AttributionSource::Traced,
             because: None,
             elapsed: machine.elapsed,
@@ -89,7 +88,7 @@ impl KernelSums {
             steal: machine.steal,
             shares: shares(times(&sums, &names, &self.owners)),
         };
-        Ok((seen, self.kernel.unnamed()?))
+        Ok((measured, self.kernel.unnamed()?))
     }
 }
 
@@ -106,25 +105,25 @@ impl Probe for KernelSums {
         Ok(())
     }
 
-    fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError> {
+    fn read(&mut self, measured: &mut ProbeResults) -> Result<(), ProbeError> {
         let found = match &self.state {
-            State::Running(_) => self.seen()?,
-            State::Stopped(seen) => seen.clone()?,
+            State::Running(_) => self.measured()?,
+            State::Stopped(measured) => measured.clone()?,
             State::Idle => return Err(not_started()),
         };
-        tell(found, seen);
+        add_result(found, measured);
         Ok(())
     }
 
     fn stop(&mut self) {
         if matches!(self.state, State::Running(_)) {
-            self.state = State::Stopped(self.seen());
+            self.state = State::Stopped(self.measured());
         }
         self.kernel.stop();
     }
 }
 
-/// The owners of subjects, each once; a tag is a place in this list, counted from one.
+/// Distinct owners of the subjects; a tag is an index into this list, counted from one.
 fn owners(watch: &Watch) -> Vec<CpuOwner> {
     let mut owners: Vec<CpuOwner> = watch.subjects.iter().map(|subject| subject.owner).collect();
     owners.sort_unstable();
@@ -138,7 +137,7 @@ fn subjects(watch: &Watch, owners: &[CpuOwner]) -> Subjects {
     Subjects::of(watch.subjects.iter().filter_map(|subject| Some((tag(subject.owner)?, subject))))
 }
 
-/// Who had how much: named buckets, those of tasks that found no name, and each CPU's interrupts.
+/// Time per owner: named buckets, unnamed tasks, and interrupts of each CPU.
 fn times(sums: &[Sums], names: &[(Name, u32)], owners: &[CpuOwner]) -> Vec<(OwnerName, u64)> {
     let total = |bucket: usize| sums.iter().map(|cpu| cpu.by_bucket.get(bucket).copied().unwrap_or(0)).sum();
     let named = names.iter().map(|(name, bucket)| (decoded(name, owners).shown(), total(*bucket as usize)));
@@ -153,7 +152,7 @@ fn times(sums: &[Sums], names: &[(Name, u32)], owners: &[CpuOwner]) -> Vec<(Owne
     named.chain(unnamed).chain(interrupts).chain([(idle_task, total(WAKING))]).collect()
 }
 
-/// `struct name` of the object.
+/// Decodes `struct name` of the object.
 fn decoded(name: &Name, owners: &[CpuOwner]) -> Names {
     let number = |at: usize| u32::from_ne_bytes([name[at], name[at + 1], name[at + 2], name[at + 3]]);
     let place = (number(0) as usize).checked_sub(1);
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_interrupts_and_tasks_without_a_name_all_have_an_owner() {
+    fn assigns_buckets_interrupts_and_unnamed_tasks() {
         let mut by_bucket = vec![0; BUCKETS];
         (by_bucket[0], by_bucket[1], by_bucket[2], by_bucket[40]) = (999, 1, 20, 300);
         let sums = [
@@ -212,11 +211,11 @@ mod tests {
         let times = times(&sums, &[(name(1, 0, "plumb", "ping"), 40)], &[CpuOwner::Client]);
         let of = |owner| times.iter().filter(|(shown, _)| shown.owner == owner).map(|(_, time)| time).sum();
         let found: [u64; 4] = [CpuOwner::Client, CpuOwner::Other, CpuOwner::Softirq, CpuOwner::Irq].map(of);
-        assert_eq!(found, [640, 2, 4000, 50_000], "idle time is nobody's");
+        assert_eq!(found, [640, 2, 4000, 50_000], "idle time has no owner");
     }
 
     #[test]
-    fn a_name_is_read_as_the_kernel_wrote_it() {
+    fn decodes_names_of_the_kernel() {
         let names =
             decoded(&name(2, 0, "qemu-system-x86", "CPU 0/KVM"), &[CpuOwner::Client, CpuOwner::ServerVm]);
         assert_eq!(names.subject, Some(CpuOwner::ServerVm));

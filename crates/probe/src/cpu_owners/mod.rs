@@ -1,8 +1,7 @@
-//! CPU time of the whole machine by its owner. Must not know the load.
+//! CPU time of the whole machine by owner.
 //!
-//! # How it is told apart
-//! [`kernel_sums`] looks at each switch of tasks and at each interrupt, and adds up in the kernel. Where programs are
-//! refused, [`proc_sampling`] takes the difference of what /proc says of every task. The result says which it was.
+//! [`kernel_sums`] handles each task switch and interrupt and sums up in the kernel. If BPF programs are rejected,
+//! [`proc_sampling`] uses the difference of per-task times in /proc. The result names the method.
 mod kernel;
 mod kernel_sums;
 mod machine;
@@ -20,10 +19,11 @@ use samples::{Overflow, OwnedCpu, ProbeKind, ProbeResults};
 
 use crate::observe::{Probe, ProbeError};
 
-/// The exact probe, or where the kernel refuses its programs the one that reads /proc.
+/// The exact probe, or the one that reads /proc if the kernel rejects programs.
 ///
 /// # Errors
-/// [`ProbeError::Unavailable`] when /proc cannot be read either.
+///
+/// [`ProbeError::Unavailable`] if /proc cannot be read either.
 pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     match kernel_sums::KernelSums::new() {
         Ok(probe) => Ok(Box::new(probe)),
@@ -32,12 +32,12 @@ pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     }
 }
 
-/// Puts in what was found, and how many events found no room.
-fn tell((cpu, left_out): (OwnedCpu, u64), seen: &mut ProbeResults) {
-    seen.elapsed = seen.elapsed.max(cpu.elapsed);
-    seen.cpu = Some(cpu);
+/// Adds the result and the number of tasks without room.
+fn add_result((cpu, left_out): (OwnedCpu, u64), results: &mut ProbeResults) {
+    results.elapsed = results.elapsed.max(cpu.elapsed);
+    results.cpu = Some(cpu);
     if left_out > 0 {
-        seen.overflowed.push(Overflow { probe: ProbeKind::Cpu, events: left_out });
+        results.overflowed.push(Overflow { probe: ProbeKind::Cpu, events: left_out });
     }
 }
 

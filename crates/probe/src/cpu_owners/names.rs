@@ -1,23 +1,23 @@
-//! Whose a task is, by its names and by the subject that it belongs to. Must not know how either was found out.
+//! Owner of a task from its names and its subject.
 
 use samples::CpuOwner;
 
 use crate::target::{is_machine, is_vcpu, is_vhost};
 
-/// What tasks are told apart by.
+/// Attributes that distinguish tasks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Names {
-    /// The owner of the subject that it belongs to.
+    /// Owner of the task's subject.
     pub(super) subject: Option<CpuOwner>,
-    /// A thread of the kernel.
+    /// Kernel thread.
     pub(super) kernel: bool,
-    /// The process; empty for a thread of the kernel.
+    /// Process name; empty for kernel threads.
     pub(super) process: String,
-    /// The thread; empty where threads are not told apart.
+    /// Thread name; empty if threads are not distinguished.
     pub(super) thread: String,
 }
 
-/// Who is shown as having had the time.
+/// Owner as shown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct OwnerName {
     pub(super) owner: CpuOwner,
@@ -27,19 +27,19 @@ pub(super) struct OwnerName {
 }
 
 impl OwnerName {
-    /// An owner's time that is not told apart further.
+    /// All time of an owner, without details.
     pub(super) const fn all_of(owner: CpuOwner) -> Self {
         Self { owner, process: None, thread: None, cpu: None }
     }
 
-    /// What belongs to a CPU.
+    /// Per-CPU time.
     pub(super) const fn on(owner: CpuOwner, cpu: u32) -> Self {
         Self { owner, process: None, thread: None, cpu: Some(cpu) }
     }
 }
 
 impl Names {
-    /// Whose the task is, and what of its names matters.
+    /// Owner and relevant names of the task.
     pub(super) fn shown(&self) -> OwnerName {
         let thread = named(&self.thread).filter(|thread| *thread != self.process);
         let process = named(&self.process);
@@ -69,7 +69,7 @@ fn per_cpu(thread: &str) -> Option<u32> {
     thread.rsplit_once('/').and_then(|(_, cpu)| cpu.parse().ok())
 }
 
-/// Which of the kernel's workers had the work says nothing: they are one.
+/// Merges all kworkers.
 fn pool(thread: &str) -> Option<String> {
     match thread.starts_with("kworker/") {
         true => named("kworker"),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_belongs_to_its_subject_to_the_kernel_or_to_others() {
+    fn assigns_threads_to_subject_kernel_or_others() {
         check(CpuOwner::Client, Some(CpuOwner::Client), false, "send-0");
         check(CpuOwner::Plumb, Some(CpuOwner::Plumb), false, "plumb");
         check(CpuOwner::Other, None, false, "");
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_virtual_machine_s_threads_are_its_processors_or_its_monitor_s() {
+    fn distinguishes_vcpu_threads_from_vmm_threads() {
         let guest = Some(CpuOwner::ServerVm);
         for vcpu in ["CPU 0/KVM", "CPU 12/TCG", "ALL CPUs/TCG", "fc_vcpu 0", "vcpu3", "crosvm_vcpu1"] {
             check(CpuOwner::ServerVm, guest, false, vcpu);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vhost_worker_of_a_watched_guest_is_one_whoever_s_thread_it_is() {
+    fn recognizes_vhost_workers_of_watched_guests() {
         for (subject, kernel) in [
             (CpuOwner::Vhost, true),
             (CpuOwner::ClientVm, false),
@@ -130,14 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn a_vhost_worker_of_a_guest_that_is_not_watched_is_the_kernel_s_or_its_process_s() {
+    fn other_vhost_workers_belong_to_kernel_or_process() {
         check(CpuOwner::Kernel, None, true, "vhost-4711");
         check(CpuOwner::Kernel, Some(CpuOwner::ClientVm), true, "vhost-4711");
         check(CpuOwner::Other, None, false, "vhost-4711");
     }
 
     #[test]
-    fn names_are_kept_where_they_matter() {
+    fn keeps_relevant_names() {
         let names = |shown: OwnerName| (shown.process, shown.thread, shown.cpu);
         let text = |name: &str| Some(name.to_owned());
         let client = Some(CpuOwner::Client);

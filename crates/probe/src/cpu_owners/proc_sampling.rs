@@ -1,11 +1,10 @@
-//! The probe without programs: the difference of what /proc says of every task before and after.
+//! The probe without BPF programs: differences of per-task times in /proc.
 //!
-//! Must not know of eBPF. A process that came and went between two readings is in the share of the one that waited for
-//! it, as /proc counts the time of such children. What it cannot see is in nobody's share: the time of threads that came
-//! and went, and the last of those that ended. Soft interrupts are in the time of the task that they came into;
-//! kernels that count interrupts apart (`CONFIG_IRQ_TIME_ACCOUNTING`) leave them out of it, so that those are taken
-//! from /proc/stat. Such a kernel is known by the column irq, which stays at nothing where only ticks are counted: a
-//! tick is an interrupt itself and never meets another one.
+//! A process that starts and ends between two readings counts for its parent that waited for it, as /proc adds such
+//! children's time to it. Threads that start and end in between, and the last time of those that end, have no owner.
+//! Soft interrupts count for the interrupted task. Kernels with `CONFIG_IRQ_TIME_ACCOUNTING` exclude interrupts from
+//! task times, so they are read from /proc/stat. Such a kernel has a non-zero irq column: with tick accounting it
+//! stays zero, as a tick is itself an interrupt and never interrupts another one.
 
 use std::collections::HashMap;
 
@@ -13,42 +12,43 @@ use protocol::{HostCpu, Subject};
 use samples::{AttributionSource, CpuOwner, MachineCpu, OwnedCpu, ProbeKind, ProbeResults};
 
 use super::{
-    machine,
+    add_result, machine,
     names::{Names, OwnerName},
     not_started,
     shares::shares,
-    tasks::{Id, KnownTask, Tasks, lives_in},
-    tell,
+    tasks::{Id, KnownTask, Tasks, belongs_to},
 };
 use crate::{
     cpu::CpuReading,
     observe::{Probe, ProbeError, Watch},
 };
 
-/// The CPU time of every process from one moment on.
+/// CPU time of every process from a start time on.
 pub struct ProcessTimes {
     subjects: Vec<Subject>,
     before: Reading,
 }
 
 impl ProcessTimes {
-    /// Begins now; `subjects` tell whose processes are whose.
+    /// Starts now; `subjects` define the owners.
     ///
     /// # Errors
-    /// [`ProbeError::Unavailable`] when /proc cannot be read.
+    ///
+    /// [`ProbeError::Unavailable`] if /proc cannot be read.
     pub fn from_now(subjects: Vec<Subject>) -> Result<Self, ProbeError> {
         Ok(Self { subjects, before: Reading::now()? })
     }
 
-    /// What passed till now.
+    /// Time since the start.
     ///
     /// # Errors
-    /// [`ProbeError::Unavailable`] when /proc cannot be read.
+    ///
+    /// [`ProbeError::Unavailable`] if /proc cannot be read.
     pub fn until_now(&self) -> Result<HostCpu, ProbeError> {
         Ok(self.passed()?.0)
     }
 
-    /// The same, and how many tasks there was no room for.
+    /// The same with the number of tasks beyond the limit.
     fn passed(&self) -> Result<(HostCpu, u64), ProbeError> {
         let after = Reading::now()?;
         let machine = after.machine.since(&self.before.machine);
@@ -66,12 +66,12 @@ impl ProcessTimes {
     }
 }
 
-/// What was seen, and what to compare with.
+/// State of the measurement.
 #[derive(Default)]
 pub(super) struct ProcSampling {
-    /// Why not the exact probe.
+    /// Why the exact probe is not used.
     because: String,
-    began: Option<ProcessTimes>,
+    start: Option<ProcessTimes>,
     stopped: Option<Result<(OwnedCpu, u64), ProbeError>>,
 }
 
@@ -82,13 +82,13 @@ struct Reading {
 
 impl ProcSampling {
     /// # Errors
-    /// [`ProbeError::Unavailable`] when /proc cannot be read.
+    /// [`ProbeError::Unavailable`] if /proc cannot be read.
     pub(super) fn new(because: String) -> Result<Self, ProbeError> {
         Reading::now().map(|_| Self { because, ..Self::default() })
     }
 
-    fn seen(&self, began: &ProcessTimes) -> Result<(OwnedCpu, u64), ProbeError> {
-        let (HostCpu { processes, .. }, missed) = began.passed()?;
+    fn seen(&self, start: &ProcessTimes) -> Result<(OwnedCpu, u64), ProbeError> {
+        let (HostCpu { processes, .. }, missed) = start.passed()?;
         Ok((OwnedCpu { because: Some(self.because.clone()), ..processes }, missed))
     }
 }
@@ -107,34 +107,34 @@ impl Probe for ProcSampling {
 
     fn start(&mut self, watch: &Watch) -> Result<(), ProbeError> {
         self.stopped = None;
-        self.began = Some(ProcessTimes::from_now(watch.subjects.clone())?);
+        self.start = Some(ProcessTimes::from_now(watch.subjects.clone())?);
         Ok(())
     }
 
     fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError> {
-        let found = match (&self.stopped, &self.began) {
+        let found = match (&self.stopped, &self.start) {
             (Some(stopped), _) => stopped.clone()?,
-            (None, Some(began)) => self.seen(began)?,
+            (None, Some(start)) => self.seen(start)?,
             (None, None) => return Err(not_started()),
         };
-        tell(found, seen);
+        add_result(found, seen);
         Ok(())
     }
 
     fn stop(&mut self) {
-        if let Some(began) = self.began.take() {
-            self.stopped = Some(self.seen(&began));
+        if let Some(start) = self.start.take() {
+            self.stopped = Some(self.seen(&start));
         }
     }
 }
 
-/// The time of each task between two readings, by who is shown.
+/// Time of each task between two readings, by owner.
 fn times(before: &Tasks, after: &Tasks, subjects: &[Subject]) -> Vec<(OwnerName, u64)> {
     let families = Families::new(before, after, subjects);
-    let gone = gone(before, after);
+    let ended_times = ended_times(before, after);
     let time = |(id, now): (&Id, &KnownTask)| {
         let then = before.seen.get(id).map_or(0, |then| then.time + then.children);
-        let known = gone.get(id).copied().unwrap_or(0);
+        let known = ended_times.get(id).copied().unwrap_or(0);
         let names = Names {
             subject: if now.kernel { families.named(now.pid) } else { families.subject(now) },
             kernel: now.kernel,
@@ -146,8 +146,8 @@ fn times(before: &Tasks, after: &Tasks, subjects: &[Subject]) -> Vec<(OwnerName,
     after.seen.iter().map(time).filter(|(_, time)| *time > 0).collect()
 }
 
-/// What had been seen of processes that ended since, by the one that waited for them: it is in its children's time now.
-fn gone(before: &Tasks, after: &Tasks) -> HashMap<Id, u64> {
+/// Earlier time of processes that ended since, by parent; the parent's child time now includes it.
+fn ended_times(before: &Tasks, after: &Tasks) -> HashMap<Id, u64> {
     let is_first = |(id, task): &(&Id, &KnownTask)| id.tid == task.pid;
     let processes: HashMap<u32, &Id> =
         before.seen.iter().filter(is_first).map(|(id, task)| (task.pid, id)).collect();
@@ -164,7 +164,7 @@ fn gone(before: &Tasks, after: &Tasks) -> HashMap<Id, u64> {
     known
 }
 
-/// Interrupts that the kernel counts apart from tasks.
+/// Interrupts that the kernel does not count for tasks.
 fn interrupts(machine: &MachineCpu) -> Vec<(OwnerName, u64)> {
     if machine.irq.0 == 0 {
         return Vec::new();
@@ -174,10 +174,10 @@ fn interrupts(machine: &MachineCpu) -> Vec<(OwnerName, u64)> {
     softirqs.chain([(OwnerName::all_of(CpuOwner::Irq), machine.irq.0)]).collect()
 }
 
-/// Which processes are a subject's, or were made by one of them since.
+/// Finds the subject of a process, also for new children of its processes.
 struct Families<'a> {
     subjects: &'a [Subject],
-    /// The parent of each process that is new.
+    /// Parent of each new process.
     parents: HashMap<u32, u32>,
 }
 
@@ -191,8 +191,9 @@ impl<'a> Families<'a> {
     fn subject(&self, task: &KnownTask) -> Option<CpuOwner> {
         let line = std::iter::successors(Some(task.pid), |pid| self.parents.get(pid).copied());
         let by_line = line.take(self.parents.len() + 1).find_map(|pid| self.named(pid));
-        by_line
-            .or_else(|| self.subjects.iter().find(|subject| lives_in(task.pid, subject)).map(|one| one.owner))
+        by_line.or_else(|| {
+            self.subjects.iter().find(|subject| belongs_to(task.pid, subject)).map(|one| one.owner)
+        })
     }
 
     fn named(&self, pid: u32) -> Option<CpuOwner> {
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_and_new_children_count_with_their_subject_and_old_children_do_not() {
+    fn threads_and_new_children_belong_to_their_subject() {
         let before = tasks(&[(10, 10, 1, "agent", 100), (20, 20, 10, "old child", 5)]);
         let after = tasks(&[
             (10, 10, 1, "agent", 150),
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_used_again_is_another_task() {
+    fn reused_pid_is_another_task() {
         let before = tasks(&[(10, 10, 1, "ended", 1_000)]);
         let mut after = tasks(&[]);
         let seen = KnownTask { time: 30, ..before.seen.values().next().expect("one").clone() };
@@ -263,17 +264,17 @@ mod tests {
     }
 
     #[test]
-    fn who_waited_has_the_time_of_children_that_ended_but_not_what_was_seen_of_them_before() {
+    fn parent_gets_only_the_new_time_of_ended_children() {
         let before = tasks(&[(5, 5, 1, "make", 10), (6, 6, 5, "gcc", 40), (7, 7, 6, "cc1", 300)]);
         let mut after = tasks(&[(5, 5, 1, "make", 30)]);
-        // gcc and cc1 went on for 5 and 600; another compiler came and went with 1,000.
+        // gcc and cc1 ran for another 5 and 600; another compiler came and went with 1,000.
         after.seen.values_mut().for_each(|make| make.children = 45 + 900 + 1_000);
         let times = times(&before, &after, &[]);
         assert_eq!(times.into_iter().map(|(_, time)| time).collect::<Vec<_>>(), [20 + 5 + 600 + 1_000]);
     }
 
     #[test]
-    fn interrupts_have_shares_only_where_the_kernel_counts_them_apart() {
+    fn interrupts_have_shares_only_if_accounted_separately() {
         let mut machine = MachineCpu { softirq: Nanos(40), ..MachineCpu::default() };
         machine.by_cpu = vec![samples::CpuTimes { cpu: 0, softirq: Nanos(40), ..Default::default() }];
         assert_eq!(interrupts(&machine), []);

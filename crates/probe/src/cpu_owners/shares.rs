@@ -1,4 +1,4 @@
-//! From the time of each task or name to shares of owners. Must not know where the times come from.
+//! Converts times of tasks or names to shares of owners.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -7,18 +7,18 @@ use units::Nanos;
 
 use super::names::OwnerName;
 
-/// What has less of the whole is added up under its owner.
+/// Smaller shares are merged: those below 1/10,000 of the total.
 const SMALL: u64 = 10_000;
 
-/// Adds up by who is shown, the largest first; nobody has nothing.
+/// Sums up by owner, largest first; omits empty shares.
 pub(super) fn shares(times: impl IntoIterator<Item = (OwnerName, u64)>) -> Vec<OwnerShare> {
     let by_name = summed(times);
     let whole: u64 = by_name.values().sum();
-    let told = summed(by_name.into_iter().map(|(shown, time)| match time < whole / SMALL {
+    let shown = summed(by_name.into_iter().map(|(shown, time)| match time < whole / SMALL {
         true => (OwnerName::all_of(shown.owner), time),
         false => (shown, time),
     }));
-    let mut shares: Vec<OwnerShare> = told.into_iter().filter(|(_, time)| *time > 0).map(share).collect();
+    let mut shares: Vec<OwnerShare> = shown.into_iter().filter(|(_, time)| *time > 0).map(share).collect();
     shares.sort_by_key(|share| Reverse(share.time));
     shares
 }
@@ -47,31 +47,31 @@ mod tests {
     }
 
     #[test]
-    fn equal_names_are_one_share_and_the_largest_comes_first() {
-        let told = shares([
+    fn merges_equal_names_and_sorts_by_size() {
+        let shown = shares([
             (process(CpuOwner::Other, "a"), 10),
             (process(CpuOwner::Other, "b"), 15),
             (process(CpuOwner::Other, "a"), 10),
             (OwnerName::on(CpuOwner::Softirq, 1), 0),
         ]);
-        let told: Vec<_> = told.iter().map(|share| (share.process.as_deref(), share.time.0)).collect();
-        assert_eq!(told, [(Some("a"), 20), (Some("b"), 15)]);
+        let shown: Vec<_> = shown.iter().map(|share| (share.process.as_deref(), share.time.0)).collect();
+        assert_eq!(shown, [(Some("a"), 20), (Some("b"), 15)]);
     }
 
     #[test]
-    fn what_is_too_small_to_tell_is_kept_under_its_owner() {
+    fn merges_small_shares_under_their_owner() {
         let small = (0..50).map(|index| (process(CpuOwner::Other, &format!("p{index}")), 2));
-        let told = shares(small.chain([(process(CpuOwner::Client, "plumb"), 1_000_000)]));
-        assert_eq!(told.len(), 2);
+        let shown = shares(small.chain([(process(CpuOwner::Client, "plumb"), 1_000_000)]));
+        assert_eq!(shown.len(), 2);
         assert_eq!(
-            (told[1].owner, told[1].process.clone(), told[1].time),
+            (shown[1].owner, shown[1].process.clone(), shown[1].time),
             (CpuOwner::Other, None, Nanos(100))
         );
-        assert_eq!(told.iter().map(|share| share.time.0).sum::<u64>(), 1_000_100);
+        assert_eq!(shown.iter().map(|share| share.time.0).sum::<u64>(), 1_000_100);
     }
 
     #[test]
-    fn no_time_has_no_owner() {
+    fn empty_shares_are_omitted() {
         assert_eq!(shares([]), []);
         assert_eq!(shares([(OwnerName::all_of(CpuOwner::Irq), 0)]), []);
     }

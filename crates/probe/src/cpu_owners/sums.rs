@@ -1,34 +1,34 @@
-//! What one CPU's sums in the kernel say. Must not know how they are fetched.
+//! Interprets the kernel's sums of one CPU.
 
 use crate::observe::ProbeError;
 
-/// Buckets in all, as in the object.
+/// Number of buckets, as in the object.
 pub(super) const BUCKETS: usize = 4096;
 
-/// `struct cpu` of the object, in words.
+/// `struct cpu` of the object, in 8-byte words.
 pub(super) type Cpu = [u64; HEAD + BUCKETS + 1];
 
-/// Words of `struct cpu` before its buckets: ended, since, what it is at, its task, the time that was stolen, what of it
-/// was taken from tasks, that in softirqs and that in interrupts.
+/// Words of `struct cpu` before its buckets: ended, since, state, task, stolen time, the part of it subtracted from
+/// tasks, softirq time, and interrupt time.
 const HEAD: usize = 8;
 const PUT_OFF: u32 = 1 << 31;
-/// How often a CPU that changes while it is read is read again.
+/// Attempts to read a CPU that changes during the reading.
 const TRIES: u32 = 100;
-/// A reading that takes longer was itself put aside, and is made again.
+/// Nanoseconds. A longer reading was preempted and is repeated.
 const LONG: u64 = 100_000;
 
-/// The sums of one CPU since the start, in nanoseconds.
+/// Sums of one CPU since the start, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sums {
     pub(super) by_bucket: Vec<u64>,
     pub(super) softirq: u64,
     pub(super) irq: u64,
-    /// Of tasks' time the hypervisor's: in no bucket.
+    /// Stolen from tasks; not in any bucket.
     pub(super) stolen: u64,
 }
 
 impl Sums {
-    /// What was added since an earlier reading. What was found to be stolen later is not taken from others.
+    /// Difference to an earlier reading. Time found to be stolen later is not taken from others.
     pub(super) fn since(self, earlier: &Self) -> Self {
         let by_bucket = self.by_bucket.iter().zip(&earlier.by_bucket);
         Self {
@@ -40,12 +40,12 @@ impl Sums {
     }
 }
 
-/// A CPU of which nothing is known.
+/// A CPU without data.
 pub(super) const fn empty() -> Cpu {
     [0; HEAD + BUCKETS + 1]
 }
 
-/// Reads a CPU until nothing changed meanwhile, and adds what it is at up to now.
+/// Reads a CPU until the data is consistent, and adds the time of its current state.
 pub(super) fn steady(read: &mut dyn FnMut() -> Result<Cpu, ProbeError>) -> Result<Sums, ProbeError> {
     for _ in 0..TRIES {
         let before = sys::clock::monotonic();
@@ -76,7 +76,7 @@ fn up_to(now: u64, cpu: &Cpu) -> Sums {
 mod tests {
     use super::*;
 
-    /// A CPU whose sums are 5 in bucket 40, 7 in softirqs, 9 in interrupts and 3 stolen, up to 1,000.
+    /// A CPU with 5 in bucket 40, 7 in softirqs, 9 in interrupts and 3 stolen, up to time 1,000.
     fn cpu(bucket: u32, softirq: u64, irq: u64) -> Cpu {
         let mut cpu: Cpu = [0; HEAD + BUCKETS + 1];
         cpu[1] = 1000;
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_cpu_is_at_is_counted_up_to_now() {
+    fn counts_current_state_up_to_now() {
         check(&cpu(40, 0, 0), (105, 7, 9));
         check(&cpu(40, 1, 0), (5, 107, 9));
         check(&cpu(40, 1, 1), (5, 7, 109));
@@ -106,19 +106,19 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_never_began_has_nothing_to_count() {
+    fn cpu_that_never_started_has_no_time() {
         let mut cpu = cpu(40, 0, 0);
         cpu[1] = 0;
         check(&cpu, (5, 7, 9));
     }
 
     #[test]
-    fn a_cpu_that_changes_while_it_is_read_is_read_again() {
+    fn repeats_inconsistent_reading() {
         let mut torn = cpu(40, 0, 0);
         torn[HEAD + BUCKETS] = 1;
         torn[HEAD + 40] = 77_777_777;
         let mut readings = [torn, torn, cpu(0, 0, 0)].into_iter();
-        let mut read = || Ok(readings.next().expect("three are enough, unless each took very long"));
+        let mut read = || Ok(readings.next().expect("three readings suffice unless each is slow"));
         assert_eq!(steady(&mut read).expect("readable").by_bucket[40], 5);
     }
 }

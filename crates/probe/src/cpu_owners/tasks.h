@@ -1,51 +1,51 @@
-/* Whose a task is: the bucket that its time goes to. A bucket is a name that several tasks may share; a task is given
- * its bucket when it is made, renamed, or met by the iterator, so that a switch costs one lookup. */
+/* Assigns tasks to buckets. A bucket is a name that several tasks may share. A task gets its bucket when it is
+ * created, renamed, or visited by the iterator, so that a switch needs one lookup. */
 #pragma once
 
 #include <stdbool.h>
 
 #include "subjects.h"
 
-/* Buckets in all; user space knows the same number. */
+/* Number of buckets, also in sums.rs. */
 #define BUCKETS 4096
-/* Nobody had the CPU. */
+/* Idle CPU. */
 #define IDLE 0
-/* The buckets of tasks that have none of their own, by tag. */
+/* Buckets for tasks without their own, by tag. */
 #define FIRST_UNNAMED 1
 #define TAGS 32
-/* Of tasks that were never met. A sandbox may hide a process from programs, so that it is not met and what happens in
- * its time is not seen: neither that it loses the CPU, nor that another task or nobody has it from then on. */
+/* Tasks that were never visited. A sandbox may hide a process from programs. Its switches are then invisible: that it
+ * loses the CPU, and which task or idle state follows. */
 #define UNSEEN (FIRST_UNNAMED + TAGS)
-/* A CPU that was idle and finds its way to a task: after the interrupt that woke it, before the switch. The kernel does
- * not count it as idle, and programming the tick's timer takes long in a virtual machine. */
+/* A CPU between idle and a task: after the interrupt that woke it, before the switch. The kernel does not count this
+ * as idle, and programming the timer takes long in a virtual machine. */
 #define WAKING (UNSEEN + 1)
-/* It does not take longer; an idle CPU that polls is idle. */
+/* Limit in nanoseconds; an idle CPU that polls is idle. */
 #define WAKING_MOST 200000
-/* In a task's bucket: soft interrupts in its time are its own, as in ksoftirqd's. */
+/* Flag in a task's bucket: soft interrupts during its time are its own, as for ksoftirqd. */
 #define PUT_OFF (1U << 31)
 
 /* include/linux/sched.h */
 #define PF_KTHREAD 0x00200000
 
-/* Whose work a bucket holds. */
+/* Name of a bucket. */
 struct name {
-	__u32 tag; /* 0: no subject's */
-	__u32 kernel; /* a thread of the kernel */
+	__u32 tag; /* 0: no subject */
+	__u32 kernel; /* kernel thread */
 	char process[16];
 	char thread[16];
 };
 
-/* What is known of a task. */
+/* Per-task storage. */
 struct known {
 	__u32 bucket;
 	__u32 tag;
-	__u64 era; /* of which start */
+	__u64 era; /* start to which it belongs */
 };
 
 struct control {
-	__u64 era; /* counts the starts */
-	__u64 buckets; /* that are taken */
-	__u64 unnamed; /* tasks that found none left */
+	__u64 era; /* counts starts */
+	__u64 buckets; /* buckets in use */
+	__u64 unnamed; /* tasks for which no bucket was left */
 };
 
 struct {
@@ -94,13 +94,13 @@ static __always_inline bool begins(const char *name, const char *with, int lengt
 	return true;
 }
 
-/* Threads are told apart where they are a subject's or the kernel's. */
+/* Threads are distinguished for subjects and the kernel. */
 static __always_inline void fill(struct name *name, struct task_struct *task, const char *comm)
 {
 	if (task->flags & PF_KTHREAD) {
 		name->kernel = 1;
 		bpf_probe_read_kernel_str(name->thread, sizeof(name->thread), comm);
-		/* One for each CPU and pool, and which of them had the work says nothing. */
+		/* There is one per CPU and pool; all are merged. */
 		if (begins(name->thread, "kworker/", 8))
 			__builtin_memset(name->thread + 7, 0, sizeof(name->thread) - 7);
 		return;
@@ -132,12 +132,12 @@ static __always_inline __u32 bucket_named(struct control *control, struct name *
 	bucket = __sync_fetch_and_add(&control->buckets, 1);
 	if (bucket < BUCKETS && !bpf_map_update_elem(&buckets, name, &bucket, BPF_NOEXIST))
 		return bucket;
-	/* Another CPU met the same name at the same moment. */
+	/* Another CPU added the same name concurrently. */
 	found = bpf_map_lookup_elem(&buckets, name);
 	return found ? *found : unnamed(control, name->tag);
 }
 
-/* Gives a task its bucket. */
+/* Assigns a bucket to a task. */
 static __always_inline __u32 place(struct task_struct *task, const char *comm, __u32 inherited)
 {
 	struct control *control = settings();
@@ -158,7 +158,7 @@ static __always_inline __u32 place(struct task_struct *task, const char *comm, _
 	return bucket;
 }
 
-/* What a task's children inherit. */
+/* Tag that a task's children inherit. */
 static __always_inline __u32 tag_now(struct task_struct *task)
 {
 	struct known *known = bpf_task_storage_get(&tasks, task, 0, 0);

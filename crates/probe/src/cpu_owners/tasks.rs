@@ -1,7 +1,6 @@
-//! Every task that /proc shows, with the CPU time that it has had. Must not know what that is compared with.
+//! All tasks in /proc with their CPU time.
 //!
-//! /proc/PID/task/TID/schedstat has it in nanoseconds where the kernel keeps it (`CONFIG_SCHED_INFO`), else stat in
-//! ticks: proc(5).
+//! /proc/PID/task/TID/schedstat has nanoseconds with `CONFIG_SCHED_INFO`; otherwise stat has ticks, see proc(5).
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
@@ -11,14 +10,14 @@ use protocol::Subject;
 
 use crate::observe::ProbeError;
 
-/// Tasks beyond these are not looked at.
+/// Limit on tasks.
 pub(super) const MOST: usize = 65_536;
 
 /// `PF_KTHREAD` of include/linux/sched.h.
 const KERNEL_THREAD: u32 = 0x0020_0000;
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// A task, so that another with the same number is not taken for it.
+/// Identifies a task even if its number is reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Id {
     pub(super) tid: u32,
@@ -33,19 +32,19 @@ pub(super) struct KnownTask {
     pub(super) kernel: bool,
     pub(super) process: String,
     pub(super) thread: String,
-    /// CPU time since it was made, in nanoseconds.
+    /// CPU time in nanoseconds.
     pub(super) time: u64,
-    /// Of a process's first thread: that of all its threads, ended ones included.
+    /// For the first thread of a process: time of all its threads, including ended ones.
     pub(super) whole: u64,
-    /// Of a process's first thread: that of its children that ended and were waited for.
+    /// For the first thread of a process: time of its children that ended and were waited for.
     pub(super) children: u64,
 }
 
-/// All tasks at one moment, or nearly: reading them takes a while.
+/// All tasks at roughly one moment: reading takes a while.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tasks {
     pub(super) seen: HashMap<Id, KnownTask>,
-    /// How many there was no room for.
+    /// Number of tasks beyond the limit.
     pub(super) missed: u64,
 }
 
@@ -56,7 +55,7 @@ impl Tasks {
             remedy: "mount /proc".to_owned(),
         })?;
         let mut tasks = Self::default();
-        // One that ended meanwhile is no error.
+        // Tasks may end in the meantime.
         for process in processes.filter_map(Result::ok) {
             tasks.add(&process);
         }
@@ -102,8 +101,8 @@ fn time(task: &Task, stat: &Stat) -> u64 {
     }
 }
 
-/// Whether a process lives where a subject says.
-pub(super) fn lives_in(pid: u32, subject: &Subject) -> bool {
+/// Whether a process is in a namespace or control group of a subject.
+pub(super) fn belongs_to(pid: u32, subject: &Subject) -> bool {
     let inode = |path: String| std::fs::metadata(path).map(|file| file.ino()).ok();
     let in_namespace = !subject.namespaces.is_empty()
         && inode(format!("/proc/{pid}/ns/net")).is_some_and(|inode| subject.namespaces.contains(&inode));
@@ -115,7 +114,7 @@ pub(super) fn lives_in(pid: u32, subject: &Subject) -> bool {
                 .any(|inode| subject.cgroups.contains(&inode))
 }
 
-/// The folders of a process's control group (version 2) and of those above it.
+/// Directories of a process's control group (version 2) and its ancestors.
 fn group_and_above(pid: u32) -> Vec<String> {
     let text = crate::file::line(format!("/proc/{pid}/cgroup")).unwrap_or_default();
     let Some(group) = text.lines().find_map(|line| line.strip_prefix("0::/")) else { return Vec::new() };
@@ -128,19 +127,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_and_the_kernel_s_threads_are_among_the_tasks() {
+    fn includes_this_process_and_kernel_threads() {
         let tasks = Tasks::now().expect("Linux");
         let own: Vec<_> = tasks.seen.values().filter(|task| task.pid == std::process::id()).collect();
         assert!(!own.is_empty() && own.iter().all(|task| !task.kernel), "{own:?}");
         assert!(own.iter().any(|task| task.time > 0), "{own:?}");
-        // In a container that hides them there are none.
+        // A container may hide them.
         if let Some(softirqs) = tasks.seen.values().find(|task| task.thread.starts_with("ksoftirqd/")) {
             assert!(softirqs.kernel && softirqs.process.is_empty(), "{softirqs:?}");
         }
     }
 
     #[test]
-    fn a_process_lives_in_its_own_namespace_and_group() {
+    fn process_belongs_to_its_namespace_and_group() {
         let pid = std::process::id();
         let inode = |path: String| std::fs::metadata(path).expect("Linux").ino();
         let mut subject = Subject {
@@ -150,12 +149,12 @@ mod tests {
             cgroups: Vec::new(),
             syscalls: false,
         };
-        assert!(lives_in(pid, &subject));
+        assert!(belongs_to(pid, &subject));
         subject.namespaces = vec![1];
-        assert!(!lives_in(pid, &subject));
+        assert!(!belongs_to(pid, &subject));
         if let Some(top) = group_and_above(pid).last() {
             subject.cgroups = vec![inode(top.clone())];
-            assert!(lives_in(pid, &subject), "everything is below the top");
+            assert!(belongs_to(pid, &subject), "every process is below the root group");
         }
     }
 }

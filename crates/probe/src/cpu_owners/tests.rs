@@ -1,4 +1,4 @@
-//! The probe on the real kernel: known work, and who is said to have done it. Skipped without the rights.
+//! Tests on the real kernel with known work and its owner. Skipped without permissions.
 
 mod shell;
 
@@ -17,10 +17,10 @@ use shell::Shell;
 
 const MS: u64 = 1_000_000;
 
-/// Turns of a shell's loop: some 300 ms.
+/// Shell loop of about 300 ms.
 const SPIN: &str = "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done";
 
-#[expect(clippy::disallowed_macros, reason = "a skipped test says so")]
+#[expect(clippy::disallowed_macros, reason = "reports skipped tests")]
 fn traced() -> Option<KernelSums> {
     match KernelSums::new() {
         Ok(probe) => Some(probe),
@@ -28,7 +28,7 @@ fn traced() -> Option<KernelSums> {
             println!("skipped: {because}");
             None
         }
-        Err(error) => panic!("programs can be loaded here, and not these: {error}"),
+        Err(error) => panic!("programs can be loaded here, but not these: {error}"),
     }
 }
 
@@ -43,13 +43,13 @@ fn watch(owner: CpuOwner, pid: u32) -> Watch {
 fn read(probe: &mut dyn Probe) -> OwnedCpu {
     let mut seen = ProbeResults::default();
     probe.read(&mut seen).expect("started");
-    assert_eq!(seen.overflowed, [], "there is room for all");
+    assert_eq!(seen.overflowed, [], "no task without room");
     let cpu = seen.cpu.expect("started");
     assert_eq!(seen.elapsed, cpu.elapsed);
     cpu
 }
 
-fn of(cpu: &OwnedCpu, owner: CpuOwner) -> u64 {
+fn time_of(cpu: &OwnedCpu, owner: CpuOwner) -> u64 {
     cpu.shares.iter().filter(|share| share.owner == owner).map(|share| share.time.0).sum()
 }
 
@@ -57,8 +57,8 @@ fn sum(cpu: &OwnedCpu) -> u64 {
     cpu.shares.iter().map(|share| share.time.0).sum()
 }
 
-/// What the hypervisor takes from a task the kernel's count of it knows at once, and /proc/stat later or not at all: of
-/// five times one is undisturbed.
+/// Steal time is in the kernel's task times immediately, but in /proc/stat later or never, so one of five attempts
+/// must be undisturbed.
 fn in_one_of_five(test: impl Fn()) {
     for _ in 0..4 {
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(&test)).is_ok() {
@@ -68,10 +68,10 @@ fn in_one_of_five(test: impl Fn()) {
     test();
 }
 
-/// The kernel's own count of a task has interrupts in it, and has not what the hypervisor took.
+/// The kernel's task time includes interrupts and excludes steal time.
 fn assert_time(cpu: &OwnedCpu, owner: CpuOwner, known: u64, percent: u64) {
-    let found = of(cpu, owner);
-    let apart = of(cpu, CpuOwner::Softirq) + of(cpu, CpuOwner::Irq) + cpu.steal.0;
+    let found = time_of(cpu, owner);
+    let apart = time_of(cpu, CpuOwner::Softirq) + time_of(cpu, CpuOwner::Irq) + cpu.steal.0;
     let allowed = known * percent / 100 + apart;
     assert!(found.abs_diff(known) <= allowed, "{found} ns, known {known} ± {allowed}: {cpu:#?}");
 }
@@ -84,7 +84,7 @@ fn spin(time: u64) {
 }
 
 #[test]
-fn cpu_a_spinning_process_has_its_time_to_within_one_percent() {
+fn cpu_of_spinning_process_is_exact_to_one_percent() {
     in_one_of_five(|| {
         let Some(mut probe) = traced() else { return };
         let shell = Shell::new(SPIN, None);
@@ -97,7 +97,7 @@ fn cpu_a_spinning_process_has_its_time_to_within_one_percent() {
 }
 
 #[test]
-fn cpu_children_count_with_their_parent_and_keep_their_time_when_they_end() {
+fn cpu_of_children_counts_for_their_parent() {
     in_one_of_five(|| {
         let Some(mut probe) = traced() else { return };
         let shell = Shell::new(&format!("({SPIN}) & ({SPIN}; ({SPIN})) & wait"), None);
@@ -108,7 +108,7 @@ fn cpu_children_count_with_their_parent_and_keep_their_time_when_they_end() {
 }
 
 #[test]
-fn cpu_a_subject_that_ended_keeps_its_time() {
+fn cpu_of_ended_subject_is_kept() {
     in_one_of_five(|| {
         let Some(mut probe) = traced() else { return };
         let shell = Shell::new(SPIN, None);
@@ -121,7 +121,7 @@ fn cpu_a_subject_that_ended_keeps_its_time() {
 }
 
 #[test]
-fn cpu_ten_thousand_short_processes_are_all_counted() {
+fn cpu_counts_ten_thousand_short_processes() {
     in_one_of_five(|| {
         let Some(mut probe) = traced() else { return };
         let shell = Shell::new("i=0; while [ $i -lt 10000 ]; do (:); i=$((i+1)); done", None);
@@ -135,7 +135,7 @@ fn cpu_ten_thousand_short_processes_are_all_counted() {
 }
 
 #[test]
-fn cpu_a_thread_is_told_by_the_name_that_it_gives_itself() {
+fn cpu_uses_names_that_threads_set() {
     in_one_of_five(|| {
         let Some(mut probe) = traced() else { return };
         probe.start(&watch(CpuOwner::Client, std::process::id())).expect("watched");
@@ -144,13 +144,13 @@ fn cpu_a_thread_is_told_by_the_name_that_it_gives_itself() {
         let cpu = read(&mut probe);
         let named = cpu.shares.iter().find(|share| share.thread.as_deref() == Some("named-later"));
         let time = named.map_or(0, |share| share.time.0);
-        let apart = of(&cpu, CpuOwner::Softirq) + of(&cpu, CpuOwner::Irq) + cpu.steal.0;
+        let apart = time_of(&cpu, CpuOwner::Softirq) + time_of(&cpu, CpuOwner::Irq) + cpu.steal.0;
         assert!(time + apart >= 148 * MS, "{cpu:#?}");
     });
 }
 
 #[test]
-fn cpu_processes_of_a_namespace_or_a_control_group_belong_to_its_owner() {
+fn cpu_of_namespace_or_control_group_belongs_to_its_owner() {
     in_one_of_five(|| {
         let Some(mut probe) = traced() else { return };
         let Ok(namespace) = sys::netns::NetNs::create("of a test") else { return };
@@ -169,24 +169,24 @@ fn cpu_processes_of_a_namespace_or_a_control_group_belong_to_its_owner() {
         spin(50 * MS);
         let cpu = read(&mut probe);
         assert_time(&cpu, CpuOwner::Server, shell.time(), 5);
-        assert!(!grouped || of(&cpu, CpuOwner::Client) >= 45 * MS, "{cpu:#?}");
+        assert!(!grouped || time_of(&cpu, CpuOwner::Client) >= 45 * MS, "{cpu:#?}");
     });
 }
 
 #[test]
-fn cpu_a_flood_over_loopback_shows_as_soft_interrupts() {
+fn cpu_of_loopback_flood_is_softirq_time() {
     let Some(mut probe) = traced() else { return };
     let Ok(namespace) = sys::netns::NetNs::create("of a test") else { return };
     probe.start(&Watch::default()).expect("watched");
-    let spent = namespace.run_in(flood).and_then(|sent| sent).expect("a namespace of its own");
+    let spent = namespace.run_in(flood).and_then(|sent| sent).expect("new namespace");
     let cpu = read(&mut probe);
-    assert!(of(&cpu, CpuOwner::Softirq) >= spent / 20, "{spent} ns of sending: {cpu:#?}");
+    assert!(time_of(&cpu, CpuOwner::Softirq) >= spent / 20, "sent for {spent} ns: {cpu:#?}");
     let by_cpu =
         cpu.shares.iter().filter(|share| share.owner == CpuOwner::Softirq).all(|share| share.cpu.is_some());
-    assert!(by_cpu || of(&cpu, CpuOwner::Softirq) == 0, "{cpu:#?}");
+    assert!(by_cpu || time_of(&cpu, CpuOwner::Softirq) == 0, "{cpu:#?}");
 }
 
-/// Sends for 300 ms of CPU time; how much it was.
+/// Sends for 300 ms of CPU time; returns the time used.
 fn flood() -> sys::Result<u64> {
     sys::netns::bring_loopback_up()?;
     let to = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
@@ -194,14 +194,14 @@ fn flood() -> sys::Result<u64> {
     let server = to.local_addr().expect("bound");
     let before = sys::clock::thread_cpu();
     while sys::clock::thread_cpu() - before < 300 * MS {
-        // What finds no room is dropped, after the way through the kernel.
-        from.send_to(&[7; 64], server).expect("loopback takes all");
+        // Excess datagrams are dropped after traversing the kernel.
+        from.send_to(&[7; 64], server).expect("loopback accepts all");
     }
     Ok(sys::clock::thread_cpu() - before)
 }
 
 #[test]
-fn cpu_owners_add_up_to_what_the_kernel_counts_as_busy() {
+fn cpu_owners_add_up_to_busy_time() {
     assert_closure(|| {
         std::thread::scope(|scope| {
             scope.spawn(|| spin(1000 * MS));
@@ -210,22 +210,22 @@ fn cpu_owners_add_up_to_what_the_kernel_counts_as_busy() {
     });
 }
 
-/// Most of the work is then on the way from idleness to a task and back.
+/// Most of the work is then on the way between idle and a task.
 #[test]
-fn cpu_owners_add_up_where_messages_wake_idle_cpus() {
+fn cpu_owners_add_up_with_idle_wakeups() {
     let [one, other, ..] = sys::affinity::available()[..] else { return };
     assert_closure(|| {
         let (mut here, mut there) = std::os::unix::net::UnixStream::pair().expect("Linux");
         let until = sys::clock::monotonic() + 800 * MS;
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                sys::affinity::pin_thread(&[other]).expect("it is available");
+                sys::affinity::pin_thread(&[other]).expect("available CPU");
                 // Until the other end is closed.
                 let mut byte = [0];
                 while there.read_exact(&mut byte).is_ok() && there.write_all(&byte).is_ok() {}
             });
             scope.spawn(move || {
-                sys::affinity::pin_thread(&[one]).expect("it is available");
+                sys::affinity::pin_thread(&[one]).expect("available CPU");
                 while sys::clock::monotonic() < until {
                     here.write_all(&[1]).and_then(|()| here.read_exact(&mut [0])).expect("it answers");
                 }
@@ -234,7 +234,7 @@ fn cpu_owners_add_up_where_messages_wake_idle_cpus() {
     });
 }
 
-/// No more than 5 % of the busy time is nobody's, or somebody's and not busy, in one of three times.
+/// In one of three attempts, the shares differ from the busy time by at most 5 %.
 fn assert_closure(work: impl Fn()) {
     let Some(mut probe) = traced() else { return };
     let mut rests = Vec::new();
@@ -251,7 +251,7 @@ fn assert_closure(work: impl Fn()) {
 }
 
 #[test]
-fn cpu_two_probes_see_the_same() {
+fn cpu_is_equal_in_two_probes() {
     in_one_of_five(|| {
         let (Some(mut one), Some(mut other)) = (traced(), traced()) else { return };
         let shell = Shell::new(SPIN, None);
@@ -260,37 +260,37 @@ fn cpu_two_probes_see_the_same() {
         shell.run();
         one.stop();
         let (one, other) = (read(&mut one), read(&mut other));
-        assert_time(&one, CpuOwner::Client, of(&other, CpuOwner::Server), 1);
+        assert_time(&one, CpuOwner::Client, time_of(&other, CpuOwner::Server), 1);
         assert_time(&other, CpuOwner::Server, shell.time(), 1);
     });
 }
 
 #[test]
-fn cpu_what_was_seen_can_be_read_after_the_stop_and_grows_no_more() {
+fn cpu_results_are_readable_and_constant_after_stop() {
     let Some(mut probe) = traced() else { return };
     probe.start(&watch(CpuOwner::Client, std::process::id())).expect("watched");
     spin(50 * MS);
     probe.stop();
     let stopped = read(&mut probe);
-    assert!(of(&stopped, CpuOwner::Client) >= 45 * MS, "{stopped:#?}");
+    assert!(time_of(&stopped, CpuOwner::Client) >= 45 * MS, "{stopped:#?}");
     spin(50 * MS);
     assert_eq!(read(&mut probe), stopped);
     probe.start(&Watch::default()).expect("watched again");
     let again = read(&mut probe);
-    assert_eq!(of(&again, CpuOwner::Client), 0, "it forgets: {again:#?}");
+    assert_eq!(time_of(&again, CpuOwner::Client), 0, "it forgets: {again:#?}");
 }
 
 #[test]
-fn cpu_nothing_of_it_runs_after_the_stop() {
+fn cpu_programs_do_not_run_after_stop() {
     if traced().is_none() {
         return;
     }
-    let mut kernel = Kernel::load().expect("it was loaded before");
+    let mut kernel = Kernel::load().expect("loaded before");
     kernel.start(&Subjects::default()).expect("a start");
     let wait = || std::thread::sleep(std::time::Duration::from_millis(50));
     let begun = kernel.changes();
     wait();
-    assert!(kernel.changes() > begun, "this thread slept and woke");
+    assert!(kernel.changes() > begun, "this thread slept and woke up");
     kernel.stop();
     let stopped = kernel.changes();
     wait();
@@ -298,7 +298,7 @@ fn cpu_nothing_of_it_runs_after_the_stop() {
 }
 
 #[test]
-fn cpu_the_probe_without_programs_finds_the_same_spinning_process() {
+fn cpu_probe_without_programs_finds_spinning_process() {
     in_one_of_five(|| {
         let mut probe = ProcSampling::new("the kernel has no BTF; use another".to_owned()).expect("/proc");
         let shell = Shell::new(&format!("({SPIN}) & {SPIN}; wait"), None);
@@ -309,7 +309,7 @@ fn cpu_the_probe_without_programs_finds_the_same_spinning_process() {
         probe.stop();
         let cpu = read(&mut probe);
         assert_eq!(cpu.because.as_deref(), Some("the kernel has no BTF; use another"));
-        // The child, which ended, is there in ticks; what a tick has not yet added, of a task that runs, is not.
-        assert!(of(&cpu, CpuOwner::Client).abs_diff(known) <= known / 50 + 40 * MS, "{known}: {cpu:#?}");
+        // The ended child is included in ticks; the current tick of the running task is missing.
+        assert!(time_of(&cpu, CpuOwner::Client).abs_diff(known) <= known / 50 + 40 * MS, "{known}: {cpu:#?}");
     });
 }

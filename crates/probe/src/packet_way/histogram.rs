@@ -1,14 +1,14 @@
-//! The kernel's histogram of times as ours: 16 buckets for each power of two. Must not know what is timed.
+//! Converts the kernel's histogram of times, with 16 buckets per power of two.
 
 use units::Nanos;
 use workload::LatencyHistogram;
 
-/// Of each power of two; below the first there is one bucket for each nanosecond.
+/// Buckets per power of two; below 16 ns there is one per nanosecond.
 const STEPS: u64 = 16;
 /// Up to 2^32 ns: `BUCKETS` of trail.h.
 pub(super) const BUCKETS: usize = 464;
 
-/// What the kernel counted, each bucket in its middle: true to 3 %.
+/// Counts each bucket at its middle, which is exact to 3 %.
 pub(super) fn open(buckets: &[u32; BUCKETS]) -> LatencyHistogram {
     let mut histogram = LatencyHistogram::new();
     for (bucket, &count) in (0..).zip(buckets).filter(|(_, count)| **count > 0) {
@@ -17,7 +17,7 @@ pub(super) fn open(buckets: &[u32; BUCKETS]) -> LatencyHistogram {
     histogram
 }
 
-/// The middle of a bucket.
+/// Middle of a bucket in nanoseconds.
 fn middle_of(bucket: u64) -> u64 {
     if bucket < STEPS {
         return bucket;
@@ -30,7 +30,7 @@ fn middle_of(bucket: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// As trail.h does it.
+    /// As in trail.h.
     fn bucket_of(time: u64) -> u64 {
         if time < STEPS {
             return time;
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_of_a_bucket_is_within_3_percent_of_every_time_in_it() {
+    fn bucket_middle_is_exact_to_3_percent() {
         let times = (0..40).chain((5..32).flat_map(|power| {
             let first = 1_u64 << power;
             (0..64).map(move |part| first + first * part / 64).chain([2 * first - 1])
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_keep_their_number() {
+    fn conversion_preserves_counts() {
         let mut buckets = [0; BUCKETS];
         buckets[bucket_of(11_200) as usize] = 5;
         buckets[0] = 2;

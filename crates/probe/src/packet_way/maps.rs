@@ -1,5 +1,4 @@
-//! The maps of packet_way.bpf.c as values: what to follow goes in, ways and times come out. Layouts mirror packet.h
-//! and trail.h. Must not know what a way means.
+//! The maps of packet_way.bpf.c: settings, routes and times. Layouts mirror packet.h and trail.h.
 
 use protocol::{BreakdownOrder, Subject};
 use samples::CpuOwner;
@@ -17,7 +16,7 @@ const WAYS: u32 = 16;
 const LOST: u32 = 0;
 const EVENTS_LEFT_OUT: u32 = 1;
 const WAYS_SEEN: u32 = 2;
-/// `struct trail`, `struct way` and `struct settings` in words of 8 bytes.
+/// `struct trail`, `struct way` and `struct settings` in 8-byte words.
 const TRAIL: usize = 13 + 4 * POINTS;
 const WAY: usize = 2 + 3 * POINTS;
 const SETTINGS: usize = 6;
@@ -25,43 +24,43 @@ const SETTINGS: usize = 6;
 const CLIENT: u32 = 1;
 const SERVER: u32 = 2;
 
-/// The maps of a loaded object.
+/// Maps of a loaded object.
 pub(super) struct Maps<'a>(pub(super) &'a mut BpfObject);
 
-/// What the kernel has seen.
+/// Observed routes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RouteMaps {
-    /// Messages that were followed and not to their end.
+    /// Messages not followed to the end.
     pub(super) lost: u64,
-    /// Events that had no place.
+    /// Events beyond the limit.
     pub(super) events_left_out: u64,
-    /// In the order in which they were first taken.
+    /// In order of first use.
     pub(super) ways: Vec<MessageRoute>,
 }
 
 /// A sequence of points that messages passed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct MessageRoute {
-    /// How many messages.
+    /// Number of messages.
     pub(super) taken: u64,
     pub(super) points: Vec<Point>,
 }
 
-/// A point as the kernel tells it.
+/// A point on a route.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Point {
     /// `enum event` of trail.h.
     pub(super) event: u8,
-    /// The inode of its network namespace; 0 without a device.
+    /// Inode of its network namespace; 0 without a device.
     pub(super) namespace: u64,
-    /// The device's number in it.
+    /// Interface index in the namespace.
     pub(super) index: u32,
-    /// Its name.
+    /// Interface name.
     pub(super) device: String,
 }
 
 impl Maps<'_> {
-    /// Forgets everything.
+    /// Clears all maps.
     pub(super) fn clear(&mut self) -> Result<(), ProbeError> {
         set(self.0, "trails", 0, [0_u64; TRAIL])?;
         let used = self.used()?;
@@ -77,15 +76,17 @@ impl Maps<'_> {
         self.0.replace::<u64, u32>("numbers", &[])
     }
 
-    /// Tells the kernel what to follow, and between whom.
+    /// Sets the messages to follow and their processes.
     pub(super) fn follow(&mut self, way: &BreakdownOrder, subjects: &[Subject]) -> Result<(), ProbeError> {
-        let of = |owner| subjects.iter().filter(move |subject| subject.owner == owner);
-        let clients = of(CpuOwner::Client).map(|end| (CLIENT, end));
-        self.0.tell(&Subjects::of(clients.chain(of(CpuOwner::Server).map(|end| (SERVER, end)))))?;
-        set(self.0, "wanted", 0, settings(way, of(CpuOwner::Server).next().is_some()))
+        let subjects_of = |owner| subjects.iter().filter(move |subject| subject.owner == owner);
+        let clients = subjects_of(CpuOwner::Client).map(|end| (CLIENT, end));
+        self.0.set_subjects(&Subjects::of(
+            clients.chain(subjects_of(CpuOwner::Server).map(|end| (SERVER, end))),
+        ))?;
+        set(self.0, "wanted", 0, settings(way, subjects_of(CpuOwner::Server).next().is_some()))
     }
 
-    /// What was seen until now.
+    /// Routes observed so far.
     pub(super) fn ways(&mut self) -> Result<RouteMaps, ProbeError> {
         let ways = (0..self.used()?)
             .map(|way| Ok(read_way(&get(self.0, "ways", way)?)))
@@ -94,7 +95,7 @@ impl Maps<'_> {
         Ok(RouteMaps { lost, events_left_out: get(self.0, "counts", EVENTS_LEFT_OUT)?, ways })
     }
 
-    /// The times of a way from the point before `place` to it; those of the whole way for place 0.
+    /// Times from the previous point to `place`, or of the whole route for 0.
     pub(super) fn times(&mut self, way: usize, place: usize) -> Result<LatencyHistogram, ProbeError> {
         let number = u32::try_from(way * POINTS + place).expect("16 ways of 64 points");
         Ok(histogram::open(&get::<[u32; BUCKETS]>(self.0, "times", number)?))
@@ -105,7 +106,7 @@ impl Maps<'_> {
     }
 }
 
-/// `struct settings` of packet.h: address and port as they are in a packet.
+/// `struct settings` of packet.h: address and port in network order.
 fn settings(way: &BreakdownOrder, knows_server: bool) -> [u64; SETTINGS] {
     let transport = match way.transport {
         Transport::Tcp => 6,
@@ -133,7 +134,7 @@ fn read_way(words: &[u64; WAY]) -> MessageRoute {
     MessageRoute { taken: words[1], points: points.map(read).collect() }
 }
 
-/// Of at most 15 bytes, then a zero.
+/// At most 15 bytes and a zero.
 fn read_name(words: [u64; 2]) -> String {
     let bytes = words.map(u64::to_ne_bytes).concat();
     let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();

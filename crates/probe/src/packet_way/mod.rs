@@ -1,5 +1,5 @@
-//! The way of messages through the layers of their path, seen from the kernel: one message of a closed loop at a time
-//! is followed from the client's send to its return with the answer. Must not know what the messages measure.
+//! Latency breakdown along a path, observed in the kernel: follows one message of a closed loop at a time from the
+//! client's send until the reply returns.
 
 mod histogram;
 mod maps;
@@ -28,22 +28,23 @@ const HOOKS: [Hook; 6] = [
     Hook::needed("forked", "sched_process_fork"),
 ];
 
-/// Loads its programs.
+/// Loads the programs.
 ///
 /// # Errors
-/// When they cannot run here.
+///
+/// If they cannot run here.
 pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     let loaded = BpfObject::new(OBJECT, &HOOKS, &[])?;
     Ok(Box::new(LatencyBreakdownProbe { loaded, following: None }))
 }
 
-/// The programs, and what they follow.
+/// The programs and their current settings.
 struct LatencyBreakdownProbe {
     loaded: BpfObject,
     following: Option<Following>,
 }
 
-/// What a reading has to know of the watch.
+/// Settings needed to read results.
 struct Following {
     every: u32,
     devices: Vec<WatchedDevice>,
@@ -66,16 +67,17 @@ impl Probe for LatencyBreakdownProbe {
         Ok(())
     }
 
-    fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError> {
+    fn read(&mut self, results: &mut ProbeResults) -> Result<(), ProbeError> {
         let Some(following) = &self.following else { return Ok(()) };
         let mut maps = Maps(&mut self.loaded);
         let ways = maps.ways()?;
-        seen.way = Some(routes::told(&ways, following.every, &following.devices, |way, place| {
-            maps.times(way, place)
-        })?);
+        results.way =
+            Some(routes::most_frequent(&ways, following.every, &following.devices, |way, place| {
+                maps.times(way, place)
+            })?);
         let events = ways.events_left_out;
         if events > 0 {
-            seen.overflowed.push(Overflow { probe: ProbeKind::PacketWay, events });
+            results.overflowed.push(Overflow { probe: ProbeKind::PacketWay, events });
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-/* What the way of a packet needs of the kernel beside ../bpf/kernel.h (include/linux/skbuff.h, netdevice.h, fdtable.h,
- * net.h, include/net/sock.h). Offsets here mean nothing: they are relocated by the kernel's BTF. */
+/* Kernel structures for following packets, in addition to ../bpf/kernel.h (include/linux/skbuff.h, netdevice.h,
+ * fdtable.h, net.h, include/net/sock.h). BTF relocates the offsets. */
 #pragma once
 
 #include "kernel.h"

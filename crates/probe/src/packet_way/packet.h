@@ -1,5 +1,5 @@
-/* What a packet says: whether it carries the message that is followed, and which way it goes. Looks through VXLAN's
- * outer headers (RFC 7348), at whatever port. Must not know what becomes of it. */
+/* Parses packets: whether one carries the followed message, and in which direction. Looks through VXLAN headers (RFC
+ * 7348) on any port. */
 #pragma once
 
 #include <bpf/bpf_endian.h>
@@ -8,11 +8,11 @@
 
 #define TCP 6
 #define UDP 17
-/* Of VXLAN: the outer IP, UDP and VXLAN headers, and the inner Ethernet's. */
+/* VXLAN: outer IP, UDP and VXLAN headers, and inner Ethernet header. */
 #define ENCAPSULATION (20 + 8 + 8 + 14)
 #define FRAGMENT_OFFSET 0x1fff
 
-/* The message that is followed. Addresses in network order; set by user space, see settings.rs. */
+/* The followed message, set by user space (maps.rs). Addresses in network order. */
 struct settings {
 	__u64 server;
 	__u64 port;
@@ -36,7 +36,7 @@ static __always_inline struct settings *the_settings(void)
 	return bpf_map_lookup_elem(&wanted, &only);
 }
 
-/* An IPv4 header without options (RFC 791), then the head of UDP (RFC 768) or TCP (RFC 9293). */
+/* An IPv4 header without options (RFC 791), then UDP (RFC 768) or the start of TCP (RFC 9293). */
 struct headers {
 	__u8 version;
 	__u8 service;
@@ -54,7 +54,7 @@ struct headers {
 		struct {
 			__be16 length;
 			__be16 checksum;
-			/* Of a tunnel: flags and number (VXLAN). */
+			/* Of a tunnel: VXLAN flags and VNI. */
 			__be32 payload[3];
 		} udp;
 		struct {
@@ -74,16 +74,16 @@ struct message {
 	int back;
 	/* The client's port, in network order. */
 	__u32 client_port;
-	/* Bytes of its payload (UDP) or its place in the stream (TCP): the same at every layer. */
+	/* Payload bytes (UDP) or sequence number (TCP), equal at every layer. */
 	__u64 id;
 };
 
-/* Bytes of the message in it; 0 when it is none. */
+/* Bytes of the message in it; 0 if there are none. */
 static __always_inline int carries(const struct headers *at, const struct settings *settings)
 {
 	if (settings->transport == UDP)
 		return bpf_ntohs(at->udp.length) == settings->message + 8;
-	/* Without a length: larger than IPv4 can say (BIG TCP). */
+	/* No length: larger than IPv4 can express (BIG TCP). */
 	if (!at->length)
 		return 1;
 	__u32 head = sizeof(struct headers) - 20 + ((at->tcp.offset >> 4) << 2);
@@ -95,7 +95,7 @@ static __always_inline __u64 id_of(const struct headers *at, const struct settin
 {
 	if (settings->transport == TCP)
 		return at->tcp.sequence;
-	/* A message begins with a number of 8 bytes that only counts up; then comes what tells its sender from others. */
+	/* A message starts with an 8-byte counter, followed by the sender's identification. */
 	if (settings->message >= 12)
 		return (__u64)at->udp.payload[1] << 32 | at->udp.payload[2];
 	if (settings->message >= 8)
@@ -112,7 +112,7 @@ static __always_inline int is_message(const struct headers *at, const struct set
 	int back = at->source == settings->server && at->source_port == settings->port;
 	if (!there && !back)
 		return 0;
-	/* Of a message in fragments the first is followed, which has the header. */
+	/* Of a fragmented message, follows the first fragment, which has the header. */
 	if ((at->fragment & bpf_htons(FRAGMENT_OFFSET)) || !carries(at, settings))
 		return 0;
 	message->back = !there;
@@ -127,7 +127,7 @@ static __always_inline int is_tunnel(const struct headers *at)
 	       !(at->udp.payload[1] & bpf_htonl(0xff));
 }
 
-/* Whether the packet whose IP header is at `start` carries the message, innermost. */
+/* Whether the packet with its IP header at `start` carries the message, possibly encapsulated. */
 static __always_inline int find_message(const unsigned char *start, const struct settings *settings, struct message *message)
 {
 	struct headers at;

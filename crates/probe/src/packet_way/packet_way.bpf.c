@@ -1,13 +1,13 @@
-/* Follows one message of a closed loop at a time, from the client's send through every device to the server and back,
- * and adds the time between each two points to histograms: nothing is sent to user space for an event. As only one
- * message is under way, no packet needs an identity: copies, tunnels and other network stacks do not matter. */
+/* Follows one message of a closed loop at a time, from the client's send through every device to the server and back.
+ * Adds the time between points to histograms without sending events to user space. Only one message is in flight, so
+ * packets need no identifier: copies, tunnels and other network stacks do not matter. */
 #include "packet.h"
 #include "subjects.h"
 #include "trail.h"
 
 enum role { CLIENT = 1, SERVER = 2 };
 
-/* System calls of x86-64 by number: write, writev, sendto, sendmsg, sendmmsg. */
+/* x86-64 system calls: write, writev, sendto, sendmsg, sendmmsg. */
 static __always_inline int is_send(__u64 id)
 {
 	return id < 64 ? (1ULL << id) & (1ULL << 1 | 1ULL << 20 | 1ULL << 44 | 1ULL << 46) ? 1 : 0 : id == 307;
@@ -19,7 +19,7 @@ static __always_inline int is_receive(__u64 id)
 	return id < 64 ? (1ULL << id) & (1ULL << 0 | 1ULL << 19 | 1ULL << 45 | 1ULL << 47) ? 1 : 0 : id == 299;
 }
 
-/* Whether the third argument is how much is sent. */
+/* Whether the third argument is the length. */
 static __always_inline int tells_length(__u64 id)
 {
 	return id == 1 || id == 44;
@@ -32,7 +32,7 @@ static __always_inline __u32 role_here(void)
 	return role ? role : subject_by_place(bpf_get_current_task_btf());
 }
 
-/* The socket that a descriptor of the current task stands for; NULL when it is none. */
+/* The socket of a descriptor of the current task; NULL if it is another file. */
 static __always_inline struct sock *socket_of(__u32 descriptor)
 {
 	struct task_struct___way *task = (void *)bpf_get_current_task_btf();
@@ -48,7 +48,7 @@ static __always_inline struct sock *socket_of(__u32 descriptor)
 	return BPF_CORE_READ(socket, sk);
 }
 
-/* Whether its messages go to the server that is watched; an unconnected one may be any client's. */
+/* Whether it is connected to the observed server, or is an unconnected socket of the client. */
 static __always_inline int is_clients(struct sock *socket, const struct settings *settings)
 {
 	if (BPF_CORE_READ(socket, sk_protocol) != settings->transport)
@@ -57,7 +57,7 @@ static __always_inline int is_clients(struct sock *socket, const struct settings
 	return !port || (port == settings->port && BPF_CORE_READ(socket, __sk_common.skc_daddr) == settings->server);
 }
 
-/* Whether it is the server's end of the connection on which the message came. */
+/* Whether it is the server's end of the message's connection. */
 static __always_inline int is_servers(struct sock *socket, const struct settings *settings, const struct trail *trail)
 {
 	if (!socket || BPF_CORE_READ(socket, sk_protocol) != settings->transport)
@@ -80,7 +80,7 @@ static __always_inline void begin(struct trail *trail, __u32 thread, __u32 file,
 	trail->client_port = 0;
 	time_clock(trail);
 	pass(trail, CLIENT_SENDS, NULL, bpf_ktime_get_ns());
-	/* Last, so that no other CPU sees a trail that is half begun. */
+	/* Last, so that no other CPU sees a partial trail. */
 	__sync_lock_test_and_set(&trail->active, 1);
 }
 
@@ -90,7 +90,7 @@ static __always_inline void client_sends(struct trail *trail, const struct setti
 	if (trail->active) {
 		if (trail->thread != thread || trail->file != file)
 			return;
-		/* It goes on to the next message: this one, or its answer, was lost. */
+		/* It sends the next message, so this one or its reply was lost. */
 		trail->active = 0;
 		add_count(LOST, 1);
 	}
@@ -130,7 +130,7 @@ int BPF_PROG(call_begins, struct pt_regs___way *registers, long id)
 	return 0;
 }
 
-/* Adds what a receive brought; 1 when the message is complete with it, which happens once. */
+/* Adds received bytes; returns 1 if they complete the message, which happens once. */
 static __always_inline int completes(__u64 *got, long id, long returned, const struct settings *settings)
 {
 	__u64 before = *got;
@@ -156,7 +156,7 @@ int BPF_PROG(call_ends, struct pt_regs___way *registers, long returned)
 		if (!completes(&trail->client_got, id, returned, settings))
 			return 0;
 		if (settings->knows_server && !trail->server) {
-			/* An answer that came late, to a message before this one. */
+			/* A late reply to an earlier message. */
 			trail->active = 0;
 			add_count(LOST, 1);
 		} else {
@@ -167,7 +167,7 @@ int BPF_PROG(call_ends, struct pt_regs___way *registers, long returned)
 	return 0;
 }
 
-/* The first packet is known by the socket that sends it, all that follow by what is the same in them. */
+/* The first packet is identified by its socket, later ones by the message id. */
 static __always_inline int is_followed(struct trail *trail, const struct settings *settings, struct sk_buff *skb,
 				       const struct message *message)
 {
@@ -223,7 +223,7 @@ int BPF_PROG(received, struct sk_buff *skb)
 	return packet(skb, skb->data, RECEIVED, trail);
 }
 
-/* What a process of an end starts belongs to that end. */
+/* Children of an end's process belong to that end. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 {

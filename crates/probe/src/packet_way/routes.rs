@@ -1,5 +1,4 @@
-//! From the ways that messages took to the one that most took, its points by name. Pure but for the reading of times,
-//! which is handed in. Must not know maps.
+//! Selects the route that most messages took and names its points. Pure; times are read by a callback.
 
 use protocol::WatchedDevice;
 use samples::{HopEvent, HopPoint, HopStep, MessagePath};
@@ -8,16 +7,16 @@ use workload::LatencyHistogram;
 use super::maps::{MessageRoute, Point, RouteMaps};
 use crate::observe::ProbeError;
 
-/// The way that most messages took. `times` reads those of way and place.
-pub(super) fn told(
-    seen: &RouteMaps,
+/// The most frequent route. `times` reads the times of a route and point.
+pub(super) fn most_frequent(
+    routes: &RouteMaps,
     every: u32,
     devices: &[WatchedDevice],
     mut times: impl FnMut(usize, usize) -> Result<LatencyHistogram, ProbeError>,
 ) -> Result<MessagePath, ProbeError> {
-    let all: u64 = seen.ways.iter().map(|way| way.taken).sum();
-    let Some((number, way)) = most_taken(&seen.ways) else {
-        return Ok(MessagePath { every, strayed: seen.lost, ..MessagePath::default() });
+    let all: u64 = routes.ways.iter().map(|way| way.taken).sum();
+    let Some((number, way)) = most_taken(&routes.ways) else {
+        return Ok(MessagePath { every, strayed: routes.lost, ..MessagePath::default() });
     };
     let points: Vec<HopPoint> = way.points.iter().map(|point| point_named(point, devices)).collect();
     let steps = (1..).zip(points.windows(2)).map(|(place, ends)| {
@@ -26,10 +25,10 @@ pub(super) fn told(
     });
     let steps = steps.collect::<Result<_, _>>()?;
     let whole = times(number, 0)?.packed();
-    Ok(MessagePath { every, followed: way.taken, strayed: seen.lost + all - way.taken, whole, steps })
+    Ok(MessagePath { every, followed: way.taken, strayed: routes.lost + all - way.taken, whole, steps })
 }
 
-/// The first of those that are equal, so that a reading can be repeated.
+/// The first of equally frequent ones, for reproducible results.
 fn most_taken(ways: &[MessageRoute]) -> Option<(usize, &MessageRoute)> {
     ways.iter().enumerate().rev().max_by_key(|(_, way)| way.taken).filter(|(_, way)| way.taken > 0)
 }
@@ -78,9 +77,9 @@ mod tests {
     }
 
     #[test]
-    fn the_way_that_most_took_is_told_and_the_others_have_strayed() {
+    fn selects_most_frequent_route_and_counts_others_as_strayed() {
         let usual = [(0, 0, 0), (1, 7, 2), (3, 8, 2), (6, 0, 0)];
-        let seen = RouteMaps {
+        let routes = RouteMaps {
             lost: 2,
             events_left_out: 0,
             ways: vec![way(3, &usual[..2]), way(40, &usual), way(1, &usual[1..])],
@@ -90,24 +89,25 @@ mod tests {
             histogram.record(Nanos((1000 * number + place) as u64));
             Ok(histogram)
         };
-        let told = told(&seen, 8, &[here()], times).expect("times can be read");
-        assert_eq!((told.every, told.followed, told.strayed), (8, 40, 6));
-        assert_eq!(told.whole.max(), Some(Nanos(1000)));
-        let names: Vec<_> = told.steps.iter().map(|step| step.to.device.as_deref()).collect();
+        let most_frequent = most_frequent(&routes, 8, &[here()], times).expect("times are readable");
+        assert_eq!((most_frequent.every, most_frequent.followed, most_frequent.strayed), (8, 40, 6));
+        assert_eq!(most_frequent.whole.max(), Some(Nanos(1000)));
+        let names: Vec<_> = most_frequent.steps.iter().map(|step| step.to.device.as_deref()).collect();
         assert_eq!(names, [Some("a:eth0"), Some("?:eth0"), None]);
-        assert_eq!(told.steps[0].to.kind.as_deref(), Some("veth"));
-        assert_eq!(told.steps[1].to.kind, None);
-        assert_eq!(told.steps[2].times.max(), Some(Nanos(1003)));
+        assert_eq!(most_frequent.steps[0].to.kind.as_deref(), Some("veth"));
+        assert_eq!(most_frequent.steps[1].to.kind, None);
+        assert_eq!(most_frequent.steps[2].times.max(), Some(Nanos(1003)));
         assert_eq!(
-            (told.steps[0].from.event, told.steps[2].to.event),
+            (most_frequent.steps[0].from.event, most_frequent.steps[2].to.event),
             (HopEvent::ClientSends, HopEvent::ClientReceives)
         );
     }
 
     #[test]
-    fn without_a_message_there_is_no_step() {
-        let seen = RouteMaps { lost: 3, ..RouteMaps::default() };
-        let told = told(&seen, 1, &[], |_, _| panic!("nothing to read")).expect("nothing is read");
-        assert_eq!((told.followed, told.strayed, told.steps.len()), (0, 3, 0));
+    fn no_messages_means_no_steps() {
+        let routes = RouteMaps { lost: 3, ..RouteMaps::default() };
+        let most_frequent =
+            most_frequent(&routes, 1, &[], |_, _| panic!("nothing to read")).expect("reads nothing");
+        assert_eq!((most_frequent.followed, most_frequent.strayed, most_frequent.steps.len()), (0, 3, 0));
     }
 }

@@ -1,24 +1,24 @@
-/* The trail of the one message that is followed, and what becomes of it at its end: its points make a way, and the
- * times between them go into that way's histograms. Must not know how a packet or a system call is recognised. */
+/* The trail of the followed message, and its evaluation at the end: its points form a route, and the times between
+ * them go into that route's histograms. */
 #pragma once
 
 #include "network.h"
 
-/* Points of a round trip. */
+/* Points per round trip. */
 #define POINTS 64
-/* Different ways that are told apart. */
+/* Number of distinct routes. */
 #define WAYS 16
-/* Of a histogram: 16 steps for each power of two up to 2^32 ns; mirrored by histogram.rs. */
+/* Histogram: 16 buckets per power of two up to 2^32 ns; mirrored in histogram.rs. */
 #define BUCKETS 464
 
-/* What happens at a point; mirrored by ways.rs. */
+/* Kinds of points; mirrored in routes.rs. */
 enum event { CLIENT_SENDS, QUEUED, TRANSMITTED, RECEIVED, SERVER_RECEIVES, SERVER_SENDS, CLIENT_RECEIVES };
 
-/* Numbers that only grow. */
+/* Counters. */
 enum count { LOST, EVENTS_LEFT_OUT, WAYS_SEEN, COUNTS };
 
 struct passed {
-	/* When the program began, and when it was done: what lies between is the probe's own, and in no step. */
+	/* Start and end of the program's run; the time between is the probe's own and excluded from steps. */
 	__u64 came;
 	__u64 left;
 	/* Event, device and namespace; see point_of. */
@@ -27,30 +27,30 @@ struct passed {
 };
 
 struct trail {
-	/* Whether a message is under way. Everything else belongs to it. */
+	/* Whether a message is in flight; all other fields belong to it. */
 	__u64 active;
-	/* Points that it has passed: more than POINTS when some did not fit. */
+	/* Points passed; more than POINTS if some did not fit. */
 	__u64 passed;
-	/* Messages since the last one that was followed. */
+	/* Messages since the last followed one. */
 	__u64 skipped;
 	/* The client's thread, descriptor and socket. */
 	__u32 thread;
 	__u32 file;
 	struct sock *client;
-	/* The server's, once it has sent. */
+	/* The server's, after it has sent. */
 	struct sock *server;
-	/* Bytes that came out of either socket. */
+	/* Bytes read from each socket. */
 	__u64 server_got;
 	__u64 client_got;
-	/* By what its packets are known there and back, once the first has passed: see packet.h. */
+	/* Packet ids per direction, known after the first packet: see packet.h. */
 	__u64 there;
 	__u64 back;
 	__u32 knows_there;
 	__u32 knows_back;
-	/* The client's port as the last packet had it, in network order. */
+	/* The client's port in the last packet, in network order. */
 	__u32 client_port;
 	__u32 padding;
-	/* What it takes to read the clock: the least that was seen. */
+	/* Cost of reading the clock: the minimum so far. */
 	__u64 clock;
 	struct passed points[POINTS];
 };
@@ -80,7 +80,7 @@ struct {
 	__type(value, __u64);
 } counts SEC(".maps");
 
-/* The number of a way by its signature. */
+/* Number of a route by its signature. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, WAYS);
@@ -95,7 +95,7 @@ struct {
 	__type(value, struct way);
 } ways SEC(".maps");
 
-/* A histogram for each step of each way: number POINTS * way + the place of its later point; place 0 is the whole. */
+/* Histograms of all steps: index POINTS * route + index of the later point; point 0 is the total. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, WAYS * POINTS);
@@ -143,7 +143,7 @@ static __always_inline void time_clock(struct trail *trail)
 		trail->clock = clock;
 }
 
-/* The histogram's bucket: below 16 ns one for each, then 16 for each power of two. */
+/* Histogram bucket: one per nanosecond below 16 ns, then 16 per power of two. */
 static __always_inline __u32 bucket_of(__u64 time)
 {
 	if (time < 16)
@@ -159,8 +159,8 @@ static __always_inline __u32 bucket_of(__u64 time)
 	return ((power - 4) << 4) + (__u32)(time >> ((power - 4) & 31));
 }
 
-/* This and the next three are global functions, which the verifier looks at once each, and not in every combination
- * of their loops and branches. */
+/* This and the next three are global functions, which the verifier checks once instead of in every combination of
+ * branches. */
 __noinline int add_time(__u32 number, __u64 time)
 {
 	__u32 *histogram = bpf_map_lookup_elem(&times, &number);
@@ -170,7 +170,7 @@ __noinline int add_time(__u32 number, __u64 time)
 	return 0;
 }
 
-/* By what a way is known again. */
+/* Identifies a route. */
 __noinline __u64 sign_trail(void)
 {
 	struct trail *trail = the_trail();
@@ -184,7 +184,7 @@ __noinline __u64 sign_trail(void)
 	return signature;
 }
 
-/* Gives a way that was not seen before its number; negative when there is no room for it. */
+/* Assigns a number to a new route; negative if there is no room. */
 __noinline int enter_way(__u64 signature)
 {
 	struct trail *trail = the_trail();
@@ -207,7 +207,7 @@ __noinline int enter_way(__u64 signature)
 	return number;
 }
 
-/* The time between each two points, and their sum as that of place 0. */
+/* Adds the times between points, and their sum as point 0. */
 __noinline int add_times(__u32 number)
 {
 	struct trail *trail = the_trail();
@@ -226,7 +226,7 @@ __noinline int add_times(__u32 number)
 	return 0;
 }
 
-/* The message is back: its times go to its way. */
+/* The message is complete: adds its times to its route. */
 static __always_inline void settle(struct trail *trail)
 {
 	trail->active = 0;

@@ -1,6 +1,6 @@
-//! System calls of chosen processes, counted by stopping each thread at each call: where no program can be loaded into the
-//! kernel, and somebody asked for it. It is slow, so it rests now and then, and tells how far the processes got with it and
-//! without. Must not know the eBPF programs, nor what the processes are for.
+//! Counts system calls of chosen processes by stopping each thread at each call: for machines without eBPF, on
+//! request only. It is slow, so it pauses regularly and reports the progress of the processes with and without
+//! tracing.
 
 mod counts;
 mod progress;
@@ -21,7 +21,7 @@ use samples::{ProbeKind, ProbeResults};
 use self::{counts::Tallies, tracer::Tracer};
 use crate::observe::{Probe, ProbeError, Watch};
 
-/// How long calls are counted at a time, and how long nobody looks then.
+/// Durations of counting and of pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slices {
     /// Counting.
@@ -30,26 +30,25 @@ pub struct Slices {
 }
 
 impl Default for Slices {
-    /// Long for the beginning of a slice, in which every thread is stopped once.
+    /// Long compared to the start of a slice, which stops every thread once.
     fn default() -> Self {
         Self { looking: Duration::from_millis(400), resting: Duration::from_millis(200) }
     }
 }
 
-/// Ready to stop processes; without slices it looks all the time, and cannot tell what it costs.
+/// The probe, not yet started; without slices it counts all the time and cannot measure its overhead.
 #[must_use]
 pub fn ptrace_counter(slices: Option<Slices>) -> Box<dyn Probe> {
-    Box::new(PtraceCounter { slices, seen: Arc::default(), tracer: None })
+    Box::new(PtraceCounter { slices, tallies: Arc::default(), tracer: None })
 }
 
-/// The probe.
 struct PtraceCounter {
     slices: Option<Slices>,
-    seen: Arc<Mutex<Tallies>>,
+    tallies: Arc<Mutex<Tallies>>,
     tracer: Option<Running>,
 }
 
-/// A thread of its own: the kernel lets go of what it watches when it ends.
+/// A dedicated thread: the kernel detaches its tracees when it exits.
 struct Running {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
@@ -64,25 +63,24 @@ impl Probe for PtraceCounter {
         self.stop();
         let watched = watch.subjects.iter().filter(|subject| subject.syscalls);
         let pids: Vec<u32> = watched.flat_map(|subject| subject.pids.iter().copied()).collect();
-        *lock(&self.seen) = Tallies::default();
-        let (stop, seen, slices) = (Arc::new(AtomicBool::new(false)), Arc::clone(&self.seen), self.slices);
-        let (tell, told) = sync_channel(1);
-        let asked = Arc::clone(&stop);
-        let work = move || match Tracer::attach(&pids, slices, seen) {
+        *lock(&self.tallies) = Tallies::default();
+        let (stop, tallies, slices) =
+            (Arc::new(AtomicBool::new(false)), Arc::clone(&self.tallies), self.slices);
+        let (report, outcome) = sync_channel(1);
+        let stop_requested = Arc::clone(&stop);
+        let work = move || match Tracer::attach(&pids, slices, tallies) {
             Ok(tracer) => {
-                // Nobody listens any more where the start was given up.
-                let _ = tell.send(Ok(()));
-                tracer.run(&asked);
+                // No receiver if the start was abandoned.
+                let _ = report.send(Ok(()));
+                tracer.run(&stop_requested);
             }
-            Err(error) => drop(tell.send(Err(error))),
+            Err(error) => drop(report.send(Err(error))),
         };
-        let failed = |because: String| ProbeError::Failed {
-            operation: "start a thread to watch from".into(),
-            because,
-        };
+        let failed =
+            |because: String| ProbeError::Failed { operation: "start the tracer thread".into(), because };
         let thread = thread::Builder::new().name("ptrace".into()).spawn(work);
         let thread = thread.map_err(|error| failed(error.to_string()))?;
-        let started = told.recv().unwrap_or_else(|_| Err(failed("it ended".into())));
+        let started = outcome.recv().unwrap_or_else(|_| Err(failed("it ended".into())));
         match started {
             Ok(()) => self.tracer = Some(Running { stop, thread }),
             Err(_) => drop(thread.join()),
@@ -90,15 +88,15 @@ impl Probe for PtraceCounter {
         started
     }
 
-    fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError> {
-        lock(&self.seen).tell(seen);
+    fn read(&mut self, results: &mut ProbeResults) -> Result<(), ProbeError> {
+        lock(&self.tallies).add_to(results);
         Ok(())
     }
 
     fn stop(&mut self) {
         if let Some(running) = self.tracer.take() {
             running.stop.store(true, Ordering::Relaxed);
-            // Its panic, if it had one, has been told already.
+            // A panic was reported already.
             let _ = running.thread.join();
         }
     }
@@ -110,6 +108,6 @@ impl Drop for PtraceCounter {
     }
 }
 
-fn lock(seen: &Mutex<Tallies>) -> MutexGuard<'_, Tallies> {
-    seen.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(tallies: &Mutex<Tallies>) -> MutexGuard<'_, Tallies> {
+    tallies.lock().unwrap_or_else(PoisonError::into_inner)
 }

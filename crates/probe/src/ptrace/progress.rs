@@ -1,19 +1,18 @@
-//! How far processes have got, by counters of theirs that nobody has to look for: what a slice and a rest are compared by.
-//! Must not know when it is read.
+//! Progress of processes by standard kernel counters, to compare slices with pauses.
 
 use std::{collections::BTreeSet, fs};
 
-/// Sums of all processes and threads.
+/// Sums over all processes and threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     /// CPU time in nanoseconds, from /proc/PID/schedstat.
     pub(super) cpu: u64,
-    /// Calls that read or wrote, from /proc/PID/io.
+    /// Read and write calls, from /proc/PID/io.
     pub(super) moved: u64,
 }
 
 impl Progress {
-    /// Of these threads, and of the processes that they belong to.
+    /// Of these threads and their processes.
     pub(super) fn of(threads: impl Iterator<Item = (u32, u32)>) -> Self {
         let mut processes = BTreeSet::new();
         let mut sum = Self::default();
@@ -25,7 +24,7 @@ impl Progress {
         sum
     }
 
-    /// What came since; a thread that has ended meanwhile takes its part away with it.
+    /// Difference to an earlier reading; threads that ended in between lose their part.
     pub(super) fn since(&self, before: &Self) -> (u64, u64) {
         (self.cpu.saturating_sub(before.cpu), self.moved.saturating_sub(before.moved))
     }
@@ -52,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_and_writes_of_a_process_count_as_progress() {
+    fn reads_and_writes_count_as_progress() {
         assert_eq!(moved("rchar: 9\nwchar: 9\nsyscr: 5\nsyscw: 7\n"), 12);
         assert_eq!((moved(""), cpu(""), cpu("123 4 5\n")), (0, 0, 123));
         let own = || Progress::of([(std::process::id(), std::process::id())].into_iter());

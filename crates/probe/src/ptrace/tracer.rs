@@ -1,5 +1,5 @@
-//! The thread that watches: attaches, has threads go on from call to call or freely, and lets go at the end. Should it die,
-//! the kernel lets go. Must not know what is done with what it counts.
+//! The tracer thread: attaches, lets threads run freely or from call to call, and detaches. If it dies, the kernel
+//! detaches.
 
 use std::{
     collections::HashMap,
@@ -21,44 +21,44 @@ use super::{
 };
 use crate::observe::ProbeError;
 
-/// How often it is looked whether something is to be done.
+/// Polling interval for requests.
 const GLANCE: Duration = Duration::from_millis(20);
-/// So long a thread has to stop before it is left to the kernel to let go of it.
+/// Time for a thread to stop; after that the kernel detaches it when the tracer exits.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// `prctl`, by which a thread names itself (x86-64, syscall_64.tbl).
+/// `prctl`, with which a thread sets its name (x86-64, syscall_64.tbl).
 const RENAMES: u64 = 157;
 
-/// A thread that is watched.
+/// A traced thread.
 #[derive(Default)]
 struct TracedThread {
-    who: Caller,
-    /// The call that it is in, and since when.
+    caller: Caller,
+    /// The current call and its start.
     entered: Option<(u64, Instant)>,
 }
 
-/// What watches.
+/// The tracer.
 pub(super) struct Tracer {
     threads: HashMap<u32, TracedThread>,
     slices: Option<Slices>,
     looking: bool,
     since: Instant,
     then: Progress,
-    seen: Arc<Mutex<Tallies>>,
+    tallies: Arc<Mutex<Tallies>>,
     _bell: Bell,
 }
 
 impl Tracer {
-    /// Watches all threads of these processes. None of them stands still because of that.
+    /// Attaches to all threads of these processes without stopping them.
     pub(super) fn attach(
         pids: &[u32],
         slices: Option<Slices>,
-        seen: Arc<Mutex<Tallies>>,
+        tallies: Arc<Mutex<Tallies>>,
     ) -> Result<Self, ProbeError> {
         let bell = Bell::every(GLANCE).map_err(|error| failed("ring", &error))?;
         let (since, then) = (Instant::now(), Progress::default());
         let mut tracer =
-            Self { threads: HashMap::new(), slices, looking: false, since, then, seen, _bell: bell };
+            Self { threads: HashMap::new(), slices, looking: false, since, then, tallies, _bell: bell };
         for pid in pids {
             tracer.attach_process(*pid)?;
         }
@@ -66,7 +66,7 @@ impl Tracer {
         Ok(tracer)
     }
 
-    /// Threads that begin meanwhile are found by looking again, until there is none.
+    /// Repeats until no new thread is found.
     fn attach_process(&mut self, pid: u32) -> Result<(), ProbeError> {
         loop {
             let tasks =
@@ -81,7 +81,7 @@ impl Tracer {
                     Ok(()) => {}
                     Err(error) if error.is_permission() && self.is_own(tid) => {}
                     Err(error) if error.is_permission() => return Err(forbidden(pid, tid, &error)),
-                    // It has ended.
+                    // It has exited.
                     Err(_) => {}
                 }
                 self.name(tid);
@@ -89,13 +89,13 @@ impl Tracer {
         }
     }
 
-    /// Whether it was watched already as the child of a thread that was: then it is this thread's.
+    /// Whether it was attached automatically as a child of a traced thread.
     fn is_own(&self, tid: u32) -> bool {
         let status = fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
         field(&status, "TracerPid:").is_some_and(|tracer| tracer == std::process::id() || tracer == own_tid())
     }
 
-    /// Watches until it is told to stop or nothing is left; then lets go.
+    /// Traces until stopped or no thread is left, then detaches.
     pub(super) fn run(mut self, stop: &AtomicBool) {
         while !stop.load(Ordering::Relaxed) && !self.threads.is_empty() {
             if self.is_over() {
@@ -120,10 +120,10 @@ impl Tracer {
     fn begin(&mut self, looking: bool) {
         self.threads.retain(|tid, _| fs::exists(format!("/proc/{tid}")).unwrap_or_default());
         (self.looking, self.since, self.then) = (looking, Instant::now(), self.progress());
-        lock(&self.seen).looking_since = looking.then_some(self.since);
+        lock(&self.tallies).looking_since = looking.then_some(self.since);
         if looking {
             for tid in self.threads.keys() {
-                // One that has ended meanwhile says so.
+                // A thread that exited reports that itself.
                 let _ = ptrace::interrupt(*tid);
             }
         }
@@ -133,20 +133,20 @@ impl Tracer {
         let elapsed = self.since.elapsed();
         let (cpu, moved) = self.progress().since(&self.then);
         let whole = self.slices.is_some() && self.is_over();
-        let mut seen = lock(&self.seen);
-        if seen.looking_since.take().is_some() {
-            seen.stopping.looked = seen.stopping.looked + elapsed.into();
+        let mut tallies = lock(&self.tallies);
+        if tallies.looking_since.take().is_some() {
+            tallies.stopping.looked = tallies.stopping.looked + elapsed.into();
         }
         if whole {
-            seen.slice(slice(self.looking, elapsed, cpu, moved));
+            tallies.slice(slice(self.looking, elapsed, cpu, moved));
         }
     }
 
     fn progress(&self) -> Progress {
-        Progress::of(self.threads.values().map(|thread| (thread.who.tid, thread.who.pid)))
+        Progress::of(self.threads.values().map(|thread| (thread.caller.tid, thread.caller.pid)))
     }
 
-    /// Has a thread go on that stands still; how long it stood is added up, as far as it is seen from here.
+    /// Continues a stopped thread and adds its stopped time, as far as it is visible here.
     fn handle(&mut self, event: Event) {
         let stood = Instant::now();
         let (tid, on) = (event.tid, if self.looking { On::ToCall } else { On::Freely });
@@ -160,18 +160,18 @@ impl Tracer {
                 ptrace::go(tid, on, 0)
             }
             TraceEvent::Stopped => {
-                // It has just begun, or its program may be another.
+                // A new thread, or a new program after exec.
                 self.name(tid);
                 ptrace::go(tid, on, 0)
             }
             TraceEvent::Signal(signal) => ptrace::go(tid, on, signal),
             TraceEvent::GroupStop => ptrace::listen(tid),
         };
-        // One that was killed meanwhile says so next.
+        // A thread that was killed reports that next.
         drop(gone);
         let stood = stood.elapsed().into();
-        let mut seen = lock(&self.seen);
-        seen.stopping.stood = seen.stopping.stood + stood;
+        let mut tallies = lock(&self.tallies);
+        tallies.stopping.stood = tallies.stopping.stood + stood;
     }
 
     fn call(&mut self, tid: u32, at: Instant) {
@@ -181,13 +181,13 @@ impl Tracer {
         }
         let thread = self.threads.entry(tid).or_default();
         match call {
-            // What begins or ends while nobody looks is not counted, nor is what is under way when a slice ends.
+            // Calls that start or end in a pause, or span the end of a slice, are not counted.
             _ if !self.looking => thread.entered = None,
             Call::Enter { number } => thread.entered = Some((number, Instant::now())),
             Call::Exit { value, failed } => {
                 if let Some((number, since)) = thread.entered.take() {
                     let took = at.saturating_duration_since(since);
-                    lock(&self.seen).count(tid, number, took, value, failed);
+                    lock(&self.tallies).count(tid, number, took, value, failed);
                     if number == RENAMES {
                         self.name(tid);
                     }
@@ -196,11 +196,11 @@ impl Tracer {
         }
     }
 
-    /// Reads what a thread is called, and whose it is.
+    /// Reads a thread's name and process.
     fn name(&mut self, tid: u32) {
-        let who = who(tid);
-        lock(&self.seen).named(&who);
-        self.threads.entry(tid).or_default().who = who;
+        let caller = caller(tid);
+        lock(&self.tallies).named(&caller);
+        self.threads.entry(tid).or_default().caller = caller;
     }
 
     fn let_go(&mut self) {
@@ -221,7 +221,7 @@ impl Tracer {
     }
 }
 
-fn who(tid: u32) -> Caller {
+fn caller(tid: u32) -> Caller {
     let read = |path: String| fs::read_to_string(path).unwrap_or_default();
     let name = |id: u32| read(format!("/proc/{id}/comm")).trim_end().to_owned();
     let pid = field(&read(format!("/proc/{tid}/status")), "Tgid:").unwrap_or(tid);
@@ -232,27 +232,24 @@ fn field(status: &str, name: &str) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
 }
 
-/// The number of the calling thread.
+/// Id of the calling thread.
 fn own_tid() -> u32 {
     let link = fs::read_link("/proc/thread-self").ok();
     link.and_then(|link| link.file_name()?.to_str()?.parse().ok()).unwrap_or_default()
 }
 
 fn failed(operation: &str, error: &sys::Error) -> ProbeError {
-    ProbeError::Failed {
-        operation: format!("{operation} the thread that watches"),
-        because: error.to_string(),
-    }
+    ProbeError::Failed { operation: format!("{operation} the tracer thread"), because: error.to_string() }
 }
 
 fn forbidden(pid: u32, tid: u32, error: &sys::Error) -> ProbeError {
     let status = fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
-    let because = format!("process {pid} may not be watched by ptrace: {error}");
+    let because = format!("cannot trace process {pid} with ptrace: {error}");
     let remedy = match field(&status, "TracerPid:") {
         Some(tracer) if tracer != 0 => {
-            format!("process {tracer} watches it already (strace or a debugger): end that")
+            format!("process {tracer} is already tracing it (strace or a debugger); stop that first")
         }
-        _ => "run as root; in containers CAP_SYS_PTRACE is needed, and kernel.yama.ptrace_scope below 3"
+        _ => "run as root; in containers this requires CAP_SYS_PTRACE, and kernel.yama.ptrace_scope below 3"
             .to_owned(),
     };
     ProbeError::Unavailable { because, remedy }

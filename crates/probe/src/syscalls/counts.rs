@@ -1,4 +1,4 @@
-//! From slots to counts of calls, with the names of threads and processes and whose they are. No I/O.
+//! Converts slots to counts with thread and process names and ends. No I/O.
 
 use std::collections::HashMap;
 
@@ -13,13 +13,13 @@ use super::{
 
 /// Counts by thread and call.
 pub(super) struct Counts {
-    /// Of calls that ended, those that took longest first.
+    /// Completed calls, longest total time first.
     pub(super) ended: Vec<SyscallCount>,
-    /// Of calls that did not, with their time so far.
+    /// Calls in progress, with their time so far.
     pub(super) under_way: Vec<SyscallCount>,
 }
 
-/// One count a slot, with names: those by which each thread and process was last seen anywhere.
+/// One count per slot, with the latest known names of its thread and process.
 pub(super) fn counts(ended: &[Slot], under_way: &[Slot], subjects: &[Subject]) -> Counts {
     let all: Vec<&Slot> = ended.iter().chain(under_way).collect();
     let (threads, processes) = (thread_names(&all), process_names(&all));
@@ -37,10 +37,10 @@ pub(super) fn counts(ended: &[Slot], under_way: &[Slot], subjects: &[Subject]) -
     Counts { ended: sorted(ended), under_way: sorted(under_way) }
 }
 
-/// Without the names.
+/// Without names.
 fn numbers(slot: &Slot) -> SyscallCount {
     let call = name(slot.number);
-    // A call under way may end while it is read.
+    // A call in progress may end during the reading.
     let guest = slot.guest.min(slot.total);
     let waiting = slot.waiting.min(slot.total - guest);
     SyscallCount {
@@ -59,7 +59,7 @@ fn numbers(slot: &Slot) -> SyscallCount {
     }
 }
 
-/// The last slot that each thread was seen with: it has the thread's name of then.
+/// The latest slot of each thread, which has its latest name.
 fn thread_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, &'a Slot> {
     let mut latest: HashMap<u32, &'a Slot> = HashMap::new();
     for slot in slots {
@@ -71,7 +71,7 @@ fn thread_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, &'a Slot> {
     latest
 }
 
-/// The name of each process: that of its first thread when it was last seen, else what another thread saw last.
+/// Name of each process: the latest of its first thread, otherwise the latest seen by another thread.
 fn process_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, ((bool, u64), &'a str)> {
     let mut names = HashMap::new();
     for slot in slots {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_and_processes_have_the_names_by_which_they_were_last_seen() {
+    fn uses_latest_names_of_threads_and_processes() {
         let ended = [slot(10, 0, 100, "sh"), slot(10, 1, 300, "qemu"), slot(11, 0, 200, "qemu")];
         let under_way = [Slot { calls: 0, ..slot(11, 16, 400, "CPU 0/KVM") }];
         let counts = counts(&ended, &under_way, &[subject(CpuOwner::Plumb), subject(CpuOwner::ServerVm)]);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_and_parts_are_those_of_the_call() {
+    fn assigns_bytes_and_times_by_call() {
         let read = numbers(&Slot { guest: 10, ..slot(1, syscalls::Sysno::read as u32, 100, "a") });
         assert_eq!((read.bytes, read.running), (Some(Bytes(64)), Some(Nanos(87))));
         assert_eq!((read.waiting, read.guest), (Some(Nanos(3)), Some(Nanos(10))));

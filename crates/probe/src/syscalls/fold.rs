@@ -1,12 +1,12 @@
-//! Fewer rows of crowds of threads: those of one process that have the same name become one. No I/O.
+//! Merges counts of threads with equal names in a process. No I/O.
 
 use std::collections::HashMap;
 
 use samples::{CallTimes, SyscallCount};
 use units::{Bytes, Nanos};
 
-/// The same counts where they are few; otherwise one for all threads of a process, call and name, without a number of
-/// a thread. Those that took longest stay first.
+/// Returns few counts unchanged. Otherwise merges all threads of a process by call and name, without thread ids;
+/// longest total time first.
 pub(super) fn fold(counts: Vec<SyscallCount>, most: usize) -> Vec<SyscallCount> {
     if counts.len() <= most {
         return counts;
@@ -79,13 +79,13 @@ mod tests {
     }
 
     #[test]
-    fn crowds_of_equal_names_become_one_row_and_nothing_is_lost() {
+    fn merges_equal_names_without_losses() {
         let all = vec![count(1, "a", 50), count(2, "b", 40), count(3, "b", 30), count(4, "b", 20)];
         assert_eq!(fold(all.clone(), 4), all);
         let folded = fold(all, 3);
-        let seen: Vec<_> =
+        let index: Vec<_> =
             folded.iter().map(|one| (one.thread.as_deref(), one.tid, one.calls, one.total)).collect();
-        assert_eq!(seen, [(Some("b"), None, 6, Some(Nanos(90))), (Some("a"), Some(1), 2, Some(Nanos(50)))]);
+        assert_eq!(index, [(Some("b"), None, 6, Some(Nanos(90))), (Some("a"), Some(1), 2, Some(Nanos(50)))]);
         assert_eq!((folded[0].errors, folded[0].bytes), (Some(3), Some(Bytes(30))));
         assert_eq!((folded[0].guest, folded[0].times.0.len()), (None, 4));
     }

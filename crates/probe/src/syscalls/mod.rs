@@ -1,5 +1,5 @@
-//! System calls of chosen processes by thread and call: how many, how long, and how much of it they ran, waited or
-//! executed a guest. Counted in the kernel, by programs at its tracepoints. Must not know what the processes are for.
+//! System calls of chosen processes by thread and call: number, duration, and time running, waiting or executing a
+//! guest. Counted in the kernel by programs at tracepoints.
 
 mod counts;
 mod fold;
@@ -19,16 +19,16 @@ use crate::{
 };
 use slot::{Slot, Words};
 
-/// Room for so many pairs of a thread and a call, of 280 bytes each; calls that find none are told as overflow.
+/// Number of (thread, call) pairs, 280 bytes each; calls beyond that are reported as overflow.
 const SLOTS: u32 = 65_536;
 
-/// Of more rows than these, threads of equal names are one row.
+/// With more rows, threads of equal name are merged.
 const ROWS: usize = 10_000;
 
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/syscalls.bpf.o"));
 
 const HOOKS: [Hook; 7] = [
-    // What ends a call comes before what begins one, so that no call is half seen when they are attached.
+    // Exit before entry, so that no partial call is counted after attaching.
     Hook::needed("leave", "sys_exit"),
     Hook::needed("switched", "sched_switch"),
     Hook::needed("forked", "sched_process_fork"),
@@ -38,19 +38,18 @@ const HOOKS: [Hook; 7] = [
     Hook::needed("enter", "sys_enter"),
 ];
 
-/// Loads its programs.
+/// Loads the programs.
 pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     Ok(Box::new(Syscalls::new(SLOTS)?))
 }
 
-/// The probe.
 struct Syscalls {
     loaded: BpfObject,
     slots: u32,
     /// Counts the starts.
     epoch: u32,
     subjects: Vec<Subject>,
-    /// The calls that were under way when it was stopped.
+    /// Calls in progress when it was stopped.
     stopped: Option<Vec<Slot>>,
 }
 
@@ -61,7 +60,7 @@ impl Syscalls {
         Ok(Self { loaded, slots, epoch: 0, subjects: Vec::new(), stopped: Some(Vec::new()) })
     }
 
-    /// The first so many slots, but for those that are just being taken.
+    /// The first `taken` slots, except those being initialized.
     fn slots(&mut self, taken: u32) -> Result<Vec<Slot>, ProbeError> {
         let array = self.loaded.array::<Words>("slots")?;
         let read = (0..taken).map(|index| array.get(&index, 0).map(|words| Slot::of(&words)));
@@ -84,7 +83,7 @@ impl Probe for Syscalls {
         self.loaded.attach()
     }
 
-    fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError> {
+    fn read(&mut self, results: &mut ProbeResults) -> Result<(), ProbeError> {
         let counters = settings::counters(&mut self.loaded)?;
         let ended = self.slots(counters.taken.min(self.slots))?;
         let under_way = match &self.stopped {
@@ -92,17 +91,17 @@ impl Probe for Syscalls {
             None => under_way::calls(&mut self.loaded)?,
         };
         let counts = counts::counts(&ended, &under_way, &self.subjects);
-        seen.syscalls = fold::fold(counts.ended, ROWS);
-        seen.under_way = fold::fold(counts.under_way, ROWS);
+        results.syscalls = fold::fold(counts.ended, ROWS);
+        results.under_way = fold::fold(counts.under_way, ROWS);
         if counters.overflowed > 0 {
-            seen.overflowed.push(Overflow { probe: ProbeKind::Syscalls, events: counters.overflowed });
+            results.overflowed.push(Overflow { probe: ProbeKind::Syscalls, events: counters.overflowed });
         }
         Ok(())
     }
 
     fn stop(&mut self) {
         if self.stopped.is_none() {
-            // They are shown where that is possible; no count depends on them.
+            // Optional information; no count depends on it.
             self.stopped = Some(under_way::calls(&mut self.loaded).unwrap_or_default());
         }
         self.loaded.detach();

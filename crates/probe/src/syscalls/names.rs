@@ -1,8 +1,8 @@
-//! What system calls are called, and which of them return how many bytes they moved. Must not know who made them.
+//! Names of system calls, and which of them return a number of bytes.
 
 use syscalls::Sysno;
 
-/// Its name; `syscall 4242` for a number that is newer than the table.
+/// Name of a call; `syscall 4242` for numbers newer than the table.
 pub(crate) fn name(number: u32) -> String {
     match Sysno::new(number as usize) {
         Some(call) => call.name().to_owned(),
@@ -10,17 +10,17 @@ pub(crate) fn name(number: u32) -> String {
     }
 }
 
-/// Whether what the call returns is a number of bytes that it moved.
+/// Whether the call returns the number of bytes transferred.
 pub(crate) fn returns_bytes(call: &str) -> bool {
     MOVERS.binary_search(&call).is_ok()
 }
 
-/// Whether what the call returns is not its own: rt_sigreturn gives back what a signal interrupted.
+/// Whether the return value is not the call's own: rt_sigreturn restores that of an interrupted call.
 pub(crate) fn returns_anything(call: &str) -> bool {
     matches!(call, "rt_sigreturn" | "sigreturn")
 }
 
-/// Of the manual pages of section 2, in order.
+/// From section 2 of the manual, sorted.
 const MOVERS: [&str; 25] = [
     "copy_file_range",
     "getrandom",
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_the_names_of_the_manual() {
+    fn names_match_the_manual() {
         for call in [Sysno::read, Sysno::ioctl, Sysno::futex, Sysno::io_uring_enter] {
             assert_eq!(name(call as u32), call.to_string());
         }
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_those_of_calls_that_return_bytes() {
+    fn only_byte_returning_calls_have_bytes() {
         assert!(MOVERS.is_sorted());
         for call in ["read", "write", "sendto", "recvmsg", "splice", "getrandom", "writev"] {
             assert!(returns_bytes(call), "{call}");

@@ -1,4 +1,4 @@
-/* What the program writes and user space reads, and the maps that hold it. */
+/* Data written by the program and read by user space, and its maps. */
 #pragma once
 
 #include "kernel.h"
@@ -6,34 +6,34 @@
 #define HEADS 64
 #define TIMES 40
 
-/* One kind of call by one thread. Its layout is read in slot.rs. */
+/* Calls of one kind by one thread. Read in slot.rs. */
 struct slot {
 	__u64 calls;
 	__u64 errors;
 	__u64 total;
 	__u64 waiting;
 	__u64 guest;
-	/* The sum of what calls returned that did not fail. */
+	/* Sum of the return values of successful calls. */
 	__u64 returned;
-	/* When the last of them ended. */
+	/* End of the latest call. */
 	__u64 seen;
 	__u32 tid;
 	__u32 tgid;
 	__u32 nr;
 	__u32 subject;
-	/* The thread's first slot tells threads apart that had the same number one after the other. */
+	/* The thread's first slot; distinguishes threads with a reused id. */
 	__u32 thread;
 	/* The next slot of the thread with the same head, plus one. */
 	__u32 next;
 	__u64 comm[2];
 	__u64 process[2];
-	/* The start that it belongs to; written last. */
+	/* The start it belongs to; written last. */
 	__u32 epoch;
 	__u32 unused;
 	__u32 times[TIMES];
 };
 
-/* A call that has not ended, as it is told when user space reads. Its layout is read in under_way.rs. */
+/* A call in progress, when user space reads. Read in under_way.rs. */
 struct under_way {
 	__u64 took;
 	__u64 waiting;
@@ -49,32 +49,32 @@ struct under_way {
 	__u64 process[2];
 };
 
-/* What a watched thread is doing. */
+/* State of an observed thread. */
 struct thread {
 	__u32 epoch;
 	__u32 subject;
-	/* The number of the call under way, plus one; 0 when there is none that is counted. */
+	/* Number of the current call, plus one; 0 if no counted call is in progress. */
 	__u32 call;
 	/* The thread's first slot plus one. */
 	__u32 first;
-	/* When the call began, how long it waited, since when it waits; the same of its guest. */
+	/* Start of the call, its waiting time, and the start of the current wait; the same for its guest. */
 	__u64 since;
 	__u64 waited;
 	__u64 off_since;
 	__u64 guest;
 	__u64 guest_since;
-	/* Slots by number of call, plus one; those with equal low bits are chained. */
+	/* Slots by call number, plus one; equal low bits are chained. */
 	__u32 heads[HEADS];
 };
 
-/* Written by user space while nothing is attached, but for the counters. Read in settings.rs. */
+/* Written by user space while nothing is attached, except the counters. Read in settings.rs. */
 struct settings {
-	/* Another one for each start: storage of an earlier start counts for nothing. */
+	/* Changes with each start: storage of earlier starts is ignored. */
 	__u32 epoch;
 	__u32 slots;
-	/* Slots that were taken. */
+	/* Slots in use. */
 	__u64 taken;
-	/* Calls that found no room. */
+	/* Calls without a slot. */
 	__u64 overflowed;
 };
 

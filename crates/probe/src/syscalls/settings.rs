@@ -1,33 +1,32 @@
-//! What the kernel's program is told before it is attached, and the counters that it keeps: `struct settings`, whom to
-//! watch, and their marks. Must not know what was counted.
+//! Settings and counters of the kernel program: `struct settings`, subjects and marks.
 
 use crate::{
     bpf::{BpfObject, Subjects, failed},
     observe::{ProbeError, Watch},
 };
 
-/// The structure in words: epoch and slots, taken, overflowed.
+/// The structure in 8-byte words: epoch and slots, taken, overflowed.
 type Words = [u64; 3];
-/// One bit a process, by the low bits of its number.
+/// One bit per process, by the low bits of its PID.
 type Marks = [u64; 8192];
 
 const SETTINGS: &str = ".data.settings";
 const MARKS: &str = ".bss";
 
-/// The counters of a start.
+/// Counters since a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Counters {
-    /// Slots that were taken.
+    /// Slots in use.
     pub(super) taken: u32,
-    /// Calls that found no room.
+    /// Calls without a slot.
     pub(super) overflowed: u64,
 }
 
-/// Tells the program, which must not be attached, whom to watch from now on and that it has seen nothing yet.
+/// Sets the processes to observe and clears the counters. The program must not be attached.
 pub(super) fn begin(loaded: &mut BpfObject, watch: &Watch, epoch: u32, slots: u32) -> Result<(), ProbeError> {
     let subjects = (1..).zip(&watch.subjects).filter(|(_, subject)| subject.syscalls);
     let subjects = Subjects::of(subjects);
-    loaded.tell(&subjects)?;
+    loaded.set_subjects(&subjects)?;
     let mut array = loaded.array::<Marks>(MARKS)?;
     array.set(0, *marks(subjects.pids()), 0).map_err(|error| failed("write", MARKS, &error))?;
     let mut array = loaded.array::<Words>(SETTINGS)?;
@@ -50,7 +49,7 @@ fn marks(pids: impl IntoIterator<Item = u32>) -> Box<Marks> {
     marks
 }
 
-/// Two neighbouring fields of 32 bits as a word.
+/// Two adjacent 32-bit fields as a word.
 fn join(first: u32, second: u32) -> u64 {
     let (first, second) = (first.to_ne_bytes(), second.to_ne_bytes());
     u64::from_ne_bytes([first[0], first[1], first[2], first[3], second[0], second[1], second[2], second[3]])
@@ -61,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processes_are_marked_by_the_low_bits_of_their_numbers() {
+    fn marks_processes_by_low_bits_of_pid() {
         let marks = marks([0, 65, (1 << 19) + 3]);
         assert_eq!((marks[0], marks[1]), (0b1001, 0b10));
         assert_eq!(marks.iter().map(|word| word.count_ones()).sum::<u32>(), 3);

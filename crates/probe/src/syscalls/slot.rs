@@ -1,39 +1,38 @@
-//! A slot as the kernel's program writes it: `struct slot` of records.h. Must not know what a number of a call
-//! means.
+//! Decodes slots of the kernel program: `struct slot` of records.h.
 
-/// The slot in words of 64 bits, in the byte order of this machine.
+/// A slot in native-endian 64-bit words.
 pub(super) type Words = [u64; 35];
 
-/// How many words come before the histogram, whose counters have 32 bits.
+/// Words before the histogram, whose counters have 32 bits.
 const HEAD: usize = 15;
 
-/// One kind of call by one thread. Times in nanoseconds.
+/// Calls of one kind by one thread. Times in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slot {
-    /// 0 when it is of a call that is under way.
+    /// 0 for a call in progress.
     pub(super) calls: u64,
     pub(super) errors: u64,
     pub(super) total: u64,
     pub(super) waiting: u64,
     pub(super) guest: u64,
-    /// The sum of what calls returned that did not fail.
+    /// Sum of the return values of successful calls.
     pub(super) returned: u64,
-    /// When the thread was last seen with this call.
+    /// Latest time of the thread in this call.
     pub(super) seen: u64,
     pub(super) tid: u32,
     pub(super) tgid: u32,
     pub(super) number: u32,
-    /// Whose it is: the place of the subject, from 1.
+    /// Index of the subject, from 1.
     pub(super) subject: u32,
-    /// Tells threads apart that had the same number one after the other.
+    /// Distinguishes threads with a reused id.
     pub(super) thread: u32,
-    /// The thread's name when it was last seen with this call.
+    /// Thread name at the latest call.
     pub(super) comm: String,
-    /// The name of its process when it was first seen with this call.
+    /// Process name at the first call.
     pub(super) process: String,
-    /// The start of the probe that it belongs to.
+    /// The start it belongs to.
     pub(super) epoch: u32,
-    /// How many calls took from 2^i ns on, as far as any did.
+    /// Number of calls of at least 2^i ns, up to the longest.
     pub(super) times: Vec<u64>,
 }
 
@@ -64,7 +63,7 @@ impl Slot {
     }
 }
 
-/// The two fields of 32 bits that a word holds, in the order of the structure.
+/// The two 32-bit fields in a word, in order of the structure.
 pub(super) fn halves(word: u64) -> (u32, u32) {
     let bytes = word.to_ne_bytes();
     let half = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
@@ -92,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slot_is_read_as_the_kernel_lays_it_out() {
+    fn decodes_layout_of_the_kernel() {
         let pair = |low: u32, high: u32| {
             let [low, high] = [low.to_ne_bytes(), high.to_ne_bytes()];
             u64::from_ne_bytes([low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]])

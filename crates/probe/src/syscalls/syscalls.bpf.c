@@ -1,7 +1,7 @@
-/* Counts system calls by thread and number, where they happen. Nothing is sent: user space reads the slots.
+/* Counts system calls by thread and number. Sends no events; user space reads the slots.
  *
- * A thread's storage knows its slots; only the thread itself writes them, on whichever CPU it is, so that neither
- * locks nor a copy for each CPU are needed. Tasks that are not watched leave after one bit of `marks`. */
+ * A thread's storage refers to its slots, which only the thread itself writes, on any CPU, so neither locks nor
+ * per-CPU copies are needed. Unobserved tasks cost one test of a bit in `marks`. */
 #include "kernel.h"
 #include "records.h"
 #include "watched.h"
@@ -19,7 +19,7 @@ struct bpf_iter__task {
 	struct task_struct *task;
 } __attribute__((preserve_access_index));
 
-/* The storage of a thread of a watched process, made when it is first seen; NULL of any other. */
+/* Storage of a thread of an observed process, created on first use; NULL for others. */
 static __always_inline struct thread *thread_of(struct task_struct *task)
 {
 	struct thread *thread;
@@ -49,7 +49,7 @@ static __always_inline void copy_comm(__u64 *into, const char *comm)
 	into[1] = *(const __u64 *)(comm + 8);
 }
 
-/* A new slot of a thread for calls of a number; NULL when all are taken. */
+/* A new slot for a thread and call number; NULL if none is left. */
 static __noinline struct slot *take_slot(struct task_struct *task, struct thread *thread, __u32 nr)
 {
 	__u32 index = settings.slots;
@@ -78,7 +78,7 @@ static __noinline struct slot *take_slot(struct task_struct *task, struct thread
 	return slot;
 }
 
-/* The slot of a thread for calls of a number; NULL when there is no room for it. */
+/* The slot for a thread and call number; NULL if there is no room. */
 static __always_inline struct slot *slot_of(struct task_struct *task, struct thread *thread, __u32 nr)
 {
 	__u32 next = thread->heads[nr % HEADS];
@@ -104,7 +104,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr)
 
 	if (marked(task->tgid))
 		thread = thread_of(task);
-	/* A mark may also be of a process that ended, or of another one with the same low bits. */
+	/* The mark may belong to an exited process or one with the same low bits. */
 	if (!thread && (places.by_namespace || places.by_cgroup)) {
 		__u32 tgid = task->tgid, subject;
 
@@ -123,7 +123,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr)
 	return 0;
 }
 
-/* The place of the highest bit that is set. */
+/* Index of the highest set bit. */
 static __always_inline __u32 log2_of(__u64 value)
 {
 	__u32 place = 0;
@@ -234,7 +234,7 @@ int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* Numbers of processes are used again. */
+/* PIDs are reused. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(ended, struct task_struct *task)
 {
@@ -245,7 +245,8 @@ int BPF_PROG(ended, struct task_struct *task)
 	return 0;
 }
 
-/* By name and not by type: KVM is a module on most hosts, and the kernel's own types do not tell its tracepoints. */
+/* Attached by name instead of BTF type: KVM is a module on most hosts, so its tracepoints are not in the kernel's
+ * BTF. */
 SEC("raw_tp/kvm_entry")
 int BPF_PROG(guest_entered)
 {

@@ -1,10 +1,10 @@
-//! What takes another number of slots than the usual one. The rest is tested from outside, in tests/syscalls.
+//! Tests that need an unusual number of slots. Other tests are in tests/syscalls.
 
 use samples::CpuOwner;
 
 use super::*;
 
-/// `None` where the machine has no eBPF.
+/// `None` on machines without eBPF.
 fn with_room_for(slots: u32) -> Option<Syscalls> {
     match Syscalls::new(slots) {
         Ok(probe) => Some(probe),
@@ -25,9 +25,9 @@ fn own_process() -> Watch {
 }
 
 #[test]
-fn calls_that_find_no_room_are_told_as_missing() {
+fn reports_calls_without_room() {
     let Some(mut probe) = with_room_for(3) else { return };
-    probe.start(&own_process()).expect("it was loaded");
+    probe.start(&own_process()).expect("loaded");
     let kinds: [fn(); 4] = [
         || drop(std::env::current_dir()),
         || drop(std::fs::metadata("/")),
@@ -38,28 +38,28 @@ fn calls_that_find_no_room_are_told_as_missing() {
         kinds.iter().for_each(|call| call());
     }
     probe.stop();
-    let mut seen = ProbeResults::default();
-    probe.read(&mut seen).expect("it can be read");
-    let counted: u64 = seen.syscalls.iter().map(|count| count.calls).sum();
-    let missing: u64 = seen.overflowed.iter().map(|overflow| overflow.events).sum();
-    let counts = seen.syscalls.iter().filter(|count| count.calls > 0).count();
-    assert!(counts <= 3, "{:#?}", seen.syscalls);
+    let mut results = ProbeResults::default();
+    probe.read(&mut results).expect("readable");
+    let counted: u64 = results.syscalls.iter().map(|count| count.calls).sum();
+    let missing: u64 = results.overflowed.iter().map(|overflow| overflow.events).sum();
+    let counts = results.syscalls.iter().filter(|count| count.calls > 0).count();
+    assert!(counts <= 3, "{:#?}", results.syscalls);
     assert!(missing >= 100 && counted + missing >= 400, "{counted} and {missing}");
 }
 
 #[test]
-fn enough_room_misses_nothing() {
+fn misses_nothing_with_enough_room() {
     let Some(mut probe) = with_room_for(4096) else { return };
-    probe.start(&own_process()).expect("it was loaded");
+    probe.start(&own_process()).expect("loaded");
     for _ in 0..100 {
         drop(std::env::current_dir());
     }
     probe.stop();
-    let mut seen = ProbeResults::default();
-    probe.read(&mut seen).expect("it can be read");
+    let mut results = ProbeResults::default();
+    probe.read(&mut results).expect("readable");
     let of = |call: &str| {
-        seen.syscalls.iter().filter(|count| count.call == call).map(|count| count.calls).sum::<u64>()
+        results.syscalls.iter().filter(|count| count.call == call).map(|count| count.calls).sum::<u64>()
     };
-    assert!(of("getcwd") >= 100, "{:#?}", seen.syscalls);
-    assert!(seen.overflowed.is_empty(), "{:?}", seen.overflowed);
+    assert!(of("getcwd") >= 100, "{:#?}", results.syscalls);
+    assert!(results.overflowed.is_empty(), "{:?}", results.overflowed);
 }

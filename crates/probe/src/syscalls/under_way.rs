@@ -1,5 +1,4 @@
-//! Calls that have not ended when the probe is read: the kernel's program goes through all tasks then. Must not know
-//! what a number of a call means.
+//! Calls in progress when the probe is read: the kernel program iterates over all tasks.
 
 use std::{fs::File, io::Read};
 
@@ -15,40 +14,41 @@ const PROGRAM: &str = "each_task";
 /// `struct under_way` of records.h in words.
 const WORDS: usize = 11;
 
-/// Loads the program that goes through the tasks.
+/// Loads the iterator program.
 pub(super) fn load(loaded: &mut BpfObject) -> Result<(), ProbeError> {
-    let btf = Btf::from_sys_fs().map_err(|_| unreadable("the kernel tells its types no more"))?;
-    program(loaded)?.load("task", &btf).map_err(|_| unreadable("the kernel does not take its program"))
+    let btf = Btf::from_sys_fs().map_err(|_| unreadable("BTF is no longer available"))?;
+    program(loaded)?.load("task", &btf).map_err(|_| unreadable("the kernel rejects the iterator program"))
 }
 
-/// The number of no call, -1 in the kernel's registers.
+/// No call, -1 in the kernel's registers.
 const NONE: u32 = u32::MAX;
 
-/// One slot without a count for each call that is under way; the times are those so far.
+/// One slot without count per call in progress, with its time so far.
 pub(super) fn calls(loaded: &mut BpfObject) -> Result<Vec<Slot>, ProbeError> {
     let program = program(loaded)?;
     let link = program.attach().and_then(|id| program.take_link(id));
-    let link = link.map_err(|_| unreadable("the kernel does not attach its program"))?;
-    let file: File = link.into_file().map_err(|_| unreadable("the kernel does not run its program"))?;
+    let link = link.map_err(|_| unreadable("the kernel does not attach the iterator program"))?;
+    let file: File =
+        link.into_file().map_err(|_| unreadable("the kernel does not run the iterator program"))?;
     let mut bytes = Vec::new();
     { file }.read_to_end(&mut bytes).map_err(|error| unreadable(&error.to_string()))?;
     let all = (0..).zip(bytes.chunks_exact(WORDS * 8)).map(|(place, record)| slot(place, record));
-    // A thread that is on its way out of a call has none any more.
+    // A thread leaving a call has no call number.
     Ok(all.filter(|slot| slot.number != NONE).collect())
 }
 
 fn program(loaded: &mut BpfObject) -> Result<&mut Iter, ProbeError> {
     match loaded.program(PROGRAM) {
         Some(Program::Iter(program)) => Ok(program),
-        _ => Err(unreadable("the object lacks its program")),
+        _ => Err(unreadable("the object lacks the iterator program")),
     }
 }
 
 fn unreadable(because: &str) -> ProbeError {
-    ProbeError::Failed { operation: "look for calls under way".to_owned(), because: because.to_owned() }
+    ProbeError::Failed { operation: "look for calls in progress".to_owned(), because: because.to_owned() }
 }
 
-/// A call that begins on another CPU while the tasks are gone through begins after the time that it is held against.
+/// Zero for a call that starts on another CPU during the iteration, after the reference time.
 const fn elapsed(nanos: u64) -> u64 {
     if nanos > i64::MAX as u64 { 0 } else { nanos }
 }
@@ -73,7 +73,7 @@ fn slot(place: u32, record: &[u8]) -> Slot {
         tgid,
         number,
         subject,
-        // A thread without a slot is known by nothing else: each is one of its own.
+        // A thread without a slot has no other identity, so each is separate.
         thread: if thread == 0 { u32::MAX - place } else { thread },
         comm: text(&words[7..9]),
         process: text(&words[9..11]),
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_that_begins_while_it_is_looked_at_has_no_time_yet() {
+    fn call_that_starts_during_iteration_has_no_time() {
         let record = |total: u64| {
             let mut record = [0; WORDS * 8];
             record[..8].copy_from_slice(&total.to_ne_bytes());

@@ -1,4 +1,4 @@
-/* Which processes are watched: a mark for each, so that all others are left alone at the cost of one test. */
+/* Observed processes: one bit each, so that all others cost only one test. */
 #pragma once
 
 #include "subjects.h"
@@ -6,7 +6,7 @@
 
 #define MARKS (1 << 19)
 
-/* One bit for the processes that may be watched, by the low bits of their number. */
+/* Bits of possibly observed processes, by the low bits of the PID. */
 __u64 marks[MARKS / 64];
 
 static __always_inline _Bool marked(__u32 tgid)

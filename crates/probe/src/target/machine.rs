@@ -1,5 +1,4 @@
-//! What a virtual machine that runs consists of: its monitor, whose threads are told apart by their names, and the vhost
-//! workers that carry its packets. Must not know what is watched of them.
+//! Parts of a running virtual machine: the VMM, with threads distinguished by name, and vhost workers.
 
 use procfs::process::Process;
 use protocol::Subject;
@@ -7,9 +6,9 @@ use samples::CpuOwner;
 
 use super::{all, name, number, open};
 
-/// The monitors of an end's virtual machine as they are watched: their vCPU threads are the owner's, their other threads
-/// [`CpuOwner::Vmm`]'s, and their vhost workers, which may have come since they were looked for last, [`CpuOwner::Vhost`]'s. A
-/// monitor that does not name its threads (QEMU without `debug-threads=on`) is the end's as a whole.
+/// Subjects of a virtual machine: vCPU threads belong to the VM's owner, other VMM threads to [`CpuOwner::Vmm`], and
+/// vhost workers, including new ones, to [`CpuOwner::Vhost`]. A VMM without thread names (QEMU without
+/// `debug-threads=on`) belongs to the end as a whole.
 #[must_use]
 pub fn machine(monitors: &Subject) -> Vec<Subject> {
     let workers: Vec<u32> = monitors.pids.iter().copied().flat_map(vhost_workers).collect();
@@ -20,14 +19,14 @@ pub fn machine(monitors: &Subject) -> Vec<Subject> {
     parts.into_iter().filter(|part| !part.pids.is_empty()).collect()
 }
 
-/// Whether these processes are the monitor of a virtual machine at an end.
+/// Whether this owner is a VM at an end.
 #[must_use]
 pub const fn is_machine(owner: CpuOwner) -> bool {
     matches!(owner, CpuOwner::ClientVm | CpuOwner::ServerVm)
 }
 
-/// Kernel threads that carry the packets of this process's guest: `vhost-<pid>`. Since Linux 6.4 they are threads of the
-/// process itself, where they need not be looked for.
+/// vhost kernel threads of this process's guest: `vhost-<pid>`. Since Linux 6.4 they are threads of the process and
+/// need no search.
 pub(crate) fn vhost_workers(pid: u32) -> Vec<u32> {
     let wanted = format!("vhost-{pid}");
     all()
@@ -36,13 +35,13 @@ pub(crate) fn vhost_workers(pid: u32) -> Vec<u32> {
         .collect()
 }
 
-/// `vhost-<pid>`: a thread of the kernel up to Linux 6.3, one of the monitor's own since.
+/// `vhost-<pid>`: a kernel thread up to Linux 6.3, a VMM thread since then.
 pub(crate) fn is_vhost(thread: &str) -> bool {
     thread.strip_prefix("vhost-").is_some_and(is_number)
 }
 
-/// A thread that runs a guest's processor, as QEMU (with KVM or TCG), Firecracker, cloud-hypervisor and crosvm name
-/// theirs. Linux keeps 15 characters.
+/// vCPU threads as named by QEMU (with KVM or TCG), Firecracker, cloud-hypervisor and crosvm. Linux truncates names
+/// to 15 characters.
 pub(crate) fn is_vcpu(thread: &str) -> bool {
     let qemu = thread.starts_with("CPU ") && thread.contains('/');
     let all_in_one = thread.starts_with("ALL CPUs/");
@@ -83,12 +82,12 @@ mod tests {
 
     use super::*;
 
-    /// A process of this name that sleeps.
+    /// A sleeping process with this name.
     fn process_named(name: &str) -> (tempfile::TempDir, Child) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let program = folder.path().join(name);
         symlink("/bin/sleep", &program).expect("every system has it");
-        let child = Command::new(program).arg("60").spawn().expect("it can be run");
+        let child = Command::new(program).arg("60").spawn().expect("executable");
         let wanted = |child: &Child| {
             open(child.id()).is_some_and(|found| super::name(&found).as_deref() == Some(name))
         };
@@ -99,13 +98,13 @@ mod tests {
         (folder, child)
     }
 
-    /// A thread of this process that has this name until its end of the channel is dropped.
+    /// A thread with this name that runs until the returned sender is dropped.
     fn thread_named(name: &str) -> Sender<()> {
-        let (hold, held) = channel::<()>();
+        let (hold, released) = channel::<()>();
         let (begin, begun) = channel();
         let run = move || {
             let _ = begin.send(());
-            let _ = held.recv();
+            let _ = released.recv();
         };
         thread::Builder::new().name(name.to_owned()).spawn(run).expect("a thread");
         begun.recv().expect("it runs");
@@ -117,23 +116,23 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_is_its_monitor_and_the_vhost_workers_that_have_its_number() {
+    fn machine_is_vmm_and_its_vhost_workers() {
         let _vcpu = thread_named("CPU 0/KVM");
         let (_folder, mut worker) = process_named(&format!("vhost-{}", id()));
-        // Its number begins as that of the monitor does, or ends so.
+        // The VMM's PID is a prefix or suffix of its number.
         let (_folder, mut other) = process_named(&format!("vhost-{}1", id()));
         let found = machine(&monitors(CpuOwner::ServerVm, &[id()]));
         let (worker_pid, _) = (worker.id(), [&mut worker, &mut other].map(|child| child.kill()));
-        let said: Vec<_> = found.iter().map(|it| (it.owner, &it.pids[..], it.syscalls)).collect();
+        let subjects: Vec<_> = found.iter().map(|it| (it.owner, &it.pids[..], it.syscalls)).collect();
         assert_eq!(
-            said,
+            subjects,
             [(CpuOwner::ServerVm, &[id()][..], true), (CpuOwner::Vhost, &[worker_pid][..], false)]
         );
         [worker, other].iter_mut().for_each(|child| drop(child.wait()));
     }
 
     #[test]
-    fn a_monitor_whose_threads_have_no_names_is_the_end_s_as_a_whole() {
+    fn vmm_without_thread_names_belongs_to_the_end() {
         let (_folder, mut monitor) = process_named("qemu-system-x86");
         let found = machine(&monitors(CpuOwner::ClientVm, &[monitor.id()]));
         assert_eq!(found, [monitors(CpuOwner::Client, &[monitor.id()])]);

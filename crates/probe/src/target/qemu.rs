@@ -1,37 +1,37 @@
-//! Virtual machines of QEMU by name, by number, or by Proxmox's id. Must not know namespaces or control groups.
+//! QEMU virtual machines by name, PID, or Proxmox id.
 
 use super::{TargetError, all, name, number};
 
-/// How programs of QEMU are called; `kvm` is Debian's and Proxmox's name for it.
+/// Names of QEMU programs; `kvm` on Debian and Proxmox.
 const PROGRAMS: [&str; 3] = ["qemu-system-", "qemu-kvm", "kvm"];
 
-/// A QEMU that runs.
+/// A running QEMU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Qemu {
-    /// Its process.
     pub pid: u32,
-    /// The process's name.
+    /// Process name.
     pub process: String,
-    /// The guest's name, of `-name`.
+    /// Guest name, from `-name`.
     pub guest: Option<String>,
-    /// Proxmox's number of it, of `-id`.
+    /// Proxmox id, from `-id`.
     pub id: Option<String>,
 }
 
-/// The one that is called so: its guest's name, its process's number, or Proxmox's number.
+/// Finds a QEMU by guest name, PID or Proxmox id.
 ///
 /// # Errors
-/// When there is none, or several.
+///
+/// If there is none, or several.
 pub fn qemu(named: &str) -> Result<Qemu, TargetError> {
     pick(named, qemus())
 }
 
-/// Every QEMU that runs and whose command line can be read.
+/// Running QEMUs with a readable command line.
 #[must_use]
 pub fn qemus() -> Vec<Qemu> {
     let read = |process: procfs::process::Process| {
         let line = process.cmdline().ok()?;
-        let (guest, id) = understood(&line)?;
+        let (guest, id) = parse(&line)?;
         let name = name(&process)?;
         Some(Qemu { pid: number(&process)?, process: name, guest, id })
     };
@@ -59,8 +59,8 @@ fn pick(named: &str, running: Vec<Qemu>) -> Result<Qemu, TargetError> {
     Err(TargetError::NoQemu { named: named.to_owned(), running: running.into_iter().map(called).collect() })
 }
 
-/// Guest and id of a command line; `None` when it is not QEMU's.
-fn understood(line: &[String]) -> Option<(Option<String>, Option<String>)> {
+/// Guest and id in a command line; `None` if it is not QEMU's.
+fn parse(line: &[String]) -> Option<(Option<String>, Option<String>)> {
     let program = line.first()?.rsplit('/').next()?;
     if !PROGRAMS
         .iter()
@@ -76,7 +76,7 @@ fn understood(line: &[String]) -> Option<(Option<String>, Option<String>)> {
     Some((value("name").map(|value| guest(&value)), value("id")))
 }
 
-/// Of `-name vm1,debug-threads=on` or `-name guest=vm1,...`.
+/// Parses `-name vm1,debug-threads=on` and `-name guest=vm1,...`.
 fn guest(value: &str) -> String {
     let parts = || value.split(',');
     let named = parts().find_map(|part| part.strip_prefix("guest="));
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_line_tells_the_guest() {
+    fn parses_guest_from_command_line() {
         for (line, found) in [
             ("/usr/bin/kvm -id 100 -name web,debug-threads=on -smp 2", Some((Some("web"), Some("100")))),
             ("qemu-system-x86_64 -name guest=vm1,process=x -m 1G", Some((Some("vm1"), None))),
@@ -98,12 +98,12 @@ mod tests {
         ] {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             let found = found.map(|(name, id)| (name.map(str::to_owned), id.map(str::to_owned)));
-            assert_eq!(understood(&words), found, "{line}");
+            assert_eq!(parse(&words), found, "{line}");
         }
     }
 
     #[test]
-    fn a_machine_is_picked_by_number_name_or_id_and_doubt_is_an_error() {
+    fn picks_by_pid_name_or_id_and_rejects_ambiguity() {
         let made = |pid, guest: &str, id: &str| {
             let (guest, id) = (Some(guest.to_owned()), Some(id.to_owned()));
             Qemu { pid, process: "kvm".into(), guest, id }

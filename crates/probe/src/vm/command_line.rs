@@ -1,35 +1,34 @@
-//! QEMU's command line as far as it concerns traffic. Source: qemu(1) of QEMU 7.2. It may hold secrets, of which nothing is
-//! kept. Must not know what the process does of it.
+//! Traffic-related options of QEMU's command line (qemu(1) of QEMU 7.2). Secrets on it are not stored.
 
 use units::Bytes;
 
-/// What was asked of QEMU.
+/// QEMU's options.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct CommandLine {
     pub(super) board: Option<String>,
     pub(super) cpu: Option<String>,
     pub(super) cpus: Option<u32>,
     pub(super) memory: Option<Bytes>,
-    /// `Some(true)` of KVM, `Some(false)` of emulation, `None` where it is not said.
+    /// `Some(true)` for KVM, `Some(false)` for emulation.
     pub(super) kvm: Option<bool>,
     pub(super) libvirt: bool,
     pub(super) netdevs: Vec<Netdev>,
 }
 
-/// The host side of a network device.
+/// Host side of a network device.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Netdev {
     pub(super) id: Option<String>,
     pub(super) backend: String,
-    /// The tap device's name, where it is said.
+    /// Name of the tap device.
     pub(super) interface: Option<String>,
-    /// Descriptors of its queues, where they were inherited.
+    /// Descriptors of its inherited queues.
     pub(super) descriptors: Vec<i32>,
     pub(super) vhost: Option<bool>,
     pub(super) model: Option<String>,
 }
 
-/// What is kept of a command line.
+/// Parses a command line.
 pub(super) fn read(words: &[String]) -> CommandLine {
     let mut line = CommandLine::default();
     let mut models: Vec<(String, String)> = Vec::new();
@@ -45,7 +44,7 @@ pub(super) fn read(words: &[String]) -> CommandLine {
             "device" => models.extend(model(value)),
             _ => {}
         }
-        // Only libvirt keeps a secret of this name for each machine.
+        // libvirt creates a secret with this name for each machine.
         line.libvirt |= flag == "object" && value.contains("masterKey0");
     }
     for netdev in &mut line.netdevs {
@@ -66,7 +65,7 @@ impl CommandLine {
     }
 }
 
-/// Each option and its value, which is empty for one that has none.
+/// Options with their values; empty if there is none.
 fn options(words: &[String]) -> impl Iterator<Item = (&str, &str)> {
     words.iter().enumerate().skip(1).filter_map(|(at, word)| {
         let flag = word.strip_prefix("--").or_else(|| word.strip_prefix('-'))?;
@@ -96,7 +95,7 @@ fn number(value: &str, named: &str) -> Option<u32> {
     key(value, named).unwrap_or_else(|| head(value)).parse().ok()
 }
 
-/// `512`, `4G`, `size=4194304k,slots=...`; without a unit in MiB.
+/// `512`, `4G`, `size=4194304k,slots=...`; MiB by default.
 fn memory(value: &str) -> Option<Bytes> {
     let text = key(value, "size").unwrap_or_else(|| head(value));
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
@@ -111,7 +110,7 @@ fn memory(value: &str) -> Option<Bytes> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift).map(Bytes)
 }
 
-/// `tap,id=net0,fds=10:11,vhost=on`; libvirt writes the same as JSON.
+/// `tap,id=net0,fds=10:11,vhost=on`, or the same in JSON from libvirt.
 fn netdev(value: &str) -> Option<Netdev> {
     if value.starts_with('{') {
         return of_json(value);
@@ -141,7 +140,7 @@ fn of_json(value: &str) -> Option<Netdev> {
     })
 }
 
-/// The value of a name in a flat object, as libvirt writes them: without blanks, and without escapes in such values.
+/// A value in a flat JSON object as libvirt writes it: without spaces, and without escapes in these values.
 fn json_value<'a>(object: &'a str, name: &str) -> Option<&'a str> {
     let begins = format!("\"{name}\":");
     let rest = &object[object.find(&begins)? + begins.len()..];
@@ -159,7 +158,7 @@ fn switch(word: &str) -> Option<bool> {
     }
 }
 
-/// The host side that a device of the guest belongs to, and what the guest sees.
+/// The host side that a guest device refers to, and its model.
 fn model(value: &str) -> Option<(String, String)> {
     if value.starts_with('{') {
         return Some((json_value(value, "netdev")?.to_owned(), json_value(value, "driver")?.to_owned()));
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_proxmox_writes_is_understood() {
+    fn parses_command_line_of_proxmox() {
         let found = line(
             "/usr/bin/kvm -id 100 -name web,debug-threads=on -smp 4,sockets=1,cores=4,maxcpus=4 -cpu host,+kvm_pv_eoi \
              -m 8192 -netdev type=tap,id=net0,ifname=tap100i0,script=/x,downscript=/y,vhost=on,queues=4 -device \
@@ -193,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_libvirt_writes_is_understood() {
+    fn parses_command_line_of_libvirt() {
         let found = line(
             r#"/usr/bin/qemu-system-x86_64 -name guest=vm1,debug-threads=on -object {"qom-type":"secret","id":"masterKey0","format":"raw","file":"/k"} -machine pc-q35-7.2,usb=off,dump-guest-core=off -accel kvm -cpu host,migratable=on -m size=4194304k -smp 2,sockets=2 -netdev {"type":"tap","fds":"23:24","vhost":true,"vhostfds":"26:27","id":"hostnet0"} -device {"driver":"virtio-net-pci","mq":true,"vectors":6,"netdev":"hostnet0","id":"net0","bus":"pci.1"}"#,
         );
@@ -206,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_not_known() {
+    fn missing_options_are_unknown() {
         assert_eq!(line("qemu-system-x86_64"), CommandLine::default());
         let found = line(
             "qemu-system-x86_64 -M microvm,memory-backend=m -accel tcg,thread=multi -nic none -net nic -m x",

@@ -1,5 +1,4 @@
-//! The control group of a process: its limit of CPU time. Source: cgroup-v2.rst of the kernel's documentation. Must not know
-//! whose process it is.
+//! Control group of a process and its CPU limit (cgroup-v2.rst in the kernel's documentation).
 
 use std::path::Path;
 
@@ -9,15 +8,15 @@ use crate::{file::line, target};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ControlGroup {
-    /// As /proc/PID/cgroup has it.
+    /// As in /proc/PID/cgroup.
     pub(super) path: String,
-    /// CPUs that it may use.
+    /// CPU limit.
     pub(super) limit: Option<f64>,
-    /// Microseconds that it stood still since it was made.
+    /// Microseconds throttled since its creation.
     pub(super) throttled: Option<u64>,
 }
 
-/// That of a process; `None` where it is in none of version 2 but the root.
+/// The group of a process; `None` without a version 2 group below the root.
 pub(super) fn of(process: &Process) -> Option<ControlGroup> {
     let groups = process.cgroups().ok()?;
     let path = groups.into_iter().find(|group| group.hierarchy == 0)?.pathname;
@@ -34,7 +33,7 @@ fn text(path: &Path) -> Option<String> {
     line(path)
 }
 
-/// Of `200000 100000`: quota and period in microseconds; `max` is no limit.
+/// Parses `200000 100000`: quota and period in microseconds; `max` is unlimited.
 fn limit(text: &str) -> Option<f64> {
     let (quota, period) = text.split_once(' ')?;
     let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);
@@ -50,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_is_a_number_of_cpus() {
+    fn limit_is_in_cpus() {
         for (text, expected) in
             [("200000 100000", Some(2.0)), ("max 100000", None), ("50000 100000", Some(0.5)), ("", None)]
         {

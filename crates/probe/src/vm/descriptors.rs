@@ -1,28 +1,27 @@
-//! What a QEMU holds open, as far as it concerns traffic: queues of tap devices, vhost, KVM. Source: proc_pid_fd(5),
-//! proc_pid_fdinfo(5); `iff:` is the kernel's word for the device of a tap's queue (drivers/net/tun.c). Must not know the
-//! command line.
+//! Traffic-related descriptors of a QEMU: tap queues, vhost, KVM (proc_pid_fd(5), proc_pid_fdinfo(5)). `iff:` is the
+//! device name of a tap queue (drivers/net/tun.c).
 
 use std::{fs, io};
 
-/// What is held open.
+/// Open descriptors.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Descriptors {
-    /// Queues of tap devices: their number and the device's name.
+    /// Descriptor number and device name of each tap queue.
     pub(super) queues: Vec<(i32, String)>,
-    /// Queues that are attached to no device: those that the guest does not use (`IFF_DETACH_QUEUE` of linux/if_tun.h).
+    /// Detached queues, which the guest does not use (`IFF_DETACH_QUEUE` of linux/if_tun.h).
     pub(super) detached: Vec<i32>,
-    /// Descriptors of vhost-net, one for each queue that it moves packets of.
+    /// Number of vhost-net descriptors, one per queue.
     pub(super) vhost: usize,
-    /// Whether there is a machine of KVM.
+    /// Whether it has a KVM VM.
     pub(super) kvm: bool,
 }
 
 impl Descriptors {
-    /// Those of a process; the error is the kernel's refusal to show any.
+    /// Reads them; fails if the kernel denies access.
     pub(super) fn of(pid: u32) -> io::Result<Self> {
         let mut found = Self::default();
         for entry in fs::read_dir(format!("/proc/{pid}/fd"))? {
-            // A descriptor may be closed meanwhile.
+            // Descriptors may be closed in the meantime.
             let Ok(entry) = entry else { continue };
             let Some(number) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
                 continue;
@@ -48,7 +47,7 @@ impl Descriptors {
     }
 }
 
-/// The device's name; a queue that is not attached has none.
+/// Device name; `None` for a detached queue.
 fn interface(info: &str) -> Option<String> {
     let name = info.lines().find_map(|line| line.strip_prefix("iff:"))?.trim();
     (!name.is_empty()).then(|| name.to_owned())
@@ -59,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queues_vhost_and_kvm_are_told_apart() {
+    fn distinguishes_queues_vhost_and_kvm() {
         let mut found = Descriptors::default();
         for (number, target, info) in [
             (3, "anon_inode:[eventfd]", ""),
@@ -77,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_is_not_there_shows_none() {
+    fn missing_process_is_an_error() {
         assert!(Descriptors::of(u32::MAX).is_err());
         assert_eq!(Descriptors::of(std::process::id()).expect("its own").vhost, 0);
     }

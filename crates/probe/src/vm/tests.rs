@@ -1,4 +1,4 @@
-//! What is concluded from a command line and from descriptors together.
+//! Combines command line and descriptors.
 
 use super::*;
 
@@ -20,10 +20,10 @@ fn reading(line: &str, queues: &[(i32, &str)], vhost: usize) -> VmReading {
     }
 }
 
-/// Its name on the command line, its tap device, the queues in use, and vhost.
-type Told = (Option<String>, Option<String>, u32, Option<bool>);
+/// Id on the command line, tap device, queues in use, and vhost.
+type Device = (Option<String>, Option<String>, u32, Option<bool>);
 
-fn told(reading: &VmReading) -> Vec<Told> {
+fn devices(reading: &VmReading) -> Vec<Device> {
     let facts = reading.facts(reading);
     facts.devices.into_iter().map(|it| (it.netdev, it.tap, it.queues, it.vhost)).collect()
 }
@@ -33,33 +33,33 @@ fn text(text: &str) -> Option<String> {
 }
 
 #[test]
-fn devices_find_their_taps_by_name_by_descriptor_or_as_the_only_one_left() {
+fn matches_devices_to_taps_by_name_descriptor_or_elimination() {
     for line in [
         "kvm -netdev tap,id=a,ifname=tap0,vhost=on",
         "kvm -netdev tap,id=a,fds=14:15,vhost=on",
         "kvm -netdev {\"type\":\"tap\",\"fd\":\"net-fd-a\",\"vhost\":true,\"id\":\"a\"}",
     ] {
-        let found = told(&reading(line, &[(14, "tap0"), (15, "tap0")], 2));
+        let found = devices(&reading(line, &[(14, "tap0"), (15, "tap0")], 2));
         assert_eq!(found, [(text("a"), text("tap0"), 2, Some(true))], "{line}");
     }
-    let found = told(&reading("kvm -netdev user,id=u", &[(14, "tap9")], 0));
+    let found = devices(&reading("kvm -netdev user,id=u", &[(14, "tap9")], 0));
     assert_eq!(found, [(text("u"), None, 0, None), (None, text("tap9"), 1, Some(false))]);
 }
 
 #[test]
-fn vhost_is_what_is_held_open_and_not_what_was_asked_for() {
+fn vhost_state_comes_from_descriptors() {
     let line = "kvm -netdev tap,id=a,ifname=tap0,vhost=on -netdev tap,id=b,ifname=tap1,vhost=off";
     let queues = [(14, "tap0"), (15, "tap1")];
     for (held, expected) in
         [(0, [Some(false), Some(false)]), (1, [None, Some(false)]), (2, [Some(true), Some(true)])]
     {
-        let found: Vec<_> = told(&reading(line, &queues, held)).into_iter().map(|it| it.3).collect();
+        let found: Vec<_> = devices(&reading(line, &queues, held)).into_iter().map(|it| it.3).collect();
         assert_eq!(found, expected, "{held} descriptors");
     }
 }
 
 #[test]
-fn a_queue_that_the_guest_does_not_use_is_counted_apart() {
+fn counts_unused_queues_separately() {
     for (line, expected) in [
         ("kvm -netdev tap,id=a,ifname=tap0,queues=2", vec![1]),
         ("kvm -netdev tap,id=a,fds=14:15 -netdev tap,id=b,fds=16", vec![1, 0]),
@@ -74,16 +74,16 @@ fn a_queue_that_the_guest_does_not_use_is_counted_apart() {
 }
 
 #[test]
-fn without_the_right_to_look_the_command_line_is_all_that_is_known() {
+fn uses_command_line_if_descriptors_are_inaccessible() {
     let mut reading = reading("kvm -accel kvm -netdev tap,id=a,ifname=tap0,vhost=on", &[], 0);
     assert_eq!(reading.facts(&reading).accelerator, Some(VmAccelerator::Emulation));
     reading.unread.push(Unread { what: "descriptors".into(), because: "EACCES".into() });
     assert_eq!(reading.facts(&reading).accelerator, Some(VmAccelerator::Kvm));
-    assert_eq!(told(&reading), [(text("a"), text("tap0"), 0, Some(true))]);
+    assert_eq!(devices(&reading), [(text("a"), text("tap0"), 0, Some(true))]);
 }
 
 #[test]
-fn a_process_that_ended_is_no_machine() {
+fn exited_process_is_not_a_machine() {
     let gone = Qemu { pid: u32::MAX, process: "kvm".into(), guest: None, id: None };
     assert_eq!(VmReading::of(&gone).map(|_| ()), Err(TargetError::NoProcess(u32::MAX)));
 }

@@ -1,5 +1,5 @@
-//! The threads of a QEMU: what each is for, where it may run, and what CPU time it had. Source: proc_pid_task(5),
-//! proc_pid_schedstat of Documentation/scheduler/sched-stats.rst. Must not know what any of them was asked to do.
+//! Threads of a QEMU: role, affinity and CPU time (proc_pid_task(5), and proc_pid_schedstat in
+//! Documentation/scheduler/sched-stats.rst).
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use units::Nanos;
 
 use crate::target::{is_vcpu, is_vhost, vhost_workers};
 
-/// A thread with its times since it began.
+/// A thread with its times since its creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reading {
     tid: u32,
@@ -21,7 +21,7 @@ pub(super) struct Reading {
     guest: u64,
 }
 
-/// Every thread of a process, and the vhost workers of its guest that are tasks of the kernel.
+/// All threads of a process, and the vhost workers of its guest that are kernel threads.
 pub(super) fn read(process: &Process) -> Vec<Reading> {
     let pid = process.pid;
     let own = process.tasks().into_iter().flatten().filter_map(Result::ok);
@@ -49,8 +49,8 @@ fn reading(task: &Task, pid: i32) -> Option<Reading> {
     })
 }
 
-/// QEMU names its threads with `-name ...,debug-threads=on`, as libvirt and Proxmox have it; without, all of them are called
-/// as the process, and only one that ran a guest is known to be a CPU.
+/// QEMU names its threads with `-name ...,debug-threads=on`, which libvirt and Proxmox set. Otherwise all have the
+/// process's name, and only threads that have run a guest are known to be vCPUs.
 fn role(name: &str, is_first: bool, guest: u64) -> VmRole {
     if is_first {
         VmRole::Main
@@ -65,8 +65,7 @@ fn role(name: &str, is_first: bool, guest: u64) -> VmRole {
     }
 }
 
-/// What they did between two readings; one that was not there at the first began at nought, one that is gone at the second
-/// is left out.
+/// Activity between two readings; new threads started at zero, and exited ones are omitted.
 pub(super) fn between(before: &[Reading], now: &[Reading]) -> Vec<VmThread> {
     let before: BTreeMap<u32, &Reading> = before.iter().map(|thread| (thread.tid, thread)).collect();
     let thread = |now: &Reading| {
@@ -92,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_are_known_by_their_names_or_by_the_guest_that_they_ran() {
+    fn recognizes_threads_by_name_or_guest_time() {
         for (name, is_first, guest, expected) in [
             ("CPU 0/KVM", false, 0, VmRole::Cpu),
             ("CPU 1/TCG", false, 0, VmRole::Cpu),
@@ -107,8 +106,8 @@ mod tests {
     }
 
     #[test]
-    fn times_are_differences_and_a_new_thread_begins_at_nought() {
-        let made = |tid, ran, guest| Reading {
+    fn times_are_differences_and_new_threads_start_at_zero() {
+        let thread_of = |tid, ran, guest| Reading {
             tid,
             name: "CPU 0/KVM".into(),
             role: VmRole::Cpu,
@@ -117,7 +116,10 @@ mod tests {
             waited: Some(ran / 10),
             guest,
         };
-        let threads = between(&[made(7, 1000, 100), made(8, 5, 0)], &[made(7, 3000, 150), made(9, 40, 0)]);
+        let threads = between(
+            &[thread_of(7, 1000, 100), thread_of(8, 5, 0)],
+            &[thread_of(7, 3000, 150), thread_of(9, 40, 0)],
+        );
         let times: Vec<_> = threads.iter().map(|it| (it.tid, it.ran, it.waited, it.guest)).collect();
         let half = Nanos(50 * 1_000_000_000 / procfs::ticks_per_second());
         let expected = [
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_has_a_first_thread_that_may_run_somewhere() {
+    fn this_process_has_a_main_thread_with_affinity() {
         let threads = read(&Process::myself().expect("it runs"));
         let first = threads.iter().find(|it| it.role == VmRole::Main).expect("every process has one");
         assert!(!first.cpus.is_empty() && first.tid == std::process::id(), "{first:?}");

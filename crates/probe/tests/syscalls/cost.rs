@@ -1,6 +1,6 @@
-//! What a watched system call costs, beside the least that any probe of system calls costs. Ignored by default: it
-//! measures times, and is of use on a quiet machine and in a release build only:
-//! `cargo test --release -p probe --test syscalls -- --ignored --nocapture`
+//! Overhead of an observed system call, compared with the minimum of any system call probe. Ignored by default: it
+//! measures time and needs a quiet machine and a release build: `cargo test --release -p probe --test syscalls --
+//! --ignored --nocapture`
 
 use aya::Ebpf;
 use aya::programs::{Program, RawTracePoint};
@@ -10,7 +10,7 @@ use samples::ProbeKind;
 
 use crate::watched::{pids, probe_or_skip};
 
-/// Calls of a measurement, measurements of a round, rounds.
+/// Calls per measurement, measurements per round, rounds.
 const CALLS: u32 = 1000;
 const REPEATS: usize = 200;
 const ROUNDS: usize = 15;
@@ -35,22 +35,22 @@ pub(crate) fn per_call() -> Result<(), Failed> {
     };
     let [nothing, empty, watched, unwatched] = arms.each_mut().map(quarter);
     let floor = empty - nothing;
-    println!("ns a getpid: {nothing:.0} with nothing; added:");
+    println!("ns per getpid: {nothing:.0} without probes; added:");
     println!("  {floor:.0} by an empty pair of raw tracepoints");
-    println!("  {:.0} watched ({:.2} x the pair)", watched - nothing, (watched - nothing) / floor);
-    println!("  {:.0} where another process is watched", unwatched - nothing);
+    println!("  {:.0} if observed ({:.2} x the pair)", watched - nothing, (watched - nothing) / floor);
+    println!("  {:.0} if another process is observed", unwatched - nothing);
     Ok(())
 }
 
 fn watching(probe: &mut dyn Probe, pid: u32) -> f64 {
     assert_eq!(probe.kind(), ProbeKind::Syscalls);
-    probe.start(&pids(&[pid])).expect("it could be loaded");
+    probe.start(&pids(&[pid])).expect("loaded");
     let nanos = nanos_per_call();
     probe.stop();
     nanos
 }
 
-/// The tenth part of the fastest measurements: the others were disturbed.
+/// The 10 % quantile, as slower measurements were disturbed.
 fn nanos_per_call() -> f64 {
     let mut measured: Vec<u64> = (0..REPEATS)
         .map(|_| {
@@ -65,12 +65,10 @@ fn nanos_per_call() -> f64 {
 
 fn empty_pair() -> Ebpf {
     let object = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/empty.bpf.o"));
-    let mut loaded = Ebpf::load(object).expect("it does nothing");
+    let mut loaded = Ebpf::load(object).expect("an empty program");
     for (name, tracepoint) in [("entered", "sys_enter"), ("left", "sys_exit")] {
         let Some(Program::RawTracePoint(program)) = loaded.program_mut(name) else { panic!("it has {name}") };
-        RawTracePoint::load(program)
-            .and_then(|()| program.attach(tracepoint))
-            .expect("the probe could be loaded");
+        RawTracePoint::load(program).and_then(|()| program.attach(tracepoint)).expect("loaded");
     }
     loaded
 }

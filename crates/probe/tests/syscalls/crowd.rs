@@ -1,4 +1,4 @@
-//! Many threads, and many calls.
+//! Many threads and many calls.
 
 use libtest_mimic::Failed;
 use samples::ProbeKind;
@@ -11,7 +11,10 @@ pub(crate) fn ten_thousand_threads() -> Result<(), Failed> {
     let seen = observe(&mut *probe, CROWD, &["10000"]);
     let counted = calls(&seen, "getppid");
     let missing: u64 = seen.overflowed.iter().map(|overflow| overflow.events).sum();
-    println!("{counted} calls counted, {missing} of all kinds told as missing, {} rows", seen.syscalls.len());
+    println!(
+        "{counted} calls counted, {missing} of all kinds reported as missing, {} rows",
+        seen.syscalls.len()
+    );
     assert!(counted <= 100_000 && counted + missing >= 100_000, "{counted} and {missing}");
     assert!(seen.overflowed.iter().all(|overflow| overflow.probe == ProbeKind::Syscalls));
     Ok(())
@@ -25,7 +28,7 @@ pub(crate) fn come_and_go() -> Result<(), Failed> {
     Ok(())
 }
 
-/// More than 100,000 calls a second wherever this runs.
+/// More than 100,000 calls per second on any machine.
 pub(crate) fn busy() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("a busy process") else { return Ok(()) };
     let seen = observe(&mut *probe, CALLS, &["2000000"]);

@@ -1,4 +1,4 @@
-//! Processes that are gone, two tracers, and a tracer that is killed.
+//! Exited processes, two tracers, and a killed tracer.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -15,12 +15,12 @@ pub(crate) fn no_such_process() -> Result<(), Failed> {
     let child = waiting(CALLS, &["10"]);
     let gone = child.id();
     finish(child);
-    probe.start(&pids(&[gone, 4_000_000_000])).expect("it is no error");
+    probe.start(&pids(&[gone, 4_000_000_000])).expect("no error");
     assert!(seen(&mut *probe).syscalls.is_empty());
     let ends = waiting(CALLS, &["40"]);
-    probe.start(&pids(&[gone, ends.id()])).expect("it is no error");
+    probe.start(&pids(&[gone, ends.id()])).expect("no error");
     finish(ends);
-    assert_eq!(calls(&seen(&mut *probe), "getppid"), 40, "it ended meanwhile, and its calls stay");
+    assert_eq!(calls(&seen(&mut *probe), "getppid"), 40, "its calls remain after it has exited");
     Ok(())
 }
 
@@ -31,14 +31,14 @@ pub(crate) fn two_at_once() -> Result<(), Failed> {
     };
     let child = waiting(CALLS, &["3000"]);
     let watch = pids(&[child.id()]);
-    first.start(&watch).expect("it could be loaded");
-    second.start(&watch).expect("it could be loaded");
+    first.start(&watch).expect("loaded");
+    second.start(&watch).expect("loaded");
     finish(child);
     for probe in [&mut first, &mut second] {
         assert_eq!(calls(&seen(&mut **probe), "getppid"), 3000);
     }
     drop(second);
-    assert_eq!(calls(&observe(&mut *first, CALLS, &["50"]), "getppid"), 50, "the other is not missed");
+    assert_eq!(calls(&observe(&mut *first, CALLS, &["50"]), "getppid"), 50, "unaffected by the other");
     Ok(())
 }
 
@@ -48,11 +48,11 @@ pub(crate) fn killed() -> Result<(), Failed> {
     }
     let watched = waiting(CALLS, &["100"]);
     let mut tracer = waiting(TRACE, &[&watched.id().to_string()]);
-    let said = BufReader::new(tracer.stdout.take().expect("piped")).lines();
-    let said = said.map(|line| line.expect("text")).take_while(|line| line != "ready");
-    let own: BTreeSet<u32> = said.map(|line| line.parse().expect("the number of a program")).collect();
+    let lines = BufReader::new(tracer.stdout.take().expect("piped")).lines();
+    let lines = lines.map(|line| line.expect("text")).take_while(|line| line != "ready");
+    let own: BTreeSet<u32> = lines.map(|line| line.parse().expect("program id")).collect();
     assert!(own.len() >= 5, "{own:?}");
-    assert!(own.is_subset(&programs()), "they are loaded");
+    assert!(own.is_subset(&programs()), "loaded");
     tracer.kill().expect("own child");
     tracer.wait().expect("own child");
     let until = Instant::now() + Duration::from_secs(20);
@@ -64,8 +64,8 @@ pub(crate) fn killed() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Every program that is in the kernel, by number.
+/// Ids of all programs in the kernel.
 fn programs() -> BTreeSet<u32> {
-    // One may go between the listing and the look at it.
+    // A program may be unloaded during the listing.
     loaded_programs().filter_map(Result::ok).map(|program| program.id()).collect()
 }

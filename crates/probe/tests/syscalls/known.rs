@@ -1,4 +1,4 @@
-//! Counts, names and beginnings, against what the program knows of itself.
+//! Counts, names and starts, compared with a program's own knowledge.
 
 use libtest_mimic::Failed;
 
@@ -75,13 +75,13 @@ pub(crate) fn only_between() -> Done {
     let before = seen(&mut *probe);
     assert!(before.syscalls.is_empty(), "not started yet: {before:?}");
     call(100);
-    probe.start(&own).expect("it could be loaded");
+    probe.start(&own).expect("loaded");
     call(30);
     probe.stop();
     call(100);
     assert_eq!(calls(&seen(&mut *probe), "getppid"), 30);
-    probe.start(&own).expect("it could be loaded");
-    assert_eq!(calls(&seen(&mut *probe), "getppid"), 0, "it has forgotten");
+    probe.start(&own).expect("loaded");
+    assert_eq!(calls(&seen(&mut *probe), "getppid"), 0, "cleared");
     probe.stop();
     Ok(())
 }
@@ -89,7 +89,7 @@ pub(crate) fn only_between() -> Done {
 pub(crate) fn only_watched() -> Done {
     let Some(mut probe) = probe_or_skip("others") else { return Ok(()) };
     let (mut watched, mut other) = (waiting(CALLS, &["200"]), waiting(CALLS, &["5000"]));
-    probe.start(&pids(&[watched.id()])).expect("it could be loaded");
+    probe.start(&pids(&[watched.id()])).expect("loaded");
     for child in [&mut watched, &mut other] {
         go(child);
         child.wait().expect("own child");

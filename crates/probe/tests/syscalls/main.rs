@@ -1,8 +1,8 @@
-//! The system call probe on this kernel, against programs whose calls are known and against strace and perf.
+//! The system call probe on this kernel, compared with programs whose calls are known, and with strace and perf.
 //!
-//! The program starts itself again in the roles of roles.rs, each of which makes calls that it knows; with any other
-//! argument it is a test harness.
-#![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a test waits, reads and prints")]
+//! The test program runs itself in the roles of roles.rs, each of which makes known calls; with any other argument it
+//! is a test harness.
+#![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests wait, read and print")]
 
 mod cost;
 mod crowd;

@@ -1,4 +1,4 @@
-//! Processes found by where they live, not by their number.
+//! Processes found by namespace or control group instead of PID.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -14,14 +14,14 @@ use crate::watched::{calls, command, finish, go, nobody, probe_or_skip, seen, su
 pub(crate) fn namespace() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("a network namespace") else { return Ok(()) };
     let Ok(ns) = NetNs::create("the watched") else {
-        println!("skipped: a network namespace: it cannot be made here");
+        println!("skipped: a network namespace: cannot create one");
         return Ok(());
     };
     let inside = sys::child::spawn_in(&mut command(KNOWN, &[]), Some(&ns), "the watched").expect("a child");
     let outside = waiting(CALLS, &["5000"]);
     let inode = fs::metadata(format!("/proc/{}/ns/net", inside.id())).expect("it lives").ino();
     let watch = subject(Subject { namespaces: vec![inode], ..nobody() });
-    probe.start(&watch).expect("it could be loaded");
+    probe.start(&watch).expect("loaded");
     finish(outside);
     finish(inside);
     let [first, thread, child] = KNOWN_CALLS;
@@ -32,14 +32,14 @@ pub(crate) fn namespace() -> Result<(), Failed> {
 pub(crate) fn control_group() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("a control group") else { return Ok(()) };
     let Some(group) = Group::make() else {
-        println!("skipped: a control group: version 2 is not mounted, or none can be made");
+        println!("skipped: a control group: version 2 is not mounted, or none can be created");
         return Ok(());
     };
     let mut inside = waiting(CALLS, &["400"]);
-    fs::write(group.0.join("below/cgroup.procs"), inside.id().to_string()).expect("an own group");
-    let inode = fs::metadata(&group.0).expect("an own group").ino();
+    fs::write(group.0.join("below/cgroup.procs"), inside.id().to_string()).expect("own group");
+    let inode = fs::metadata(&group.0).expect("own group").ino();
     let watch = subject(Subject { cgroups: vec![inode], ..nobody() });
-    probe.start(&watch).expect("it could be loaded");
+    probe.start(&watch).expect("loaded");
     finish(waiting(CALLS, &["5000"]));
     go(&mut inside);
     inside.wait().expect("own child");
@@ -47,7 +47,7 @@ pub(crate) fn control_group() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A group with one below it, taken away at the end.
+/// A group with a child group, removed on drop.
 struct Group(PathBuf);
 
 impl Group {

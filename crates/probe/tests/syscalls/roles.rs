@@ -1,5 +1,4 @@
-//! What the watched programs do: each role makes calls whose number or whose time it knows. `getppid` is the call that
-//! nothing else makes.
+//! Roles of the observed programs, which make calls of known number or duration. Nothing else calls `getppid`.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -27,7 +26,7 @@ pub(crate) const GUEST: &str = "role-guest";
 
 const NAP: Duration = Duration::from_millis(200);
 
-/// What to do in a role.
+/// Code of a role.
 type Role = fn(&[String]);
 
 pub(crate) fn role(name: &str) -> Option<Role> {
@@ -43,7 +42,7 @@ pub(crate) fn role(name: &str) -> Option<Role> {
         COME_AND_GO => |arguments| come_and_go(number(arguments)),
         GUEST => |_| {
             wait_for_go();
-            // What it cannot run is told by what the probe sees.
+            // The probe's results show whether it could run.
             let _ = sys::kvm::try_run();
         },
         TRACE => |arguments| trace(number(arguments)),
@@ -52,11 +51,11 @@ pub(crate) fn role(name: &str) -> Option<Role> {
 }
 
 fn number(arguments: &[String]) -> u64 {
-    arguments.first().and_then(|text| text.parse().ok()).expect("the tests give a number")
+    arguments.first().and_then(|text| text.parse().ok()).expect("the tests pass a number")
 }
 
 fn wait_for_go() {
-    std::io::stdin().lock().read_exact(&mut [0]).expect("the test says when");
+    std::io::stdin().lock().read_exact(&mut [0]).expect("sent by the test");
 }
 
 fn call(times: u64) {
@@ -83,11 +82,11 @@ fn known() {
     }
     for _ in 0..3 {
         let mut child = Command::new(std::env::current_exe().expect("Linux"));
-        let status = child.arg(CHILD).stdin(Stdio::null()).status().expect("this very program");
+        let status = child.arg(CHILD).stdin(Stdio::null()).status().expect("own executable");
         assert!(status.success());
     }
     for thread in threads {
-        thread.expect("a thread").join().expect("it cannot fail");
+        thread.expect("a thread").join().expect("cannot fail");
     }
 }
 
@@ -95,19 +94,18 @@ fn open(path: &str) -> File {
     File::open(path).expect("Linux")
 }
 
-/// Waits and runs in calls, and prints for each kind how long it took and how much of that on a CPU, as this thread
-/// itself sees it.
+/// Waits and runs in calls; prints for each kind its duration and CPU time as measured by the thread.
 fn split() {
     wait_for_go();
-    let mut said = String::new();
+    let mut output = String::new();
     let mut timed = |kind: &str, act: &mut dyn FnMut()| {
         let (wall, cpu) = (sys::clock::monotonic(), sys::clock::thread_cpu());
         act();
         let (wall, cpu) = (sys::clock::monotonic() - wall, sys::clock::thread_cpu() - cpu);
-        said.push_str(&format!("{kind} {wall} {cpu}\n"));
+        output.push_str(&format!("{kind} {wall} {cpu}\n"));
     };
     timed("sleep", &mut || (0..4).for_each(|_| thread::sleep(NAP / 2)));
-    // The kernel makes random numbers all the time that such a call takes.
+    // The kernel generates random numbers during the whole call.
     let mut buffer = vec![1; 16 << 20];
     timed("random", &mut || (0..10).for_each(|_| getrandom::fill(&mut buffer).expect("Linux")));
     let pair = Arc::new((Mutex::new(false), Condvar::new()));
@@ -121,18 +119,18 @@ fn split() {
         let held = pair.0.lock().expect("no panic");
         drop(pair.1.wait_while(held, |done| !*done).expect("no panic"));
     });
-    waker.join().expect("it cannot fail");
+    waker.join().expect("cannot fail");
     let (mut reader, mut writer) = std::io::pipe().expect("Linux");
     let teller = thread::spawn(move || {
         thread::sleep(NAP);
-        writer.write_all(b"x").expect("it is read");
+        writer.write_all(b"x").expect("is read");
     });
-    timed("pipe", &mut || reader.read_exact(&mut [0]).expect("it is written"));
-    teller.join().expect("it cannot fail");
-    print!("{said}");
+    timed("pipe", &mut || reader.read_exact(&mut [0]).expect("is written"));
+    teller.join().expect("cannot fail");
+    print!("{output}");
 }
 
-/// Threads that all live at once, each of which makes ten calls.
+/// Concurrent threads that make ten calls each.
 fn crowd(threads: u64) {
     wait_for_go();
     let all = Arc::new(Barrier::new(threads as usize));
@@ -147,22 +145,22 @@ fn crowd(threads: u64) {
         })
         .collect();
     for thread in started {
-        thread.join().expect("it cannot fail");
+        thread.join().expect("cannot fail");
     }
 }
 
-/// Threads one after the other, each of which makes ten calls.
+/// Consecutive threads that make ten calls each.
 fn come_and_go(threads: u64) {
     wait_for_go();
     for _ in 0..threads {
-        thread::spawn(|| call(10)).join().expect("it cannot fail");
+        thread::spawn(|| call(10)).join().expect("cannot fail");
     }
 }
 
-/// Traces a process, tells the programs that this took, and waits to be killed.
+/// Traces a process, prints the ids of the programs used, and waits to be killed.
 fn trace(pid: u64) {
-    let mut probe = probe(ProbeKind::Syscalls).expect("the test has tried");
-    probe.start(&pids(&[pid as u32])).expect("it could be loaded");
+    let mut probe = probe(ProbeKind::Syscalls).expect("tried by the test");
+    probe.start(&pids(&[pid as u32])).expect("loaded");
     for entry in std::fs::read_dir("/proc/self/fdinfo").expect("Linux") {
         let text = std::fs::read_to_string(entry.expect("Linux").path()).unwrap_or_default();
         for id in text.lines().filter_map(|line| line.strip_prefix("prog_id:")) {

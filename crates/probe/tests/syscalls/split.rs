@@ -1,4 +1,4 @@
-//! Running and waiting, against the clocks of the program that runs and waits.
+//! Running and waiting time, compared with the clocks of the observed program.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -12,14 +12,14 @@ use crate::roles::{CALLS, GUEST, SPLIT};
 use crate::tracers::{reads_its_input, until};
 use crate::watched::{finish, observe, pids, probe_or_skip, seen, waiting};
 
-/// What the program's clocks said of calls of a kind: from outside of the call, so a little more.
-struct Told {
+/// Durations measured by the program around its calls, so slightly longer.
+struct Reported {
     wall: u64,
     cpu: u64,
 }
 
-/// Interrupts and a hypervisor take time from a thread that no clock of its own counts, more of it on a busy machine:
-/// one of these attempts is not disturbed.
+/// Interrupts and the hypervisor take time that no clock of the thread counts, so one of these attempts must be
+/// undisturbed.
 const ATTEMPTS: usize = 5;
 
 pub(crate) fn split() -> Result<(), Failed> {
@@ -34,23 +34,23 @@ pub(crate) fn split() -> Result<(), Failed> {
     Err(format!("{ATTEMPTS} times in a row: {off:#?}").into())
 }
 
-/// What was told apart wrongly.
+/// Wrong durations, if any.
 fn split_once(probe: &mut dyn Probe) -> Vec<String> {
     let child = waiting(SPLIT, &[]);
     let pid = child.id();
-    probe.start(&pids(&[pid])).expect("it could be loaded");
-    let said = finish(child);
+    probe.start(&pids(&[pid])).expect("loaded");
+    let output = finish(child);
     let seen = seen(probe);
     [
-        check("sleep", &told(&said, "sleep"), &longest(&seen, pid, &["nanosleep", "clock_nanosleep"])),
-        check("futex", &told(&said, "futex"), &longest(&seen, pid, &["futex"])),
-        check("random", &told(&said, "random"), &longest(&seen, pid, &["getrandom"])),
-        check("pipe", &told(&said, "pipe"), &longest(&seen, pid, &["read"])),
+        check("sleep", &reported(&output, "sleep"), &longest(&seen, pid, &["nanosleep", "clock_nanosleep"])),
+        check("futex", &reported(&output, "futex"), &longest(&seen, pid, &["futex"])),
+        check("random", &reported(&output, "random"), &longest(&seen, pid, &["getrandom"])),
+        check("pipe", &reported(&output, "pipe"), &longest(&seen, pid, &["read"])),
     ]
     .concat()
 }
 
-/// A process that has slept since after the start, and one that waits since before it.
+/// A process that sleeps since after the start, and one that waits since before it.
 pub(crate) fn under_way() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("calls under way") else { return Ok(()) };
     let mut sleeper = Command::new("sh");
@@ -58,7 +58,7 @@ pub(crate) fn under_way() -> Result<(), Failed> {
         sleeper.args(["-c", "read x; exec sleep 30"]).stdin(Stdio::piped()).spawn().expect("a shell");
     let before = waiting(CALLS, &["1"]);
     assert!([sleeper.id(), before.id()].iter().all(|pid| until(|| reads_its_input(*pid))), "both wait");
-    probe.start(&pids(&[sleeper.id(), before.id()])).expect("it could be loaded");
+    probe.start(&pids(&[sleeper.id(), before.id()])).expect("loaded");
     drop(sleeper.stdin.take());
     let deadline = Instant::now() + Duration::from_secs(20);
     let asleep = loop {
@@ -77,17 +77,17 @@ pub(crate) fn under_way() -> Result<(), Failed> {
     sleeper.kill().expect("own child");
     sleeper.wait().expect("own child");
     let ended = seen(&mut *probe).syscalls.into_iter().find(|count| count.call.ends_with("nanosleep"));
-    assert_eq!(ended.map(|count| count.calls), Some(1), "the signal has ended it");
+    assert_eq!(ended.map(|count| count.calls), Some(1), "ended by the signal");
     finish(before);
     Ok(())
 }
 
-/// Little guests, where the kernel runs any and has tracepoints for it.
+/// Small guests, if the kernel can run them and has the tracepoints.
 pub(crate) fn guest() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("guest time") else { return Ok(()) };
     let seen = observe(&mut *probe, GUEST, &[]);
     let Some(run) = seen.syscalls.iter().find(|count| count.call == "ioctl" && count.guest.is_some()) else {
-        println!("skipped: guest time: no guest was seen to run here");
+        println!("skipped: guest time: no guest ran here");
         return Ok(());
     };
     assert!(run.guest > Some(Nanos(0)) && run.guest < run.total, "{run:?}");
@@ -95,10 +95,10 @@ pub(crate) fn guest() -> Result<(), Failed> {
     Ok(())
 }
 
-fn told(said: &str, kind: &str) -> Told {
-    let line = said.lines().find(|line| line.starts_with(kind)).expect("it tells every kind");
+fn reported(output: &str, kind: &str) -> Reported {
+    let line = output.lines().find(|line| line.starts_with(kind)).expect("prints every kind");
     let number = |place| line.split(' ').nth(place).and_then(|text| text.parse().ok()).expect("a number");
-    Told { wall: number(1), cpu: number(2) }
+    Reported { wall: number(1), cpu: number(2) }
 }
 
 /// The count of the first thread.
@@ -108,20 +108,23 @@ fn longest(seen: &ProbeResults, pid: u32, names: &[&str]) -> SyscallCount {
     counts.next().unwrap_or_else(|| panic!("no {names:?}: {:#?}", seen.syscalls)).clone()
 }
 
-/// What is not within 5 % of the whole, which is what the program does around its calls.
-fn check(kind: &str, told: &Told, count: &SyscallCount) -> Vec<String> {
+/// Values that differ by more than 5 % of the total, to allow for the program's work around its calls.
+fn check(kind: &str, reported: &Reported, count: &SyscallCount) -> Vec<String> {
     let nanos = |part: Option<Nanos>| part.expect("measured").0;
     let (total, running, waiting) = (nanos(count.total), nanos(count.running), nanos(count.waiting));
     println!(
-        "{kind}: told {} ns, {} on a CPU; counted {total}, {running} running, {waiting} waiting",
-        told.wall, told.cpu
+        "{kind}: reported {} ns, {} on a CPU; counted {total}, {running} running, {waiting} waiting",
+        reported.wall, reported.cpu
     );
     let off = |part: &str, is: u64, was: u64| {
-        let off = is.abs_diff(was) > told.wall / 20;
-        off.then(|| format!("{kind}: {part} is {is} ns and was {was}"))
+        let off = is.abs_diff(was) > reported.wall / 20;
+        off.then(|| format!("{kind}: {part} is {is} ns instead of {was}"))
     };
-    let waited = told.wall.saturating_sub(told.cpu);
-    let parts =
-        [off("total", total, told.wall), off("running", running, told.cpu), off("waiting", waiting, waited)];
+    let waited = reported.wall.saturating_sub(reported.cpu);
+    let parts = [
+        off("total", total, reported.wall),
+        off("running", running, reported.cpu),
+        off("waiting", waiting, waited),
+    ];
     parts.into_iter().flatten().collect()
 }

@@ -1,5 +1,4 @@
-//! The probe that stops processes at each call: against what programs know of themselves and against strace, and that it
-//! leaves them as they were.
+//! The ptrace probe, compared with programs' own counts and with strace, and its effect on the traced processes.
 
 use std::{
     io::{Read, Write},
@@ -19,19 +18,19 @@ use crate::{
 
 type Done = Result<(), Failed>;
 
-/// Calls whose number depends on who comes first: who waits for a lock, and whose memory is free again for the next.
+/// Calls whose number depends on timing: lock contention, and reuse of freed memory.
 const BY_CHANCE: [&str; 6] = ["futex", "read", "restart_syscall", "sched_yield", "mmap", "munmap"];
 
-/// Everything is counted: it never rests.
+/// Counts everything, without pauses.
 fn whole() -> Box<dyn Probe> {
     ptrace_counter(None)
 }
 
-/// Lets it begin and end. A watched child is waited for by the thread that watches, and so not here.
+/// Lets it start and end. The tracer thread waits for a traced child, so this does not.
 fn finish(mut child: Child) {
     go(&mut child);
-    let mut said = Vec::new();
-    child.stdout.take().expect("piped").read_to_end(&mut said).expect("it can be read");
+    let mut output = Vec::new();
+    child.stdout.take().expect("piped").read_to_end(&mut output).expect("readable");
     assert!(until(|| status(child.id(), "State").is_none_or(|it| it.starts_with('Z'))), "it ends");
     let _ = child.wait();
 }
@@ -56,7 +55,7 @@ pub(crate) fn counts() -> Done {
     finish(child);
     let seen = seen(&mut *probe);
     let [first, thread, own] = KNOWN_CALLS;
-    assert_eq!(calls(&seen, "getppid"), first + 4 * thread + 3 * own, "threads and children are followed");
+    assert_eq!(calls(&seen, "getppid"), first + 4 * thread + 3 * own, "follows threads and children");
     assert_eq!(sum(&seen, "write", |count| count.bytes.map_or(0, |bytes| bytes.0)), 50_000);
     let failed = |call| sum(&seen, call, |count| count.errors.unwrap_or(0));
     assert_eq!(failed("open") + failed("openat"), 50);
@@ -65,18 +64,18 @@ pub(crate) fn counts() -> Done {
     let names: Vec<_> = callers.filter_map(|count| count.thread.as_deref()).collect();
     assert!((0..4).all(|n| names.contains(&format!("caller {n}").as_str())), "{names:?}");
     for count in &seen.syscalls {
-        assert_eq!((count.running, count.waiting), (None, None), "it cannot be seen from outside");
+        assert_eq!((count.running, count.waiting), (None, None), "not visible from outside");
         assert_eq!(count.times.0.iter().sum::<u64>(), count.calls, "{count:?}");
     }
-    let told = seen.stopping.expect("it says what it took");
-    assert!(told.looked.0 > 0 && told.stood.0 > 0 && told.slices.is_empty(), "{told:?}");
+    let stopping = seen.stopping.expect("reports its overhead");
+    assert!(stopping.looked.0 > 0 && stopping.stood.0 > 0 && stopping.slices.is_empty(), "{stopping:?}");
     Ok(())
 }
 
-/// A program of known calls that has made all those of its start: it reads its input (proc_pid_syscall(5)).
+/// A program of known calls that has finished its startup calls: it reads its input (proc_pid_syscall(5)).
 fn at_its_gate() -> Child {
     let child = waiting(KNOWN, &[]);
-    assert!(until(|| reads_its_input(child.id())), "it waits to be let go");
+    assert!(until(|| reads_its_input(child.id())), "waits for input");
     child
 }
 
@@ -94,15 +93,15 @@ pub(crate) fn strace() -> Done {
         finish(child);
         return Ok(());
     }
-    let error = probe.start(&pids(&[child.id()])).expect_err("a process has one tracer").to_string();
-    assert!(error.contains("watches it already"), "{error}");
+    let error = probe.start(&pids(&[child.id()])).expect_err("a process has only one tracer").to_string();
+    assert!(error.contains("is already tracing it"), "{error}");
     finish(child);
-    let told = by_design(table(&end(tracer), of_strace));
+    let stopping = by_design(table(&end(tracer), of_strace));
     let child = at_its_gate();
     assert!(started(&mut *probe, child.id()), "strace could");
     finish(child);
-    assert!(told.len() > 5, "{told:?}");
-    assert_eq!(told, by_design(ours(&mut *probe, |_| true)));
+    assert!(stopping.len() > 5, "{stopping:?}");
+    assert_eq!(stopping, by_design(ours(&mut *probe, |_| true)));
     Ok(())
 }
 
@@ -116,15 +115,15 @@ pub(crate) fn come_and_go() -> Done {
     if started(&mut *probe, child.id()) {
         finish(child);
         let seen = seen(&mut *probe);
-        let made = calls(&seen, "getppid");
-        assert!(made == 2000, "each thread makes ten: {made}");
+        let count = calls(&seen, "getppid");
+        assert!(count == 2000, "each thread makes ten: {count}");
     } else {
         finish(child);
     }
     Ok(())
 }
 
-/// A program that copies bytes, one by one, until its input ends.
+/// A program that copies bytes one at a time until its input ends.
 fn copier() -> Child {
     let mut command = Command::new("cat");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("coreutils")
@@ -150,19 +149,22 @@ pub(crate) fn let_go() -> Done {
         }
     };
     let watcher = status(child.id(), "TracerPid");
-    assert!(watcher.is_some_and(|tracer| tracer != "0"), "it is watched");
+    assert!(watcher.is_some_and(|tracer| tracer != "0"), "traced");
     echo(600);
     probe.stop();
-    assert_eq!(status(child.id(), "TracerPid").as_deref(), Some("0"), "nobody watches it any more");
+    assert_eq!(status(child.id(), "TracerPid").as_deref(), Some("0"), "no longer traced");
     echo(10);
     let seen = seen(&mut *probe);
-    let told = seen.stopping.clone().expect("it says what it took");
-    assert!(told.slices.windows(2).all(|two| two[0].looking != two[1].looking), "{told:?}");
-    assert!(told.slices.len() >= 4 && told.slices.iter().any(|slice| slice.moved > 10), "{told:?}");
+    let stopping = seen.stopping.clone().expect("reports its overhead");
+    assert!(stopping.slices.windows(2).all(|two| two[0].looking != two[1].looking), "{stopping:?}");
+    assert!(
+        stopping.slices.len() >= 4 && stopping.slices.iter().any(|slice| slice.moved > 10),
+        "{stopping:?}"
+    );
     let counted = calls(&seen, "write");
-    assert!((20..600).contains(&counted), "those of slices, and none of rests: {counted}");
+    assert!((20..600).contains(&counted), "calls of slices but not of pauses: {counted}");
     drop(to);
-    assert!(child.wait()?.success(), "it ends as if nothing had been");
+    assert!(child.wait()?.success(), "exits as if untraced");
     Ok(())
 }
 
@@ -176,7 +178,7 @@ pub(crate) fn signals() -> Done {
         let state =
             |wanted: &str| until(|| status(child.id(), "State").is_some_and(|it| it.starts_with(wanted)));
         kill("STOP");
-        // Stopped while it is watched, and still so when nobody does any more.
+        // Stopped while traced, and still afterwards.
         assert!(state("t") || state("T"), "{:?}", status(child.id(), "State"));
         probe.stop();
         assert!(state("T"), "{:?}", status(child.id(), "State"));
@@ -187,7 +189,7 @@ pub(crate) fn signals() -> Done {
     } else {
         child.kill()?;
     }
-    assert!(until(|| status(child.id(), "State").is_none_or(|it| it.starts_with('Z'))), "it is delivered");
+    assert!(until(|| status(child.id(), "State").is_none_or(|it| it.starts_with('Z'))), "delivered");
     let _ = child.wait();
     Ok(())
 }
@@ -198,7 +200,7 @@ pub(crate) fn no_such_process() -> Done {
     let pid = child.id();
     child.wait()?;
     let mut probe = whole();
-    assert!(started(&mut *probe, pid), "one that has ended makes no calls");
+    assert!(started(&mut *probe, pid), "an exited process makes no calls");
     assert_eq!(calls(&seen(&mut *probe), "getppid"), 0);
     probe.stop();
     Ok(())

@@ -1,4 +1,4 @@
-//! The same calls of the same process, counted by us and by strace or perf at once.
+//! Calls of one process counted by plumb and by strace or perf at the same time.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -12,7 +12,7 @@ use crate::roles::KNOWN;
 use crate::watched::{finish, pids, probe_or_skip, seen, waiting};
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// What perf's child does between its fork and its execve, where perf does not look yet.
+/// Calls of perf's child between fork and execve, where perf does not count yet.
 const BEFORE_THE_PROGRAM: &[&str] =
     &["close", "execve", "fcntl", "prctl", "read", "rt_sigaction", "set_robust_list"];
 
@@ -33,95 +33,96 @@ pub(crate) fn strace() -> Result<(), Failed> {
         stop(tracer);
         return finished(child);
     }
-    probe.start(&pids(&[pid])).expect("it could be loaded");
+    probe.start(&pids(&[pid])).expect("loaded");
     finish(child);
-    let told = table(&end(tracer), of_strace);
-    compare(told, ours(&mut *probe, |_| true));
+    let perf_table = table(&end(tracer), of_strace);
+    compare(perf_table, ours(&mut *probe, |_| true));
     Ok(())
 }
 
-/// Every thread's calls, by its number. perf starts the program, so that it follows what that starts in turn; we watch
-/// perf from before, and so all of it too.
+/// Calls of every thread by id. perf starts the program and follows its children; the probe observes perf from before
+/// that, and so all of them.
 ///
-/// perf loses calls now and then without a word, the more the busier the machine is: it has seen all in one of a few
-/// times, or cannot tell. What it saw and we did not is a fault each time.
+/// perf sometimes loses calls silently, more often on a busy machine: it must see all calls in one of several
+/// attempts, otherwise the result is undecided. Calls that only perf sees always fail the test.
 pub(crate) fn perf() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("perf trace") else { return Ok(()) };
     let mut lost = String::new();
     for _ in 0..5 {
         match perf_once(&mut *probe)? {
-            Told::Nothing(because) => {
+            PerfResult::Nothing(because) => {
                 println!("skipped: perf trace: {because}");
                 return Ok(());
             }
-            Told::Less(what) => lost = what,
-            Told::All => return Ok(()),
+            PerfResult::Less(what) => lost = what,
+            PerfResult::All => return Ok(()),
         }
     }
-    println!("skipped: perf trace: it lost calls each time, at last {lost}");
+    println!("skipped: perf trace: it lost calls in every attempt, most recently {lost}");
     Ok(())
 }
 
-/// What perf told.
-enum Told {
-    /// What we counted.
+/// Result of perf.
+enum PerfResult {
+    /// The same as the probe.
     All,
-    /// Less of a call than we counted.
+    /// Fewer calls than the probe.
     Less(String),
     /// Nothing to compare with.
     Nothing(String),
 }
 
-fn perf_once(probe: &mut dyn probe::Probe) -> Result<Told, Failed> {
+fn perf_once(probe: &mut dyn probe::Probe) -> Result<PerfResult, Failed> {
     let program = std::env::current_exe().expect("Linux");
     let mut shell = Command::new("sh");
     shell.args(["-c", "read go; exec perf trace -s -m 16M -- \"$0\" \"$1\""]).arg(program).arg(KNOWN);
     let mut tracer = shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
     let started = tracer.id();
-    probe.start(&pids(&[started])).expect("it could be loaded");
+    probe.start(&pids(&[started])).expect("loaded");
     // A line for the shell, and a byte for the program.
     tracer.stdin.take().expect("piped").write_all(b"\ng")?;
-    let said = end(tracer);
-    let mut told = tables_of_perf(&said);
-    if told.is_empty() || said.contains("LOST") {
-        return Ok(Told::Nothing(format!(
-            "it is not installed, may not trace here, or lost events: {said:.200}"
+    let output = end(tracer);
+    let mut perf_table = tables_of_perf(&output);
+    if perf_table.is_empty() || output.contains("LOST") {
+        return Ok(PerfResult::Nothing(format!(
+            "it is not installed, may not trace here, or lost events: {output:.200}"
         )));
     }
-    assert!(told.len() >= 8, "a first thread, four others and three children: {said}");
-    // Numbers start again from below: the first is the next one after the tracer's.
-    let first = *told.keys().min_by_key(|thread| thread.wrapping_sub(started)).expect("it is not empty");
+    assert!(perf_table.len() >= 8, "a first thread, four others and three children: {output}");
+    // Thread ids wrap around: the first is the next one after the tracer's.
+    let first = *perf_table.keys().min_by_key(|thread| thread.wrapping_sub(started)).expect("not empty");
     let ours = ours_by_thread(probe);
     let mut lost = None;
-    for (thread, told) in &mut told {
+    for (thread, perf_table) in &mut perf_table {
         if *thread != first {
-            // perf takes the return of `clone` in the new thread for a call.
-            told.remove("clone");
+            // perf counts the return of `clone` in the new thread as a call.
+            perf_table.remove("clone");
         }
         let none = Table::new();
         let ours = ours.get(thread).unwrap_or(&none);
-        for (call, told) in &*told {
+        for (call, perf_table) in &*perf_table {
             let counted = ours.get(call).copied().unwrap_or_default();
-            let fault =
-                format!("thread {thread}, the first is {first}: {call} {counted:?}, and perf saw {told:?}");
-            assert!(counted.0 >= told.0 && counted.1 >= told.1, "{fault}");
+            let fault = format!(
+                "thread {thread}, the first is {first}: {call} {counted:?}, but perf saw {perf_table:?}"
+            );
+            assert!(counted.0 >= perf_table.0 && counted.1 >= perf_table.1, "{fault}");
         }
         for (call, counted) in ours {
             let before = *thread == first && BEFORE_THE_PROGRAM.contains(&call.as_str());
-            let told = told.get(call).copied().unwrap_or_default();
-            if told != *counted && !before {
-                lost = Some(format!("{call} of thread {thread}: {told:?} of {counted:?}"));
+            let perf_table = perf_table.get(call).copied().unwrap_or_default();
+            if perf_table != *counted && !before {
+                lost = Some(format!("{call} of thread {thread}: {perf_table:?} of {counted:?}"));
             }
         }
     }
-    Ok(lost.map_or(Told::All, Told::Less))
+    Ok(lost.map_or(PerfResult::All, PerfResult::Less))
 }
 
-/// Equal but for calls that one saw begin or end and the other did not: the first read, and the tracer's own stop.
-fn compare(told: Table, ours: Table) {
-    let (told, ours) = (without_edges(told), without_edges(ours));
-    assert!(told.len() > 5, "{told:?}");
-    assert_eq!(told, ours);
+/// Equal except for calls that only one of them saw start or end: the first read, and the tracer's own stop.
+fn compare(perf_table: Table, ours: Table) {
+    let (perf_table, ours) = (without_edges(perf_table), without_edges(ours));
+    assert!(perf_table.len() > 5, "{perf_table:?}");
+    assert_eq!(perf_table, ours);
 }
 
 fn without_edges(mut table: Table) -> Table {
@@ -140,19 +141,19 @@ pub(crate) fn ours(probe: &mut dyn probe::Probe, of: impl Fn(&SyscallCount) -> b
     table
 }
 
-/// The lines of strace's table: name, calls, and errors where there were any.
+/// Rows of strace's table: name, calls, and errors if any.
 pub(crate) fn of_strace(words: &[&str]) -> Option<Row> {
     let [name, calls, errors @ ..] = words else { return None };
     let errors = errors.first().map_or(Some(0), |text| text.parse().ok())?;
     (*name != "total").then_some(((*name).to_owned(), calls.parse().ok()?, errors))
 }
 
-/// The tables of perf, one for each thread: ` name (number), ...`, then a line a call with its name, calls, errors and
-/// five times.
-fn tables_of_perf(said: &str) -> BTreeMap<u32, Table> {
+/// Tables of perf, one per thread: ` name (number), ...`, then one line per call with name, calls, errors and five
+/// times.
+fn tables_of_perf(output: &str) -> BTreeMap<u32, Table> {
     let mut tables: BTreeMap<u32, Table> = BTreeMap::new();
     let mut thread = None;
-    for line in said.lines() {
+    for line in output.lines() {
         if line.contains(" events, ") {
             thread = line.rsplit_once('(').and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
         }
@@ -168,17 +169,17 @@ fn tables_of_perf(said: &str) -> BTreeMap<u32, Table> {
 fn ours_by_thread(probe: &mut dyn probe::Probe) -> BTreeMap<u32, Table> {
     let mut tables: BTreeMap<u32, Table> = BTreeMap::new();
     for count in seen(probe).syscalls.iter().filter(|count| count.calls > 0) {
-        let thread = count.tid.expect("few enough threads to be told one by one");
+        let thread = count.tid.expect("few enough threads for separate rows");
         let calls = (count.calls, count.errors.unwrap_or(0));
         tables.entry(thread).or_default().insert(count.call.clone(), calls);
     }
     tables
 }
 
-pub(crate) fn table(said: &str, line: fn(&[&str]) -> Option<Row>) -> Table {
+pub(crate) fn table(output: &str, line: fn(&[&str]) -> Option<Row>) -> Table {
     let mut table = Table::new();
     let words = |text: &str| line(&text.split_whitespace().collect::<Vec<_>>());
-    for (name, calls, errors) in said.lines().filter_map(words) {
+    for (name, calls, errors) in output.lines().filter_map(words) {
         let sum = table.entry(name).or_default();
         sum.0 += calls;
         sum.1 += errors;
@@ -194,12 +195,12 @@ pub(crate) fn begin(mut command: Command, name: &str) -> Option<Child> {
     child.ok()
 }
 
-/// What it printed; it ends with the process that it watches.
+/// Its output; it exits with the traced process.
 pub(crate) fn end(mut tracer: Child) -> String {
-    let mut said = String::new();
-    tracer.stderr.take().expect("piped").read_to_string(&mut said).expect("text");
+    let mut output = String::new();
+    tracer.stderr.take().expect("piped").read_to_string(&mut output).expect("text");
     tracer.wait().expect("own child");
-    said
+    output
 }
 
 pub(crate) fn stop(mut tracer: Child) {

@@ -1,4 +1,4 @@
-//! A process that works when it is told, and stops itself when it is done, so that its time can be read.
+//! A process that works on request and stops itself when done, so that its CPU time can be read.
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use procfs::process::Process;
 use sys::netns::NetNs;
 
-/// A whole test waits no longer.
+/// Timeout of the whole test.
 const PATIENCE: u64 = 120_000_000_000;
 
 pub(super) struct Shell {
@@ -15,7 +15,7 @@ pub(super) struct Shell {
 }
 
 impl Shell {
-    /// A shell that waits to begin with `work`.
+    /// Starts a shell that waits before running `work`.
     pub(super) fn new(work: &str, namespace: Option<&NetNs>) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("read go; {work}; kill -STOP $$; read end")]).stdin(Stdio::piped());
@@ -27,22 +27,22 @@ impl Shell {
         self.child.borrow().id()
     }
 
-    /// Has it work, and waits until it has stopped itself.
+    /// Runs the work and waits until the shell has stopped.
     pub(super) fn run(&self) {
         self.child.borrow_mut().stdin.as_mut().expect("piped").write_all(b"go\n").expect("it reads");
         let until = sys::clock::monotonic() + PATIENCE;
         while self.stat().state != 'T' {
-            assert!(sys::clock::monotonic() < until, "a shell needs more than two minutes");
+            assert!(sys::clock::monotonic() < until, "a shell takes more than two minutes");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// Its own CPU time, to the nanosecond while it does not run.
+    /// Its CPU time in nanoseconds, exact while it is stopped.
     pub(super) fn time(&self) -> u64 {
         self.process().schedstat().expect("CONFIG_SCHED_INFO").sum_exec_runtime
     }
 
-    /// That of its ended children too, in ticks.
+    /// The same including ended children, in ticks.
     pub(super) fn family_time(&self) -> u64 {
         let stat = self.stat();
         let children = u64::try_from(stat.cutime + stat.cstime).expect("not negative");
@@ -50,18 +50,18 @@ impl Shell {
     }
 
     fn stat(&self) -> procfs::process::Stat {
-        self.process().stat().expect("it is alive or a zombie")
+        self.process().stat().expect("alive or a zombie")
     }
 
     fn process(&self) -> Process {
-        Process::new(self.pid().cast_signed()).expect("it is alive or a zombie")
+        Process::new(self.pid().cast_signed()).expect("alive or a zombie")
     }
 }
 
 impl Drop for Shell {
     fn drop(&mut self) {
         let child = self.child.get_mut();
-        // It may have ended by itself.
+        // It may have exited already.
         let _ = child.kill();
         let _ = child.wait();
     }

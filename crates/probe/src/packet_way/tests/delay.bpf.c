@@ -1,4 +1,4 @@
-/* Holds every packet that comes in by a device, for as long as it is told: a slow layer, for tests. */
+/* Delays every packet received by a device for a configured time: a slow layer, for tests. */
 #include "kernel.h"
 
 #define TURNS (1 << 23)
@@ -24,6 +24,6 @@ int delay(struct __sk_buff *packet)
 		until += *wanted;
 		bpf_loop(TURNS, is_over, &until, 0);
 	}
-	/* TCX_NEXT: as if it were not there. */
+	/* TCX_NEXT: continue as without this program. */
 	return -1;
 }

@@ -1,4 +1,4 @@
-//! Where the time goes: the steps make up the whole, and a slow layer shows at its place.
+//! Where time is spent: the steps add up to the total, and a slow layer is shown in its place.
 
 use aya::{
     Ebpf, EbpfLoader,
@@ -12,11 +12,11 @@ use super::*;
 static DELAY: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/delay.bpf.o"));
 const DELAYED: u64 = 200_000;
 
-/// Holds what comes in by a device; gone when dropped.
+/// Delays packets received by a device, until dropped.
 struct Delay(Ebpf);
 
 impl Delay {
-    /// `None`, with the reason printed, on a kernel without TCX.
+    /// `None`, with a message, on kernels without TCX.
     fn at(lab: &Lab, host: &str, device: &str) -> Option<Self> {
         if !has_tcx(&sys::uname::kernel_release()) {
             skip(&"programs at a device (TCX) need Linux 6.6");
@@ -24,16 +24,16 @@ impl Delay {
         }
         let mut ebpf = EbpfLoader::new().load(DELAY).expect("a program of this crate");
         let program: &mut SchedClassifier =
-            ebpf.program_mut("delay").expect("it is in it").try_into().expect("it is one");
-        program.load().expect("the kernel takes it");
+            ebpf.program_mut("delay").expect("in the object").try_into().expect("classifier");
+        program.load().expect("loadable");
         lab.inside(host, || program.attach(device, TcAttachType::Ingress)).expect("Linux 6.6 or later");
         Some(Self(ebpf))
     }
 
     fn set(&mut self, nanoseconds: u64) {
         let mut map: Array<_, u64> =
-            self.0.map_mut("nanoseconds").expect("it is in it").try_into().expect("it is one");
-        map.set(0, nanoseconds, 0).expect("it has an entry");
+            self.0.map_mut("nanoseconds").expect("in the object").try_into().expect("array");
+        map.set(0, nanoseconds, 0).expect("has an entry");
     }
 }
 
@@ -44,7 +44,7 @@ fn has_tcx(release: &str) -> bool {
 }
 
 #[test]
-fn a_kernels_release_tells_whether_it_takes_programs_at_a_device() {
+fn release_shows_support_for_tcx() {
     for (release, takes) in
         [("6.18.44-fc", true), ("6.6.0", true), ("6.1.0-18-amd64", false), ("5.15", false)]
     {
@@ -52,9 +52,9 @@ fn a_kernels_release_tells_whether_it_takes_programs_at_a_device() {
     }
 }
 
-/// The tenth part that went fastest: every message is held, and other work on the CPU comes between few of these.
+/// The 10 % quantile: every message is delayed, and few of the fastest are disturbed by other work.
 fn undisturbed(times: &LatencyHistogram) -> u64 {
-    times.quantile(0.1).expect("messages were followed").0
+    times.quantile(0.1).expect("followed messages").0
 }
 
 fn ready() -> Option<(LatencyBreakdownProbe, Lab, Play)> {
@@ -62,26 +62,26 @@ fn ready() -> Option<(LatencyBreakdownProbe, Lab, Play)> {
     Some((probe_here()?, labs::overlay()?, play))
 }
 
-/// By their averages, which add up whatever else had the CPUs: medians do not where messages take times of two kinds.
+/// Uses means, which add up under any load; medians do not if times are bimodal.
 #[test]
-fn the_steps_make_up_the_whole() {
+fn steps_add_up_to_the_total() {
     let Some((mut probe, lab, play)) = ready() else { return };
     let way = follow(&mut probe, &lab, ["g1", "g2"], &play);
-    let sum: f64 = way.steps.iter().map(|step| step.times.mean().expect("it has messages")).sum();
-    let whole = way.whole.mean().expect("messages were followed");
-    assert!((sum - whole).abs() * 10.0 <= whole, "the steps make up {sum} ns of {whole}");
+    let sum: f64 = way.steps.iter().map(|step| step.times.mean().expect("has messages")).sum();
+    let whole = way.whole.mean().expect("followed messages");
+    assert!((sum - whole).abs() * 10.0 <= whole, "the steps add up to {sum} ns of {whole}");
 }
 
 #[test]
-fn a_slow_layer_shows_there_and_nowhere_else() {
-    // Other work that begins or ends between two measurements makes every layer faster or slower.
-    let disturbed = (0..4).all(|_| std::panic::catch_unwind(a_slow_layer_shows).is_err());
+fn slow_layer_is_shown_only_in_its_place() {
+    // Other work that starts or ends between two measurements changes the speed of every layer.
+    let disturbed = (0..4).all(|_| std::panic::catch_unwind(check_slow_layer).is_err());
     if disturbed {
-        a_slow_layer_shows();
+        check_slow_layer();
     }
 }
 
-fn a_slow_layer_shows() {
+fn check_slow_layer() {
     let Some((mut probe, lab, play)) = ready() else { return };
     let Some(mut delay) = Delay::at(&lab, "hv2", "eth0") else { return };
     let usual = follow(&mut probe, &lab, ["g1", "g2"], &play);
@@ -90,7 +90,7 @@ fn a_slow_layer_shows() {
     assert_eq!(points(&slow), points(&usual));
     for (before, after) in usual.steps.iter().zip(&slow.steps) {
         let (was, is) = (undisturbed(&before.times), undisturbed(&after.times));
-        let at = (told(&before.from), told(&before.to));
+        let at = (point_name(&before.from), point_name(&before.to));
         let wanted = at == ("received hv2:eth0".to_owned(), "received hv2:vx100".to_owned());
         let (added, within) = if wanted { (DELAYED, DELAYED / 4) } else { (0, 50_000) };
         assert!(is.abs_diff(was + added) < within, "{at:?}: {was} ns became {is}");

@@ -1,4 +1,4 @@
-//! Namespaces with devices between them, for the tests beside this. Must not know what goes through them.
+//! Network namespaces with devices, for tests.
 
 use std::process::Command;
 
@@ -10,14 +10,14 @@ use units::Bytes;
 use super::play::Play;
 use crate::observe::Watch;
 
-/// Hosts by name, each a namespace that goes with this value, and their devices.
+/// Hosts by name, each a namespace that is removed on drop, and their devices.
 pub(super) struct Lab {
     hosts: Vec<(&'static str, NetNs)>,
     devices: Vec<WatchedDevice>,
 }
 
 impl Lab {
-    /// `None`, with the reason printed, where namespaces cannot be made.
+    /// `None`, with a message, if namespaces cannot be created.
     pub(super) fn new(hosts: &[&'static str]) -> Option<Self> {
         match NetNs::create_many(hosts.len()) {
             Ok(made) => Some(Self { hosts: hosts.iter().copied().zip(made).collect(), devices: vec![] }),
@@ -29,20 +29,21 @@ impl Lab {
     }
 
     pub(super) fn host(&self, name: &str) -> &NetNs {
-        &self.hosts.iter().find(|(host, _)| *host == name).expect("a host of the lab").1
+        &self.hosts.iter().find(|(host, _)| *host == name).expect("host of the lab").1
     }
 
-    /// Runs `ip` in a host, a command a line.
+    /// Runs `ip` in a host, one command per line.
     pub(super) fn ip(&self, host: &str, commands: &str) {
         for line in commands.lines() {
             let words: Vec<_> = line.split_whitespace().collect();
-            let done =
-                self.inside(host, || Command::new("ip").args(&words).output()).expect("iproute2 is there");
+            let done = self
+                .inside(host, || Command::new("ip").args(&words).output())
+                .expect("iproute2 is installed");
             assert!(done.status.success(), "{host}: ip {line}: {}", String::from_utf8_lossy(&done.stderr));
         }
     }
 
-    /// A pair of veth devices.
+    /// A veth pair.
     pub(super) fn wire(&mut self, one: &str, other: &str) {
         let ((host, device), (peer_host, peer)) = (parts(one), parts(other));
         let there = self.host(peer_host).proc_path();
@@ -51,7 +52,7 @@ impl Lab {
         self.devices.extend([self.device(one, "veth"), self.device(other, "veth")]);
     }
 
-    /// A device that stands alone.
+    /// A single device.
     pub(super) fn add(&mut self, name: &str, kind: &str, settings: &str) {
         let (host, device) = parts(name);
         self.ip(host, &format!("link add {device} type {kind} {settings}"));
@@ -67,7 +68,7 @@ impl Lab {
         self
     }
 
-    /// Lets a host pass packets on.
+    /// Enables forwarding on a host.
     pub(super) fn forward(&self, host: &str) {
         self.inside(host, || {
             for file in ["ip_forward", "conf/all/rp_filter", "conf/default/rp_filter"] {
@@ -77,14 +78,14 @@ impl Lab {
         });
     }
 
-    /// Rules for a host; `None`, with the reason printed, where they cannot be made.
+    /// Adds rules to a host; `None`, with a message, if that fails.
     pub(super) fn nft(&self, host: &str, rules: &str) -> Option<()> {
         match self.inside(host, || Command::new("nft").arg(rules).output()) {
             Ok(done) if done.status.success() => Some(()),
             Ok(done) => {
-                let said = String::from_utf8_lossy(&done.stderr);
-                assert!(!said.contains("syntax error"), "{said}");
-                skip(&said);
+                let output = String::from_utf8_lossy(&done.stderr);
+                assert!(!output.contains("syntax error"), "{output}");
+                skip(&output);
                 None
             }
             Err(error) => {
@@ -96,14 +97,14 @@ impl Lab {
 
     /// Runs `work` on a thread in a host.
     pub(super) fn inside<T: Send>(&self, host: &str, work: impl FnOnce() -> T + Send) -> T {
-        self.host(host).run_in(work).expect("this process made the namespace")
+        self.host(host).run_in(work).expect("own namespace")
     }
 
     fn device(&self, name: &str, kind: &str) -> WatchedDevice {
         let (host, device) = parts(name);
         let link =
             self.inside(host, || Command::new("ip").args(["-o", "link", "show", "dev", device]).output());
-        let link = String::from_utf8(link.expect("iproute2 is there").stdout).expect("text");
+        let link = String::from_utf8(link.expect("iproute2 is installed").stdout).expect("text");
         let index = link.split(':').next().and_then(|index| index.parse().ok());
         WatchedDevice {
             name: name.into(),
@@ -113,7 +114,7 @@ impl Lab {
         }
     }
 
-    /// What to follow between two hosts.
+    /// The messages to follow between two hosts.
     pub(super) fn watch(&self, ends: [&str; 2], play: &Play) -> Watch {
         let subject = |owner, host: &str| Subject {
             owner,
@@ -141,7 +142,7 @@ fn parts(name: &str) -> (&str, &str) {
     name.split_once(':').expect("host:device")
 }
 
-#[expect(clippy::disallowed_macros, reason = "a skipped test says so")]
+#[expect(clippy::disallowed_macros, reason = "reports skipped tests")]
 pub(super) fn skip(because: &dyn std::fmt::Display) {
     println!("skipped: {because}");
 }

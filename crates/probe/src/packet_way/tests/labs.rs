@@ -1,8 +1,8 @@
-//! The labs of these tests. Must not know what is looked for in them.
+//! Labs for the tests.
 
 use super::lab::Lab;
 
-/// `a` and `b` with a wire: 198.18.1.1 and 198.18.1.2.
+/// `a` and `b` with a veth pair: 198.18.1.1 and 198.18.1.2.
 pub(super) fn wire() -> Option<Lab> {
     let mut lab = Lab::new(&["a", "b"])?;
     lab.wire("a:eth0", "b:eth0");
@@ -10,7 +10,7 @@ pub(super) fn wire() -> Option<Lab> {
     Some(lab)
 }
 
-/// Two hypervisors with a wire, an overlay between their bridges, and a guest at each bridge: 198.18.64.1 and
+/// Two connected hypervisors with an overlay between their bridges and a guest on each bridge: 198.18.64.1 and
 /// 198.18.64.2.
 pub(super) fn overlay() -> Option<Lab> {
     let mut lab = Lab::new(&["g1", "hv1", "hv2", "g2"])?;
@@ -32,7 +32,7 @@ pub(super) fn overlay() -> Option<Lab> {
     Some(lab)
 }
 
-/// `pod`, `node` and `target` in a row; the node gives the pod's packets its own address, and any port. The target is
+/// `pod`, `node` and `target` in a row; the node masquerades the pod's packets with a random port. The target is
 /// 198.18.2.2.
 pub(super) fn gateway() -> Option<Lab> {
     let mut lab = Lab::new(&["pod", "node", "target"])?;
@@ -50,7 +50,7 @@ pub(super) fn gateway() -> Option<Lab> {
     Some(lab)
 }
 
-/// `a` and `b` with so many bridges in a row between them, all on the host `mid`: 198.18.1.1 and 198.18.1.2.
+/// `a` and `b` with `n` bridges in a row between them on host `mid`: 198.18.1.1 and 198.18.1.2.
 pub(super) fn bridges(n: usize) -> Option<Lab> {
     let mut lab = Lab::new(&["a", "mid", "b"])?;
     lab.wire("a:eth0", "mid:l0");

@@ -1,4 +1,4 @@
-//! The ends of a ping-pong: whole messages out and in. Must not know what they say.
+//! Sockets of a ping-pong that send and receive whole messages.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -8,7 +8,7 @@ use std::{
 
 use workload::Transport;
 
-/// How long anything may take.
+/// Timeout for everything.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A connected socket.
@@ -17,13 +17,13 @@ pub(super) enum Line {
     Tcp(TcpStream),
 }
 
-/// Where the server awaits its client.
-pub(super) enum Door {
+/// A listening server socket.
+pub(super) enum Listener {
     Udp(UdpSocket),
     Tcp(TcpListener),
 }
 
-impl Door {
+impl Listener {
     pub(super) fn open(transport: Transport, port: u16) -> Self {
         let here = (Ipv4Addr::UNSPECIFIED, port);
         match transport {
@@ -32,14 +32,14 @@ impl Door {
         }
     }
 
-    /// The next connection; of UDP the one that there is, whose first message stays to be received.
+    /// The next connection; for UDP the only one, whose first message remains queued.
     pub(super) fn next(&self) -> Line {
         match self {
             Self::Udp(socket) => {
                 let socket = socket.try_clone().expect("a descriptor");
                 socket.set_read_timeout(Some(PATIENCE)).expect("any socket");
-                let (_, peer) = socket.peek_from(&mut [0]).expect("the first message comes");
-                socket.connect(peer).expect("it came from there");
+                let (_, peer) = socket.peek_from(&mut [0]).expect("first message");
+                socket.connect(peer).expect("address of the peer");
                 Line::Udp(socket)
             }
             Self::Tcp(listener) => Line::tcp(listener.accept().expect("the client connects").0),
@@ -64,7 +64,7 @@ impl Line {
         Self::Tcp(stream)
     }
 
-    /// How long a receive may take; without it asks again and again instead of sleeping.
+    /// Sets the receive timeout; `None` polls instead of sleeping.
     pub(super) fn wait(&self, time: Option<Duration>) {
         let (time, spin) = (time.or(Some(PATIENCE)), time.is_none());
         match self {
@@ -77,11 +77,11 @@ impl Line {
     pub(super) fn send(&mut self, bytes: &[u8]) {
         match self {
             Self::Udp(socket) => assert_eq!(socket.send(bytes).expect("a route"), bytes.len()),
-            Self::Tcp(stream) => stream.write_all(bytes).expect("the peer is there"),
+            Self::Tcp(stream) => stream.write_all(bytes).expect("connected peer"),
         }
     }
 
-    /// Whether a whole message came in time.
+    /// Whether a whole message arrived in time.
     pub(super) fn receive(&mut self, bytes: &mut [u8], spin: bool) -> bool {
         let mut got = 0;
         while got < bytes.len() {
@@ -90,12 +90,12 @@ impl Line {
                 Self::Tcp(stream) => stream.read(&mut bytes[got..]),
             };
             match more {
-                Ok(0) => panic!("the peer has gone"),
+                Ok(0) => panic!("the peer closed the connection"),
                 Ok(more) => got += more,
                 Err(error) if error.kind() == ErrorKind::WouldBlock && spin => {}
-                // Whoever was stopped for a while and goes on is told so by a call with a time limit. See signal(7).
+                // A call with a timeout returns EINTR when a stopped process continues, see signal(7).
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // The second is the kernel's word about a datagram to a client that has gone meanwhile.
+                // ECONNREFUSED reports an earlier datagram to a client that has exited.
                 Err(error)
                     if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) =>
                 {

@@ -1,4 +1,4 @@
-//! Messages through real devices, and what the probe tells of their way.
+//! Tests with messages through real devices.
 
 mod delay;
 mod lab;
@@ -17,8 +17,8 @@ use crate::bpf::load_or_panic;
 use lab::{Lab, skip};
 use play::Play;
 
-/// `None`, with the reason printed, where programs cannot be loaded. A program that the kernel finds wrong is a
-/// failure with everything that it said.
+/// `None`, with a message, if programs cannot be loaded. A program that the verifier rejects fails the test with its
+/// log.
 fn probe_here() -> Option<LatencyBreakdownProbe> {
     let Some(loaded) = load_or_panic(OBJECT, &HOOKS) else {
         skip(&"eBPF programs cannot be loaded here");
@@ -27,35 +27,35 @@ fn probe_here() -> Option<LatencyBreakdownProbe> {
     Some(LatencyBreakdownProbe { loaded, following: None })
 }
 
-/// Plays while the probe follows.
+/// Exchanges messages while the probe follows them.
 fn follow(probe: &mut LatencyBreakdownProbe, lab: &Lab, ends: [&str; 2], play: &Play) -> MessagePath {
-    let seen = follow_all(probe, lab, ends, play);
-    assert_eq!(seen.overflowed, []);
-    seen.way.expect("a way was watched")
+    let results = follow_all(probe, lab, ends, play);
+    assert_eq!(results.overflowed, []);
+    results.way.expect("latency breakdown")
 }
 
 fn follow_all(probe: &mut LatencyBreakdownProbe, lab: &Lab, ends: [&str; 2], play: &Play) -> ProbeResults {
-    probe.start(&lab.watch(ends, play)).expect("it was loaded");
+    probe.start(&lab.watch(ends, play)).expect("loaded");
     let measured = play.run(lab, ends);
     probe.stop();
-    let seen = read(probe);
-    show(seen.way.as_ref().expect("a way was watched"), measured);
-    seen
+    let results = read(probe);
+    show(results.way.as_ref().expect("latency breakdown"), measured);
+    results
 }
 
 fn read(probe: &mut LatencyBreakdownProbe) -> ProbeResults {
-    let mut seen = ProbeResults::default();
-    probe.read(&mut seen).expect("maps can be read");
-    seen
+    let mut results = ProbeResults::default();
+    probe.read(&mut results).expect("readable maps");
+    results
 }
 
 /// `client-sends`, `queued a:eth0`, ...
 fn points(way: &MessagePath) -> Vec<String> {
     let first = way.steps.first().map(|step| &step.from);
-    first.into_iter().chain(way.steps.iter().map(|step| &step.to)).map(told).collect()
+    first.into_iter().chain(way.steps.iter().map(|step| &step.to)).map(point_name).collect()
 }
 
-fn told(point: &HopPoint) -> String {
+fn point_name(point: &HopPoint) -> String {
     let word = match point.event {
         HopEvent::ClientSends => "client-sends",
         HopEvent::Queued => "queued",
@@ -68,11 +68,11 @@ fn told(point: &HopPoint) -> String {
     point.device.as_ref().map_or_else(|| word.to_owned(), |device| format!("{word} {device}"))
 }
 
-#[expect(clippy::disallowed_macros, reason = "by this a failed test is understood")]
+#[expect(clippy::disallowed_macros, reason = "explains a failed test")]
 fn show(way: &MessagePath, measured: u64) {
     let at = |times: &LatencyHistogram, share| times.quantile(share).map_or(0, |time| time.0);
     let line = |times, what: &str| println!("{:>8} {:>8} ns  {what}", at(times, 0.5), at(times, 0.99));
-    way.steps.iter().for_each(|step| line(&step.times, &told(&step.to)));
+    way.steps.iter().for_each(|step| line(&step.times, &point_name(&step.to)));
     let sum = way.sum_of_medians().map_or(0, |sum| sum.0);
     let followed = format!("{} followed, {} strayed", way.followed, way.strayed);
     line(&way.whole, &format!("whole; sum of medians {sum}; measured {measured}; {followed}"));

@@ -1,4 +1,4 @@
-//! Messages that get lost, others that look alike, and ways that are not as usual.
+//! Lost messages, unrelated similar messages, and unusual routes.
 
 use std::{
     fs, thread,
@@ -17,18 +17,18 @@ use super::{
 const SERVER: [u8; 4] = [198, 18, 1, 2];
 
 #[test]
-fn a_message_that_is_lost_has_strayed() {
+fn lost_message_has_strayed() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
     let play = Play { messages: 101, every: 1, lose: Some(25), ..Play::new(Udp, 64, SERVER) };
     let way = follow(&mut probe, &lab, ["a", "b"], &play);
     assert_eq!(points(&way), WIRE);
     assert!(way.strayed >= 4, "{}", way.strayed);
-    // On a busy machine the answer to the last one may come too late.
+    // On a busy machine the last reply may come too late.
     assert!(way.followed + way.strayed >= 100, "{} and {}", way.followed, way.strayed);
 }
 
 #[test]
-fn a_look_at_an_empty_socket_is_no_answer() {
+fn empty_receive_is_not_a_reply() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
     for transport in [Udp, Tcp] {
         let play = Play { spin: true, ..Play::new(transport, 64, SERVER) };
@@ -37,13 +37,13 @@ fn a_look_at_an_empty_socket_is_no_answer() {
 }
 
 #[test]
-fn a_stream_to_the_same_port_is_not_followed() {
+fn ignores_stream_to_the_same_port() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
     check(&mut probe, &lab, ["a", "b"], &Play { beside: true, ..Play::new(Tcp, 64, SERVER) }, &WIRE);
 }
 
 #[test]
-fn two_probes_at_once_follow_their_own_messages_each() {
+fn concurrent_probes_follow_their_own_messages() {
     thread::scope(|scope| {
         for token in [1, 2] {
             scope.spawn(move || {
@@ -56,7 +56,7 @@ fn two_probes_at_once_follow_their_own_messages_each() {
 }
 
 #[test]
-fn a_process_is_an_end_with_what_it_starts_later() {
+fn children_of_a_process_belong_to_its_end() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
     let shell = |host| Shell::new(&lab, host, "sockperf");
     let Some((mut client, mut server)) = shell("a").zip(shell("b")) else { return };
@@ -65,19 +65,19 @@ fn a_process_is_an_end_with_what_it_starts_later() {
     for (subject, end) in watch.subjects.iter_mut().zip([&client, &server]) {
         (subject.namespaces, subject.pids) = (vec![], vec![end.pid()]);
     }
-    probe.start(&watch).expect("it was loaded");
+    probe.start(&watch).expect("loaded");
     server.start(&format!("sockperf server --ip 198.18.1.2 --port {}", play.port));
     await_socket(&lab, "b", play.port);
     client.start(&format!("sockperf ping-pong --ip 198.18.1.2 --port {} --msg-size 64 --time 1", play.port));
-    let said = client.said();
+    let output = client.output();
     probe.stop();
-    server.said();
-    let way = read(&mut probe).way.expect("it was watched");
-    assert!(way.followed > 10, "{way:?} sockperf said: {said}");
+    server.output();
+    let way = read(&mut probe).way.expect("was followed");
+    assert!(way.followed > 10, "{way:?} sockperf printed: {output}");
     assert_eq!(points(&way), WIRE);
 }
 
-/// Waits until somebody in a host has a UDP socket at a port.
+/// Waits until a UDP socket in a host is bound to the port.
 fn await_socket(lab: &Lab, host: &str, port: u16) {
     let port = format!(":{port:04X} ");
     let there = || lab.inside(host, || fs::read_to_string("/proc/thread-self/net/udp").expect("Linux"));
@@ -89,40 +89,40 @@ fn await_socket(lab: &Lab, host: &str, port: u16) {
 }
 
 #[test]
-fn a_device_that_nobody_told_keeps_the_kernels_name() {
+fn unknown_device_has_the_kernels_name() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
     let play = Play::new(Udp, 64, SERVER);
     let mut watch = lab.watch(["a", "b"], &play);
-    let devices = &mut watch.way.as_mut().expect("it is watched").devices;
+    let devices = &mut watch.way.as_mut().expect("is followed").devices;
     devices.retain(|device| device.name.starts_with("a:"));
-    probe.start(&watch).expect("it was loaded");
+    probe.start(&watch).expect("loaded");
     play.run(&lab, ["a", "b"]);
     probe.stop();
-    let way = read(&mut probe).way.expect("it was watched");
+    let way = read(&mut probe).way.expect("was followed");
     assert_eq!(points(&way)[2..4], ["transmitted a:eth0", "received ?:eth0"]);
     assert_eq!(way.steps[2].to.kind, None);
 }
 
 #[test]
-fn a_way_with_more_points_than_there_is_room_for_is_counted() {
+fn counts_routes_with_too_many_points() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::bridges(11)) else { return };
     let play = Play { messages: 40, every: 1, ..Play::new(Udp, 64, SERVER) };
     let seen = follow_all(&mut probe, &lab, ["a", "b"], &play);
-    let way = seen.way.expect("it was watched");
+    let way = seen.way.expect("was followed");
     assert_eq!((way.followed, way.strayed, way.steps.len()), (0, 40, 0));
-    // 12 wires and 11 bridges make 36 points each way, and the ends are 4 more.
+    // 12 veth pairs and 11 bridges have 36 points per direction; the ends have 4 more.
     assert_eq!(seen.overflowed, [Overflow { probe: ProbeKind::PacketWay, events: 40 * (2 * 36 + 4 - 64) }]);
 }
 
 #[test]
-fn nothing_is_followed_that_is_not_asked_for() {
+fn follows_only_requested_messages() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
     let play = Play { messages: 40, ..Play::new(Udp, 64, SERVER) };
     let mut watch = lab.watch(["a", "b"], &play);
-    watch.way.as_mut().expect("it is watched").message = units::Bytes(65);
-    probe.start(&watch).expect("it was loaded");
+    watch.way.as_mut().expect("is followed").message = units::Bytes(65);
+    probe.start(&watch).expect("loaded");
     play.run(&lab, ["a", "b"]);
-    let way = read(&mut probe).way.expect("it was watched");
+    let way = read(&mut probe).way.expect("was followed");
     assert_eq!((way.followed, way.strayed), (0, 0), "messages of another size");
     probe.start(&crate::observe::Watch::default()).expect("nothing to do");
     assert_eq!(read(&mut probe).way, None);

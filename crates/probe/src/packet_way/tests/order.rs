@@ -1,4 +1,4 @@
-//! The order of points on a way.
+//! Order of points on a route.
 
 use workload::Transport::{Tcp, Udp};
 
@@ -77,13 +77,13 @@ pub(super) fn check(
     let way = follow(probe, lab, ends, play);
     assert_eq!(points(&way), expected);
     assert_eq!((way.every, way.followed + way.strayed), (play.every, u64::from(play.messages / play.every)));
-    assert!(way.followed > 9 * way.strayed, "{} took the way, {} did not", way.followed, way.strayed);
+    assert!(way.followed > 9 * way.strayed, "{} took the route, {} did not", way.followed, way.strayed);
     assert_eq!(way.whole.count(), way.followed);
     assert!(way.steps.iter().all(|step| step.times.count() == way.followed));
 }
 
 #[test]
-fn messages_of_any_size_pass_both_ends_of_a_wire_in_order() {
+fn messages_of_any_size_pass_a_veth_pair_in_order() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
     for transport in [Udp, Tcp] {
         for length in [1, 4, 9, 64, 1400, 4000, 40_000] {
@@ -93,7 +93,7 @@ fn messages_of_any_size_pass_both_ends_of_a_wire_in_order() {
 }
 
 #[test]
-fn a_message_is_seen_inside_the_tunnel_too() {
+fn follows_message_inside_a_tunnel() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::overlay()) else { return };
     for transport in [Udp, Tcp] {
         for length in [64, 10_000] {
@@ -103,7 +103,7 @@ fn a_message_is_seen_inside_the_tunnel_too() {
 }
 
 #[test]
-fn a_message_is_known_again_behind_a_gateway_that_changes_its_source() {
+fn follows_message_through_source_nat() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::gateway()) else { return };
     for transport in [Udp, Tcp] {
         check(&mut probe, &lab, ["pod", "target"], &Play::new(transport, 64, [198, 18, 2, 2]), &GATEWAY);

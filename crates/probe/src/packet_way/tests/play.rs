@@ -1,4 +1,4 @@
-//! Messages there and back through a lab. Must not know what watches them.
+//! Exchanges messages through a lab.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -14,38 +14,37 @@ use workload::Transport;
 
 use super::{
     lab::Lab,
-    line::{Door, Line, PATIENCE},
+    line::{Line, Listener, PATIENCE},
 };
 
-/// Where the first server listens.
+/// Port of the first server.
 const PORT: u16 = 7000;
-/// How long a message is awaited that may be lost.
+/// Timeout for messages that may be lost.
 const OVERDUE: Duration = Duration::from_millis(250);
 
-/// Messages to send, one by one.
+/// A series of messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Play {
     pub(super) transport: Transport,
     pub(super) length: usize,
     pub(super) server: Ipv4Addr,
-    /// Its port.
     pub(super) port: u16,
     pub(super) messages: u32,
-    /// Follow every so many-th.
+    /// Follow one of this many.
     pub(super) every: u32,
-    /// What tells these messages from those of others.
+    /// Identifies these messages.
     pub(super) token: u64,
-    /// Every so many-th is not returned.
+    /// The server drops one of this many.
     pub(super) lose: Option<u32>,
-    /// The client asks again and again for the answer instead of sleeping.
+    /// The client polls for the reply instead of sleeping.
     pub(super) spin: bool,
-    /// A stream beside them, from the same process to the same port (TCP only).
+    /// An additional stream from the same process to the same port (TCP only).
     pub(super) beside: bool,
 }
 
 impl Play {
-    /// A thousand messages, every fourth of them followed. Each to a port of its own: messages that are too short to
-    /// say whose they are, of tests that run at once, would be taken for one another.
+    /// A thousand messages, of which every fourth is followed. Each instance has its own port, because short messages
+    /// have no token and would be confused between concurrent tests.
     pub(super) fn new(transport: Transport, length: usize, server: [u8; 4]) -> Self {
         static NEXT: AtomicU16 = AtomicU16::new(PORT);
         Self {
@@ -62,8 +61,8 @@ impl Play {
         }
     }
 
-    /// Sends them from the first end to the second, both on one CPU, so that nobody waits for another one to wake.
-    /// The median of the round trips in nanoseconds, as the client's clock has it.
+    /// Exchanges the messages with both ends on one CPU, which avoids wake-ups of another CPU. Returns the median
+    /// round trip in nanoseconds by the client's clock.
     pub(super) fn run(&self, lab: &Lab, ends: [&str; 2]) -> u64 {
         let cpu = if self.spin { [0, 1] } else { [0, 0] };
         thread::scope(|scope| {
@@ -71,9 +70,9 @@ impl Play {
             let server = scope.spawn(move || {
                 lab.inside(ends[1], || {
                     pin(cpu[1]);
-                    let door = Door::open(self.transport, self.port);
+                    let listener = Listener::open(self.transport, self.port);
                     ready.send(()).expect("the client waits");
-                    self.serve(&door);
+                    self.serve(&listener);
                 });
             });
             is_ready.recv_timeout(PATIENCE).expect("the server listens");
@@ -86,12 +85,12 @@ impl Play {
         })
     }
 
-    fn serve(&self, door: &Door) {
-        let mut line = door.next();
+    fn serve(&self, listener: &Listener) {
+        let mut line = listener.next();
         line.wait(Some(PATIENCE));
         thread::scope(|scope| {
             if self.beside {
-                let mut stream = door.next();
+                let mut stream = listener.next();
                 scope.spawn(move || {
                     let mut bytes = vec![0; 1 << 16];
                     while stream.receive(&mut bytes[..1], false) && bytes[0] > 0 {
@@ -102,7 +101,7 @@ impl Play {
             let mut bytes = vec![0; self.length];
             for number in 1..=self.messages {
                 if !line.receive(&mut bytes, false) {
-                    assert!(self.lose.is_some(), "message {number} did not come");
+                    assert!(self.lose.is_some(), "message {number} did not arrive");
                     break;
                 }
                 if self.lose.is_none_or(|every| number % every > 0) {
@@ -142,7 +141,7 @@ impl Play {
             let (sent, message) = (Instant::now(), bytes.clone());
             line.send(&bytes);
             while line.receive(&mut bytes, self.spin) {
-                // An answer that was given up may still come.
+                // A reply after its timeout may still arrive.
                 if bytes == message {
                     times.push(sent.elapsed().as_nanos() as u64);
                     break;
@@ -163,6 +162,6 @@ impl Play {
 }
 
 fn pin(cpu: u32) {
-    // A machine may have one CPU only.
+    // The machine may have only one CPU.
     let _ = sys::affinity::pin_thread(&[cpu]);
 }
