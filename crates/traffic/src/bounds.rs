@@ -1,4 +1,4 @@
-//! How much one client may take of a server, looked at a few times a second. Time is handed in.
+//! Limits on what one client may use of a server, checked a few times per second. Callers pass the time.
 
 use std::collections::BTreeSet;
 
@@ -11,36 +11,36 @@ use crate::{
     stop::Stop,
 };
 
-/// Whole messages that have to come within the time for which a client may be idle: one now and then keeps no place.
+/// Messages required per idle timeout, so that an occasional message does not occupy a place.
 const LEAST: u64 = 3;
-/// A rate is compared with at least this long a time.
+/// Minimum time over which a rate is computed, in nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
-/// What a server grants a client.
+/// Limits for a client.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    /// For how long fewer than three whole messages may come.
+    /// Time in which at least three whole messages must arrive.
     pub idle: Nanos,
-    /// How long it is served at all; `None` is without end.
+    /// Maximum duration; `None` is unlimited.
     pub duration: Option<Nanos>,
-    /// The bytes of its messages, all together.
+    /// Total bytes of messages.
     pub bytes: Option<Bytes>,
-    /// The rate of its messages, over a second or more.
+    /// Rate of messages, over a second or more.
     pub rate: Option<BitRate>,
 }
 
-/// Why a client was no longer served.
+/// Why serving a client ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndReason {
     /// It closed the connection.
     Left,
-    /// It said nothing more; over UDP that is how a client ends.
+    /// It fell silent; over UDP that is the normal end.
     Silent,
-    /// It took more than it was granted, of this.
+    /// It exceeded this limit.
     Limit(&'static str),
 }
 
-/// Looks whether a client is within its bounds.
+/// Checks a client against its limits.
 #[derive(Debug)]
 pub struct Guard<'a> {
     bounds: Bounds,
@@ -49,7 +49,7 @@ pub struct Guard<'a> {
     wake: u64,
     heard: (u64, u64),
     second: (u64, u64),
-    /// When its last message was seen, and how many there were.
+    /// Time of the last message seen, and number of messages.
     last: (u64, u64),
     cpus: BTreeSet<u32>,
 }
@@ -60,10 +60,11 @@ impl<'a> Guard<'a> {
         Self { bounds, stop, begun: now, wake: now, heard, second, last, cpus: BTreeSet::new() }
     }
 
-    /// Whether the client has come to its end; it costs two comparisons most of the time.
+    /// Returns why the client has ended, if so. Usually costs two comparisons.
     ///
     /// # Errors
-    /// When the server is asked to stop.
+    ///
+    /// If the server was asked to stop.
     #[inline]
     pub fn look(&mut self, counts: Counts, now: u64) -> Result<Option<EndReason>> {
         if counts.received != self.last.1 {
@@ -80,12 +81,12 @@ impl<'a> Guard<'a> {
         Ok(self.judge(counts, now))
     }
 
-    /// From its begin to its last message.
+    /// From the start to the last message.
     pub const fn active(&self) -> Nanos {
         Nanos(self.last.0 - self.begun)
     }
 
-    /// The CPUs that the thread was seen on.
+    /// CPUs that the thread ran on.
     pub fn ran_on(&self) -> Vec<u32> {
         self.cpus.iter().copied().collect()
     }
@@ -121,7 +122,7 @@ mod tests {
 
     const FREE: Bounds = Bounds { idle: Nanos::from_secs(30), duration: None, bytes: None, rate: None };
 
-    /// So many messages of 100 bytes a second, looked at ten times a second: when and how it ends.
+    /// `per_second` messages of 100 bytes per second, checked ten times per second; expects this end.
     fn check(bounds: Bounds, per_second: u64, expected: Option<(u64, EndReason)>) {
         let stop = Stop::new();
         let mut guard = Guard::new(bounds, &stop, 1_000);
@@ -129,7 +130,7 @@ mod tests {
         for tenth in 1..=1000 {
             let received = per_second * tenth / 10;
             let counts = Counts { received, answered: 0, bytes: received * 100 };
-            let found = guard.look(counts, 1_000 + tenth * SECOND / 10).expect("nobody asked to stop");
+            let found = guard.look(counts, 1_000 + tenth * SECOND / 10).expect("not stopped");
             if let (None, Some(found)) = (ended, found) {
                 ended = Some((tenth, found));
             }
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn each_bound_ends_a_client_that_passes_it_and_no_other() {
+    fn each_limit_ends_only_clients_that_exceed_it() {
         check(FREE, 10, None);
         check(FREE, 0, Some((300, EndReason::Silent)));
         let impatient = Bounds { idle: Nanos::from_secs(2), ..FREE };
@@ -148,18 +149,18 @@ mod tests {
         check(Bounds { bytes: Some(Bytes(2_000)), ..FREE }, 10, Some((21, EndReason::Limit("bytes"))));
         let four_seconds = Some(Nanos::from_secs(4));
         check(Bounds { duration: four_seconds, ..FREE }, 10, Some((40, EndReason::Limit("duration"))));
-        // 10 messages of 100 bytes a second are 8,000 bit/s.
+        // 10 messages of 100 bytes per second are 8,000 bit/s.
         check(Bounds { rate: Some(BitRate(8_000.0)), ..FREE }, 10, None);
         check(Bounds { rate: Some(BitRate(7_999.0)), ..FREE }, 10, Some((10, EndReason::Limit("rate"))));
     }
 
     #[test]
-    fn a_stop_is_obeyed_at_the_next_look() {
+    fn stops_at_the_next_check() {
         let stop = Stop::new();
         let mut guard = Guard::new(FREE, &stop, 0);
         assert!(matches!(guard.look(Counts::default(), 0), Ok(None)));
         stop.ask();
-        assert!(matches!(guard.look(Counts::default(), 49_999_999), Ok(None)), "not yet due");
+        assert!(matches!(guard.look(Counts::default(), 49_999_999), Ok(None)), "not due yet");
         assert!(guard.look(Counts::default(), 50_000_000).expect_err("due").is_stopped());
     }
 }

@@ -1,36 +1,35 @@
-//! What the engine's own steps cost on this machine: a look at the clock, a system call, a wake-up.
+//! Cost of basic operations on this machine: reading the clock, a system call, a wake-up.
 //!
-//! Medians of a bounded number of samples, taken on the calling thread in less than 30 ms unless the machine
-//! keeps it waiting. It does not know who compares them with what.
+//! Medians of a bounded number of samples, taken on the calling thread, usually in less than 30 ms.
 
 use std::hint::black_box;
 
 use samples::Calibration;
 use sys::clock::{monotonic, set_timer_slack, sleep_until};
 
-/// How often each cost is sampled,
+/// Samples per cost.
 const SAMPLES: usize = 51;
-/// unless that takes longer than this: ns.
+/// Time limit in nanoseconds, after which fewer samples are used.
 const ENOUGH: u64 = 9_000_000;
-/// Looks at the clock, and system calls, that are timed together.
+/// Clock readings or system calls per timed batch.
 const TOGETHER: u32 = 64;
-/// How long a sleep is asked for: ns.
+/// Requested sleep in nanoseconds.
 const SLEEP: u64 = 100_000;
 
-/// Measures now.
+/// Runs the measurement.
 #[must_use]
 pub fn calibrate() -> Calibration {
     Calibration {
         clock_ns: median(|| each(monotonic)),
-        // No system call does less; neither the kernel nor the C library remembers its answer.
+        // The cheapest system call; neither the kernel nor libc caches it.
         syscall_ns: median(|| each(std::process::id)),
         wake_ns: wake(),
     }
 }
 
-/// As a pacing thread is woken: with the least slack that the kernel offers.
+/// Like a pacing thread, with minimal timer slack.
 fn wake() -> f64 {
-    // Where that is refused, a wake-up is as late as it is for everybody here.
+    // If that is refused, wake-ups are as late as for other processes.
     let tight = set_timer_slack(1).is_ok();
     let late = median(|| {
         let deadline = monotonic() + SLEEP;
@@ -38,7 +37,7 @@ fn wake() -> f64 {
         monotonic().saturating_sub(deadline) as f64
     });
     if tight {
-        // What was allowed just now is allowed again.
+        // Was permitted above.
         let _ = set_timer_slack(0);
     }
     late
@@ -67,8 +66,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cost_is_known_and_its_work_is_bounded() {
-        // What the hypervisor takes from a thread that runs counts as its time.
+    fn measures_all_costs_in_bounded_time() {
+        // Steal time counts as time of the running thread.
         plumb_tests::in_one_of_five(costs_are_known);
     }
 
@@ -82,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_median_is_one_of_the_samples_and_slow_ones_are_few() {
+    fn median_is_a_sample_and_ignores_slow_ones() {
         let mut next = std::cell::Cell::new(0_u32);
         let counted = median(|| f64::from(next.replace(next.get() + 1)));
         assert_eq!((counted, *next.get_mut()), (25.0, 51));

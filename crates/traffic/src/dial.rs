@@ -1,4 +1,4 @@
-//! Connecting over TCP: from a given address, with given settings, told at once who connects.
+//! TCP connections from a given address with given socket settings, with a handshake.
 
 use std::{
     io::{self, Read, Write},
@@ -20,30 +20,30 @@ use crate::{
     stop::Stop,
 };
 
-/// How long a connection may take to stand, and then the server to let it go.
+/// Timeout for establishing a connection, and then for the server's start signal.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
-/// How long an earlier connection from the same port may keep a new one from being made.
+/// How long an earlier connection from the same port may delay a new one.
 const LINGERING: Nanos = Nanos::from_secs(3);
-/// How often it is tried again.
+/// Interval between attempts.
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// Where from, where to, how.
+/// Parameters of a connection.
 pub struct Dial<'a> {
     pub bind: IpAddr,
     pub server: SocketAddr,
     pub settings: &'a SocketSettings,
-    /// Its number among all connections of the load, which a fixed source port counts on from.
+    /// Index of the connection in the load, added to a fixed source port.
     pub number: u32,
 }
 
 impl Dial<'_> {
-    /// Connects and sends the handshake. The socket's waits are limited to [`TICK`].
+    /// Connects and sends the handshake. Socket waits are limited to [`TICK`].
     pub(crate) fn connect(&self, handshake: Handshake, stop: &Stop) -> Result<TcpStream> {
         let mut stream = self.connect_plain(stop)?;
         match stream.write_all(&handshake.encode()) {
             Ok(()) => Ok(stream),
-            // A server that refuses at once may have said why.
+            // A server that rejects immediately may have sent its reason.
             Err(error) => {
                 Err(refusal(&stream, &format!("a connection to {}", self.server)).unwrap_or_else(|| {
                     Error::socket("send the handshake to", || self.server.to_string())(error)
@@ -52,7 +52,7 @@ impl Dial<'_> {
         }
     }
 
-    /// Connects and says nothing, for other protocols. The socket's waits are limited to [`TICK`].
+    /// Connects without a handshake, for other protocols. Socket waits are limited to [`TICK`].
     pub fn connect_plain(&self, stop: &Stop) -> Result<TcpStream> {
         let socket = Socket::new(domain(self.server), Type::STREAM, Some(Protocol::TCP))
             .map_err(Error::socket("open a socket to", || self.server.to_string()))?;
@@ -71,13 +71,13 @@ impl Dial<'_> {
         between(self.server, self.bind)
     }
 
-    /// Whether an earlier connection between the same addresses and ports stands in TIME-WAIT (EADDRNOTAVAIL). The
-    /// kernel lets it be taken over a second after its last packet at the latest, where tcp_tw_reuse is on.
+    /// Whether an earlier connection with the same addresses and ports is in TIME-WAIT (EADDRNOTAVAIL). With
+    /// tcp_tw_reuse the kernel allows its reuse one second after its last packet.
     fn is_lingering(&self, error: &io::Error) -> bool {
         self.settings.source_port.is_some() && error.kind() == io::ErrorKind::AddrNotAvailable
     }
 
-    /// A connect that its send timeout ended goes on in the kernel, and is awaited by calling it again.
+    /// A connect interrupted by its send timeout continues in the kernel; calling it again waits for it.
     fn reach(&self, socket: &Socket, stop: &Stop) -> Result<()> {
         let begun = monotonic();
         loop {
@@ -105,17 +105,17 @@ impl Dial<'_> {
     }
 }
 
-/// The server, and the address that is connected from where one was chosen.
+/// The server, and the source address if one was chosen.
 pub(crate) fn between(server: SocketAddr, bind: IpAddr) -> String {
     if bind.is_unspecified() { server.to_string() } else { format!("{server} from {bind}") }
 }
 
-/// What was chosen of an address to connect from.
+/// The chosen part of a source address.
 pub fn chosen(from: SocketAddr) -> String {
     if from.port() == 0 { from.ip().to_string() } else { from.to_string() }
 }
 
-/// Awaits the server's word that every connection stands.
+/// Waits for the server's start signal.
 pub(crate) fn await_go(mut socket: &TcpStream, name: &str, check: impl Fn() -> Result<()>) -> Result<()> {
     let begun = monotonic();
     let mut byte = [0];
@@ -131,29 +131,29 @@ pub(crate) fn await_go(mut socket: &TcpStream, name: &str, check: impl Fn() -> R
             Err(error) => return Err(Error::socket("start", || name)(error)),
         }
         if monotonic() - begun > PATIENCE.0 {
-            let missing = "the server's word to start".into();
+            let missing = "the server's start signal".into();
             return Err(Error::Silent { object: name.into(), missing, waited: PATIENCE });
         }
     }
 }
 
-/// Why the server refuses, of which the first byte has been read.
+/// Reads the server's reason for refusing after its first byte.
 fn refused(socket: &TcpStream, first: u8, name: &str) -> Error {
     let mut word = vec![first];
-    // As much as has come: it is sent at once, and the connection is then closed.
+    // Reads what is available: it is sent in one piece, then the connection is closed.
     let _ = socket.take(refused::LONGEST as u64 - 1).read_to_end(&mut word);
     let because = RefusalCode::decode(&word).unwrap_or(RefusalCode::Kind);
     Error::Refused { object: name.to_owned(), because }
 }
 
-/// Why the server refuses, if it has said so.
+/// Reads the server's reason for refusing, if it sent one.
 fn refusal(mut socket: &TcpStream, name: &str) -> Option<Error> {
     let mut byte = [0];
     let said = socket.read(&mut byte).is_ok_and(|read| read == 1);
     said.then(|| refused(socket, byte[0], name))
 }
 
-/// Whether the server still stands by its word to begin; looks without waiting.
+/// Checks, without waiting, that the server has not ended the load.
 pub(crate) fn check_stands(control: &TcpStream, name: &str) -> Result<()> {
     let mut word = [0; refused::LONGEST];
     let because = match sys::socket::recv_nonblocking(control, &mut word) {
@@ -164,19 +164,19 @@ pub(crate) fn check_stands(control: &TcpStream, name: &str) -> Result<()> {
     Err(Error::Ended { object: name.to_owned(), because })
 }
 
-/// Tells a client why it is not, or no longer, served.
+/// Informs a client why it is not, or no longer, served.
 pub fn refuse(mut socket: &TcpStream, because: RefusalCode) {
-    // Gone: it does not matter any more.
+    // The client is gone.
     let _ = socket.write_all(&because.encode());
 }
 
-/// Lets the client begin.
+/// Sends the start signal.
 pub fn give_go(mut socket: &TcpStream, name: &str) -> Result<()> {
     socket.write_all(&[GO]).map_err(Error::socket("start", || name))
 }
 
-/// Whether a connect goes on in the kernel.
+/// Whether a connect is in progress.
 pub fn is_under_way(error: &io::Error) -> bool {
-    // EINPROGRESS and EALREADY; the standard library names only the first, and that not yet in stable.
+    // EINPROGRESS and EALREADY, which stable std does not name.
     is_wait(error) || matches!(error.raw_os_error(), Some(115 | 114))
 }

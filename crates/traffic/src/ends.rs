@@ -1,4 +1,4 @@
-//! Either end of any load: which kind it is is decided here and nowhere else.
+//! Either end of any load; dispatches by kind.
 
 mod first_touch;
 
@@ -15,7 +15,7 @@ use crate::{
     stream,
 };
 
-/// A server of one load, listening.
+/// A listening server of one load.
 #[derive(Debug)]
 pub struct Server(Kind);
 
@@ -27,10 +27,11 @@ enum Kind {
 }
 
 impl Server {
-    /// Listens on a port of the kernel's choice.
+    /// Listens on a port chosen by the kernel.
     ///
     /// # Errors
-    /// When a setting is invalid, the address is not this machine's, or the kernel lacks what was asked.
+    ///
+    /// If a setting is invalid or unsupported, or the address is not local.
     pub fn open(spec: &ServerSpec<WorkloadSettings>) -> Result<Self> {
         Ok(Self(match &spec.load {
             WorkloadSettings::Stream(load) => Kind::Stream(stream::Server::open(spec.with(load.clone()))?),
@@ -44,7 +45,7 @@ impl Server {
         }))
     }
 
-    /// Where clients connect.
+    /// Port of the server.
     #[must_use]
     pub const fn port(&self) -> u16 {
         match &self.0 {
@@ -54,10 +55,11 @@ impl Server {
         }
     }
 
-    /// Awaits the client, and runs to the end of the load.
+    /// Waits for the client and runs the load.
     ///
     /// # Errors
-    /// When the client does not come, connections fail, or neither move nor end.
+    ///
+    /// If the client does not connect, or connections fail or stall.
     pub fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
         match self.0 {
             Kind::Stream(server) => server.run(stop, observer).map(Outcome::of_any_kind),
@@ -72,10 +74,11 @@ fn no_server(load: &WorkloadSettings) -> Error {
     Error::Setting { setting: "the load of a server", value, allowed: "one with two ends" }
 }
 
-/// Runs the client's end of a load.
+/// Runs the client side of a load.
 ///
 /// # Errors
-/// When a setting is invalid, the server cannot be reached, or a connection fails or stalls.
+///
+/// If a setting is invalid, the server cannot be reached, or a connection fails or stalls.
 pub fn run_client(
     spec: &ClientSpec<WorkloadSettings>,
     stop: &Stop,
@@ -94,10 +97,14 @@ pub fn run_client(
         WorkloadSettings::FirstTouch(load) => {
             first_touch::run(&spec.with(load.clone()), stop, observer).map(Outcome::of_any_kind)
         }
-        // From outside, by whoever runs the machine.
+        // Run from outside, by the process that runs the VM.
         WorkloadSettings::Balloon(_) => {
             let value = spec.load.kind().in_words().join(", ");
-            Err(Error::Setting { setting: "the load of a client", value, allowed: "one of its own host" })
+            Err(Error::Setting {
+                setting: "the load of a client",
+                value,
+                allowed: "one that runs inside its host",
+            })
         }
     }
 }

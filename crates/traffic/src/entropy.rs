@@ -1,11 +1,11 @@
-//! Bytes that nobody can foresee, from the kernel: by its call, as a server that gave up its rights opens no file.
+//! Random bytes from the kernel's system call, which needs no file access.
 
-/// Fills a slice with them.
+/// Fills a slice with random bytes.
 pub fn random_bytes(bytes: &mut [u8]) {
-    getrandom::fill(bytes).expect("a process without random bytes cannot keep a secret");
+    getrandom::fill(bytes).expect("without random bytes a process cannot keep a secret");
 }
 
-/// A token that nobody else has, so that connections of several clients are told apart; never zero.
+/// A random token that identifies a client's connections; never zero.
 #[must_use]
 pub fn random_token() -> u64 {
     let mut bytes = [0; 8];

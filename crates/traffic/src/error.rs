@@ -1,4 +1,4 @@
-//! What can go wrong with a load: which operation, on which connection, why.
+//! Errors of a load: operation, connection, reason.
 
 use std::io;
 
@@ -7,107 +7,109 @@ use units::{Bytes, Nanos};
 
 use crate::refused::RefusalCode;
 
-/// The result of everything here that can fail.
+/// Result of fallible operations in this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a load has no numbers.
+/// Why a load failed.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The kernel refused an option, a placement or an address.
+    /// The kernel rejected an option, a placement or an address.
     #[error(transparent)]
     System(#[from] sys::Error),
-    /// A socket failed.
+    /// Socket error.
     #[error("cannot {operation} {object}: {source}")]
     Socket {
-        /// What was tried.
+        /// Operation.
         operation: &'static str,
-        /// On which connection or address.
+        /// Connection or address.
         object: String,
-        /// The kernel's reason.
+        /// Error of the kernel.
         source: io::Error,
     },
-    /// Something that the peer owed did not come in time.
-    #[error("{object}: waited {waited} for {missing}; is the other end alive and the path up?")]
+    /// Timeout.
+    #[error(
+        "{object}: no reply within {waited} while waiting for {missing}; check that the other end is running and that the path is up"
+    )]
     Silent {
-        /// The connection or address.
+        /// Connection or address.
         object: String,
-        /// What did not come.
+        /// What was expected.
         missing: String,
-        /// For how long.
+        /// Time waited.
         waited: Nanos,
     },
-    /// A connection ended before it had carried what was asked.
+    /// A connection ended before it had transferred everything.
     #[error("{object} was closed by the other end after {got} of {asked}")]
     CutShort {
-        /// The connection.
+        /// Connection.
         object: String,
-        /// What it carried, or for how long.
+        /// Amount or duration transferred.
         got: String,
-        /// What it should have.
+        /// Requested amount or duration.
         asked: String,
     },
-    /// The other end goes on sending after all that was asked.
+    /// The other end sends more than requested.
     #[error(
-        "{object} does not end: {got} have come, and the end is overdue; is the other end of the same version?"
+        "{object} does not end: {got} received, and the end is overdue; check that the other end has the same version"
     )]
     Endless {
-        /// The connection.
+        /// Connection.
         object: String,
-        /// What has come.
+        /// Bytes received.
         got: Bytes,
     },
-    /// A server would not begin.
+    /// The server refused to start.
     #[error("the server refuses {object}: {because}")]
     Refused {
-        /// What was asked of it.
+        /// Requested connection or exchange.
         object: String,
-        /// Why.
+        /// Reason.
         because: RefusalCode,
     },
-    /// A server that was willing at first ended it.
-    #[error("the server ended {object} ahead of time: {because}")]
+    /// The server ended it early.
+    #[error("the server ended {object} early: {because}")]
     Ended {
-        /// The connection or exchange.
+        /// Connection or exchange.
         object: String,
-        /// Why.
+        /// Reason.
         because: RefusalCode,
     },
-    /// A client of a standing server ended what it had begun, before its time.
+    /// A client of a standalone server ended early.
     #[error("ended by the client")]
     Left,
-    /// A setting is invalid.
-    #[error("{setting} cannot be {value}: choose {allowed}")]
+    /// Invalid setting.
+    #[error("{setting} cannot be {value}; use {allowed}")]
     Setting {
         setting: &'static str,
         value: String,
-        /// What it may be.
+        /// Allowed values.
         allowed: &'static str,
     },
-    /// The control connection of an iperf3 test ended before the test did.
+    /// The control connection of an iperf3 test failed.
     #[error(transparent)]
     Iperf3(#[from] codecs::iperf3::Failure),
-    /// A client of a standing server took more than it may.
-    #[error("ended by this server's limit of {0}")]
+    /// A client of a standalone server exceeded a limit.
+    #[error("ended by this server's limit on {0}")]
     Limit(&'static str),
-    /// A process that a standing server needs, and cannot start again without the rights that it gave up.
+    /// A helper process of a standalone server ended, and the server no longer has the rights to restart it.
     #[error("{0} has ended; start the server again")]
     HelperEnded(&'static str),
-    /// It was asked to stop.
+    /// Stopped on request.
     #[error("stopped before its end")]
     Stopped,
-    /// A defect of this program.
+    /// A defect.
     #[error("the traffic thread of {thread} panicked; please report this")]
     Panicked { thread: String },
 }
 
 impl Error {
-    /// Whether the kernel lacks what was asked, so that it would never be met here.
+    /// Whether the kernel does not support a setting, so that repeating is pointless.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         matches!(self, Self::System(error) if error.is_unsupported())
     }
 
-    /// Whether another socket has the port.
+    /// Whether the port is in use.
     #[must_use]
     pub fn is_taken(&self) -> bool {
         match self {
@@ -119,19 +121,19 @@ impl Error {
         }
     }
 
-    /// Whether it only says that it was asked to stop.
+    /// Whether it was stopped on request.
     #[must_use]
     pub const fn is_stopped(&self) -> bool {
         matches!(self, Self::Stopped)
     }
 
-    /// Whether the other end broke the connection off.
+    /// Whether the other end reset the connection.
     #[must_use]
     pub fn is_reset(&self) -> bool {
         matches!(self, Self::Socket { source, .. } if source.kind() == io::ErrorKind::ConnectionReset)
     }
 
-    /// Adds operation and object to what the kernel said; for `map_err`.
+    /// Adds operation and object to an error of the kernel; for `map_err`.
     pub fn socket<O: Into<String>>(
         operation: &'static str,
         object: impl FnOnce() -> O,

@@ -1,6 +1,5 @@
-//! Accepting the connections of one trial: each shows in time that it knows the token, or is closed.
-//!
-//! A stranger, a slow peer or a duplicate is never counted and holds up nobody.
+//! Accepts the connections of one trial. Each must send a valid handshake in time or is closed; unknown, slow and
+//! duplicate peers neither count nor delay others.
 
 use std::{
     collections::BTreeMap,
@@ -22,24 +21,23 @@ use crate::{
     stop::Stop,
 };
 
-/// How long a connection may take to say who it is.
+/// Timeout for a handshake.
 const HANDSHAKE: Nanos = Nanos::from_secs(2);
-/// How long no further connection of the trial may come while some are missing.
+/// Timeout for the next connection while some are missing.
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// How long a server waits for its client, which whoever runs both may first have probes loaded for. If the client fails,
-/// the server is stopped.
+/// Timeout for the client, which may first load probes. If the client fails, the server is stopped.
 pub(crate) const FIRST: Nanos = Nanos::from_secs(60);
-/// How often new connections are looked for.
+/// Polling interval for new connections.
 const GLANCE: Duration = Duration::from_millis(1);
-/// Connections that may be undecided at once; further ones wait in the kernel.
+/// Limit on connections with incomplete handshake; others wait in the kernel.
 const UNDECIDED: usize = 256;
-/// Connections that may wait in the kernel.
+/// Listen backlog.
 const BACKLOG: i32 = 1024;
 
-/// The connections of a trial by what they are for and their number.
+/// Connections of a trial by purpose and number.
 pub(crate) type TrialConnections = BTreeMap<(Purpose, u32), TcpStream>;
 
-/// Listens on the port that is asked for, or one of the kernel's choice; what it accepts has its settings.
+/// Listens on the requested port or one chosen by the kernel; accepted sockets inherit the settings.
 pub(crate) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<TcpListener> {
     let address = SocketAddr::new(bind, settings.server_port.unwrap_or(0));
     let object = || format!("{address} for TCP");
@@ -47,7 +45,7 @@ pub(crate) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<TcpListe
         .map_err(Error::socket("open a socket on", object))?;
     apply(&socket, settings, true)?;
     if address.port() != 0 {
-        // Connections of an earlier trial may linger on it.
+        // Connections of an earlier trial may be in TIME-WAIT.
         sys::socket::set_reuse_address(&socket, true)?;
     }
     socket.bind(&address.into()).map_err(Error::socket("bind", object))?;
@@ -56,12 +54,12 @@ pub(crate) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<TcpListe
     Ok(socket.into())
 }
 
-/// The port that a socket was given.
+/// Local port of a socket.
 pub(crate) fn port(address: io::Result<SocketAddr>) -> Result<u16> {
     address.map(|address| address.port()).map_err(Error::socket("read the address of", || "a server"))
 }
 
-/// Waits until every connection of `expected` has come. They block again.
+/// Waits for all `expected` connections, which are blocking again afterwards.
 pub(crate) fn gather(
     listener: &TcpListener,
     token: u64,
@@ -101,7 +99,7 @@ pub(crate) fn gather(
     Ok(gathered)
 }
 
-/// How long a server waits for the next of a trial's connections or flows.
+/// Timeout for the next connection or flow of a trial.
 pub(crate) fn patience(is_first: bool) -> Nanos {
     if is_first { FIRST } else { PATIENCE }
 }
@@ -113,7 +111,7 @@ fn missing(
     waited: Nanos,
 ) -> Error {
     let object = listener.local_addr().map_or_else(|_| "the server".into(), |address| address.to_string());
-    let missing = format!("connections: {} of {} came", gathered.len(), expected.len());
+    let missing = format!("connections: {} of {} established", gathered.len(), expected.len());
     Error::Silent { object, missing, waited }
 }
 
@@ -122,7 +120,7 @@ fn accept(listener: &TcpListener, undecided: &mut Vec<PartialHandshake>) -> Resu
         match listener.accept() {
             Ok((socket, _)) => undecided.extend(PartialHandshake::new(socket)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-            // The peer was gone before it was accepted (accept(2)).
+            // The peer was gone before accept (accept(2)).
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted) => {}
             Err(error) => {
@@ -133,7 +131,7 @@ fn accept(listener: &TcpListener, undecided: &mut Vec<PartialHandshake>) -> Resu
     Ok(())
 }
 
-/// A connection that has not yet said all of its handshake.
+/// A connection with incomplete handshake.
 struct PartialHandshake {
     socket: TcpStream,
     since: u64,

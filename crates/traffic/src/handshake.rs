@@ -1,42 +1,41 @@
-//! The 32 bytes with which a client opens a connection, or each of its words before datagrams, and how they are
-//! checked.
+//! The 32-byte handshake at the start of a connection, or of each greeting before datagrams.
 //!
-//! Layout, big endian: magic (8), token (8), version (4), purpose (4), number (4), zero (4). The token lies
-//! where every longer datagram of a ping-pong has it too. Pure: bytes in, values out.
+//! Big endian: magic (8), token (8), version (4), purpose (4), number (4), zero (4). Longer ping-pong datagrams have
+//! the token at the same offset. Pure.
 
 use workload::{Direction, Transport};
 
-/// Its length on the wire.
+/// Length on the wire.
 pub const LENGTH: usize = 32;
-/// Where the token lies, here and in every datagram.
+/// Offset of the token, here and in every datagram.
 pub(crate) const TOKEN: std::ops::Range<usize> = 8..16;
-/// What the server of a TCP load sends once every connection stands.
+/// The start signal of a TCP server, sent once all connections are established.
 pub const GO: u8 = b'g';
 
 pub const MAGIC: [u8; 8] = *b"plumbtrf";
 const VERSION: u32 = 2;
 
-/// What a connection is for.
+/// Purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
-    /// A stream from client to server.
+    /// Stream from client to server.
     Forward,
-    /// A stream from server to client.
+    /// Stream from server to client.
     Reverse,
-    /// Messages there and back.
+    /// Messages in both directions.
     PingPong,
-    /// Single datagrams there and back that must not be fragmented.
+    /// Unfragmented probe datagrams in both directions.
     Probe,
-    /// Made for one request and its answer.
+    /// One request and its response.
     Connect,
-    /// A stream of datagrams from client to server.
+    /// Datagram stream from client to server.
     DatagramsForward,
-    /// A stream of datagrams from server to client.
+    /// Datagram stream from server to client.
     DatagramsReverse,
 }
 
 impl Purpose {
-    /// Of a stream in one direction.
+    /// Purpose of a stream in this direction.
     pub(crate) const fn of(direction: Direction, transport: Transport) -> Self {
         match (direction, transport) {
             (Direction::Reverse, Transport::Tcp) => Self::Reverse,
@@ -72,12 +71,12 @@ impl Purpose {
     }
 }
 
-/// Who opens a connection.
+/// Content of a handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handshake {
     pub token: u64,
     pub purpose: Purpose,
-    /// The connection's number among those of its purpose.
+    /// Number among the connections of this purpose.
     pub number: u32,
 }
 
@@ -92,7 +91,7 @@ impl Handshake {
         bytes
     }
 
-    /// `None` for anything that this version would not have encoded.
+    /// `None` for anything that this version would not encode.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (magic, rest) = bytes.split_first_chunk::<8>()?;
         let (token, rest) = rest.split_first_chunk::<8>()?;
@@ -114,7 +113,7 @@ mod tests {
         Handshake { token: 0x0102_0304_0506_0708, purpose: Purpose::Reverse, number: 77 };
 
     #[test]
-    fn what_was_encoded_is_decoded() {
+    fn handshake_round_trips() {
         for code in 1..=7 {
             let purpose = Purpose::from_code(code).expect("a purpose");
             let handshake = Handshake { purpose, ..GREETING };
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_outside_token_and_number_is_refused() {
+    fn rejects_changes_outside_token_and_number() {
         let good = GREETING.encode();
         for place in (0..LENGTH).filter(|place| !TOKEN.contains(place) && !(24..28).contains(place)) {
             let mut bad = good;

@@ -1,6 +1,6 @@
-//! Servers of the test that stop, or go on, where they should not, and keep what they hold: clients end all the same.
+//! Misbehaving servers that stop, or continue, at the wrong time and keep connections open: clients must still end.
 //!
-//! How long it took is not judged: whoever never ends is given up by the test.
+//! Judges only whether they end, not how long it takes.
 
 use std::{
     io::{Read, Write},
@@ -26,21 +26,21 @@ use crate::{
     testing::{HERE, TOKEN},
 };
 
-/// The longest bound of any wait, several times over.
+/// Several times the longest timeout.
 const WATCHED: Duration = Duration::from_secs(120);
 const SHORT: Nanos = Nanos::from_millis(300);
 const LONG: Nanos = Nanos::from_secs(8);
-/// So often a byte comes.
+/// Interval between single bytes.
 const DRIP: Duration = Duration::from_millis(10);
 
-/// What a client asks, of whom, and what it has to say of it: nothing where it ends well.
+/// Load, server, and expected error; empty if it succeeds.
 struct Case {
     load: WorkloadSettings,
     server: SocketAddr,
     says: &'static str,
 }
 
-/// A server over TCP that does this with each of its connections.
+/// Runs a TCP server with this behaviour per connection.
 fn over_tcp(serve: fn(TcpStream)) -> SocketAddr {
     let listener = TcpListener::bind((HERE, 0)).expect("loopback");
     let address = listener.local_addr().expect("bound");
@@ -52,7 +52,7 @@ fn over_tcp(serve: fn(TcpStream)) -> SocketAddr {
     address
 }
 
-/// A server over UDP that does this with each datagram.
+/// Runs a UDP server with this behaviour per datagram.
 fn over_udp(mut serve: impl FnMut(&UdpSocket, &[u8], SocketAddr) + Send + 'static) -> SocketAddr {
     let socket = UdpSocket::bind((HERE, 0)).expect("loopback");
     let address = socket.local_addr().expect("bound");
@@ -65,17 +65,17 @@ fn over_udp(mut serve: impl FnMut(&UdpSocket, &[u8], SocketAddr) + Send + 'stati
     address
 }
 
-/// Keeps a connection, and reads nothing.
+/// Keeps a connection open without reading.
 fn keep(_socket: TcpStream) {
     loop {
         thread::park();
     }
 }
 
-/// Lets the client begin.
+/// Starts the client.
 fn go(mut socket: &TcpStream) {
     socket.read_exact(&mut [0; LENGTH]).expect("a handshake");
-    give_go(socket, "the client").expect("it awaits it");
+    give_go(socket, "the client").expect("the client waits");
 }
 
 fn go_and_keep(socket: TcpStream) {
@@ -83,7 +83,7 @@ fn go_and_keep(socket: TcpStream) {
     keep(socket);
 }
 
-/// Sends for a moment, and loses the end of it.
+/// Sends briefly, then stalls.
 fn go_and_stop(mut socket: TcpStream) {
     go(&socket);
     socket.write_all(&[0; 1 << 16]).expect("the client reads");
@@ -101,12 +101,12 @@ fn drip(mut socket: TcpStream) {
     }
 }
 
-/// The first connection stands for the whole time, the others get their answer a byte at a time.
+/// The control connection stays open; the others get their response byte by byte.
 fn connections(socket: TcpStream) {
     let mut handshake = [0; LENGTH];
     (&socket).read_exact(&mut handshake).expect("a handshake");
     if handshake[24..28] == [0; 4] {
-        give_go(&socket, "the client").expect("it awaits it");
+        give_go(&socket, "the client").expect("the client waits");
         return keep(socket);
     }
     drip(socket);
@@ -118,7 +118,7 @@ fn go_and_read(mut socket: TcpStream) {
     keep(socket);
 }
 
-/// Reads on, but less than what the client has sent would need within the time that is left.
+/// Continues reading, but too slowly for the remaining time.
 fn go_and_sip(mut socket: TcpStream) {
     go(&socket);
     while socket.read(&mut [0; 1 << 14]).is_ok_and(|length| length > 0) {
@@ -126,26 +126,26 @@ fn go_and_sip(mut socket: TcpStream) {
     }
 }
 
-fn welcome(socket: &UdpSocket, said: &[u8], client: SocketAddr) {
-    if let Some(said) = Greeting::decode(said) {
-        let _ = socket.send_to(&said.with(GreetingKind::Welcomes).encode(), client);
+fn welcome(socket: &UdpSocket, received: &[u8], client: SocketAddr) {
+    if let Some(received) = Greeting::decode(received) {
+        let _ = socket.send_to(&received.with(GreetingKind::Welcomes).encode(), client);
     }
 }
 
-/// Says a stream's handshake back, with a cookie; true once that has come back.
-fn opened(socket: &UdpSocket, said: &[u8], client: SocketAddr) -> bool {
-    if said.len() != LENGTH + 8 {
+/// Returns a stream's handshake with a cookie; true once the client has returned that.
+fn opened(socket: &UdpSocket, received: &[u8], client: SocketAddr) -> bool {
+    if received.len() != LENGTH + 8 {
         return false;
     }
-    let answer = [&said[..LENGTH], &1_u64.to_be_bytes()].concat();
+    let answer = [&received[..LENGTH], &1_u64.to_be_bytes()].concat();
     let _ = socket.send_to(&answer, client);
-    answer == said
+    answer == received
 }
 
-/// Sends a stream of datagrams; after the fifth, where it `closes`, only its closing word.
+/// Sends a datagram stream; with `closes`, only the closing datagram after the fifth.
 fn send_on(closes: bool) -> SocketAddr {
-    over_udp(move |socket, said, client| {
-        if !opened(socket, said, client) {
+    over_udp(move |socket, received, client| {
+        if !opened(socket, received, client) {
             return;
         }
         for number in 1_u64.. {
@@ -188,19 +188,19 @@ fn cases() -> Vec<Case> {
         })
     };
     let deaf = || over_udp(|_, _, _| {});
-    let (go_on, last) = ("the end of the exchange", "the last answers");
-    // Longer than what is waited for the end of a stream.
+    let (go_on, last) = ("the end of the exchange", "the last replies");
+    // Longer than the timeout for the end of a stream.
     let long = StreamSettings { direction: Direction::Reverse, ..StreamSettings::new(Until::Elapsed(LONG)) };
     let stalled = WorkloadSettings::Stream(long);
     let cases = [
-        (tcp(64, Schedule::Closed), over_tcp(keep), "the server's word to start"),
+        (tcp(64, Schedule::Closed), over_tcp(keep), "the server's start signal"),
         (tcp(64, Schedule::Closed), over_tcp(go_and_keep), go_on),
         (tcp(64, every), over_tcp(go_and_keep), last),
         (tcp(60_000, Schedule::Closed), over_tcp(go_and_drip), go_on),
         (tcp(60_000, every), over_tcp(go_and_drip), last),
-        (udp.clone(), deaf(), "an answer to the handshake"),
+        (udp.clone(), deaf(), "a reply to the handshake"),
         (udp, over_udp(welcome), ""),
-        (connect(), over_tcp(keep), "the server's word to start"),
+        (connect(), over_tcp(keep), "the server's start signal"),
         (connect(), over_tcp(connections), "cannot make connections to 127.0.0.1:"),
         (stream(Transport::Tcp, Direction::Reverse), over_tcp(go_and_keep), "the end of the stream"),
         (stream(Transport::Tcp, Direction::Reverse), over_tcp(go_and_stop), ""),
@@ -208,15 +208,15 @@ fn cases() -> Vec<Case> {
         (stream(Transport::Tcp, Direction::Reverse), over_tcp(go_and_drip), "does not end"),
         (stream(Transport::Tcp, Direction::Forward), over_tcp(go_and_read), "to read everything"),
         (WorkloadSettings::Stream(StreamSettings::new(Until::Elapsed(SHORT))), over_tcp(go_and_sip), ""),
-        (stream(Transport::Udp, Direction::Reverse), deaf(), "an answer to the handshake"),
+        (stream(Transport::Udp, Direction::Reverse), deaf(), "a reply to the handshake"),
         (stream(Transport::Udp, Direction::Reverse), send_on(false), "does not end"),
         (stream(Transport::Udp, Direction::Reverse), send_on(true), ""),
         (
             stream(Transport::Udp, Direction::Forward),
-            over_udp(|socket, said, client| {
-                let _ = opened(socket, said, client);
+            over_udp(|socket, received, client| {
+                let _ = opened(socket, received, client);
             }),
-            "to hear the end",
+            "to acknowledge the end",
         ),
     ];
     cases.into_iter().map(|(load, server, says)| Case { load, server, says }).collect()
@@ -226,25 +226,25 @@ fn check(case: &Case) -> Result<(), String> {
     let Case { load, server, says } = case;
     let spec = ClientSpec { token: TOKEN, bind: HERE, server: *server, load: load.clone(), cpus: None };
     let failure = run_client(&spec, &Stop::new(), &()).err();
-    let said = failure.map(|error| error.to_string()).unwrap_or_default();
-    let right = said.contains(says) && said.is_empty() == says.is_empty();
-    let named = says.is_empty() || said.contains("127.0.0.1");
-    if right && named { Ok(()) } else { Err(format!("`{said}` and not `{says}`: {load:?}")) }
+    let received = failure.map(|error| error.to_string()).unwrap_or_default();
+    let right = received.contains(says) && received.is_empty() == says.is_empty();
+    let named = says.is_empty() || received.contains("127.0.0.1");
+    if right && named { Ok(()) } else { Err(format!("`{received}` and not `{says}`: {load:?}")) }
 }
 
 #[test]
-fn a_server_that_stops_or_goes_on_is_not_waited_for_without_end() {
+fn clients_end_despite_misbehaving_servers() {
     let wrong = on_loopback(|| {
         let (tell, told) = channel();
         let cases = cases();
         let all = cases.len();
         for case in cases {
             let tell = tell.clone();
-            // Not joined: one that never ends is what is looked for.
+            // Not joined, as the test looks for threads that never end.
             thread::spawn(move || tell.send(check(&case)));
         }
         let answers = (0..all).map(|ended| {
-            told.recv_timeout(WATCHED).unwrap_or_else(|_| panic!("{ended} of {all} ended, the others never"))
+            told.recv_timeout(WATCHED).unwrap_or_else(|_| panic!("only {ended} of {all} ended"))
         });
         answers.filter_map(Result::err).collect::<Vec<_>>()
     });

@@ -1,9 +1,9 @@
-//! Sockets and threads that send and receive: streams and ping-pong.
+//! Sockets and threads that send and receive: streams, ping-pong and connections.
 //!
-//! Plain threads and blocking sockets. In a measuring loop a message costs its send or receive and a look at
-//! the clock, which is no system call; nothing is allocated, locked or published per message. This room
-//! knows settings and series; it does not know who asked, over which path, or what the numbers mean.
-#![expect(clippy::disallowed_methods, reason = "traffic owns waiting between its sends and receives")]
+//! Plain threads and blocking sockets. In a measuring loop a message costs its send or receive and a clock reading
+//! without a system call; there are no allocations, locks or notifications per message. Independent of scenarios,
+//! paths and the interpretation of results.
+#![expect(clippy::disallowed_methods, reason = "traffic waits between its sends and receives")]
 
 pub mod bounds;
 mod calibrate;

@@ -1,4 +1,4 @@
-//! What a path carries unfragmented: single datagrams to a UDP server of the ping-pong, and its answers.
+//! Path MTU test: single unfragmented datagrams to a UDP ping-pong server, and its replies.
 
 use std::{
     io,
@@ -18,41 +18,42 @@ use crate::{
 
 /// IPv4 without options (RFC 791) and UDP (RFC 768).
 const HEADERS: u32 = 20 + 8;
-/// The smallest packet whose payload has a number and the token.
+/// The smallest packet with number and token.
 const SMALLEST: u32 = HEADERS + 16;
 /// The largest IPv4 packet (RFC 791).
 const LARGEST: u32 = 65_535;
 
-/// A packet that should arrive may get lost by chance; one that should not, needs to fail less often.
+/// A fitting packet may be lost by chance, so it gets more attempts than one that should fail.
 const FITTING: Tries = Tries { count: 3, wait: Nanos::from_millis(300) };
 const LARGER: Tries = Tries { count: 2, wait: Nanos::from_millis(150) };
 
-/// What to probe.
+/// Parameters of the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MtuSpec {
-    /// The secret of the trial whose UDP server answers.
+    /// Token of the trial's UDP server.
     pub token: u64,
-    /// The address to send from.
+    /// Source address.
     pub bind: IpAddr,
-    /// The server, which must not have had another client.
+    /// Server, without previous client.
     pub server: SocketAddr,
-    /// The IP packet that should pass, in bytes; one byte more should not.
+    /// IP packet size in bytes that should pass; one byte more should not.
     pub mtu: u32,
 }
 
-/// What a path carried.
+/// Result of the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Passage {
-    /// Whether the packet of the asked size came back.
+    /// Whether the packet of this size returned.
     pub carried: bool,
-    /// Whether one byte more was refused or lost.
+    /// Whether one byte more was rejected or lost.
     pub larger_refused: bool,
 }
 
-/// Sends a packet of exactly `mtu` bytes and one of a byte more, both with fragments forbidden.
+/// Sends a packet of exactly `mtu` bytes and one of a byte more, both unfragmented.
 ///
 /// # Errors
-/// When the server does not answer at all, or the size makes no packet.
+///
+/// If the server does not reply at all, or the size is invalid.
 pub fn probe_mtu(spec: &MtuSpec, stop: &Stop) -> Result<Passage> {
     if spec.mtu < SMALLEST || spec.mtu > LARGEST {
         let value = spec.mtu.to_string();
@@ -73,7 +74,7 @@ struct Tries {
 }
 
 impl Tries {
-    /// Whether a datagram of `payload` bytes comes back.
+    /// Whether a datagram with `payload` bytes returns.
     fn carries(&self, socket: &UdpSocket, spec: &MtuSpec, payload: u32, stop: &Stop) -> Result<bool> {
         let object = || spec.server.to_string();
         let mut message = Message::new(payload as usize, spec.token);
@@ -90,7 +91,7 @@ impl Tries {
             while monotonic() < until {
                 match socket.recv(&mut answer) {
                     Ok(length) if message.is_answered_by(&answer[..length]) => return Ok(true),
-                    // EMSGSIZE here is a router's word that the probe did not fit.
+                    // EMSGSIZE here is an ICMP error: the probe did not fit.
                     Err(error) if is_too_long(&error) => return Ok(false),
                     Err(error) if !is_wait(&error) => {
                         return Err(Error::socket("receive a probe from", object)(error));

@@ -1,21 +1,21 @@
-//! What one end of a workload recorded, whatever the kind and the protocol.
+//! Result of one end of a workload, for all kinds and protocols.
 
 use samples::ThreadCpu;
 use workload::{EndMeasurement, StreamEnd};
 
-/// What one end recorded.
+/// Result of one end.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome<M = EndMeasurement> {
     pub measured: M,
-    /// The CPU time of the traffic threads, warm-up included.
+    /// CPU time of the traffic threads, including the warm-up.
     pub threads: Vec<ThreadCpu>,
 }
 
-/// What one end of a stream recorded.
+/// Result of one end of a stream.
 pub type StreamOutcome = Outcome<StreamEnd>;
 
 impl<M: Into<EndMeasurement>> Outcome<M> {
-    /// The same as one of any kind.
+    /// Converts to the result of any kind.
     #[must_use]
     pub fn of_any_kind(self) -> Outcome {
         Outcome { measured: self.measured.into(), threads: self.threads }

@@ -1,59 +1,55 @@
-//! Why a server serves a client not, or no longer, in words that both ends know.
+//! Why a server does not, or no longer, serve a client.
 //!
-//! Over UDP it is a number in the refusing word of a greeting; over TCP it is what iperf3's servers say, so that its
-//! clients understand as much of it as they can: a state, and for most a number of an error. Pure.
+//! Over UDP the reason is a number in a greeting. Over TCP it is what iperf3's servers send, a state and usually an
+//! error number, so that iperf3 clients understand as much as possible. Pure.
 
 use codecs::iperf3::{ErrorCode, NOT_ALLOWED, State};
 use thiserror::Error;
 
 use crate::error::Error;
 
-/// The longest of its words over TCP.
+/// Maximum length over TCP.
 pub(crate) const LONGEST: usize = 9;
-/// Numbers of errors that iperf3 does not have begin here.
+/// Start of error numbers that iperf3 does not use.
 const OURS: i32 = 9000;
 
-/// Why a client is refused, and what to do about it.
+/// Why a client is refused, with advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum RefusalCode {
-    /// It did not say, or in a word that is not known here.
-    #[error(
-        "it did not say why; it may have limits on time, bytes or rate, or was itself ended: see what it prints"
-    )]
+    /// No or an unknown reason.
+    #[error("it gave no reason; it may limit time, bytes or rate, or was stopped: see its output")]
     Unsaid,
-    /// No place.
-    #[error("it is busy with as many clients as it may have (its --max-clients); try again later")]
+    /// All places are taken.
+    #[error("it already serves the maximum number of clients (--max-clients); try again later")]
     Busy,
     /// The client's address.
-    #[error("clients of this address are not allowed (its --allow); whoever runs it can allow them")]
+    #[error("this address is not allowed (--allow); ask the server's operator to add it")]
     Address,
-    /// It serves nobody who has not logged in.
+    /// The server requires authentication.
     #[error(
-        "it serves only clients that log in, which pings cannot; whoever runs it can leave out its \
-         --rsa-private-key-path"
+        "it requires authentication (--rsa-private-key-path), which pings do not support; use a server \
+                 without it"
     )]
     Login,
-    /// The time that a client may take.
-    #[error("that is all the time that it grants a client (its --max-duration); ask for less with -t")]
+    /// Time limit.
+    #[error("the time limit per client is reached (--max-duration); request less with -t")]
     Duration,
-    /// The bytes that a client may send.
-    #[error(
-        "those are all the bytes that it grants a client (its --max-bytes); ask for less with -t or --rate"
-    )]
+    /// Byte limit.
+    #[error("the byte limit per client is reached (--max-bytes); request less with -t or --rate")]
     Bytes,
-    /// The rate that a client may have.
+    /// Rate limit.
     #[error(
-        "its limit of rate (--max-rate) ends what is faster, and slows nothing down; send less with --rate or -m"
+        "its rate limit (--max-rate) ends faster clients instead of slowing them down; send less with --rate or -m"
     )]
     Rate,
-    /// The server was ended.
-    #[error("it was told to end, or gave this client's place to another address (see its log)")]
+    /// The server was stopped.
+    #[error("it was stopped, or gave this client's place to another address (see its log)")]
     Ended,
-    /// What it was asked for.
-    #[error("it serves nothing of this kind; is it of the same version?")]
+    /// Unsupported request.
+    #[error("it does not support this kind of load; check that it has the same version")]
     Kind,
-    /// No place for one more of this address.
-    #[error("it serves as many clients of this address as one may have (its --max-clients-per-address)")]
+    /// All places for this address are taken.
+    #[error("it already serves the maximum number of clients from this address (--max-clients-per-address)")]
     AddressBusy,
 }
 
@@ -71,17 +67,17 @@ impl RefusalCode {
         Self::AddressBusy,
     ];
 
-    /// Its number over UDP.
+    /// Number over UDP.
     pub(crate) const fn code(self) -> u64 {
         self as u64
     }
 
-    /// Of a number that is not known it is only known that it refuses.
+    /// Unknown numbers only mean a refusal.
     pub(crate) fn from_code(code: u64) -> Self {
         Self::ALL.into_iter().find(|refused| refused.code() == code).unwrap_or(Self::Unsaid)
     }
 
-    /// What a client is told that is served no longer.
+    /// Reason for a client that is no longer served.
     #[must_use]
     pub fn of(error: &Error) -> Self {
         match error {
@@ -93,7 +89,7 @@ impl RefusalCode {
         }
     }
 
-    /// The bytes over TCP.
+    /// Bytes over TCP.
     pub(crate) fn encode(self) -> Vec<u8> {
         let (code, errno) = match self {
             Self::Busy => return vec![State::AccessDenied.byte()],
@@ -103,14 +99,14 @@ impl RefusalCode {
         [&[State::ServerError.byte()][..], &code.to_be_bytes(), &errno.to_be_bytes()].concat()
     }
 
-    /// Reads them; `None` of anything else.
+    /// Parses the bytes over TCP; `None` for anything else.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let (state, rest) = bytes.split_first()?;
         match State::from_byte(*state)? {
             State::AccessDenied => Some(Self::Busy),
             State::ServerError => Some(match rest.first_chunk().map(|code| i32::from_be_bytes(*code)) {
                 Some(code) if code == ErrorCode::AUTHORIZATION.0 => Self::Address,
-                // Whatever a server says: the difference may be out of bounds.
+                // The number comes from the peer, so the difference may overflow.
                 Some(code) => Self::from_code(u64::try_from(code.saturating_sub(OURS)).unwrap_or(0)),
                 None => Self::Unsaid,
             }),
@@ -124,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_is_understood_over_udp_and_over_tcp() {
+    fn reasons_round_trip_over_udp_and_tcp() {
         for refused in RefusalCode::ALL {
             assert_eq!(RefusalCode::from_code(refused.code()), refused);
             assert_eq!(RefusalCode::decode(&refused.encode()), Some(refused));
@@ -139,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_ended_by_a_limit_is_told_which() {
+    fn limit_errors_map_to_their_reason() {
         for (error, expected) in [
             (Error::Limit("duration"), RefusalCode::Duration),
             (Error::Limit("bytes"), RefusalCode::Bytes),

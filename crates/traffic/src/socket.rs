@@ -1,4 +1,4 @@
-//! What loads and protocols ask of their sockets alike: settings, short waits, and what the kernel really gave.
+//! Socket operations common to loads and protocols: settings, short timeouts, and options in effect.
 
 use std::{
     io,
@@ -13,17 +13,16 @@ use workload::{SocketFacts, SocketSettings};
 
 use crate::error::{Error, Result};
 
-/// The longest wait in the kernel: a loop looks this often whether it was asked to stop.
+/// Socket timeout, and so the interval in which loops check for a stop.
 pub const TICK: Duration = Duration::from_millis(50);
 
-/// Whether a call ended only because its wait did. ETIMEDOUT is the end of a connection.
+/// Whether a call only timed out. ETIMEDOUT, in contrast, is the end of a connection.
 pub fn is_wait(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-/// Sets what was asked for. What concerns TCP only is left out on a UDP socket; a connection that a listener
-/// accepts has what the listener was given. After a connection was made, its largest segment cannot be chosen
-/// any more and is left out.
+/// Applies the settings. Skips TCP options on a UDP socket. Accepted connections inherit the listener's options. The
+/// maximum segment size can only be set before connecting.
 pub fn apply(socket: &impl AsFd, settings: &SocketSettings, before_connect: bool) -> Result<()> {
     let stream = SockRef::from(socket).r#type().is_ok_and(|kind| kind == Type::STREAM);
     if let Some(window) = settings.window {
@@ -60,8 +59,7 @@ fn type_of_service(dscp: u8) -> Result<u8> {
     Err(Error::Setting { setting: "the DSCP", value: dscp.to_string(), allowed: "0 to 63" })
 }
 
-/// The address to connect number `number` of a load from: the kernel's choice of a port, or the one asked for
-/// and those after it.
+/// Source address of connection `number` of a load: any port, or the requested port plus `number`.
 pub fn source(bind: std::net::IpAddr, settings: &SocketSettings, number: u32) -> Result<SocketAddr> {
     let Some(first) = settings.source_port else { return Ok(SocketAddr::new(bind, 0)) };
     let port = u32::from(first) + number;
@@ -73,18 +71,18 @@ pub fn source(bind: std::net::IpAddr, settings: &SocketSettings, number: u32) ->
     Ok(SocketAddr::new(bind, port))
 }
 
-/// The family of an address.
+/// Family of an address.
 pub fn domain(address: SocketAddr) -> Domain {
     Domain::for_address(address)
 }
 
-/// Whether a datagram was lost before it left. EMSGSIZE: the way does not carry it, which an answer to a probe may
-/// meet. ENOBUFS: a full device queue.
+/// Whether a datagram was lost locally. EMSGSIZE: too large for the path, possibly after an ICMP error for a probe.
+/// ENOBUFS: a full device queue.
 pub fn is_dropped(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(90 | 105))
 }
 
-/// What the kernel gave a TCP socket. Buffers grow by themselves, so ask at the end, before it is closed.
+/// Options of a TCP socket in effect. Buffers are auto-tuned, so call it at the end, before closing.
 pub fn tcp_facts(socket: &TcpStream, cpus: Option<&[u32]>) -> SocketFacts {
     SocketFacts {
         congestion: sys::socket::congestion(socket).ok(),
@@ -94,7 +92,7 @@ pub fn tcp_facts(socket: &TcpStream, cpus: Option<&[u32]>) -> SocketFacts {
     }
 }
 
-/// What the kernel gave a connected UDP socket.
+/// Options of a connected UDP socket in effect.
 pub fn udp_facts(socket: &UdpSocket, cpus: Option<&[u32]>) -> SocketFacts {
     facts(socket, cpus, (socket.local_addr(), socket.peer_addr()))
 }
@@ -115,7 +113,7 @@ fn facts<A: std::fmt::Display>(
     }
 }
 
-/// Waits of at most `tick`, both ways.
+/// Sets receive and send timeouts.
 pub fn limit_waits(socket: impl AsFd, tick: Duration) -> Result<()> {
     sys::socket::set_receive_timeout(&socket, Some(tick))?;
     sys::socket::set_send_timeout(&socket, Some(tick))?;

@@ -1,45 +1,42 @@
-//! What either end of a load is told beside the load itself: addresses, token, CPUs.
+//! Parameters of one end apart from the load: addresses, token, CPUs.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// The server's part of a load.
+/// Parameters of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerSpec<L> {
-    /// The trial's secret: who does not know it is closed.
+    /// Secret of the trial; connections without it are closed.
     pub token: u64,
-    /// The address to listen on; the port is the kernel's choice.
+    /// Address to listen on; the kernel chooses the port.
     pub bind: IpAddr,
-    /// What will be sent.
     pub load: L,
-    /// CPUs of the traffic threads: thread n is bound to the one number n, from the start again after the last.
-    /// `None` leaves them free.
+    /// CPUs of the traffic threads, assigned round-robin; `None` does not pin them.
     pub cpus: Option<Vec<u32>>,
 }
 
-/// The client's part of a load.
+/// Parameters of a client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientSpec<L> {
-    /// The trial's secret.
+    /// Secret of the trial.
     pub token: u64,
-    /// The address to connect from.
+    /// Source address.
     pub bind: IpAddr,
-    /// Where the server listens.
+    /// Server address.
     pub server: SocketAddr,
-    /// What to send.
     pub load: L,
-    /// CPUs of the traffic threads, as the server's.
+    /// CPUs of the traffic threads, as for the server.
     pub cpus: Option<Vec<u32>>,
 }
 
 impl<L> ServerSpec<L> {
-    /// The same with another load, or with a part of this one.
+    /// The same parameters with another load.
     pub(crate) fn with<M>(&self, load: M) -> ServerSpec<M> {
         ServerSpec { token: self.token, bind: self.bind, load, cpus: self.cpus.clone() }
     }
 }
 
 impl<L> ClientSpec<L> {
-    /// The same with another load, or with a part of this one.
+    /// The same parameters with another load.
     pub(crate) fn with<M>(&self, load: M) -> ClientSpec<M> {
         ClientSpec { token: self.token, bind: self.bind, server: self.server, load, cpus: self.cpus.clone() }
     }

@@ -1,11 +1,11 @@
-//! A request to stop, shared by whoever may ask and every loop that must obey. It does not know why.
+//! A shared request to stop.
 
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
 };
 
-/// A flag that ends every loop that was given a clone of it, within 100 ms.
+/// A flag that ends all loops with a clone of it within 100 ms.
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
     asked: Arc<AtomicBool>,
@@ -13,36 +13,36 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// A flag that nobody has raised; whoever raises it gives up what is under way.
+    /// A flag that discards the measurement.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A flag by which a client's load ends before its time, with what was measured till then.
+    /// A flag that ends a client's load early and keeps the measurement so far.
     #[must_use]
     pub fn keeping() -> Self {
         Self { keeps: true, ..Self::default() }
     }
 
-    /// Asks for the end. It cannot be taken back.
+    /// Requests the stop; irreversible.
     pub fn ask(&self) {
         self.asked.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the end was asked for.
+    /// Whether the stop was requested.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// Whether what was measured till then is wanted.
+    /// Whether the measurement so far is kept.
     #[must_use]
     pub const fn keeps(&self) -> bool {
         self.keeps
     }
 
-    /// The flag itself, for a signal handler.
+    /// The flag for a signal handler.
     #[must_use]
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.asked)

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: who they are, and an observer that waits for the first byte.
+//! Shared by this crate's tests: addresses, and an observer that waits for the first byte.
 
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -12,11 +12,11 @@ use units::Bytes;
 use crate::{Observer, Progress};
 
 pub(crate) const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// What a machine with other work may add to a time, in ns.
+/// Tolerance of times on a busy machine, in ns.
 pub(crate) const BUSY: u64 = 200_000_000;
 pub(crate) const TOKEN: u64 = 0xFEED_0000_0000_0042;
 
-/// Hears that something moves.
+/// Signals progress.
 #[derive(Debug, Default)]
 pub(crate) struct Moves(AtomicBool);
 
@@ -28,7 +28,7 @@ impl Observer for Moves {
 }
 
 impl Moves {
-    /// Waits until something does, for 20 s at most.
+    /// Waits for progress, for at most 20 s.
     pub(crate) fn wait(&self) {
         (0..2000).take_while(|_| !self.0.load(Ordering::Relaxed)).for_each(|_| {
             thread::sleep(Duration::from_millis(10));

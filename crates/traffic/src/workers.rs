@@ -1,6 +1,5 @@
-//! The threads of one end of a load: started together, watched, ended together.
-//!
-//! It does not know what they do. The first failure stops the others; a panic is a failure.
+//! Threads of one end of a load: started together, observed, ended together. The first failure stops the others; a
+//! panic is a failure.
 
 use std::{
     sync::{
@@ -23,27 +22,27 @@ use crate::{
     stop::Stop,
 };
 
-/// What the threads of one end share. They write to it a few times a second, never per message.
+/// State shared by the threads of one end, written a few times per second and never per message.
 #[derive(Debug)]
 pub(crate) struct SharedState<'a> {
     stop: &'a Stop,
     failed: AtomicBool,
-    /// When the threads were about to be started.
-    made: u64,
-    /// When the first connection's time began; 0 before.
+    /// Time just before the threads were started.
+    created: u64,
+    /// Start of the first connection; 0 before.
     begun: AtomicU64,
     received: AtomicU64,
     sent: AtomicU64,
     round_trips: AtomicU64,
     gate: Gate,
     events: Sender<WorkerEvent>,
-    /// Taken by the thread that watches.
+    /// Taken by the watching thread.
     receiver: Mutex<Option<Receiver<WorkerEvent>>>,
-    /// Memory for intervals of a ping-pong: the thread that watches returns what it was told with.
+    /// Memory for ping-pong intervals, returned by the watching thread.
     spare: Mutex<Vec<PingPongInterval>>,
 }
 
-/// What a thread tells the one that watches.
+/// Message from a worker to the watching thread.
 #[derive(Debug)]
 enum WorkerEvent {
     Ended,
@@ -51,11 +50,11 @@ enum WorkerEvent {
     PingInterval(PingPongInterval),
 }
 
-/// One thread's work; it begins with [`SharedState::wait_for_start`].
+/// Work of one thread, which first calls [`SharedState::wait_for_start`].
 pub(crate) struct Job<'a, T> {
     /// For errors.
     pub(crate) name: String,
-    /// The name of its thread, of which the kernel keeps 15 bytes.
+    /// Thread name; the kernel truncates it to 15 bytes.
     pub(crate) thread: String,
     pub(crate) work: Box<dyn FnOnce() -> Result<T> + Send + 'a>,
 }
@@ -66,7 +65,7 @@ impl<'a> SharedState<'a> {
         Self {
             stop,
             failed: AtomicBool::new(false),
-            made: monotonic(),
+            created: monotonic(),
             begun: AtomicU64::new(0),
             received: AtomicU64::new(0),
             sent: AtomicU64::new(0),
@@ -78,18 +77,18 @@ impl<'a> SharedState<'a> {
         }
     }
 
-    /// Fails once a stop was asked for or another thread has failed.
+    /// Fails on a stop request or after another thread's failure.
     pub(crate) fn check(&self) -> Result<()> {
         let ended = self.stop.is_asked() || self.failed.load(Ordering::Relaxed);
         if ended { Err(Error::Stopped) } else { Ok(()) }
     }
 
-    /// Whether the load ends before its time, with what was measured till then.
+    /// Whether the load ends early with the measurement so far.
     pub(crate) fn ends_early(&self) -> bool {
         self.stop.keeps() && self.stop.is_asked() && !self.failed.load(Ordering::Relaxed)
     }
 
-    /// How a thread's work came to its end: a stop that keeps what was measured is an end like any other.
+    /// Result of a thread's work; a stop that keeps the measurement is a regular end.
     pub(crate) fn ended(&self, done: Result<()>) -> Result<()> {
         match done {
             Err(error) if error.is_stopped() && self.ends_early() => Ok(()),
@@ -103,13 +102,13 @@ impl<'a> SharedState<'a> {
         self.check()
     }
 
-    /// When the threads were about to be started: nothing has flowed before.
-    pub(crate) const fn made(&self) -> u64 {
-        self.made
+    /// Time just before the threads were started, when nothing had been transferred.
+    pub(crate) const fn created(&self) -> u64 {
+        self.created
     }
 
-    /// When the time of all connections of this end began: when the first of them says that it begins. Of many on few
-    /// CPUs the last runs long after the first, and what all carried together was not carried in the time of one.
+    /// Common start of this end's connections: when the first one starts. With many threads on few CPUs the last one
+    /// runs much later, and the total must not be divided by its time alone.
     pub(crate) fn begin(&self, now: u64) -> u64 {
         match self.begun.compare_exchange(0, now, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => now,
@@ -125,41 +124,41 @@ impl<'a> SharedState<'a> {
         self.sent.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Things done (round trips, connections), by which a kind's `live` tells its rate.
+    /// Counts operations (round trips, connections), from which a kind's `live` computes the rate.
     pub(crate) fn add_round_trips(&self, count: u64) {
         self.round_trips.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Tells of an interval of a stream. It may wake the watching thread: a few times a second is enough.
+    /// Reports a stream's interval. May wake the watching thread, so call it only a few times per second.
     pub(crate) fn send_interval(&self, flow: FlowId, interval: Interval) {
         self.send(WorkerEvent::Interval(flow, interval));
     }
 
-    /// Tells of an interval of a ping-pong, whose memory comes back by [`SharedState::spare_ping_interval`].
+    /// Reports a ping-pong interval, whose memory returns through [`SharedState::spare_ping_interval`].
     pub(crate) fn send_ping_interval(&self, interval: PingPongInterval) {
         self.send(WorkerEvent::PingInterval(interval));
     }
 
-    /// An empty interval of those that were told or put by; never waits.
+    /// A returned or stored empty interval, if available; never waits.
     pub(crate) fn spare_ping_interval(&self) -> Option<PingPongInterval> {
         self.spare.try_lock().ok()?.pop()
     }
 
-    /// How many are put by.
+    /// Number of stored intervals.
     #[cfg(test)]
     pub(crate) fn stock(&self) -> usize {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Empties an interval and puts it by, all its memory written once.
-    pub(crate) fn put_by(&self, mut interval: PingPongInterval) {
+    /// Clears an interval and stores it, with all its memory written.
+    pub(crate) fn store(&self, mut interval: PingPongInterval) {
         interval.round_trips.clear();
         interval.lost = 0;
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(interval);
     }
 
     fn send(&self, event: WorkerEvent) {
-        // Nobody listens any more only when the whole load is being given up.
+        // The receiver is gone only if the whole load has failed.
         let _ = self.events.send(event);
     }
 
@@ -168,10 +167,11 @@ impl<'a> SharedState<'a> {
     }
 }
 
-/// Runs every job on a thread of its own and returns what they made, in order.
+/// Runs every job on its own thread and returns their results in order.
 ///
 /// # Errors
-/// The first failure that is more than the echo of another one.
+///
+/// The first failure that is not a consequence of another.
 pub(crate) fn run<'a, T: Send>(
     jobs: Vec<Job<'a, T>>,
     shared: &'a SharedState<'a>,
@@ -199,12 +199,12 @@ pub(crate) fn run<'a, T: Send>(
         let outcome = join(threads);
         observer.ended();
         let outcome = failure.map_or(outcome, Err);
-        // Once a stop was asked for, what failed after it is its echo.
+        // After a stop request, failures are its consequences.
         outcome.map_err(|error| if shared.stop.is_asked() { Error::Stopped } else { error })
     })
 }
 
-/// Measures the calling thread's CPU time from now until [`CpuMeter::until_now`].
+/// Measures the calling thread's CPU time until [`CpuMeter::until_now`].
 pub struct CpuMeter {
     cpu: u64,
     at: u64,
@@ -215,7 +215,7 @@ impl CpuMeter {
         Self { cpu: thread_cpu(), at: monotonic() }
     }
 
-    /// The same of a thread whose time began with that of others, at `at`, though it runs only now.
+    /// The same for a thread that counts from a common start `at`, though it runs only now.
     pub(crate) fn since(at: u64) -> Self {
         Self { cpu: thread_cpu(), at }
     }
@@ -230,12 +230,12 @@ impl CpuMeter {
     }
 }
 
-/// The CPU of thread number `thread` of one end.
+/// CPU for thread number `thread` of one end.
 pub fn cpu_of(cpus: Option<&[u32]>, thread: usize) -> Option<u32> {
     cpus.and_then(|cpus| cpus.get(thread % cpus.len().max(1)).copied())
 }
 
-/// Tells that a thread ended, however it did.
+/// Reports the end of a thread, even after a panic.
 struct Ending<'a> {
     shared: &'a SharedState<'a>,
 }
@@ -274,13 +274,13 @@ fn watch(
             Ok(WorkerEvent::Interval(flow, interval)) => observer.interval(flow, &interval),
             Ok(WorkerEvent::PingInterval(interval)) => {
                 observer.ping_interval(&interval);
-                shared.put_by(interval);
+                shared.store(interval);
             }
             Err(RecvTimeoutError::Timeout) => last = progress(started, last, shared, observer),
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
-    // What has passed since the last one.
+    // Progress since the last event.
     progress(started, last, shared, observer);
 }
 
@@ -298,16 +298,16 @@ fn progress(started: u64, last: u64, shared: &SharedState<'_>, observer: &dyn Ob
 }
 
 fn join<T>(threads: Vec<(String, ScopedJoinHandle<'_, Result<T>>)>) -> Result<Vec<T>> {
-    let mut made = Vec::with_capacity(threads.len());
+    let mut created = Vec::with_capacity(threads.len());
     let mut failure: Option<Error> = None;
     for (name, thread) in threads {
         match thread.join().unwrap_or(Err(Error::Panicked { thread: name })) {
-            Ok(value) => made.push(value),
+            Ok(value) => created.push(value),
             Err(error) if failure.as_ref().is_none_or(Error::is_stopped) => failure = Some(error),
             Err(_) => {}
         }
     }
-    failure.map_or(Ok(made), Err)
+    failure.map_or(Ok(created), Err)
 }
 
 /// Closed until every thread stands before it.

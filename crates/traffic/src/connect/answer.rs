@@ -1,6 +1,6 @@
-//! The server's part of one connection: reads the request, answers, closes.
+//! Server side of one connection: reads the request, sends the response, closes.
 //!
-//! Read and written in pieces of a fixed size, whatever lengths the peer has named.
+//! Uses a fixed buffer whatever length the peer announces.
 
 use std::{
     io::{self, Read, Write},
@@ -18,23 +18,24 @@ use crate::{
     socket::{TICK, is_wait, limit_waits},
 };
 
-/// What is read or written at once.
+/// Buffer size in bytes.
 const PIECE: usize = 64 << 10;
 
-/// Serves one connection whose handshake was read: the rest of its request, its response, its end.
+/// Serves a connection after its handshake: rest of the request, response, close.
 ///
 /// # Errors
-/// When it fails, says nonsense, takes longer than `limit`, or is not to go on. What it has carried till then, both
-/// ways, is added to `carried` as it passes.
+///
+/// If the connection fails, violates the protocol, takes longer than `limit`, or the server stops. Adds bytes of both
+/// directions to `carried` as they pass.
 pub fn serve(
     socket: &TcpStream,
-    said: Handshake,
+    handshake: Handshake,
     limit: Nanos,
     carried: &AtomicU64,
     goes_on: impl Fn() -> bool + Copy,
 ) -> Result<()> {
     limit_waits(socket, TICK)?;
-    let name = || format!("connection {} with {:?}", said.number, socket.peer_addr());
+    let name = || format!("connection {} with {:?}", handshake.number, socket.peer_addr());
     let mut server = RequestServer::new(limit, carried);
     server.begin();
     let mut sizes = [0; SIZES];
@@ -43,28 +44,28 @@ pub fn serve(
     served.map_err(Error::socket("serve", name))
 }
 
-/// What one thread needs to serve, one connection after another.
+/// State of a thread that serves connections one after another.
 pub(super) struct RequestServer<'a> {
     piece: Vec<u8>,
-    /// Bytes, both ways.
+    /// Bytes in both directions.
     carried: &'a AtomicU64,
     limit: Nanos,
     until: u64,
 }
 
 impl<'a> RequestServer<'a> {
-    /// Each connection may take as long as `limit`.
+    /// `limit` applies to each connection.
     pub(super) fn new(limit: Nanos, carried: &'a AtomicU64) -> Self {
         Self { piece: vec![0xA5; PIECE], carried, limit, until: 0 }
     }
 
-    /// The next connection's time begins.
+    /// Starts the time limit of the next connection.
     fn begin(&mut self) {
         self.until = monotonic() + self.limit.0;
     }
 
-    /// Serves one that must know the token. False when it does not, or says nonsense.
-    pub(super) fn answer(
+    /// Serves a connection with a token; `false` for a wrong token or protocol violation.
+    pub(super) fn respond(
         &mut self,
         socket: &TcpStream,
         belongs: impl Fn(Handshake) -> bool,
@@ -72,20 +73,20 @@ impl<'a> RequestServer<'a> {
     ) -> io::Result<bool> {
         self.begin();
         let mut got = 0;
-        // As much as comes at once; mostly all of it.
+        // Usually everything arrives at once.
         while got < HEAD {
             got += self.read(socket, got, goes_on)?;
         }
-        let said = Handshake::decode(&self.piece[..LENGTH]);
+        let handshake = Handshake::decode(&self.piece[..LENGTH]);
         let sizes = self.piece[LENGTH..HEAD].first_chunk::<SIZES>().copied();
-        let (Some(said), Some(sizes)) = (said, sizes) else { return Ok(false) };
-        if !belongs(said) {
+        let (Some(handshake), Some(sizes)) = (handshake, sizes) else { return Ok(false) };
+        if !belongs(handshake) {
             return Ok(false);
         }
         self.finish(socket, sizes, got, goes_on).map(|()| true)
     }
 
-    /// Reads what is left of a request of which `got` bytes have come, and answers it.
+    /// Reads the rest of a request of which `got` bytes have arrived, and responds.
     fn finish(
         &mut self,
         mut socket: &TcpStream,
@@ -125,12 +126,17 @@ impl<'a> RequestServer<'a> {
         Ok(())
     }
 
-    /// Reads a piece to behind the first `kept` bytes.
-    fn read(&mut self, mut socket: &TcpStream, kept: usize, goes_on: impl Fn() -> bool) -> io::Result<usize> {
+    /// Reads into the buffer after the first `offset` bytes.
+    fn read(
+        &mut self,
+        mut socket: &TcpStream,
+        offset: usize,
+        goes_on: impl Fn() -> bool,
+    ) -> io::Result<usize> {
         loop {
-            // Before each read: a peer that sends a byte now and then never lets a wait end.
+            // Checked before each read: a peer that sends single bytes never lets a wait time out.
             self.check(&goes_on)?;
-            match socket.read(&mut self.piece[kept..]) {
+            match socket.read(&mut self.piece[offset..]) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(read) => return Ok(self.moved(read)),
                 Err(error) => forgive(error)?,
@@ -143,13 +149,13 @@ impl<'a> RequestServer<'a> {
         bytes
     }
 
-    /// Whether the connection may take longer.
+    /// Whether the time limit allows continuing.
     fn check(&self, goes_on: impl Fn() -> bool) -> io::Result<()> {
         if goes_on() && monotonic() < self.until { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
     }
 }
 
-/// A wait that ended is no failure.
+/// Ignores timeouts.
 fn forgive(error: io::Error) -> io::Result<()> {
     if is_wait(&error) { Ok(()) } else { Err(error) }
 }

@@ -1,4 +1,4 @@
-//! The end that connects, again and again.
+//! Client side: opens connections repeatedly.
 
 use std::{
     io::{self, Read, Write},
@@ -31,15 +31,16 @@ use crate::{
 };
 
 const END: &str = "client";
-/// After a failure the next connection waits this long: a server that is gone is not asked a million times.
+/// Pause after a failed connection, to limit the rate against an unreachable server.
 const PAUSE: Duration = Duration::from_millis(1);
-/// A response is read in pieces of this.
+/// Buffer size for responses.
 const PIECE: usize = 64 << 10;
 
-/// Makes connections on every thread until the time is over.
+/// Opens connections on all threads until the time is over.
 ///
 /// # Errors
-/// When a setting is invalid, the server cannot be reached, or no connection succeeds for long.
+///
+/// If a setting is invalid, the server cannot be reached, or no connection succeeds for a while.
 pub(crate) fn run_client(
     spec: &ClientSpec<ConnectSettings>,
     stop: &Stop,
@@ -64,26 +65,26 @@ pub(crate) fn run_client(
     };
     let parts = workers::run((0..spec.load.clients).map(job).collect(), shared, observer)?;
     let ended = monotonic();
-    // What failed in its last moments may be the server's doing.
+    // Failures at the end may be caused by the server.
     stands()?;
     drop(control);
     Ok(outcome(parts, &grid, ended))
 }
 
-/// What one thread recorded.
+/// Results of one thread.
 struct Part {
     thread: ThreadCpu,
     connects: LatencyHistogram,
     exchanges: LatencyHistogram,
     failed: u64,
-    /// Of the grid's intervals, those done and those that failed.
+    /// Successful and failed connections per interval.
     counts: Vec<(u64, u64)>,
     facts: Option<SocketFacts>,
-    /// When the first connection that was measured began and the last one ended.
+    /// Start of the first and end of the last measured connection.
     span: Option<(u64, u64)>,
 }
 
-/// One thread's work.
+/// State of one thread.
 struct Caller<'a> {
     spec: &'a ClientSpec<ConnectSettings>,
     grid: Grid,
@@ -92,7 +93,7 @@ struct Caller<'a> {
     piece: Vec<u8>,
 }
 
-/// The times of one connection.
+/// Timestamps of one connection.
 struct Times {
     begun: u64,
     connected: u64,
@@ -165,7 +166,7 @@ impl<'a> Caller<'a> {
         Ok(Part { thread: spent.until_now(END, ThreadRole::Ping), facts, ..notes.0 })
     }
 
-    /// One connection from its beginning to its end.
+    /// Runs one connection from start to end.
     fn connection(
         &mut self,
         facts: &mut Option<SocketFacts>,
@@ -190,7 +191,7 @@ impl<'a> Caller<'a> {
         Ok(Times { begun, connected, ended })
     }
 
-    /// Sends the request and reads the response and the end that follows it.
+    /// Sends the request, and reads the response and the close.
     fn exchange(&mut self, mut socket: &TcpStream, bound: &Deadline<impl Fn() -> bool>) -> io::Result<()> {
         let mut sent = 0;
         while sent < self.request.len() {
@@ -210,15 +211,15 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// How long a connection may wait.
+/// Deadline of a connection.
 struct Deadline<G> {
     until: u64,
     goes_on: G,
 }
 
 impl<G: Fn() -> bool> Deadline<G> {
-    /// Makes a call that is cut into short waits, until it has an outcome or it is time to give up: before each, for a
-    /// server that sends a byte now and then never lets a wait end.
+    /// Repeats a call with short waits until it completes or the deadline passes. Checks before each attempt, as a
+    /// server that sends single bytes never lets a wait time out.
     fn ask<T>(&self, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         while monotonic() < self.until && (self.goes_on)() {
             match call() {
@@ -295,7 +296,7 @@ fn outcome(parts: Vec<Part>, grid: &Grid, ended: u64) -> Outcome<ConnectEnd> {
     Outcome { measured: ConnectEnd::Client(data), threads }
 }
 
-/// Of a load that ended early the last intervals were not measured.
+/// Intervals after an early end were not measured.
 fn cut(intervals: &mut Vec<ConnectInterval>, ended: Nanos) {
     intervals.retain(|interval| interval.start < ended);
     if let Some(last) = intervals.last_mut() {

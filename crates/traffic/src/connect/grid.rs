@@ -1,9 +1,9 @@
-//! The intervals of connections: the same for all threads, so that their counts add up.
+//! Interval boundaries, common to all threads so that their counts can be added.
 
 use units::Nanos;
 use workload::{ConnectInterval, ConnectSettings};
 
-/// When each interval begins and ends. Those of the warm-up end with it.
+/// Start and end of each interval. The warm-up ends at a boundary.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grid {
     pub(super) begin: u64,
@@ -22,7 +22,7 @@ impl Grid {
         (self.warm - self.begin).div_ceil(self.interval) as usize
     }
 
-    /// The number of the interval that `now` lies in; what comes after the end joins the last one.
+    /// Index of the interval at `now`; later times belong to the last one.
     pub(super) fn place(&self, now: u64) -> usize {
         if now < self.warm {
             return ((now - self.begin) / self.interval) as usize;
@@ -31,12 +31,12 @@ impl Grid {
         self.warming() + (((now - self.warm) / self.interval) as usize).min(last)
     }
 
-    /// How many there are.
+    /// Number of intervals.
     pub(super) fn count(&self) -> usize {
         self.place(self.end) + 1
     }
 
-    /// An interval without its counts; the last one ends at `last`.
+    /// An interval without counts; the last one ends at `last`.
     pub(super) fn interval(&self, place: usize, last: u64) -> ConnectInterval {
         let warmup = place < self.warming();
         let edge = |place: usize| {
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_lie_side_by_side_and_none_spans_the_end_of_the_warm_up() {
+    fn intervals_are_contiguous_and_split_at_the_end_of_warmup() {
         check(0, 20, 10, &[(0, 10, false), (10, 20, false)]);
         check(0, 25, 10, &[(0, 10, false), (10, 20, false), (20, 25, false)]);
         check(15, 10, 10, &[(0, 10, true), (10, 15, true), (15, 25, false)]);

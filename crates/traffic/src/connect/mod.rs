@@ -1,10 +1,10 @@
-//! Connections made, used for one request and its answer, and closed: their rate and times.
+//! Connections with one request and response each: their rate and times.
 //!
-//! Each of the client's threads has one connection at a time. The **server closes first**: whoever does keeps
-//! the connection in TIME-WAIT for a minute, and at the client that would keep a port, of which a few ten
-//! thousand are used up in seconds. At the server it keeps none, and Linux lets the client's next connection
-//! from the same port take it over (RFC 1122, 4.2.2.13). A reset would avoid it too, but that is not how
-//! connections end. It knows nothing of streams or of messages on a connection that stays.
+//! Each client thread has one connection at a time. The **server closes first**: the side that does keeps the
+//! connection in TIME-WAIT for a minute. At the client this would block its port, and the few tens of thousands of
+//! ports are used up in seconds. At the server it blocks none, and Linux lets the client's next connection from the
+//! same port take it over (RFC 1122, 4.2.2.13). A reset would also avoid this, but is not how connections normally
+//! end.
 
 mod answer;
 mod client;
@@ -24,17 +24,17 @@ use workload::ConnectSettings;
 
 use crate::error::{Error, Result};
 
-/// How long an end goes on after the other should have ended.
+/// How long an end waits after the other should have ended.
 const GRACE: Nanos = Nanos::from_secs(5);
-/// The number of the connection that stands for the whole time: through it the server lets the client begin,
-/// and learns of its end. Those that are counted have higher ones.
+/// Number of the control connection, through which the server starts the client and learns of its end. Measured
+/// connections have higher numbers.
 pub const CONTROL: u32 = 0;
-/// The number of every connection that is counted.
+/// Number of every measured connection.
 const COUNTED: u32 = 1;
-/// How long one connection may take.
+/// Timeout of one connection.
 const PATIENCE: Nanos = Nanos::from_secs(2);
 
-/// Refuses settings that make no sense, naming those that do.
+/// Rejects invalid settings and names the valid ones.
 fn check(load: &ConnectSettings) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if !(1..=1024).contains(&load.clients) {
@@ -53,7 +53,7 @@ fn check(load: &ConnectSettings) -> Result<()> {
         return setting("the interval", load.interval.to_string(), "1 ms or longer");
     }
     if let Some(port) = load.socket.source_port {
-        let allowed = "none: each connection has a port of its own";
+        let allowed = "none: each connection has its own port";
         return setting("the source port", port.to_string(), allowed);
     }
     Ok(())

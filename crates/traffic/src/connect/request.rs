@@ -1,26 +1,24 @@
-//! What a connection begins with: whose it is, what it will send and what it expects.
-//!
-//! The handshake (32 bytes), then big endian the length of the whole request (4) and of the response (4). These
-//! 40 bytes are the beginning of the request: a shorter one is sent as 40 bytes. Pure: bytes in, values out.
+//! Start of a connection: handshake (32 bytes), then total length of the request (4) and of the response (4), big
+//! endian. These 40 bytes are part of the request; shorter requests are padded to them. Pure.
 
 use units::Bytes;
 use workload::ConnectSettings;
 
 use crate::handshake::LENGTH;
 
-/// The beginning of every request.
+/// Minimum request length.
 pub(super) const HEAD: usize = LENGTH + SIZES;
-/// The lengths that follow the handshake.
+/// The lengths after the handshake.
 pub(super) const SIZES: usize = 8;
-/// Neither is longer.
+/// Maximum of both.
 pub(super) const LARGEST: Bytes = Bytes(16 << 20);
 
-/// The lengths of what goes over one connection.
+/// Lengths of a request and its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Exchange {
-    /// What the client sends in all.
+    /// Total request length.
     pub(super) request: u32,
-    /// What the server answers.
+    /// Response length.
     pub(super) response: u32,
 }
 
@@ -37,7 +35,7 @@ impl Exchange {
         bytes
     }
 
-    /// `None` for lengths that no client asks for.
+    /// `None` for invalid lengths.
     pub(super) fn decode(bytes: [u8; SIZES]) -> Option<Self> {
         let [a, b, c, d, e, f, g, h] = bytes;
         let (request, response) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
@@ -54,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_survive_the_wire_and_short_requests_are_filled_up() {
+    fn lengths_round_trip_and_short_requests_are_padded() {
         for (request, response, sent) in
             [(0, 1, 40), (40, 64, 40), (41, 1, 41), (16 << 20, 16 << 20, 16 << 20)]
         {
@@ -70,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_nobody_asks_for_are_refused() {
+    fn rejects_invalid_lengths() {
         for (request, response) in
             [(39, 1), (40, 0), ((16 << 20) + 1, 1), (40, (16 << 20) + 1), (u32::MAX, 1)]
         {

@@ -1,6 +1,5 @@
-//! The end that listens: as many threads as the client has, each with one connection at a time.
-//!
-//! A stranger holds up one thread for two seconds at most; a few threads are there to make up for it.
+//! Server side: as many threads as the client has, plus a few spare ones, each with one connection at a time. An
+//! unknown peer occupies a thread for at most two seconds.
 
 use std::{
     io,
@@ -27,10 +26,10 @@ use crate::{
 };
 
 const END: &str = "server";
-/// Threads beside those that the clients keep busy.
+/// Spare threads.
 const SPARE: u32 = 2;
 
-/// A server of connections, listening.
+/// A listening server of connections.
 #[derive(Debug)]
 pub(crate) struct Server {
     spec: ServerSpec<ConnectSettings>,
@@ -39,10 +38,11 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Listens on a port of the kernel's choice.
+    /// Listens on a port chosen by the kernel.
     ///
     /// # Errors
-    /// When a setting is invalid, the address is not this machine's, or the kernel lacks what was asked.
+    ///
+    /// If a setting is invalid or unsupported, or the address is not local.
     pub(crate) fn open(spec: ServerSpec<ConnectSettings>) -> Result<Self> {
         check(&spec.load)?;
         let listener = gather::listen(spec.bind, &spec.load.socket)?;
@@ -50,23 +50,24 @@ impl Server {
         Ok(Self { spec, listener, port })
     }
 
-    /// Where clients connect.
+    /// Port of the server.
     #[must_use]
     pub(crate) const fn port(&self) -> u16 {
         self.port
     }
 
-    /// Awaits the client and serves its connections until it says that it has ended.
+    /// Waits for the client and serves its connections until it ends.
     ///
     /// # Errors
-    /// When the client does not come, or neither ends nor continues.
+    ///
+    /// If the client does not connect, or neither ends nor continues.
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<ConnectEnd>> {
         let Self { spec, listener, port } = self;
         let expected = [(Purpose::Connect, CONTROL)];
         let control = gather::gather(&listener, spec.token, &expected, stop)?;
-        let control = control.into_values().next().expect("gather returns what was expected");
+        let control = control.into_values().next().expect("gather returns the expected connections");
         limit_waits(&control, TICK)?;
-        // What it accepts has the same waits.
+        // Accepted sockets inherit the timeouts.
         limit_waits(&listener, TICK)?;
         let name = format!("connections to {}:{port}", spec.bind);
         listener.set_nonblocking(false).map_err(Error::socket("await", || name.clone()))?;
@@ -87,7 +88,7 @@ impl Server {
     }
 }
 
-/// Serves one connection after another until it is over.
+/// Serves connections until the end.
 fn serve(
     listener: &TcpListener,
     spec: &ServerSpec<ConnectSettings>,
@@ -108,8 +109,8 @@ fn serve(
     let spent = CpuMeter::from_now();
     while goes_on() {
         match listener.accept() {
-            // A connection that fails is counted by the client; a stranger's is closed.
-            Ok((socket, _)) => drop(requests.answer(&socket, belongs, goes_on)),
+            // The client counts failed connections; those of unknown peers are closed.
+            Ok((socket, _)) => drop(requests.respond(&socket, belongs, goes_on)),
             Err(error) if is_passing(&error) => {}
             Err(error) => {
                 return Err(Error::socket("accept on", || format!("{:?}", listener.local_addr()))(error));
@@ -120,12 +121,12 @@ fn serve(
     Ok(Some(spent.until_now(END, ThreadRole::Pong)))
 }
 
-/// Nothing came, or it was gone before it was accepted (accept(2)).
+/// A timeout, or the peer was gone before accept (accept(2)).
 fn is_passing(error: &io::Error) -> bool {
     is_wait(error) || error.kind() == io::ErrorKind::ConnectionAborted
 }
 
-/// Lets the client begin, and waits until it closes the connection that stands for the whole time.
+/// Starts the client, then waits until it closes the control connection.
 fn watch(
     control: &TcpStream,
     spec: &ServerSpec<ConnectSettings>,

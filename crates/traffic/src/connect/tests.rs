@@ -1,4 +1,4 @@
-//! Whole rounds of connections on a private loopback.
+//! Complete connection loads on a private loopback.
 
 use std::{
     io::{Read, Write},
@@ -59,7 +59,7 @@ fn check(load: &ConnectSettings) {
     assert_eq!((data.failed, data.connects.count()), (0, done), "{load:?}");
     assert!(data.elapsed >= Nanos::from_millis(200), "{}", data.elapsed);
     let measured: u64 = data.intervals.iter().filter(|i| !i.warmup).map(|i| i.done).sum();
-    // One of each client may have begun in the warm-up and ended after it.
+    // Each client may have one connection that spans the end of the warm-up.
     assert!((done..=done + u64::from(load.clients)).contains(&measured), "{measured} {done}");
     assert!(data.intervals.windows(2).all(|pair| pair[0].end == pair[1].start));
     assert_eq!(data.intervals.iter().filter(|i| i.warmup).count(), 1);
@@ -69,15 +69,15 @@ fn check(load: &ConnectSettings) {
 }
 
 #[test]
-fn every_connection_carries_its_request_and_its_response() {
+fn every_connection_transfers_request_and_response() {
     for (clients, request, response) in [(1, 64, 64), (1, 0, 1), (3, 41, 1), (2, 100_000, 300_000)] {
-        // A machine with other work may leave no time for any.
+        // On a busy machine there may be no time for any.
         in_one_of_five(|| check(&load(clients, request, response)));
     }
 }
 
 #[test]
-fn more_connections_than_there_are_ports_do_not_fail() {
+fn more_connections_than_ports_do_not_fail() {
     let mut load = load(2, 64, 64);
     load.duration = Nanos::from_millis(2500);
     in_one_of_five(|| ports_suffice(&load));
@@ -85,7 +85,7 @@ fn more_connections_than_there_are_ports_do_not_fail() {
 
 fn ports_suffice(load: &ConnectSettings) {
     let Some(outcome) = on_loopback(|| {
-        // Forty ports, so that each is used again and again.
+        // Forty ports, so that all are reused often.
         sys_ports("30000 30039");
         play(load, |_| {}).0
     }) else {
@@ -96,14 +96,14 @@ fn ports_suffice(load: &ConnectSettings) {
     assert!(data(&outcome).exchanges.count() > 200, "{}", data(&outcome).exchanges.count());
 }
 
-#[expect(clippy::disallowed_methods, reason = "a test sets up its own namespace")]
+#[expect(clippy::disallowed_methods, reason = "a test configures its own namespace")]
 fn sys_ports(range: &str) {
-    std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", range).expect("root of its namespace");
+    std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", range).expect("root in its namespace");
 }
 
 #[test]
-fn strangers_are_neither_answered_nor_in_the_way() {
-    // They come while it runs, unless the machine stands still for so long.
+fn unknown_peers_get_no_response_and_do_not_interfere() {
+    // The peers connect during the run unless the machine stalls.
     in_one_of_five(strangers_come);
 }
 
@@ -111,7 +111,7 @@ fn strangers_come() {
     let mut load = load(1, 64, 64);
     load.duration = Nanos::from_millis(1000);
     let stranger = |port: u16, token: u64| {
-        // Comes once the client's control connection stands, or is closed by the gathering before.
+        // Succeeds once the control connection is established; earlier it is closed by the gathering.
         let mut stream = TcpStream::connect((HERE, port)).expect("listens");
         stream.set_read_timeout(Some(Duration::from_secs(5))).expect("timeout");
         let mut request = Handshake { token, purpose: Purpose::Connect, number: 1 }.encode().to_vec();
@@ -120,7 +120,7 @@ fn strangers_come() {
         request.resize(64, 0);
         stream.write_all(&request).expect("sent");
         let mut answer = Vec::new();
-        // A reset is as good an end.
+        // A reset is also a valid end.
         let _ = stream.read_to_end(&mut answer);
         answer.len()
     };
@@ -134,7 +134,7 @@ fn strangers_come() {
                         stranger(port, token)
                     }));
                 }
-                // Says nothing at all.
+                // A silent peer.
                 strangers.push(scope.spawn(move || {
                     thread::sleep(Duration::from_millis(200));
                     let stream = TcpStream::connect((HERE, port)).expect("listens");
@@ -150,13 +150,13 @@ fn strangers_come() {
     }) else {
         return;
     };
-    assert_eq!(answers, [0, 0, 0], "a wrong token, a response of 4 GiB, silence");
+    assert_eq!(answers, [0, 0, 0], "a wrong token, a response of 4 GiB, a silent peer");
     assert_eq!(data(&client).failed, 0);
     assert!(data(&client).exchanges.count() > 100);
 }
 
 #[test]
-fn a_server_that_dies_ends_the_client_with_an_error_that_names_it() {
+fn dead_server_ends_client_with_an_error_that_names_it() {
     let mut load = load(1, 64, 64);
     load.duration = Nanos::from_secs(30);
     let Some((error, port)) = on_loopback(|| {
@@ -182,12 +182,12 @@ fn a_server_that_dies_ends_the_client_with_an_error_that_names_it() {
 }
 
 #[test]
-fn a_peer_that_drips_is_given_up_in_time_and_when_it_is_over() {
+fn slow_peer_is_dropped_at_timeout_and_at_the_end() {
     in_one_of_five(drips_are_given_up);
 }
 
 fn drips_are_given_up() {
-    // A byte every few milliseconds: no wait ever ends.
+    // One byte every few milliseconds, so that no wait times out.
     let drip = |limit: Nanos, goes_on: bool| {
         on_loopback(|| {
             let listener = std::net::TcpListener::bind((HERE, 0)).expect("loopback");
@@ -214,7 +214,7 @@ fn drips_are_given_up() {
         })
     };
     let Some((served, carried)) = drip(Nanos::from_secs(600), true) else { return };
-    assert_eq!((served, carried), (true, 8 + 960 + 1), "in the time it has");
+    assert_eq!((served, carried), (true, 8 + 960 + 1), "within its time limit");
     let (served, carried) = drip(Nanos::from_millis(200), true).expect("as before");
     assert!(!served && carried < 500, "{carried}");
     let (served, carried) = drip(Nanos::from_secs(60), false).expect("as before");
@@ -222,7 +222,7 @@ fn drips_are_given_up() {
 }
 
 #[test]
-fn settings_that_make_no_sense_are_refused() {
+fn rejects_invalid_settings() {
     let good = load(1, 64, 64);
     let socket = SocketSettings { source_port: Some(7000), ..SocketSettings::kernel() };
     for (load, allowed) in [

@@ -1,5 +1,5 @@
-//! Memory touched for the first time, at one end alone: each thread maps its part, writes to every page of it, gives it back
-//! and begins anew, until the time is over. Must not know what a page costs.
+//! First touch of memory, at one end only: each thread maps its part, writes to every page, unmaps it and repeats
+//! until the time is over.
 
 use samples::{ThreadCpu, ThreadRole};
 use sys::{
@@ -19,13 +19,14 @@ use crate::{
 };
 
 const END: &str = "client";
-/// What is touched between two looks at the clock.
+/// Bytes touched between two clock readings.
 const STEP: usize = HUGE_PAGE;
 
-/// Touches memory on every thread until the time is over.
+/// Touches memory on all threads until the time is over.
 ///
 /// # Errors
-/// When a setting is invalid, there is not so much memory, or the kernel has no huge pages.
+///
+/// If a setting is invalid, there is not enough memory, or the kernel has no huge pages.
 pub(super) fn run(
     spec: &ClientSpec<FirstTouchSettings>,
     stop: &Stop,
@@ -47,7 +48,7 @@ pub(super) fn run(
     Ok(outcome(parts, times, monotonic()))
 }
 
-/// Refuses settings that make no sense; the bytes of each thread.
+/// Rejects invalid settings; returns the bytes per thread.
 fn check(load: &FirstTouchSettings) -> Result<usize> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if !(1..=1024).contains(&load.threads) {
@@ -58,8 +59,8 @@ fn check(load: &FirstTouchSettings) -> Result<usize> {
         return setting("the memory of a thread", Bytes(share).to_string(), "2 MiB or more");
     }
     if let Some(free) = anonymous_memory::available().map(Bytes).filter(|free| load.memory > *free) {
-        let value = format!("{} where {free} can be had", load.memory);
-        return setting("the memory that is touched", value, "less");
+        let value = format!("{} with {free} available", load.memory);
+        return setting("the memory to touch", value, "less");
     }
     if load.duration == Nanos(0) {
         return setting("the duration", "0".into(), "a longer one");
@@ -70,7 +71,7 @@ fn check(load: &FirstTouchSettings) -> Result<usize> {
     usize::try_from(share).map_or_else(|_| setting("the memory", load.memory.to_string(), "less"), Ok)
 }
 
-/// When it begins, warm-up and measurement end, and an interval does.
+/// Start, end of the warm-up, end of the measurement, and interval length.
 #[derive(Debug, Clone, Copy)]
 struct Times {
     begin: u64,
@@ -85,7 +86,7 @@ impl Times {
         Self { begin, warm, end: warm + load.duration.0, interval: load.interval.0 }
     }
 
-    /// The intervals: none spans the end of the warm-up, and the last of each part may be short.
+    /// The intervals, split at the end of the warm-up. The last one of each part may be shorter.
     fn intervals(self) -> Vec<FirstTouchInterval> {
         let part = |from: u64, to: u64, warmup: bool| {
             let starts = (from..to).step_by(usize::try_from(self.interval).unwrap_or(usize::MAX));
@@ -100,14 +101,14 @@ impl Times {
     }
 }
 
-/// What one thread recorded.
+/// Results of one thread.
 struct Part {
     thread: ThreadCpu,
     intervals: Vec<FirstTouchInterval>,
     faults: PageFaults,
 }
 
-/// One thread's work.
+/// Runs one thread.
 fn touch(share: usize, huge: bool, times: Times, cpu: Option<u32>, shared: &SharedState<'_>) -> Result<Part> {
     if let Some(cpu) = cpu {
         sys::affinity::pin_thread(&[cpu])?;
@@ -162,7 +163,7 @@ fn outcome(parts: Vec<Part>, times: Times, ended: u64) -> Outcome<FirstTouchData
     for interval in &mut intervals {
         interval.touching = Nanos(interval.touching.0 / threads);
     }
-    // Of a load that ended early the last intervals were not measured.
+    // Intervals after an early end were not measured.
     intervals.retain(|interval| interval.start.0 < ended - times.begin);
     let measured = || intervals.iter().filter(|interval| !interval.warmup);
     data.touched = measured().map(|interval| interval.touched).sum();
@@ -197,17 +198,17 @@ mod tests {
     }
 
     #[test]
-    fn every_small_page_that_is_touched_is_a_fault_and_intervals_add_up() {
+    fn every_touched_small_page_is_a_fault_and_intervals_add_up() {
         for threads in [1, 3] {
-            // A thread that waits for a CPU through all of the measured time touches nothing in it.
+            // A thread that waits for a CPU during the whole measurement touches nothing.
             let mut outcomes = (0..20).map(|_| outcome_of(load(threads, 24 * MIB)).expect("it runs"));
             let Outcome { measured: data, threads: cpu } =
-                outcomes.find(|outcome| outcome.measured.touched.0 > 0).expect("one of them touches memory");
+                outcomes.find(|outcome| outcome.measured.touched.0 > 0).expect("one run touches memory");
             assert_eq!(cpu.len(), threads as usize);
             let pages = data.touched.0 / anonymous_memory::PAGE as u64;
             let faults = data.minor_faults + data.major_faults;
-            // A page of a thread's own, as of its stack, and tables may come to it.
-            assert!((pages..pages + pages / 100 + 64).contains(&faults), "{faults} faults of {pages} pages");
+            // A few faults on the thread's own pages, e.g. its stack, and on page tables may be added.
+            assert!((pages..pages + pages / 100 + 64).contains(&faults), "{faults} faults for {pages} pages");
             let measured = || data.intervals.iter().filter(|interval| !interval.warmup);
             assert_eq!(measured().map(|interval| interval.touched).sum::<Bytes>(), data.touched);
             let ends: Vec<u64> = data.intervals.iter().map(|interval| interval.end.0 / 1_000_000).collect();
@@ -217,13 +218,13 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_make_no_sense_are_refused_with_those_that_do() {
+    fn rejects_invalid_settings_and_names_valid_ones() {
         let good = load(1, 24 * MIB);
         for (load, allowed) in [
             (FirstTouchSettings { threads: 0, ..good.clone() }, "1 to 1024"),
             (FirstTouchSettings { threads: 1025, ..good.clone() }, "1 to 1024"),
             (FirstTouchSettings { threads: 13, ..good.clone() }, "2 MiB or more"),
-            (FirstTouchSettings { memory: Bytes(1 << 50), ..good.clone() }, "can be had: choose less"),
+            (FirstTouchSettings { memory: Bytes(1 << 50), ..good.clone() }, "available; use less"),
             (FirstTouchSettings { duration: Nanos(0), ..good.clone() }, "longer"),
             (FirstTouchSettings { interval: Nanos(0), ..good }, "1 ms"),
         ] {

@@ -1,4 +1,4 @@
-//! Which of what comes in is the answer to a message: the one place where a peer's number is believed.
+//! Matches replies to messages; the only place that interprets a peer's message number.
 
 use super::{
     message::{Format, Reply},
@@ -8,14 +8,14 @@ use super::{
 };
 use crate::error::Result;
 
-/// A message that has come back.
+/// The reply to a message.
 pub(super) struct Answer {
     pub(super) number: u64,
-    /// How much later than its time it had left.
+    /// How late the message was sent, in nanoseconds.
     pub(super) late: u64,
 }
 
-/// The message that `received` answers. What answers none is noted, and no more is made of it.
+/// The message that `received` replies to. Anything else is only counted.
 #[inline]
 pub(super) fn match_answer<F: Format>(
     socket: &MessageSocket,

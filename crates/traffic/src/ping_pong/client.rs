@@ -1,4 +1,4 @@
-//! The end that sends first and measures.
+//! Client side of a ping-pong, which sends first and measures.
 
 use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
@@ -26,13 +26,14 @@ use crate::{
     workers::{self, CpuMeter, Job, SharedState, cpu_of},
 };
 
-/// How its threads are called.
+/// Thread names start with this.
 const END: &str = "client";
 
-/// Sends messages and takes their answers until the time is over.
+/// Sends messages and receives replies until the time is over.
 ///
 /// # Errors
-/// When a setting is invalid, the server cannot be reached, or ends the connection before its time.
+///
+/// If a setting is invalid, the server cannot be reached, or the server ends early.
 pub(crate) fn run_client(
     spec: &ClientSpec<PingPongSettings>,
     stop: &Stop,
@@ -48,7 +49,7 @@ pub(crate) fn run_client(
         tcp::await_go(&socket, stop)?;
         let format = Message::new(spec.load.message.0 as usize, spec.token);
         let outcome = exchange(&socket, &format, &spec.load, spec.cpus.as_deref(), stop, observer);
-        // A server that is not told keeps the client's place until it misses messages.
+        // Otherwise the server occupies the client's place until its timeout.
         if !socket.is_stream() && !matches!(outcome, Err(Error::Ended { .. })) {
             udp::take_leave(&socket, spec.token);
         }
@@ -56,11 +57,12 @@ pub(crate) fn run_client(
     })
 }
 
-/// Sends messages of any protocol over a socket that is connected, and records what comes back. It stays open;
-/// a connection on which this has failed ends in a reset.
+/// Exchanges messages of any protocol over a connected socket and records replies. Leaves the socket open; after an
+/// error, closing the connection resets it.
 ///
 /// # Errors
-/// When the peer ends a connection before its time or is not heard for long.
+///
+/// If the peer ends the connection early or is silent for too long.
 pub fn exchange<F: Format>(
     socket: &MessageSocket,
     format: &F,
@@ -89,11 +91,11 @@ pub fn exchange<F: Format>(
     }
 }
 
-/// What one thread brings back.
+/// Results of one thread.
 struct Part {
     thread: ThreadCpu,
-    noted: ThreadNotes,
-    /// Of an open loop: the sender's lateness, the receiver's round trips.
+    recorded: ThreadNotes,
+    /// In an open loop: the sender's lateness, or the receiver's round trips.
     histogram: Option<LatencyHistogram>,
 }
 
@@ -114,8 +116,8 @@ fn closed_job<'a, F: Format + 'a>(
         let mut notes = Recorder::new(load, monotonic(), shared);
         let done = shared.ended(closed::run(socket, format, length, &mut notes));
         let thread = spent.until_now(END, ThreadRole::Ping);
-        let noted = notes.finish();
-        done.map(|()| Part { thread, noted, histogram: None })
+        let recorded = notes.finish();
+        done.map(|()| Part { thread, recorded, histogram: None })
     };
     Job { name: socket.name().to_owned(), thread: socket.thread_name("ping"), work: Box::new(work) }
 }
@@ -135,8 +137,8 @@ fn open_jobs<'a, F: Format + 'a>(
         let spent = CpuMeter::from_now();
         let (lateness, seen) = open.send(writer)?;
         let thread = spent.until_now(END, ThreadRole::Ping);
-        let noted = ThreadNotes { seen, ..ThreadNotes::default() };
-        Ok(Part { thread, noted, histogram: Some(lateness) })
+        let recorded = ThreadNotes { seen, ..ThreadNotes::default() };
+        Ok(Part { thread, recorded, histogram: Some(lateness) })
     };
     let receive = move || {
         pin(cpus, 1)?;
@@ -146,12 +148,12 @@ fn open_jobs<'a, F: Format + 'a>(
         let mut notes = Recorder::new(load, open.begin()?, shared);
         let done = open.receive(&reader, &mut notes);
         let thread = spent.until_now(END, ThreadRole::Ping);
-        let mut noted = notes.finish();
-        // Its schedule fills the time that was asked, whenever the last message came back.
+        let mut recorded = notes.finish();
+        // The schedule covers the requested time even if the last reply is earlier.
         if !shared.ends_early() {
-            noted.elapsed = noted.elapsed.max(load.duration);
+            recorded.elapsed = recorded.elapsed.max(load.duration);
         }
-        done.map(|round_trips| Part { thread, noted, histogram: Some(round_trips) })
+        done.map(|round_trips| Part { thread, recorded, histogram: Some(round_trips) })
     };
     vec![
         Job {
@@ -167,7 +169,7 @@ fn open_jobs<'a, F: Format + 'a>(
     ]
 }
 
-/// Binds the calling thread, number `thread` of its end.
+/// Pins the calling thread, number `thread` of its end.
 pub(super) fn pin(cpus: Option<&[u32]>, thread: usize) -> Result<()> {
     cpu_of(cpus, thread).map_or(Ok(()), |cpu| Ok(sys::affinity::pin_thread(&[cpu])?))
 }
@@ -182,20 +184,20 @@ fn outcome(
     let mut data = PingPongData {
         round_trips: recorded.measured,
         intervals: recorded.intervals,
-        elapsed: last.noted.elapsed,
+        elapsed: last.recorded.elapsed,
         lost: Some(recorded.lost),
-        strays: Some(last.noted.strays),
-        duplicates: Some(last.noted.duplicates),
+        strays: Some(last.recorded.strays),
+        duplicates: Some(last.recorded.duplicates),
         client: socket.facts(cpus),
         ..PingPongData::default()
     };
-    let mut seen = last.noted.seen;
+    let mut seen = last.recorded.seen;
     let mut threads = vec![last.thread];
     if let (Some(sender), Some(round_trips)) = (parts.pop(), last.histogram) {
         let since_intended = std::mem::replace(&mut data.round_trips, round_trips);
         let lateness = sender.histogram.unwrap_or_default();
         data.open_loop = Some(OpenLoopData { since_intended, lateness });
-        seen = seen.and(sender.noted.seen);
+        seen = seen.and(sender.recorded.seen);
         threads.insert(0, sender.thread);
     }
     data.client.ran_on = seen.list();

@@ -1,4 +1,4 @@
-//! The closed loop: the next message is sent when the last one has come back or was given up.
+//! Closed loop: sends the next message when the previous one has returned or timed out.
 
 use sys::clock::monotonic;
 use units::Nanos;
@@ -16,7 +16,7 @@ use crate::{
     refused::RefusalCode,
 };
 
-/// Sends and awaits, until the time is over.
+/// Sends and waits until the time is over.
 pub(super) fn run<F: Format>(
     socket: &MessageSocket,
     mut format: F,
@@ -48,8 +48,8 @@ pub(super) fn run<F: Format>(
     Ok(())
 }
 
-/// When the answer to the last message came; `None` when it is lost. Nothing gets lost on a stream, but its answer may
-/// have come under another number.
+/// Time of the reply to the last message; `None` if it is lost. A stream loses nothing, but a reply may have a wrong
+/// number.
 #[inline]
 fn answered<F: Format>(
     socket: &MessageSocket,
@@ -78,7 +78,7 @@ fn answered<F: Format>(
     }
 }
 
-/// Fails when it was asked to stop, and when a stream carries nothing long after the time was over.
+/// Fails on a stop request, or if a stream is silent long after the end.
 fn patience(socket: &MessageSocket, notes: &Recorder<'_>) -> Result<()> {
     notes.check()?;
     if socket.is_stream() && monotonic() >= notes.end() + GRACE.0 {
@@ -88,7 +88,7 @@ fn patience(socket: &MessageSocket, notes: &Recorder<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether `message` comes back in time, or the server is gone.
+/// Whether `message` returns in time, or the server is gone.
 pub(super) fn answered_within(
     socket: &MessageSocket,
     message: &Message,
@@ -100,7 +100,7 @@ pub(super) fn answered_within(
         match socket.receive(inbox) {
             Ok(Arrival::Message(bytes)) if message.is_answered_by(bytes) => return true,
             Ok(Arrival::Message(_) | Arrival::Nothing) => {}
-            // The server has closed its socket: it has heard.
+            // The server has closed its socket, so it received the message.
             Ok(Arrival::End) | Err(_) => return true,
         }
     }

@@ -1,4 +1,4 @@
-//! Returning messages, until the client ends or is not heard any more.
+//! Returns messages until the client ends or falls silent.
 
 use std::cell::RefCell;
 
@@ -9,7 +9,7 @@ use super::{
     GRACE,
     cpu_set::CpuSet,
     greeting::{Greeting, GreetingKind},
-    message::{is_closing, knows},
+    message::{has_token, is_closing},
     message_socket::{Arrival, Inbox, MessageSocket},
 };
 use crate::{
@@ -18,17 +18,17 @@ use crate::{
     socket::TICK,
 };
 
-/// How long to go on.
+/// When to give up.
 #[derive(Debug)]
 pub(super) enum Patience<'a> {
-    /// Until this time.
+    /// At this time.
     Until(u64),
-    /// As long as the client stays within its bounds.
+    /// When the client exceeds its limits.
     Bounds(RefCell<Guard<'a>>),
 }
 
-/// Returns every message that knows `token`; on a stream every one. A client that has not heard its welcome is
-/// welcomed again, and no other word is answered. Says where the thread ran.
+/// Returns every message with `token`; on a stream, every message. Repeats the welcome for a client that missed it,
+/// and ignores other greetings. Returns the CPUs used.
 pub(super) fn run(
     socket: &MessageSocket,
     mut inbox: Inbox,
@@ -36,7 +36,7 @@ pub(super) fn run(
     patience: &Patience<'_>,
     check: impl Fn() -> Result<()>,
 ) -> Result<CpuSet> {
-    let mut seen = CpuSet::default();
+    let mut cpus = CpuSet::default();
     let (mut wake, mut counts) = (monotonic(), Counts::default());
     loop {
         let room = || {
@@ -48,21 +48,21 @@ pub(super) fn run(
             }
         };
         match socket.receive(&mut inbox) {
-            Ok(Arrival::Message(bytes)) if socket.is_stream() || knows(bytes, token) => {
-                if let Some(said) = Greeting::decode(bytes).filter(|_| !socket.is_stream()) {
-                    welcome_again(socket, said)?;
+            Ok(Arrival::Message(bytes)) if socket.is_stream() || has_token(bytes, token) => {
+                if let Some(greeting) = Greeting::decode(bytes).filter(|_| !socket.is_stream()) {
+                    welcome_again(socket, greeting)?;
                 } else {
                     socket.send(bytes, room)?;
                     counts.received += 1;
                     counts.bytes += bytes.len() as u64;
                     if !socket.is_stream() && is_closing(bytes) {
-                        return Ok(seen);
+                        return Ok(cpus);
                     }
                 }
             }
             Ok(Arrival::Message(_) | Arrival::Nothing) => {}
-            Ok(Arrival::End) => return Ok(seen),
-            // The kernel's word about an earlier datagram, once the client has closed its socket.
+            Ok(Arrival::End) => return Ok(cpus),
+            // ICMP error for an earlier datagram, after the client closed its socket.
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused && !socket.is_stream() => {}
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return Err(Error::Left),
             Err(error) => return Err(socket.failed("receive on")(error)),
@@ -70,12 +70,12 @@ pub(super) fn run(
         let now = monotonic();
         if now >= wake {
             check()?;
-            seen.look();
+            cpus.sample();
             wake = now + TICK.as_nanos() as u64;
             match patience.judge(counts, now)? {
                 None => {}
                 Some(EndReason::Limit(what)) => return Err(Error::Limit(what)),
-                Some(EndReason::Left | EndReason::Silent) => return given_up(socket, patience, seen),
+                Some(EndReason::Left | EndReason::Silent) => return given_up(socket, patience, cpus),
             }
         }
     }
@@ -90,19 +90,19 @@ impl Patience<'_> {
     }
 }
 
-/// Its address is the one that this socket is connected to, and has been proved.
-fn welcome_again(socket: &MessageSocket, said: Greeting) -> Result<()> {
-    if said.kind != GreetingKind::Proves {
+/// The socket is connected to the client's verified address.
+fn welcome_again(socket: &MessageSocket, greeting: Greeting) -> Result<()> {
+    if greeting.kind != GreetingKind::Proves {
         return Ok(());
     }
-    socket.send(&said.with(GreetingKind::Welcomes).encode(), || Ok(()))
+    socket.send(&greeting.with(GreetingKind::Welcomes).encode(), || Ok(()))
 }
 
-/// A datagram's farewell may have got lost; a connection has an end.
-fn given_up(socket: &MessageSocket, patience: &Patience<'_>, seen: CpuSet) -> Result<CpuSet> {
+/// A final datagram may be lost; a connection has a definite end.
+fn given_up(socket: &MessageSocket, patience: &Patience<'_>, cpus: CpuSet) -> Result<CpuSet> {
     match patience {
         Patience::Until(_) if socket.is_stream() => Err(silent(socket, "the end of the exchange")),
-        Patience::Until(_) | Patience::Bounds(_) => Ok(seen),
+        Patience::Until(_) | Patience::Bounds(_) => Ok(cpus),
     }
 }
 

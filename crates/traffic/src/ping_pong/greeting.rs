@@ -1,10 +1,9 @@
-//! What is said before messages over UDP: four greetings, so that a server serves only addresses that hear it.
+//! Greetings before UDP messages, which verify that the client receives at its address.
 //!
-//! The client asks; the server offers a cookie; the client proves with it that it hears what is sent to its
-//! address; the server welcomes it. A server answers what a client says and nothing else, with as many bytes: two
-//! servers have nothing to say to each other, and an answer is never answered. Layout, big endian: handshake (32),
-//! kind (4), cookie (8; zero where there is none; the reason of one that refuses). Bytes, addresses and time are
-//! handed in.
+//! The client asks; the server offers a cookie; the client returns it; the server welcomes the client. A server only
+//! replies to clients, with datagrams of the same length, so two servers never talk to each other, and replies cause
+//! no replies. Big endian: handshake (32), kind (4), cookie (8; zero if unused; the reason in a refusal). Pure:
+//! callers pass bytes, addresses and time.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -19,25 +18,25 @@ use crate::{
 };
 
 pub(crate) const LENGTH: usize = handshake::LENGTH + 4 + 8;
-/// A cookie is good for as long as this, and up to twice as long.
+/// A cookie is valid for this time, and up to twice as long.
 const SLOT: Nanos = Nanos::from_secs(10);
 
-/// Who says what.
+/// Kind of a greeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GreetingKind {
-    /// A client wants to be served.
+    /// Client: requests service.
     Asks,
-    /// A server wants the cookie back.
+    /// Server: sends a cookie.
     Offers,
-    /// A client returns it.
+    /// Client: returns the cookie.
     Proves,
-    /// A server serves.
+    /// Server: accepts.
     Welcomes,
-    /// A server will not.
+    /// Server: refuses.
     Refuses,
 }
 
-/// One of these datagrams.
+/// A greeting datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Greeting {
     pub handshake: Handshake,
@@ -58,22 +57,22 @@ impl GreetingKind {
 }
 
 impl Greeting {
-    /// With which a client begins.
+    /// The first greeting of a client.
     pub const fn asking(handshake: Handshake) -> Self {
         Self { handshake, kind: GreetingKind::Asks, cookie: 0 }
     }
 
-    /// The same client, another word.
+    /// Another greeting of the same exchange.
     pub const fn with(self, kind: GreetingKind) -> Self {
         Self { kind, ..self }
     }
 
-    /// A server's answer to the same client: that it is not served, and why.
+    /// Refusal with its reason.
     pub const fn refusing(self, because: RefusalCode) -> Self {
         Self { cookie: because.code(), ..self.with(GreetingKind::Refuses) }
     }
 
-    /// Why the server refuses, if that is what it says.
+    /// The reason, if this is a refusal.
     pub(crate) fn refused(self) -> Option<RefusalCode> {
         (self.kind == GreetingKind::Refuses).then(|| RefusalCode::from_code(self.cookie))
     }
@@ -86,37 +85,37 @@ impl Greeting {
         bytes
     }
 
-    /// `None` for anything else, at a glance where its length is another.
+    /// `None` for anything else; other lengths are rejected quickly.
     #[inline]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; LENGTH] = bytes.try_into().ok()?;
-        let (said, rest) = bytes.split_first_chunk::<{ handshake::LENGTH }>()?;
+        let (greeting, rest) = bytes.split_first_chunk::<{ handshake::LENGTH }>()?;
         let (kind, cookie) = rest.split_first_chunk::<4>()?;
         let cookie = u64::from_be_bytes(cookie.try_into().ok()?);
         let kind = GreetingKind::from_code(u32::from_be_bytes(*kind))?;
-        Some(Self { handshake: Handshake::decode(said)?, kind, cookie })
+        Some(Self { handshake: Handshake::decode(greeting)?, kind, cookie })
     }
 }
 
-/// Makes cookies and knows its own again, without remembering any.
+/// Makes and verifies cookies without storing them.
 #[derive(Debug, Default)]
 pub struct Cookies(RandomState);
 
 impl Cookies {
-    /// The answer to who asks, or returns what is no cookie.
-    pub fn offer(&self, said: Greeting, peer: SocketAddr, now: u64) -> Greeting {
-        Greeting { cookie: self.cookie(said, peer, now / SLOT.0), ..said.with(GreetingKind::Offers) }
+    /// Reply to a request, or to an invalid cookie.
+    pub fn offer(&self, greeting: Greeting, peer: SocketAddr, now: u64) -> Greeting {
+        Greeting { cookie: self.cookie(greeting, peer, now / SLOT.0), ..greeting.with(GreetingKind::Offers) }
     }
 
-    /// Whether `said` returns what was offered to `peer` a short time ago.
-    pub fn know(&self, said: Greeting, peer: SocketAddr, now: u64) -> bool {
+    /// Whether `greeting` returns a recent cookie for `peer`.
+    pub fn know(&self, greeting: Greeting, peer: SocketAddr, now: u64) -> bool {
         let slot = now / SLOT.0;
-        let good = |slot| said.cookie == self.cookie(said, peer, slot);
-        said.kind == GreetingKind::Proves && (good(slot) || slot.checked_sub(1).is_some_and(good))
+        let good = |slot| greeting.cookie == self.cookie(greeting, peer, slot);
+        greeting.kind == GreetingKind::Proves && (good(slot) || slot.checked_sub(1).is_some_and(good))
     }
 
-    fn cookie(&self, said: Greeting, peer: SocketAddr, slot: u64) -> u64 {
-        self.0.hash_one((peer, said.handshake.encode(), slot))
+    fn cookie(&self, greeting: Greeting, peer: SocketAddr, slot: u64) -> u64 {
+        self.0.hash_one((peer, greeting.handshake.encode(), slot))
     }
 }
 
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_encoded_is_decoded_and_nothing_of_another_length() {
+    fn greeting_round_trips_and_rejects_other_lengths() {
         for kind in GreetingKind::ALL {
             let greeting = Greeting { cookie: 0x0102_0304_0506_0708, ..ASKS.with(kind) };
             let bytes = greeting.encode();
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_good_for_its_peer_and_its_handshake_and_for_a_short_time() {
+    fn cookie_is_valid_only_for_its_peer_and_handshake_for_a_short_time() {
         let cookies = Cookies::default();
         let now = 5 * SLOT.0;
         let offer = cookies.offer(ASKS, peer(1), now);

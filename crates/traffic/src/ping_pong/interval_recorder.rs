@@ -1,4 +1,4 @@
-//! The intervals of a ping-pong as the watching thread hears of them: added up, packed, told on.
+//! Collects the intervals of a ping-pong on the watching thread and passes them on.
 
 use std::cell::RefCell;
 
@@ -6,20 +6,20 @@ use workload::{Interval, LatencyHistogram, PingPongInterval};
 
 use crate::observer::{FlowId, Observer, Progress};
 
-/// Stands between the workers and whoever listens, and records every interval.
+/// An observer between the workers and another observer that records every interval.
 pub(super) struct IntervalRecorder<'a> {
     observer: &'a dyn Observer,
     recorded: RefCell<RecordedIntervals>,
 }
 
-/// All intervals of one ping-pong.
+/// All intervals of a ping-pong.
 #[derive(Default)]
 pub(super) struct RecordedIntervals {
-    /// Every time that was counted after the warm-up.
+    /// All times after the warm-up.
     pub(super) measured: LatencyHistogram,
-    /// What was given up after the warm-up.
+    /// Losses after the warm-up.
     pub(super) lost: u64,
-    /// In the order of time, packed.
+    /// In time order, packed.
     pub(super) intervals: Vec<PingPongInterval>,
 }
 
@@ -28,7 +28,7 @@ impl<'a> IntervalRecorder<'a> {
         Self { observer, recorded: RefCell::default() }
     }
 
-    /// What was heard until the workers had ended.
+    /// The recorded intervals, after the workers have ended.
     pub(super) fn into_recorded(self) -> RecordedIntervals {
         self.recorded.into_inner()
     }

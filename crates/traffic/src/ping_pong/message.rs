@@ -1,42 +1,42 @@
-//! The message of a ping-pong: which number it has and, of a datagram, whose it is.
+//! The message of a ping-pong: its number and, in a datagram, its token.
 //!
-//! Layout, big endian: number (8), token (8), anything. A shorter message has the lower bytes of the number
-//! (all of them from 8 bytes on) and as much of the token as fits: one of 1 byte counts modulo 256 and is
-//! known by its peer's address alone. Pure: bytes in, values out.
+//! Big endian: number (8), token (8), padding. A shorter message has the low bytes of the number (all from 8 bytes
+//! on) and as much of the token as fits; a 1-byte message counts modulo 256 and is identified only by its peer's
+//! address. Pure.
 
 use super::greeting::Greeting;
 use crate::{handshake::TOKEN, refused::RefusalCode};
 
-/// Number and token, complete.
+/// Number and token.
 pub(crate) const HEADER: usize = 16;
 /// The number that ends a ping-pong.
 pub(crate) const CLOSING: u64 = u64::MAX;
 
-/// How the messages of a protocol are numbered and known again.
+/// Message format of a protocol.
 pub trait Format: Clone + Send {
     /// The bytes of message `number`.
     fn write(&mut self, number: u64) -> &[u8];
 
-    /// What came in, when the messages below `next` have been sent.
+    /// Interprets received bytes when messages below `next` have been sent.
     fn read(&self, received: &[u8], next: u64) -> Reply;
 }
 
-/// What came in.
+/// Interpretation of received bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
-    /// The answer to a message of this number: so it says, whether such a message was sent or not.
+    /// Reply to this number, which may not have been sent.
     Answer(u64),
-    /// The answer to a message that was sent, and answered, before those of the exchange.
+    /// Reply to a message before the exchange.
     Before,
-    /// A word of the greeting, which is said again where its answer was late.
+    /// A greeting, repeated after a late reply.
     Greeting,
-    /// The server goes no further.
+    /// The server ends the exchange.
     End(RefusalCode),
-    /// No message of this exchange.
+    /// Not part of this exchange.
     Unknown,
 }
 
-/// The bytes of a message, made once.
+/// A message buffer.
 #[derive(Clone)]
 pub(crate) struct Message(Vec<u8>);
 
@@ -52,14 +52,14 @@ impl Message {
         Self(bytes)
     }
 
-    /// Gives it a number.
+    /// Sets the number.
     pub(crate) fn number(&mut self, number: u64) -> &[u8] {
         let fits = self.0.len().min(8);
         self.0[..fits].copy_from_slice(&number.to_be_bytes()[8 - fits..]);
         &self.0
     }
 
-    /// Whether `received` is this message, come back.
+    /// Whether `received` is this message, returned.
     pub(crate) fn is_answered_by(&self, received: &[u8]) -> bool {
         let head = self.0.len().min(HEADER);
         received.len() == self.0.len() && received[..head] == self.0[..head]
@@ -67,8 +67,8 @@ impl Message {
 }
 
 impl Message {
-    /// The number of the message that `received` is. Of a number that the message is too short for, its lowest bits are
-    /// known: then it is the latest such one below `next`.
+    /// Number of a received message. If the message is too short for it, the latest number below `next` with these
+    /// low bits.
     #[inline]
     fn number_of(&self, received: &[u8], next: u64) -> Option<u64> {
         let (fits, head) = (self.0.len().min(8), self.0.len().min(HEADER));
@@ -81,7 +81,7 @@ impl Message {
     }
 }
 
-/// The latest number below `next` whose lowest `bits` are those of `number`; itself where there is none.
+/// The latest number below `next` with the lowest `bits` of `number`, or `number` if there is none.
 const fn latest(number: u64, bits: u32, next: u64) -> u64 {
     if bits >= u64::BITS || number >= next {
         return number;
@@ -105,15 +105,15 @@ impl Format for Message {
     }
 }
 
-/// Whether a datagram has as much of the token as fits in it.
-pub(crate) fn knows(datagram: &[u8], token: u64) -> bool {
+/// Whether a datagram has the token, as far as it fits.
+pub(crate) fn has_token(datagram: &[u8], token: u64) -> bool {
     let owned = token.to_be_bytes();
     let said = datagram.get(TOKEN.start..).unwrap_or_default();
     let fits = said.len().min(owned.len());
     said[..fits] == owned[..fits]
 }
 
-/// Whether it is the one that ends a ping-pong.
+/// Whether it ends the ping-pong.
 pub(crate) fn is_closing(datagram: &[u8]) -> bool {
     datagram.len() == HEADER && datagram[..8] == CLOSING.to_be_bytes()
 }
@@ -129,7 +129,7 @@ mod tests {
     const TOKEN: u64 = 0x0102_0304_0506_0708;
 
     #[test]
-    fn only_the_same_number_token_and_length_is_the_answer() {
+    fn reply_has_equal_number_token_and_length() {
         for length in [1, 2, 7, 8, 9, 15, 16, 17, 1472] {
             let mut message = Message::new(length, TOKEN);
             let old = message.number(6).to_vec();
@@ -138,13 +138,13 @@ mod tests {
             assert!(message.is_answered_by(&answer), "{length}");
             assert!(!message.is_answered_by(&old), "{length}");
             assert!(!message.is_answered_by(&answer[1..]), "{length}");
-            assert!(knows(&answer, TOKEN) && !is_closing(&answer), "{length}");
-            assert_eq!(knows(&answer, !TOKEN), length <= 8, "{length}: the token begins at byte 8");
+            assert!(has_token(&answer, TOKEN) && !is_closing(&answer), "{length}");
+            assert_eq!(has_token(&answer, !TOKEN), length <= 8, "{length}: the token starts at byte 8");
         }
     }
 
     #[test]
-    fn the_number_of_an_answer_is_read_only_where_length_and_token_are_right() {
+    fn reads_number_only_with_right_length_and_token() {
         for length in [8, 9, 15, 16, 17, 1472] {
             let mut message = Message::new(length, TOKEN);
             let answer = message.write(0x0102_0304_0506).to_vec();
@@ -152,19 +152,19 @@ mod tests {
             assert_eq!(message.read(&answer, 0), Reply::Answer(0x0102_0304_0506), "{length}");
             assert_eq!(message.read(&answer[..length - 1], 0), Reply::Unknown, "{length}");
             let other = Message::new(length, !TOKEN).read(&answer, 0);
-            assert_eq!(other == Reply::Unknown, length > 8, "{length}: the token begins at byte 8");
+            assert_eq!(other == Reply::Unknown, length > 8, "{length}: the token starts at byte 8");
         }
         assert_eq!(Message::new(8, TOKEN).read(&[], 0), Reply::Unknown);
     }
 
     #[test]
-    fn a_number_that_does_not_fit_is_the_latest_that_was_sent() {
+    fn truncated_number_is_the_latest_one_sent() {
         for (length, number, next, expected) in
             [(1, 7, 8, 7), (1, 7, 7, 7), (1, 7, 0x208, 0x207), (1, 0x107, 0x107, 7), (2, 7, 0x208, 7)]
         {
             let answer = Message::new(length, TOKEN).write(number).to_vec();
             let read = Message::new(length, TOKEN).read(&answer, next);
-            assert_eq!(read, Reply::Answer(expected), "{length} B: {number} when {next} is next");
+            assert_eq!(read, Reply::Answer(expected), "{length} B: {number} if {next} is next");
         }
         for (number, bits) in [(0, 8), (255, 8), (0, 56), (u64::MAX >> 8, 56), (u64::MAX, 64)] {
             let told = u64::MAX >> (u64::BITS - bits);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_greeting_is_none_of_the_messages_and_a_refusal_ends_them() {
+    fn recognizes_greetings_and_refusals() {
         let handshake = Handshake { token: TOKEN, purpose: Purpose::PingPong, number: 0 };
         let welcome = Greeting::asking(handshake).with(GreetingKind::Welcomes);
         for message in [Message::new(64, TOKEN), Message::new(LENGTH, TOKEN)] {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closing_message_is_known_by_its_number() {
+    fn recognizes_closing_message_by_number() {
         let mut message = Message::new(HEADER, TOKEN);
         assert!(is_closing(message.number(CLOSING)));
         assert!(!is_closing(message.number(CLOSING - 1)));

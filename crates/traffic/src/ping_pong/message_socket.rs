@@ -1,6 +1,6 @@
-//! The socket of one end: whole messages out and in, asleep or spinning between them.
+//! The socket of one end: sends and receives whole messages, blocking or spinning.
 //!
-//! Over TCP a message is known by its length alone. It must not know what a message says or when it is due.
+//! Over TCP, messages are separated by their length only.
 
 use std::{
     io::{self, Read, Write},
@@ -17,13 +17,13 @@ use crate::{
     socket::{is_dropped, is_wait, tcp_facts, udp_facts},
 };
 
-/// Looks at a socket that make one wait of a spinning thread: some ten microseconds. It never gives way: to
-/// yield on a CPU with other work would mean to be put off again and again.
+/// Polls per wait of a spinning thread, about ten microseconds. It never yields: on a busy CPU that would delay it
+/// repeatedly.
 const LOOKS: u32 = 64;
-/// No datagram is longer; one read of a stream brings no more than this or one message.
+/// Maximum datagram length; limits a stream read unless a message is longer.
 const LONGEST: usize = 65_535;
 
-/// A connected socket and how it is waited on. The socket's own waits must be limited.
+/// A connected socket and its waiting mode. The socket must have timeouts.
 #[derive(Debug)]
 pub struct MessageSocket {
     socket: Carrier,
@@ -32,26 +32,26 @@ pub struct MessageSocket {
     name: String,
 }
 
-/// What carries the messages.
+/// Transport of the messages.
 #[derive(Debug)]
 pub enum Carrier {
     Tcp(TcpStream),
     Udp(UdpSocket),
 }
 
-/// What has arrived and was not yet taken.
+/// Received bytes not yet consumed.
 pub struct Inbox {
     bytes: Vec<u8>,
-    /// Of a stream whose messages have a known length; else whatever arrives together is one.
+    /// Message length on a stream, if known; otherwise each read is a message.
     message: Option<usize>,
     from: usize,
     to: usize,
 }
 
-/// What one wait brought.
+/// Result of one wait.
 pub enum Arrival<'a> {
     Message(&'a [u8]),
-    /// The peer has ended the connection between two messages.
+    /// The peer closed the connection between two messages.
     End,
     Nothing,
 }
@@ -61,7 +61,7 @@ impl MessageSocket {
         Self { socket, waiting, name }
     }
 
-    /// The name of a thread that does this over it: `udp ping`.
+    /// Thread name for this activity, e.g. `udp ping`.
     pub(crate) fn thread_name(&self, what: &str) -> String {
         let transport = match self.socket {
             Carrier::Tcp(_) => "tcp",
@@ -70,17 +70,17 @@ impl MessageSocket {
         format!("{transport} {what}")
     }
 
-    /// How errors call it.
+    /// Name in errors.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether nothing gets lost on it.
+    /// Whether it is lossless.
     pub const fn is_stream(&self) -> bool {
         matches!(self.socket, Carrier::Tcp(_))
     }
 
-    /// The connection, of TCP.
+    /// The TCP connection, if any.
     pub(crate) const fn stream(&self) -> Option<&TcpStream> {
         match &self.socket {
             Carrier::Tcp(socket) => Some(socket),
@@ -88,15 +88,15 @@ impl MessageSocket {
         }
     }
 
-    /// Room for what arrives; on a stream in messages of `length`, where that is known.
+    /// An inbox; on a stream for messages of `length`, if known.
     pub fn inbox(&self, length: Option<usize>) -> Inbox {
         let message = length.filter(|_| self.is_stream());
         let room = message.unwrap_or(0).max(LONGEST);
         Inbox { bytes: vec![0; room], message, from: 0, to: 0 }
     }
 
-    /// Sends a whole message; `wait` is asked whenever a stream had no room for as long as a wait may last. A
-    /// datagram that the kernel had no room for is lost, as it may be anywhere else on its way.
+    /// Sends a whole message; calls `wait` whenever a stream had no room for a full timeout. A datagram without room
+    /// is lost, as it might be anywhere on its path.
     #[inline]
     pub fn send(&self, bytes: &[u8], wait: impl Fn() -> Result<()>) -> Result<()> {
         match &self.socket {
@@ -122,8 +122,8 @@ impl MessageSocket {
         Ok(())
     }
 
-    /// Takes the next message out of `inbox`, after waiting for it once where there is none: a peer that sends a byte now
-    /// and then keeps nobody from looking at the time.
+    /// Takes the next message from `inbox`, waiting once if there is none: a peer that sends single bytes must not
+    /// delay the caller's clock checks.
     #[inline]
     pub fn receive<'a>(&self, inbox: &'a mut Inbox) -> io::Result<Arrival<'a>> {
         if !inbox.has_message() {
@@ -147,7 +147,7 @@ impl MessageSocket {
         }
     }
 
-    /// What the kernel gave it.
+    /// Socket options in effect.
     pub(crate) fn facts(&self, cpus: Option<&[u32]>) -> SocketFacts {
         match &self.socket {
             Carrier::Tcp(socket) => tcp_facts(socket, cpus),
@@ -155,17 +155,17 @@ impl MessageSocket {
         }
     }
 
-    /// Makes its end a reset: an ordinary close would look to the peer like the proper end.
+    /// Makes close send a reset, as a normal close would look like a regular end to the peer.
     pub(crate) fn abort(&self) -> Result<()> {
         self.stream().map_or(Ok(()), |socket| Ok(sys::socket::set_linger_zero(socket)?))
     }
 
-    /// That the server would go no further.
+    /// Error for an end by the server.
     pub(crate) fn ended(&self, because: RefusalCode) -> Error {
         Error::Ended { object: self.name.clone(), because }
     }
 
-    /// What a failed receive means to a client; for `map_err`. A server that breaks a connection off has ended it.
+    /// Error of a client's receive, for `map_err`; a reset by the server is an end.
     pub(crate) fn broken(&self) -> impl FnOnce(io::Error) -> Error + use<'_> {
         |error| match error.kind() {
             io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof if self.is_stream() => {
@@ -175,7 +175,7 @@ impl MessageSocket {
         }
     }
 
-    /// Names it in an error; for `map_err`.
+    /// Adds the name to an error; for `map_err`.
     pub fn failed(&self, operation: &'static str) -> impl FnOnce(io::Error) -> Error + use<'_> {
         Error::socket(operation, || self.name.clone())
     }
@@ -196,7 +196,7 @@ impl Inbox {
         self.to - self.from >= self.message.unwrap_or(1)
     }
 
-    /// Where the next bytes go.
+    /// Space for the next bytes.
     #[inline]
     fn room(&mut self) -> &mut [u8] {
         if self.from > 0 {
@@ -256,13 +256,13 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_a_stream_are_cut_by_their_length_however_they_arrive() {
+    fn splits_stream_by_message_length() {
         check(Waiting::Block);
         check(Waiting::Spin);
     }
 
     #[test]
-    fn a_stream_that_ends_inside_a_message_is_an_error() {
+    fn stream_that_ends_inside_a_message_is_an_error() {
         let inbox = |to| Inbox { bytes: vec![0; 8], message: Some(3), from: 0, to };
         assert!(matches!(inbox(0).end(), Ok(Arrival::End)));
         assert!(inbox(2).end().is_err());

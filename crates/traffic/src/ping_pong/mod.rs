@@ -1,9 +1,7 @@
-//! Ping-pong: messages there and back over TCP or UDP, in a closed or an open loop, asleep or spinning, alone
-//! or beside a stream.
+//! Ping-pong over TCP or UDP, in a closed or open loop, blocking or spinning, with or without a background stream.
 //!
-//! Every round trip after the warm-up is counted in a histogram, and each interval has one of its own. How a
-//! message is numbered is a [`Format`], so that other protocols share the loops. It knows nothing of how a
-//! stream moves its bytes.
+//! A histogram counts every round trip after the warm-up, and each interval has its own. [`Format`] abstracts message
+//! numbering, so that other protocols share the loops.
 
 mod answer;
 mod client;
@@ -44,19 +42,19 @@ use crate::{
     stream,
 };
 
-/// The shortest interval: a histogram is handed over at the end of each.
+/// The shortest interval, which ends with the handover of a histogram.
 const SHORTEST: Nanos = Nanos::from_millis(10);
-/// The fastest open loop.
+/// Period of the fastest open loop.
 const FASTEST: Nanos = Nanos(1_000);
-/// How long an end goes on after the other should have ended.
+/// How long an end waits after the other should have ended.
 const GRACE: Nanos = Nanos::from_secs(5);
-/// After this long a datagram counts as lost, and a message of an open loop that could not be sent is not sent any
-/// more: longer than any usual path takes, so that a long way is not taken for a loss.
+/// Timeout after which a datagram is lost and an unsent message of an open loop is dropped. Longer than usual paths
+/// take, so that latency is not mistaken for loss.
 const OVERDUE: Nanos = Nanos::from_secs(1);
-/// How long the answer to a word at the start or the end is awaited before it is said again.
+/// Retransmission interval of greetings and closing messages.
 const AGAIN: Nanos = Nanos::from_millis(200);
 
-/// Refuses settings that make no sense, naming those that do.
+/// Rejects invalid settings and names the valid ones.
 pub fn check(load: &PingPongSettings) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if load.message < Bytes(1) || load.message > PingPongSettings::LARGEST {

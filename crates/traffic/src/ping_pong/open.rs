@@ -1,7 +1,7 @@
-//! The open loop: every message has its time, and leaves then whether or not the ones before have come back.
+//! Open loop: sends every message on schedule, whether or not earlier ones have returned.
 //!
-//! One thread sends, another takes the answers. What did not leave in time, because the thread was not woken or
-//! the socket had no room, leaves late; its time stays, so that a stall is seen as often as it is met.
+//! One thread sends, another receives. A message delayed by a late wake-up or a full socket keeps its scheduled time,
+//! so a stall affects all messages it delays.
 
 use std::{
     hint::spin_loop,
@@ -30,25 +30,25 @@ use crate::{
     workers::SharedState,
 };
 
-/// From the decision to begin to the first message: the receiver stands by then.
+/// Time from the start decision to the first message, in which the receiver gets ready.
 const LEAD: Nanos = Nanos::from_millis(5);
-/// Messages under way are remembered for at least this long, as far as [`MOST`] allows.
+/// Messages in flight are remembered for at least this long, within [`MOST`].
 const REMEMBERED: Nanos = Nanos::from_secs(4);
 const LEAST: u64 = 1 << 16;
 const MOST: u64 = 1 << 20;
-/// Not yet known.
+/// Not known yet.
 const UNKNOWN: u64 = u64::MAX;
 
-/// What the sending and the receiving thread share.
+/// State shared by the sending and the receiving thread.
 pub(super) struct Open<'a> {
     socket: &'a MessageSocket,
     load: &'a PingPongSettings,
     shared: &'a SharedState<'a>,
     period: u64,
     window: Window,
-    /// When the first message is due.
+    /// Scheduled time of the first message.
     begin: AtomicU64,
-    /// How many messages the sender has sent, once it has ended.
+    /// Number of messages sent, once the sender has ended.
     sent: AtomicU64,
 }
 
@@ -64,17 +64,17 @@ impl<'a> Open<'a> {
         Self { socket, load, shared, period: period.0, window: Window::new(under_way as usize), begin, sent }
     }
 
-    /// How many messages fall due.
+    /// Number of scheduled messages.
     fn count(&self) -> u64 {
         (self.load.warmup + self.load.duration).0.div_ceil(self.period)
     }
 
-    /// The first message that is measured.
+    /// The first measured message.
     fn first_measured(&self) -> u64 {
         self.load.warmup.0.div_ceil(self.period)
     }
 
-    /// Sends every message at its time; returns how late each was, and where the thread ran.
+    /// Sends all messages on schedule; returns their lateness and the CPUs used.
     pub(super) fn send<F: Format>(&self, format: F) -> Result<(LatencyHistogram, CpuSet)> {
         set_timer_slack(1)?;
         let mut sender = Sender::default();
@@ -96,7 +96,7 @@ impl<'a> Open<'a> {
                     return Ok(());
                 }
                 self.shared.check()?;
-                sender.seen.look();
+                sender.seen.sample();
                 wake = now + TICK.as_nanos() as u64;
             }
             let bytes = format.write(number);
@@ -112,7 +112,7 @@ impl<'a> Open<'a> {
         Ok(())
     }
 
-    /// Waits until `due`, asleep or spinning, and says what time it is.
+    /// Waits until `due`, blocking or spinning; returns the time.
     #[inline]
     fn await_time(&self, due: u64) -> Result<u64> {
         let mut now = monotonic();
@@ -139,7 +139,7 @@ impl<'a> Open<'a> {
         Err(Error::Silent { object: self.socket.name().into(), missing, waited: GRACE })
     }
 
-    /// When the first message is due, once the sender has said so.
+    /// Waits until the sender has set the time of the first message.
     pub(super) fn begin(&self) -> Result<u64> {
         loop {
             match self.begin.load(Ordering::Acquire) {
@@ -150,7 +150,7 @@ impl<'a> Open<'a> {
         }
     }
 
-    /// Takes answers until all have come or are given up; returns the round trips.
+    /// Receives replies until all have arrived or timed out; returns the round trips.
     pub(super) fn receive<F: Format>(
         &self,
         format: &F,
@@ -177,7 +177,7 @@ impl<'a> Open<'a> {
         }
     }
 
-    /// Waits once, and says what time it is.
+    /// Waits once; returns the time.
     #[inline]
     fn next<F: Format>(
         &self,
@@ -192,7 +192,7 @@ impl<'a> Open<'a> {
             Arrival::Message(bytes) => {
                 if let Some(answer) = match_answer(self.socket, format, &self.window, bytes, notes)? {
                     tally.settled += 1;
-                    self.answered(&answer, now, tally, notes)?;
+                    self.count_reply(&answer, now, tally, notes)?;
                 }
             }
             Arrival::Nothing => {}
@@ -202,7 +202,13 @@ impl<'a> Open<'a> {
     }
 
     #[inline]
-    fn answered(&self, answer: &Answer, now: u64, tally: &mut Tally, notes: &mut Recorder<'_>) -> Result<()> {
+    fn count_reply(
+        &self,
+        answer: &Answer,
+        now: u64,
+        tally: &mut Tally,
+        notes: &mut Recorder<'_>,
+    ) -> Result<()> {
         let due = tally.begin + answer.number * self.period;
         if due >= notes.warm() {
             notes.answered(due, now)?;
@@ -213,7 +219,7 @@ impl<'a> Open<'a> {
         Ok(())
     }
 
-    /// Gives up datagrams that are overdue.
+    /// Times out overdue datagrams.
     fn sweep(&self, now: u64, tally: &mut Tally, notes: &mut Recorder<'_>) -> Result<()> {
         let overdue = now.saturating_sub(tally.begin + OVERDUE.0);
         if self.socket.is_stream() || overdue == 0 {
@@ -222,7 +228,7 @@ impl<'a> Open<'a> {
         self.give_up((overdue / self.period).min(self.count()), now, tally, notes)
     }
 
-    /// Gives up what is still under way of the messages below `limit`, and counts those that lost their place.
+    /// Times out messages below `limit`, and counts those displaced from the window.
     fn give_up(&self, limit: u64, now: u64, tally: &mut Tally, notes: &mut Recorder<'_>) -> Result<()> {
         let (mut lost, mut latest) = (self.window.overrun(), tally.oldest);
         tally.settled += lost;
@@ -240,7 +246,7 @@ impl<'a> Open<'a> {
         notes.lost(lost, tally.begin + latest * self.period, now)
     }
 
-    /// Nothing gets lost on a stream, but as many answers as came under another number are missing.
+    /// A stream loses nothing, but as many replies are missing as arrived with a wrong number.
     #[inline]
     fn is_done(&self, now: u64, tally: &mut Tally, odd: u64) -> Result<bool> {
         let sent = self.sent.load(Ordering::Acquire);
@@ -257,11 +263,11 @@ impl<'a> Open<'a> {
         if now < ended + GRACE.0 {
             return Ok(false);
         }
-        let missing = "the last answers".into();
+        let missing = "the last replies".into();
         Err(Error::Silent { object: self.socket.name().into(), missing, waited: GRACE })
     }
 
-    /// What has not come back by now, or was never sent, is lost.
+    /// Counts everything outstanding or unsent as lost.
     fn settle(&self, now: u64, tally: &mut Tally, notes: &mut Recorder<'_>) -> Result<()> {
         let sent = self.sent.load(Ordering::Acquire);
         self.give_up(sent, now, tally, notes)?;
@@ -276,7 +282,7 @@ fn spin(until: u64) {
     }
 }
 
-/// What the sending thread counts.
+/// Counters of the sending thread.
 #[derive(Default)]
 struct Sender {
     sent: u64,
@@ -284,17 +290,17 @@ struct Sender {
     seen: CpuSet,
 }
 
-/// What the receiving thread counts.
+/// Counters of the receiving thread.
 #[derive(Default)]
 struct Tally {
     begin: u64,
     wake: u64,
-    /// No message below it is under way.
+    /// No message below it is in flight.
     oldest: u64,
-    /// Messages that came back or were given up.
+    /// Messages returned or timed out.
     settled: u64,
     /// When the sender was found to have ended.
     ended: Option<u64>,
-    /// From when each message was sent.
+    /// From each message's actual send time.
     round_trips: LatencyHistogram,
 }

@@ -1,8 +1,7 @@
-//! What a thread notes of the messages that come back: a histogram of the present interval, and little else.
+//! Records replies on a measuring thread: the histogram of the current interval and a few counters.
 //!
-//! Per message it counts; a few times a second it looks at the stop, and hands the interval to the thread that
-//! watches, which returns its memory: a few histograms serve all intervals. It does not know how messages are
-//! sent.
+//! A few times per second it checks for a stop and passes the interval to the watching thread, which returns the
+//! memory, so that a few histograms serve all intervals.
 
 use std::mem;
 
@@ -12,13 +11,12 @@ use workload::{PingPongInterval, PingPongSettings};
 use super::cpu_set::CpuSet;
 use crate::{error::Result, socket::TICK, workers::SharedState};
 
-/// Histograms that go round: one is filled, the others are under way to the thread that watches and back. Should
-/// all be, because it has been kept waiting for as many intervals, another one is made.
+/// Number of histograms in circulation. If the watching thread lags by as many intervals, another one is allocated.
 const STOCK: usize = 4;
 
-/// Makes the memory of a recorder, before its time begins.
+/// Allocates the memory of a recorder in advance.
 pub(super) fn prepare(shared: &SharedState<'_>) {
-    (0..STOCK).for_each(|_| shared.put_by(PingPongInterval::default()));
+    (0..STOCK).for_each(|_| shared.store(PingPongInterval::default()));
 }
 
 /// The round trips of one thread.
@@ -28,15 +26,15 @@ pub(super) struct Recorder<'a> {
     warm: u64,
     end: u64,
     interval: u64,
-    /// Until then nothing but counting is to be done.
+    /// Until then only counting is needed.
     wake: u64,
     progress: u64,
-    /// When the present interval began and when it ends.
+    /// Start and end of the current interval.
     present: (u64, u64),
     warmup: bool,
     working: PingPongInterval,
     first: Option<u64>,
-    /// When the last message came back and when the last one was given up.
+    /// Time of the last reply and of the last timeout.
     returned: u64,
     given_up: u64,
     answered: u64,
@@ -46,20 +44,20 @@ pub(super) struct Recorder<'a> {
     seen: CpuSet,
 }
 
-/// What a thread has noted beside its intervals.
+/// Results of a thread apart from its intervals.
 #[derive(Default)]
 pub(super) struct ThreadNotes {
-    /// For how long round trips were measured.
+    /// Measured time.
     pub(super) elapsed: Nanos,
-    /// What came and answers no message that was sent.
+    /// Received messages that reply to none that was sent.
     pub(super) strays: u64,
-    /// Answers to messages that had been answered, or given up, before.
+    /// Replies to messages already answered or timed out.
     pub(super) duplicates: u64,
     pub(super) seen: CpuSet,
 }
 
 impl<'a> Recorder<'a> {
-    /// Its time begins at `begin`; its memory is there ([`prepare`]).
+    /// Starts at `begin`, with memory allocated by [`prepare`].
     pub(super) fn new(load: &PingPongSettings, begin: u64, shared: &'a SharedState<'a>) -> Self {
         let warm = begin + load.warmup.0;
         let mut recorder = Self {
@@ -86,7 +84,7 @@ impl<'a> Recorder<'a> {
         recorder
     }
 
-    /// A message of the time `from` came back at `now`.
+    /// Counts the reply at `now` to a message of time `from`.
     #[inline]
     pub(super) fn answered(&mut self, from: u64, now: u64) -> Result<()> {
         if now >= self.wake {
@@ -98,7 +96,7 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// `count` messages, the latest of the time `from`, were given up at `now`.
+    /// Counts `count` messages, the latest of time `from`, that timed out at `now`.
     pub(super) fn lost(&mut self, count: u64, from: u64, now: u64) -> Result<()> {
         if now >= self.wake {
             self.awake(from, now)?;
@@ -108,17 +106,17 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Something came that answers no message that was sent.
+    /// Counts a message that replies to none that was sent.
     pub(super) const fn stray(&mut self) {
         self.strays += 1;
     }
 
-    /// A message was answered again, or after it was given up.
+    /// Counts a repeated or late reply.
     pub(super) const fn duplicate(&mut self) {
         self.duplicates += 1;
     }
 
-    /// How much has come that is no round trip.
+    /// Number of received messages that are not round trips.
     #[inline]
     pub(super) const fn odd(&self) -> u64 {
         self.strays + self.duplicates
@@ -130,30 +128,30 @@ impl<'a> Recorder<'a> {
         now >= self.end
     }
 
-    /// Whether the warm-up's last interval has not been ended.
+    /// Whether the last interval of the warm-up is still open.
     #[inline]
     pub(super) const fn is_warming(&self) -> bool {
         self.warmup
     }
 
-    /// When the warm-up is over.
+    /// End of the warm-up.
     pub(super) const fn warm(&self) -> u64 {
         self.warm
     }
 
-    /// When the time is over.
+    /// End of the time.
     pub(super) const fn end(&self) -> u64 {
         self.end
     }
 
-    /// Whether waiting may go on.
+    /// Whether waiting may continue.
     pub(super) fn check(&self) -> Result<()> {
         self.shared.check()
     }
 
     #[cold]
     fn awake(&mut self, from: u64, now: u64) -> Result<()> {
-        // The warm-up's last interval keeps all that was begun in it, however late it ends.
+        // The last interval of the warm-up includes all messages started in it, however late it ends.
         while now >= self.present.1 && !(self.present.1 == self.warm && from < self.warm) {
             self.cut(now);
         }
@@ -162,7 +160,7 @@ impl<'a> Recorder<'a> {
         }
         if now >= self.progress {
             self.progress = now + TICK.as_nanos() as u64;
-            self.seen.look();
+            self.seen.sample();
             self.shared.add_round_trips(self.answered - self.told);
             self.told = self.answered;
             self.shared.check()?;
@@ -171,7 +169,7 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Ends the present interval at the last boundary that has passed.
+    /// Ends the current interval at the last boundary passed.
     fn cut(&mut self, now: u64) {
         let mut end = self.present.1;
         while self.boundary_after(end) <= now && end != self.warm {
@@ -204,14 +202,13 @@ impl<'a> Recorder<'a> {
         self.working.warmup = self.warmup;
     }
 
-    /// When the measured time ends: with the last return. What was given up counts as under way until then, but
-    /// not beyond the end of the time that was asked: a message lost at the very end is given up long after it,
-    /// and nothing was measured meanwhile.
+    /// End of the measured time: the last reply. Timed-out messages count as in flight until then, but not beyond the
+    /// requested time: one lost at the very end times out long after it.
     fn measured_end(&self) -> u64 {
         self.returned.max(self.given_up.min(self.end))
     }
 
-    /// Ends the last interval, and says what else was noted.
+    /// Ends the last interval; returns the other results.
     pub(super) fn finish(mut self) -> ThreadNotes {
         let end = self.measured_end();
         if self.working.round_trips.count() > 0 || self.working.lost > 0 {
@@ -237,22 +234,22 @@ mod tests {
     const MS: u64 = 1_000_000;
     const BEGIN: u64 = 1_000_000 * MS;
 
-    /// What a worker told.
+    /// Intervals reported by a worker.
     #[derive(Default)]
-    struct Heard(RefCell<Vec<PingPongInterval>>);
+    struct Reported(RefCell<Vec<PingPongInterval>>);
 
-    impl Observer for Heard {
+    impl Observer for Reported {
         fn ping_interval(&self, interval: &PingPongInterval) {
             self.0.borrow_mut().push(interval.clone());
         }
     }
 
-    /// Notes as `notes` does, by times that are handed in; how long was measured, and the intervals.
+    /// Records with `notes` at given times; returns the measured time and the intervals.
     fn record(
         load: &PingPongSettings,
         notes: impl FnOnce(&mut Recorder<'_>, &SharedState<'_>) -> Result<()> + Send,
     ) -> (Nanos, Vec<PingPongInterval>) {
-        let (stop, heard) = (Stop::new(), Heard::default());
+        let (stop, heard) = (Stop::new(), Reported::default());
         let shared = &SharedState::new(&stop);
         let work = move || {
             prepare(shared);
@@ -266,8 +263,8 @@ mod tests {
         (elapsed, heard.0.into_inner())
     }
 
-    /// A message each ms for 3 s, which comes back after `round_trip` ms; those that `is_lost` are given up by
-    /// sweeps of 50 ms once a second has passed.
+    /// One message per ms for 3 s, returning after `round_trip` ms; those selected by `is_lost` time out in sweeps of
+    /// 50 ms after one second.
     fn check(round_trip: u64, is_lost: fn(u64) -> bool, expected: u64) {
         let load = PingPongSettings::new(Nanos::from_secs(3));
         let (elapsed, intervals) = record(&load, |recorder, _| {
@@ -292,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_up_after_the_end_does_not_make_the_time_longer() {
+    fn timeouts_after_the_end_do_not_extend_the_time() {
         check(1, |number| number % 5 == 4, 3000);
         check(1, |_| false, 3000);
         check(1, |number| number >= 2000, 3000);
@@ -300,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_histograms_serve_any_number_of_intervals() {
+    fn few_histograms_serve_any_number_of_intervals() {
         let load = PingPongSettings {
             interval: Nanos::from_millis(10),
             ..PingPongSettings::new(Nanos::from_secs(60))
@@ -309,12 +306,12 @@ mod tests {
             for number in 0..500 {
                 let now = BEGIN + number * 10 * MS;
                 recorder.answered(now, now + 1)?;
-                // The thread that watches has its time, as it has between real intervals.
+                // Gives the watching thread time, as between real intervals.
                 (0..5000).take_while(|_| shared.stock() < STOCK - 1).for_each(|_| {
                     std::thread::sleep(std::time::Duration::from_millis(1));
                 });
             }
-            // Had more been made, more would have come back.
+            // If more had been allocated, more would have been returned.
             assert_eq!(shared.stock(), STOCK - 1);
             Ok(())
         });

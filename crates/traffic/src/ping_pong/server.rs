@@ -1,4 +1,4 @@
-//! The end that returns every message.
+//! Server side of a ping-pong, which returns messages.
 
 use std::{
     cell::RefCell,
@@ -31,28 +31,28 @@ use crate::{
     workers::{self, CpuMeter, Job, SharedState},
 };
 
-/// How its threads are called.
+/// Thread names start with this.
 const END: &str = "server";
-/// How often a port is looked for that is free for both TCP and UDP.
+/// Attempts to find a port that is free for both TCP and UDP.
 const TRIES: u32 = 32;
 
-/// A server of one ping-pong, listening.
+/// A listening server of one ping-pong.
 #[derive(Debug)]
 pub(crate) struct Server {
     spec: ServerSpec<PingPongSettings>,
     port: u16,
-    /// For messages over TCP, and for a stream beside them.
+    /// For TCP messages, and for a background stream.
     listener: Option<TcpListener>,
-    /// For messages over UDP.
+    /// For UDP messages.
     socket: Option<UdpSocket>,
 }
 
 impl Server {
-    /// Listens on the port that is asked for, or one of the kernel's choice; on the same one for TCP and UDP where
-    /// both are needed.
+    /// Listens on the requested port or one chosen by the kernel; the same for TCP and UDP if both are needed.
     ///
     /// # Errors
-    /// When a setting is invalid, the address is not this machine's, or the kernel lacks what was asked.
+    ///
+    /// If a setting is invalid or unsupported, or the address is not local.
     pub(crate) fn open(spec: ServerSpec<PingPongSettings>) -> Result<Self> {
         check(&spec.load)?;
         if spec.load.transport == Transport::Udp && spec.load.under.is_none() {
@@ -79,16 +79,17 @@ impl Server {
         Ok(Self { spec: spec.clone(), port, listener: Some(listener), socket })
     }
 
-    /// Where clients connect.
+    /// Port of the server.
     #[must_use]
     pub(crate) const fn port(&self) -> u16 {
         self.port
     }
 
-    /// Awaits the one client and returns its messages until it ends.
+    /// Waits for the client and returns its messages until it ends.
     ///
     /// # Errors
-    /// When no client comes, or it neither ends nor continues.
+    ///
+    /// If no client connects, or it neither ends nor continues.
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
         let Self { spec, listener, socket, .. } = self;
         let (beside, connection) = match listener {
@@ -97,8 +98,8 @@ impl Server {
         };
         let socket = match (connection, socket) {
             (Some(connection), _) => tcp::accepted(connection, &spec.load)?,
-            (None, Some(socket)) => udp::meet(socket, &spec, stop)?,
-            (None, None) => unreachable!("a server of messages over TCP awaits their connection"),
+            (None, Some(socket)) => udp::await_client(socket, &spec, stop)?,
+            (None, None) => unreachable!("a TCP server always waits for the connection"),
         };
         beside.while_playing(stop, || serve(&socket, &spec, stop, observer))
     }
@@ -116,14 +117,15 @@ fn serve(
     let cpus = spec.cpus.as_deref();
     let shared = SharedState::new(stop);
     let job = Pong { socket, inbox, token: spec.token, patience: Patience::Until(limit), cpus };
-    crew_of_one(job, &shared, observer)
+    single_worker(job, &shared, observer)
 }
 
-/// Returns what a client sends over a connection that it has opened with a handshake, until it closes it or is
-/// silent for too long. Messages may have any length. Lets the client begin.
+/// Starts the client, then returns its messages on a connection after its handshake, until it closes the connection
+/// or is silent for too long. Messages may have any length.
 ///
 /// # Errors
-/// When the connection fails, the client takes more than `bounds` grant, or it was asked to stop.
+///
+/// If the connection fails, the client exceeds `bounds`, or on a stop request.
 pub fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outcome<PingPongEnd>> {
     limit_waits(&socket, TICK)?;
     sys::socket::set_nodelay(&socket, true)?;
@@ -133,21 +135,22 @@ pub fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outco
     serve_any(&socket, 0, bounds, stop)
 }
 
-/// Welcomes a client and returns its datagrams, until the closing one or until it is silent for too long. The
-/// socket is connected to the client, which has proved with `said` that it hears what is sent there.
+/// Welcomes a client and returns its datagrams until the closing one, or until it is silent for too long. The socket
+/// is connected to the client, whose address `greeting` has verified.
 ///
 /// # Errors
-/// When the socket fails, the client takes more than `bounds` grant, or it was asked to stop.
+///
+/// If the socket fails, the client exceeds `bounds`, or on a stop request.
 pub fn serve_udp(
     socket: UdpSocket,
-    said: Greeting,
+    greeting: Greeting,
     bounds: Bounds,
     stop: &Stop,
 ) -> Result<Outcome<PingPongEnd>> {
     limit_waits(&socket, TICK)?;
-    let socket = udp::welcome(socket, said, Waiting::Block)?;
-    serve_any(&socket, said.handshake.token, bounds, stop)
-        .inspect_err(|error| udp::dismiss(&socket, said, RefusalCode::of(error)))
+    let socket = udp::welcome(socket, greeting, Waiting::Block)?;
+    serve_any(&socket, greeting.handshake.token, bounds, stop)
+        .inspect_err(|error| udp::dismiss(&socket, greeting, RefusalCode::of(error)))
 }
 
 fn serve_any(
@@ -162,7 +165,7 @@ fn serve_any(
     job.run(&shared)
 }
 
-/// The work of a server's thread.
+/// The server's thread.
 struct Pong<'a> {
     socket: &'a MessageSocket,
     inbox: Inbox,
@@ -185,7 +188,7 @@ impl Pong<'_> {
     }
 }
 
-fn crew_of_one<'a>(
+fn single_worker<'a>(
     pong: Pong<'a>,
     shared: &'a SharedState<'a>,
     observer: &dyn Observer,

@@ -1,7 +1,7 @@
-//! Both ends of a ping-pong over UDP: how they find each other, and how they part.
+//! Setup and end of a UDP ping-pong at both ends.
 //!
-//! They greet each other first (see `greeting`). The server then hears that address only, and returns whatever
-//! knows the token, of any length; that is how it answers probes of an MTU too.
+//! After the greetings (see `greeting`) the server's socket is connected to the client and returns any datagram with
+//! the token, of any length; MTU probes use this, too.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
@@ -28,12 +28,12 @@ use crate::{
     stop::Stop,
 };
 
-/// How often a handshake is sent before the server counts as absent.
+/// Attempts to send a greeting before the server is considered absent.
 const GREETINGS: u32 = 15;
-/// How often the end is told to the server, which may have heard it the first time.
+/// Attempts to send the final datagram, of which one may suffice.
 const FAREWELLS: u32 = 3;
 
-/// Exchanges the handshake with the server.
+/// Exchanges greetings with the server.
 pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<MessageSocket> {
     let handshake = Handshake { token: spec.token, purpose: Purpose::PingPong, number: 0 };
     let socket = greet_with(&spec.load.socket, spec.bind, spec.server, handshake, stop)?;
@@ -41,7 +41,7 @@ pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Resul
     Ok(MessageSocket::new(Carrier::Udp(socket), spec.load.waiting, name))
 }
 
-/// Opens a socket to `server` and exchanges the handshake. Its waits are limited to [`TICK`].
+/// Opens a socket to `server` and exchanges greetings. Its waits are limited to [`TICK`].
 pub(crate) fn greet(
     bind: IpAddr,
     server: SocketAddr,
@@ -61,20 +61,20 @@ fn greet_with(
     let object = || format!("{} over UDP", between(server, bind));
     let socket = self::bind(source(bind, settings, 0)?, settings)?;
     socket.connect(server).map_err(Error::socket("connect to", object))?;
-    let mut says = Greeting::asking(handshake);
+    let mut greeting_out = Greeting::asking(handshake);
     for _ in 0..GREETINGS {
-        send(&socket, &says.encode()).map_err(Error::socket("send the handshake to", object))?;
-        let Some(answer) = hears(&socket, says, object, stop)? else { continue };
+        send(&socket, &greeting_out.encode()).map_err(Error::socket("send the handshake to", object))?;
+        let Some(answer) = await_reply(&socket, greeting_out, object, stop)? else { continue };
         match answer.kind {
             GreetingKind::Welcomes => return Ok(socket),
             GreetingKind::Refuses => return Err(refused(server, answer)),
             GreetingKind::Asks | GreetingKind::Offers | GreetingKind::Proves => {
-                says = answer.with(GreetingKind::Proves);
+                greeting_out = answer.with(GreetingKind::Proves);
             }
         }
     }
     let waited = Nanos(AGAIN.0 * u64::from(GREETINGS));
-    Err(Error::Silent { object: object(), missing: "an answer to the handshake".into(), waited })
+    Err(Error::Silent { object: object(), missing: "a reply to the handshake".into(), waited })
 }
 
 fn refused(server: SocketAddr, answer: Greeting) -> Error {
@@ -82,15 +82,15 @@ fn refused(server: SocketAddr, answer: Greeting) -> Error {
     Error::Refused { object: format!("the UDP ping-pong with {server}"), because }
 }
 
-/// What the server answers in time. An offer that has been taken up is none any more.
-fn hears(
+/// The server's reply, if it arrives in time. An offer that was already accepted is ignored.
+fn await_reply(
     socket: &UdpSocket,
-    said: Greeting,
+    greeting: Greeting,
     object: impl Fn() -> String,
     stop: &Stop,
 ) -> Result<Option<Greeting>> {
     let is_new = |answer: &Greeting| match answer.kind {
-        GreetingKind::Offers => answer.cookie != said.cookie,
+        GreetingKind::Offers => answer.cookie != greeting.cookie,
         GreetingKind::Welcomes | GreetingKind::Refuses => true,
         GreetingKind::Asks | GreetingKind::Proves => false,
     };
@@ -103,7 +103,7 @@ fn hears(
         match socket.recv(&mut answer) {
             Ok(length) => {
                 let answer = Greeting::decode(&answer[..length]);
-                let answer = answer.filter(|answer| answer.handshake == said.handshake);
+                let answer = answer.filter(|answer| answer.handshake == greeting.handshake);
                 if let Some(answer) = answer.filter(is_new) {
                     return Ok(Some(answer));
                 }
@@ -115,7 +115,7 @@ fn hears(
     Ok(None)
 }
 
-/// A UDP socket as the load wants it. Its waits are limited to [`TICK`].
+/// A UDP socket with the load's settings. Its waits are limited to [`TICK`].
 pub fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<UdpSocket> {
     let object = || format!("{address} for UDP");
     let socket = Socket::new(domain(address), Type::DGRAM, Some(Protocol::UDP))
@@ -127,8 +127,8 @@ pub fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<UdpSocket>
     Ok(socket.into())
 }
 
-/// Awaits a client that knows the token and hears what is sent to its address; from then on hears it only.
-pub(super) fn meet(
+/// Waits for a client with the token and a verified address, then connects the socket to it.
+pub(super) fn await_client(
     socket: UdpSocket,
     spec: &ServerSpec<PingPongSettings>,
     stop: &Stop,
@@ -139,15 +139,15 @@ pub(super) fn meet(
     loop {
         match socket.recv_from(&mut bytes) {
             Ok((length, peer)) => {
-                let said = Greeting::decode(&bytes[..length]);
-                match said.filter(|said| said.handshake.token == spec.token) {
-                    Some(said) if cookies.know(said, peer, monotonic()) => {
+                let greeting = Greeting::decode(&bytes[..length]);
+                match greeting.filter(|greeting| greeting.handshake.token == spec.token) {
+                    Some(greeting) if cookies.know(greeting, peer, monotonic()) => {
                         socket.connect(peer).map_err(Error::socket("connect", name))?;
-                        return welcome(socket, said, spec.load.waiting);
+                        return welcome(socket, greeting, spec.load.waiting);
                     }
-                    Some(said) if matches!(said.kind, GreetingKind::Asks | GreetingKind::Proves) => {
-                        // Lost, as it may be on its way: the client asks again.
-                        let _ = socket.send_to(&cookies.offer(said, peer, monotonic()).encode(), peer);
+                    Some(greeting) if matches!(greeting.kind, GreetingKind::Asks | GreetingKind::Proves) => {
+                        // If lost, the client asks again.
+                        let _ = socket.send_to(&cookies.offer(greeting, peer, monotonic()).encode(), peer);
                     }
                     _ => {}
                 }
@@ -164,19 +164,19 @@ pub(super) fn meet(
     }
 }
 
-/// Lets a client begin that has proved its address, to which the socket is connected.
-pub(super) fn welcome(socket: UdpSocket, said: Greeting, waiting: Waiting) -> Result<MessageSocket> {
+/// Starts a client with verified address, to which the socket is connected.
+pub(super) fn welcome(socket: UdpSocket, greeting: Greeting, waiting: Waiting) -> Result<MessageSocket> {
     let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
     let name = format!("the UDP ping-pong with {peer}");
-    if said.handshake.purpose == Purpose::Probe {
+    if greeting.handshake.purpose == Purpose::Probe {
         sys::socket::set_mtu_probe(&socket)?;
     }
-    send(&socket, &said.with(GreetingKind::Welcomes).encode())
+    send(&socket, &greeting.with(GreetingKind::Welcomes).encode())
         .map_err(Error::socket("answer the handshake of", || name.clone()))?;
     Ok(MessageSocket::new(Carrier::Udp(socket), waiting, name))
 }
 
-/// A full queue loses the datagram, as any other on its way may.
+/// A full queue drops the datagram, as any other hop may.
 fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
     match socket.send(bytes) {
         Err(error) if !is_wait(&error) => Err(error),
@@ -184,15 +184,15 @@ fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Tells a client that it is served no longer, which has no other sign of it than silence.
-pub(super) fn dismiss(socket: &MessageSocket, said: Greeting, because: RefusalCode) {
+/// Informs a client that it is no longer served; otherwise it would only notice silence.
+pub(super) fn dismiss(socket: &MessageSocket, greeting: Greeting, because: RefusalCode) {
     for _ in 0..FAREWELLS {
-        // Whatever else is wrong with the socket is being reported.
-        let _ = socket.send(&said.refusing(because).encode(), || Ok(()));
+        // Other errors of the socket are reported elsewhere.
+        let _ = socket.send(&greeting.refusing(because).encode(), || Ok(()));
     }
 }
 
-/// Tells the server that it is over. It also ends without hearing so.
+/// Informs the server of the end, which it also detects by silence.
 pub(super) fn take_leave(socket: &MessageSocket, token: u64) {
     let mut farewell = Message::new(HEADER, token);
     let mut inbox = socket.inbox(None);

@@ -1,6 +1,5 @@
-//! The stream beside the messages: over the same path, from before the first message until the last.
-//!
-//! It flows on a workers of its own and is recorded like any stream. It knows nothing of how messages are sent.
+//! The background stream of a ping-pong, over the same path, from before the first message until after the last. It
+//! has its own workers and is recorded like any stream.
 
 use std::{
     net::{TcpListener, TcpStream},
@@ -24,23 +23,23 @@ use crate::{
     workers::cpu_of,
 };
 
-/// The stream flows for this long before the first message, as a part of its warm-up,
+/// Time that the stream runs before the first message, as part of its warm-up.
 const LEAD: Nanos = Nanos::from_millis(200);
-/// and this much of it is left for the client to begin with the messages, which so end before the stream.
+/// Part of that time for the client to start the messages, so that they end before the stream.
 const SLACK: Nanos = Nanos::from_millis(20);
 
-/// One end of the stream, before it flows; without connections where there is none.
+/// One end of the stream before it starts; without connections if there is none.
 #[derive(Debug, Default)]
 pub(super) struct BackgroundStream {
     load: Option<StreamSettings>,
     end: &'static str,
     cpus: Option<Vec<u32>>,
-    /// The first thread that is its own.
+    /// Index of its first thread.
     thread: usize,
     flows: Vec<(Direction, u32, TcpStream)>,
 }
 
-/// The stream that a ping-pong has beside it.
+/// Settings of a ping-pong's background stream.
 pub(super) fn load(load: &PingPongSettings) -> Option<StreamSettings> {
     let under = load.under?;
     Some(StreamSettings {
@@ -56,19 +55,19 @@ pub(super) fn load(load: &PingPongSettings) -> Option<StreamSettings> {
     })
 }
 
-/// How long it flows before the first message.
+/// Time that it runs before the first message.
 pub(super) const fn lead(load: &PingPongSettings) -> Nanos {
     if load.under.is_some() { LEAD } else { Nanos(0) }
 }
 
 impl BackgroundStream {
-    /// The client's end: makes every connection of the stream.
+    /// Client side: opens all connections of the stream.
     pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<Self> {
         let Some(load) = load(&spec.load) else { return Ok(Self::default()) };
         let connect = |(place, (direction, id)): (u32, (Direction, u32))| {
             let purpose = Purpose::of(direction, Transport::Tcp);
             let handshake = Handshake { token: spec.token, purpose, number: id };
-            // The first port is that of the messages.
+            // The first port is used for the messages.
             let dial =
                 Dial { bind: spec.bind, server: spec.server, settings: &load.socket, number: place + 1 };
             Ok((direction, id, dial.connect(handshake, stop)?))
@@ -81,7 +80,7 @@ impl BackgroundStream {
         Ok(Self { load: Some(load), end: CLIENT, cpus: spec.cpus.clone(), thread, flows })
     }
 
-    /// The server's end: awaits every connection, and that of the messages too where they go over TCP.
+    /// Server side: waits for all connections, including that of TCP messages.
     pub(super) fn gather(
         listener: &TcpListener,
         spec: &ServerSpec<PingPongSettings>,
@@ -96,13 +95,13 @@ impl BackgroundStream {
         }
         let mut gathered = gather::gather(listener, spec.token, &expected, stop)?;
         let messages = gathered.remove(&(Purpose::PingPong, 0));
-        // In the order of `places`: both are sorted by direction and number.
+        // Same order as `places`: both are sorted by direction and number.
         let flows = places.into_iter().zip(gathered.into_values());
         let flows = flows.map(|((direction, id), socket)| (direction, id, socket)).collect();
         Ok((Self { load, end: SERVER, cpus: spec.cpus.clone(), thread: 1, flows }, messages))
     }
 
-    /// Plays the messages while the stream flows, and adds what it recorded.
+    /// Exchanges the messages while the stream runs, and adds its results.
     pub(super) fn while_playing(
         self,
         stop: &Stop,
@@ -132,7 +131,7 @@ impl BackgroundStream {
             }
             let streamed = stream
                 .join()
-                .unwrap_or_else(|_| Err(Error::Panicked { thread: "the stream beside the messages".into() }));
+                .unwrap_or_else(|_| Err(Error::Panicked { thread: "the background stream".into() }));
             join(played, streamed)
         })
     }
@@ -143,7 +142,7 @@ fn places(load: &StreamSettings) -> impl Iterator<Item = (Direction, u32)> + use
     load.direction.flows().iter().flat_map(move |&direction| (0..streams).map(move |id| (direction, id)))
 }
 
-/// Until the stream has flowed for a while.
+/// Waits until the stream has run for a while.
 fn await_flow(stop: &Stop) -> Result<()> {
     let until = monotonic() + (LEAD - SLACK).0;
     while monotonic() < until {
@@ -159,7 +158,7 @@ fn join(
     played: Result<Outcome<PingPongEnd>>,
     streamed: Result<StreamOutcome>,
 ) -> Result<Outcome<PingPongEnd>> {
-    // When both failed, the stream's failure is the echo of the messages'.
+    // If both failed, the stream failed because of the messages.
     let (played, streamed) = (played?, streamed?);
     let threads = [played.threads, streamed.threads].concat();
     let measured = PingPongEnd { beside: streamed.measured, ..played.measured };

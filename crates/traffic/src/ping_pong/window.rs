@@ -1,46 +1,45 @@
-//! Messages under way: the sender notes each before it leaves, the receiver takes it out when it has come back.
+//! Window of messages in flight: the sender adds each before sending, and the receiver removes it when the reply
+//! arrives.
 //!
-//! An answer says which message it is of, and nothing is made of that number before it is found here: below the
-//! number that is sent next, above the oldest that is remembered, and not taken yet. One word a message, no lock. A
-//! message finds its place by its number; when more are under way than there are places, the oldest is given up. It
-//! does not know the clock.
+//! A message number in a reply is accepted only if it is found here: it was sent, is still remembered, and has not
+//! been removed. One word per message, lock-free. The number determines the slot; with more messages in flight than
+//! slots, the oldest is displaced.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Nothing is noted there.
+/// Empty slot.
 const EMPTY: u64 = u64::MAX;
-/// Bits for how late a message left, in nanoseconds: more than four hours. The rest tells numbers apart that
-/// share a place.
+/// Bits for a message's lateness in nanoseconds: over four hours. The other bits distinguish numbers that share a
+/// slot.
 const LATE_BITS: u32 = 44;
 const LATEST: u64 = (1 << LATE_BITS) - 2;
 
-/// What is under way.
 pub(super) struct Window {
     places: Box<[AtomicU64]>,
-    /// All numbers below it have been noted.
+    /// All lower numbers have been added.
     next: AtomicU64,
     overrun: AtomicU64,
 }
 
-/// What a number means that an answer says.
+/// Status of the number in a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// The message was under way, and had left so many nanoseconds after its time.
+    /// It was in flight, and had been sent this many nanoseconds late.
     Taken(u64),
-    /// The message had been taken, or had lost its place, before.
+    /// It was already removed or displaced.
     Past,
-    /// No message of this number was sent.
+    /// It was not sent.
     Unsent,
 }
 
 impl Window {
-    /// Places for at least `count` messages.
+    /// A window of at least `count` messages.
     pub(super) fn new(count: usize) -> Self {
         let places = (0..count.next_power_of_two()).map(|_| AtomicU64::new(EMPTY)).collect();
         Self { places, next: AtomicU64::new(0), overrun: AtomicU64::new(0) }
     }
 
-    /// The sender's: message `number`, the next one, leaves `late` nanoseconds after its time.
+    /// Sender: adds message `number`, the next one, sent `late` nanoseconds late.
     #[inline]
     pub(super) fn put(&self, number: u64, late: u64) {
         let word = self.round(number) << LATE_BITS | late.min(LATEST);
@@ -50,7 +49,7 @@ impl Window {
         self.next.store(number + 1, Ordering::Release);
     }
 
-    /// The receiver's: takes message `number` out, if it is under way.
+    /// Receiver: removes message `number` if it is in flight.
     #[inline]
     pub(super) fn take(&self, number: u64) -> Claim {
         let next = self.next();
@@ -65,20 +64,20 @@ impl Window {
         if word == EMPTY || word >> LATE_BITS != self.round(number) {
             return Claim::Past;
         }
-        // The sender may just have noted another one there.
+        // The sender may just have reused the slot.
         match place.compare_exchange(word, EMPTY, Ordering::AcqRel, Ordering::Relaxed) {
             Ok(_) => Claim::Taken(word & ((1 << LATE_BITS) - 1)),
             Err(_) => Claim::Past,
         }
     }
 
-    /// The number of the message that is sent next.
+    /// The next number.
     #[inline]
     pub(super) fn next(&self) -> u64 {
         self.next.load(Ordering::Acquire)
     }
 
-    /// The receiver's: how many messages lost their place since it was last asked.
+    /// Receiver: number of messages displaced since the last call.
     pub(super) fn overrun(&self) -> u64 {
         self.overrun.swap(0, Ordering::Relaxed)
     }
@@ -88,7 +87,7 @@ impl Window {
         &self.places[number as usize & (self.places.len() - 1)]
     }
 
-    /// Tells apart what shares a place: numbers in the window differ by less than a whole turn of it.
+    /// Distinguishes numbers that share a slot; in the window they differ by less than a round.
     #[inline]
     fn round(&self, number: u64) -> u64 {
         (number / self.places.len() as u64) & (u64::MAX >> LATE_BITS)
@@ -104,19 +103,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_message_is_taken_once_with_what_was_noted() {
+    fn takes_each_message_once_with_its_lateness() {
         let window = Window::new(4);
         window.put(0, 7);
         window.put(1, 0);
         assert_eq!(window.take(1), Claim::Taken(0));
         assert_eq!(window.take(1), Claim::Past);
-        assert_eq!(window.take(4), Claim::Unsent, "it shares its place with 0");
+        assert_eq!(window.take(4), Claim::Unsent, "shares its slot with 0");
         assert_eq!(window.take(0), Claim::Taken(7));
         assert_eq!(window.overrun(), 0);
     }
 
     #[test]
-    fn the_oldest_loses_its_place_and_is_counted_once() {
+    fn displaces_and_counts_the_oldest() {
         let window = Window::new(4);
         (0..6).for_each(|number| window.put(number, number));
         assert_eq!(window.take(0), Claim::Past);
@@ -126,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_numbers_and_times_do_not_look_like_an_empty_place() {
+    fn largest_values_differ_from_an_empty_slot() {
         let window = Window::new(1);
         window.put((1 << 20) - 1, u64::MAX);
         assert_eq!(window.take((1 << 20) - 1), Claim::Taken(LATEST));
     }
 
     #[test]
-    fn no_bit_of_a_number_is_too_high_to_be_looked_at() {
+    fn compares_all_bits_of_a_number() {
         for bit in 0..u64::BITS {
             let window = Window::new(8);
             (0..=5).for_each(|number| window.put(number, 0));
@@ -144,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Either a message leaves, or an answer says this number.
+    /// Either a message is sent, or a reply has this number.
     fn events() -> impl Strategy<Value = Vec<Option<u64>>> {
         let named =
             prop_oneof![0..40_u64, any::<u64>(), (0..40_u64, 0..64_u32).prop_map(|(of, bit)| of ^ 1 << bit)];
@@ -153,9 +152,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_answer_is_taken_only_of_what_was_sent_and_is_remembered_and_only_once(events in events(), places in 0..5_u32) {
+        fn accepts_only_numbers_in_flight_and_only_once(events in events(), places in 0..5_u32) {
             let window = Window::new(1 << places);
-            // What is under way by its number, with how late it left; what was sent is below `next`.
+            // Messages in flight with their lateness; numbers below `next` were sent.
             let (mut under_way, mut next, mut overrun) = (BTreeMap::new(), 0, 0);
             for event in events {
                 let Some(named) = event else {

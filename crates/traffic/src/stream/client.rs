@@ -1,4 +1,4 @@
-//! The end that connects.
+//! Client side of a stream.
 
 use workload::{StreamSettings, Transport};
 
@@ -14,10 +14,11 @@ use crate::{
     workers::cpu_of,
 };
 
-/// Makes every connection, flows once the server says so, and waits for the end of all.
+/// Opens all connections, runs the flows after the server's start signal, and waits for all to end.
 ///
 /// # Errors
-/// When the server cannot be reached, lacks the congestion control, or a connection fails or stalls.
+///
+/// If the server cannot be reached or lacks the congestion control, or a connection fails or stalls.
 pub(crate) fn run_client(
     spec: &ClientSpec<StreamSettings>,
     stop: &Stop,

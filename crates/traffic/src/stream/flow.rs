@@ -1,4 +1,4 @@
-//! One end of one connection, ready to flow, and how all of them are run: the engine of every protocol.
+//! One end of a connection, ready to transfer data, and the engine that runs all flows, for every protocol.
 
 use std::{
     net::{SocketAddr, TcpStream, UdpSocket},
@@ -21,47 +21,45 @@ use crate::{
     workers::{self, Job, SharedState},
 };
 
-/// How the end that connects is called.
+/// Name of the connecting end.
 pub const CLIENT: &str = "client";
-/// How the end that listens is called.
+/// Name of the listening end.
 pub const SERVER: &str = "server";
 
 /// One end of one connection.
 #[derive(Debug)]
 pub struct Flow<'a> {
-    /// Its number among those of its direction, from 0.
+    /// Index within its direction, from 0.
     pub id: u32,
-    /// Which way it flows: never `both`.
+    /// Never `both`.
     pub direction: Direction,
-    /// Which end this is: [`CLIENT`] or [`SERVER`].
+    /// [`CLIENT`] or [`SERVER`].
     pub end: &'static str,
     /// For errors.
     pub name: String,
-    /// Connected.
     pub socket: FlowSocket,
-    /// What flows. Its direction and its number of streams are not looked at.
+    /// Settings; direction and number of streams are ignored.
     pub load: &'a StreamSettings,
-    /// The only CPU that its thread may run on.
+    /// CPU to which its thread is pinned.
     pub cpu: Option<u32>,
-    /// Bytes that it carries, where the load ends with an amount.
+    /// Bytes to transfer, if the load has a byte limit.
     pub share: Option<u64>,
-    /// What both ends say before the first byte.
+    /// Handshake before the first byte.
     pub start: Start,
     /// How it ends.
     pub finish: Finish<'a>,
 }
 
-/// What a connection flows over. Whoever needs it afterwards keeps a `try_clone`.
+/// Socket of a flow. Use `try_clone` to keep access to it.
 #[derive(Debug)]
 pub enum FlowSocket {
-    /// A connection.
     Tcp(TcpStream),
-    /// A connected socket, and how its datagrams are numbered.
+    /// A connected socket and its datagram format.
     Udp(UdpSocket, DatagramFormat),
 }
 
 impl FlowSocket {
-    /// Whom it is connected to.
+    /// Address of the peer.
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
         match self {
             Self::Tcp(socket) => socket.peer_addr().ok(),
@@ -70,35 +68,35 @@ impl FlowSocket {
     }
 }
 
-/// What both ends say before the first byte.
+/// Handshake before the first byte.
 #[derive(Debug, Clone, Copy)]
 pub enum Start {
-    /// The server lets the client begin: one byte over TCP.
+    /// The server starts the client, with one byte over TCP.
     Go,
-    /// The client begins, over UDP, with this opening, which the server knows.
+    /// The client starts, over UDP, with this opening, which the server knows.
     Opening(udp::Opening),
-    /// Nothing: both know that it begins.
+    /// None: both ends start by themselves.
     Now,
 }
 
 /// How a connection ends.
 #[derive(Debug, Clone, Copy)]
 pub enum Finish<'a> {
-    /// In itself: the sender half-closes, or says by a datagram how many it has sent, and waits until the
-    /// receiver has everything.
+    /// In-band: the sender half-closes or sends the number of datagrams, then waits until the receiver has
+    /// everything.
     HalfClose,
-    /// From outside. A sender ends when the load does, or once the flag is raised; a receiver once it is, when what is
-    /// under way has come, or when its sender has closed. Nothing is closed.
+    /// By a control connection. A sender ends with its load or when the flag is set. A receiver ends when the flag is
+    /// set and data in flight has arrived, or when the sender has closed. The socket stays open.
     External(&'a EndFlag),
 }
 
-/// A flag by which a protocol's control connection ends the record of its streams. Raise it after the peer was
-/// told to stop: a receiver goes on for as long as something comes, for half a second at most.
+/// Flag by which a protocol's control connection ends its streams. Set it after the peer was asked to stop: a
+/// receiver continues while data arrives, for at most half a second.
 #[derive(Debug, Default)]
 pub struct EndFlag(AtomicBool);
 
 impl EndFlag {
-    /// Ends them, within 100 ms.
+    /// Sets the flag; streams end within 100 ms.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -108,10 +106,11 @@ impl EndFlag {
     }
 }
 
-/// Runs all flows of one end, a thread each; what they recorded is in the same order.
+/// Runs all flows of one end, with a thread each; results have the same order.
 ///
 /// # Errors
-/// The first failure, after which the others are ended.
+///
+/// The first failure, after which all flows are stopped.
 pub fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
     let shared = &SharedState::new(stop);
     let mut jobs = Vec::with_capacity(flows.len());
@@ -124,14 +123,14 @@ pub fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result
 }
 
 impl Flow<'_> {
-    /// How a connection is called in errors.
+    /// Name of a connection in errors.
     pub fn name_of(direction: Direction, id: u32, peer: Option<SocketAddr>) -> String {
         let peer = peer.map_or_else(|| "its peer".into(), |peer| peer.to_string());
         let way = if direction == Direction::Reverse { "reverse" } else { "forward" };
         format!("connection {id} ({way}) with {peer}")
     }
 
-    /// As short as the kernel's names of threads.
+    /// Fits into the kernel's thread names.
     fn thread_name(&self) -> String {
         let way = if self.direction == Direction::Reverse { "rev" } else { "fwd" };
         format!("stream {} {way}", self.id)
@@ -166,7 +165,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Prepares, waits for the others and flows.
+    /// Prepares, waits for the other flows, and transfers.
     fn run(self, shared: &SharedState<'_>) -> Result<(FlowEnd, ThreadCpu)> {
         if let Some(cpu) = self.cpu {
             sys::affinity::pin_thread(&[cpu])?;

@@ -1,4 +1,4 @@
-//! When a sender has done its part, and when the record of a receiver ends.
+//! Decides when a sender is done and when a receiver's measurement ends.
 
 use units::{Bytes, Nanos};
 use workload::{StreamSettings, Until};
@@ -10,19 +10,19 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// Bytes that a sender may send beyond its share, which it fills up to a whole message.
+/// Bytes that a sender may exceed its share by, as it completes the last message.
 const EXCESS: u64 = 64 << 20;
 
-/// When a sender has done its part.
+/// When a sender is done.
 pub(super) enum Goal {
-    /// Not before `end` by the clock, and having measured for `time`.
+    /// At `end` at the earliest, and after measuring for `time`.
     Elapsed { end: u64, time: Nanos },
-    /// Having sent so many bytes.
+    /// After sending this many bytes.
     Sent(u64),
 }
 
 impl Goal {
-    /// Of a flow that began at `begun`.
+    /// For a flow that started at `begun`.
     pub(super) fn of(flow: &Flow<'_>, begun: u64) -> Self {
         match (flow.share, flow.load.until) {
             (Some(share), _) => Self::Sent(share),
@@ -39,7 +39,7 @@ impl Goal {
         }
     }
 
-    /// What is left to send.
+    /// Bytes left to send.
     #[inline]
     pub(super) fn left<S: Sampled>(&self, sampler: &IntervalSampler<'_, S>) -> u64 {
         match self {
@@ -48,7 +48,7 @@ impl Goal {
         }
     }
 
-    /// No sleep is longer than until then.
+    /// Upper limit for sleeping.
     pub(super) fn wake<S: Sampled>(&self, sampler: &IntervalSampler<'_, S>) -> u64 {
         match self {
             Self::Elapsed { end, time } => {
@@ -59,23 +59,22 @@ impl Goal {
     }
 }
 
-/// When the record of a receiver ends that began at `begun`, got the last bytes at `latest` and found at `found`
-/// that its stream was over: with the last bytes. Silence after them counts as well, since a sender that stalls
-/// is measured too, but only within the time that was asked: what the end of a stream, or the word of it, took
-/// to get here is none of the stream's time.
+/// End of a receiver's measurement that started at `begun`, received the last bytes at `latest`, and detected the end
+/// of the stream at `found`: the last bytes. Silence after them counts within the requested time, as a sender's stall
+/// is part of the measurement. The delay of the end of stream itself does not count.
 pub(super) fn end_of_record(load: &StreamSettings, begun: u64, latest: u64, found: u64) -> u64 {
-    let asked = match load.until {
+    let requested = match load.until {
         Until::Elapsed(time) => begun + (load.warmup + time).0,
         Until::Sent(_) => latest,
     };
-    latest.max(found.min(asked))
+    latest.max(found.min(requested))
 }
 
-/// Until when a receiver whose sender ends in time is patient, and how it fails then.
+/// How long a receiver waits for a sender that ends by time, and its error after that.
 pub(super) struct Patience(Option<u64>);
 
 impl Patience {
-    /// Of a flow that began at `begun`.
+    /// For a flow that started at `begun`.
     pub(super) fn of(flow: &Flow<'_>, begun: u64) -> Self {
         match flow.load.until {
             Until::Elapsed(time) => Self(Some(begun + (flow.load.warmup + time + GRACE).0)),
@@ -83,20 +82,20 @@ impl Patience {
         }
     }
 
-    /// Whether the time that was asked for is over.
+    /// Whether the requested time is over.
     pub(super) fn has_lasted(&self, now: u64) -> bool {
         self.0.is_some_and(|limit| now + GRACE.0 >= limit)
     }
 
-    /// Whether the end of a stream that flowed until its time was over was lost, as a lossy path may lose the last
-    /// segments and the reset of a sender that gave up. One that stalled for long within its time is none such.
+    /// Whether the end of a complete stream was lost, e.g. the last segments and the reset of a sender that gave up.
+    /// Excludes streams that stalled for long within their time.
     pub(super) fn has_lost_its_end<S: Sampled>(&self, sampler: &IntervalSampler<'_, S>, now: u64) -> bool {
         let Some(limit) = self.0 else { return false };
         let flowed = sampler.total() > 0 && sampler.latest() + 2 * GRACE.0 >= limit;
         now >= limit && flowed && !sampler.is_moving(now)
     }
 
-    /// To be asked when nothing has come for a while.
+    /// Call when nothing has arrived for a while.
     pub(super) fn check<S: Sampled>(
         &self,
         flow: &Flow<'_>,
@@ -107,7 +106,7 @@ impl Patience {
             return Ok(());
         }
         let Some(limit) = self.0 else { return sampler.check_moving(now) };
-        // One that still sends has lost its end, not its voice: that is for `check_ends` to say.
+        // A sender that still sends is handled by `check_ends`.
         if now < limit || sampler.is_moving(now) {
             return Ok(());
         }
@@ -115,8 +114,8 @@ impl Patience {
         Err(Error::Silent { object: flow.name.clone(), missing, waited: GRACE })
     }
 
-    /// To be asked when something has come: a sender that does not end is not heard for ever. It gives up itself what
-    /// is not taken in time.
+    /// Call when data has arrived: a sender that does not end is not received forever. A sender stops by itself if
+    /// its data is not received in time.
     #[inline]
     pub(super) fn check_ends<S: Sampled>(
         &self,
@@ -143,29 +142,29 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn check(until: Until, latest: u64, found: u64, expected: u64) {
-        // It begins at 1,000 ms.
+        // Starts at 1,000 ms.
         let load = StreamSettings { warmup: Nanos::from_millis(100), ..StreamSettings::new(until) };
         let end = end_of_record(&load, 1000 * MS, (1000 + latest) * MS, (1000 + found) * MS);
-        assert_eq!(end, (1000 + expected) * MS, "{until:?}: the last came at {latest}, over at {found}");
+        assert_eq!(end, (1000 + expected) * MS, "{until:?}: last data at {latest}, end found at {found}");
     }
 
     #[test]
-    fn a_receivers_record_ends_with_the_last_that_came_however_late_the_end_is_found() {
-        let asked = Until::Elapsed(Nanos::from_millis(400));
-        // Run-down, patience or a closing word that had to be said again.
-        check(asked, 500, 815, 500);
-        check(asked, 499, 560, 500);
-        // The sender was kept waiting and sent for longer.
-        check(asked, 730, 730, 730);
-        check(asked, 730, 900, 730);
+    fn measurement_ends_with_last_data_however_late_the_end_is_found() {
+        let requested = Until::Elapsed(Nanos::from_millis(400));
+        // Run-down, timeout, or a repeated closing datagram.
+        check(requested, 500, 815, 500);
+        check(requested, 499, 560, 500);
+        // The sender was delayed and sent for longer.
+        check(requested, 730, 730, 730);
+        check(requested, 730, 900, 730);
         check(Until::Sent(Bytes(9)), 730, 900, 730);
     }
 
     #[test]
-    fn a_stall_at_the_end_counts_within_the_time_that_was_asked() {
-        let asked = Until::Elapsed(Nanos::from_millis(400));
-        check(asked, 200, 900, 500);
-        check(asked, 200, 350, 350);
-        check(asked, 0, 900, 500);
+    fn stall_at_the_end_counts_within_the_requested_time() {
+        let requested = Until::Elapsed(Nanos::from_millis(400));
+        check(requested, 200, 900, 500);
+        check(requested, 200, 350, 350);
+        check(requested, 0, 900, 500);
     }
 }

@@ -1,4 +1,4 @@
-//! What a stream's loop does besides moving bytes: a few times a second, never per message.
+//! Periodic work of a stream's loop, a few times per second and never per message.
 
 use std::time::Duration;
 
@@ -18,43 +18,43 @@ use crate::{
     workers::SharedState,
 };
 
-/// CPUs that are kept of those that a thread was seen on.
+/// Limit on stored CPUs per thread.
 const CPUS: usize = 256;
 
-/// What is sampled when an interval ends.
+/// Data sampled at the end of an interval.
 pub(super) trait Sampled {
-    /// Forgets what was before now.
+    /// Resets the reference for differences.
     fn begin(&mut self);
-    /// What is new since the last time.
+    /// Changes since the last sample.
     fn sample(&mut self) -> Reading;
 }
 
-/// The time and the bytes of one connection.
+/// Time and bytes of one connection.
 pub(super) struct IntervalSampler<'a, S> {
     shared: &'a SharedState<'a>,
     name: &'a str,
     id: FlowId,
     pub(super) sampled: S,
     series: Series,
-    /// Until then nothing but counting is to be done.
+    /// Until then only counting is needed.
     wake: u64,
     progress: u64,
     begun: u64,
     total: u64,
-    told: u64,
-    /// When bytes last came or left.
+    reported: u64,
+    /// Time of the last transfer.
     latest: u64,
-    /// How many intervals the watching thread was told of.
+    /// Number of intervals reported to the watching thread.
     shown: usize,
-    /// When bytes were last seen to have moved, and how many there were.
+    /// Time and total of the last observed progress.
     moved: (u64, u64),
     ran_on: Vec<u32>,
-    /// Its intervals are no shorter than a tick, and told at once.
+    /// Intervals are at least a tick long and reported immediately.
     is_slow: bool,
 }
 
 impl<'a, S: Sampled> IntervalSampler<'a, S> {
-    /// Of a connection whose time has not begun.
+    /// For a connection that has not started.
     pub(super) fn new(flow: &'a Flow<'_>, shared: &'a SharedState<'a>, sampled: S) -> Self {
         Self {
             shared,
@@ -66,7 +66,7 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
             progress: 0,
             begun: 0,
             total: 0,
-            told: 0,
+            reported: 0,
             latest: 0,
             shown: 0,
             moved: (0, 0),
@@ -75,7 +75,7 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         }
     }
 
-    /// The time of all connections of this end begins now, unless it has begun with another one's.
+    /// Starts the common time of this end's connections, unless another one has.
     pub(super) fn begin(&mut self, now: u64) {
         let begun = self.shared.begin(now);
         self.sampled.begin();
@@ -83,37 +83,37 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         (self.begun, self.latest, self.moved) = (begun, begun, (now, 0));
         self.progress = now + TICK.as_nanos() as u64;
         self.wake = self.progress.min(self.series.boundary());
-        self.look_where();
+        self.sample_cpu();
     }
 
-    /// When the time of this end's connections began.
+    /// Start of this end's connections.
     pub(super) const fn begun(&self) -> u64 {
         self.begun
     }
 
-    /// When it next has more to do than counting.
+    /// Next time at which more than counting is needed.
     pub(super) const fn wake(&self) -> u64 {
         self.wake
     }
 
-    /// Whether what is measured has lasted for `time`: a thread that was kept waiting over the end of the
-    /// warm-up begins to measure late, and must not be measured for less.
+    /// Whether the measurement has lasted for `time`: a thread delayed at the end of the warm-up starts measuring
+    /// late, but must measure equally long.
     pub(super) fn has_measured(&self, time: Nanos, now: u64) -> bool {
         self.measured_until(time).is_some_and(|until| now >= until)
     }
 
-    /// When what is measured will have lasted for `time`; `None` in the warm-up.
+    /// When the measurement will have lasted for `time`; `None` in the warm-up.
     pub(super) fn measured_until(&self, time: Nanos) -> Option<u64> {
         self.series.measured_from().map(|from| from + time.0)
     }
 
-    /// Payload until now.
+    /// Payload so far.
     #[inline]
     pub(super) const fn total(&self) -> u64 {
         self.total
     }
 
-    /// Counts what one call has moved, and cuts the interval or tells the others when it is time.
+    /// Counts the bytes of a call, and ends the interval or reports progress when due.
     #[inline]
     pub(super) fn count(&mut self, bytes: usize, now: u64) -> Result<()> {
         self.add(bytes);
@@ -126,12 +126,12 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         self.awake(now)
     }
 
-    /// When bytes last came or left, or when its time began.
+    /// Time of the last transfer, or of the start.
     pub(super) const fn latest(&self) -> u64 {
         self.latest
     }
 
-    /// Counts, and does nothing else.
+    /// Only counts.
     #[inline]
     pub(super) fn add(&mut self, bytes: usize) {
         self.series.add(bytes as u64);
@@ -147,8 +147,8 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         }
         if now >= self.progress || (ended && self.is_slow) {
             self.progress = now + TICK.as_nanos() as u64;
-            self.look_where();
-            self.tell();
+            self.sample_cpu();
+            self.report();
             if self.total > self.moved.1 {
                 self.moved = (now, self.total);
             }
@@ -158,44 +158,44 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         Ok(())
     }
 
-    /// Whether something has moved lately.
+    /// Whether there was progress lately.
     pub(super) fn is_moving(&self, now: u64) -> bool {
         now.saturating_sub(self.moved.0) < GRACE.0 || self.total > self.moved.1
     }
 
-    /// Fails when nothing has moved for long; for streams without an end in time.
+    /// Fails after long silence; for streams without time limit.
     pub(super) fn check_moving(&self, now: u64) -> Result<()> {
         if self.is_moving(now) {
             return Ok(());
         }
-        Err(Error::Silent { object: self.name.into(), missing: "any byte to move".into(), waited: GRACE })
+        Err(Error::Silent { object: self.name.into(), missing: "any progress".into(), waited: GRACE })
     }
 
-    /// Ends the record, before the connection is closed.
+    /// Ends the measurement, before the connection is closed.
     pub(super) fn finish(mut self, now: u64, facts: SocketFacts) -> EndSeries {
-        self.look_where();
-        self.tell();
+        self.sample_cpu();
+        self.report();
         let reading = self.sampled.sample();
         let (intervals, ran_on) = (self.series.finish(now, reading), self.ran_on);
         let socket = SocketFacts { ran_on, ..facts };
         EndSeries { intervals, socket, has_common_start: true, ..EndSeries::default() }
     }
 
-    /// Tells the watching thread, which wakes up for it: at most once a tick, however fine the intervals are.
-    fn tell(&mut self) {
-        let news = self.total - self.told;
+    /// Reports to the watching thread, which this wakes: at most once per tick, however short the intervals are.
+    fn report(&mut self) {
+        let delta = self.total - self.reported;
         if self.id.sends {
-            self.shared.add_sent(news);
+            self.shared.add_sent(delta);
         } else {
-            self.shared.add_received(news);
+            self.shared.add_received(delta);
         }
-        self.told = self.total;
+        self.reported = self.total;
         let ended = self.series.ended();
         ended[self.shown..].iter().for_each(|interval| self.shared.send_interval(self.id, *interval));
         self.shown = ended.len();
     }
 
-    fn look_where(&mut self) {
+    fn sample_cpu(&mut self) {
         let cpu = current_cpu();
         if let Err(place) = self.ran_on.binary_search(&cpu)
             && self.ran_on.len() < CPUS
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_whose_thread_runs_late_has_the_time_of_the_others() {
+    fn late_thread_has_the_common_start_time() {
         let (stop, load) = (Stop::new(), StreamSettings::new(Until::Elapsed(Nanos::from_millis(300))));
         let (shared, flows) = (SharedState::new(&stop), [flow(&load, 0), flow(&load, 1)]);
         let series = [(&flows[0], 1000, 1300), (&flows[1], 1400, 1700)].map(|(flow, from, to)| {

@@ -1,7 +1,7 @@
-//! Streams: bulk transfer over TCP and UDP, one thread a connection; the engine of every protocol's streams too.
+//! Streams: bulk transfer over TCP and UDP with one thread per connection; also the engine of other protocols'
+//! streams.
 //!
-//! Each direction that flows has connections of its own. All start together once every one stands. It knows
-//! nothing of ping-pongs.
+//! Each direction has its own connections. All start together once all are established.
 
 mod client;
 mod flow;
@@ -26,21 +26,21 @@ use workload::{Direction, StreamSettings, Transport, Until};
 
 use crate::error::{Error, Result};
 
-/// What a stream may take beyond the time it was asked for; without a time, how long nothing may move.
+/// Time that a stream may take beyond its requested time; without one, maximum time without progress.
 const GRACE: Nanos = Nanos::from_secs(5);
 
-/// After its end was told from outside, a receiver goes on until nothing has come for this long,
+/// After an external end, a receiver continues until nothing arrives for this long,
 const QUIET: Nanos = Nanos::from_millis(20);
-/// and no longer than this, unless what had come before is not taken yet.
+/// but at most for this time, unless earlier data is still queued.
 const RUNDOWN: Nanos = Nanos::from_millis(500);
 
-/// The connections of a stream, forward ones first.
+/// Connections of a stream, forward ones first.
 fn connections(settings: &StreamSettings) -> impl Iterator<Item = (Direction, u32)> {
     let streams = settings.streams;
     settings.direction.flows().iter().flat_map(move |&direction| (0..streams).map(move |id| (direction, id)))
 }
 
-/// What connection `id` of a direction sends: all together exactly what was asked. `None`: no limit.
+/// Bytes of connection `id` in one direction; all together are exactly the requested amount. `None` is unlimited.
 pub fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
     match settings.until {
         Until::Elapsed(_) => None,
@@ -51,7 +51,7 @@ pub fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
     }
 }
 
-/// Refuses settings that make no sense, naming those that do.
+/// Rejects invalid settings and names the valid ones.
 pub fn check(settings: &StreamSettings) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if !(1..=1024).contains(&settings.streams) {

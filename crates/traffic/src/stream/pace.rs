@@ -1,43 +1,42 @@
-//! The schedule of a sender with a rate, and sleeping by it.
+//! Schedule of a rate-limited sender, and sleeping by it.
 //!
-//! Open loop: message number n (from 0) is due n times its period after the start, whatever became of those
-//! before it. A thread sleeps until the next is due, by an absolute deadline. Where messages are due more often
-//! than every [`GAP`] (in limit mode, [`WIDE_GAP`], so that many datagrams leave by one call), it wakes up once a
-//! gap and sends those of a gap together: none before its time, and none later than a gap by plan. Whoever is
-//! late catches up without sleeping, by as many messages as were due in [`DEBT`]; if the path or the CPU falls
-//! back further, the schedule is moved, so that a stall of minutes does not become a flood of minutes. By how
-//! much it was moved is kept: such a sender did not do what was asked.
+//! Open loop: message n (from 0) is due n periods after the start, whatever happened to earlier ones. A thread sleeps
+//! until the next one is due, with an absolute deadline. If messages are due more often than every [`GAP`] (in limit
+//! mode [`WIDE_GAP`], so that many datagrams are sent per call), it wakes up once per gap and sends the messages of a
+//! gap together: none early, and by plan none later than a gap. A late sender catches up without sleeping, by at most
+//! the messages of [`DEBT`]. If it falls back further, the schedule is shifted, so that a stall of minutes does not
+//! cause a flood. The shift is recorded, as such a sender did not reach its rate.
 
 use sys::clock::{monotonic, sleep_until};
 use units::Nanos;
 use workload::{LatencyHistogram, Mode, StreamSettings};
 
-/// The least time between two wake-ups: ns,
+/// Minimum time between two wake-ups in nanoseconds.
 const GAP: u64 = 50_000;
-/// and where cheapness counts more than evenness.
+/// The same in limit mode, where low cost matters more than smoothness.
 const WIDE_GAP: u64 = 250_000;
-/// How much of its schedule a sender may be behind.
+/// Limit on the backlog of a sender, in nanoseconds of its schedule.
 const DEBT: u64 = 1_000_000_000;
 
-/// The schedule of one connection.
+/// Schedule of one connection.
 pub(super) struct Pace {
     begun: u64,
-    /// From one message to the next, in ns.
+    /// Period of messages in ns.
     period: f64,
-    /// From one wake-up to the next, at least.
+    /// Minimum time between wake-ups in ns.
     gap: u64,
-    /// The number of the next message.
+    /// Number of the next message.
     next: u64,
     woken: u64,
     warmup: u64,
     measured: u64,
     lateness: LatencyHistogram,
-    /// By how much the schedule was moved after the warm-up, in ns.
+    /// Shift of the schedule after the warm-up in ns.
     skipped: u64,
 }
 
 impl Pace {
-    /// That of a load with a rate, all its memory taken at once.
+    /// For a load with a rate; allocates all memory.
     pub(super) fn of(load: &StreamSettings) -> Option<Self> {
         let period = load.message.0 as f64 * 8e9 / load.rate?.0;
         let gap = match load.mode {
@@ -50,12 +49,12 @@ impl Pace {
         Some(Self { begun, period, gap, next, woken, warmup, measured, lateness, skipped: 0 })
     }
 
-    /// The first message is due now.
+    /// Starts with the first message due now.
     pub(super) fn begin(&mut self, now: u64) {
         (self.begun, self.woken, self.measured) = (now, now, now + self.warmup);
     }
 
-    /// How many messages are due.
+    /// Number of messages due.
     #[inline]
     pub(super) fn due(&mut self, now: u64) -> u64 {
         let next = self.time_of(self.next);
@@ -70,17 +69,17 @@ impl Pace {
         passed.saturating_sub(self.next).max(1)
     }
 
-    /// Until when to sleep when none is due.
+    /// When to wake up if none is due.
     pub(super) fn wake(&self) -> u64 {
         self.time_of(self.next).max(self.woken + self.gap)
     }
 
-    /// It woke up from its sleep.
+    /// Records a wake-up.
     pub(super) fn awake(&mut self, now: u64) {
         self.woken = now;
     }
 
-    /// The next `count` messages leave now.
+    /// Records that the next `count` messages are sent now.
     #[inline]
     pub(super) fn leave(&mut self, count: u64, now: u64) {
         for number in self.next..self.next + count {
@@ -92,15 +91,15 @@ impl Pace {
         self.next += count;
     }
 
-    /// How late messages left after the warm-up, and how much of the schedule was given up in that time.
-    pub(super) fn kept(self) -> (LatencyHistogram, Nanos) {
+    /// Lateness of messages after the warm-up, and the shift of the schedule.
+    pub(super) fn into_lateness_and_shift(self) -> (LatencyHistogram, Nanos) {
         (self.lateness, Nanos(self.skipped))
     }
 
     #[cold]
     fn skip(&mut self, time: u64, now: u64) {
         self.begun += time;
-        // Of a stall that began in the warm-up only the part after it counts.
+        // For a stall that started in the warm-up, only the time after it counts.
         self.skipped += time.min(now.saturating_sub(self.measured));
     }
 
@@ -110,14 +109,13 @@ impl Pace {
     }
 }
 
-/// What is due, and when that was.
+/// Messages due, and when.
 pub(super) struct Due {
     pub(super) messages: u64,
     pub(super) now: u64,
 }
 
-/// Sleeps, unless messages are due at `now`, until the next ones are, but no longer than to `limit`, which is
-/// asked for only then.
+/// Sleeps, unless messages are due at `now`, until the next ones are, or until `limit`, which is evaluated only then.
 #[inline]
 pub(super) fn await_due(pace: &mut Pace, limit: impl FnOnce() -> u64, now: u64) -> Due {
     let messages = pace.due(now);
@@ -159,7 +157,7 @@ mod tests {
         pace
     }
 
-    /// Wakes up as late as told each time, sends all that is due at once, and counts messages and wake-ups.
+    /// Wakes up `late` each time and sends everything due; counts messages and wake-ups.
     fn run(mut pace: Pace, late: u64, until: u64) -> (Pace, u64, u64) {
         let (mut now, mut sent, mut woken) = (BEGUN, 0, 0);
         while now < BEGUN + until {
@@ -174,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_messages_leave_one_by_one_and_fast_ones_by_the_gap() {
+    fn sends_slow_messages_singly_and_fast_ones_per_gap() {
         const MS: u64 = 1_000_000;
         for (mode, gap, period, expected_wakes) in [
             (Mode::App, GAP, MS, 100),
@@ -187,48 +185,48 @@ mod tests {
             let (pace, sent, woken) = run(pace_in(mode, period), 0, 100 * MS);
             assert!(sent.abs_diff(100 * MS / period) <= gap / period + 1, "{period}: {sent}");
             assert!(u64::abs_diff(woken, expected_wakes) <= 1, "{period}: {woken}");
-            let latest = pace.kept().0.max().expect("some").0;
+            let latest = pace.into_lateness_and_shift().0.max().expect("some").0;
             // The histogram has three digits.
             assert!(latest <= if period < gap { gap + gap / 1000 } else { 1 }, "{period}: {latest}");
         }
     }
 
     #[test]
-    fn lateness_does_not_add_up() {
+    fn lateness_does_not_accumulate() {
         let (pace, sent, _) = run(pace(100_000), 30_000, 1_000_000_000);
         assert!(sent.abs_diff(10_000) <= 1, "{sent}");
-        let (lateness, skipped) = pace.kept();
+        let (lateness, skipped) = pace.into_lateness_and_shift();
         assert_eq!(skipped, Nanos(0));
         let (least, most) = (lateness.quantile(0.01).expect("some").0, lateness.max().expect("some").0);
         assert!((29_900..=30_100).contains(&least) && most <= 30_100, "{least} {most}");
     }
 
     #[test]
-    fn after_a_stall_all_that_was_due_is_due_at_once_and_no_more_than_the_debt() {
+    fn backlog_after_a_stall_is_limited() {
         let mut pace = pace(1_000_000);
         pace.leave(1, BEGUN);
         assert_eq!(pace.due(BEGUN + 500_000_000), 500);
         let mut pace = self::pace(1_000_000);
-        assert_eq!(pace.due(BEGUN + 60_000_000_000), 1001, "a second's worth, and the first");
+        assert_eq!(pace.due(BEGUN + 60_000_000_000), 1001, "one second of messages, and the first");
         pace.leave(1001, BEGUN + 60_000_000_000);
         assert_eq!(pace.due(BEGUN + 60_000_500_000), 0);
         assert_eq!(pace.due(BEGUN + 60_001_000_000), 1);
-        assert_eq!(pace.kept().1, Nanos::from_secs(59), "what was not made up for is told");
+        assert_eq!(pace.into_lateness_and_shift().1, Nanos::from_secs(59), "reports the shift");
     }
 
     #[test]
-    fn what_was_skipped_in_the_warm_up_is_no_matter() {
+    fn shift_in_the_warmup_does_not_count() {
         for (warmup, skipped) in [(0, 4), (3, 2), (5, 0), (9, 0)] {
             let mut pace = pace(1_000_000);
             pace.warmup = warmup * 1_000_000_000;
             pace.begin(BEGUN);
             pace.due(BEGUN + 5_000_000_000);
-            assert_eq!(pace.kept().1, Nanos::from_secs(skipped), "{warmup}");
+            assert_eq!(pace.into_lateness_and_shift().1, Nanos::from_secs(skipped), "{warmup}");
         }
     }
 
     #[test]
-    fn the_limit_of_a_sleep_is_worked_out_only_when_nothing_is_due() {
+    fn evaluates_sleep_limit_only_if_nothing_is_due() {
         let mut pace = pace(1_000_000);
         let due = await_due(&mut pace, || panic!("asked for"), BEGUN);
         assert_eq!((due.messages, due.now), (1, BEGUN));

@@ -1,26 +1,26 @@
-//! The intervals of one end of a connection, as they are cut. Time and samples are handed in.
+//! Intervals of one end of a connection. Callers pass times and samples.
 //!
-//! Intervals lie on a grid that begins anew at the end of the warm-up. One ends with the first look at the
-//! clock at or after its boundary, and its true end is kept, so that its rate is exact. When nothing moves,
-//! the loops look at the clock all the same (their waits are bounded), so a stall appears as it happens: as
-//! empty intervals, or as one longer one where the grid is finer than those waits.
+//! Intervals follow a grid that restarts at the end of the warm-up. An interval ends at the first clock reading after
+//! its boundary, and has its true end, so its rate is exact. Loops read the clock even without progress (their waits
+//! are bounded), so a stall is visible immediately: as empty intervals, or as a longer one if the grid is finer than
+//! the waits.
 
 use units::{Bytes, Nanos};
 use workload::{DatagramSample, Interval, StreamSettings, TcpSample, Until};
 
-/// Room for the intervals of a stream whose length is not known before.
+/// Capacity for a stream of unknown length.
 const UNKNOWN: u64 = 1024;
-/// No more room is taken beforehand than for this many.
+/// Limit on the initial capacity.
 const MOST: u64 = 100_000;
 
-/// What was sampled at the end of an interval.
+/// Data sampled at the end of an interval.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reading {
     pub(super) tcp: Option<TcpSample>,
     pub(super) datagrams: Option<DatagramSample>,
 }
 
-/// The intervals until now.
+/// Intervals so far.
 pub(super) struct Series {
     intervals: Vec<Interval>,
     warmup: u64,
@@ -29,12 +29,12 @@ pub(super) struct Series {
     start: u64,
     boundary: u64,
     bytes: u64,
-    /// When the warm-up's last interval ended: asked for with every message, so it is kept.
+    /// End of the warm-up's last interval; cached, as it is needed for every message.
     measured: Option<u64>,
 }
 
 impl Series {
-    /// An empty one, all its memory taken at once where its length is known.
+    /// An empty series; allocates all memory if the length is known.
     pub(super) fn new(settings: &StreamSettings) -> Self {
         let (warmup, interval) = (settings.warmup.0, settings.interval.0);
         let count = match settings.until {
@@ -55,35 +55,35 @@ impl Series {
         series
     }
 
-    /// The connection's time begins at `now`.
+    /// Starts at `now`.
     pub(super) fn begin(&mut self, now: u64) {
         self.origin = now;
         self.measured = (self.warmup == 0).then_some(now);
     }
 
-    /// Since when what moves is measured, by the same clock: when the warm-up's last interval really ended.
+    /// Start of the measurement: the actual end of the warm-up's last interval.
     #[inline]
     pub(super) const fn measured_from(&self) -> Option<u64> {
         self.measured
     }
 
-    /// When the open interval should end, by the same clock.
+    /// Boundary of the open interval.
     pub(super) fn boundary(&self) -> u64 {
         self.origin + self.boundary
     }
 
-    /// Those that have ended.
+    /// Completed intervals.
     pub(super) fn ended(&self) -> &[Interval] {
         &self.intervals
     }
 
-    /// Counts bytes into the open interval.
+    /// Adds bytes to the open interval.
     #[inline]
     pub(super) fn add(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
 
-    /// Ends the open interval now.
+    /// Ends the open interval.
     pub(super) fn cut(&mut self, now: u64, reading: Reading) {
         let end = now - self.origin;
         let Reading { tcp, datagrams } = reading;
@@ -104,9 +104,8 @@ impl Series {
         self.boundary = self.next_boundary(end);
     }
 
-    /// Ends the series at `now`, which may lie before intervals that were cut since: what they counted belongs
-    /// to the last that began before it. A rest shorter than half an interval says little alone and joins the
-    /// one before.
+    /// Ends the series at `now`, possibly before intervals that were completed since; their counts go to the last one
+    /// that started before. A remainder below half an interval is merged into the previous one.
     pub(super) fn finish(mut self, now: u64, reading: Reading) -> Vec<Interval> {
         let told =
             reading.datagrams.is_some_and(|sample| sample.count > 0 || sample.lost != 0 || sample.strays > 0);
@@ -127,7 +126,8 @@ impl Series {
         }
     }
 
-    /// Joins the last interval to the one before; false where that is none, or one of the warm-up alone.
+    /// Merges the last interval into the previous one; `false` if there is none, or only one of them is in the
+    /// warm-up.
     fn join_last(&mut self) -> bool {
         let [.., before, rest] = self.intervals.as_mut_slice() else { return false };
         if before.warmup != rest.warmup {
@@ -141,7 +141,7 @@ impl Series {
         true
     }
 
-    /// The first place of the grid after `time`; the end of the warm-up is always one.
+    /// The first boundary after `time`; the end of the warm-up is always one.
     fn next_boundary(&self, time: u64) -> u64 {
         let after = |from: u64| from + ((time - from) / self.interval + 1) * self.interval;
         if time < self.warmup { after(0).min(self.warmup) } else { after(self.warmup) }
@@ -155,7 +155,7 @@ fn both<T>(before: Option<T>, rest: Option<T>, join: impl FnOnce(T, T) -> T) -> 
     }
 }
 
-/// Two samples in a row as one: counts add up, states are the later ones.
+/// Merges consecutive samples: adds counters, and takes the later states.
 fn joined(before: TcpSample, after: TcpSample) -> TcpSample {
     TcpSample {
         retransmits: before.retransmits + after.retransmits,

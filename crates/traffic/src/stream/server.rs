@@ -1,4 +1,4 @@
-//! The end that listens.
+//! Server side of a stream.
 
 use std::net::{TcpListener, UdpSocket};
 
@@ -10,7 +10,7 @@ use crate::{
     stop::Stop, workers::cpu_of,
 };
 
-/// A server of one stream, listening.
+/// A listening server of one stream.
 #[derive(Debug)]
 pub(crate) struct Server {
     spec: ServerSpec<StreamSettings>,
@@ -25,10 +25,11 @@ enum Listening {
 }
 
 impl Server {
-    /// Listens on a port of the kernel's choice.
+    /// Listens on a port chosen by the kernel.
     ///
     /// # Errors
-    /// When the address is not this machine's, or the kernel lacks the congestion control.
+    ///
+    /// If the address is not local, or the kernel lacks the congestion control.
     pub(crate) fn open(spec: ServerSpec<StreamSettings>) -> Result<Self> {
         check(&spec.load)?;
         let settings = &spec.load.socket;
@@ -47,16 +48,17 @@ impl Server {
         Ok(Self { port: gather::port(address)?, spec, listening })
     }
 
-    /// Where clients connect.
+    /// Port of the server.
     #[must_use]
     pub(crate) const fn port(&self) -> u16 {
         self.port
     }
 
-    /// Awaits every connection, lets them flow together, and waits for the end of all.
+    /// Waits for all connections, runs them together, and waits for all to end.
     ///
     /// # Errors
-    /// When connections do not come, fail, or neither move nor end.
+    ///
+    /// If connections are missing, fail or stall.
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
         let places: Vec<_> = connections(&self.spec.load).collect();
         let sockets = self.gather(&places, stop)?;

@@ -1,4 +1,4 @@
-//! How the two ends find each other, end, and refuse.
+//! Setup, end and refusal.
 
 use std::{
     net::{SocketAddr, UdpSocket},
@@ -20,7 +20,7 @@ use crate::{
 };
 
 #[test]
-fn a_stranger_is_neither_answered_nor_served() {
+fn ignores_unknown_peers() {
     let load = settings(Transport::Udp, 64);
     let disturb = |port: u16| {
         let stranger = UdpSocket::bind((HERE, 0)).expect("bind");
@@ -36,7 +36,7 @@ fn a_stranger_is_neither_answered_nor_served() {
 }
 
 #[test]
-fn whoever_knows_the_token_and_proves_no_address_is_not_the_client() {
+fn token_without_verified_address_is_not_enough() {
     let load = settings(Transport::Udp, 64);
     let ask = |port: u16| {
         let stranger = UdpSocket::bind((HERE, 0)).expect("bind");
@@ -67,7 +67,7 @@ fn whoever_knows_the_token_and_proves_no_address_is_not_the_client() {
 }
 
 #[test]
-fn a_server_that_dies_is_named() {
+fn error_names_dead_server() {
     for transport in [Transport::Tcp, Transport::Udp] {
         let mut load = settings(transport, 64);
         load.duration = Nanos::from_secs(5);
@@ -93,7 +93,7 @@ fn a_server_that_dies_is_named() {
 }
 
 #[test]
-fn a_stop_ends_both_ends_within_100_ms() {
+fn stop_ends_both_ends_within_100_ms() {
     in_one_of_five(stops);
 }
 
@@ -102,7 +102,7 @@ fn stops() {
     struct Stopper(Stop, std::cell::Cell<u64>);
     impl Observer for Stopper {
         fn progress(&self, progress: Progress) {
-            // The one that follows the last thread's end covers what is left.
+            // The last one after the end covers the remainder.
             if !self.0.is_asked() {
                 assert!(
                     progress.covers >= Nanos::from_millis(90) && progress.elapsed >= progress.covers,
@@ -124,7 +124,7 @@ fn stops() {
             thread::scope(|scope| {
                 let server = scope.spawn(|| server.run(&stop, &()));
                 assert!(run_client(&client, &stop, &stopper).is_err_and(|error| error.is_stopped()));
-                // One that runs late sees that its client has left, and not why.
+                // If it is late, it only sees that the client is gone.
                 let ended = server.join().expect("no panic");
                 assert!(ended.is_ok() || ended.is_err_and(|error| error.is_stopped()));
             });
@@ -137,9 +137,9 @@ fn stops() {
 }
 
 #[test]
-fn an_mtu_is_found_exactly() {
+fn finds_exact_mtu() {
     let load = settings(Transport::Udp, 64);
-    // A loopback has 65536, more than IPv4 can use: nothing that fits in a packet is refused.
+    // A loopback has 65536, more than IPv4 allows, so any packet fits.
     let expected = [(1500, true, false), (65_534, true, false), (65_535, true, true)];
     let Some(results) = on_loopback(|| {
         expected.map(|(mtu, ..)| {
@@ -162,7 +162,7 @@ fn an_mtu_is_found_exactly() {
 }
 
 #[test]
-fn settings_that_make_no_sense_are_refused() {
+fn rejects_invalid_settings() {
     let good = settings(Transport::Udp, 64);
     let every = |period| Schedule::Open { period: Nanos(period) };
     let under = Background {

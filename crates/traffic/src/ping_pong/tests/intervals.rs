@@ -1,4 +1,4 @@
-//! The histograms of intervals.
+//! Histograms of intervals.
 
 use std::{cell::RefCell, thread};
 
@@ -13,14 +13,14 @@ use crate::{
 };
 
 #[test]
-fn intervals_hold_every_round_trip_once_and_are_told_as_they_end() {
+fn intervals_have_every_round_trip_once_and_are_reported_as_they_end() {
     in_one_of_five(intervals_hold_everything);
 }
 
 fn intervals_hold_everything() {
     #[derive(Default)]
-    struct Told(RefCell<Vec<PingPongInterval>>);
-    impl Observer for Told {
+    struct Reported(RefCell<Vec<PingPongInterval>>);
+    impl Observer for Reported {
         fn ping_interval(&self, interval: &PingPongInterval) {
             self.0.borrow_mut().push(interval.clone());
         }
@@ -28,21 +28,21 @@ fn intervals_hold_everything() {
     for schedule in [Schedule::Closed, Schedule::Open { period: Nanos::from_millis(1) }] {
         let load =
             PingPongSettings { interval: Nanos::from_millis(30), schedule, ..settings(Transport::Udp, 64) };
-        let Some((client, told)) = on_loopback(|| {
-            let (stop, told) = (Stop::new(), Told::default());
+        let Some((client, reported)) = on_loopback(|| {
+            let (stop, reported) = (Stop::new(), Reported::default());
             let server = Server::open(server_spec(&load)).expect("loopback");
             let client = client_spec(&load, server.port());
             thread::scope(|scope| {
                 scope.spawn(|| server.run(&stop, &()));
-                let client = run_client(&client, &stop, &told).expect("runs");
-                (client, told.0.into_inner())
+                let client = run_client(&client, &stop, &reported).expect("runs");
+                (client, reported.0.into_inner())
             })
         }) else {
             return;
         };
         let data = data(&client);
-        assert_eq!(data.intervals, told);
-        // 50 ms of warm-up in two, 200 ms in seven; a stall may join some.
+        assert_eq!(data.intervals, reported);
+        // 50 ms of warm-up in two, 200 ms in seven; a stall may merge some.
         let (warm, measured): (Vec<_>, Vec<_>) = data.intervals.iter().partition(|i| i.warmup);
         assert!((1..=2).contains(&warm.len()) && (3..=8).contains(&measured.len()), "{:?}", data.intervals);
         assert!(data.intervals.windows(2).all(|pair| pair[0].end == pair[1].start));

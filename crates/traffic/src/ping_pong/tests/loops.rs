@@ -1,4 +1,4 @@
-//! Closed and open loops, asleep and spinning, alone and beside a stream.
+//! Closed and open loops, blocking and spinning, with and without a background stream.
 
 use plumb_tests::{in_one_of_five, on_loopback};
 use units::{BitRate, Bytes, Nanos};
@@ -8,7 +8,7 @@ use workload::{
 
 use super::{data, play, settings};
 
-/// A thread that has to wait for its turn makes few round trips, and not in every tenth of a second.
+/// A thread waiting for a CPU makes few round trips, and not in every tenth of a second.
 fn check(transport: Transport, message: u64) {
     in_one_of_five(|| return_in_time(transport, message));
 }
@@ -41,13 +41,13 @@ fn tcp_messages_of_every_size_return() {
 }
 
 #[test]
-fn messages_return_to_spinning_ends_over_either_transport() {
+fn spinning_ends_work_with_both_transports() {
     for transport in [Transport::Udp, Transport::Tcp] {
         let duration = Nanos::from_secs(1);
         let load = PingPongSettings { waiting: Waiting::Spin, duration, ..settings(transport, 64) };
         in_one_of_five(|| {
             let Some((client, server)) = on_loopback(|| play(&load, |port| port)) else { return };
-            // Two threads that spin on a CPU with other work make few.
+            // Two spinning threads on a busy CPU make few.
             assert!(data(&client.expect("runs")).round_trips.count() > 2);
             server.expect("runs");
         });
@@ -55,24 +55,24 @@ fn messages_return_to_spinning_ends_over_either_transport() {
 }
 
 #[test]
-fn whoever_spins_is_busy_between_messages_and_whoever_blocks_is_not() {
-    let mut seen = Vec::new();
-    // What the hypervisor takes from a thread that runs counts as its time: a busy host gets another try.
-    while seen.len() < 8 {
+fn spinning_threads_are_busy_and_blocking_ones_are_not() {
+    let mut attempts = Vec::new();
+    // Steal time counts as time of the running thread, so a busy host gets more attempts.
+    while attempts.len() < 8 {
         let Some([blocking, spinning]) = busy_shares() else { return };
         let (most, least) =
             (blocking.iter().copied().fold(0.0, f64::max), spinning.iter().copied().fold(1.0, f64::min));
-        seen.push((most, least));
-        // A few messages are a hundredth of the time. Other work leaves less of a CPU to whoever spins, and no more of
-        // it is needed by whoever waits.
+        attempts.push((most, least));
+        // A few messages take one percent of the time. Other work reduces the CPU time of a spinning thread, but does
+        // not increase that of a blocking one.
         if most < 0.05 && least > 3.0 * most {
             return;
         }
     }
-    panic!("the most that a blocking thread was busy, and the least that a spinning one was: {seen:?}");
+    panic!("maximum busy share of a blocking thread, and minimum of a spinning one: {attempts:?}");
 }
 
-/// The shares of the time in which threads were busy that block, and that spin; `None` where there is no loopback.
+/// Busy shares of blocking and of spinning threads; `None` without loopback.
 fn busy_shares() -> Option<[Vec<f64>; 2]> {
     let period = Nanos::from_millis(10);
     let of = |waiting| {
@@ -93,7 +93,7 @@ fn open(transport: Transport, waiting: Waiting) -> PingPongSettings {
 }
 
 #[test]
-fn an_open_loop_sends_every_message_that_falls_due_and_counts_its_answer_from_both_times() {
+fn open_loop_sends_all_due_messages_and_measures_from_both_times() {
     in_one_of_five(messages_fall_due);
 }
 
@@ -106,7 +106,7 @@ fn messages_fall_due() {
             server.expect("runs");
             let data = data(&client);
             let beside = data.open_loop.as_ref().expect("an open loop");
-            // 200 ms, one each.
+            // 200 ms, one per ms.
             assert_eq!((data.round_trips.count(), data.lost), (200, Some(0)), "{transport:?} {waiting:?}");
             assert_eq!((beside.since_intended.count(), beside.lateness.count()), (200, 200));
             let mean = |histogram: &LatencyHistogram| histogram.mean().expect("counted");
@@ -118,7 +118,7 @@ fn messages_fall_due() {
 }
 
 #[test]
-fn a_stream_flows_beside_the_messages_for_the_whole_time() {
+fn background_stream_runs_for_the_whole_time() {
     in_one_of_five(streams_flow);
 }
 

@@ -1,4 +1,4 @@
-//! What gets lost, and only that, is counted as lost.
+//! Exactly the lost messages count as lost.
 
 use std::{net::UdpSocket, thread, time::Duration};
 
@@ -10,7 +10,7 @@ use super::{data, play, settings};
 use crate::ping_pong::OVERDUE;
 use crate::testing::HERE;
 
-/// Passes datagrams on, but not the client's `drops` after the tenth; answers to those below come late.
+/// Forwards datagrams except `drops` of the client's after the tenth; late replies arrive for those below.
 fn dropping_proxy(server: u16, drops: usize) -> u16 {
     let (front, back) =
         (UdpSocket::bind((HERE, 0)).expect("bind"), UdpSocket::bind((HERE, 0)).expect("bind"));
@@ -29,7 +29,7 @@ fn dropping_proxy(server: u16, drops: usize) -> u16 {
             let Ok(length) = back.recv(&mut bytes) else { return };
             front.send_to(&bytes[..length], client).expect("client");
             if count == 10 + drops {
-                // A late answer: the same one again must not be taken for the next.
+                // A late reply: its duplicate must not match the next message.
                 front.send_to(&bytes[..length], client).expect("client");
             }
         }
@@ -37,7 +37,7 @@ fn dropping_proxy(server: u16, drops: usize) -> u16 {
     port
 }
 
-/// Passes datagrams to and fro, each answer so late.
+/// Forwards datagrams, with replies delayed by `late`.
 fn far_proxy(server: u16, late: Duration) -> u16 {
     let (front, back) =
         (UdpSocket::bind((HERE, 0)).expect("bind"), UdpSocket::bind((HERE, 0)).expect("bind"));
@@ -63,8 +63,8 @@ fn far_proxy(server: u16, late: Duration) -> u16 {
 }
 
 #[test]
-fn a_long_way_is_not_taken_for_a_loss() {
-    // Who stands still for most of a second makes it longer still.
+fn long_latency_is_not_a_loss() {
+    // A stall of most of a second makes it even longer.
     in_one_of_five(long_ways);
 }
 
@@ -79,14 +79,14 @@ fn long_ways() {
     assert_eq!(data(&client).lost, Some(0));
 }
 
-/// What stands still for longer than a message may take loses some more.
+/// A stall beyond the timeout loses more messages.
 fn check(schedule: Schedule, drops: usize) {
     in_one_of_five(|| lost_are_the_dropped(schedule, drops));
 }
 
 fn lost_are_the_dropped(schedule: Schedule, drops: usize) {
     let mut load = PingPongSettings { schedule, warmup: Nanos(0), ..settings(Transport::Udp, 64) };
-    // A closed loop waits for each that is lost.
+    // A closed loop waits for each lost message.
     let waits = if schedule == Schedule::Closed { drops as u64 * OVERDUE.0 } else { 0 };
     load.duration = Nanos::from_millis(1000) + Nanos(waits);
     let Some((client, server)) = on_loopback(|| play(&load, |port| dropping_proxy(port, drops))) else {
@@ -108,13 +108,13 @@ fn lost_are_the_dropped(schedule: Schedule, drops: usize) {
 fn exactly_the_dropped_messages_are_lost() {
     for drops in [0, 1, 3] {
         check(Schedule::Closed, drops);
-        // So few fit into a socket's buffer all at once, should the machine stand still.
+        // Few enough for a socket's buffer if the machine stalls.
         check(Schedule::Open { period: Nanos::from_millis(5) }, drops);
     }
 }
 
 #[test]
-fn losses_of_the_warm_up_are_not_counted() {
+fn losses_in_the_warmup_are_not_counted() {
     let mut load = settings(Transport::Udp, 64);
     load.warmup = Nanos::from_millis(1500);
     let Some((client, _)) = on_loopback(|| play(&load, |port| dropping_proxy(port, 1))) else { return };

@@ -1,4 +1,4 @@
-//! Whole ping-pongs on a private loopback.
+//! Complete ping-pongs on a private loopback.
 
 mod ends;
 mod intervals;
@@ -40,7 +40,7 @@ fn client_spec(load: &PingPongSettings, port: u16) -> ClientSpec<PingPongSetting
     }
 }
 
-/// Client and server; between them `by_way_of` gives the port that the client is told.
+/// Runs client and server; `by_way_of` maps the server's port to the client's destination.
 fn play(
     load: &PingPongSettings,
     by_way_of: impl FnOnce(u16) -> u16,

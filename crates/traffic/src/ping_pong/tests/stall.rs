@@ -1,4 +1,4 @@
-//! A server that stands still now and then: the open loop shows it, the closed loop hardly does.
+//! A server that stalls periodically: the open loop shows it, the closed loop hardly does.
 
 use std::{
     io::{Read, Write},
@@ -14,11 +14,11 @@ use workload::{PingPongSettings, Schedule, Transport};
 use super::{data, play, settings};
 use crate::testing::HERE;
 
-/// How long it stands still, and how often.
+/// Duration and period of the stalls, in nanoseconds.
 const PAUSE: u64 = 100_000_000;
 const EVERY: u64 = 500_000_000;
 
-/// Passes a connection on, but the client's bytes rest for [`PAUSE`] in every [`EVERY`].
+/// Forwards a connection, but delays the client's bytes for [`PAUSE`] in every [`EVERY`].
 fn pausing_proxy(server: u16) -> u16 {
     let listener = TcpListener::bind((HERE, 0)).expect("loopback");
     let port = listener.local_addr().expect("bound").port();
@@ -38,7 +38,7 @@ fn pausing_proxy(server: u16) -> u16 {
     port
 }
 
-/// Passes bytes on until their end, asking `wait` before each write.
+/// Forwards bytes until the end, calling `wait` before each write.
 fn pass(mut from: &TcpStream, mut to: &TcpStream, mut wait: impl FnMut()) {
     let mut bytes = [0; 2048];
     to.set_nodelay(true).expect("TCP");
@@ -54,17 +54,17 @@ fn pass(mut from: &TcpStream, mut to: &TcpStream, mut wait: impl FnMut()) {
 }
 
 #[test]
-fn a_pause_of_the_server_is_in_the_p99_of_the_open_loop_and_not_of_the_closed() {
+fn stalls_show_in_p99_of_open_loop_but_not_of_closed_loop() {
     in_one_of_five(pauses);
 }
 
 fn pauses() {
-    // 2 s hold four pauses of 100 ms. The open loop sends a message each ms, so 4 x 100 of its 2000 messages
-    // (20 %) meet a pause and wait for what is left of it: evenly between 0 and 100 ms. A wait of more than
-    // 80 ms is met by 20 of each 100, together 80 of 2000 (4 %): p99 is above 80 ms (at 95 ms, where 1 % is
-    // left), and would be even if only two pauses were met.
-    // The closed loop has one message under way: each pause delays one round trip, four or five in all. Among
-    // at least 600 these are less than 1 %, so that p99 is an ordinary round trip: far below 10 ms.
+    // In 2 s there are four stalls of 100 ms. The open loop sends one message per ms, so 4 x 100 of its 2000 messages
+    // (20 %) meet a stall and wait for its rest, uniformly between 0 and 100 ms. 20 of each 100, together 80 of 2000
+    // (4 %), wait more than 80 ms, so p99 is above 80 ms (at 95 ms, where 1 % is left), even with only two stalls.
+    //
+    // The closed loop has one message in flight: each stall delays one round trip, four or five in total. Among at
+    // least 600 these are less than 1 %, so p99 is an ordinary round trip, far below 10 ms.
     let length = Nanos::from_millis(2000);
     let closed = PingPongSettings { duration: length, warmup: Nanos(0), ..settings(Transport::Tcp, 64) };
     let open =
@@ -83,6 +83,6 @@ fn pauses() {
 
     assert!(closed.round_trips.count() >= 600, "{}", closed.round_trips.count());
     assert!(p99(&closed.round_trips) < Nanos::from_millis(10), "{}", p99(&closed.round_trips));
-    // It was met all the same.
+    // The stall did occur.
     assert!(closed.round_trips.max() >= Some(Nanos::from_millis(80)));
 }

@@ -1,4 +1,4 @@
-//! Looks at the clock, and the intervals that they cut.
+//! Intervals that result from given clock readings.
 
 use super::*;
 
@@ -12,8 +12,7 @@ fn settings(warmup: u64, interval: u64) -> StreamSettings {
     }
 }
 
-/// Looks at the clock at `times` (ms after the start), a byte and a loss each, and cuts where a boundary
-/// passed.
+/// Reads the clock at `times` (ms after the start), with a byte and a loss each, and ends intervals at boundaries.
 fn series(warmup: u64, interval: u64, times: &[u64]) -> Vec<Interval> {
     let origin = 77 * MS;
     let mut series = Series::new(&settings(warmup, interval));
@@ -47,12 +46,12 @@ fn check(warmup: u64, interval: u64, times: &[u64], expected: &[(u64, u64, u64, 
 }
 
 #[test]
-fn an_interval_ends_with_the_first_look_after_its_boundary() {
+fn interval_ends_at_first_reading_after_its_boundary() {
     check(0, 100, &[50, 103, 199, 204], &[(0, 103, 2, false), (103, 204, 2, false)]);
 }
 
 #[test]
-fn the_warm_up_ends_at_a_boundary_and_the_grid_begins_anew_there() {
+fn grid_restarts_at_the_end_of_warmup() {
     check(
         250,
         100,
@@ -68,18 +67,18 @@ fn the_warm_up_ends_at_a_boundary_and_the_grid_begins_anew_there() {
 }
 
 #[test]
-fn a_stall_without_looks_is_one_longer_interval() {
+fn stall_without_readings_is_one_longer_interval() {
     check(0, 100, &[100, 730, 800], &[(0, 100, 1, false), (100, 730, 1, false), (730, 800, 1, false)]);
 }
 
 #[test]
-fn a_short_rest_joins_the_interval_before() {
+fn merges_short_remainder_into_previous_interval() {
     check(0, 100, &[100, 200, 249], &[(0, 100, 1, false), (100, 249, 2, false)]);
     check(0, 100, &[100, 200, 250], &[(0, 100, 1, false), (100, 200, 1, false), (200, 250, 1, false)]);
     check(100, 100, &[100, 110], &[(0, 100, 1, true), (100, 110, 1, false)]);
 }
 
-/// Cuts every 100 ms until 500 ms, and says only then that the end was at `end`.
+/// Ends an interval every 100 ms until 500 ms, then sets the end of the series to `end`.
 fn check_end(end: u64, expected: &[(u64, u64, u64)]) {
     let mut series = Series::new(&settings(0, 100));
     series.begin(77 * MS);
@@ -93,7 +92,7 @@ fn check_end(end: u64, expected: &[(u64, u64, u64)]) {
 }
 
 #[test]
-fn an_end_that_was_found_late_takes_back_the_empty_intervals_after_it() {
+fn late_detected_end_removes_empty_intervals_after_it() {
     check_end(180, &[(0, 100, 1), (100, 180, 1)]);
     check_end(140, &[(0, 140, 2)]);
     check_end(200, &[(0, 100, 1), (100, 200, 1)]);
@@ -102,7 +101,7 @@ fn an_end_that_was_found_late_takes_back_the_empty_intervals_after_it() {
 }
 
 #[test]
-fn since_when_is_measured_is_known_without_a_look_at_the_intervals() {
+fn caches_start_of_measurement() {
     let mut series = Series::new(&settings(250, 100));
     series.begin(77 * MS);
     for (time, measured) in [(100, None), (200, None), (251, Some(328 * MS)), (350, Some(328 * MS))] {
@@ -116,7 +115,7 @@ fn since_when_is_measured_is_known_without_a_look_at_the_intervals() {
 }
 
 #[test]
-fn a_stream_of_known_length_never_takes_more_memory() {
+fn stream_of_known_length_does_not_reallocate() {
     let times: Vec<u64> = (1..=1250).collect();
     let mut series = Series::new(&settings(250, 10));
     let room = series.intervals.capacity();

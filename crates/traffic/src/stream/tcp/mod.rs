@@ -1,4 +1,4 @@
-//! Streams over one TCP connection: how its bytes get into and out of the kernel, and its TCP_INFO.
+//! TCP streams: transfer to and from the kernel, and TCP_INFO.
 
 mod receive;
 mod sample;
@@ -17,10 +17,10 @@ use crate::{
     workers::SharedState,
 };
 
-/// The shortest wait that is asked of the kernel, whose timers have a few milliseconds.
+/// Minimum socket timeout; the kernel's timers have a granularity of a few milliseconds.
 const SHORTEST: Duration = Duration::from_millis(5);
 
-/// Prepares, waits for the others and flows.
+/// Prepares, waits for the other flows, and transfers.
 pub(super) fn run(
     flow: &Flow<'_>,
     socket: &TcpStream,
@@ -37,7 +37,7 @@ pub(super) fn run(
         start(flow, socket, shared).and_then(|()| receiver.run(shared))
     };
     if flowed.is_err() {
-        // An ordinary close would look to the peer like the stream's proper end.
+        // A normal close would look like the end of the stream to the peer.
         sys::socket::set_linger_zero(socket)?;
     }
     flowed

@@ -1,4 +1,4 @@
-//! The receiving end of one connection: reads of the message's size, copying or not, until the sender has
+//! Receiving end of a connection: reads of the message's size, with or without copying, until the sender has
 //! finished.
 
 use std::{
@@ -25,31 +25,31 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// The sender may begin this much before the receiver's threads are started, when that machine is busy.
+/// How much earlier than the receiver's threads a sender may start on a busy machine.
 const TOLERANCE: Nanos = Nanos::from_millis(500);
-/// Bytes: no less than what a socket's buffer grows to.
+/// At least the maximum size of a socket buffer, in bytes.
 const BUFFERFUL: u64 = 8 << 20;
 
-/// All that a receiver needs, made before the time begins.
+/// A receiver, prepared before the start.
 pub(super) struct Receiver<'a> {
     flow: &'a Flow<'a>,
     socket: &'a TcpStream,
     receive_method: ReceiveMethod,
 }
 
-/// How bytes get out of the kernel.
+/// How bytes are read.
 enum ReceiveMethod {
     /// Into this buffer.
     Copied(Vec<u8>),
-    /// Nowhere, so many at most.
+    /// Discarded in the kernel, up to this many per call.
     Dropped(usize),
 }
 
-/// What one read brought.
+/// Result of one read.
 enum Arrival {
     Bytes(usize),
     End,
-    /// Not within the time that a wait may last.
+    /// Timeout.
     Nothing,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Receiver<'a> {
     pub(super) fn prepare(flow: &'a Flow<'a>, socket: &'a TcpStream) -> Self {
         let length = flow.load.message.0 as usize;
         let receive_method = match flow.load.mode {
-            // Written once, so that every page is there before the time begins.
+            // Written once, so that all pages are mapped before the start.
             Mode::App => ReceiveMethod::Copied(vec![0xA5; length]),
             Mode::Limit => ReceiveMethod::Dropped(length),
         };
@@ -76,19 +76,19 @@ impl<'a> Receiver<'a> {
         let total = sampler.total();
         let series = sampler.finish(end, flow.facts());
         if matches!(flow.finish, Finish::HalfClose) {
-            check_whole(flow, total, Nanos(found - shared.made()))?;
+            check_whole(flow, total, Nanos(found - shared.created()))?;
         }
         Ok((series, thread))
     }
 
-    /// Returns when it found that the stream was over.
+    /// Returns when it detected the end of the stream.
     fn receive_all(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>) -> Result<u64> {
         let patience = Patience::of(self.flow, sampler.begun());
         loop {
             let arrival = self.read();
             let now = monotonic();
             let arrival = match arrival {
-                // The sender gave up what a slow path had not carried in time.
+                // The sender discarded what a slow path had not delivered in time.
                 Err(error) if error.is_reset() && patience.has_lasted(now) => Arrival::End,
                 other => other?,
             };
@@ -114,8 +114,8 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Takes what is still under way. A thread that has to wait for its turn finds it in the socket's buffer,
-    /// however late it comes; it then waits for nothing more.
+    /// Reads data in flight. A thread that was waiting for a CPU finds it in the socket buffer and does not wait for
+    /// more.
     fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>, told: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
         let (mut now, before) = (told, sampler.total());
@@ -157,18 +157,24 @@ impl ReceiveMethod {
     }
 }
 
-/// A sender whose process was killed ends its stream as one that has finished does. `lasted` is the longest that it
-/// may have sent: this thread itself may have come to run only when everything was there.
+/// A killed sender closes its stream like one that has finished, so this checks that it is complete. `lasted` is the
+/// longest time that it may have sent: this thread may have started after everything had arrived.
 fn check_whole(flow: &Flow<'_>, total: u64, lasted: Nanos) -> Result<()> {
-    let cut = |got: String, asked: String| Err(Error::CutShort { object: flow.name.clone(), got, asked });
+    let cut = |got: String, requested: String| {
+        Err(Error::CutShort { object: flow.name.clone(), got, asked: requested })
+    };
     match flow.load.until {
         Until::Sent(_) => {
             let share = flow.share.unwrap_or(0);
             if total < share { cut(Bytes(total).to_string(), Bytes(share).to_string()) } else { Ok(()) }
         }
         Until::Elapsed(time) => {
-            let asked = flow.load.warmup + time;
-            if lasted + TOLERANCE < asked { cut(lasted.to_string(), asked.to_string()) } else { Ok(()) }
+            let requested = flow.load.warmup + time;
+            if lasted + TOLERANCE < requested {
+                cut(lasted.to_string(), requested.to_string())
+            } else {
+                Ok(())
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! TCP_INFO at the end of an interval: counters as differences, states as they are.
+//! TCP_INFO samples: counters as differences, states as they are.
 
 use std::net::TcpStream;
 
@@ -8,13 +8,13 @@ use workload::TcpSample;
 
 use crate::stream::{interval_sampler::Sampled, series::Reading};
 
-/// The samples of one connection.
+/// Sampler of one connection.
 pub(super) struct Tcp<'a> {
     socket: &'a TcpStream,
     seen: Counters,
 }
 
-/// Counters that run since the connection was made.
+/// Counters since the connection was established.
 #[derive(Clone, Copy, Default)]
 struct Counters {
     retransmits: u32,
@@ -76,12 +76,12 @@ impl Counters {
     }
 }
 
-/// The kernel's bytes a second; all ones mean that there is none.
+/// From the kernel's bytes per second; all ones mean unknown.
 fn rate(bytes: u64) -> Option<BitRate> {
     (bytes != u64::MAX && bytes != 0).then_some(BitRate(bytes as f64 * 8.0))
 }
 
-/// The kernel's microseconds; all ones before the first.
+/// From the kernel's microseconds; all ones before the first sample.
 fn least(micros: u32) -> Option<Nanos> {
     (micros != u32::MAX && micros != 0).then_some(Nanos(u64::from(micros) * 1000))
 }
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_are_differences_and_states_are_the_latest() {
+    fn counters_are_differences_and_states_are_latest() {
         let info = |total_retrans, rwnd_limited_us, snd_cwnd| TcpInfo {
             total_retrans,
             rwnd_limited_us,
@@ -114,7 +114,7 @@ mod tests {
             .map(|tcp| (tcp.retransmits, tcp.receive_window_limited.0, tcp.reorderings, tcp.out_of_order))
             .collect();
         assert_eq!(found, [(2, 20_000, 4, 6), (4, 7_000, 8, 12)]);
-        assert_eq!(samples.map(|tcp| tcp.segments), [2, 4], "the first one wrapped around");
+        assert_eq!(samples.map(|tcp| tcp.segments), [2, 4], "the first counter wrapped around");
         assert_eq!((samples[0].cwnd, samples[0].least_rtt), (Bytes(20_000), Some(Nanos(20_000))));
         assert_eq!(samples[1].least_rtt, None);
         for tcp in samples {

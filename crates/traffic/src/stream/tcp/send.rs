@@ -1,5 +1,5 @@
-//! The sending end of one connection: messages until the time is over or all is sent, at a rate or as fast as
-//! it goes.
+//! Sending end of a connection: messages until the time is over or everything is sent, at a rate or as fast as
+//! possible.
 
 use std::{
     io::{self, Read, Write},
@@ -28,15 +28,15 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// The send buffer of a spliced stream over a path of at most [`NEAR`], unless the load has a window: the kernel
-/// doubles it. Left to grow (to 4 MiB), references to pages outran the caches and the receiver, and the rate had
-/// two humps: 11 to 23 Gbit/s or 90 to 160 over the same veth pair.
+/// Requested send buffer of a spliced stream over a path up to [`NEAR`], unless the load sets a window; the kernel
+/// doubles it. With auto-tuning (to 4 MiB), page references outran the caches and the receiver, and the rate was
+/// bimodal: 11 to 23 Gbit/s or 90 to 160 over the same veth pair.
 const BOUND: usize = 512 << 10;
-/// A buffer of 1 MiB carries 33 Gbit/s and more over a round trip of this; over a longer one it would be the
-/// limit itself and stays the kernel's.
+/// A 1 MiB buffer supports 33 Gbit/s or more at this round trip; on longer paths it would be the bottleneck, so the
+/// kernel's auto-tuning stays on.
 const NEAR: Nanos = Nanos(250_000);
 
-/// All that a sender needs, made before the time begins.
+/// A sender, prepared before the start.
 pub(super) struct Sender<'a> {
     flow: &'a Flow<'a>,
     socket: &'a TcpStream,
@@ -53,7 +53,7 @@ impl<'a> Sender<'a> {
         Ok(Self { flow, socket, transmit_method: TransmitMethod::open(flow, socket)?, pace })
     }
 
-    /// Sends until the end, then waits until the peer has read everything, unless that is the protocol's affair.
+    /// Sends until the end, then waits until the peer has read everything, unless the protocol handles that.
     pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let Self { flow, socket, .. } = self;
         let mut sampler = IntervalSampler::new(flow, shared, Tcp::of(socket));
@@ -63,24 +63,24 @@ impl<'a> Sender<'a> {
         let thread = spent.until_now(flow.end, ThreadRole::Send);
         let facts = SocketFacts { zero_copy: self.transmit_method.is_zero_copy(), ..flow.facts() };
         let series = sampler.finish(monotonic(), facts);
-        // The socket waits again from here on.
+        // The socket is blocking again from here on.
         drop(self.transmit_method);
         if matches!(flow.finish, Finish::HalfClose) {
             await_drained(flow, socket, shared)?;
         }
-        let (lateness, skipped) = self.pace.map(Pace::kept).unzip();
+        let (lateness, skipped) = self.pace.map(Pace::into_lateness_and_shift).unzip();
         Ok((EndSeries { lateness, skipped, ..series }, thread))
     }
 
     fn send_all(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>) -> Result<()> {
         let message = self.flow.load.message.0;
-        // All were let go at once, and end at once, whenever their threads came to run.
+        // All flows start and end together, whenever their threads run.
         let goal = Goal::of(self.flow, sampler.begun());
         let mut now = monotonic();
         if let Some(pace) = &mut self.pace {
             pace.begin(now);
         }
-        // Of the message under way.
+        // Rest of the current message.
         let mut left = 0;
         while !goal.is_reached(sampler, now) && !self.flow.is_ended() {
             if left == 0 {
@@ -106,7 +106,7 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// 0 when the socket took nothing for as long as a wait may last.
+    /// Returns 0 if the socket accepted nothing within a timeout.
     #[inline]
     fn send(&mut self, upto: usize) -> Result<usize> {
         match self.transmit_method.send(self.socket, upto) {
@@ -124,20 +124,20 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// How bytes get into the kernel.
+/// How bytes are written.
 ///
-/// References to pages won over writes of 1 MiB wherever they were compared. Over a veth pair (MTU 1500, cubic),
-/// to a receiver that drops inside the kernel, the two threads together took 0.06 to 0.08 CPU-s a GB instead of
-/// 0.09 to 0.12 with both ends on one CPU, and 0.16 to 0.20 instead of 0.23 to 0.29 on two.
+/// Page references outperformed writes of 1 MiB in every comparison. Over a veth pair (MTU 1500, cubic), with a
+/// receiver that discards in the kernel, both threads together used 0.06 to 0.08 CPU-s per GB instead of 0.09 to 0.12
+/// with both ends on one CPU, and 0.16 to 0.20 instead of 0.23 to 0.29 on two.
 enum TransmitMethod<'a> {
-    /// By writes of this message.
+    /// By writing this message.
     Written(Vec<u8>),
     /// By references to constant pages.
     Spliced(Box<ZeroCopySender<'a>>),
 }
 
 impl<'a> TransmitMethod<'a> {
-    /// Whatever the mode wants and the kernel has: the record tells which.
+    /// As the mode requests and the kernel supports; recorded in the result.
     fn open(flow: &Flow<'_>, socket: &'a TcpStream) -> Result<Self> {
         let spliced = match flow.load.mode {
             Mode::App => None,
@@ -154,7 +154,7 @@ impl<'a> TransmitMethod<'a> {
         })
     }
 
-    /// The message is written once, so that every page is there before the time begins.
+    /// The message is written once, so that all pages are mapped before the start.
     fn written(length: usize) -> Self {
         Self::Written(vec![0xA5; length])
     }
@@ -165,7 +165,7 @@ impl<'a> TransmitMethod<'a> {
             Self::Written(message) => socket.write(&message[..upto]),
             Self::Spliced(sender) => match sender.send(upto) {
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                    // This kind of socket cannot be spliced into.
+                    // This kind of socket does not support splicing.
                     *self = Self::written(upto);
                     Ok(0)
                 }
@@ -179,24 +179,24 @@ impl<'a> TransmitMethod<'a> {
     }
 }
 
-/// By the least round trip until now: that of the handshake at least.
+/// By the minimum round trip so far, at least that of the handshake.
 fn is_near(socket: &TcpStream) -> bool {
     tcp_info(socket).is_ok_and(|info| is_short(info.min_rtt_us))
 }
 
-/// The kernel's microseconds; all ones before the first round trip.
+/// From the kernel's microseconds; all ones before the first round trip.
 const fn is_short(least_rtt: u32) -> bool {
     least_rtt as u64 * 1000 <= NEAR.0
 }
 
-/// How long nothing may come back where the path loses segments: the end of either side is sent again after 0.2,
-/// 0.6, 1.4, 3, 6.2, 12.6 and 25.4 s, and later where round trips are long.
+/// Maximum silence on a path with losses: either side retransmits the end after 0.2, 0.6, 1.4, 3, 6.2, 12.6 and 25.4
+/// s, and later with long round trips.
 const LOST_END: Nanos = Nanos::from_secs(30);
-/// The state of congestion control after a time-out.
+/// Congestion state after a retransmission timeout.
 const LOSS: u8 = 4;
 
-/// Half-closes, and waits for the peer to close: it does so once it has read the last byte. What a slow path still
-/// carries when the wait is over is given up where a time was asked for: it came too late to be counted.
+/// Half-closes, then waits for the peer to close, which it does after reading the last byte. If the load has a time
+/// limit, data that a slow path still carries at the end of the wait is discarded, as it is too late to count.
 fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &SharedState<'_>) -> Result<()> {
     socket.shutdown(Shutdown::Write).map_err(Error::socket("half-close", || flow.name.clone()))?;
     let begun = monotonic();
@@ -218,7 +218,7 @@ fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &SharedState<'
         if is_left && is_late && moved > begun {
             return Ok(sys::socket::set_linger_zero(socket)?);
         }
-        // A peer that does not read is no path that loses.
+        // A peer that does not read is not a lossy path.
         let patience = if is_left && info.ca_state != LOSS { GRACE } else { LOST_END };
         let waited = Nanos(now - moved);
         if waited > patience {
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_buffer_is_bounded_only_where_it_is_no_limit_itself() {
+    fn limits_buffer_only_where_it_is_not_the_bottleneck() {
         for (least, bounded) in [(20, true), (250, true), (251, false), (20_000, false), (u32::MAX, false)] {
             assert_eq!(is_short(least), bounded, "{least} us");
         }

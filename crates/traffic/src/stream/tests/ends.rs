@@ -1,4 +1,4 @@
-//! Strangers, peers that die or give up, and stops: ends of a TCP stream that are none of its own.
+//! Unknown peers, failing peers, and stops: external ends of a TCP stream.
 
 use std::{
     io::{Read, Write},
@@ -19,7 +19,7 @@ use crate::{
 };
 
 #[test]
-fn strangers_and_slow_peers_do_not_disturb() {
+fn unknown_and_slow_peers_do_not_interfere() {
     let load = settings(Direction::Forward, 2, for_300_ms());
     let mut held = Vec::new();
     let disturb = |port: u16| {
@@ -37,7 +37,7 @@ fn strangers_and_slow_peers_do_not_disturb() {
 }
 
 #[test]
-fn a_stranger_is_closed_within_its_deadline_and_starts_nothing() {
+fn unknown_peer_is_closed_within_its_deadline() {
     in_one_of_five(strangers_are_closed);
 }
 
@@ -54,7 +54,7 @@ fn strangers_are_closed() {
                 let mut stranger = TcpStream::connect(at).expect("listens");
                 stranger.write_all(said).expect("connected");
                 stranger.set_read_timeout(Some(Duration::from_secs(5))).expect("timeout");
-                assert!(matches!(stranger.read(&mut [0]), Ok(0)), "closed without a word");
+                assert!(matches!(stranger.read(&mut [0]), Ok(0)), "closed without data");
                 sys::clock::monotonic() - begun
             };
             let took = (closed_after(&[7; 32]), closed_after(b"plumb"));
@@ -69,7 +69,7 @@ fn strangers_are_closed() {
     assert!((1_900_000_000..2_500_000_000 + BUSY).contains(&silent), "{silent}");
 }
 
-/// What the client says when the server is stopped in the middle.
+/// The client's error when the server is stopped during the stream.
 fn client_without_server(direction: Direction, until: Until) -> Option<(Error, u16)> {
     let load = settings(direction, 2, until);
     on_loopback(|| {
@@ -89,7 +89,7 @@ fn client_without_server(direction: Direction, until: Until) -> Option<(Error, u
 }
 
 #[test]
-fn a_server_that_dies_in_the_middle_is_named() {
+fn error_names_dead_server() {
     for until in [Until::Elapsed(Nanos::from_secs(10)), Until::Sent(Bytes(1 << 50))] {
         let Some((error, port)) = client_without_server(Direction::Forward, until) else { return };
         let message = error.to_string();
@@ -102,7 +102,7 @@ fn a_server_that_dies_in_the_middle_is_named() {
 }
 
 #[test]
-fn a_stop_ends_both_ends_within_100_ms_and_progress_tells_what_was_received() {
+fn stop_ends_both_ends_within_100_ms_and_progress_has_received_bytes() {
     in_one_of_five(stops);
 }
 
@@ -111,7 +111,7 @@ fn stops() {
     struct Stopper(Stop, std::cell::Cell<(u64, u64)>);
     impl Observer for Stopper {
         fn progress(&self, progress: Progress) {
-            // The one that follows the last thread's end covers what is left.
+            // The last one after the end covers the remainder.
             if self.0.is_asked() {
                 return;
             }
@@ -143,7 +143,7 @@ fn stops() {
 }
 
 #[test]
-fn a_client_that_gives_up_is_no_proper_end() {
+fn aborting_client_is_an_error() {
     for direction in [Direction::Forward, Direction::Reverse] {
         let load = settings(direction, 1, Until::Elapsed(Nanos::from_secs(10)));
         let Some(error) = on_loopback(|| {

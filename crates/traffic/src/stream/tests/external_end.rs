@@ -1,4 +1,4 @@
-//! Streams of other protocols: begun and ended from outside, over sockets that are theirs.
+//! Streams of other protocols, started and ended externally over given sockets.
 
 use std::{
     net::{TcpListener, TcpStream, UdpSocket},
@@ -35,26 +35,26 @@ fn connected(load: &StreamSettings, format: DatagramFormat) -> (FlowSocket, Flow
     }
 }
 
-/// Hears that something has come.
-struct Came<'a>(&'a AtomicBool);
+/// Signals that data has arrived.
+struct Arrived<'a>(&'a AtomicBool);
 
-impl Observer for Came<'_> {
+impl Observer for Arrived<'_> {
     fn progress(&self, progress: Progress) {
         self.0.fetch_or(progress.received > Bytes(0), Ordering::Relaxed);
     }
 }
 
-/// Whether this has been read to its end, or is no TCP stream, whose end can be seen.
+/// Whether everything up to the end has been read; always true except for TCP, where the end is visible.
 fn is_read_out(receiver: Option<&TcpStream>) -> bool {
     receiver.is_none_or(|socket| matches!(socket.peek(&mut [0]), Ok(0)))
 }
 
-/// Looks for it now and then, for a while.
+/// Polls for a while.
 fn wait(is_time: impl Fn() -> bool) {
     (0..2000).take_while(|_| !is_time()).for_each(|_| thread::sleep(Duration::from_millis(10)));
 }
 
-/// Client and server; the sender is told once something has come, and the receiver once it has read all of it.
+/// Runs client and server; ends the sender once data has arrived, and the receiver once it has read everything.
 fn run(
     load: &StreamSettings,
     direction: Direction,
@@ -82,13 +82,13 @@ fn run(
         };
         let client = flow(CLIENT, client, Finish::External(&ours));
         let server = flow(SERVER, server, Finish::External(&theirs));
-        let (stop, came) = (Stop::new(), AtomicBool::new(false));
+        let (stop, arrived) = (Stop::new(), AtomicBool::new(false));
         thread::scope(|scope| {
-            let client = scope.spawn(|| stream::run(vec![client], &stop, &Came(&came)).expect("runs"));
-            let server = scope.spawn(|| stream::run(vec![server], &stop, &Came(&came)).expect("runs"));
+            let client = scope.spawn(|| stream::run(vec![client], &stop, &Arrived(&arrived)).expect("runs"));
+            let server = scope.spawn(|| stream::run(vec![server], &stop, &Arrived(&arrived)).expect("runs"));
             let sender = if direction == Direction::Forward { &client } else { &server };
             let is_time = || match load.until {
-                Until::Elapsed(_) => came.load(Ordering::Relaxed),
+                Until::Elapsed(_) => arrived.load(Ordering::Relaxed),
                 Until::Sent(_) => sender.is_finished(),
             };
             wait(is_time);
@@ -103,7 +103,7 @@ fn run(
 }
 
 #[test]
-fn whoever_is_ended_from_outside_ends_and_both_ends_agree() {
+fn external_end_works_and_both_ends_agree() {
     let long = Until::Elapsed(Nanos::from_secs(60));
     for direction in [Direction::Forward, Direction::Reverse] {
         for mode in [Mode::App, Mode::Limit] {
@@ -124,17 +124,17 @@ fn whoever_is_ended_from_outside_ends_and_both_ends_agree() {
                         .reduce(|a, b| a.and(&b))
                         .expect("some")
                 };
-                let (sent, came) = (sum(&sender), sum(&receiver));
-                // What is lost at the very end nobody tells the receiver.
-                assert!(came.count > 0 && came.count + came.lost.unsigned_abs() <= sent.count);
-                assert_eq!((came.reordered, came.duplicates), (0, 0));
+                let (sent, arrived) = (sum(&sender), sum(&receiver));
+                // Datagrams lost at the very end are unknown to the receiver.
+                assert!(arrived.count > 0 && arrived.count + arrived.lost.unsigned_abs() <= sent.count);
+                assert_eq!((arrived.reordered, arrived.duplicates), (0, 0));
             }
         }
     }
 }
 
 #[test]
-fn a_sender_with_an_amount_ends_by_itself() {
+fn sender_with_byte_limit_ends_by_itself() {
     let load = settings(Direction::Forward, 1, Until::Sent(Bytes(5_000_000)));
     let Some((client, server)) = run(&load, Direction::Forward, DatagramFormat::Counter32) else { return };
     assert_eq!(total(&client.measured.flows[0].series), 5_000_000);

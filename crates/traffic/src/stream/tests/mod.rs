@@ -1,4 +1,4 @@
-//! Whole streams on a private loopback.
+//! Complete streams on a private loopback.
 
 mod ends;
 mod external_end;
@@ -59,7 +59,7 @@ fn client_spec(load: &StreamSettings, port: u16) -> ClientSpec<StreamSettings> {
     }
 }
 
-/// Client and server; `disturb` happens while the server listens.
+/// Runs client and server; `disturb` runs while the server listens.
 fn flow(load: &StreamSettings, disturb: impl FnOnce(u16) + Send) -> Option<(StreamOutcome, StreamOutcome)> {
     on_loopback(|| {
         let stop = Stop::new();
@@ -78,7 +78,7 @@ fn total(series: &EndSeries) -> u64 {
     series.intervals.iter().map(|interval| interval.bytes.0).sum()
 }
 
-/// Of all intervals, the warm-up's too.
+/// Sums over all intervals, including the warm-up.
 fn counts(series: &EndSeries) -> DatagramSample {
     let samples = series.intervals.iter().map(|interval| interval.datagrams.expect("of datagrams"));
     samples.reduce(|before, after| before.and(&after)).expect("some")

@@ -1,4 +1,4 @@
-//! What is asked of sockets and threads is what they have, at both ends.
+//! Requested options of sockets and threads are in effect at both ends.
 
 use plumb_tests::on_loopback;
 use units::{Bytes, Nanos};
@@ -14,23 +14,23 @@ fn series(outcomes: &(StreamOutcome, StreamOutcome)) -> impl Iterator<Item = &En
     outcomes.0.measured.flows.iter().chain(&outcomes.1.measured.flows).map(|flow| &flow.series)
 }
 
-/// Both directions over both transports, with what is asked; `holds` of every socket.
-fn check(asked: &SocketSettings, holds: impl Fn(Transport, &SocketFacts) -> bool) {
+/// Runs both directions over both transports; `holds` must be true for every socket.
+fn check(requested: &SocketSettings, holds: impl Fn(Transport, &SocketFacts) -> bool) {
     for transport in [Transport::Tcp, Transport::Udp] {
         let mut load = match transport {
             Transport::Tcp => settings(Direction::Both, 1, Until::Sent(Bytes(200_000))),
             Transport::Udp => datagrams(Direction::Both, 1, Until::Sent(Bytes(20_000)), Mode::App),
         };
-        load.socket = asked.clone();
+        load.socket = requested.clone();
         let Some(outcomes) = flow(&load, |_| ()) else { return };
         for series in series(&outcomes) {
-            assert!(holds(transport, &series.socket), "{asked:?} {transport:?}: {:?}", series.socket);
+            assert!(holds(transport, &series.socket), "{requested:?} {transport:?}: {:?}", series.socket);
         }
     }
 }
 
 #[test]
-fn window_code_point_and_delay_are_as_asked() {
+fn window_dscp_and_nodelay_are_as_requested() {
     let window = SocketSettings { window: Some(Bytes(65_536)), ..SocketSettings::kernel() };
     let doubled = Some(Bytes(131_072));
     check(&window, |_, facts| (facts.send_buffer, facts.receive_buffer) == (doubled, doubled));
@@ -45,7 +45,7 @@ fn window_code_point_and_delay_are_as_asked() {
 }
 
 #[test]
-fn segments_are_no_larger_than_asked() {
+fn segments_are_no_larger_than_requested() {
     let small = SocketSettings { mss: Some(1000), ..SocketSettings::kernel() };
     check(&small, |kind, facts| match kind {
         Transport::Tcp => facts.mss.is_some_and(|mss| (900..=1000).contains(&mss)),
@@ -54,7 +54,7 @@ fn segments_are_no_larger_than_asked() {
 }
 
 #[test]
-fn a_socket_polls_as_long_as_asked_where_that_is_allowed() {
+fn busy_poll_time_is_as_requested_if_permitted() {
     let time = Nanos(50_000);
     let mut load = settings(Direction::Forward, 1, Until::Sent(Bytes(1000)));
     load.socket.busy_poll = Some(time);
@@ -67,7 +67,7 @@ fn a_socket_polls_as_long_as_asked_where_that_is_allowed() {
 }
 
 #[test]
-fn source_ports_are_the_first_and_those_after_it() {
+fn source_ports_are_consecutive() {
     let check = |mut load: StreamSettings| {
         load.socket.source_port = Some(41_000);
         let Some((client, server)) = flow(&load, |_| ()) else { return };
@@ -87,17 +87,17 @@ fn source_ports_are_the_first_and_those_after_it() {
 }
 
 #[test]
-fn options_that_make_no_sense_are_refused() {
+fn rejects_invalid_options() {
     let mut load = settings(Direction::Forward, 4, for_300_ms());
     load.socket.dscp = Some(64);
     let error = Server::open(server_spec(&load)).expect_err("six bits").to_string();
-    assert!(error.contains("DSCP cannot be 64: choose 0 to 63"), "{error}");
+    assert!(error.contains("DSCP cannot be 64; use 0 to 63"), "{error}");
     load.socket = SocketSettings { source_port: Some(65_534), ..SocketSettings::kernel() };
     let Some(error) = on_loopback(|| {
         let stop = Stop::new();
         let server = Server::open(server_spec(&load)).expect("loopback");
         let client = client_spec(&load, server.port());
-        run_client(&client, &stop, &()).expect_err("65534, 65535, and then none").to_string()
+        run_client(&client, &stop, &()).expect_err("65534, 65535, and no more").to_string()
     }) else {
         return;
     };
@@ -105,7 +105,7 @@ fn options_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn every_thread_runs_on_the_cpu_that_it_was_given() {
+fn every_thread_runs_on_its_cpu() {
     let cpus = sys::affinity::available();
     let load = settings(Direction::Both, 2, for_300_ms());
     let Some(outcomes) = on_loopback(|| {
@@ -132,7 +132,7 @@ fn every_thread_runs_on_the_cpu_that_it_was_given() {
 }
 
 #[test]
-fn limit_moves_the_same_bytes_without_copies() {
+fn limit_mode_transfers_the_same_bytes_without_copies() {
     for (direction, until) in
         [(Direction::Both, Until::Sent(Bytes(300_000_001))), (Direction::Reverse, for_300_ms())]
     {
@@ -152,7 +152,7 @@ fn limit_moves_the_same_bytes_without_copies() {
 }
 
 #[test]
-fn a_spliced_stream_over_a_short_path_has_a_bounded_send_buffer_unless_it_has_a_window() {
+fn spliced_stream_over_short_path_has_limited_send_buffer_unless_window_is_set() {
     for (mode, window, most) in [
         (Mode::Limit, None, 1 << 20),
         (Mode::Limit, Some(Bytes(65_536)), 131_072),

@@ -1,4 +1,4 @@
-//! A rate is kept by the schedule, whatever the machine does meanwhile.
+//! Rates follow the schedule on a busy machine, too.
 
 use units::{BitRate, Bytes, Nanos};
 use workload::{Direction, EndSeries, Mode, StreamSettings, Until};
@@ -6,7 +6,7 @@ use workload::{Direction, EndSeries, Mode, StreamSettings, Until};
 use super::{datagrams, flow, settings, total};
 
 const MESSAGE: u64 = 1000;
-/// From one message to the next, in ns: faster and slower than a thread wakes up.
+/// Message periods in ns: shorter and longer than the minimum between wake-ups.
 const PERIODS: [u64; 2] = [10_000, 500_000];
 
 fn loads(period: u64, until: Until) -> Vec<StreamSettings> {
@@ -27,18 +27,17 @@ fn sender(load: &StreamSettings) -> Option<EndSeries> {
 }
 
 #[test]
-fn as_much_is_sent_as_was_due_and_every_message_has_its_lateness() {
+fn sends_everything_due_and_records_lateness() {
     for period in PERIODS {
         for load in loads(period, Until::Elapsed(Nanos::from_millis(500))) {
-            // A machine with other work may keep the thread waiting over the end, when it stops sending: not five
-            // times.
+            // On a busy machine the thread may be delayed over the end, when it stops sending, but not five times.
             assert!((0..5).any(|_| most_is_sent(&load, period)), "{load:?}");
         }
     }
 }
 
-/// Checks that no more was sent than was due, and tells whether it was as much, or what was sent had fallen far
-/// behind the schedule: then the thread had too little of a CPU.
+/// Checks that no more was sent than due. Returns whether it was as much, or the sender had fallen far behind, i.e.
+/// it had too little CPU time.
 fn most_is_sent(load: &StreamSettings, period: u64) -> bool {
     let Some(series) = sender(load) else { return true };
     let (sent, elapsed) = (total(&series) / MESSAGE, series.elapsed().0);
@@ -50,7 +49,7 @@ fn most_is_sent(load: &StreamSettings, period: u64) -> bool {
 }
 
 #[test]
-fn nothing_is_sent_before_its_time() {
+fn sends_nothing_early() {
     for period in PERIODS {
         let count = 200_000_000 / period;
         for load in loads(period, Until::Sent(Bytes(count * MESSAGE))) {
@@ -63,7 +62,7 @@ fn nothing_is_sent_before_its_time() {
 }
 
 #[test]
-fn without_a_rate_there_is_no_lateness() {
+fn no_lateness_without_rate() {
     let load = settings(Direction::Forward, 1, Until::Sent(Bytes(1 << 20)));
     let Some(series) = sender(&load) else { return };
     assert_eq!(series.lateness, None);

@@ -1,4 +1,4 @@
-//! Known mishaps on the path are reported exactly: a proxy drops, delays and repeats chosen datagrams.
+//! Exact counts of path errors: a proxy drops, delays and duplicates chosen datagrams.
 
 use std::{
     collections::HashMap,
@@ -19,12 +19,12 @@ use crate::{
     testing::HERE,
 };
 
-/// So few, and so small, that they fit the buffer of any socket: none is lost but by the proxy.
+/// Few and small enough for any socket buffer: only the proxy loses datagrams.
 const COUNT: u64 = 200;
 const LENGTH: usize = 64;
 
-/// What happens to datagram `number`: the tenth, so the last too, is dropped, the fifth comes twice, the
-/// seventh after the eighth; the third comes twice, the second time after the fourth.
+/// Fate of datagram `number`: of every ten, the tenth (including the last) is dropped, the fifth is duplicated, the
+/// seventh follows the eighth, and the third is duplicated with its copy after the fourth.
 fn fate(number: u64, forward: &mut impl FnMut(u64)) {
     match number % 10 {
         0 | 7 => {}
@@ -35,8 +35,8 @@ fn fate(number: u64, forward: &mut impl FnMut(u64)) {
     }
 }
 
-/// Stands between a client and its server until it is told to end. The first opening, and the first closing
-/// word, of each side are lost.
+/// Forwards between a client and its server until the end. Drops the first opening and the first closing datagram of
+/// each side.
 fn stand_between(here: &UdpSocket, server: SocketAddr, over: &AtomicBool) {
     let there = UdpSocket::bind((HERE, 0)).expect("loopback");
     there.connect(server).expect("loopback");
@@ -45,7 +45,7 @@ fn stand_between(here: &UdpSocket, server: SocketAddr, over: &AtomicBool) {
     }
     let mut client = None;
     let (mut bytes, mut kept) = ([0; 2000], HashMap::new());
-    let mut said = HashMap::<(bool, Vec<u8>), u32>::new();
+    let mut datagram = HashMap::<(bool, Vec<u8>), u32>::new();
     while !over.load(Ordering::Relaxed) {
         let mut idle = true;
         for from_client in [true, false] {
@@ -66,7 +66,7 @@ fn stand_between(here: &UdpSocket, server: SocketAddr, over: &AtomicBool) {
                 kept.insert(number, bytes[..length].to_vec());
                 fate(number, &mut |number| pass(&kept[&number]));
             } else {
-                let times = said.entry((from_client, bytes[..length].to_vec())).or_default();
+                let times = datagram.entry((from_client, bytes[..length].to_vec())).or_default();
                 *times += 1;
                 if *times > 1 {
                     pass(&bytes[..length]);
@@ -121,7 +121,7 @@ fn check(direction: Direction, mode: Mode) {
 }
 
 #[test]
-fn drops_swaps_and_duplicates_are_counted_to_the_last_in_both_directions() {
+fn counts_drops_swaps_and_duplicates_exactly_in_both_directions() {
     for direction in [Direction::Forward, Direction::Reverse] {
         for mode in [Mode::App, Mode::Limit] {
             check(direction, mode);

@@ -1,4 +1,4 @@
-//! Streams of datagrams: both ends' counts, and who is no part of them.
+//! Datagram streams: counts of both ends, and unknown peers.
 
 use std::{net::UdpSocket, thread, time::Duration};
 
@@ -14,12 +14,12 @@ use crate::{
     testing::{HERE, Moves, TOKEN},
 };
 
-/// A receiver that has to wait for its turn begins late: in one of five times it did not have to.
+/// A receiver waiting for a CPU starts late; one of five attempts must be undisturbed.
 fn check(load: &StreamSettings) {
     assert!((0..5).any(|_| lasts_as_long_as_asked(load)), "{load:?}");
 }
 
-/// Checks all but how long it lasts, and tells that.
+/// Checks everything but the duration; returns whether that is long enough.
 fn lasts_as_long_as_asked(load: &StreamSettings) -> bool {
     let Some((client, server)) = flow(load, |_| ()) else { return true };
     let mut long_enough = true;
@@ -30,16 +30,16 @@ fn lasts_as_long_as_asked(load: &StreamSettings) -> bool {
             Direction::Reverse => (&theirs.series, &ours.series),
             Direction::Forward | Direction::Both => (&ours.series, &theirs.series),
         };
-        let (sent, came) = (counts(sender), counts(receiver));
-        // A machine with other work may lose some: exactly as many are said to be lost.
-        assert!(came.count > 0 && came.lost >= 0, "{came:?}");
-        assert_eq!(came.count + came.lost.unsigned_abs(), sent.count, "{came:?}");
-        assert_eq!((came.reordered, came.duplicates), (0, 0));
-        for (series, count) in [(sender, sent.count), (receiver, came.count)] {
+        let (sent, arrived) = (counts(sender), counts(receiver));
+        // A busy machine may lose some; exactly these must be counted as lost.
+        assert!(arrived.count > 0 && arrived.lost >= 0, "{arrived:?}");
+        assert_eq!(arrived.count + arrived.lost.unsigned_abs(), sent.count, "{arrived:?}");
+        assert_eq!((arrived.reordered, arrived.duplicates), (0, 0));
+        for (series, count) in [(sender, sent.count), (receiver, arrived.count)] {
             assert_eq!(total(series), count * load.message.0);
             check_series(series, load, count);
             if let Until::Elapsed(time) = load.until {
-                // The receiver's begins a little later, and ends with the sender's last word.
+                // The receiver starts a little later, and ends with the sender's closing datagram.
                 long_enough &= series.elapsed().0 > time.0 / 2;
             }
         }
@@ -54,7 +54,7 @@ fn lasts_as_long_as_asked(load: &StreamSettings) -> bool {
 }
 
 fn check_series(series: &EndSeries, load: &StreamSettings, count: u64) {
-    // The time of a receiver begins with its first datagram: of those that one call has brought it has none.
+    // The receiver's time starts with its first datagram, so those of a single call take no time.
     let at_once = series.socket.segments.is_some_and(|most| u64::from(most) >= count);
     for pair in series.intervals.windows(2) {
         assert_eq!(pair[0].end, pair[1].start);
@@ -68,7 +68,7 @@ fn check_series(series: &EndSeries, load: &StreamSettings, count: u64) {
 }
 
 #[test]
-fn what_came_and_what_was_lost_is_what_was_sent() {
+fn received_plus_lost_equals_sent() {
     for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
         for mode in [Mode::App, Mode::Limit] {
             check(&datagrams(direction, 1, for_300_ms(), mode));
@@ -77,21 +77,21 @@ fn what_came_and_what_was_lost_is_what_was_sent() {
 }
 
 #[test]
-fn several_streams_share_a_port_and_an_amount() {
+fn several_streams_share_port_and_byte_limit() {
     for mode in [Mode::App, Mode::Limit] {
         check(&datagrams(Direction::Both, 3, Until::Sent(Bytes(3 * 200_000)), mode));
     }
 }
 
 #[test]
-fn without_a_rate_as_many_leave_as_the_path_takes() {
+fn without_rate_sends_as_much_as_the_path_accepts() {
     for mode in [Mode::App, Mode::Limit] {
         check(&StreamSettings { rate: None, ..datagrams(Direction::Forward, 1, for_300_ms(), mode) });
     }
 }
 
 #[test]
-fn a_datagram_is_as_short_as_its_head_or_as_long_as_can_be() {
+fn accepts_shortest_and_longest_datagrams() {
     for message in [16, 40, 65_507] {
         for mode in [Mode::App, Mode::Limit] {
             let load = datagrams(Direction::Forward, 1, Until::Sent(Bytes(message * 50)), mode);
@@ -102,12 +102,12 @@ fn a_datagram_is_as_short_as_its_head_or_as_long_as_can_be() {
         let load = datagrams(Direction::Forward, 1, for_300_ms(), Mode::App);
         let load = StreamSettings { message: Bytes(message), ..load };
         let error = Server::open(server_spec(&load)).expect_err("no sense").to_string();
-        assert!(error.contains("choose 16 to 65507 bytes"), "{error}");
+        assert!(error.contains("use 16 to 65507 bytes"), "{error}");
     }
 }
 
 #[test]
-fn strangers_do_not_disturb_and_are_not_answered() {
+fn unknown_peers_do_not_interfere_and_get_no_reply() {
     let load = datagrams(Direction::Forward, 2, for_300_ms(), Mode::App);
     let purpose = Purpose::DatagramsForward;
     let unknown = [
@@ -131,10 +131,10 @@ fn strangers_do_not_disturb_and_are_not_answered() {
 }
 
 #[test]
-fn an_address_that_does_not_hear_its_server_is_sent_no_stream() {
+fn unverified_address_gets_no_stream() {
     let load = datagrams(Direction::Reverse, 1, for_300_ms(), Mode::App);
     let greeting = Handshake { token: TOKEN, purpose: Purpose::DatagramsReverse, number: 0 };
-    let Some(heard) = on_loopback(|| {
+    let Some(received) = on_loopback(|| {
         let stop = Stop::new();
         let server = Server::open(server_spec(&load)).expect("loopback");
         let at = (HERE, server.port());
@@ -144,25 +144,25 @@ fn an_address_that_does_not_hear_its_server_is_sent_no_stream() {
             deaf.connect(at).expect("loopback");
             deaf.set_read_timeout(Some(Duration::from_millis(300))).expect("any socket");
             deaf.send(&[&greeting.encode()[..], &[0; 8]].concat()).expect("loopback");
-            let mut heard = Vec::new();
+            let mut received = Vec::new();
             let mut bytes = [0; 2000];
             while let Ok(length) = deaf.recv(&mut bytes) {
-                heard.push(length);
-                // Guessing: what a client says that did not hear its cookie.
+                received.push(length);
+                // Guessing: a client that did not receive its cookie.
                 deaf.send(&[&greeting.encode()[..], &[7; 8]].concat()).expect("loopback");
             }
             stop.ask();
             server.join().expect("no panic").expect_err("stopped");
-            heard
+            received
         })
     }) else {
         return;
     };
-    assert_eq!(heard, [40], "the cookie, and nothing else");
+    assert_eq!(received, [40], "only the cookie");
 }
 
 #[test]
-fn a_receiver_that_is_gone_ends_the_sender() {
+fn missing_receiver_ends_the_sender() {
     let load = datagrams(Direction::Forward, 1, Until::Elapsed(Nanos::from_secs(20)), Mode::App);
     let Some(error) = on_loopback(|| {
         let (ours, theirs) = (Stop::new(), Stop::new());

@@ -1,4 +1,4 @@
-//! The client's way to a stream of datagrams: a connected socket whose server has answered.
+//! Client setup of a datagram stream: a connected socket and the greeting.
 
 use std::net::{SocketAddr, UdpSocket};
 
@@ -15,12 +15,12 @@ use crate::{
     stop::Stop,
 };
 
-/// After this long a greeting or its answer counts as lost.
+/// Timeout of a greeting.
 const LOST: Nanos = Nanos::from_millis(200);
-/// How often one is sent before the server counts as absent.
+/// Attempts before the server is considered absent.
 const GREETINGS: u32 = 25;
 
-/// Opens a socket and greets the server. Returns what it answered, with which the stream begins.
+/// Opens a socket and greets the server. Returns the server's reply, with which the stream starts.
 pub(in crate::stream) fn greet(
     dial: &Dial<'_>,
     handshake: Handshake,
@@ -33,7 +33,7 @@ pub(in crate::stream) fn greet(
     for _ in 0..GREETINGS {
         match socket.send(&greeting.encode()) {
             Ok(_) => {}
-            // Nobody listens there yet, or not any more.
+            // The server's socket is not open yet, or was closed.
             Err(error) if is_wait(&error) || is_refused(&error) => {}
             Err(error) => return Err(Error::socket("send the handshake to", object)(error)),
         }
@@ -55,10 +55,10 @@ pub(in crate::stream) fn greet(
         }
     }
     let waited = Nanos(LOST.0 * u64::from(GREETINGS));
-    Err(Error::Silent { object: object(), missing: "an answer to the handshake".into(), waited })
+    Err(Error::Silent { object: object(), missing: "a reply to the handshake".into(), waited })
 }
 
-/// The kernel's word about an earlier datagram: nobody listened.
+/// ICMP error for an earlier datagram: the port was closed.
 pub(super) fn is_refused(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::ConnectionRefused
 }

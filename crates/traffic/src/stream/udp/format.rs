@@ -1,39 +1,38 @@
-//! The head of a stream's datagrams: iperf3's, which is our own too.
+//! Datagram header of streams, the same as iperf3's.
 //!
-//! Layout, big endian: seconds (4) and microseconds (4) of the sender's clock, number (4 or 8) from 1 on. Our
-//! own end of a stream is such a head alone, whose number has its upper bit set and says how many were sent.
-//! Pure: bytes in, values out.
+//! Big endian: seconds (4) and microseconds (4) of the sender's clock, number (4 or 8) from 1. plumb ends a stream
+//! with a header alone, whose number has its highest bit set and contains the number of datagrams sent. Pure.
 
 use codecs::iperf3::{CounterWidth, UdpHeader};
 
-/// How a datagram is numbered.
+/// Width of the datagram number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatagramFormat {
-    /// With 32 bits, which come round: iperf3's default.
+    /// 32 bits, which wrap around: iperf3's default.
     Counter32,
-    /// With 64 bits: iperf3's `--udp-counters-64bit`, and our own.
+    /// 64 bits: iperf3's `--udp-counters-64bit`, and plumb's own.
     Counter64,
 }
 
-/// What a head says.
+/// A parsed header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Head {
     /// A datagram of the stream.
     Data {
-        /// Its number, of which a 32-bit one has lost its upper half.
+        /// Its number; only the lower half if it has 32 bits.
         number: u64,
-        /// When it was sent, by a clock of the sender's, in ns.
+        /// Send time by a clock of the sender, in ns.
         sent: u64,
     },
-    /// The end of it, and how many there were.
+    /// End of the stream, with the number of datagrams.
     Closing { sent: u64 },
 }
 
-/// The bit that only a closing number has.
+/// The bit that marks a closing number.
 const CLOSING: u64 = 1 << 63;
 
 impl DatagramFormat {
-    /// The length of the head.
+    /// Header length.
     pub const fn head(self) -> usize {
         self.width().header()
     }
@@ -45,7 +44,7 @@ impl DatagramFormat {
         }
     }
 
-    /// Writes the head of datagram `number`, sent at `now` (ns), to the start of `datagram`.
+    /// Writes the header of datagram `number`, sent at `now` (ns).
     #[inline]
     pub(super) fn write(self, datagram: &mut [u8], number: u64, now: u64) {
         let (seconds, micros) = (now / 1_000_000_000, now % 1_000_000_000 / 1000);
@@ -53,14 +52,14 @@ impl DatagramFormat {
         head.write(self.width(), datagram);
     }
 
-    /// The datagram that ends a stream of `sent` ones.
+    /// The closing datagram after `sent` datagrams.
     pub(super) fn closing(sent: u64) -> [u8; Self::Counter64.head()] {
         let mut datagram = [0; Self::Counter64.head()];
         Self::Counter64.write(&mut datagram, CLOSING | sent, 0);
         datagram
     }
 
-    /// `None` for what is too short.
+    /// `None` if too short.
     #[inline]
     pub(super) fn read(self, datagram: &[u8]) -> Option<Head> {
         let UdpHeader { seconds, micros, counter: number } = UdpHeader::read(self.width(), datagram)?;
@@ -72,7 +71,7 @@ impl DatagramFormat {
         Some(Head::Data { number, sent })
     }
 
-    /// The whole of a number that was read, when the highest one so far is `highest`: the nearest to it.
+    /// Restores the upper half of a number: the value nearest to `highest`, the highest so far.
     #[inline]
     pub(super) const fn whole(self, number: u64, highest: u64) -> u64 {
         match self {
@@ -90,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_is_laid_out_as_iperf3_has_it() {
+    fn header_has_iperf3s_layout() {
         let mut datagram = [0xFF; 20];
         DatagramFormat::Counter64.write(&mut datagram, 0x0102_0304_0506_0708, 5_000_123_999);
         assert_eq!(datagram[..16], [0, 0, 0, 5, 0, 0, 0, 123, 1, 2, 3, 4, 5, 6, 7, 8]);
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn header_round_trips() {
         for format in [DatagramFormat::Counter32, DatagramFormat::Counter64] {
             let mut datagram = vec![0; 100];
             format.write(&mut datagram, 77, 9_000_001_000);
@@ -112,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_told_by_a_head_alone() {
+    fn closing_datagram_is_a_header_alone() {
         let closing = DatagramFormat::closing(1_000_000);
         assert_eq!(DatagramFormat::Counter64.read(&closing), Some(Head::Closing { sent: 1_000_000 }));
         assert_eq!(DatagramFormat::Counter64.read(&[&closing[..], &[0]].concat()), None);
     }
 
     #[test]
-    fn a_number_that_came_round_is_the_nearest() {
+    fn wrapped_number_is_the_nearest() {
         let round = 1_u64 << 32;
         for (number, highest, whole) in [
             (5, 3, 5),

@@ -1,4 +1,4 @@
-//! Streams of datagrams: every one is numbered, so that the receiver says exactly what became of them.
+//! Datagram streams with numbered datagrams, so that the receiver knows exactly which were lost.
 
 mod dial;
 mod format;
@@ -26,12 +26,12 @@ use crate::{
     workers::SharedState,
 };
 
-/// The shortest datagram of our own: its head.
+/// Shortest datagram in plumb's format: its header.
 pub(super) const SMALLEST: u64 = DatagramFormat::Counter64.head() as u64;
-/// The longest over IPv4 (RFC 768, RFC 791).
+/// Longest over IPv4 (RFC 768, RFC 791).
 pub(super) const LARGEST: u64 = 65_507;
 
-/// Prepares, waits for the others and flows.
+/// Prepares, waits for the other flows, and transfers.
 pub(super) fn run(
     flow: &Flow<'_>,
     socket: &UdpSocket,

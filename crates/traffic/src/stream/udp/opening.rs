@@ -1,15 +1,15 @@
-//! What is said before a stream of datagrams.
+//! Handshake of a datagram stream.
 //!
-//! The client greets with its handshake; the server answers with the same and a cookie; the client begins by
-//! saying that back, so that only an address that hears its server is ever sent a stream; the receiving
-//! server echoes it. Layout: handshake (32), cookie (8, big endian; zero in a greeting), which makes answers no
-//! longer than what they answer. Pure: bytes in, values out.
+//! The client sends a greeting with its handshake; the server replies with the same and a cookie; the client returns
+//! that to start. So only an address that receives the server's datagrams ever gets a stream. A receiving server
+//! echoes it. Layout: handshake (32), cookie (8, big endian; zero in a greeting), so replies are no longer than
+//! requests. Pure.
 
 use crate::handshake::{self, Handshake};
 
 pub(super) const LENGTH: usize = handshake::LENGTH + 8;
 
-/// A handshake, and what the server wants to hear again.
+/// A handshake and the server's cookie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opening {
     pub(super) handshake: Handshake,
@@ -25,7 +25,7 @@ impl Opening {
         bytes
     }
 
-    /// `None` for anything else, at a glance where its length is another.
+    /// `None` for anything else; other lengths are rejected quickly.
     #[inline]
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let (said, cookie) = bytes.split_first_chunk::<{ handshake::LENGTH }>()?;
@@ -33,12 +33,12 @@ impl Opening {
         Some(Self { handshake: Handshake::decode(said)?, cookie })
     }
 
-    /// Whether this is how a client asks for a cookie.
+    /// Whether this requests a cookie.
     pub(super) const fn is_greeting(&self) -> bool {
         self.cookie == 0
     }
 
-    /// The greeting that this one answers.
+    /// The greeting that this replies to.
     pub(super) const fn greeting(self) -> Self {
         Self { cookie: 0, ..self }
     }
@@ -50,7 +50,7 @@ mod tests {
     use crate::handshake::Purpose;
 
     #[test]
-    fn what_was_encoded_is_decoded_and_nothing_of_another_length() {
+    fn opening_round_trips_and_rejects_other_lengths() {
         let handshake = Handshake { token: 7, purpose: Purpose::DatagramsReverse, number: 3 };
         let opening = Opening { handshake, cookie: 0x0102_0304_0506_0708 };
         let bytes = opening.encode();

@@ -1,7 +1,7 @@
-//! The receiving end of a stream of datagrams: one a call, or many.
+//! Receiving end of a datagram stream, with one or many datagrams per call.
 //!
-//! The time of a stream that was opened begins with its first datagram; the record ends with the last one, or,
-//! within the time that was asked, with the sender's word that it was the last ([`end_of_record`]).
+//! The time of an opened stream starts with its first datagram. The measurement ends with the last one or, within the
+//! requested time, with the sender's closing datagram ([`end_of_record`]).
 
 use std::{net::UdpSocket, time::Duration};
 
@@ -30,17 +30,17 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// How long the first datagram may take to come.
+/// Timeout of the first datagram.
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// How long a receiver that was told the end listens on: for what was overtaken by it, and for a sender that
-/// did not hear the answer.
+/// How long a receiver continues after the closing datagram, for reordered ones and for a sender that missed the
+/// reply.
 const LINGER: Nanos = Nanos::from_millis(150);
-/// How often it says again meanwhile that it heard the end: a sender that waits for its turn asks too seldom.
+/// Interval of unsolicited closing replies in that time: a sender waiting for a CPU asks too rarely.
 const AGAIN: Nanos = Nanos::from_millis(50);
-/// No fewer datagrams than a socket's buffer holds, even one of several MiB that is full of the shortest.
+/// At least as many datagrams as a socket buffer holds, even one of several MiB with the shortest ones.
 const BUFFERFUL: u64 = 1 << 14;
 
-/// All that a receiver needs, made before the time begins.
+/// A receiver, prepared before the start.
 pub(super) struct Receiver<'a> {
     flow: &'a Flow<'a>,
     socket: &'a UdpSocket,
@@ -48,22 +48,22 @@ pub(super) struct Receiver<'a> {
     headers: StreamHeaders,
 }
 
-/// What the datagrams say beside their payload.
+/// State from the datagram headers.
 struct StreamHeaders {
     format: DatagramFormat,
-    /// Whether the sender ends the stream by saying how many it sent.
+    /// Whether the sender ends the stream with a closing datagram.
     is_closed_by_sender: bool,
     begun: bool,
-    /// How many were sent, as was said last, and when this was heard first.
+    /// Number of datagrams in the latest closing datagram, and when the first one arrived.
     closed: Option<(u64, u64)>,
-    /// Most datagrams that one call has brought.
+    /// Maximum number of datagrams per call.
     most: u32,
 }
 
-/// What one call brought.
+/// Result of one call.
 #[derive(Default)]
 struct ReceivedBatch {
-    /// Payload that came for the first time.
+    /// New payload.
     bytes: usize,
     datagrams: u32,
     opening: Option<Opening>,
@@ -107,7 +107,7 @@ impl<'a> Receiver<'a> {
         Ok((sampler.finish(end, facts), thread))
     }
 
-    /// Says that it listens, until the stream has begun.
+    /// Signals readiness until the stream has started.
     fn await_first(
         &mut self,
         sampler: &mut IntervalSampler<'_, Arrivals>,
@@ -118,10 +118,10 @@ impl<'a> Receiver<'a> {
             if let Start::Opening(said) = self.flow.start
                 && !self.flow.is_server()
             {
-                self.say(&said.encode())?;
+                self.send(&said.encode())?;
             }
-            let came = self.receive(sampler)?;
-            sampler.add(came.bytes);
+            let batch = self.receive(sampler)?;
+            sampler.add(batch.bytes);
             shared.check()?;
             if monotonic() - since > PATIENCE.0 {
                 let missing = "the first datagram".into();
@@ -131,7 +131,7 @@ impl<'a> Receiver<'a> {
         Ok(())
     }
 
-    /// Returns when it found that the stream was over.
+    /// Returns when it detected the end of the stream.
     fn receive_all(&mut self, sampler: &mut IntervalSampler<'_, Arrivals>) -> Result<u64> {
         let patience = Patience::of(self.flow, sampler.begun());
         loop {
@@ -150,8 +150,8 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Takes what is still under way. A thread that has to wait for its turn finds it in the socket's buffer,
-    /// however late it comes; it then waits for nothing more.
+    /// Receives data in flight. A thread that was waiting for a CPU finds it in the socket buffer and does not wait
+    /// for more.
     fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Arrivals>, told: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
         let (mut latest, mut taken) = (told, 0);
@@ -172,8 +172,8 @@ impl<'a> Receiver<'a> {
         Ok(told)
     }
 
-    /// Counts what was overtaken by the sender's last word, which takes no more time, and answers that word when
-    /// it is repeated, and once or twice unasked: the answer may have been lost. A sender that does not end is left.
+    /// Counts datagrams overtaken by the closing one, without extending the time. Replies to repeated closing
+    /// datagrams, and once or twice unsolicited in case a reply was lost. Gives up on a sender that does not end.
     fn linger(
         &mut self,
         sampler: &mut IntervalSampler<'_, Arrivals>,
@@ -182,58 +182,58 @@ impl<'a> Receiver<'a> {
     ) -> Result<()> {
         let (mut latest, mut said) = (closed, closed);
         while monotonic() - latest < LINGER.0 && monotonic() - closed < GRACE.0 {
-            let came = self.receive(sampler)?;
-            if came.datagrams > 0 {
-                latest = came.now;
-            } else if came.now.saturating_sub(said) >= AGAIN.0 {
-                said = came.now;
-                self.answer(&came)?;
+            let batch = self.receive(sampler)?;
+            if batch.datagrams > 0 {
+                latest = batch.now;
+            } else if batch.now.saturating_sub(said) >= AGAIN.0 {
+                said = batch.now;
+                self.reply(&batch)?;
             }
-            sampler.add(came.bytes);
+            sampler.add(batch.bytes);
             shared.check()?;
         }
         Ok(())
     }
 
-    /// One call, and its answer where one is due.
+    /// One call, with a reply if one is due.
     #[inline]
     fn receive(&mut self, sampler: &mut IntervalSampler<'_, Arrivals>) -> Result<ReceivedBatch> {
         let headers = &mut self.headers;
-        let mut came = ReceivedBatch::default();
+        let mut batch = ReceivedBatch::default();
         let received = self.receive_method.receive(self.socket, |datagram, now| {
-            came.now = now;
-            came.datagrams += 1;
-            headers.hear(datagram, &mut came, sampler);
+            batch.now = now;
+            batch.datagrams += 1;
+            headers.on_datagram(datagram, &mut batch, sampler);
         });
         match received {
             Ok(()) => {}
-            Err(error) if is_wait(&error) || is_refused(&error) => came.now = monotonic(),
+            Err(error) if is_wait(&error) || is_refused(&error) => batch.now = monotonic(),
             Err(error) => return Err(Error::socket("receive on", || self.flow.name.clone())(error)),
         }
-        headers.most = headers.most.max(came.datagrams);
-        if came.opening.is_some() || came.closing {
-            self.answer(&came)?;
+        headers.most = headers.most.max(batch.datagrams);
+        if batch.opening.is_some() || batch.closing {
+            self.reply(&batch)?;
         }
-        Ok(came)
+        Ok(batch)
     }
 
-    /// The sender repeats its first and its last word until it hears them again.
+    /// The sender repeats its first and its closing datagram until it gets a reply.
     #[cold]
-    fn answer(&self, came: &ReceivedBatch) -> Result<()> {
-        if let (Some(said), Start::Opening(known)) = (came.opening, self.flow.start)
+    fn reply(&self, batch: &ReceivedBatch) -> Result<()> {
+        if let (Some(said), Start::Opening(known)) = (batch.opening, self.flow.start)
             && self.flow.is_server()
             && said.greeting() == known.greeting()
         {
-            self.say(&known.encode())?;
+            self.send(&known.encode())?;
         }
         match self.headers.closed {
-            Some((sent, _)) => self.say(&DatagramFormat::closing(sent)),
+            Some((sent, _)) => self.send(&DatagramFormat::closing(sent)),
             None => Ok(()),
         }
     }
 
-    /// What cannot leave now is lost, as it may be on its way: it is asked for again.
-    fn say(&self, bytes: &[u8]) -> Result<()> {
+    /// A reply that cannot be sent now is lost and will be requested again.
+    fn send(&self, bytes: &[u8]) -> Result<()> {
         match self.socket.send(bytes) {
             Ok(_) => Ok(()),
             Err(error) if is_wait(&error) || is_refused(&error) => Ok(()),
@@ -244,30 +244,30 @@ impl<'a> Receiver<'a> {
 
 impl StreamHeaders {
     #[inline]
-    fn hear(
+    fn on_datagram(
         &mut self,
         datagram: &[u8],
-        came: &mut ReceivedBatch,
+        batch: &mut ReceivedBatch,
         sampler: &mut IntervalSampler<'_, Arrivals>,
     ) {
         if let Some(said) = Opening::decode(datagram) {
-            came.opening = Some(said);
+            batch.opening = Some(said);
             return;
         }
         match self.format.read(datagram) {
             Some(Head::Data { number, sent }) => {
-                self.begin(came.now, sampler);
+                self.begin(batch.now, sampler);
                 let number = self.format.whole(number, sampler.sampled.highest());
-                let datagram = Datagram { number, sent, now: came.now, bytes: datagram.len() };
-                came.bytes += sampler.sampled.note(datagram);
+                let datagram = Datagram { number, sent, now: batch.now, bytes: datagram.len() };
+                batch.bytes += sampler.sampled.note(datagram);
             }
             Some(Head::Closing { sent }) if self.is_closed_by_sender => {
-                self.begin(came.now, sampler);
-                // A sender that does not hear its own word again says it once more.
-                self.closed = Some((sent, self.closed.map_or(came.now, |(_, first)| first)));
-                came.closing = true;
+                self.begin(batch.now, sampler);
+                // A sender that misses the reply repeats the closing datagram.
+                self.closed = Some((sent, self.closed.map_or(batch.now, |(_, first)| first)));
+                batch.closing = true;
             }
-            // Another stream's greeting, or its answer, said again.
+            // A repeated greeting of another stream, or its reply.
             None if Connect::parse_request(datagram).or(Connect::parse_reply(datagram)).is_some() => {}
             Some(Head::Closing { .. }) | None => sampler.sampled.stray(),
         }

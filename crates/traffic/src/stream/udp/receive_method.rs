@@ -1,4 +1,4 @@
-//! How datagrams get out of the kernel: one a call, or many.
+//! Reads datagrams, one or many per call.
 
 use std::{io, net::UdpSocket};
 
@@ -8,33 +8,33 @@ use sys::{
 };
 use workload::Mode;
 
-/// No datagram, and no message of several gathered ones, is longer.
+/// Maximum length of a datagram, and of a message of coalesced ones.
 const LONGEST: usize = 65_535;
-/// Messages that one call may bring.
+/// Messages per call.
 const MESSAGES: usize = 16;
 
-/// How datagrams get out of the kernel.
+/// How datagrams are read.
 pub(super) enum ReceiveMethod {
-    /// One a call, as an ordinary application receives it.
+    /// One per call, like an ordinary application.
     One(Vec<u8>),
-    /// Many a call.
+    /// Many per call.
     Many(ReceiveBatch),
 }
 
 impl ReceiveMethod {
-    /// As the mode wants; a kernel that gathers no datagrams (UDP_GRO) brings them one by one.
+    /// As the mode requests; a kernel without UDP_GRO delivers single datagrams.
     pub(super) fn open(mode: Mode, socket: &UdpSocket) -> Self {
         match mode {
             Mode::App => Self::One(vec![0; LONGEST]),
             Mode::Limit => {
-                // A refusal leaves the socket as it is, which does as well.
+                // If refused, the socket works without it.
                 let _ = set_udp_gro(socket, true);
                 Self::Many(ReceiveBatch::new(MESSAGES, LONGEST))
             }
         }
     }
 
-    /// One call. Shows every datagram and when it was there: the return of the call, for all that it brought.
+    /// One call. Passes every datagram with its arrival time: the return of the call.
     #[inline]
     pub(super) fn receive(&mut self, socket: &UdpSocket, mut show: impl FnMut(&[u8], u64)) -> io::Result<()> {
         match self {

@@ -1,4 +1,4 @@
-//! The sending end of a stream of datagrams: one a call, or many.
+//! Sending end of a datagram stream, with one or many datagrams per call.
 
 use std::{io, net::UdpSocket};
 
@@ -25,10 +25,10 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// How long the receiver may take to begin.
+/// Timeout for the receiver's start.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
-/// All that a sender needs, made before the time begins.
+/// A sender, prepared before the start.
 pub(super) struct Sender<'a> {
     flow: &'a Flow<'a>,
     socket: &'a UdpSocket,
@@ -37,7 +37,7 @@ pub(super) struct Sender<'a> {
     pace: Option<Pace>,
 }
 
-/// How many datagrams left.
+/// Number of datagrams sent.
 #[derive(Default)]
 struct Departures {
     sent: u64,
@@ -70,11 +70,11 @@ impl<'a> Sender<'a> {
         Ok(Self { flow, socket, format, transmit_method, pace })
     }
 
-    /// Sends until the end, then says how many there were, unless the end is the protocol's affair.
+    /// Sends until the end, then sends the number of datagrams, unless the protocol handles that.
     pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let flow = self.flow;
-        if let Start::Opening(said) = flow.start {
-            self.open(said, shared)?;
+        if let Start::Opening(opening) = flow.start {
+            self.open(opening, shared)?;
         }
         let spent = CpuMeter::from_now();
         let mut sampler = IntervalSampler::new(flow, shared, Departures::default());
@@ -87,14 +87,14 @@ impl<'a> Sender<'a> {
         if matches!(flow.finish, Finish::HalfClose) {
             self.close(sent, shared)?;
         }
-        let (lateness, skipped) = self.pace.map(Pace::kept).unzip();
+        let (lateness, skipped) = self.pace.map(Pace::into_lateness_and_shift).unzip();
         Ok((EndSeries { lateness, skipped, ..series }, thread))
     }
 
     fn send_all(&mut self, sampler: &mut IntervalSampler<'_, Departures>) -> Result<()> {
         let length = self.flow.load.message.0;
         let most = self.transmit_method.capacity() as u64;
-        // Each is opened by itself, and sends for as long as was asked.
+        // Each stream is opened individually and sends for the requested time.
         let mut now = monotonic();
         let goal = Goal::of(self.flow, now);
         if let Some(pace) = &mut self.pace {
@@ -122,7 +122,7 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Sends the next datagrams by one call; 0 when the socket took none for as long as a wait may last.
+    /// Sends the next datagrams with one call; returns 0 if the socket accepted none within a timeout.
     #[inline]
     fn send(&mut self, many: usize, before: u64, now: u64) -> Result<usize> {
         let written = |index: usize, datagram: &mut [u8]| {
@@ -140,18 +140,18 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// Says that it begins and awaits the answer, or awaits it from the client and begins.
-    fn open(&self, said: opening::Opening, shared: &SharedState<'_>) -> Result<()> {
+    /// Sends the opening and waits for the reply, or waits for the client's.
+    fn open(&self, opening: opening::Opening, shared: &SharedState<'_>) -> Result<()> {
         let mut bytes = [0; opening::LENGTH + 1];
         let begun = monotonic();
         while monotonic() - begun < PATIENCE.0 {
             if !self.flow.is_server() {
-                self.say(&said.encode())?;
+                self.send_or_drop(&opening.encode())?;
             }
             match self.socket.recv(&mut bytes) {
-                Ok(length) if bytes[..length] == said.encode() => return Ok(()),
-                Ok(length) if self.flow.is_server() && bytes[..length] == said.greeting().encode() => {
-                    self.say(&said.encode())?;
+                Ok(length) if bytes[..length] == opening.encode() => return Ok(()),
+                Ok(length) if self.flow.is_server() && bytes[..length] == opening.greeting().encode() => {
+                    self.send_or_drop(&opening.encode())?;
                 }
                 Ok(_) => {}
                 Err(error) if is_wait(&error) || is_refused(&error) => {}
@@ -159,17 +159,17 @@ impl<'a> Sender<'a> {
             }
             shared.check()?;
         }
-        let missing = "the other end's word to start".into();
+        let missing = "the other end's start signal".into();
         Err(Error::Silent { object: self.flow.name.clone(), missing, waited: PATIENCE })
     }
 
-    /// Says how many were sent until the receiver says it back, or is gone because it has heard it.
+    /// Sends the closing datagram until the receiver replies, or is gone after receiving it.
     fn close(&self, sent: u64, shared: &SharedState<'_>) -> Result<()> {
         let closing = DatagramFormat::closing(sent);
         let mut bytes = [0; opening::LENGTH + 1];
         let begun = monotonic();
         while monotonic() - begun < GRACE.0 {
-            self.say(&closing)?;
+            self.send_or_drop(&closing)?;
             let answered_by = monotonic() + TICK.as_nanos() as u64;
             while monotonic() < answered_by {
                 match self.socket.recv(&mut bytes) {
@@ -182,12 +182,12 @@ impl<'a> Sender<'a> {
             }
             shared.check()?;
         }
-        let missing = "the other end to hear the end".into();
+        let missing = "the other end to acknowledge the end".into();
         Err(Error::Silent { object: self.flow.name.clone(), missing, waited: GRACE })
     }
 
-    /// What cannot leave now is lost, as it may be on its way: it is said again.
-    fn say(&self, bytes: &[u8]) -> Result<()> {
+    /// A datagram that cannot be sent now is lost and will be repeated.
+    fn send_or_drop(&self, bytes: &[u8]) -> Result<()> {
         match self.socket.send(bytes) {
             Ok(_) => Ok(()),
             Err(error) if is_wait(&error) || is_full(&error) || is_refused(&error) => Ok(()),
@@ -196,11 +196,11 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// How datagrams get into the kernel.
+/// How datagrams are written.
 enum TransmitMethod {
-    /// One a call, as an ordinary application sends it.
+    /// One per call, like an ordinary application.
     One(Vec<u8>),
-    /// Many a call.
+    /// Many per call.
     Many(SendBatch),
 }
 
@@ -212,7 +212,7 @@ impl TransmitMethod {
         }
     }
 
-    /// Datagrams that the kernel, or the device, cuts from one message.
+    /// Datagrams that the kernel or the device segments from one message.
     const fn per_message(&self) -> usize {
         match self {
             Self::One(_) => 1,
@@ -220,7 +220,7 @@ impl TransmitMethod {
         }
     }
 
-    /// Sends the next datagrams, whose heads `write` writes.
+    /// Sends the next datagrams, with headers from `write`.
     #[inline]
     fn send(
         &mut self,
@@ -241,8 +241,8 @@ impl TransmitMethod {
     }
 }
 
-/// How many datagrams one call sends: 64 KiB of payload, but not so many tiny ones that a pause of the sender's
-/// clock is seen in the jitter.
+/// Datagrams per call: 64 KiB of payload, but few enough tiny ones that their common timestamp does not affect the
+/// jitter.
 fn at_once(length: usize) -> usize {
     (65_507 / length).clamp(1, 64)
 }
@@ -252,7 +252,7 @@ fn is_full(error: &io::Error) -> bool {
     error.raw_os_error() == Some(105)
 }
 
-/// EINVAL, EMSGSIZE, EIO: the device cannot cut, or a datagram does not fit its MTU.
+/// EINVAL, EMSGSIZE, EIO: the device cannot segment, or a datagram exceeds its MTU.
 fn is_uncut(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(22 | 90 | 5))
 }

@@ -1,45 +1,44 @@
-//! What became of numbered datagrams: lost, reordered, come twice, strayed, and how unevenly they came.
+//! Classifies numbered datagrams: lost, reordered, duplicate, stray; and measures jitter.
 //!
-//! A number is believed that lies at most [`WINDOW`] above the highest one seen. One that lies further above may
-//! follow a long gap, or may be none of the stream's: it is believed when the next one lies near it (RFC 3550,
-//! appendix A.1), and a stray otherwise.
+//! A number at most [`WINDOW`] above the highest so far is accepted. A higher one may follow a long gap or may be
+//! foreign: it is accepted if the next one is close to it (RFC 3550, appendix A.1), otherwise it is a stray.
 //!
-//! Exact as long as a datagram comes at most [`WINDOW`] numbers after the highest one seen: for those, a bitmap
-//! knows whether they came before. One that is older still cannot be told from its duplicate, and counts as
-//! reordered. Numbers begin with 1. Pure: numbers and times are handed in.
+//! Counts are exact while datagrams arrive at most [`WINDOW`] numbers late, as a bitmap detects duplicates among
+//! these. An older one cannot be distinguished from its duplicate and counts as reordered. Numbers start with 1.
+//! Pure: callers pass numbers and times.
 
 use units::Nanos;
 use workload::DatagramSample;
 
 use crate::stream::{interval_sampler::Sampled, series::Reading};
 
-/// How many numbers below the highest are remembered: 32 KiB of bits, of which a line or two is in use where
-/// order is kept.
+/// Numbers remembered below the highest: 32 KiB of bits, of which one or two cache lines are in use without
+/// reordering.
 pub(super) const WINDOW: u64 = 1 << 18;
 
 const BITS: u64 = u64::BITS as u64;
 
-/// No two transits differ by more, in ns: a minute, for which no path holds a packet. More is a clock that was set, or
-/// a time that was altered.
+/// Maximum plausible difference between two transit times in ns: one minute. A larger one means a clock change or a
+/// corrupt time.
 const WILDEST: u64 = 60_000_000_000;
 
-/// What a receiver knows.
+/// State of a receiver.
 pub(super) struct Arrivals {
-    seen: Box<[u64]>,
+    received_bits: Box<[u64]>,
     highest: u64,
-    /// One that came far above the highest, until the next one tells what it is.
+    /// A number far above the highest, until the next one decides.
     far: Option<Datagram>,
     received: u64,
     reordered: u64,
     duplicates: u64,
     strays: u64,
-    /// Received under numbers that the sender turned out never to have sent.
+    /// Received with numbers that the sender never used.
     unsent: u64,
     jitter: Jitter,
     reported: ReportedCounts,
 }
 
-/// A datagram as it came: when it was sent by any clock, and when it came (ns).
+/// A received datagram with its send time (by any clock) and arrival time in ns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Datagram {
     pub(super) number: u64,
@@ -48,7 +47,7 @@ pub(super) struct Datagram {
     pub(super) bytes: usize,
 }
 
-/// What was told by samples.
+/// Counts already reported in samples.
 #[derive(Default)]
 struct ReportedCounts {
     received: u64,
@@ -59,10 +58,10 @@ struct ReportedCounts {
 }
 
 impl Arrivals {
-    /// Nothing has come; all its memory is taken at once.
+    /// An empty state; allocates all memory.
     pub(super) fn new() -> Self {
         Self {
-            seen: vec![0; (WINDOW / BITS) as usize].into(),
+            received_bits: vec![0; (WINDOW / BITS) as usize].into(),
             highest: 0,
             far: None,
             received: 0,
@@ -75,26 +74,25 @@ impl Arrivals {
         }
     }
 
-    /// A datagram came. Returns the bytes that are thereby known to have come for the first time.
+    /// Adds a datagram. Returns the new payload that this confirms.
     #[inline]
-    pub(super) fn note(&mut self, came: Datagram) -> usize {
-        if came.number == 0 {
+    pub(super) fn note(&mut self, datagram: Datagram) -> usize {
+        if datagram.number == 0 {
             self.stray();
             return 0;
         }
-        if came.number > self.highest {
-            return self.note_above(came);
+        if datagram.number > self.highest {
+            return self.note_above(datagram);
         }
-        self.take(came)
+        self.take(datagram)
     }
 
-    /// Something came that is no datagram of the stream.
+    /// Counts a datagram that is not part of the stream.
     pub(super) const fn stray(&mut self) {
         self.strays += 1;
     }
 
-    /// So many were sent in all: what has a higher number is none of them. Returns the bytes that are thereby known to
-    /// have come.
+    /// Sets the number of datagrams sent, so higher numbers are foreign. Returns the payload that this confirms.
     pub(super) fn announce(&mut self, sent: u64) -> usize {
         let far = self.far.take_if(|far| far.number <= sent);
         let bytes = far.map_or(0, |far| self.take(far));
@@ -107,7 +105,7 @@ impl Arrivals {
         bytes
     }
 
-    /// Nothing more comes.
+    /// Ends the stream.
     pub(super) fn end(&mut self) {
         self.strays += u64::from(self.far.take().is_some());
     }
@@ -119,30 +117,30 @@ impl Arrivals {
     }
 
     #[inline]
-    fn note_above(&mut self, came: Datagram) -> usize {
-        let is_far = came.number - self.highest > WINDOW;
+    fn note_above(&mut self, datagram: Datagram) -> usize {
+        let is_far = datagram.number - self.highest > WINDOW;
         if !is_far && self.far.is_none() {
-            return self.take(came);
+            return self.take(datagram);
         }
         match self.far.take() {
-            Some(far) if is_far && (1..=WINDOW).contains(&far.number.abs_diff(came.number)) => {
-                self.take(far) + self.take(came)
+            Some(far) if is_far && (1..=WINDOW).contains(&far.number.abs_diff(datagram.number)) => {
+                self.take(far) + self.take(datagram)
             }
             before => {
                 self.strays += u64::from(before.is_some());
                 if is_far {
-                    self.far = Some(came);
+                    self.far = Some(datagram);
                     return 0;
                 }
-                self.take(came)
+                self.take(datagram)
             }
         }
     }
 
-    /// Counts one whose number is believed.
+    /// Counts a datagram with an accepted number.
     #[inline]
-    fn take(&mut self, came: Datagram) -> usize {
-        let Datagram { number, sent, now, bytes } = came;
+    fn take(&mut self, datagram: Datagram) -> usize {
+        let Datagram { number, sent, now, bytes } = datagram;
         if number > self.highest {
             self.advance(number);
         } else if self.highest - number >= WINDOW {
@@ -159,12 +157,12 @@ impl Arrivals {
         bytes
     }
 
-    /// Forgets the numbers between the highest one and this, and sets it.
+    /// Clears the numbers between the highest one and this, and makes this the highest.
     #[inline]
     fn advance(&mut self, number: u64) {
         let gap = number - self.highest - 1;
         if gap >= WINDOW {
-            self.seen.fill(0);
+            self.received_bits.fill(0);
         } else {
             self.clear(self.highest + 1, number);
         }
@@ -173,20 +171,20 @@ impl Arrivals {
     }
 
     fn is_set(&self, number: u64) -> bool {
-        self.seen[place(number)] & bit(number) != 0
+        self.received_bits[place(number)] & bit(number) != 0
     }
 
     fn set(&mut self, number: u64) {
-        self.seen[place(number)] |= bit(number);
+        self.received_bits[place(number)] |= bit(number);
     }
 
     fn clear(&mut self, mut from: u64, to: u64) {
         while from < to {
             if from.is_multiple_of(BITS) && from + BITS <= to {
-                self.seen[place(from)] = 0;
+                self.received_bits[place(from)] = 0;
                 from += BITS;
             } else {
-                self.seen[place(from)] &= !bit(from);
+                self.received_bits[place(from)] &= !bit(from);
                 from += 1;
             }
         }
@@ -206,7 +204,7 @@ impl Sampled for Arrivals {
 
     fn sample(&mut self) -> Reading {
         let Self { received, reordered, duplicates, strays, .. } = *self;
-        // Whatever a stranger's numbers say, the difference is one.
+        // Numbers may come from an attacker, so the difference saturates.
         let lost = self.highest.cast_signed().saturating_sub_unsigned(received - self.unsent);
         let now = ReportedCounts { received, reordered, duplicates, strays, lost };
         let before = std::mem::replace(&mut self.reported, now);
@@ -222,8 +220,8 @@ impl Sampled for Arrivals {
     }
 }
 
-/// Interarrival jitter as RFC 3550 estimates it (section 6.4.1, and appendix A.8 for the arithmetic): of
-/// datagrams in the order of their arrival, duplicates left out, and differences that no path makes.
+/// Interarrival jitter as estimated by RFC 3550 (section 6.4.1, and appendix A.8 for the arithmetic), in order of
+/// arrival, without duplicates and implausible differences.
 #[derive(Default)]
 struct Jitter {
     /// Sixteen times the estimate, in ns.
@@ -234,7 +232,7 @@ struct Jitter {
 impl Jitter {
     #[inline]
     fn note(&mut self, sent: u64, now: u64) {
-        // The clocks may differ by anything; only differences of the differences count.
+        // The clocks may differ arbitrarily; only differences of transit times count.
         let transit = now.wrapping_sub(sent).cast_signed();
         let before = self.transit.replace(transit).unwrap_or(transit);
         let difference = transit.wrapping_sub(before).unsigned_abs();

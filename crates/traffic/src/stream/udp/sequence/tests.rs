@@ -1,4 +1,4 @@
-//! Orders of arrival, and what is counted of them.
+//! Counts for given orders of arrival.
 
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ fn check(numbers: &[u64], (count, lost, reordered, duplicates): (u64, i64, u64, 
 }
 
 #[test]
-fn every_kind_of_mishap_is_counted_as_itself() {
+fn counts_each_kind_of_error() {
     check(&[1, 2, 3], (3, 0, 0, 0));
     check(&[1, 3], (2, 1, 0, 0));
     check(&[2], (1, 1, 0, 0));
@@ -40,7 +40,7 @@ fn every_kind_of_mishap_is_counted_as_itself() {
 }
 
 #[test]
-fn a_late_one_makes_good_what_was_counted_as_lost_before() {
+fn late_datagram_reduces_losses() {
     let mut arrivals = Arrivals::new();
     for number in [1, 4, 5] {
         arrivals.note(datagram(number, 0, 0));
@@ -53,7 +53,7 @@ fn a_late_one_makes_good_what_was_counted_as_lost_before() {
 }
 
 #[test]
-fn jitter_is_that_of_rfc_3550() {
+fn jitter_follows_rfc_3550() {
     let mut jitter = Jitter::default();
     let (mut expected, mut before) = (0.0, None);
     for (number, delay) in (0_u64..).zip([500, 900, 400, 400, 2000, 100, 800].map(|us| us * 1000)) {
@@ -67,7 +67,7 @@ fn jitter_is_that_of_rfc_3550() {
 }
 
 #[test]
-fn a_constant_delay_is_no_jitter_whatever_the_clocks_show() {
+fn constant_delay_has_no_jitter_with_any_clocks() {
     let mut jitter = Jitter::default();
     for number in 0..100_u64 {
         jitter.note(u64::MAX / 2 + number * 1000, number * 1000 + 5);
@@ -75,14 +75,14 @@ fn a_constant_delay_is_no_jitter_whatever_the_clocks_show() {
     assert_eq!(jitter.value(), Nanos(0));
 }
 
-/// What happens to each of a few hundred datagrams: dropped, or sent so many times, each late by so much.
+/// Fate of each of a few hundred datagrams: dropped, or sent several times with these delays.
 fn fates() -> impl Strategy<Value = Vec<Vec<u64>>> {
     let late = prop_oneof![4 => Just(0_u64), 1 => 0..300_u64, 1 => 0..WINDOW / 400];
     prop::collection::vec(prop::collection::vec(late, 0..3), 1..400)
 }
 
 #[test]
-fn a_clock_that_jumps_by_all_its_range_is_only_much_jitter() {
+fn clock_jumps_only_cause_jitter() {
     let mut arrivals = Arrivals::new();
     for number in 1..=1000 {
         let sent = if number % 2 == 0 { 0 } else { u64::from(u32::MAX) * 1_000_000_000 };
@@ -93,7 +93,7 @@ fn a_clock_that_jumps_by_all_its_range_is_only_much_jitter() {
 }
 
 #[test]
-fn a_time_with_any_bit_altered_spoils_the_jitter_for_a_moment_at_most() {
+fn altered_time_affects_jitter_only_briefly() {
     for bit in 0..64 {
         let mut head = [0; 16];
         let mut arrivals = Arrivals::new();
@@ -113,12 +113,12 @@ fn a_time_with_any_bit_altered_spoils_the_jitter_for_a_moment_at_most() {
 }
 
 #[test]
-fn a_number_with_any_bit_altered_is_one_loss_and_one_stray_or_duplicate() {
+fn altered_number_is_one_loss_and_one_stray_or_duplicate() {
     for (format, bits) in [(DatagramFormat::Counter32, 32), (DatagramFormat::Counter64, 64)] {
         for (bit, altered) in (0..bits).flat_map(|bit| [(bit, 1), (bit, 500), (bit, 1000)]) {
             let (sample, bytes) = with_bit_altered(format, bit, altered);
             let case = format!("{format:?} {altered} with bit {bit}: {sample:?}");
-            // That it was never sent is known at the end only.
+            // That it was never sent is only known at the end.
             let late = (1001..WINDOW).contains(&(altered ^ 1 << bit));
             assert_eq!((sample.count, sample.lost), (if late { 1000 } else { 999 }, 1), "{case}");
             assert_eq!(sample.strays + sample.duplicates, 1, "{case}");
@@ -130,7 +130,7 @@ fn a_number_with_any_bit_altered_is_one_loss_and_one_stray_or_duplicate() {
     }
 }
 
-/// A thousand datagrams, one of them with a bit of its number turned over, and the payload that was counted.
+/// A thousand datagrams, one with an altered bit in its number; returns counts and payload.
 fn with_bit_altered(format: DatagramFormat, bit: usize, altered: u64) -> (DatagramSample, usize) {
     let (mut arrivals, mut bytes) = (Arrivals::new(), 0);
     for number in 1..=1000 {
@@ -153,7 +153,7 @@ fn with_bit_altered(format: DatagramFormat, bit: usize, altered: u64) -> (Datagr
 }
 
 #[test]
-fn after_an_outage_of_any_length_every_datagram_is_counted() {
+fn counts_every_datagram_after_an_outage() {
     for gap in [WINDOW, WINDOW + 1, 1 << 30, 1 << 50] {
         let mut arrivals = Arrivals::new();
         let numbers = (1..=10).chain(gap + 10..gap + 20);
@@ -161,7 +161,7 @@ fn after_an_outage_of_any_length_every_datagram_is_counted() {
         let expected = DatagramSample { count: 20, lost: gap.cast_signed() - 1, ..DatagramSample::default() };
         assert_eq!((totals(&mut arrivals), bytes), (expected, 2000), "{gap}");
     }
-    // The last one of a stream, whose sender tells.
+    // The last datagram of a stream, confirmed by the sender.
     let mut arrivals = Arrivals::new();
     let last = 2 * WINDOW;
     assert_eq!(arrivals.note(datagram(last, 0, 0)) + arrivals.announce(last), 100);
@@ -169,9 +169,9 @@ fn after_an_outage_of_any_length_every_datagram_is_counted() {
 }
 
 #[test]
-fn a_number_out_of_all_reason_is_a_great_loss_and_no_more() {
+fn extreme_number_only_counts_as_loss() {
     let mut arrivals = Arrivals::new();
-    // More came than the highest number says: the same ones, too old to be known.
+    // More datagrams than the highest number: repetitions too old to be detected.
     for number in [WINDOW + 1, 1, 1, 1] {
         arrivals.note(datagram(number, 0, 0));
     }
@@ -180,7 +180,7 @@ fn a_number_out_of_all_reason_is_a_great_loss_and_no_more() {
     assert!(totals(&mut arrivals).lost > i64::MAX / 2);
 }
 
-/// A head of any bytes: numbers near each other, near the ends of the range, or anywhere.
+/// Arbitrary headers: numbers close to each other, near the ends of the range, or anywhere.
 fn head() -> impl Strategy<Value = (bool, Vec<u8>)> {
     let number = prop_oneof![0..9_u64, (u64::MAX >> 1) - 9..=u64::MAX >> 1, any::<u64>()];
     let seconds = prop_oneof![Just(0_u32), Just(u32::MAX), any::<u32>()];
@@ -193,7 +193,7 @@ fn head() -> impl Strategy<Value = (bool, Vec<u8>)> {
 
 proptest! {
     #[test]
-    fn no_head_is_too_wild_to_be_counted(
+    fn counts_arbitrary_headers_without_overflow(
         heads in prop::collection::vec((head(), any::<u64>(), any::<bool>()), 1..100),
     ) {
         let mut arrivals = Arrivals::new();
@@ -217,8 +217,8 @@ proptest! {
     }
 
     #[test]
-    fn any_drops_swaps_and_duplicates_are_counted_exactly(fates in fates(), spread in 1..600_u64) {
-        // Numbers lie apart, as if those between had been lost.
+    fn counts_any_drops_swaps_and_duplicates_exactly(fates in fates(), spread in 1..600_u64) {
+        // Numbers are spread, as if those between were lost.
         let numbered = (1..).map(|number: u64| number * spread).zip(&fates);
         let mut order: Vec<(u64, u64)> = numbered
             .flat_map(|(number, fate)| fate.iter().map(move |late| (number + late * spread, number)))
