@@ -1,6 +1,6 @@
-//! The rebalancer beside other policies on 1,000 simulated VMs, as tables. Arguments: `seed=N` (only that one; seeds 21 to
-//! 25 otherwise) and a part of the scenarios' names.
-#![expect(clippy::disallowed_macros, reason = "the tables are what this program is for")]
+//! Compares the rebalancer with other policies on 1,000 simulated VMs. Arguments: `seed=N` (default: seeds 21 to 25)
+//! and a part of the scenario names.
+#![expect(clippy::disallowed_macros, reason = "prints tables")]
 
 #[path = "../tests/simulation/host.rs"]
 mod host;
@@ -20,10 +20,10 @@ use rivals::Rival;
 use run::Outcome;
 use scenario::Scenario;
 
-/// None of these was looked at while the policy and its constants were chosen.
+/// Not used while the policy and its constants were tuned.
 const SEEDS: std::ops::RangeInclusive<u64> = 21..=25;
 
-/// One scenario: outcomes of each seed, ours first, then the rivals in their order.
+/// A scenario's outcomes per seed: this policy first, then the others in order.
 struct Shown {
     name: &'static str,
     outcomes: Vec<Vec<Outcome>>,
@@ -31,12 +31,12 @@ struct Shown {
 
 fn main() -> ExitCode {
     let (mut seeds, mut only): (Vec<u64>, String) = (SEEDS.collect(), String::new());
-    for word in std::env::args().skip(1) {
-        match word.split_once('=').map(|(key, number)| (key, number.parse())) {
+    for label in std::env::args().skip(1) {
+        match label.split_once('=').map(|(key, number)| (key, number.parse())) {
             Some(("seed", Ok(seed))) => seeds = vec![seed],
-            None => only = word,
+            None => only = label,
             Some(_) => {
-                eprintln!("rebalancing: seed=N takes a whole number");
+                eprintln!("rebalancing: seed=N requires an integer");
                 return ExitCode::FAILURE;
             }
         }
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     let shown: Vec<Shown> = wanted.map(|scenario| simulated(scenario, &seeds)).collect();
     compared("VM-intervals on target, %", &shown, |outcome| 100.0 * outcome.on_target);
     compared("Mean shortfall, % of the target", &shown, |outcome| 100.0 * outcome.shortfall);
-    compared("Reversals of direction a VM", &shown, |outcome| outcome.reversals as f64 / 1000.0);
+    compared("Direction reversals per VM", &shown, |outcome| outcome.reversals as f64 / 1000.0);
     own(&shown);
     ExitCode::SUCCESS
 }
@@ -61,13 +61,13 @@ fn simulated(scenario: &Scenario, seeds: &[u64]) -> Shown {
     Shown { name: scenario.name, outcomes: outcomes.collect() }
 }
 
-#[expect(clippy::disallowed_methods, reason = "decisions are timed, not made by the clock")]
+#[expect(clippy::disallowed_methods, reason = "times decisions")]
 fn clock() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     START.get_or_init(std::time::Instant::now).elapsed()
 }
 
-fn word(rival: Rival) -> &'static str {
+fn label(rival: Rival) -> &'static str {
     match rival {
         Rival::Optimum => "optimum",
         Rival::HotBytes => "hot bytes",
@@ -81,7 +81,7 @@ fn word(rival: Rival) -> &'static str {
 fn compared(title: &str, shown: &[Shown], of: fn(&Outcome) -> f64) {
     println!("{title}:\n");
     print!("{:<16}{:>10}", "", "ours");
-    Rival::ALL.iter().for_each(|rival| print!("{:>10}", word(*rival)));
+    Rival::ALL.iter().for_each(|rival| print!("{:>10}", label(*rival)));
     println!();
     for scenario in shown {
         print!("{:<16}", scenario.name);
@@ -103,7 +103,7 @@ fn spread(values: &[f64]) -> String {
     format!("{mean:.digits$}\u{b1}{:.1}", (most - least) / 2.0)
 }
 
-/// What only ours has.
+/// Results that only this policy has.
 fn own(shown: &[Shown]) {
     println!("This policy, sums over the seeds:\n");
     println!("{:<16}{:>12}{:>12}{:>16}{:>16}", "", "moves", "reversals", "median decision", "longest");

@@ -1,34 +1,33 @@
-//! Sharing out DRAM among claims: who is met, and who is cut by how much. Must not know VMs, moves or time.
+//! Distributes DRAM among claims.
 //!
-//! Weighted max-min fairness with needs as bounds (water-filling): where not all needs can be met, whoever needs less than
-//! its weight's share is met in full, and all others have DRAM in proportion to their weights. See
-//! docs/methods/rebalancing.md.
+//! Weighted max-min fairness bounded by needs (water-filling): if not all needs can be met, claims below their
+//! weighted share are met in full, and all others get DRAM in proportion to their weight, within floors and ceilings.
 
-/// Halvings of the range of a share: the last is far below a byte.
+/// Bisection steps; the last one is far below a byte.
 const HALVINGS: usize = 60;
 
-/// What is asked for a VM, in bytes.
+/// Request for a VM, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Claim {
-    /// What meets the target.
+    /// DRAM that meets the target.
     pub(crate) need: f64,
     pub(crate) weight: f64,
-    /// Bounds that always hold.
+    /// Hard limits.
     pub(crate) floor: f64,
     pub(crate) ceiling: f64,
 }
 
-/// How far all claims can be met, by the most that is given for a weight of 1.
+/// How far claims can be met, as DRAM per unit of weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Level {
-    /// All needs are met, and those who have no more than this a weight have headroom beside.
+    /// All needs are met; claims up to this much per weight also get headroom.
     Met(f64),
-    /// Not all needs can be met, and nobody gets more than this a weight.
+    /// Not all needs can be met; no claim gets more than this per weight.
     Short(f64),
 }
 
 impl Claim {
-    /// What the claim gets at a level.
+    /// Allocation at a level.
     pub(crate) fn at(&self, level: Level, headroom: f64) -> f64 {
         let full = self.need * (1.0 + headroom);
         match level {
@@ -37,7 +36,7 @@ impl Claim {
         }
     }
 
-    /// What meets the target, within the bounds.
+    /// The need within floor and ceiling.
     pub(crate) fn bounded_need(&self) -> f64 {
         self.bound(self.need)
     }
@@ -48,10 +47,10 @@ impl Claim {
 }
 
 impl Level {
-    /// The highest level that fits; where not even the floors do, the lowest.
+    /// The highest level that fits, or the lowest if not even the floors fit.
     ///
-    /// The two kinds differ by the headroom of most claims, so a shortage ends only when half of all headroom fits: else
-    /// noise would move it to and fro.
+    /// The two kinds differ by the headroom of most claims, so a shortage ends only when half of all headroom fits;
+    /// otherwise noise would toggle it.
     pub(crate) fn highest(claims: &[Claim], capacity: f64, headroom: f64, was_short: bool) -> Self {
         let margin = if was_short { headroom / 2.0 } else { 0.0 };
         let needs: f64 = claims.iter().map(|claim| claim.bound(claim.need * (1.0 + margin))).sum();
@@ -70,7 +69,7 @@ impl Level {
         kind(fitting)
     }
 
-    /// Everybody has all the headroom.
+    /// All claims have full headroom.
     pub(crate) fn is_full(self) -> bool {
         self == Self::Met(f64::INFINITY)
     }
@@ -103,14 +102,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_more_is_shared_out_than_there_is(claims in claims(), part in 0.0..2.0_f64, was in any::<bool>()) {
+        fn never_allocates_more_than_the_capacity(claims in claims(), part in 0.0..2.0_f64, was in any::<bool>()) {
             let capacity = sum(&claims, |claim| claim.floor.max(part * claim.need));
             let level = Level::highest(&claims, capacity, HEADROOM, was);
             prop_assert!(sum(&claims, |claim| claim.at(level, HEADROOM)) <= capacity * (1.0 + 1e-12));
         }
 
         #[test]
-        fn all_targets_are_met_when_they_can_be(claims in claims(), spare in 0.0..0.3_f64) {
+        fn meets_all_targets_if_possible(claims in claims(), spare in 0.0..0.3_f64) {
             let capacity = (1.0 + spare) * sum(&claims, Claim::bounded_need);
             let level = Level::highest(&claims, capacity, HEADROOM, false);
             for claim in claims {
@@ -119,15 +118,15 @@ mod tests {
         }
 
         #[test]
-        fn a_shortage_ends_only_when_half_of_the_headroom_fits(claims in claims()) {
+        fn shortage_ends_only_when_half_of_the_headroom_fits(claims in claims()) {
             let capacity = |part: f64| part * sum(&claims, |claim| claim.bound(claim.need * 1.05));
             prop_assert!(Level::highest(&claims, capacity(0.999), HEADROOM, true).is_short());
             prop_assert!(!Level::highest(&claims, capacity(1.001), HEADROOM, true).is_short());
         }
 
-        /// Max-min: whoever is cut has as much a weight as anybody, but for floors and ceilings.
+        /// Max-min: a reduced claim has as much per weight as any other, apart from floors and ceilings.
         #[test]
-        fn a_shortfall_is_shared_by_weight(claims in claims(), part in 0.05..0.95_f64) {
+        fn shares_shortfall_by_weight(claims in claims(), part in 0.05..0.95_f64) {
             let (floors, needs) = (sum(&claims, |claim| claim.floor), sum(&claims, Claim::bounded_need));
             prop_assume!(needs > floors * 1.01);
             let level = Level::highest(&claims, floors + part * (needs - floors), HEADROOM, false);
@@ -139,9 +138,9 @@ mod tests {
             }
         }
 
-        /// What a VM can count on whatever the others need.
+        /// What a VM is guaranteed, whatever the others need.
         #[test]
-        fn nobody_is_denied_a_part_of_its_weight_s_share(mut claims in claims(), part in 0.05..1.5_f64) {
+        fn every_claim_gets_its_weighted_share(mut claims in claims(), part in 0.05..1.5_f64) {
             claims.iter_mut().for_each(|claim| claim.floor = 0.0);
             let capacity = part * sum(&claims, Claim::bounded_need);
             let weights = sum(&claims, |claim| claim.weight);

@@ -1,39 +1,38 @@
-//! The brake: a VM that came under pressure after it gave DRAM gets it back, and is not asked again for a while. Must not
-//! know what pressure is measured by, nor other VMs.
+//! The brake: a VM under pressure after giving DRAM gets it back and is not squeezed again for a while.
 
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-/// Pressure within so many decisions after a squeeze is put down to it: PSI is an average over ten seconds.
+/// Decisions after a squeeze in which pressure is attributed to it; PSI is a ten-second average.
 const RECENT: u32 = 3;
-/// Decisions without pressure for which a VM is left alone after that. Doubled whenever the next squeeze ends like the last,
-/// so that under a constant load the attempts become ever rarer; halved when one goes well.
+/// Decisions without pressure before the next squeeze. Doubled whenever the next squeeze also causes pressure, so
+/// that attempts become rarer under a constant load; halved after a successful one.
 const FIRST_REST: u32 = 16;
 const LONGEST_REST: u32 = 4096;
 
-/// What a VM is guarded by.
+/// Protection of a VM.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Guard {
-    /// It is not squeezed below this while it rests.
+    /// Lower limit for squeezes during the rest.
     floor: Bytes,
-    /// Decisions that the rest still lasts.
+    /// Decisions left of the rest.
     rest: u32,
-    /// Decisions that the last rest lasted.
+    /// Length of the last rest in decisions.
     length: u32,
     squeezed: Option<Squeeze>,
-    /// What pressure says that a VM needs of whose accesses nothing is known.
+    /// Need according to pressure, for a VM without access data.
     need: Bytes,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Squeeze {
-    /// What it had before.
+    /// DRAM before the squeeze.
     from: Bytes,
     age: u32,
 }
 
 impl Guard {
-    /// One decision later.
+    /// Advances by one decision.
     pub(crate) fn observe(&mut self, strained: bool) {
         match (self.squeezed, strained) {
             (Some(squeeze), true) => self.hold(squeeze.from),
@@ -58,28 +57,28 @@ impl Guard {
         (self.rest, self.floor) = (self.length, self.floor.max(floor));
     }
 
-    /// It is asked for DRAM.
+    /// The VM is squeezed.
     pub(crate) fn squeeze(&mut self, from: Bytes) {
         self.squeezed = Some(Squeeze { from, age: 0 });
     }
 
-    /// It was not asked after all.
+    /// The squeeze was withdrawn.
     pub(crate) fn spare(&mut self) {
         self.squeezed = None;
     }
 
-    /// It is short of memory, and nothing but that is known of its need.
+    /// Raises the need of a VM that is short of memory and has no other data.
     pub(crate) fn lift(&mut self, need: Bytes) {
         self.need = self.need.max(need);
         self.rest = self.rest.max(FIRST_REST);
     }
 
-    /// What it is not squeezed below.
+    /// Lower limit for squeezes.
     pub(crate) fn floor(&self) -> Bytes {
         self.floor
     }
 
-    /// See [`Self::lift`]; 0 where there is no such need.
+    /// See [`Self::lift`]; 0 if there is none.
     pub(crate) fn need(&self) -> Bytes {
         self.need
     }
@@ -89,7 +88,7 @@ impl Guard {
 mod tests {
     use super::*;
 
-    /// Decisions from pressure, which follows a squeeze from 8, until the VM may be squeezed again.
+    /// Decisions from the pressure after a squeeze from 8 until the next squeeze is allowed.
     fn rest(guard: &mut Guard) -> usize {
         guard.squeeze(Bytes(8));
         guard.observe(true);
@@ -103,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn each_squeeze_that_ends_in_pressure_doubles_the_rest() {
+    fn squeeze_with_pressure_doubles_the_rest() {
         let mut guard = Guard::default();
         let rests: Vec<usize> = (0..4).map(|_| rest(&mut guard)).collect();
         assert_eq!(rests, [16, 32, 64, 128]);
     }
 
     #[test]
-    fn squeezes_that_go_well_shorten_the_next_rest() {
+    fn successful_squeezes_shorten_the_next_rest() {
         let mut guard = Guard::default();
         let _ = (rest(&mut guard), rest(&mut guard));
         guard.squeeze(Bytes(8));
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn pressure_long_after_a_squeeze_is_not_put_down_to_it() {
+    fn late_pressure_is_not_attributed_to_a_squeeze() {
         let mut guard = Guard::default();
         guard.squeeze(Bytes(8));
         (0..5).for_each(|_| guard.observe(false));

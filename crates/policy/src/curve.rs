@@ -1,29 +1,27 @@
-//! The miss curve of a VM, told by its hits: which share of the accesses DRAM serves, as a function of how much DRAM there
-//! is. Must not know VMs, targets or time.
+//! The miss curve of a VM, expressed by hits: share of accesses that DRAM serves as a function of its size.
 
 use serde::{Deserialize, Serialize};
 
 use crate::observation::HeatClass;
 
-/// A curve keeps at most so many points: a thousand VMs are decided on in milliseconds.
+/// Limit on points, so that decisions on a thousand VMs take milliseconds.
 const MOST_POINTS: usize = 48;
-/// What a point adds to the curve may be lost in thinning if it is less than this share of the accesses; doubled until few
-/// enough are left.
+/// Initial tolerance when removing points, as a share of accesses; doubled until few enough are left.
 const TOLERANCE: f64 = 1e-5;
-/// The last so many accesses are not asked for: an average keeps a trace of all memory that was ever touched.
+/// Share of accesses at the end of the curve that is ignored: an average retains traces of all memory ever accessed.
 const TAIL: f64 = 1e-4;
 
-/// Share of accesses served by DRAM over bytes of DRAM, when DRAM holds the hottest memory: rising and concave, straight
-/// between its points, from nothing to everything.
+/// Share of accesses served by DRAM over bytes of DRAM holding the hottest memory: increasing, concave and piecewise
+/// linear.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(f64, f64)>", into = "Vec<(f64, f64)>")]
 pub(crate) struct Curve {
-    /// Bytes and share, at least (0, 0) and one with the share 1.
+    /// Bytes and share, including (0, 0) and a point with share 1.
     points: Vec<(f64, f64)>,
 }
 
 impl Curve {
-    /// Hottest first, by accesses a byte. `None` where nothing was accessed, which tells nothing.
+    /// From classes with their accesses per byte, hottest first. `None` without accesses.
     pub(crate) fn of(classes: &[HeatClass]) -> Option<Self> {
         let size = |class: &HeatClass| class.bytes.0 as f64;
         let mut classes: Vec<&HeatClass> =
@@ -43,12 +41,12 @@ impl Curve {
         Some(Self::thinned(points))
     }
 
-    /// Of memory all of which is accessed alike.
+    /// For uniformly accessed memory.
     pub(crate) fn uniform(bytes: f64) -> Self {
         Self { points: vec![(0.0, 0.0), (bytes.max(1.0), 1.0)] }
     }
 
-    /// The share that so much DRAM serves.
+    /// Share served by this much DRAM.
     pub(crate) fn share(&self, bytes: f64) -> f64 {
         let after = self.points.partition_point(|(x, _)| *x <= bytes);
         match self.points.get(after) {
@@ -58,7 +56,7 @@ impl Curve {
         }
     }
 
-    /// The least DRAM that serves the share.
+    /// Minimum DRAM that serves the share.
     pub(crate) fn bytes(&self, share: f64) -> f64 {
         let after = self.points.partition_point(|(_, y)| *y < share);
         let swapped = |(x, y): (f64, f64)| (y, x);
@@ -69,12 +67,12 @@ impl Curve {
         }
     }
 
-    /// All memory that is accessed.
+    /// Size of all accessed memory.
     pub(crate) fn accessed(&self) -> f64 {
         self.points[self.points.len() - 1].0
     }
 
-    /// This and another, which has the weight.
+    /// Weighted average with another curve, which has the given weight.
     pub(crate) fn averaged(&self, other: &Self, weight: f64) -> Self {
         let mut places: Vec<f64> = self.points.iter().chain(&other.points).map(|(x, _)| *x).collect();
         places.sort_by(f64::total_cmp);
@@ -83,36 +81,38 @@ impl Curve {
         Self::thinned(places.into_iter().map(mean).collect())
     }
 
-    /// When only a part of the DRAM holds the hottest memory and the rest whatever came: 1 is this curve, 0 a straight line.
+    /// The curve if only a part of DRAM holds the hottest memory and the rest is random: 1 is this curve, 0 a
+    /// straight line.
     pub(crate) fn placed(&self, placement: f64) -> Self {
         let accessed = self.accessed();
         let place = |(x, y): &(f64, f64)| (*x, placement * y + (1.0 - placement) * x / accessed);
         Self { points: self.points.iter().map(place).collect() }
     }
 
-    /// The same where so much of the DRAM serves nothing.
+    /// The curve if `idle` bytes of DRAM serve nothing.
     pub(crate) fn behind(&self, idle: f64) -> Self {
         let moved = self.points.iter().map(|(x, y)| (x + idle, *y));
         let first = (idle > 0.0).then_some((0.0, 0.0));
         Self { points: first.into_iter().chain(moved).collect() }
     }
 
-    /// How well the hottest memory is placed if DRAM of this size serves this share; `None` where the curve is as good as
-    /// straight, which cannot tell.
+    /// Placement quality if DRAM of this size serves this share; `None` for a nearly straight curve, which does not
+    /// depend on it.
     pub(crate) fn placement(&self, bytes: f64, served: f64) -> Option<f64> {
         let random = (bytes / self.accessed()).min(1.0);
         let span = self.share(bytes) - random;
         (span > 0.05).then(|| ((served - random) / span).clamp(0.0, 1.0))
     }
 
-    /// With few enough points. Concave curves stay so, and what is lost lies below the curve: needs are never understated.
+    /// Removes points until few enough are left. The result is concave and below the original, so needs are never
+    /// underestimated.
     fn thinned(mut points: Vec<(f64, f64)>) -> Self {
         let end = points.partition_point(|(_, y)| *y < 1.0 - TAIL);
         points.truncate(end + 1);
         if let Some(last) = points.last_mut() {
             last.1 = 1.0;
         }
-        // The end was raised, and may be steeper now than what leads to it.
+        // Ignoring the tail raised the last point, which may make the end steeper than the segment before it.
         while let [.., one, two, end] = points[..]
             && slope(two, end) > slope(one, two)
         {
@@ -127,7 +127,7 @@ impl Curve {
     }
 }
 
-/// Leaves out points that lie less than this above the line between their neighbours, never two in a row.
+/// Removes points within the tolerance above the line between their neighbours, never two in a row.
 fn without_straight(points: &[(f64, f64)], tolerance: f64) -> Vec<(f64, f64)> {
     let mut kept = vec![points[0]];
     let mut dropped = false;
@@ -142,7 +142,7 @@ fn without_straight(points: &[(f64, f64)], tolerance: f64) -> Vec<(f64, f64)> {
     kept
 }
 
-/// On the line through two points.
+/// Linear interpolation.
 fn between(x: f64, from: (f64, f64), to: (f64, f64)) -> f64 {
     from.1 + (to.1 - from.1) * (x - from.0) / (to.0 - from.0)
 }
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hottest_memory_comes_first_in_whatever_order_it_is_told() {
+    fn sorts_classes_by_heat() {
         let curve = Curve::of(&[class(900, 10.0), class(0, 5.0), class(100, 90.0), class(500, 0.0)]).unwrap();
         assert_eq!(curve.points, [(0.0, 0.0), (100.0, 0.9), (1000.0, 1.0)]);
         assert_eq!((curve.share(50.0), curve.share(550.0), curve.share(9999.0)), (0.45, 0.95, 1.0));
@@ -190,19 +190,19 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_nobody_accesses_has_no_curve() {
+    fn unaccessed_memory_has_no_curve() {
         assert_eq!(Curve::of(&[]), None);
         assert_eq!(Curve::of(&[class(10, 0.0)]), None);
     }
 
     #[test]
-    fn the_end_is_no_steeper_than_what_leads_to_it_though_the_tail_is_not_asked_for() {
+    fn curve_stays_concave_without_its_tail() {
         let curve = Curve::of(&[class(1000, 500.0), class(1000, 499.95), class(9000, 0.09)]).unwrap();
         assert_eq!(curve.points, [(0.0, 0.0), (2000.0, 1.0)]);
     }
 
     #[test]
-    fn placement_is_found_from_what_is_served() {
+    fn derives_placement_from_served_share() {
         let curve = Curve::of(&[class(100, 90.0), class(900, 10.0)]).unwrap();
         for placement in [0.0, 0.3, 1.0] {
             let served = curve.placed(placement).share(200.0);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_that_falls_is_not_read() {
+    fn rejects_decreasing_curve() {
         assert!(serde_json::from_str::<Curve>("[[0,0],[5,0.7],[4,1]]").is_err());
         assert!(serde_json::from_str::<Curve>("[]").is_err());
         assert!(serde_json::from_str::<Curve>("[[0,0],[5,1]]").is_ok());
@@ -226,7 +226,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn curves_are_concave_short_and_never_promise_more_than_the_histogram(classes in classes()) {
+        fn curves_are_concave_short_and_never_above_the_histogram(classes in classes()) {
             let curve = Curve::of(&classes).unwrap();
             prop_assert!(curve.points.len() <= MOST_POINTS);
             let slopes: Vec<f64> = curve.points.windows(2).map(|pair| slope(pair[0], pair[1])).collect();

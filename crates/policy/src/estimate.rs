@@ -1,63 +1,62 @@
-//! The estimate of a VM's miss curve over several intervals: an average while the load stays, a new start when it shifts.
-//! Must not know other VMs or what DRAM is given.
+//! Estimate of a VM's miss curve over several intervals: an average under a steady load, restarted when the load
+//! shifts.
 
 use serde::{Deserialize, Serialize};
 
 use crate::curve::Curve;
 
-/// Intervals without a histogram after which the estimate is no longer used.
+/// Intervals without a histogram after which the estimate expires.
 const STALE: u32 = 10;
-/// Scatter of the need from one histogram to the next that is assumed before any is known: 10 %.
+/// Assumed initial relative scatter of the need between histograms.
 const FIRST_SCATTER: f64 = 0.1;
-/// The scatter is never taken for less than this part of the headroom: what is within it need not be found fast.
+/// Minimum scatter as a part of the headroom; smaller changes need no fast reaction.
 const LEAST_SCATTER: f64 = 0.125;
-/// What is assumed counts as so many steps,
+/// Weight of the assumed scatter, in steps.
 const ASSUMED_STEPS: u32 = 8;
-/// and the newest step never for less than this part of the scatter.
+/// Minimum weight of the newest step.
 const SCATTER_WEIGHT: f64 = 0.05;
 
-/// Cumulative sums of deviations (Page, Biometrika 41, 1954): a deviation counts from one standard error on, and a sum of
-/// ten is a shift.
+/// CUSUM test (Page, Biometrika 41, 1954): deviations count beyond one standard error, and a sum of ten is a shift.
 const ALLOWANCE: f64 = 1.0;
 const SHIFT: f64 = 10.0;
-/// What a measured share of hits may be off by.
+/// Error of a measured hit share.
 const MEASURED: f64 = 0.02;
 
-/// No single histogram counts for more: a glitch is no shift, two in a row are.
+/// Limit on the deviation of a single histogram: one glitch is no shift, two in a row are.
 const MOST_DEVIATION: f64 = 6.0;
-/// A histogram further off than this waits for the next to say whether it was a glitch.
+/// A histogram beyond this deviation waits for the next one to confirm it.
 const OUTLIER: f64 = 3.0;
 
-/// What is believed of a VM's accesses.
+/// Estimated accesses of a VM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Estimate {
     curve: Curve,
-    /// Histograms in it.
+    /// Number of histograms.
     seen: u32,
-    /// What the last histogram alone would need.
+    /// Need according to the last histogram alone.
     last: f64,
-    /// Variance of the logarithm of the need by a single histogram.
+    /// Variance of the logarithm of the need between histograms.
     variance: f64,
-    /// The same before the load went where the estimate is not, which may be a shift and no scatter.
+    /// Variance before a deviation that may be a shift.
     #[serde(default)]
     steady: Option<(f64, u32)>,
-    /// Steps that the variance is of; of a state that was kept without them many, as it was learned.
+    /// Number of steps in the variance; states saved without it count as many.
     #[serde(default = "many")]
     steps: u32,
-    /// Sums of deviations to more and to less.
+    /// CUSUM sums of upward and downward deviations.
     more: f64,
     less: f64,
     /// Intervals since the last histogram.
     age: u32,
-    /// How well the guest keeps its hottest memory in DRAM, once it was measured.
+    /// Measured placement quality of the guest's hottest memory in DRAM.
     placement: Option<f64>,
-    /// DRAM that holds what is not accessed and stays, in bytes.
+    /// Bytes of DRAM that permanently hold unaccessed memory.
     #[serde(default)]
     idle: f64,
-    /// Measurements of that since the load has shifted.
+    /// Number of placement measurements since the last shift.
     #[serde(default)]
     placed: u32,
-    /// The share that DRAM served, as it was measured in the last interval and the one before.
+    /// Measured hit shares of the last interval and the one before.
     #[serde(default)]
     served: [Option<f64>; 2],
 }
@@ -67,7 +66,7 @@ const fn many() -> u32 {
 }
 
 impl Estimate {
-    /// Of one histogram alone. Shifts are judged by the DRAM that serves `target`.
+    /// From one histogram. Shifts are judged by the DRAM that serves `target`.
     pub(crate) fn new(first: Curve, target: f64) -> Self {
         let (last, variance) = (first.bytes(target).max(1.0), FIRST_SCATTER * FIRST_SCATTER);
         Self {
@@ -87,7 +86,7 @@ impl Estimate {
         }
     }
 
-    /// Takes in the newest histogram; whether the load has shifted.
+    /// Adds a histogram; returns whether the load has shifted.
     pub(crate) fn learn(&mut self, newest: Curve, target: f64, headroom: f64, smoothing: f64) -> bool {
         self.age = 0;
         self.served = [None, self.served[0]];
@@ -112,8 +111,8 @@ impl Estimate {
         false
     }
 
-    /// Takes in the share that DRAM of this size was measured to serve, `idle` of which holds what is not accessed. That explains first
-    /// why it serves less than it could, and only where that is less than `target`: what is cold makes room where hot memory has it.
+    /// Adds the measured share served by DRAM of this size, of which `idle` bytes hold unaccessed memory. Idle memory
+    /// is the first explanation of a low share, and only below `target`, as cold memory makes room for hot memory.
     pub(crate) fn learn_placement(
         &mut self,
         bytes: f64,
@@ -127,7 +126,7 @@ impl Estimate {
         let weight = (1.0 / f64::from(self.placed)).max(smoothing);
         let beyond = |share: f64| (bytes - self.curve.bytes(share)).max(0.0);
         self.idle = if served < target {
-            // Not more than is accessed: a guest that keeps so much cold memory there lacks no DRAM.
+            // At most the accessed size: a guest with that much cold memory in DRAM does not lack DRAM.
             let newest = idle.min(beyond(served)).min(self.curve.accessed());
             if self.idle > 0.0 { f64::midpoint(self.idle, newest) } else { newest }
         } else {
@@ -139,30 +138,30 @@ impl Estimate {
         }
     }
 
-    /// After an interval without a histogram; `None` after too many.
+    /// After an interval without histogram; `None` after too many.
     pub(crate) fn older(mut self) -> Option<Self> {
         self.age += 1;
         self.served = [None, self.served[0]];
         (self.age <= STALE).then_some(self)
     }
 
-    /// What DRAM serves in this guest.
+    /// The curve of this guest.
     pub(crate) fn curve(&self) -> Curve {
         self.curve.placed(self.placement.unwrap_or(1.0)).behind(self.idle)
     }
 
-    /// Whether DRAM was measured twice to serve less than `target`, by more than a measurement may be off.
+    /// Whether two consecutive measurements were below `target` by more than their error.
     pub(crate) fn misses(&self, target: f64) -> bool {
         self.served.iter().all(|served| served.is_some_and(|served| served < target * (1.0 - MEASURED)))
     }
 
-    /// Relative standard error of what the estimate says is needed.
+    /// Relative standard error of the estimated need.
     pub(crate) fn uncertainty(&self, headroom: f64, smoothing: f64) -> f64 {
         let averaged = f64::from(self.seen).min((2.0 - smoothing) / smoothing);
         self.scatter(headroom) / averaged.sqrt()
     }
 
-    /// From the steps between neighbours, so that neither a drift nor, clipped, a shift is taken for scatter.
+    /// Uses differences of consecutive histograms, clipped, so that neither a drift nor a shift counts as scatter.
     fn learn_scatter(&mut self, need: f64, headroom: f64) {
         let most = OUTLIER * self.scatter(headroom);
         let step = (need / self.last).ln() / std::f64::consts::SQRT_2;
@@ -176,7 +175,7 @@ impl Estimate {
         self.variance.sqrt().max(LEAST_SCATTER * headroom)
     }
 
-    /// Standard error of a histogram's need about that of the estimate, which has an error of its own.
+    /// Standard error of a histogram's need relative to the estimate, which has its own error.
     fn error(&self, headroom: f64) -> f64 {
         self.scatter(headroom) * (1.0 + 1.0 / f64::from(self.seen)).sqrt()
     }
@@ -204,13 +203,13 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_load_is_averaged() {
+    fn averages_a_steady_load() {
         let noisy: Vec<f64> = (0..60).map(|at| if at % 2 == 0 { 4.2 } else { 3.8 }).collect();
         assert!((learned(&noisy) - 4.0).abs() < 0.08, "{}", learned(&noisy));
     }
 
     #[test]
-    fn a_shift_is_believed_with_the_second_histogram_that_shows_it() {
+    fn second_histogram_confirms_a_shift() {
         let mut sizes = vec![4.0; 20];
         sizes.push(8.0);
         assert!((learned(&sizes) - 4.0).abs() < 0.01);
@@ -218,9 +217,9 @@ mod tests {
         assert!((learned(&sizes) - 8.0).abs() < 0.01);
     }
 
-    /// Else each shift would make the next one harder to believe.
+    /// Otherwise each shift would make the next one harder to detect.
     #[test]
-    fn shifts_are_no_scatter() {
+    fn shifts_do_not_count_as_scatter() {
         let mut estimate = Estimate::new(Curve::uniform(4.0 * GIB), 0.9);
         let mut shifts = 0;
         for at in 0..80 {
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_glitch_leaves_no_trace() {
+    fn ignores_a_single_glitch() {
         let mut sizes = vec![4.0; 20];
         sizes.push(40.0);
         sizes.extend([4.0; 5]);
@@ -240,23 +239,23 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_drift_is_followed() {
+    fn follows_a_slow_drift() {
         let sizes: Vec<f64> = (0..40).map(|at| 4.0 * 1.02_f64.powi(at)).collect();
         assert!(learned(&sizes) / sizes[39] > 0.9, "{}", learned(&sizes) / sizes[39]);
     }
 
-    /// 176 MiB, of which 60 hold nothing that is accessed; the hot 112 MiB of 160 have their 97 % of the accesses.
+    /// 176 MiB, of which 60 are unaccessed; the hot 112 MiB of 160 get their 97 % of the accesses.
     #[test]
-    fn what_holds_nothing_that_is_accessed_is_needed_besides() {
+    fn idle_memory_adds_to_the_need() {
         const MIB: f64 = 1_048_576.0;
         let class = |mib: u64, accesses: f64| crate::HeatClass { bytes: units::Bytes(mib << 20), accesses };
-        let curve = Curve::of(&[class(112, 97.0), class(48, 3.0)]).expect("it is accessed");
+        let curve = Curve::of(&[class(112, 97.0), class(48, 3.0)]).expect("has accesses");
         let mut estimate = Estimate::new(curve, 0.96);
         estimate.learn_placement(176.0 * MIB, 0.9, 60.0 * MIB, 0.96, 0.05);
         let told = estimate.curve();
         assert!((170.0..210.0).contains(&(told.bytes(0.96) / MIB)), "{}", told.bytes(0.96) / MIB);
         assert!((told.share(176.0 * MIB) - 0.9).abs() < 0.01, "{}", told.share(176.0 * MIB));
-        // Where the target is met no more is needed for it than there is.
+        // If the target is met, no more than the existing DRAM is needed.
         for _ in 0..5 {
             estimate.learn_placement(150.0 * MIB, 0.97, 16.0 * MIB, 0.96, 0.05);
         }
@@ -264,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_without_histograms_is_given_up() {
+    fn estimate_without_histograms_expires() {
         let mut estimate = Some(Estimate::new(Curve::uniform(GIB), 0.9));
         let mut older = || {
             estimate = estimate.take().and_then(Estimate::older);

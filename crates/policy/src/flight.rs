@@ -1,24 +1,24 @@
-//! Moves that were ordered and have not arrived. Must not know why they were ordered.
+//! Moves that were ordered but are not complete.
 
 use serde::{Deserialize, Serialize};
 
 use crate::tiers::Tiers;
 
-/// Decisions without progress after which a move is given up.
+/// Decisions without progress after which a move is abandoned.
 const PATIENCE: u32 = 5;
-/// Decisions for which a VM is then left alone.
+/// Decisions for which the VM is then left alone.
 const REST: u32 = 16;
 
-/// How a VM's last move goes.
+/// Progress of a VM's last move.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Flight {
     /// Decisions without progress.
     stalled: u32,
-    /// Decisions that the VM is still left alone.
+    /// Decisions left of the pause.
     rest: u32,
 }
 
-/// Where a VM is on the way to what it was told.
+/// Direction of a VM towards its last order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Direction {
@@ -27,7 +27,7 @@ pub(crate) enum Direction {
     Rests,
 }
 
-/// Compares DRAM to the block: what is less than that is never moved.
+/// Compares DRAM to block precision, as smaller amounts are never moved.
 pub(crate) fn direction(has: Tiers, told: Tiers, block: u64) -> Direction {
     match (has.fast.0, told.fast.0) {
         (has, told) if has.saturating_add(block) <= told => Direction::Grows,
@@ -37,7 +37,7 @@ pub(crate) fn direction(has: Tiers, told: Tiers, block: u64) -> Direction {
 }
 
 impl Flight {
-    /// One decision later; whether the move is given up.
+    /// Advances by one decision; returns whether the move is abandoned.
     pub(crate) fn observe(&mut self, before: Tiers, has: Tiers, told: Tiers, block: u64) -> bool {
         self.rest = self.rest.saturating_sub(1);
         let arrived = direction(has, told, block) == Direction::Rests;
@@ -50,7 +50,7 @@ impl Flight {
         true
     }
 
-    /// Whether the VM is left alone because it did not do what it was told.
+    /// Whether the VM is left alone after an abandoned move.
     pub(crate) fn rests(self) -> bool {
         self.rest > 0
     }
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_is_given_up_after_five_decisions_without_progress() {
+    fn abandons_move_after_five_decisions_without_progress() {
         let mut flight = Flight::default();
         let given_up: Vec<bool> = (0..6).map(|_| flight.observe(fast(40), fast(40), fast(20), 2)).collect();
         assert_eq!(given_up, [false, false, false, false, true, false]);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_move_is_waited_for() {
+    fn waits_for_a_slow_move() {
         let mut flight = Flight::default();
         for has in (22..60).rev().step_by(2) {
             assert!(!flight.observe(fast(has + 2), fast(has), fast(20), 2));

@@ -1,16 +1,16 @@
-//! What is really free in each tier. Must not know who gets it.
+//! Free memory in each tier.
 
 use crate::{settings::Settings, state::State, tiers::Tiers};
 
-/// What may be handed out now.
+/// Memory available now.
 ///
-/// A VM counts with what it has or what it was told, whichever is more: what it was told to give is not free before it
-/// gave it, and what it was told to take is not free any more.
+/// A VM occupies the maximum of its current and its ordered memory: memory to give is not free until it is given, and
+/// memory to take is no longer free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ledger {
     pub(crate) fast: u64,
     pub(crate) slow: u64,
-    /// DRAM that the VMs have beyond what there is to share out.
+    /// DRAM in use beyond the capacity.
     pub(crate) over: u64,
 }
 
@@ -18,7 +18,7 @@ impl Ledger {
     pub(crate) fn of(settings: &Settings, state: &State) -> Self {
         let mut taken = Tiers::default();
         for vm in &settings.vms {
-            // One that was never seen might have all that it may.
+            // A VM never observed may have up to its ceiling.
             let counted = state.vm(&vm.name).map_or(vm.ceiling, |state| state.has.max(state.told));
             taken = Tiers { fast: taken.fast + counted.fast, slow: taken.slow + counted.slow };
         }
@@ -30,14 +30,14 @@ impl Ledger {
         }
     }
 
-    /// All of it, or as many whole blocks as there are.
+    /// Takes all of it, or as many whole blocks as available.
     pub(crate) fn take_fast(&mut self, wanted: u64, block: u64) -> u64 {
         let taken = if wanted <= self.fast { wanted } else { self.fast / block * block };
         self.fast -= taken;
         taken
     }
 
-    /// As much of it as there is.
+    /// Takes as much as available.
     pub(crate) fn take_slow(&mut self, most: u64) -> u64 {
         let taken = most.min(self.slow);
         self.slow -= taken;

@@ -1,8 +1,8 @@
-//! The rebalancer's decisions: how much DRAM each virtual machine of a host gets, and why.
+//! Decisions of the memory rebalancer: how much DRAM each virtual machine of a host gets, and why.
 //!
-//! Owns the estimate of miss curves, the rule by which DRAM is shared out, hysteresis, step limits and the brake. Must not
-//! know how memory is moved or observed: observations come in, moves go out, and there is no clock but the call. The
-//! mathematics are in docs/methods/rebalancing.md.
+//! Estimates miss curves, shares DRAM, and applies hysteresis, step limits and the brake. Independent of how memory
+//! is moved or observed: observations in, moves out. The only clock is the count of decisions. The same observations
+//! give the same moves.
 
 mod allocation;
 mod brake;

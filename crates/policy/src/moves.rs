@@ -1,4 +1,4 @@
-//! What a decision says: moves, each with its reason, and what is believed of every VM. Must not know how it was reached.
+//! Result of a decision: moves with reasons, and the estimate of every VM.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use units::{Bytes, Share};
 
 use crate::{observation::ReportError, tiers::Tiers};
 
-/// All that one decision says.
+/// Result of a decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// At most one a VM. Squeezes come first.
+    /// At most one per VM, squeezes first.
     pub moves: Vec<Move>,
-    /// Each VM of the settings.
+    /// All VMs of the settings.
     pub outlooks: Vec<Outlook>,
-    /// DRAM that all targets together need beyond what there is; 0 where they can all be met.
+    /// DRAM missing to meet all targets.
     pub missing: Bytes,
-    /// Observations that could not be used.
+    /// Invalid observations.
     pub refused: Vec<ReportError>,
 }
 
-/// What a VM is told to have. Whichever tier grows is to grow before the other shrinks, so that the VM is never short.
+/// New memory of a VM. The growing tier must grow before the other shrinks, so that the VM is never short of memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Move {
     pub vm: String,
@@ -33,31 +33,31 @@ pub struct Move {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// DRAM serves less of its accesses than it should.
+    /// DRAM serves less than the target.
     BelowTarget {
         served: Share,
         after: Share,
         target: Share,
     },
-    /// Its accesses are unknown, and it has less than its memory in use would need.
+    /// No access data; memory in use needs more.
     MemoryInUse {
         needs: Bytes,
     },
-    /// Its accesses are unknown, and it is under pressure.
+    /// No access data; under pressure.
     Pressure {
         needs: Bytes,
     },
-    /// It has more than it needs; without a target where its accesses are unknown.
+    /// More than needed; the target is `None` without access data.
     Surplus {
         needs: Bytes,
         target: Option<Share>,
     },
-    /// Not all targets can be met, and it gives its part.
+    /// Not all targets can be met, and this VM gives its part.
     Shortage {
         after: Share,
         target: Share,
     },
-    /// It came under pressure after it was asked for DRAM.
+    /// Pressure after a squeeze.
     Brake {
         keeps: Bytes,
     },
@@ -67,41 +67,41 @@ pub enum Reason {
     AboveCeiling {
         ceiling: Bytes,
     },
-    /// It does not come closer to what it was told.
+    /// No progress towards the last order.
     Stalled {
         told: Tiers,
     },
-    /// It has less slow memory than belongs to its DRAM.
+    /// Less slow memory than goes with its DRAM.
     SlowMemory {
         memory: Bytes,
     },
 }
 
-/// What is believed of a VM.
+/// Estimate of a VM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outlook {
     pub vm: String,
-    /// Of a silent VM what is held for it.
+    /// For a silent VM, the memory reserved for it.
     pub has: Tiers,
-    /// Estimated share of its accesses that DRAM serves.
+    /// Estimated share of accesses served by DRAM.
     pub served: Option<Share>,
-    /// DRAM that its target needs, within floor and ceiling.
+    /// DRAM that meets its target, within floor and ceiling.
     pub needs: Option<Bytes>,
-    /// DRAM that it shall come to, when others need what it has beyond that.
+    /// DRAM that it will have if others need the rest.
     pub goal: Option<Bytes>,
     pub basis: Basis,
 }
 
-/// What a VM's need is told by.
+/// Basis of a VM's need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
     Accesses,
     MemoryInUse,
     Pressure,
-    /// Nothing: it keeps what it has.
+    /// No data: it keeps its memory.
     Nothing,
-    /// It does not answer: it is left alone.
+    /// The guest does not reply and is left alone.
     Silent,
 }
 
@@ -118,29 +118,29 @@ impl fmt::Display for Reason {
                 write!(f, "DRAM serves {served} of its accesses, {after} with this move; target {target}")
             }
             Self::MemoryInUse { needs } => {
-                write!(f, "no access information; its memory in use calls for {needs} of DRAM")
+                write!(f, "no access data; its memory in use needs {needs} of DRAM")
             }
-            Self::Pressure { needs } => write!(f, "memory pressure; it is to have {needs} of DRAM"),
+            Self::Pressure { needs } => write!(f, "memory pressure; raising DRAM to {needs}"),
             Self::Surplus { needs, target: Some(target) } => {
-                write!(f, "{needs} of DRAM meet its target of {target}; the rest is wanted elsewhere")
+                write!(f, "{needs} of DRAM meet its target of {target}; other VMs need the rest")
             }
             Self::Surplus { needs, target: None } => {
-                write!(f, "what it uses calls for {needs} of DRAM; the rest is wanted elsewhere")
+                write!(f, "its memory in use needs {needs} of DRAM; other VMs need the rest")
             }
             Self::Shortage { after, target } => write!(
                 f,
-                "not all targets can be met; its weight's share serves {after} of its accesses, target {target}"
+                "not all targets can be met; its weighted share serves {after} of its accesses, target {target}"
             ),
             Self::Brake { keeps } => {
-                write!(f, "memory pressure after it was asked for DRAM; it keeps {keeps} for now")
+                write!(f, "memory pressure after giving DRAM; it keeps {keeps} for now")
             }
-            Self::BelowFloor { floor } => write!(f, "it has less DRAM than its floor of {floor}"),
-            Self::AboveCeiling { ceiling } => write!(f, "it has more DRAM than its ceiling of {ceiling}"),
+            Self::BelowFloor { floor } => write!(f, "less DRAM than its floor of {floor}"),
+            Self::AboveCeiling { ceiling } => write!(f, "more DRAM than its ceiling of {ceiling}"),
             Self::Stalled { told } => {
-                write!(f, "no progress towards {told}; the move is given up, the VM left alone for a while")
+                write!(f, "no progress towards {told}; move abandoned, pausing this VM")
             }
             Self::SlowMemory { memory } => {
-                write!(f, "both tiers together have less than its memory of {memory}")
+                write!(f, "both tiers together are smaller than its memory of {memory}")
             }
         }
     }
@@ -153,7 +153,7 @@ mod tests {
     const GIB: u64 = 1 << 30;
 
     #[test]
-    fn a_move_is_told_in_one_sentence() {
+    fn move_is_described_in_one_sentence() {
         let gib = |fast: u64, slow: u64| Tiers { fast: Bytes(fast * GIB), slow: Bytes(slow * GIB) };
         let told = |reason| Move { vm: "db".into(), from: gib(2, 6), to: gib(3, 5), reason }.to_string();
         let below = Reason::BelowTarget { served: Share(0.713), after: Share(0.84), target: Share(0.9) };
@@ -163,7 +163,7 @@ mod tests {
         );
         assert_eq!(
             told(Reason::Brake { keeps: Bytes(3 * GIB) }),
-            "db: DRAM 2.00 GiB to 3.00 GiB: memory pressure after it was asked for DRAM; it keeps 3.00 GiB for now"
+            "db: DRAM 2.00 GiB to 3.00 GiB: memory pressure after giving DRAM; it keeps 3.00 GiB for now"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What was observed of a VM in one interval. Must not know what follows from it.
+//! Observations of a VM in one interval.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -6,54 +6,54 @@ use units::{Bytes, Share};
 
 use crate::tiers::Tiers;
 
-/// One VM, as it is now.
+/// Current state of a VM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     pub vm: String,
-    /// What it has, by its balloon or virtio-mem device as the host sees it, not by its resident set. A guest's word would let
-    /// it take from others.
+    /// Memory according to its balloon or virtio-mem device as seen by the host, not by resident set size. A guest's
+    /// own report could take memory from others.
     pub has: Tiers,
-    /// `None`: the guest does not answer; it is left alone, and its share held.
+    /// `None` if the guest does not reply; it is left alone, and its memory stays reserved.
     pub guest: Option<GuestReport>,
 }
 
-/// What a guest says of the interval; `None` where it cannot tell.
+/// The guest's report; `None` for unknown values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct GuestReport {
-    /// What it could hand out without swapping.
+    /// Memory available without swapping.
     pub available: Option<Bytes>,
-    /// Share of the time in which some task waited for memory (PSI `some`).
+    /// Share of time in which some task waited for memory (PSI `some`).
     pub psi: Option<Share>,
-    /// Refaults a second.
+    /// Refaults per second.
     pub refaults: Option<f64>,
-    /// How many accesses fell on how much memory, in any order.
+    /// Accesses per class of memory, in any order.
     pub accesses: Option<Vec<HeatClass>>,
-    /// Measured share of the accesses that DRAM served.
+    /// Measured share of accesses served by DRAM.
     pub dram_hits: Option<Share>,
     /// DRAM that is neither free nor accessed.
     pub idle: Option<Bytes>,
 }
 
-/// Memory that is about equally hot.
+/// Memory of similar heat.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct HeatClass {
     pub bytes: Bytes,
-    /// Accesses in the interval on all of it, in any unit that is the same for the whole VM.
+    /// Accesses to all of it in the interval, in any unit common to the VM.
     pub accesses: f64,
 }
 
-/// A report that cannot be used; its VM is treated as one that does not answer.
+/// An invalid report; its VM is treated as silent.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ReportError {
-    #[error("observation of `{vm}`, which the settings do not name; add it there or stop observing it")]
+    #[error("observation of `{vm}`, which is not in the settings; add it there or stop observing it")]
     UnknownVm { vm: String },
-    #[error("two observations of `{vm}` in one interval; hand in one")]
+    #[error("two observations of `{vm}` in one interval; pass only one")]
     Twice { vm: String },
-    #[error("VM `{vm}`: {what} is {value}, not {range}; check where it is read")]
+    #[error("VM `{vm}`: {what} is {value}, not {range}; check its source")]
     OutOfRange { vm: String, what: &'static str, value: f64, range: &'static str },
 }
 
-/// An observation whose numbers are numbers.
+/// A validated observation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Report<'a> {
     pub(crate) has: Tiers,
@@ -61,7 +61,7 @@ pub(crate) struct Report<'a> {
 }
 
 impl Observation {
-    /// Whether its numbers are numbers: a guest may say anything.
+    /// Validates the numbers, as a guest may report anything.
     pub(crate) fn check(&self) -> Result<(), ReportError> {
         let Some(guest) = &self.guest else { return Ok(()) };
         const SHARE: &str = "a share from 0 to 1";
@@ -89,7 +89,7 @@ impl Observation {
 }
 
 impl GuestReport {
-    /// Whether the VM is short of memory, by what the brake goes by.
+    /// Whether the VM is short of memory according to the brake's thresholds.
     pub(crate) fn is_strained(&self, brake: &crate::BrakeSettings) -> bool {
         let over = |seen: Option<f64>, limit: f64| seen.is_some_and(|seen| seen >= limit);
         over(self.psi.map(|psi| psi.0), brake.psi.0) || over(self.refaults, brake.refaults)
@@ -106,19 +106,19 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_cannot_be_are_refused() {
+    fn rejects_impossible_numbers() {
         let class = HeatClass { bytes: Bytes(1), accesses: f64::INFINITY };
         let accesses = GuestReport { accesses: Some(vec![class]), ..GuestReport::default() };
         let psi = GuestReport { psi: Some(Share(7.0)), ..GuestReport::default() };
         assert_eq!(
             told(accesses),
-            "VM `a`: accesses is inf, not a finite number of at least 0; check where it is read"
+            "VM `a`: accesses is inf, not a finite number of at least 0; check its source"
         );
-        assert_eq!(told(psi), "VM `a`: psi is 7, not a share from 0 to 1; check where it is read");
+        assert_eq!(told(psi), "VM `a`: psi is 7, not a share from 0 to 1; check its source");
     }
 
     #[test]
-    fn a_silent_guest_has_nothing_that_could_be_wrong() {
+    fn accepts_silent_guest() {
         let observation = Observation { vm: "a".into(), has: Tiers::default(), guest: None };
         assert_eq!(observation.check(), Ok(()));
     }

@@ -1,5 +1,4 @@
-//! What each VM is to have in the end: the allocation that the moves of this and later decisions lead to. Must not know in
-//! which order or how fast.
+//! Target memory of each VM, which this and later decisions approach.
 
 use std::collections::BTreeMap;
 
@@ -16,49 +15,49 @@ use crate::{
     tiers::Tiers,
 };
 
-/// A VM keeps what an estimate may be wrong by, to so many standard errors.
+/// Uncertainty that a VM may keep, in standard errors.
 const TO_KEEP: f64 = 3.0;
-/// By so many it is to be below its need before others are asked to give; by more where all are short, since what it is given
-/// is then taken from somebody who lacks it too.
+/// How far below its need a VM must be before others are squeezed, in standard errors; more in a shortage, where
+/// others lack that DRAM, too.
 const TO_ASK: f64 = 1.5;
 const TO_ASK_IN_SHORTAGE: f64 = 3.0;
 
-/// By VM; a guest whose numbers cannot be is one that does not answer.
+/// By VM; a guest with an invalid report counts as silent.
 pub(crate) type Reports<'a> = BTreeMap<&'a str, Report<'a>>;
 
-/// A VM that answers.
+/// A VM that replies.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidate<'a> {
     pub(crate) vm: &'a VmSettings,
     pub(crate) has: Tiers,
     pub(crate) told: Tiers,
-    /// What DRAM serves.
+    /// Share of accesses served by DRAM.
     curve: Curve,
     pub(crate) claim: Claim,
     pub(crate) basis: Basis,
-    /// The brake: it is under pressure, or rests after it.
+    /// Under pressure, or resting after it.
     pub(crate) strained: bool,
-    /// What it is not squeezed below because of pressure.
+    /// Lower limit for squeezes because of pressure.
     pub(crate) guarded: u64,
     pub(crate) flight: Direction,
-    /// DRAM that it shall come to.
+    /// Final DRAM.
     pub(crate) goal: u64,
-    /// DRAM that it is not squeezed below: the goal, and what an estimate of few histograms may be wrong by.
+    /// Lower limit for squeezes: the goal, plus the uncertainty of the estimate.
     pub(crate) keeps: u64,
-    /// It has less than it needs.
+    /// Has less than it needs.
     pub(crate) below: bool,
-    /// It had, and is on its way to the goal.
+    /// Had less, and is still growing to the goal.
     pub(crate) growing: bool,
 }
 
-/// All of them.
+/// All VMs.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) candidates: Vec<Candidate<'a>>,
-    /// VMs that are left alone because they do not answer.
+    /// VMs left alone because they do not reply.
     silent: Vec<(&'a VmSettings, Option<Tiers>)>,
     pub(crate) level: Level,
-    /// DRAM that all targets together need beyond what there is.
+    /// DRAM missing to meet all targets.
     pub(crate) missing: u64,
 }
 
@@ -83,7 +82,7 @@ impl<'a> Plan<'a> {
         Self { candidates, silent, level, missing: needs.saturating_sub(capacity) }
     }
 
-    /// What is known of each VM, and what it shall come to.
+    /// Estimate and goal of each VM.
     pub(crate) fn outlooks(&self) -> Vec<Outlook> {
         let silent = self.silent.iter().map(|(vm, has)| Outlook {
             vm: vm.name.clone(),
@@ -106,7 +105,7 @@ impl<'a> Candidate<'a> {
         let known = (!state.flight.rests()).then(|| basis(vm, state, guest)).flatten();
         let (floor, ceiling) = match known {
             Some(_) => (vm.floor.fast.0.max(guarded), most),
-            // Of a VM of which nothing is known, or which does not do as it is told, what it has is as good as anything.
+            // A VM without data, or one that does not follow orders, keeps its memory.
             None => (has, has),
         };
         let (curve, basis) = known.unwrap_or((Curve::uniform(1.0), Basis::Nothing));
@@ -131,9 +130,9 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// A VM is below when it has surely less than it needs. Where not all needs can be met, it is so from half a headroom below
-    /// its goal on: else noise would move memory to and fro between VMs that are all short. For the same reason turning back
-    /// takes half a headroom more, as long as the load has not shifted.
+    /// A VM is below if it certainly has less than it needs. In a shortage, it is below only from half a headroom
+    /// under its goal; otherwise noise would move memory back and forth between VMs that are all short. For the same
+    /// reason a reversal requires another half headroom unless the load has shifted.
     fn aim(&mut self, level: Level, settings: &Settings, state: &State) {
         let (Share(headroom), Share(smoothing)) = (settings.headroom, settings.smoothing);
         let (need, goal) = (self.claim.bounded_need(), self.claim.at(level, headroom));
@@ -142,7 +141,7 @@ impl<'a> Candidate<'a> {
         let error = estimate.map_or(0.0, |estimate| estimate.uncertainty(headroom, smoothing));
         let last = estimate.and(state).and_then(|state| state.last);
         let turn = |from: Direction| if last == Some(from) { headroom / 2.0 } else { 0.0 };
-        // What is cut does not depend on the estimate.
+        // A reduced allocation does not depend on the estimate.
         let kept = if goal < need { 0.0 } else { TO_KEEP * error };
         let (low, asked) = if level.is_short() {
             (need.min(goal / (1.0 + headroom / 2.0)), TO_ASK_IN_SHORTAGE)
@@ -150,7 +149,7 @@ impl<'a> Candidate<'a> {
             (need, TO_ASK)
         };
         self.goal = goal.ceil() as u64;
-        // What is above its ceiling goes, however little is known of it.
+        // DRAM above the ceiling is removed, however uncertain the estimate.
         let keeps = (goal * (1.0 + kept + turn(Direction::Grows))).ceil() as u64;
         self.keeps = keeps.min(self.vm.most_fast());
         let misses = !level.is_short() && estimate.is_some_and(|estimate| estimate.misses(self.vm.target.0));
@@ -159,7 +158,7 @@ impl<'a> Candidate<'a> {
         self.growing = self.below || state.is_some_and(|state| state.growing);
     }
 
-    /// The share of accesses that so much DRAM serves.
+    /// Share of accesses served by this much DRAM.
     pub(crate) fn served(&self, fast: Bytes) -> Share {
         Share(self.curve.share(fast.0 as f64))
     }
@@ -181,11 +180,11 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// What a VM's need is told by: its accesses; else its memory in use, all of it taken to be accessed alike; else pressure.
+/// Basis of a VM's need: its accesses, otherwise its memory in use with uniform accesses, otherwise pressure.
 fn basis(vm: &VmSettings, state: &VmState, guest: &GuestReport) -> Option<(Curve, Basis)> {
     let lifted = state.guard.need().0 as f64 / vm.target.0;
     if let Some(estimate) = &state.estimate {
-        // Pressure of a VM that has not all of its memory: its accesses do not tell what it lacks.
+        // Pressure of a VM that does not have all of its memory: its accesses do not show what is missing.
         let curve = estimate.curve();
         let basis = if curve.bytes(vm.target.0) < state.guard.need().0 as f64 {
             (Curve::uniform(lifted), Basis::Pressure)

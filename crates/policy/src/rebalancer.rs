@@ -1,5 +1,4 @@
-//! One decision, step by step: take in what was observed, plan, see what is free, squeeze, grow. Must not know the rules of
-//! any of these.
+//! One decision, step by step: observe, plan, determine free memory, squeeze, grow.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +17,7 @@ use crate::{
     state::State,
 };
 
-/// Decides who gives and who gets, once an interval.
+/// Decides once per interval which VMs give and get memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rebalancer {
     settings: Settings,
@@ -26,19 +25,19 @@ pub struct Rebalancer {
 }
 
 impl Rebalancer {
-    /// One that knows nothing yet.
+    /// Starts without history.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         Self::resume(settings, State::default())
     }
 
-    /// One that goes on where another was; settings may have changed meanwhile.
+    /// Continues from a saved state; settings may have changed.
     pub fn resume(settings: Settings, mut state: State) -> Result<Self, SettingsError> {
         settings.check()?;
         state.keep(&settings);
         Ok(Self { settings, state })
     }
 
-    /// What [`Self::resume`] goes on from.
+    /// State for [`Self::resume`].
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state
@@ -49,18 +48,18 @@ impl Rebalancer {
         &self.settings
     }
 
-    /// Takes back moves of the last decision that are not ordered: all of them in a dry run.
+    /// Withdraws moves of the last decision that were not carried out, e.g. all of them in a dry run.
     pub fn withdraw(&mut self, moves: &[Move]) {
-        for made in moves {
-            if let Some(state) = self.state.vm_mut(&made.vm) {
-                (state.told, state.last) = (made.from, None);
+        for order in moves {
+            if let Some(state) = self.state.vm_mut(&order.vm) {
+                (state.told, state.last) = (order.from, None);
                 state.guard.spare();
             }
         }
     }
 
-    /// Decides by what was observed of one interval. The moves are taken to be ordered, unless they are withdrawn: what did
-    /// not come of them shows in the next observation. VMs without an observation do not answer, and have what they had.
+    /// Decides from the observations of one interval. Assumes that the moves are carried out unless withdrawn; later
+    /// observations show the result. VMs without an observation are silent and keep their memory.
     pub fn decide(&mut self, observations: &[Observation]) -> Decision {
         let Self { settings, state } = self;
         let (reports, refused) = usable(settings, observations);
@@ -74,7 +73,7 @@ impl Rebalancer {
         let wanted = Demand::of(&wants, reserve, ledger.over);
         let squeezes = squeeze::squeezes(&plan, settings, &mut ledger, &wanted);
         let grows = grow::grows(&wants, settings, &mut ledger);
-        moves.extend(squeezes.into_iter().chain(grows).filter(|made| !given_up.contains(&made.vm)));
+        moves.extend(squeezes.into_iter().chain(grows).filter(|order| !given_up.contains(&order.vm)));
         moves.extend(restored(&plan, settings, &mut ledger, &moves));
 
         let (outlooks, missing) = (plan.outlooks(), Bytes(plan.missing));
@@ -82,8 +81,8 @@ impl Rebalancer {
         Decision { moves, outlooks, missing, refused }
     }
 
-    /// Hands out, within the interval of a decision, what its squeezes have freed by now: by what was observed then, but for what VMs
-    /// have. Only VMs that it has not moved get something.
+    /// Distributes, within the same interval, what the decision's squeezes have freed so far, by the earlier
+    /// observations except for the current memory. Only VMs without a move get memory.
     pub fn hand_out(&mut self, observations: &[Observation], decision: &Decision) -> Vec<Move> {
         let Self { settings, state } = self;
         let (reports, _) = usable(settings, observations);
@@ -93,7 +92,7 @@ impl Rebalancer {
             }
         }
         let mut plan = Plan::new(settings, state, &reports);
-        plan.candidates.retain(|candidate| decision.moves.iter().all(|made| made.vm != candidate.vm.name));
+        plan.candidates.retain(|candidate| decision.moves.iter().all(|order| order.vm != candidate.vm.name));
         let mut ledger = Ledger::of(settings, state);
         let moves = grow::grows(&grow::wants(&plan, settings), settings, &mut ledger);
         remember(&plan, settings, state, &moves);
@@ -101,7 +100,7 @@ impl Rebalancer {
     }
 }
 
-/// One report a VM that is known.
+/// One report per known VM.
 fn usable<'a>(settings: &Settings, observations: &'a [Observation]) -> (Reports<'a>, Vec<ReportError>) {
     let known: BTreeSet<&str> = settings.vms.iter().map(|vm| vm.name.as_str()).collect();
     let (mut reports, mut refused) = (Reports::new(), Vec::new());
@@ -121,7 +120,7 @@ fn usable<'a>(settings: &Settings, observations: &'a [Observation]) -> (Reports<
     (reports, refused)
 }
 
-/// Brings the state up to date; moves that are given up.
+/// Updates the state; returns abandoned moves.
 fn observe(settings: &Settings, state: &mut State, reports: &Reports<'_>) -> Vec<Move> {
     let mut given_up = Vec::new();
     for vm in &settings.vms {
@@ -135,7 +134,7 @@ fn observe(settings: &Settings, state: &mut State, reports: &Reports<'_>) -> Vec
 }
 
 fn restored(plan: &Plan<'_>, settings: &Settings, ledger: &mut Ledger, moves: &[Move]) -> Vec<Move> {
-    let moved: BTreeSet<&str> = moves.iter().map(|made| made.vm.as_str()).collect();
+    let moved: BTreeSet<&str> = moves.iter().map(|order| order.vm.as_str()).collect();
     let still = plan.candidates.iter().filter(|candidate| !moved.contains(candidate.vm.name.as_str()));
     still.filter_map(|candidate| grow::restored(candidate, settings, ledger)).collect()
 }
@@ -148,15 +147,15 @@ fn remember(plan: &Plan<'_>, settings: &Settings, state: &mut State, moves: &[Mo
             state.growing = candidate.growing && short;
         }
     }
-    for made in moves {
-        let Some(state) = state.vm_mut(&made.vm) else { continue };
-        state.told = made.to;
-        match flight::direction(made.from, made.to, settings.block.0) {
+    for order in moves {
+        let Some(state) = state.vm_mut(&order.vm) else { continue };
+        state.told = order.to;
+        match flight::direction(order.from, order.to, settings.block.0) {
             Direction::Rests => {}
             moved => state.last = Some(moved),
         }
-        if made.to.fast < made.from.fast {
-            state.guard.squeeze(made.from.fast);
+        if order.to.fast < order.from.fast {
+            state.guard.squeeze(order.from.fast);
         }
     }
 }

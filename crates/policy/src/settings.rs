@@ -1,4 +1,4 @@
-//! What an operator asks for: limits and targets of each VM, and what all of them share. Must not know what is observed.
+//! The operator's settings: limits and targets of each VM, and common settings.
 
 use std::collections::BTreeSet;
 
@@ -7,55 +7,54 @@ use units::{Bytes, Share};
 
 use crate::{settings_error::SettingsError, tiers::Tiers};
 
-/// What the rebalancer goes by.
+/// Settings of the rebalancer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// What there is to share out among the VMs.
+    /// Memory to share among the VMs.
     pub capacity: Tiers,
-    /// DRAM kept free for VMs that grow, taken from no VM that needs it.
+    /// DRAM reserved for growing VMs, never taken from a VM that needs it.
     pub reserve: Bytes,
-    /// The most DRAM that a VM gives or gets by one decision.
+    /// Maximum DRAM that a VM gives or gets per decision.
     pub step: Bytes,
-    /// The same as a share of the VM's memory; the smaller of the two holds.
+    /// The same as a share of the VM's memory; the smaller limit applies.
     pub step_share: Share,
-    /// The dead band: a VM that has less than its target needs is given so much more than that, and squeezed no further
-    /// than to there.
+    /// Dead band: a VM below its need grows to this much above it, and is squeezed no further than that.
     pub headroom: Share,
-    /// The weight of the newest histogram in the estimate of a miss curve, once several are known.
+    /// Weight of the newest histogram in a miss curve, once there are several.
     pub smoothing: Share,
-    /// Memory is moved in multiples of this.
+    /// Granularity of moves.
     pub block: Bytes,
     pub brake: BrakeSettings,
     pub vms: Vec<VmSettings>,
 }
 
-/// From when on a VM is under pressure: either of the two is enough.
+/// Thresholds of memory pressure, of which one suffices.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BrakeSettings {
-    /// Share of the time in which some task waited for memory (PSI `some`).
+    /// Share of time in which some task waited for memory (PSI `some`).
     pub psi: Share,
-    /// Refaults a second.
+    /// Refaults per second.
     pub refaults: f64,
 }
 
-/// What one VM shall have.
+/// Settings of one VM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VmSettings {
     pub name: String,
-    /// Where targets cannot all be met, VMs that stay below theirs have DRAM in proportion to their weights.
+    /// If not all targets can be met, VMs below theirs get DRAM in proportion to their weights.
     pub weight: f64,
-    /// In both tiers together: what it gives in one, it gets in the other, within floors and ceilings.
+    /// Both tiers together: memory moves between them, within floors and ceilings.
     pub memory: Bytes,
     pub floor: Tiers,
     pub ceiling: Tiers,
-    /// Share of its accesses that DRAM is to serve.
+    /// Share of accesses to be served by DRAM.
     pub target: Share,
 }
 
 const MIB: u64 = 1 << 20;
 
 impl Settings {
-    /// Defaults for all that is not said: steps of 1 GiB and at most a tenth of the VM, blocks of 2 MiB.
+    /// Defaults: steps of 1 GiB and at most a tenth of the VM, blocks of 2 MiB.
     #[must_use]
     pub fn new(capacity: Tiers, vms: Vec<VmSettings>) -> Self {
         Self {
@@ -71,7 +70,7 @@ impl Settings {
         }
     }
 
-    /// Whether they can be met by themselves; whether the targets can, only the load tells.
+    /// Validates the settings; whether targets can be met depends on the load.
     pub fn check(&self) -> Result<(), SettingsError> {
         self.check_whole()?;
         let mut names = BTreeSet::new();
@@ -124,7 +123,7 @@ impl Settings {
         Ok(())
     }
 
-    /// The most DRAM that a VM may give or get by one decision: at least a block.
+    /// Maximum DRAM that a VM gives or gets per decision, at least a block.
     pub(crate) fn step_of(&self, vm: &VmSettings) -> u64 {
         let share = (vm.memory.0 as f64 * self.step_share.0) as u64;
         share.min(self.step.0).max(self.block.0)
@@ -159,12 +158,12 @@ impl VmSettings {
         Ok(())
     }
 
-    /// DRAM beyond this is of no use to it: its ceiling, or all of its memory but the floor of slow memory.
+    /// Useful maximum of DRAM: the ceiling, or all of its memory except the slow memory's floor.
     pub(crate) fn most_fast(&self) -> u64 {
         self.ceiling.fast.0.min(self.memory.0.saturating_sub(self.floor.slow.0)).max(self.floor.fast.0)
     }
 
-    /// Slow memory that goes with so much DRAM.
+    /// Slow memory that goes with this much DRAM.
     pub(crate) fn slow_beside(&self, fast: u64) -> u64 {
         self.memory.0.saturating_sub(fast).clamp(self.floor.slow.0, self.ceiling.slow.0)
     }
@@ -204,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_with_what_to_do() {
+    fn rejects_invalid_settings_with_advice() {
         let told = [
             refused(|s| s.vms[1].name = "a".into()),
             refused(|s| s.vms[1].name = String::new()),
@@ -222,21 +221,21 @@ mod tests {
             refused(|s| s.brake.refaults = f64::NAN),
         ];
         let expected = [
-            "VM `a` is there twice; give each VM a name of its own",
-            "a VM has no name; give each VM a name of its own",
-            "VM `b`: weight NaN; write a number above 0, such as 1",
-            "VM `b`: weight 0; write a number above 0, such as 1",
-            "VM `b`: target 1.2; write a share of accesses above 0 and at most 1, such as 0.9",
-            "VM `b`: target NaN; write a share of accesses above 0 and at most 1, such as 0.9",
+            "duplicate VM `a`; give each VM a unique name",
+            "a VM has no name; give each VM a unique name",
+            "VM `b`: weight NaN; use a number above 0, e.g. 1",
+            "VM `b`: weight 0; use a number above 0, e.g. 1",
+            "VM `b`: target 1.2; use a share of accesses above 0 and up to 1, e.g. 0.9",
+            "VM `b`: target NaN; use a share of accesses above 0 and up to 1, e.g. 0.9",
             "VM `b`: its floor of DRAM, 9 GiB, is above its ceiling, 8 GiB; lower the floor or raise the ceiling",
             "VM `b`: memory 17 GiB does not fit its floors and ceilings, 1 GiB to 16 GiB in both tiers together; change the \
-             memory or these",
-            "the floors of DRAM come to 2 GiB, but there is 1 GiB to share out; lower floors or leave out VMs",
-            "smoothing is 0; write a share above 0 and at most 1",
-            "headroom is NaN; write a share above 0 and at most 1",
-            "step is 0; write a size such as 64MiB",
+                 memory or these limits",
+            "the floors of DRAM add up to 2 GiB, but the capacity is 1 GiB; lower the floors or remove VMs",
+            "smoothing is 0; use a share above 0 and up to 1",
+            "headroom is NaN; use a share above 0 and up to 1",
+            "step is 0; use a size, e.g. 64MiB",
             "step is 4 KiB, less than one block of 2 MiB; raise the step or lower the block",
-            "brake.refaults is NaN; write a rate a second above 0",
+            "brake.refaults is NaN; use a rate per second above 0",
         ];
         for (told, expected) in told.iter().zip(expected) {
             assert_eq!(told.replace(".00 ", " ").replace(".0 ", " "), expected);

@@ -1,18 +1,18 @@
-//! What is wrong with settings: what, of which VM, and what to do.
+//! Errors in settings: what is wrong, for which VM, and what to do.
 
 use thiserror::Error;
 use units::Bytes;
 
-/// Settings that cannot be met.
+/// Invalid settings.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum SettingsError {
-    #[error("VM `{vm}` is there twice; give each VM a name of its own")]
+    #[error("duplicate VM `{vm}`; give each VM a unique name")]
     Duplicate { vm: String },
-    #[error("a VM has no name; give each VM a name of its own")]
+    #[error("a VM has no name; give each VM a unique name")]
     NoName,
-    #[error("VM `{vm}`: weight {weight}; write a number above 0, such as 1")]
+    #[error("VM `{vm}`: weight {weight}; use a number above 0, e.g. 1")]
     Weight { vm: String, weight: f64 },
-    #[error("VM `{vm}`: target {target}; write a share of accesses above 0 and at most 1, such as 0.9")]
+    #[error("VM `{vm}`: target {target}; use a share of accesses above 0 and up to 1, e.g. 0.9")]
     Target { vm: String, target: f64 },
     #[error(
         "VM `{vm}`: its floor of {tier}, {floor}, is above its ceiling, {ceiling}; lower the floor or raise the ceiling"
@@ -20,19 +20,19 @@ pub enum SettingsError {
     FloorAboveCeiling { vm: String, tier: &'static str, floor: Bytes, ceiling: Bytes },
     #[error(
         "VM `{vm}`: memory {memory} does not fit its floors and ceilings, {least} to {most} in both tiers together; change \
-         the memory or these"
+                 the memory or these limits"
     )]
     Memory { vm: String, memory: Bytes, least: Bytes, most: Bytes },
     #[error(
-        "the floors of {tier} come to {floors}, but there is {capacity} to share out; lower floors or leave out VMs"
+        "the floors of {tier} add up to {floors}, but the capacity is {capacity}; lower the floors or remove VMs"
     )]
     FloorsAboveCapacity { tier: &'static str, floors: Bytes, capacity: Bytes },
-    #[error("{key} is {value}; write a share above 0 and at most 1")]
+    #[error("{key} is {value}; use a share above 0 and up to 1")]
     NoShare { key: &'static str, value: f64 },
-    #[error("{key} is 0; write a size such as 64MiB")]
+    #[error("{key} is 0; use a size, e.g. 64MiB")]
     Zero { key: &'static str },
     #[error("step is {step}, less than one block of {block}; raise the step or lower the block")]
     StepBelowBlock { step: Bytes, block: Bytes },
-    #[error("{key} is {value}; write a rate a second above 0")]
+    #[error("{key} is {value}; use a rate per second above 0")]
     NoRate { key: &'static str, value: f64 },
 }

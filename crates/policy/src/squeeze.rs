@@ -1,4 +1,4 @@
-//! Who gives DRAM, and how much by this decision: only what somebody else lacks, or what nobody may have. Must not know who gets it.
+//! Which VMs give DRAM in this decision: only DRAM that others lack, or that exceeds a ceiling or the capacity.
 
 use units::Bytes;
 
@@ -12,17 +12,17 @@ use crate::{
     tiers::Tiers,
 };
 
-/// DRAM that is to become free.
+/// DRAM to be freed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Demand {
-    /// By VMs that have less than they need.
+    /// For VMs below their needs.
     pressing: u64,
-    /// With headroom and reserve.
+    /// Including headroom and reserve.
     all: u64,
 }
 
 impl Demand {
-    /// `over` is what they have beyond what there is, which goes in any case.
+    /// `over` is DRAM in use beyond the capacity, which is freed in any case.
     pub(crate) fn of(wants: &[Want<'_>], reserve: u64, over: u64) -> Self {
         let sum = |of: fn(&&Want<'_>) -> bool| {
             wants.iter().filter(of).map(Want::extra).fold(0, u64::saturating_add)
@@ -34,7 +34,7 @@ impl Demand {
     }
 }
 
-/// Squeezes for what is wanted beyond what is free and what is already on its way.
+/// Squeezes to free what is wanted beyond free DRAM and squeezes in progress.
 pub(crate) fn squeezes(
     plan: &Plan<'_>,
     settings: &Settings,
@@ -43,13 +43,13 @@ pub(crate) fn squeezes(
 ) -> Vec<Move> {
     let mut moves = Vec::new();
     let mut coming = ledger.fast.saturating_add(plan.candidates.iter().map(in_flight).sum());
-    // Those who have most in excess give first: few moves, and none of a VM that is near its goal.
+    // The largest excess gives first: few moves, and none for VMs near their goals.
     let mut givers: Vec<(f64, &Candidate<'_>)> =
         plan.candidates.iter().filter(may_give).map(|candidate| (excess(candidate), candidate)).collect();
     givers.sort_by(|one, other| other.0.total_cmp(&one.0));
     for (excess, candidate) in givers {
-        // For others' headroom only those give who have as much beyond their own: else noise in the estimates would have small
-        // moves go on for ever.
+        // Only VMs with equal excess beyond their own headroom give for others' headroom; otherwise noise in the
+        // estimates would cause endless small moves.
         let wanted = match excess {
             f64::INFINITY => u64::MAX,
             excess if excess >= 1.0 + settings.headroom.0 => wanted.all,
@@ -66,7 +66,7 @@ pub(crate) fn squeezes(
     moves
 }
 
-/// What a VM has, by what it keeps. What is above a ceiling goes whether anybody wants it or not.
+/// Current DRAM relative to what it keeps. DRAM above a ceiling is always removed.
 fn excess(candidate: &Candidate<'_>) -> f64 {
     if is_above(candidate) {
         return f64::INFINITY;
@@ -74,7 +74,7 @@ fn excess(candidate: &Candidate<'_>) -> f64 {
     candidate.has.fast.0 as f64 / candidate.keeps.max(1) as f64
 }
 
-/// DRAM that a VM is already giving.
+/// DRAM of a squeeze in progress.
 fn in_flight(candidate: &Candidate<'_>) -> u64 {
     candidate.has.fast.0.saturating_sub(candidate.told.fast.0)
 }
@@ -87,7 +87,7 @@ fn is_above(candidate: &Candidate<'_>) -> bool {
     candidate.has.fast.0 > candidate.vm.most_fast()
 }
 
-/// At most a step, in whole blocks, never below what it keeps, and no more than its slow memory can take in.
+/// At most a step, in whole blocks, not below what it keeps, and limited by its slow memory.
 fn squeeze(
     candidate: &Candidate<'_>,
     settings: &Settings,
@@ -100,7 +100,7 @@ fn squeeze(
     let blocks = (excess / block).min(lacking.div_ceil(block));
     let aim = has.fast.0 - blocks * block;
     let growth = vm.slow_beside(aim).saturating_sub(has.slow.max(told.slow).0);
-    // What slow memory cannot take in stays DRAM.
+    // What does not fit into slow memory stays in DRAM.
     let left = growth.saturating_sub(ledger.slow).div_ceil(block) * block;
     let fast = aim.saturating_add(left);
     if fast.saturating_add(block) > has.fast.0 {

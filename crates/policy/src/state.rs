@@ -1,4 +1,4 @@
-//! What is remembered from one decision to the next, so that a restarted daemon goes on where it was. Must not decide.
+//! State between decisions, so that a restarted daemon continues where it was.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::{
     tiers::Tiers,
 };
 
-/// The memory of a [`crate::Rebalancer`]; to be written somewhere and read again, not to be looked into.
+/// Opaque state of a [`crate::Rebalancer`], to be saved and restored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     vms: BTreeMap<String, VmState>,
@@ -23,19 +23,19 @@ pub struct State {
     short: bool,
 }
 
-/// What is remembered of a VM.
+/// State of a VM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct VmState {
-    /// As last seen.
+    /// Last observed memory.
     pub(crate) has: Tiers,
-    /// What it was last told to have.
+    /// Last ordered memory.
     pub(crate) told: Tiers,
     pub(crate) estimate: Option<Estimate>,
     pub(crate) guard: Guard,
     pub(crate) flight: Flight,
-    /// It was below what its target needs, and is not yet where it shall come to.
+    /// It was below its need and has not reached its goal.
     pub(crate) growing: bool,
-    /// Where it was last moved since its load shifted.
+    /// Direction of the last move since its load shifted.
     pub(crate) last: Option<Direction>,
 }
 
@@ -52,7 +52,7 @@ impl State {
         self.short
     }
 
-    /// When a shortage begins or ends, so much changes for all that any VM may turn back.
+    /// The start or end of a shortage changes so much that any VM may reverse.
     pub(crate) fn set_short(&mut self, short: bool) {
         if self.short != short {
             self.vms.values_mut().for_each(|vm| vm.last = None);
@@ -60,12 +60,12 @@ impl State {
         self.short = short;
     }
 
-    /// Forgets VMs that the settings do not name.
+    /// Forgets VMs that are not in the settings.
     pub(crate) fn keep(&mut self, settings: &Settings) {
         self.vms.retain(|name, _| settings.vms.iter().any(|vm| vm.name == *name));
     }
 
-    /// Takes in an observation; what the VM was told, if that is now given up.
+    /// Adds an observation; returns an abandoned order.
     pub(crate) fn observe(
         &mut self,
         seen: Report<'_>,
@@ -114,8 +114,8 @@ impl VmState {
     fn brake(&mut self, guest: &GuestReport, vm: &VmSettings, settings: &Settings) {
         let strained = guest.is_strained(&settings.brake);
         self.guard.observe(strained);
-        // Pressure is of the VM's memory as a whole: it tells a need of DRAM where nothing else does, and where the VM has not
-        // all of its memory.
+        // Pressure concerns all memory of the VM: it indicates a need of DRAM only if there are no other data, and if
+        // the VM does not have all of its memory.
         let short = self.has.total().0.saturating_add(settings.block.0) <= vm.memory.0;
         if strained && (self.estimate.is_none() || short) {
             self.guard.lift(Bytes(self.has.fast.0.saturating_add(settings.step_of(vm)).min(vm.most_fast())));

@@ -1,27 +1,27 @@
-//! An amount in each tier of memory. Must not know what it is an amount of.
+//! Amounts per memory tier.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-/// An amount of memory in each tier.
+/// An amount per memory tier.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tiers {
     /// DRAM.
     pub fast: Bytes,
-    /// Slow memory: CXL, persistent memory, another socket's.
+    /// Slow memory: CXL, persistent memory, or that of another socket.
     pub slow: Bytes,
 }
 
 impl Tiers {
-    /// In both tiers together.
+    /// Sum of both tiers.
     #[must_use]
     pub fn total(self) -> Bytes {
         self.fast + self.slow
     }
 
-    /// The greater of two amounts, by tier.
+    /// Maximum per tier.
     pub(crate) fn max(self, other: Self) -> Self {
         Self { fast: self.fast.max(other.fast), slow: self.slow.max(other.slow) }
     }

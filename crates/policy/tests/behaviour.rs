@@ -1,4 +1,4 @@
-//! What single VMs experience: the brake, stuck guests, guests that tell little. Knows the crate from outside.
+//! Behaviour for single VMs: the brake, stuck guests, and guests with little data.
 
 use policy::{
     Basis, Decision, GuestReport, HeatClass, Move, Observation, Reason, Rebalancer, ReportError, Settings,
@@ -24,7 +24,7 @@ fn vm(name: &str) -> VmSettings {
     }
 }
 
-/// A VM whose accesses all fall on so many MiB.
+/// A VM whose accesses are all to the first `hot` MiB.
 fn seen(name: &str, has: Tiers, hot: u64) -> Observation {
     let accesses = vec![HeatClass { bytes: Bytes(hot * MIB), accesses: 1e6 }];
     let guest = GuestReport { accesses: Some(accesses), ..GuestReport::default() };
@@ -46,7 +46,7 @@ fn blind(mut seen: Observation, available: Option<u64>) -> Observation {
     seen
 }
 
-/// Two VMs on a host of so much DRAM.
+/// Two VMs on a host with this much DRAM, in MiB.
 fn two(dram: u64) -> Rebalancer {
     let mut settings = Settings::new(mib(dram, 16 * 1024), vec![vm("a"), vm("b")]);
     settings.reserve = Bytes(0);
@@ -54,25 +54,25 @@ fn two(dram: u64) -> Rebalancer {
     Rebalancer::new(settings).expect("they fit")
 }
 
-fn of<'a>(decision: &'a Decision, name: &str) -> Option<&'a Move> {
+fn move_of<'a>(decision: &'a Decision, name: &str) -> Option<&'a Move> {
     decision.moves.iter().find(|made| made.vm == name)
 }
 
 #[test]
-fn dram_goes_from_a_surplus_to_a_vm_below_its_target_once_it_is_free() {
+fn moves_surplus_dram_to_a_vm_below_target_once_free() {
     let mut rebalancer = two(6144);
     let (a, b) = (mib(4096, 4096), mib(2048, 6144));
     let first = rebalancer.decide(&[seen("a", a, 1024), seen("b", b, 4096)]);
     assert_eq!(first.moves.len(), 1, "nothing is free yet: {first:?}");
-    let squeeze = of(&first, "a").unwrap();
+    let squeeze = move_of(&first, "a").unwrap();
     assert_eq!((squeeze.to, first.missing), (mib(3584, 4608), Bytes(0)));
     assert!(matches!(squeeze.reason, Reason::Surplus { .. }));
 
     let half = mib(3840, 4352);
     let second = rebalancer.decide(&[seen("a", half, 1024), seen("b", b, 4096)]);
-    assert_eq!(of(&second, "a"), None, "it is still on its way");
-    let grow = of(&second, "b").unwrap();
-    assert_eq!(grow.to, mib(2304, 5888), "what has become free, and no more");
+    assert_eq!(move_of(&second, "a"), None, "still in progress");
+    let grow = move_of(&second, "b").unwrap();
+    assert_eq!(grow.to, mib(2304, 5888), "only what became free");
     assert_eq!(
         grow.to_string(),
         "b: DRAM 2.00 GiB to 2.25 GiB: DRAM serves 50.0 % of its accesses, 56.2 % with this move; target 90.0 %"
@@ -80,22 +80,22 @@ fn dram_goes_from_a_surplus_to_a_vm_below_its_target_once_it_is_free() {
 }
 
 #[test]
-fn what_a_squeeze_frees_within_the_interval_is_handed_out_in_it() {
+fn distributes_freed_dram_within_the_interval() {
     let mut rebalancer = two(6144);
     let (a, b) = (mib(4096, 4096), mib(2048, 6144));
     let first = rebalancer.decide(&[seen("a", a, 1024), seen("b", b, 4096)]);
     let mut handed_out = |a: Tiers| rebalancer.hand_out(&[seen("a", a, 1024), seen("b", b, 4096)], &first);
-    assert_eq!(handed_out(a), vec![], "nothing has come yet");
+    assert_eq!(handed_out(a), vec![], "nothing freed yet");
     let moves = handed_out(mib(3840, 4352));
     assert_eq!(moves.iter().map(|made| (&*made.vm, made.to)).collect::<Vec<_>>(), [("b", mib(2304, 5888))]);
-    assert_eq!(handed_out(mib(3584, 4608)), vec![], "one move an interval");
+    assert_eq!(handed_out(mib(3584, 4608)), vec![], "one move per interval");
     let second = rebalancer.decide(&[seen("a", mib(3584, 4608), 1024), seen("b", mib(2304, 5888), 4096)]);
-    assert_eq!(of(&second, "b").map(|made| made.to), Some(mib(2560, 5632)), "what came later");
+    assert_eq!(move_of(&second, "b").map(|made| made.to), Some(mib(2560, 5632)), "freed later");
 }
 
-/// An estimate that is two histograms old may be off by more than the VM lacks.
+/// The uncertainty of two histograms may exceed what the VM lacks.
 #[test]
-fn a_vm_that_was_measured_twice_to_be_served_too_little_asks_however_young_its_estimate_is() {
+fn two_low_hit_measurements_suffice_despite_young_estimate() {
     let moves = |served: &[Option<f64>]| -> Vec<usize> {
         let mut rebalancer = two(6144);
         let decide = |served: &Option<f64>| {
@@ -106,21 +106,21 @@ fn a_vm_that_was_measured_twice_to_be_served_too_little_asks_however_young_its_e
         served.iter().map(decide).collect()
     };
     assert_eq!(moves(&[None, None]), [0, 0]);
-    assert_eq!(moves(&[Some(0.87), Some(0.89)]), [0, 0], "once may be an error");
-    assert_eq!(moves(&[Some(0.87), None, Some(0.87)]), [0, 0, 0], "nor is what was measured before");
+    assert_eq!(moves(&[Some(0.87), Some(0.89)]), [0, 0], "a single one may be an error");
+    assert_eq!(moves(&[Some(0.87), None, Some(0.87)]), [0, 0, 0], "an earlier one does not count");
     assert_eq!(moves(&[Some(0.87), Some(0.87)]), [0, 1]);
 }
 
 #[test]
-fn a_vm_that_comes_under_pressure_gets_back_what_it_gave_and_is_left_alone() {
+fn vm_under_pressure_gets_its_dram_back_and_is_left_alone() {
     let mut rebalancer = two(6144);
     let (a, b) = (mib(4096, 4096), mib(2048, 6144));
     let squeezed = rebalancer.decide(&[seen("a", a, 1024), seen("b", b, 4096)]);
-    let to = of(&squeezed, "a").unwrap().to;
+    let to = move_of(&squeezed, "a").unwrap().to;
     let braked = rebalancer.decide(&[strained(seen("a", to, 1024)), seen("b", b, 4096)]);
-    let back = of(&braked, "a").unwrap();
+    let back = move_of(&braked, "a").unwrap();
     assert_eq!((back.to, back.reason), (a, Reason::Brake { keeps: Bytes(4096 * MIB) }));
-    assert_eq!(of(&braked, "b"), None, "what it gets back comes first");
+    assert_eq!(move_of(&braked, "b"), None, "the returned DRAM takes precedence");
     let mut rest = 0;
     while rebalancer.decide(&[seen("a", a, 1024), seen("b", b, 4096)]).moves.is_empty() {
         rest += 1;
@@ -129,16 +129,16 @@ fn a_vm_that_comes_under_pressure_gets_back_what_it_gave_and_is_left_alone() {
 }
 
 #[test]
-fn a_squeeze_that_has_not_begun_is_taken_back_under_pressure() {
+fn pressure_cancels_a_squeeze_that_has_not_started() {
     let mut rebalancer = two(6144);
     let (a, b) = (mib(4096, 4096), mib(2048, 6144));
     rebalancer.decide(&[seen("a", a, 1024), seen("b", b, 4096)]);
     let braked = rebalancer.decide(&[strained(seen("a", a, 1024)), seen("b", b, 4096)]);
-    assert_eq!(of(&braked, "a").map(|made| made.to), Some(a));
+    assert_eq!(move_of(&braked, "a").map(|made| made.to), Some(a));
 }
 
 #[test]
-fn pressure_under_a_constant_load_turns_a_vm_back_ever_more_rarely() {
+fn attempts_become_rarer_under_constant_pressure() {
     let mut rebalancer = two(6144);
     let (mut a, b) = (mib(4096, 4096), mib(2048, 6144));
     let mut turns = 0;
@@ -146,7 +146,7 @@ fn pressure_under_a_constant_load_turns_a_vm_back_ever_more_rarely() {
         let observation = seen("a", a, 1024);
         let observation = if a.fast < Bytes(4096 * MIB) { strained(observation) } else { observation };
         let decision = rebalancer.decide(&[observation, seen("b", b, 4096)]);
-        if let Some(made) = of(&decision, "a") {
+        if let Some(made) = move_of(&decision, "a") {
             turns += usize::from(made.to.fast > made.from.fast);
             a = made.to;
         }
@@ -155,29 +155,29 @@ fn pressure_under_a_constant_load_turns_a_vm_back_ever_more_rarely() {
 }
 
 #[test]
-fn a_vm_that_does_not_answer_is_left_alone_and_its_share_is_held() {
+fn silent_vm_is_left_alone_and_keeps_its_share() {
     let mut rebalancer = two(6144);
     let (a, b) = (mib(4096, 4096), mib(1024, 7168));
     let silent = Observation { vm: "a".into(), has: a, guest: None };
     let decision = rebalancer.decide(&[silent, seen("b", b, 4096)]);
-    assert_eq!(of(&decision, "a"), None);
-    assert_eq!(of(&decision, "b").map(|made| made.to), Some(mib(1536, 6656)));
+    assert_eq!(move_of(&decision, "a"), None);
+    assert_eq!(move_of(&decision, "b").map(|made| made.to), Some(mib(1536, 6656)));
     let outlook = decision.outlooks.iter().find(|outlook| outlook.vm == "a").unwrap();
     assert_eq!((outlook.basis, outlook.has), (Basis::Silent, a));
-    // Absent it is the same.
+    // A missing observation is the same.
     let absent = rebalancer.decide(&[seen("b", mib(2048, 6144), 4096)]);
     assert_eq!(absent.moves, vec![]);
 }
 
 #[test]
-fn what_a_vm_never_seen_may_have_is_held() {
+fn reserves_ceiling_of_unobserved_vm() {
     let mut rebalancer = two(10 * 1024);
     let decision = rebalancer.decide(&[seen("b", mib(2048, 6144), 4096)]);
     assert_eq!(decision.moves, vec![]);
 }
 
 #[test]
-fn a_vm_that_cannot_give_is_given_up_and_others_are_asked() {
+fn abandons_stuck_vm_and_squeezes_others() {
     let mut settings = two(8192).settings().clone();
     settings.vms.push(vm("c"));
     settings.capacity.fast = Bytes(9216 * MIB);
@@ -187,36 +187,36 @@ fn a_vm_that_cannot_give_is_given_up_and_others_are_asked() {
     let mut stalled = false;
     for _ in 0..8 {
         let decision = rebalancer.decide(&[seen("a", a, 1024), seen("b", b, 4096), seen("c", c, 1024)]);
-        stalled |= of(&decision, "a").is_some_and(|made| matches!(made.reason, Reason::Stalled { .. }));
-        c = of(&decision, "c").map_or(c, |made| made.to);
+        stalled |= move_of(&decision, "a").is_some_and(|made| matches!(made.reason, Reason::Stalled { .. }));
+        c = move_of(&decision, "c").map_or(c, |made| made.to);
     }
     assert!(stalled && c.fast < Bytes(3072 * MIB), "{stalled} {c}");
 }
 
 #[test]
-fn without_access_information_memory_in_use_tells_the_need() {
+fn memory_in_use_determines_need_without_access_data() {
     let mut rebalancer = two(8192);
     let (a, b) = (mib(5120, 3072), mib(3072, 5120));
     let observations = [blind(seen("a", a, 0), Some(6144)), blind(seen("b", b, 0), Some(2048))];
     let decision = rebalancer.decide(&observations);
-    assert!(matches!(of(&decision, "a").unwrap().reason, Reason::Surplus { .. }));
+    assert!(matches!(move_of(&decision, "a").unwrap().reason, Reason::Surplus { .. }));
     let later = rebalancer
         .decide(&[blind(seen("a", mib(4608, 3584), 0), Some(6144)), blind(seen("b", b, 0), Some(2048))]);
-    assert!(matches!(of(&later, "b").unwrap().reason, Reason::MemoryInUse { .. }));
+    assert!(matches!(move_of(&later, "b").unwrap().reason, Reason::MemoryInUse { .. }));
 }
 
 #[test]
-fn without_any_information_a_vm_keeps_what_it_has_unless_under_pressure() {
+fn vm_without_data_keeps_its_memory_unless_under_pressure() {
     let mut rebalancer = two(8192);
     let (a, b) = (mib(3072, 5120), mib(3072, 5120));
     let calm = rebalancer.decide(&[blind(seen("a", a, 0), None), seen("b", b, 3072)]);
-    assert_eq!(of(&calm, "a"), None);
+    assert_eq!(move_of(&calm, "a"), None);
     let pressed = rebalancer.decide(&[strained(blind(seen("a", a, 0), None)), seen("b", b, 3072)]);
-    assert!(matches!(of(&pressed, "a").unwrap().reason, Reason::Pressure { .. }));
+    assert!(matches!(move_of(&pressed, "a").unwrap().reason, Reason::Pressure { .. }));
 }
 
 #[test]
-fn a_guest_that_places_badly_is_given_more() {
+fn bad_placement_increases_the_need() {
     let goal = |hits: f64| {
         let mut rebalancer = two(16 * 1024);
         let mut observation = seen("a", mib(2048, 6144), 2048);
@@ -232,7 +232,7 @@ fn a_guest_that_places_badly_is_given_more() {
 }
 
 #[test]
-fn a_report_that_cannot_be_is_refused_and_its_vm_left_alone() {
+fn rejects_impossible_report_and_leaves_vm_alone() {
     let mut rebalancer = two(8192);
     let mut wrong = seen("a", mib(1024, 7168), 4096);
     wrong.guest.as_mut().unwrap().refaults = Some(f64::NAN);
@@ -240,40 +240,40 @@ fn a_report_that_cannot_be_is_refused_and_its_vm_left_alone() {
     let decision = rebalancer.decide(&[wrong, b.clone(), b, stranger]);
     assert_eq!((decision.refused.len(), decision.moves.len()), (3, 1));
     assert!(matches!(decision.refused[0], ReportError::OutOfRange { what: "refaults", .. }));
-    assert_eq!(decision.refused[1].to_string(), "two observations of `b` in one interval; hand in one");
+    assert_eq!(decision.refused[1].to_string(), "two observations of `b` in one interval; pass only one");
 }
 
 #[test]
-fn dram_that_is_missing_is_told() {
+fn reports_missing_dram() {
     let mut rebalancer = two(4096);
     let decision = rebalancer.decide(&[seen("a", mib(2048, 6144), 4096), seen("b", mib(2048, 6144), 4096)]);
     assert_eq!(decision.missing.0 / MIB, 3276);
 }
 
 #[test]
-fn a_vm_is_not_squeezed_when_slow_memory_cannot_take_in_what_it_gives() {
+fn does_not_squeeze_if_slow_memory_is_full() {
     let mut settings = two(6144).settings().clone();
     settings.capacity.slow = Bytes(10 * GIB + 128 * MIB);
     let mut rebalancer = Rebalancer::new(settings).unwrap();
     let decision = rebalancer.decide(&[seen("a", mib(4096, 4096), 1024), seen("b", mib(2048, 6144), 4096)]);
-    assert_eq!(of(&decision, "a").map(|made| made.to), Some(mib(3968, 4224)));
+    assert_eq!(move_of(&decision, "a").map(|made| made.to), Some(mib(3968, 4224)));
 }
 
 #[test]
-fn without_slow_memory_a_vm_gives_memory_and_pressure_tells_what_it_lacks() {
+fn works_without_slow_memory_using_pressure() {
     let mut settings = two(6144).settings().clone();
     settings.vms.iter_mut().for_each(|vm| vm.ceiling.slow = Bytes(0));
     settings.capacity.slow = Bytes(0);
     let mut rebalancer = Rebalancer::new(settings).unwrap();
     let first = rebalancer.decide(&[seen("a", mib(4096, 0), 1024), strained(seen("b", mib(2048, 0), 1024))]);
-    assert_eq!(of(&first, "a").map(|made| made.to), Some(mib(3584, 0)));
+    assert_eq!(move_of(&first, "a").map(|made| made.to), Some(mib(3584, 0)));
     let second = rebalancer.decide(&[seen("a", mib(3584, 0), 1024), seen("b", mib(2048, 0), 1024)]);
-    let grow = of(&second, "b").unwrap();
+    let grow = move_of(&second, "b").unwrap();
     assert!(matches!(grow.reason, Reason::Pressure { .. }), "{grow}");
 }
 
 #[test]
-fn moves_that_are_not_ordered_are_decided_again() {
+fn repeats_withdrawn_moves() {
     let mut rebalancer = two(6144);
     let observations = [seen("a", mib(4096, 4096), 1024), seen("b", mib(2048, 6144), 4096)];
     let first = rebalancer.decide(&observations);
@@ -284,13 +284,13 @@ fn moves_that_are_not_ordered_are_decided_again() {
 }
 
 #[test]
-fn what_all_have_beyond_the_capacity_is_given_by_those_that_have_most_to_spare() {
+fn vms_with_most_surplus_give_dram_beyond_the_capacity() {
     let mut host = two(4096);
     let (mut a, mut b) = (mib(4096, 4096), mib(4096, 4096));
     for _ in 0..40 {
         let decision = host.decide(&[seen("a", a, 2048), seen("b", b, 512)]);
         for made in decision.moves {
-            assert!(made.to.fast <= made.from.fast, "nobody gets what is not there: {made}");
+            assert!(made.to.fast <= made.from.fast, "no growth beyond the capacity: {made}");
             let had = if made.vm == "a" { &mut a } else { &mut b };
             *had = made.to;
         }
@@ -299,14 +299,14 @@ fn what_all_have_beyond_the_capacity_is_given_by_those_that_have_most_to_spare()
     assert!(a.fast.0 >= 2048 * MIB && b.fast.0 >= 512 * MIB, "{a:?} {b:?}");
 }
 
-/// An estimate of one histogram may be wrong by more than that; a ceiling holds all the same.
+/// The uncertainty of one histogram is larger, but ceilings are enforced.
 #[test]
-fn what_is_above_a_ceiling_goes_with_the_first_histogram() {
+fn enforces_ceiling_with_the_first_histogram() {
     let mut settings =
         Settings::new(mib(4096, 16 * 1024), vec![VmSettings { ceiling: mib(1024, 8192), ..vm("a") }]);
     settings.reserve = Bytes(0);
     let mut rebalancer = Rebalancer::new(settings).expect("it fits");
     let decision = rebalancer.decide(&[seen("a", mib(1200, 6992), 1100)]);
-    let squeeze = of(&decision, "a").expect("it is above its ceiling");
+    let squeeze = move_of(&decision, "a").expect("above its ceiling");
     assert_eq!(squeeze.to.fast, Bytes(1024 * MIB), "{squeeze}");
 }

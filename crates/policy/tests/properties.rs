@@ -1,4 +1,4 @@
-//! What every decision keeps to, whatever the guests do. Knows the crate from outside.
+//! Invariants of every decision, for any behaviour of guests.
 
 #[path = "properties/world.rs"]
 mod world;
@@ -10,14 +10,14 @@ use world::{Obedience, World, worlds};
 
 const DECISIONS: usize = 60;
 
-/// Runs a world for so many decisions, looking at each.
-fn run(world: &mut World, decisions: usize, mut look: impl FnMut(&World, &policy::Decision)) {
+/// Runs a number of decisions, with a callback for each.
+fn run(world: &mut World, decisions: usize, mut check: impl FnMut(&World, &policy::Decision)) {
     for _ in 0..decisions {
         let decision = world.decide();
-        look(world, &decision);
+        check(world, &decision);
         world.apply(&decision.moves);
         let handed_out = policy::Decision { moves: world.hand_out(&decision), ..decision };
-        look(world, &handed_out);
+        check(world, &handed_out);
         world.apply(&handed_out.moves);
     }
 }
@@ -30,7 +30,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 48 } else { 256 }))]
 
     #[test]
-    fn no_more_is_handed_out_than_there_is_whatever_guests_do(mut world in worlds(Obedience::Unreliable)) {
+    fn never_exceeds_the_capacity(mut world in worlds(Obedience::Unreliable)) {
         let capacity = world.settings().capacity;
         run(&mut world, 2 * DECISIONS, |world, _| {
             let (fast, slow) = world.in_use();
@@ -39,7 +39,7 @@ proptest! {
     }
 
     #[test]
-    fn no_vm_is_squeezed_below_its_floor_or_grown_above_its_ceiling(mut world in worlds(Obedience::Unreliable)) {
+    fn respects_floors_and_ceilings(mut world in worlds(Obedience::Unreliable)) {
         run(&mut world, DECISIONS, |world, decision| {
             for made in &decision.moves {
                 let vm = world.settings_of(&made.vm);
@@ -56,7 +56,7 @@ proptest! {
     }
 
     #[test]
-    fn no_move_is_larger_than_a_step(mut world in worlds(Obedience::Unreliable)) {
+    fn moves_are_at_most_a_step(mut world in worlds(Obedience::Unreliable)) {
         run(&mut world, DECISIONS, |world, decision| {
             let settings = world.settings();
             for made in &decision.moves {
@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn a_silent_vm_is_left_alone(mut world in worlds(Obedience::Unreliable)) {
+    fn leaves_silent_vms_alone(mut world in worlds(Obedience::Unreliable)) {
         run(&mut world, DECISIONS, |world, decision| {
             for made in &decision.moves {
                 assert!(!world.is_silent(&made.vm), "{made}");
@@ -78,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn a_vm_under_pressure_is_not_squeezed(mut world in worlds(Obedience::Unreliable)) {
+    fn does_not_squeeze_vms_under_pressure(mut world in worlds(Obedience::Unreliable)) {
         run(&mut world, DECISIONS, |world, decision| {
             for made in &decision.moves {
                 assert!(!world.is_strained(&made.vm) || fast(made.to) >= fast(made.from), "{made}");
@@ -87,13 +87,13 @@ proptest! {
     }
 
     #[test]
-    fn a_vm_keeps_the_memory_that_it_is_to_have(mut world in worlds(Obedience::Prompt)) {
+    fn vms_keep_their_total_memory(mut world in worlds(Obedience::Prompt)) {
         run(&mut world, 4 * DECISIONS, |_, _| ());
         world.check_memory();
     }
 
     #[test]
-    fn under_a_constant_load_no_vm_ever_turns_back_and_all_moves_end(mut world in worlds(Obedience::Prompt)) {
+    fn constant_load_causes_no_reversals_and_moves_end(mut world in worlds(Obedience::Prompt)) {
         let mut directions = std::collections::BTreeMap::new();
         run(&mut world, 400, |_, decision| {
             for made in decision.moves.iter().filter(|made| made.from.fast != made.to.fast) {
@@ -106,21 +106,21 @@ proptest! {
     }
 
     #[test]
-    fn all_targets_are_met_in_the_end_when_they_can_be(mut world in worlds(Obedience::Prompt)) {
+    fn meets_all_targets_eventually_if_possible(mut world in worlds(Obedience::Prompt)) {
         world.make_room(1.02);
         run(&mut world, 400, |_, _| ());
         prop_assert_eq!(world.below_target(), Vec::<String>::new());
     }
 
     #[test]
-    fn a_shortfall_is_shared_by_weight_in_the_end(mut world in worlds(Obedience::Prompt)) {
+    fn shares_shortfall_by_weight_eventually(mut world in worlds(Obedience::Prompt)) {
         world.make_room(0.8);
         run(&mut world, 400, |_, _| ());
         world.check_shares();
     }
 
     #[test]
-    fn a_restart_changes_no_decision(mut world in worlds(Obedience::Unreliable)) {
+    fn restart_does_not_change_decisions(mut world in worlds(Obedience::Unreliable)) {
         run(&mut world, 10, |_, _| ());
         let written = serde_json::to_string(world.rebalancer().state()).unwrap();
         let read: State = serde_json::from_str(&written).unwrap();
@@ -131,7 +131,7 @@ proptest! {
 }
 
 #[test]
-fn settings_that_cannot_be_met_are_refused() {
+fn rejects_impossible_settings() {
     let mut settings = policy::Settings::new(Tiers::default(), vec![]);
     assert!(Rebalancer::new(settings.clone()).is_ok());
     settings.block = Bytes(0);

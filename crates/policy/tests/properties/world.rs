@@ -1,4 +1,4 @@
-//! A host whose VMs have a constant load and known curves, and obey as told or as they like. Must not decide.
+//! A host whose VMs have a constant load and known curves, and follow orders or not.
 
 use policy::{GuestReport, HeatClass, Move, Observation, Rebalancer, Settings, Tiers, VmSettings};
 use proptest::prelude::*;
@@ -8,16 +8,16 @@ use units::{Bytes, Share};
 
 const MIB: u64 = 1 << 20;
 
-/// How guests do what they are told.
+/// How guests follow orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Obedience {
-    /// All of it, by the next observation.
+    /// Completely, by the next observation.
     Prompt,
-    /// A part, nothing, or not even an answer; some are under pressure now and then.
+    /// Partially or not at all, some silent, and some under pressure at times.
     Unreliable,
 }
 
-/// A VM and its truth.
+/// A VM and its true state.
 #[derive(Debug, Clone)]
 struct Vm {
     has: Tiers,
@@ -35,7 +35,7 @@ pub(crate) struct World {
     rng: Pcg64Mcg,
 }
 
-/// Hosts of some VMs, with DRAM for a part of what they need to more than that.
+/// Hosts with several VMs, and DRAM from a part of the total need to more than that.
 pub(crate) fn worlds(obedience: Obedience) -> impl Strategy<Value = World> {
     (prop::collection::vec(vm(), 1..12), 0.2..1.5_f64, any::<u64>()).prop_map(move |(vms, room, seed)| {
         let (settings, vms): (Vec<VmSettings>, Vec<Vm>) = vms.into_iter().unzip();
@@ -49,7 +49,7 @@ pub(crate) fn worlds(obedience: Obedience) -> impl Strategy<Value = World> {
     })
 }
 
-/// Whatever VMs have or need at `room` of it, and at least their floors.
+/// Capacity of `room` times what VMs have or need, at least their floors.
 fn with_room(mut settings: Settings, vms: &[Vm], room: f64) -> Settings {
     let all = settings.vms.iter().zip(vms).enumerate();
     let needs: f64 = all
@@ -115,13 +115,13 @@ impl World {
         self.vms[index(name)].strained
     }
 
-    /// What the VMs have now, by tier.
+    /// Memory in use by tier.
     pub(crate) fn in_use(&self) -> (u64, u64) {
         let sum = |of: fn(Tiers) -> Bytes| self.vms.iter().map(|vm| of(vm.has).0).sum();
         (sum(|tiers| tiers.fast), sum(|tiers| tiers.slow))
     }
 
-    /// Gives the host so much of the DRAM that all targets need.
+    /// Sets the capacity to `room` times the DRAM that all targets need.
     pub(crate) fn make_room(&mut self, room: f64) {
         let settings = with_room(self.settings().clone(), &self.vms, room);
         self.rebalancer = Rebalancer::new(settings).expect("they fit");
@@ -138,7 +138,7 @@ impl World {
         self.rebalancer.decide(&observations)
     }
 
-    /// What has come free meanwhile.
+    /// Distributes what became free.
     pub(crate) fn hand_out(&mut self, decision: &policy::Decision) -> Vec<Move> {
         let observations = self.observe();
         self.rebalancer.hand_out(&observations, decision)
@@ -177,10 +177,10 @@ impl World {
         }
     }
 
-    /// VMs with known accesses that DRAM does not serve as it should, although their ceilings allow it.
+    /// VMs with known accesses that are below target although their ceilings allow more.
     pub(crate) fn below_target(&self) -> Vec<String> {
         let all = self.settings().vms.iter().zip(&self.vms).enumerate().filter(|(at, _)| is_known(*at));
-        // Blocks are not divided, and each keeps what its estimate may be wrong by even if it is not.
+        // Tolerance for blocks, and for the uncertainty that other VMs may keep.
         let kept = self.vms.len() as u64 * self.settings().block.0 + self.settings().capacity.fast.0 / 100;
         let below = all.filter(|(_, (vm, truth))| truth.has.fast.0 + kept < truth.need(vm) as u64);
         below.map(|(_, (vm, _))| vm.name.clone()).collect()
@@ -193,7 +193,7 @@ impl World {
         }
     }
 
-    /// Whoever is below its need has as much DRAM a weight as anybody above the floor, but for the dead band.
+    /// A VM below its need has as much DRAM per weight as any VM above its floor, apart from the dead band.
     pub(crate) fn check_shares(&self) {
         let block = self.settings().block.0 as f64;
         let band = 1.0 + self.settings().headroom.0;
@@ -222,7 +222,7 @@ impl World {
 }
 
 impl Vm {
-    /// DRAM that meets the target, as far as the ceiling allows.
+    /// DRAM that meets the target, within the ceiling.
     fn need(&self, vm: &VmSettings) -> f64 {
         let [hot, cold] = [&self.classes[0], &self.classes[1]];
         let (mut first, mut second) = (hot, cold);
@@ -239,7 +239,7 @@ impl Vm {
     }
 }
 
-/// Whether a VM tells its accesses.
+/// Whether a VM reports its accesses.
 fn is_known(at: usize) -> bool {
     at % 5 != 4
 }

@@ -1,4 +1,4 @@
-//! A host of many VMs and what a policy can see of it. Must not know which policy decides.
+//! A simulated host with many VMs, and what a policy can observe.
 
 use policy::{GuestReport, HeatClass, Observation, Settings, Tiers, VmSettings};
 use rand::{RngExt, SeedableRng};
@@ -12,7 +12,7 @@ use crate::{
 
 const GIB: u64 = 1 << 30;
 
-/// Everything that is drawn, the same for all policies.
+/// Random data, the same for all policies.
 pub(crate) struct Host {
     pub(crate) settings: Settings,
     pub(crate) loads: Vec<Load>,
@@ -22,14 +22,14 @@ pub(crate) struct Host {
     hits: bool,
 }
 
-/// What is seen of a VM in one interval.
+/// Observation of a VM in one interval.
 pub(crate) struct View<'a> {
     pub(crate) vm: &'a VmSettings,
     pub(crate) has: u64,
     noise: f64,
-    /// Of its errors in this interval.
+    /// Seed of the errors in this interval.
     seed: u64,
-    /// What an offline policy knows, and no other.
+    /// Known only to the offline policy.
     pub(crate) truth: &'a Phase,
 }
 
@@ -54,14 +54,14 @@ impl Host {
         Self { settings, loads, seed, noise: scenario.noise, blind: scenario.blind, hits: scenario.hits }
     }
 
-    /// What all begin with: in proportion to their memory.
+    /// Initial DRAM, in proportion to memory.
     pub(crate) fn start(&self) -> Vec<u64> {
         let memory: u64 = self.settings.vms.iter().map(|vm| vm.memory.0).sum();
         let share = (self.settings.capacity.fast.0 as f64 / memory as f64).min(1.0);
         self.settings.vms.iter().map(|vm| (vm.memory.0 as f64 * share) as u64).collect()
     }
 
-    /// An interval: its histograms are the same whoever looks.
+    /// An interval, with the same histograms for every policy.
     pub(crate) fn view(&self, interval: usize, has: &[u64]) -> Vec<View<'_>> {
         let each = self.settings.vms.iter().zip(&self.loads).zip(has).enumerate();
         each.map(|(at, ((vm, load), &has))| {
@@ -71,7 +71,7 @@ impl Host {
         .collect()
     }
 
-    /// The same as our policy takes it.
+    /// Converts to observations of the rebalancer.
     pub(crate) fn observe(&self, views: &[View<'_>]) -> Vec<Observation> {
         let one = |view: &View<'_>| {
             let guest = GuestReport {
@@ -88,12 +88,12 @@ impl Host {
 }
 
 impl View<'_> {
-    /// What the guest tells of its accesses.
+    /// The guest's access histogram.
     pub(crate) fn histogram(&self) -> Vec<HeatClass> {
         self.truth.histogram(&mut Pcg64Mcg::seed_from_u64(self.seed), self.noise)
     }
 
-    /// The share that DRAM serves, with an error that falls on hits and misses alike.
+    /// Measured share served by DRAM, with an error relative to the smaller of hits and misses.
     fn measured(&self) -> Share {
         let served = self.truth.served(self.has);
         let error = self.noise / 10.0 * normal(&mut Pcg64Mcg::seed_from_u64(self.seed ^ 1));

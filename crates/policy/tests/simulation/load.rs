@@ -1,22 +1,21 @@
-//! Loads of known pattern: what a VM accesses, over time, and the histograms that a guest would tell of it. Must not know
-//! any policy.
+//! Synthetic loads: accesses of a VM over time, and the guest's histograms.
 
 use policy::HeatClass;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use units::Bytes;
 
-/// Classes of a histogram.
+/// Classes per histogram.
 const CLASSES: usize = 48;
-/// Accesses of an interval: only their shares matter.
+/// Accesses per interval; only ratios matter.
 const ACCESSES: f64 = 1e6;
-/// Blocks over which Zipf's law holds.
+/// Blocks for Zipf's law.
 const ITEMS: f64 = 65_536.0;
 
-/// How accesses fall on a working set, hottest part first.
+/// Distribution of accesses over a working set, hottest part first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Pattern {
-    /// A part of it gets most accesses.
+    /// A part gets most accesses.
     TwoLevel {
         hot: f64,
         hits: f64,
@@ -24,20 +23,20 @@ pub(crate) enum Pattern {
     Zipf {
         exponent: f64,
     },
-    /// All of it alike.
+    /// Uniform.
     Scan,
 }
 
-/// A stretch of time without a change.
+/// A period without change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Phase {
     start: usize,
     pattern: Pattern,
-    /// The working set, in bytes.
+    /// Working set in bytes.
     pub(crate) size: f64,
 }
 
-/// What one VM does.
+/// Load of one VM.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Load {
     phases: Vec<Phase>,
@@ -52,7 +51,7 @@ impl Pattern {
         }
     }
 
-    /// Share of the accesses on the hottest `part` of the working set.
+    /// Share of accesses to the hottest `part` of the working set.
     fn share(self, part: f64) -> f64 {
         let part = part.clamp(0.0, 1.0);
         match self {
@@ -63,7 +62,7 @@ impl Pattern {
         }
     }
 
-    /// The part of the working set that gets a share of the accesses.
+    /// Part of the working set with this share of accesses.
     fn part(self, share: f64) -> f64 {
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..50 {
@@ -74,7 +73,7 @@ impl Pattern {
     }
 }
 
-/// Accesses on the first so many items by Zipf's law, as an integral.
+/// Accesses to the first `items` by Zipf's law, as an integral.
 fn mass(items: f64, exponent: f64) -> f64 {
     if (exponent - 1.0).abs() < 1e-9 {
         return items.ln_1p();
@@ -83,7 +82,7 @@ fn mass(items: f64, exponent: f64) -> f64 {
 }
 
 impl Phase {
-    /// Share of the accesses that DRAM serves, when it holds the hottest memory.
+    /// Share served by DRAM that holds the hottest memory.
     pub(crate) fn served(&self, dram: u64) -> f64 {
         self.pattern.share(dram as f64 / self.size)
     }
@@ -93,8 +92,8 @@ impl Phase {
         self.size * self.pattern.part(share)
     }
 
-    /// The histogram of an interval: classes grow from a thousandth of the working set on, accesses are wrong by `noise`
-    /// each, sizes by a third of that together.
+    /// Histogram of an interval: class sizes grow from a thousandth of the working set. Accesses have an error of
+    /// `noise` each, and sizes a common one of a third of that.
     pub(crate) fn histogram(&self, rng: &mut Pcg64Mcg, noise: f64) -> Vec<HeatClass> {
         let edge = |at: usize| 1000_f64.powf(at as f64 / CLASSES as f64 - 1.0);
         let scale = (noise / 3.0 * normal(rng)).exp();
@@ -110,7 +109,7 @@ impl Phase {
             .collect()
     }
 
-    /// The next one: the set grows, shrinks, or is another.
+    /// The next phase: the set grows, shrinks, or is replaced.
     fn next(&self, rng: &mut Pcg64Mcg, start: usize, memory: f64) -> Self {
         let factor = rng.random_range(1.25..2.5);
         let (pattern, size) = match rng.random_range(0..5) {
@@ -123,7 +122,7 @@ impl Phase {
 }
 
 impl Load {
-    /// Phases of a mean length, exponentially distributed; `None` for a load that never changes.
+    /// Phases with exponentially distributed lengths; `None` for a constant load.
     pub(crate) fn draw(rng: &mut Pcg64Mcg, memory: f64, intervals: usize, mean: Option<f64>) -> Self {
         let size = memory * 8_f64.powf(rng.random_range(-1.0..0.0));
         let mut phases = vec![Phase { start: 0, pattern: Pattern::draw(rng), size }];

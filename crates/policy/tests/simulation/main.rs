@@ -1,4 +1,4 @@
-//! The claims of docs/methods/rebalancing.md on fewer VMs: a small version of the example `rebalancing`. Knows no policy.
+//! Claims of docs/methods/rebalancing.md with fewer VMs: a small version of the example `rebalancing`.
 
 mod host;
 mod load;
@@ -15,9 +15,9 @@ use scenario::Scenario;
 
 const SEED: u64 = 7;
 
-/// Ours and the rivals' outcomes, in their order.
+/// Outcomes of the rebalancer and of the other policies, in order.
 fn outcomes(name: &str) -> (Outcome, Vec<Outcome>) {
-    let scenario = scenario::ALL.iter().find(|scenario| scenario.name == name).expect("there is one");
+    let scenario = scenario::ALL.iter().find(|scenario| scenario.name == name).expect("scenario exists");
     let small = Scenario { vms: 100, intervals: 200, ..*scenario };
     let host = Host::draw(&small, SEED);
     let theirs = Rival::ALL.iter().map(|rival| run::theirs(&host, small.intervals, *rival)).collect();
@@ -25,7 +25,7 @@ fn outcomes(name: &str) -> (Outcome, Vec<Outcome>) {
 }
 
 #[test]
-fn with_room_nearly_all_vms_are_on_target_while_loads_shift() {
+fn nearly_all_vms_are_on_target_with_enough_dram() {
     let (ours, theirs) = outcomes("shifting");
     assert!(ours.on_target > 0.93, "{}", ours.on_target);
     let best = theirs[1..].iter().map(|other| other.on_target).fold(0.0, f64::max);
@@ -33,20 +33,20 @@ fn with_room_nearly_all_vms_are_on_target_while_loads_shift() {
 }
 
 #[test]
-fn under_a_constant_load_no_vm_turns_back_once_settled() {
+fn constant_load_causes_no_reversals_after_settling() {
     for name in ["constant", "constant, short"] {
         assert_eq!(outcomes(name).0.reversals, 0, "{name}");
     }
 }
 
 #[test]
-fn in_a_shortage_most_of_what_could_be_on_target_is() {
+fn shortage_meets_most_achievable_targets() {
     let (ours, theirs) = outcomes("short");
     assert!(ours.on_target > 0.7 * theirs[0].on_target, "{} {}", ours.on_target, theirs[0].on_target);
 }
 
 #[test]
-fn no_policy_does_better_than_the_optimum() {
+fn no_policy_exceeds_the_optimum() {
     for name in ["shifting", "short"] {
         let (ours, theirs) = outcomes(name);
         assert!(ours.on_target <= theirs[0].on_target);

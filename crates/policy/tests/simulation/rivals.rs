@@ -1,19 +1,20 @@
-//! What the rebalancer is compared with: each says how much DRAM it would give every VM. Must not know what came of it.
+//! Other policies for comparison.
 
 use crate::host::View;
 
-/// A policy of others.
+/// Another policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rival {
-    /// Knows the true curves, now and in the next interval, and is bound by no step: the most VMs on target that can be.
+    /// Knows the true curves of this and the next interval and has no step limit: the maximum number of VMs on
+    /// target.
     Optimum,
-    /// In proportion to the bytes that are hotter than the VM's average, as steering by hot bytes does.
+    /// In proportion to bytes hotter than the VM's average, as with hot-page steering.
     HotBytes,
-    /// In proportion to memory in use, as ballooning by free memory does: a guest's caches and cold data count in full.
+    /// In proportion to memory in use, including caches and cold data, as with ballooning by free memory.
     Pressure,
-    /// In proportion to memory, once and for all.
+    /// In proportion to memory, static.
     Proportional,
-    /// The same for each, once and for all.
+    /// Equal, static.
     Equal,
 }
 
@@ -32,13 +33,13 @@ impl Rival {
         }
     }
 
-    /// Whether it moves at most a step an interval, as ours does.
+    /// Whether it is limited to a step per interval, like the rebalancer.
     pub(crate) fn steps(self) -> bool {
         matches!(self, Self::HotBytes | Self::Pressure)
     }
 }
 
-/// The cheapest needs first: an exchange argument shows that no other choice meets more.
+/// Smallest needs first; by an exchange argument no other choice meets more.
 fn optimum(next: &[View<'_>], capacity: f64) -> Vec<f64> {
     let mut given: Vec<f64> = next.iter().map(|view| view.vm.floor.fast.0 as f64).collect();
     let mut left = capacity - given.iter().sum::<f64>();
@@ -56,7 +57,7 @@ fn optimum(next: &[View<'_>], capacity: f64) -> Vec<f64> {
     given
 }
 
-/// In proportion to a claim, within floors and memory: what one cannot take the others share.
+/// In proportion to a claim, within floors and memory; the others share the remainder.
 fn shared(views: &[View<'_>], capacity: f64, claim: impl Fn(&View<'_>) -> f64) -> Vec<f64> {
     let claims: Vec<f64> = views.iter().map(claim).collect();
     let at = |factor: f64| -> Vec<f64> {

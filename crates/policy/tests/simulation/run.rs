@@ -1,4 +1,4 @@
-//! Runs a scenario under a policy and counts. Must not know how results are shown.
+//! Runs a scenario under a policy and collects results.
 
 use std::time::Duration;
 
@@ -12,24 +12,24 @@ use crate::{
 /// Decisions after which all policies have settled.
 pub(crate) const SETTLED: usize = 100;
 
-/// What came of a policy.
+/// Results of a policy.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Outcome {
     /// Share of VM-intervals on target, after settling.
     pub(crate) on_target: f64,
-    /// Mean of how far below its target a VM is, as a share of it; 0 for one on target.
+    /// Mean relative shortfall below the target; 0 on target.
     pub(crate) shortfall: f64,
-    /// VMs that were moved one way and then the other, after settling.
+    /// Direction reversals of VMs, after settling.
     pub(crate) reversals: usize,
     /// Moves, after settling.
     pub(crate) moves: usize,
-    /// What each decision took.
+    /// Durations of decisions.
     pub(crate) times: Vec<Duration>,
 }
 
-/// The rebalancer under test; `clock` is only looked at to time decisions.
+/// Runs the rebalancer; `clock` only times decisions.
 pub(crate) fn ours(host: &Host, intervals: usize, clock: fn() -> Duration) -> Outcome {
-    let mut rebalancer = Rebalancer::new(host.settings.clone()).expect("floors are a part of memory");
+    let mut rebalancer = Rebalancer::new(host.settings.clone()).expect("floors are part of memory");
     let mut times = Vec::new();
     let mut outcome = simulate(host, intervals, |now, _| {
         let observations = host.observe(now);
@@ -45,14 +45,14 @@ pub(crate) fn ours(host: &Host, intervals: usize, clock: fn() -> Duration) -> Ou
 fn after(now: &[View<'_>], decision: &Decision) -> Vec<u64> {
     let mut has: Vec<u64> = now.iter().map(|view| view.has).collect();
     for made in &decision.moves {
-        let at: usize = made.vm[2..].parse().expect("VMs are called vm and a number");
+        let at: usize = made.vm[2..].parse().expect("VMs are named vm and a number");
         has[at] = made.to.fast.0;
     }
     has
 }
 
-/// A policy of others. Those that take steps move as much an interval as ours may; giving and getting is at once, which ours
-/// does not count on.
+/// Runs another policy. Policies with steps move as much per interval as the rebalancer; their moves complete at
+/// once, which the rebalancer does not assume.
 pub(crate) fn theirs(host: &Host, intervals: usize, rival: Rival) -> Outcome {
     let capacity = host.settings.capacity.fast.0 as f64;
     simulate(host, intervals, |now, next| {
@@ -84,7 +84,7 @@ fn stepped(host: &Host, now: &[View<'_>], wants: &[f64]) -> Vec<u64> {
     now.iter().zip(&changes).map(apply).collect()
 }
 
-/// DRAM decided on at the end of an interval is what VMs have in the next.
+/// DRAM decided at the end of an interval is in effect in the next one.
 fn simulate(
     host: &Host,
     intervals: usize,
@@ -96,7 +96,7 @@ fn simulate(
     for interval in 1..intervals {
         let mut next = host.view(interval, &host.start());
         let decided = decide(&now, &next);
-        assert!(decided.iter().sum::<u64>() <= host.settings.capacity.fast.0, "more than there is");
+        assert!(decided.iter().sum::<u64>() <= host.settings.capacity.fast.0, "exceeds the capacity");
         for ((before, after), direction) in now.iter().zip(&decided).zip(&mut directions) {
             outcome.count_move(interval, before.has, *after, host.settings.block.0, direction);
         }
@@ -136,7 +136,7 @@ impl Outcome {
         *direction = new;
     }
 
-    /// What half of the decisions took at most.
+    /// Median duration of a decision.
     pub(crate) fn median_time(&self) -> Duration {
         let mut times = self.times.clone();
         times.sort();

@@ -1,22 +1,22 @@
-//! The scenarios: how much DRAM, how fast loads shift, how noisy histograms are. Only data.
+//! Scenarios: amount of DRAM, load shifts, and noise of histograms.
 
-/// One of them.
+/// A scenario.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) vms: usize,
     pub(crate) intervals: usize,
-    /// DRAM, as a part of what all targets need on average.
+    /// DRAM relative to the average need of all targets.
     pub(crate) room: f64,
-    /// Mean intervals between two changes of a VM's load; `None` for constant loads.
+    /// Mean intervals between load changes of a VM; `None` for constant loads.
     pub(crate) phase: Option<f64>,
     /// Relative error of a class's accesses.
     pub(crate) noise: f64,
-    /// Step limit, as a share of a VM's memory.
+    /// Step limit as a share of a VM's memory.
     pub(crate) step: f64,
-    /// No VM tells its accesses.
+    /// No VM reports its accesses.
     pub(crate) blind: bool,
-    /// The share that DRAM serves is measured too, to a tenth of the noise.
+    /// The served share is also measured, with a tenth of the noise.
     pub(crate) hits: bool,
 }
 
@@ -32,7 +32,7 @@ const SHIFTING: Scenario = Scenario {
     hits: false,
 };
 
-/// All of them; the first two are what the policy is made for.
+/// All scenarios; the policy is designed for the first two.
 pub(crate) const ALL: [Scenario; 9] = [
     SHIFTING,
     Scenario { name: "constant", phase: None, ..SHIFTING },
