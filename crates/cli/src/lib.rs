@@ -1,10 +1,6 @@
 //! The command line: one file a subcommand, each turning flags into a request and a result into words.
 //!
 //! Wires the rooms together. Knows nothing of netlink, QEMU's arguments, formulas or how a page is laid out.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "cli owns files named by the user, the environment and the clock"
-)]
 
 mod amount;
 mod args;

@@ -29,7 +29,6 @@ pub(crate) fn tell(before: &str, who: &str) -> io::Result<UnixDatagram> {
 
 /// Who told of something behind that beginning.
 pub(crate) fn told(before: &str) -> Vec<String> {
-    #[expect(clippy::disallowed_methods, reason = "the kernel's list of sockets is a file")]
     let sockets = std::fs::read_to_string(SOCKETS).unwrap_or_default();
     let before = format!(" @{before} ");
     sockets.lines().filter_map(|line| Some(line.split_once(&before)?.1.to_owned())).collect()

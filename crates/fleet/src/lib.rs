@@ -3,10 +3,6 @@
 //!
 //! Knows nothing of what is measured, nor of what an agent says: it carries bytes. What is asynchronous in it stays behind
 //! [`connection`].
-#![expect(
-    clippy::disallowed_methods,
-    reason = "leases end by this host's monotonic clock, orders by its wall clock, and its devices are listed in a file"
-)]
 
 mod abstract_name;
 mod connection;

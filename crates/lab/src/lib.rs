@@ -3,7 +3,6 @@
 //! Raise, settle, then for each trial configure, check, measure, collect and keep; at last lower. Knows the
 //! order of things, repetition and stopping. Does not know how a link or a machine is made, what a number
 //! means, or how anything is shown.
-#![expect(clippy::disallowed_methods, reason = "lab owns the order of a run in time")]
 
 mod agents;
 mod allowance;

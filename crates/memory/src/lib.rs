@@ -1,7 +1,6 @@
 //! Memory of virtual machines, taken and given back while they run: one method a file, behind one trait.
 //!
 //! Must not know which guest it is for, what is measured, nor who decides how much a machine may have.
-#![expect(clippy::disallowed_methods, reason = "moving memory takes time, which is told, and waiting")]
 
 mod agent;
 mod agent_link;

@@ -81,6 +81,7 @@ fn read(path: &str) -> Result<String, MemoryError> {
 }
 
 /// Writes one.
+#[expect(clippy::disallowed_methods, reason = "orders to the kernel are written to its files")]
 fn write(path: &str, text: &str) -> Result<(), MemoryError> {
     std::fs::write(path, text).map_err(|error| refused("write", path, &error))
 }

@@ -2,7 +2,6 @@
 //!
 //! Reads /proc and /sys and loads BPF programs, outside the path of messages. Independent of workloads, thresholds
 //! and statistics.
-#![expect(clippy::disallowed_methods, reason = "probe reads /proc, /sys and the clock")]
 
 mod bpf;
 mod capability;

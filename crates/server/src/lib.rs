@@ -4,7 +4,6 @@
 //! bounds, which one it speaks; until then it costs a socket and a few bytes, never a thread, and never memory that it
 //! has named the size of. What follows is the protocol's own; `traffic` moves the bytes. It prints nothing and keeps no
 //! results: it tells a [`Watcher`], and brings what one needs to log.
-#![expect(clippy::disallowed_methods, reason = "the server waits for its clients and knows the time of day")]
 
 mod accept_backoff;
 mod admission;

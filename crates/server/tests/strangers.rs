@@ -1,6 +1,5 @@
 //! A standing server among strangers: garbage, half-open, slow and silent peers leave it serving, and leave
 //! nothing behind. A process of its own, so that its memory, threads and descriptors are the server's.
-#![expect(clippy::disallowed_methods, reason = "a test reads what the kernel says of its own process")]
 
 use std::{
     collections::VecDeque,

@@ -141,7 +141,6 @@ fn browse_sql(conditions: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
 
     use rusqlite::{StatementStatus, params_from_iter};
 
@@ -237,7 +236,8 @@ mod tests {
         drop(claim);
         assert!(!store.is_under_way(&run));
         let Database::File { path, .. } = &store.database else { panic!("a file") };
-        File::create(claim::lock_path(path, &run.0)).expect("as a process leaves it that was killed");
+        // A killed process leaves it.
+        drop(sys::output_file::open_lock(&claim::lock_path(path, &run.0)).expect("it is ours"));
         assert!(!store.is_under_way(&run) && store.claim(&run).is_ok());
     }
 }

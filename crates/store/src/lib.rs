@@ -1,7 +1,6 @@
 //! Runs kept in an SQLite file, or in a PostgreSQL database that others share, each trial in one transaction.
 //!
 //! Owns both, their schemas and their migrations. Must not know what a number means, nor how it is printed.
-#![expect(clippy::disallowed_methods, reason = "the folder of the runs and their locks are made here")]
 
 mod baseline;
 mod browse;

@@ -1,7 +1,6 @@
 //! What the world does to a store: a full disk, a read-only place.
 //!
 //! Children are this test binary again, run for one ignored test; what they work on is named by STORE_PATH.
-#![expect(clippy::disallowed_methods, reason = "tells children what to do, and waits for them")]
 
 mod record;
 

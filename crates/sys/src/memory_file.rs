@@ -60,6 +60,7 @@ pub fn open_of(pid: u32) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// When there is no such process, or its files cannot be opened.
+#[expect(clippy::disallowed_methods, reason = "a file without a name is opened again through /proc")]
 pub fn of_process(pid: u32, name: &str) -> Result<Vec<File>> {
     let folder = format!("/proc/{pid}/fd");
     let refused = |error: &std::io::Error| Error::from_io("open memory of", format!("process {pid}"), error);

@@ -3,7 +3,6 @@
 //! One file per link kind. Every namespace is anonymous and held by a descriptor only, so that nothing has to
 //! be removed by name: closing the descriptors removes the lab. This room knows nothing of traffic, trials or
 //! reports.
-#![expect(clippy::disallowed_methods, reason = "settings of a namespace's network are files of /proc/sys")]
 
 mod address;
 mod affinity;

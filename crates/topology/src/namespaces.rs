@@ -241,24 +241,30 @@ impl Place {
         let channel = Channel::open_here(runtime)
             .map_err(|refusal| CreateError::Netlink { whom: format!("host `{}`", host.name), refusal })?;
         // A kernel without IPv6 has no such file, and nothing to be kept quiet.
-        let _ = std::fs::write(WITHOUT_IPV6.0, WITHOUT_IPV6.1);
+        let _ = write_setting(WITHOUT_IPV6.0, WITHOUT_IPV6.1);
         for (file, value) in PORTS_AGAIN {
             // Where this cannot be written, whoever connects tries again until the old connection is gone.
-            let _ = std::fs::write(file, value);
+            let _ = write_setting(file, value);
         }
         write_here(host, OWN_ADDRESSES)?;
         if host.forwards {
             FORWARDING.into_iter().try_for_each(|setting| write_here(host, setting))?;
         } else {
             // Where this cannot be written, a host that nothing is routed through forwards nothing either.
-            let _ = std::fs::write(FORWARD, "0");
+            let _ = write_setting(FORWARD, "0");
         }
         Ok((host.name.clone(), Self { namespace, channel, doors: OnceLock::new(), is_own: false }))
     }
 }
 
+/// Writes a setting of the current network namespace, a file of /proc/sys.
+#[expect(clippy::disallowed_methods, reason = "settings of the kernel are files")]
+fn write_setting(file: &str, value: &str) -> std::io::Result<()> {
+    std::fs::write(file, value)
+}
+
 fn write_here(host: &Host, (file, value): (&str, &str)) -> Result<(), CreateError> {
-    std::fs::write(file, value).map_err(|error| CreateError::Refused {
+    write_setting(file, value).map_err(|error| CreateError::Refused {
         element: Element::Host(host.name.clone()),
         operation: format!("write {value} to {file}"),
         refusal: error.into(),

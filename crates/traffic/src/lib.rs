@@ -3,7 +3,6 @@
 //! Plain threads and blocking sockets. In a measuring loop a message costs its send or receive and a clock reading
 //! without a system call; there are no allocations, locks or notifications per message. Independent of scenarios,
 //! paths and the interpretation of results.
-#![expect(clippy::disallowed_methods, reason = "traffic waits between its sends and receives")]
 
 pub mod bounds;
 mod calibrate;

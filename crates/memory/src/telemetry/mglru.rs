@@ -89,6 +89,7 @@ fn window() -> Result<Vec<Group>, MemoryError> {
 }
 
 /// What was accessed since this was done before goes to the last generation, and a new one begins.
+#[expect(clippy::disallowed_methods, reason = "orders to the kernel are written to its files")]
 fn begin_generation() -> Result<(), MemoryError> {
     for group in parse(&read(GENERATIONS)?) {
         let Some((last, _)) = group.generations.last() else { continue };

@@ -1,6 +1,5 @@
 //! What holds of runs wherever they are kept: each test is done with a file and with a database of a PostgreSQL server, which this
 //! program starts. What holds of one of them alone comes after.
-#![expect(clippy::disallowed_methods, reason = "files are removed, and children told what to do")]
 
 mod altered;
 mod baselines;

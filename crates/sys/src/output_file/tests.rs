@@ -24,8 +24,10 @@ fn pipe(path: &Path) {
     rustix::fs::mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("it is ours");
 }
 
+type Writer = (&'static str, fn(&Path) -> Result<()>);
+
 /// Each way to write to a path.
-const WRITERS: &[(&str, fn(&Path) -> Result<()>)] = &[
+const WRITERS: &[Writer] = &[
     ("replace", |path| replace(path, b"new")),
     ("write_new", |path| write_new(path, b"new", 0o600)),
     ("append", |path| open_append(path)?.write_all(b"new").named("write", || "")),

@@ -150,7 +150,6 @@ fn a_rate_limit_holds_and_lets_the_rate_pass() {
 }
 
 /// How long so many bytes take over the wire.
-#[expect(clippy::disallowed_methods, reason = "what is tested is how long it takes")]
 fn carried(topology: &Topology, bytes: usize) -> Duration {
     let inside = |host: &str| topology.namespace(&HostName::new(host)).expect("the wire carries it");
     let listener = inside("b")
@@ -170,7 +169,6 @@ fn carried(topology: &Topology, bytes: usize) -> Duration {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "a namespace's IPv6 addresses are a file of /proc")]
 fn no_device_but_lo_has_an_ipv6_address_to_speak_by_itself() {
     if !can_raise("no_device_but_lo_has_an_ipv6_address_to_speak_by_itself") {
         return;

@@ -111,7 +111,7 @@ mod tests {
         Recorder::open(&path).and_then(|mut recorder| recorder.keep(&look())).expect("it goes on");
         let looks = read(&path).expect("two are whole");
         assert_eq!((looks.len(), looks[1].vms[0].memory().expect("seen").size), (2, Bytes(5)));
-        std::fs::write(&path, "{\"schema\":1}\n").expect("ours");
+        output_file::replace(&path, b"{\"schema\":1}\n").expect("ours");
         assert!(read(&path).expect_err("no look").to_string().contains("line 1"));
     }
 }

@@ -301,7 +301,7 @@ mod tests {
         let changed = state.of("quick", "another text");
         assert_eq!((changed.tried, changed.has_failed), (Some(UnixMillis(7)), true));
         drop(state);
-        fs::write(beside(&store, plan), "{").expect("ours");
+        replace_text(&beside(&store, plan), "{").expect("ours");
         let state = WatchState::open(&store, plan).expect("damage is no end").expect("nobody has it");
         assert_eq!(state.of("quick", "text").tried, None);
     }

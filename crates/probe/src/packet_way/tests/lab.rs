@@ -69,6 +69,7 @@ impl Lab {
     }
 
     /// Enables forwarding on a host.
+    #[expect(clippy::disallowed_methods, reason = "a setting of a namespace is a file of /proc/sys")]
     pub(super) fn forward(&self, host: &str) {
         self.inside(host, || {
             for file in ["ip_forward", "conf/all/rp_filter", "conf/default/rp_filter"] {
