@@ -178,7 +178,7 @@ pub(crate) fn cookies() {
     };
     let [first, second] = [signed_in(&server), signed_in(&server)];
     assert!(first != second && reads(&server, &first) && reads(&server, &second));
-    // Whoever copied the cookie is signed out as well; the other reader is not.
+    // Signing out ends every copy of this cookie, and no other cookie.
     let answer = server.answer("POST /sign-out", &head(&server, &first), "");
     assert!(answer.contains("HTTP/1.1 303") && answer.contains("Max-Age=0"), "{answer}");
     assert!(!reads(&server, &first) && reads(&server, &second));
@@ -213,7 +213,7 @@ pub(crate) fn guesses() {
         };
         let refused = (0..100).map(guess).filter(|answer| answer.starts_with("HTTP/1.1 429")).count();
         assert!(refused > 0, "{attack}: 100 wrong tokens were compared");
-        // Others read on: those who have signed in, and those of another address.
+        // Signed-in readers and other addresses are not affected.
         assert!(server.answer("GET /", &head(&server, &cookie), "").contains("egress-1"), "{attack}");
         let curl = Command::new("curl")
             .args(["--silent", "--interface", "127.0.0.2", "--header"])

@@ -1,4 +1,4 @@
-//! A run that is under way, followed in the browser.
+//! Following a run in the browser.
 
 use std::time::Duration;
 

@@ -62,7 +62,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
     CrateRule { name: "codecs", level: Core, may_use: &["workload", "units"],
         why: "a dialect is bytes in and bytes out; it opens no socket and asks no clock" },
     CrateRule { name: "budgets", level: Core, may_use: &[],
-        why: "peers are counted by address, whatever they speak; the caller passes the time" },
+        why: "it counts peers by address and knows no protocol, clock or socket" },
     CrateRule { name: "import", level: Core, may_use: &["codecs", "workload", "samples", "units"],
         why: "another tool's log is text in and trials out; iperf3's own document is known to its dialect" },
     CrateRule { name: "analysis", level: Core,

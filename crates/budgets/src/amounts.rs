@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::source::Source;
 
-/// How much there is for one address, and for all together.
+/// The limits of one address and of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     pub address: u64,
@@ -91,7 +91,7 @@ impl Amounts {
         self.lock().total
     }
 
-    /// What the address holds.
+    /// The amount of this address.
     #[must_use]
     pub fn of(&self, source: Source) -> u64 {
         self.lock().by_source.get(&source).copied().unwrap_or(0)
@@ -136,7 +136,7 @@ impl Held {
 }
 
 impl Share {
-    /// How much it is.
+    /// The amount of this share.
     #[must_use]
     pub const fn amount(&self) -> u64 {
         self.amount

@@ -1,7 +1,7 @@
-//! What peers of a server may hold and spend, by address and in total.
+//! Limits on amounts and rates of the peers of a server, by address and in total.
 //!
 //! A budget is an amount that is held (places, connections, memory) or a rate (replies, failed logins). Pure: the caller
-//! passes the time. Independent of what an amount counts.
+//! passes the time.
 
 mod amounts;
 mod rates;

@@ -17,7 +17,7 @@ const SOURCES: usize = 4096;
 /// Of so many the one is forgotten that owes least, when there are too many.
 const SAMPLE: usize = 16;
 
-/// How much may be spent in a second, and at once.
+/// A rate per second and a burst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     pub per_second: u64,

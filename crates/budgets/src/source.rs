@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// An address as budgets know it: of IPv4 all of it, of IPv6 the network.
+/// An IPv4 address, or the /64 network of an IPv6 address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Source(IpAddr);
 
@@ -16,7 +16,7 @@ impl From<IpAddr> for Source {
 }
 
 impl Source {
-    /// Whether nobody elsewhere can send in its name: the kernel drops what comes in from a loopback address.
+    /// Whether no other machine can forge it: the kernel drops incoming packets with a loopback source.
     #[must_use]
     pub fn is_proven(self) -> bool {
         self.0.is_loopback()

@@ -35,10 +35,10 @@ pub(crate) fn read(path: &Path) -> io::Result<String> {
     read_opened(File::open(path)?)
 }
 
-/// The same of an open file.
+/// Like [`read`], for an open file.
 ///
 /// # Errors
-/// As those of [`read`].
+/// Like [`read`].
 pub(crate) fn read_opened(file: File) -> io::Result<String> {
     read_up_to(file, LONGEST)
 }

@@ -140,7 +140,7 @@ impl From<Exhausted> for Refusal {
     }
 }
 
-/// What a plumb client receives.
+/// The code that a plumb client receives.
 pub(crate) const fn refusal_code(limit: Exhausted) -> RefusalCode {
     match limit {
         Exhausted::Address => RefusalCode::AddressBusy,

@@ -21,7 +21,7 @@ pub(crate) struct Ledger {
     pub(crate) streams: Amounts,
     /// Bytes of the messages of iperf3 tests.
     pub(crate) buffers: Amounts,
-    /// Bytes of the kernel for what iperf3 tests send over TCP.
+    /// Bytes of kernel send buffers of iperf3 tests over TCP.
     pub(crate) send_buffers: Amounts,
     /// Intervals that iperf3 tests keep until their end.
     pub(crate) intervals: Amounts,
@@ -52,8 +52,8 @@ const FAILURES: Rate = Rate { per_second: 1, burst: 10 * FAILURE };
 /// A bound for all would be a way to lock everybody out; how fast all can guess is what one thread can decrypt.
 const ALL_FAILURES: Rate = Rate { per_second: 1 << 40, burst: 1 << 40 };
 
-/// Send buffers that may grow to the kernel's limit, by address and in total; more streams share the same memory. Tests
-/// reach a quarter of it with few streams.
+/// Send buffers that may grow to the kernel's limit; more streams share the same memory. Smaller in tests, which then need
+/// fewer streams.
 const FULL_SEND_BUFFERS: Budget =
     if cfg!(test) { Budget { address: 4, server: 16 } } else { Budget { address: 16, server: 64 } };
 

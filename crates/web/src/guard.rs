@@ -98,7 +98,7 @@ fn check_reader(site: &Site, token: &Token, request: &Request) -> Result<(), Sig
     check_token(site, token, shown, source(request.extensions()))
 }
 
-/// Compares what a reader shows, unless too many wrong tokens came from its address.
+/// Compares the token, unless this address has sent too many wrong ones.
 pub(crate) fn check_token(
     site: &Site,
     token: &Token,

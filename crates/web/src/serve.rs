@@ -47,7 +47,7 @@ use crate::{
 
 /// For how long a connection may be silent, a request's head or its form take, and an answer not be read.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
-/// How long a TLS handshake may take.
+/// Time limit of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 /// Requests that one connection may send.
 const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
@@ -209,7 +209,7 @@ mod tests {
     /// More connections than the server has.
     const FLOOD: u64 = Connections::LIMITS.address + Connections::LIMITS.server;
 
-    /// Runs `work` while a server with a token answers at an address.
+    /// Runs `work` with the address of a server that needs a token.
     fn with_server(work: impl FnOnce(SocketAddr)) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let token = crate::Token::new("the-token-of-this-test").expect("it is long enough");
@@ -257,7 +257,7 @@ mod tests {
         answer.starts_with(b"HTTP/1.1 200")
     }
 
-    /// Silent connections, half a head, a head alone, half a form, and answers that are not read. None needs the token.
+    /// Silent connections, half a head, a head alone, half a form, and unread answers. None needs the token.
     #[test]
     fn connections_that_come_to_nothing_leave_room_for_others() {
         let attacks: [String; 5] = [
@@ -272,7 +272,7 @@ mod tests {
                 let flood = |_| {
                     let mut stream = from(1, server);
                     stream.set_nonblocking(true).expect("a socket");
-                    // What does not fit is not read either.
+                    // The rest does not fit the buffers.
                     let _ = stream.write(attack.as_bytes());
                     stream
                 };
@@ -285,8 +285,8 @@ mod tests {
         });
     }
 
-    /// Connections that send a small request before they would time out, and come back when they are closed: from one address,
-    /// and from as many as fill the server.
+    /// Connections that send a small request before they time out and reconnect when they are closed: from one address, and
+    /// from enough addresses to fill the server.
     #[test]
     fn connections_that_send_a_request_now_and_then_leave_room_for_others() {
         for addresses in [&[1][..], &[1, 3, 4, 5, 6]] {

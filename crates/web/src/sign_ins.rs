@@ -1,4 +1,4 @@
-//! Readers who have signed in, a random cookie each, and how many wrong tokens an address may send. Independent of HTTP.
+//! Random cookies of signed-in readers, and limits on wrong tokens. Independent of HTTP.
 
 use std::{
     collections::VecDeque,
@@ -10,13 +10,13 @@ use budgets::{Rate, Rates, Source};
 
 use crate::token::{self, TokenError};
 
-/// How long a cookie is valid (ns): a day.
+/// Lifetime of a cookie (ns): a day.
 const VALID: u64 = 86_400_000_000_000;
 /// Readers at the same time; beyond that the oldest has to sign in again.
 const MOST: usize = 1000;
 /// Bytes of entropy in a cookie.
 const ENTROPY: usize = 32;
-/// What a wrong token costs: an address may send ten at once, then one every ten seconds.
+/// Cost of a wrong token: an address may send ten at once, then one every ten seconds.
 const WRONG: u64 = 10;
 const WRONG_OF_ADDRESS: Rate = Rate { per_second: 1, burst: 10 * WRONG };
 /// All addresses together: a hundred at once, then two a second.
@@ -28,7 +28,7 @@ pub(crate) struct SignIns {
     wrong: Mutex<Rates>,
 }
 
-/// Stored as a digest, so that the time of a comparison says nothing about the cookie.
+/// Stored as a digest, so that timing reveals nothing about the cookie.
 struct Cookie {
     digest: [u8; 32],
     until: u64,
@@ -39,7 +39,7 @@ impl SignIns {
         Self { cookies: Mutex::default(), wrong: Mutex::new(Rates::new(WRONG_OF_ADDRESS, WRONG_OF_ALL)) }
     }
 
-    /// A cookie for a reader who has shown the token.
+    /// A new cookie for a reader.
     pub(crate) fn begin(&self, now: u64) -> Result<String, TokenError> {
         let cookie = BASE64_URL_SAFE_NO_PAD.encode(token::random::<ENTROPY>()?);
         let mut cookies = locked(&self.cookies);

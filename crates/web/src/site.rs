@@ -1,4 +1,4 @@
-//! What all pages share: what was configured, and the store. Must not know HTML.
+//! Configuration, store and sign-ins, which all pages share. Independent of HTML.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -29,7 +29,7 @@ pub(crate) struct Site {
     pub(crate) sign_ins: SignIns,
     /// Connections to a server that nobody uses just now; a file is opened for each reading, as it may be replaced.
     pub(crate) idle: Mutex<Vec<Store>>,
-    /// A request waits for one before it takes a thread, so that one whose connection ended leaves no work behind.
+    /// A request waits for a permit before it takes a thread, so that a closed connection leaves no work behind.
     readings: Arc<Semaphore>,
     /// Becomes true when the server is to end.
     pub(crate) stop: watch::Receiver<bool>,

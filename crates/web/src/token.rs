@@ -1,4 +1,4 @@
-//! The token that a reader has to show. Compared by digests, in a time that says nothing about either. Must not know HTTP.
+//! The token that a reader has to show. Digests are compared in constant time. Independent of HTTP.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};

@@ -54,8 +54,8 @@ pub fn set_send_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_send_buffer_size(&fd, bytes).named("set send buffer of", || named(&fd))
 }
 
-/// The size in bytes to which the kernel lets the send buffer of a TCP socket grow (`net.ipv4.tcp_wmem`), or the kernel's
-/// default if it does not say.
+/// The size in bytes to which the kernel lets the send buffer of a TCP socket grow (`net.ipv4.tcp_wmem`); the kernel's
+/// default if that cannot be read.
 #[expect(clippy::disallowed_methods, reason = "the kernel has it in a file")]
 #[must_use]
 pub fn largest_send_buffer() -> usize {

@@ -12,7 +12,7 @@ const UNDER_WAY: u64 = 4 << 30;
 const FASTEST: u64 = 10_000_000_000_000 / 8;
 /// Datagrams may come twice.
 const COPIES: u64 = 2;
-/// Percent of one CPU: Linux has at most 8192 of them, and the kernel's ticks may put a figure slightly below zero.
+/// Percent of one CPU: Linux has at most 8192 of them, and rounding of ticks can put a figure slightly below zero.
 const CPU: std::ops::RangeInclusive<f64> = -1.0..=100.0 * 8192.0;
 /// Seconds by which a server may measure longer than this end.
 const LONGER: f64 = 600.0;
@@ -24,10 +24,10 @@ struct Claim {
     seconds: f64,
 }
 
-/// Removes streams and CPU figures that are impossible, and returns a description of each.
+/// Removes impossible streams and CPU figures, and returns a description of each.
 ///
 /// # Errors
-/// When the server says that it received what was never sent, or more streams than the test has.
+/// When the server claims more bytes than were sent, or more streams than the test has.
 pub(super) fn check_results(
     there: &mut Results,
     plan: &[PlannedStream],

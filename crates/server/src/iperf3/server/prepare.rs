@@ -20,7 +20,7 @@ const LEAST_MESSAGE: u64 = 4 << 10;
 const PIPE: u64 = 2 << 20;
 /// What a UDP stream takes in limit mode, about: room for as many datagrams of any length as one call brings.
 const BATCH: u64 = 1 << 20;
-/// The least send buffer of a TCP stream, in bytes as the kernel counts them: a few segments under way.
+/// The least send buffer of a TCP stream, in bytes: a few segments.
 const LEAST_SEND_BUFFER: u64 = 64 << 10;
 /// What a datagram has room in whose length the client does not say.
 const DATAGRAM: u64 = 64 << 10;
@@ -71,8 +71,7 @@ impl Memory {
     }
 }
 
-/// The send buffer that a stream of the test may have, and the least that it can do with. One of a fixed size, which the
-/// kernel doubles, is what the client asks for.
+/// The wanted and the least send buffer of a stream, in bytes. The kernel doubles the size that a client asks for.
 fn send_buffer(params: &Params) -> (u64, u64) {
     let window = u64::try_from(params.window).unwrap_or(0);
     match params.transport() {
@@ -140,8 +139,8 @@ pub(super) fn prepare(
     Ok(Prepared { sockets, shares, sending, receiving, cpus })
 }
 
-/// Bounds what the kernel holds for each sending stream, where the test has less memory than its buffers might grow to.
-/// Returns the size that was set.
+/// Limits the send buffer of each sending stream if the test has less memory than the buffers might grow to. Returns the
+/// size that was set.
 fn bound_send_buffers(
     sockets: &[FlowSocket],
     params: &Params,
