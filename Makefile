@@ -16,8 +16,8 @@ FUZZ_SECONDS := 15
 # What npm writes last.
 NODE := tests/browser/node_modules/.package-lock.json
 
-# COMMAND:PACKAGE or /FILE:PACKAGE; a package is installed when its command or file is missing. One with `?` is left out on releases
-# of Debian that do not have it.
+# COMMAND:PACKAGE or /FILE:PACKAGE; a package is installed when its command or file is missing. PACKAGE? is skipped on Debian
+# releases without it.
 TO_BUILD := cc:gcc /usr/include/stdio.h:libc6-dev musl-gcc:musl-tools git:git clang:clang /usr/include/bpf/bpf_helpers.h:libbpf-dev
 GUESTS   := /usr/share/doc/busybox-static/copyright:busybox-static qemu-system-x86_64:qemu-system-x86 /var/lib/dpkg/info/linux-image-cloud-amd64.list:linux-image-cloud-amd64 /var/lib/dpkg/info/linux-image-6.12-cloud-amd64.list:linux-image-6.12-cloud-amd64?
 TO_TEST  := ip:iproute2 iperf3:iperf3 sockperf:sockperf ping:iputils-ping tcpdump:tcpdump ethtool:ethtool /bin/kill:procps strace:strace perf:linux-perf setpriv:util-linux unshare:util-linux sshd:openssh-server nats-server:nats-server nft:nftables chromium:chromium npm:npm openssl:openssl curl:curl /var/lib/dpkg/info/postgresql.list:postgresql $(GUESTS)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages of what is missing. Arguments are COMMAND:PACKAGE or /FILE:PACKAGE. PACKAGE? is left out where apt does
-# not know it. Does nothing, quickly and without root, when everything is there.
+# Installs missing Debian packages. Arguments are COMMAND:PACKAGE or /FILE:PACKAGE. PACKAGE? is optional: skipped if apt does not
+# know it. Returns quickly and without root if nothing is missing.
 set -eu
 
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
@@ -39,5 +39,5 @@ $install </dev/null >/dev/null 2>&1 || {
     $as_root apt-get update --quiet </dev/null >/dev/null
     $install </dev/null
 }
-# Without package lists apt knows no package. Now it has them.
+# Package lists may have been missing until now.
 [ -z "$unknown" ] || exec "$0" $unknown

@@ -1,4 +1,4 @@
-//! Every test of guests on each installed series of kernels; `make test` runs only one test of each kind on all of them.
+//! Runs all guest tests on each installed kernel series. `make test` runs a few.
 
 use std::process::Command;
 

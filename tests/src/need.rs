@@ -28,7 +28,7 @@ pub enum Need {
     File(&'static str, &'static str),
     /// An installed kernel with its modules, which a guest can boot.
     GuestKernel,
-    /// The same; the test runs on the newest kernel of each installed series, e.g. 6.1 and 6.12, unless `PLUMB_GUEST_KERNEL` names one.
+    /// Same, and the test runs on each installed kernel series, e.g. 6.1 and 6.12, unless `PLUMB_GUEST_KERNEL` is set.
     EachGuestKernel,
     /// One of them that was built with this line in its configuration, and the Debian package that brings it.
     GuestKernelWith(&'static str, &'static str),
@@ -104,7 +104,7 @@ pub fn run(cases: &[Case]) -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// The series of kernels that the running test gives its guests; `None` for those that plumb chooses.
+/// The kernel series of the running test; `None` for plumb's default.
 #[must_use]
 pub fn guest_kernel() -> Option<String> {
     let chosen = GUEST_KERNEL.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -113,7 +113,7 @@ pub fn guest_kernel() -> Option<String> {
 
 /// Tests run one after another.
 static GUEST_KERNEL: Mutex<Option<String>> = Mutex::new(None);
-/// Names the kernel of plumb's guests.
+/// Sets the kernel of plumb's guests.
 pub const GUEST_KERNEL_VARIABLE: &str = "PLUMB_GUEST_KERNEL";
 
 fn trial(case: &Case, series: Option<&String>, only_list: bool) -> Trial {
@@ -169,7 +169,7 @@ fn kernels() -> impl Iterator<Item = String> {
         .filter(|release| Path::new("/lib/modules").join(release).join("modules.dep").is_file())
 }
 
-/// The series, e.g. 6.1, of all kernels that a guest can boot, the oldest first.
+/// All installed kernel series, e.g. 6.1, the oldest first.
 #[must_use]
 pub fn guest_kernel_series() -> Vec<String> {
     let number = |part: Option<&str>| part.and_then(|part| part.parse::<u32>().ok());
@@ -183,7 +183,7 @@ pub fn guest_kernel_series() -> Vec<String> {
     all.into_iter().map(|(major, minor)| format!("{major}.{minor}")).collect()
 }
 
-/// All but the newest, which plumb chooses itself; none where the environment names a kernel.
+/// All but the newest, plumb's default. Empty if the environment sets a kernel.
 fn older_series() -> Vec<String> {
     let mut all = guest_kernel_series();
     all.pop();

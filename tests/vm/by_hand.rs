@@ -79,7 +79,7 @@ pub(crate) fn words(block: &str) -> Vec<String> {
 }
 
 impl GuestKernel {
-    /// The newest installed one that was built with this line in its configuration.
+    /// The newest installed kernel with this line in its configuration.
     pub(crate) fn with(line: &str) -> Option<Self> {
         let kernels = fs::read_dir("/boot").into_iter().flatten().filter_map(Result::ok);
         let names = kernels.filter_map(|entry| entry.file_name().into_string().ok());
@@ -93,7 +93,7 @@ impl GuestKernel {
         kernels.max_by_key(|kernel| kernel.modules.clone())
     }
 
-    /// The one that this test's guests of plumb boot, too.
+    /// The kernel of the running test.
     pub(crate) fn of_test() -> Self {
         match plumb_tests::guest_kernel() {
             Some(kernel) => Self::chosen(&kernel).expect("it is installed"),

@@ -72,7 +72,7 @@ const BY_HAND: &[Need] = &[
 const HYPERVISOR: &[Need] =
     &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
 
-/// One case of each kind for which the kernel matters runs on each installed series. `make soak` runs all cases on each.
+/// A case of each kernel-dependent kind runs on every installed kernel series. `make soak` runs all cases on all of them.
 const CASES: &[Case] = &[
     Case {
         name: "a_monitor_is_a_user_of_its_own_in_namespaces_of_its_own_with_a_sealed_image",

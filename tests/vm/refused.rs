@@ -33,7 +33,7 @@ fn claimed(sandbox: &Sandbox, name: &str) -> String {
     path.to_str().expect("temporary folders have plain names").to_owned()
 }
 
-/// The kernel that guests boot.
+/// The default kernel of guests.
 fn installed() -> String {
     let kernel = machine::Kernel::installed().expect("a kernel is installed");
     kernel.image.to_str().expect("kernels have plain names").to_owned()

@@ -75,7 +75,7 @@ pub struct GuestMemory {
     pub refaults: Option<f64>,
     /// Share of the time in which some task waited for memory.
     pub psi: Option<Share>,
-    /// What tells of accesses, and why nothing does, or not yet.
+    /// Source of accesses, and the reason for missing accesses.
     pub source: AccessSourceKind,
     pub no_accesses_because: Option<String>,
     /// The guest's nodes; none without an agent.
@@ -129,7 +129,7 @@ impl GuestMemory {
         Bytes(self.size.0.saturating_sub(other))
     }
 
-    /// Whether a source of accesses runs that has not reported yet.
+    /// Whether the source of accesses is running but its first report is pending.
     #[must_use]
     pub fn awaits_accesses(&self) -> bool {
         self.source != AccessSourceKind::None && self.no_accesses_because.is_some()

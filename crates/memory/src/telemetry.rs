@@ -19,22 +19,22 @@ use crate::error::MemoryError;
 /// Accesses by NUMA node.
 pub type Accesses = BTreeMap<u32, Vec<AccessClass>>;
 
-/// The result of one look at a source.
+/// Result of reading a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Look {
     Accesses(Accesses),
-    /// None are known yet, and why.
+    /// No accesses yet, with the reason.
     Pending(&'static str),
 }
 
-/// The reason of a source's first look, from which accesses are counted.
-const FIRST_LOOK: &str = "accesses are counted from this look on";
+/// Reason at the first look of a source that compares two.
+const FIRST_LOOK: &str = "this look starts the count";
 
 /// Something that tells which memory is accessed.
 pub trait AccessSource: Send {
     fn kind(&self) -> AccessSourceKind;
 
-    /// What was accessed since the look before; pending at the first, and where memory has come or gone since.
+    /// Accesses since the previous look. Pending at the first look and after memory was added or removed.
     ///
     /// # Errors
     /// When the kernel does not tell any more.

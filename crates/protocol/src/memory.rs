@@ -115,7 +115,7 @@ pub enum MemoryReply {
 pub struct MemoryTelemetry {
     /// Since the telemetry before; zero of the first.
     pub elapsed: Nanos,
-    /// What told of accesses; `None` where nothing in the guest does. Why there are none, or none yet.
+    /// Source of accesses, `None` without one, and the reason for missing accesses.
     pub source: AccessSourceKind,
     pub no_accesses_because: Option<String>,
     /// NUMA nodes that have memory.

@@ -1,23 +1,23 @@
-//! Which kernel a guest boots, as a user names it. Must not know which kernels there are.
+//! The kernel of a guest, as users write it. Does not look for kernels.
 
 use std::{convert::Infallible, fmt, path::PathBuf, str::FromStr};
 
 /// A guest's kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GuestKernel {
-    /// The newest one that is installed.
+    /// The newest installed kernel.
     #[default]
     Newest,
-    /// The newest installed one of this release or series, e.g. `6.12`.
+    /// The newest installed kernel of this release or series, e.g. `6.12`.
     Release(String),
-    /// The kernel in this file.
+    /// A file.
     File(PathBuf),
 }
 
 impl FromStr for GuestKernel {
     type Err = Infallible;
 
-    /// A word that begins with a digit and has no `/` is a release: `./6.12` is a file.
+    /// Text with a leading digit and without `/` is a release. `./6.12` is a file.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let is_release = text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.contains('/');
         Ok(if is_release { Self::Release(text.to_owned()) } else { Self::File(text.into()) })
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn releases_and_files_are_told_apart() {
+    fn parses_releases_and_files() {
         for text in ["6.1", "6.12.117+deb12-cloud-amd64", "6"] {
             assert_eq!(text.parse(), Ok(GuestKernel::Release(text.to_owned())));
         }

@@ -23,10 +23,9 @@ use crate::{
 const POOL: &str = "/proc/sys/vm/nr_hugepages";
 const PAGE_MAP: &str = "/proc/self/pagemap";
 const ZONES: &str = "/proc/zoneinfo";
-/// Reading it has each CPU bring its statistics up to date, and shorten its lists of free pages by an eighth or by 8 MiB, whichever is
-/// less.
+/// Reading this file updates the statistics of each CPU, and shrinks its free lists by an eighth or 8 MiB, whichever is less.
 const REFRESH: &str = "/proc/sys/vm/stat_refresh";
-/// Enough for 1 GiB on each CPU.
+/// Enough for lists of 1 GiB.
 const MOST_REFRESHES: usize = 200;
 /// In an entry of the page map: the page is there, and its number.
 const PRESENT: u64 = 1 << 63;
@@ -121,15 +120,14 @@ impl HugePageFile {
     }
 }
 
-/// Makes pages that were given back usable at once. Since Linux 6.7 the list of free pages that each CPU has for itself grows to as
-/// much as an eighth of a zone's memory, huge pages whole: they serve no small allocation, and a guest without anything to reclaim
-/// runs out of memory while tens of MiB are in a list. The kernel shortens the lists itself, but only once a second.
-/// Source: `decay_pcp_high` in mm/page_alloc.c of Linux 6.12.
+/// Makes returned pages usable at once. Since Linux 6.7 a per-CPU free list grows to an eighth of its zone. Huge pages in it cannot
+/// serve small allocations, so a guest with nothing to reclaim runs out of memory while the list holds tens of MiB. The kernel shrinks
+/// the lists by itself, but only once a second. Source: `decay_pcp_high` in mm/page_alloc.c of Linux 6.12.
 fn shorten_free_lists() {
     let limits = || free_list_limits(&fs::read_to_string(ZONES).unwrap_or_default());
     let mut before = limits();
     for _ in 0..MOST_REFRESHES {
-        // Without it the pages are usable some seconds later.
+        // Otherwise the pages become usable some seconds later.
         if fs::read(REFRESH).is_err() {
             return;
         }
@@ -141,7 +139,7 @@ fn shorten_free_lists() {
     }
 }
 
-/// How many pages the lists of all CPUs may hold together, before they shorten themselves. Source: proc_zoneinfo(5).
+/// Sum of the limits of all per-CPU free lists, in pages. Source: proc_zoneinfo(5).
 fn free_list_limits(zones: &str) -> u64 {
     let limit = |line: &str| line.trim().strip_prefix("high:")?.trim().parse::<u64>().ok();
     zones.lines().filter_map(limit).sum()
@@ -179,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_limits_of_the_lists_of_cpus_are_added_up() {
+    fn sums_limits_of_per_cpu_lists_only() {
         let zones = "Node 0, zone    DMA32\n  pages free     152305\n        low      9726\n        high     11671\n  pagesets\n    \
                      cpu: 0\n              count:    1959\n              high:     9881\n              batch:    31\n    \
                      cpu: 1\n              count:    7\n              high:     252\n              batch:    31\n";

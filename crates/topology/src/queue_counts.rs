@@ -1,6 +1,6 @@
-//! What the driver of a device counts for each of its queues: found in its own statistics by their names, for which there is
-//! no rule, only a few manners of writing them, or in the kernel's queue statistics (Documentation/netlink/specs/netdev.yaml
-//! of Linux), where drivers such as virtio_net count packets and bytes since Linux 6.11. Must not know how either is read.
+//! Counters of each queue of a device, from the driver's own statistics or the kernel's queue statistics. The names of the
+//! driver's follow a few conventions but no rule. In the kernel's (Documentation/netlink/specs/netdev.yaml of Linux), virtio_net
+//! and other drivers count packets and bytes since Linux 6.11. Does not read either.
 
 use nlink::netlink::genl::netdev::{NetdevQstatsReply, NetdevQueueType};
 use samples::QueueCounters;
@@ -11,7 +11,7 @@ use crate::link::DeviceKind;
 /// Of the receive queues in order, then of the transmit queues; none where the driver does not count them apart.
 pub(crate) type OfQueues = [Vec<QueueCounters>; 2];
 
-/// The counts in the driver's own `statistics` of a device, and in the kernel's where the driver's have no packets.
+/// Counters in the driver's own `statistics` of a device, or in the kernel's if the driver counts no packets.
 pub(crate) fn find(
     kind: DeviceKind,
     statistics: &[(String, u64)],
@@ -30,7 +30,7 @@ pub(crate) fn find(
             let replies = of_kernel.iter().filter(|reply| reply.queue_type == Some(queue_type));
             replies.for_each(|reply| add(queues, reply));
         }
-        // A driver that tells only what a queue dropped counts no queue's packets.
+        // Without packets, drops do not count as per-queue counters.
         if has_no_packets(queues) {
             queues.clear();
         }
@@ -42,17 +42,17 @@ fn has_no_packets(queues: &[QueueCounters]) -> bool {
     queues.iter().all(|queue| queue.packets == 0 && queue.bytes == Bytes(0))
 }
 
-/// Adds the packets and bytes of one queue to the drops that the driver's own statistics may have.
+/// Sets the packets and bytes of a queue. Drops from the driver's own statistics remain.
 fn add(queues: &mut Vec<QueueCounters>, reply: &NetdevQstatsReply) {
     let number = reply.queue_id.and_then(|number| usize::try_from(number).ok());
     let Some(queue) = number.and_then(|number| at(queues, number)) else { return };
-    // A reply is about one direction, so the other's fields are absent.
+    // Replies have either rx or tx fields.
     queue.packets = reply.rx_packets.or(reply.tx_packets).unwrap_or_default();
     queue.bytes = Bytes(reply.rx_bytes.or(reply.tx_bytes).unwrap_or_default());
     queue.dropped = reply.rx_hw_drops.or(reply.tx_hw_drops).unwrap_or(queue.dropped);
 }
 
-/// The queue of this number; `None` for a number that no queue has.
+/// The queue with this number; `None` above [`MOST`].
 fn at(queues: &mut Vec<QueueCounters>, number: usize) -> Option<&mut QueueCounters> {
     if queues.len() <= number && number < MOST {
         queues.resize(number + 1, QueueCounters::default());

@@ -17,8 +17,8 @@ pub enum GuestError {
         folder: PathBuf,
     },
     #[error(
-        "no kernel {release} is installed for guests with its modules; there are {installed}; install it or name another \
-         (--kernel, PLUMB_GUEST_KERNEL)"
+        "no kernel {release} is installed for guests; installed: {installed}; choose one of these (--kernel, \
+         PLUMB_GUEST_KERNEL) or install {release} with its modules"
     )]
     NoSuchRelease { release: String, installed: String },
     /// A file could not be read.

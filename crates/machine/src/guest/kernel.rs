@@ -35,11 +35,10 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// What the kernel of guests is called in the environment, for those that no flag gives one: a release or a file.
+    /// Environment variable with the default kernel of guests: a release or a file.
     pub const VARIABLE: &str = "PLUMB_GUEST_KERNEL";
 
-    /// The kernel that the environment names, or else the newest of this machine whose modules are installed too; one made for
-    /// virtual machines before others.
+    /// The kernel in [`Self::VARIABLE`], or the newest installed kernel with modules. Kernels built for virtual machines come first.
     ///
     /// # Errors
     /// When there is none.
@@ -53,7 +52,7 @@ impl Kernel {
         Self::chosen(&choice, None)
     }
 
-    /// The kernel that a user chose; the modules of one in a file are in `modules`, or else those of the release in its name.
+    /// The chosen kernel. `modules` is the module folder of a file; by default its name has the release.
     ///
     /// # Errors
     /// When there is none.
@@ -107,7 +106,7 @@ impl Kernel {
         Ok(files)
     }
 
-    /// The newest one, of this release or series if one is given.
+    /// The newest kernel, of this release or series if given.
     fn newest(kernels: &Path, modules: &Path, series: Option<&str>) -> Result<Self, GuestError> {
         let entries = fs::read_dir(kernels).into_iter().flatten().filter_map(Result::ok);
         let found = entries.map(|entry| entry.path()).filter_map(|image| {
@@ -133,7 +132,7 @@ impl Kernel {
     }
 }
 
-/// Whether 6.1.0-56-cloud-amd64 is of the series 6.1 or 6.1.0; it is not of 6.
+/// Whether a release belongs to a series, e.g. 6.1.0-56-cloud-amd64 to 6.1 but 6.12.3 not.
 fn is_of(release: &str, series: &str) -> bool {
     let rest = release.strip_prefix(series);
     rest.is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_ascii_alphanumeric()))
@@ -188,9 +187,9 @@ mod tests {
         for (series, best) in
             [("6.1", "6.1.0-56-cloud-amd64"), ("6.12", "6.12.3-amd64"), ("6.12.3-amd64", "6.12.3-amd64")]
         {
-            assert_eq!(of(series).expect("one is there").release(), best);
+            assert_eq!(of(series).expect("installed").release(), best);
         }
-        let refused = of("6.9").expect_err("its modules are not there").to_string();
+        let refused = of("6.9").expect_err("modules are missing").to_string();
         assert!(refused.contains("6.9") && refused.contains("6.12.3-amd64"), "{refused}");
     }
 

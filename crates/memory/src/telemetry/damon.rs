@@ -19,8 +19,8 @@ const BLOCK_SIZE: &str = "/sys/devices/system/memory/block_size_bytes";
 const SAMPLE: u64 = 100_000;
 /// The counts begin anew after so many samples.
 const SAMPLES: u64 = 40;
-const NO_REPORT: &str = "DAMON reports accesses every 4 s, and its first report is not there yet";
-const CHANGED: &str = "the guest's memory has grown or shrunk, and DAMON begins anew";
+const NO_REPORT: &str = "DAMON reports accesses every 4 s and its first report is pending";
+const CHANGED: &str = "DAMON restarted because memory was added or removed";
 /// How often the kernel looks whether the memory has changed, in microseconds.
 const UPDATE: u64 = 4_000_000;
 /// At least and at most. Regions whose counts differ by a tenth of the highest are merged, and what is seldom accessed is lost in one
@@ -164,8 +164,8 @@ fn stop() {
     let _ = write(&file("nr_kdamonds"), "0");
 }
 
-/// The mean over all aggregations of how much memory of each node had which counts; `None` where none has ended. Each of them sums up
-/// all memory.
+/// Mean amount of memory of each node in each class of counts, over all finished aggregations. `None` before the first.
+/// Each aggregation covers all memory.
 fn histogram(layout: &Layout, grown: &[u64]) -> Option<Accesses> {
     let size = |ranges: &[(u64, u64)]| ranges.iter().map(|(start, end)| end - start).sum::<u64>();
     let all: u64 = layout.values().map(|ranges| size(ranges)).sum();

@@ -13,7 +13,7 @@ const ACCESSED_BITS: &str = "/proc/self/clear_refs";
 /// Debian's with DAMON, and with page generations that are on.
 const NEWER: &str = "in the guest: apt-get install linux-image-6.12-cloud-amd64 (Debian 12), or Debian 13";
 
-/// What guests can use of their kernel, and the option that it is built with.
+/// Kernel options that guests benefit from, with their names for users.
 const USES: [(&str, &str); 8] = [
     ("CONFIG_DEBUG_INFO_BTF", "BTF, which probes in a guest need"),
     ("CONFIG_TUN", "tap devices"),
@@ -43,7 +43,7 @@ pub(super) fn checks() -> Vec<Check> {
     checks
 }
 
-/// What `kernel` lacks of all that guests can use, for the line that names it.
+/// A sentence with the features missing from `kernel`.
 pub(super) fn lacks(kernel: &Kernel) -> String {
     match GuestKernel::of(kernel) {
         Ok(kernel) => kernel.lacks(),

@@ -25,7 +25,7 @@ use crate::{
 
 /// How often a wait looks whether the user asked for the end.
 const GLANCE: Duration = Duration::from_millis(100);
-/// How much longer than an interval the first report of accesses may take. DAMON's takes 4 s, and longer on a busy machine.
+/// Extra time for the first report of accesses. DAMON needs 4 s, or more on a busy machine.
 const FIRST_REPORTS: Duration = Duration::from_secs(10);
 /// To the top left, and all below it away (ECMA-48).
 const ANEW: &str = "\u{1b}[H\u{1b}[J";
@@ -36,7 +36,7 @@ const ANEW: &str = "\u{1b}[H\u{1b}[J";
 pub(crate) struct TopArgs {
     /// Which machines (TOML), as for `plumb rebalance`
     config: PathBuf,
-    /// Print one look and end: after one interval, or up to 10 s later where DAMON has not reported accesses by then
+    /// Print once and exit: after an interval, or up to 10 s later if DAMON has not reported yet
     #[arg(long)]
     once: bool,
     /// Print a JSON document a line instead of a table
