@@ -60,7 +60,7 @@ pub(crate) fn what_is_no_run_is_called_what_it_is() {
     assert_ne!(newer, record, "the shape is in it");
     let report = sandbox.succeed(&["report", &run, "--format", "json"]).out;
     for (name, text, status, said) in [
-        ("newer.json", newer.as_str(), 64, "shape 99"),
+        ("newer.json", newer.as_str(), 64, "schema 99"),
         ("report.json", &report, 64, "holds no trials"),
         ("cut.json", &record[..record.len() / 2], 1, "cannot read the run record"),
         ("page.html", "<!doctype html><html></html>", 64, "a page without a run's record"),

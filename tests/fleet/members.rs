@@ -215,10 +215,10 @@ pub(crate) fn a_policy() {
         fleet.network.plumb(&["run", &file])
     };
     for (policy, said) in [
-        ("rate = \"10Mbit/s\"", "allows a trial 10.0 Mbit/s at most, and this one has no rate"),
-        ("duration = \"2s\"", "allows a trial 2.00 s at most, and this one takes 2.70 s"),
-        ("interfaces = [\"eth7\"]", "allows measurements over eth7 alone, not eth0"),
-        (&hours(2, 3), " UTC, and it is "),
+        ("rate = \"10Mbit/s\"", "limits trials to 10.0 Mbit/s, but this one has no rate"),
+        ("duration = \"2s\"", "limits trials to 2.00 s, but this one takes 2.70 s"),
+        ("interfaces = [\"eth7\"]", "allows measurements only over eth7, not eth0"),
+        (&hours(2, 3), " UTC; it is "),
     ] {
         let output = under(policy);
         says(&output, &["host b", said]);
@@ -279,7 +279,7 @@ pub(crate) fn nodes_of_a_cluster() {
 
     let asked = short.replace("member = \"node.1\"", "member = \"node.1\"\nport = 7000");
     fs::write(&file, asked).expect("it is ours");
-    says(&fleet.network.plumb(&["run", &file]), &["listen on ports 5201-5202 alone, not on 7000"]);
+    says(&fleet.network.plumb(&["run", &file]), &["allows only ports 5201-5202, not 7000"]);
 
     fs::write(&file, short).expect("it is ours");
     drop(members.pop());

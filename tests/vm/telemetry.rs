@@ -107,7 +107,8 @@ pub(crate) fn both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves() {
 
     // The next who asks is there before the guest has seen the one before hang up.
     let agent = sandbox.home().join("vm.agent");
-    let before = AgentLink::connect(&agent, env!("CARGO_PKG_VERSION"), None, &Arc::default()).expect("it greets");
+    let before =
+        AgentLink::connect(&agent, env!("CARGO_PKG_VERSION"), None, &Arc::default()).expect("it greets");
     let mut monitor = Monitor::open(&sandbox.home().join("vm.qmp2")).expect("its own monitor");
     let mut order = |word| monitor.order(word, &json!({})).expect("QEMU obeys");
     order("stop");

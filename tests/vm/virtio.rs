@@ -110,11 +110,7 @@ pub(crate) fn not_taken() {
     let text = scenario("tx-ring = 1024", &streams(1, "300ms", 1));
     let output = run(&sandbox, &sandbox.file("ring.toml", &text));
     assert_eq!(output.status, Some(1), "{output:?}");
-    assert!(
-        output.err.contains("virtual machine `vm0` has tx-ring 256 where 1024 was asked for"),
-        "{}",
-        output.err
-    );
+    assert!(output.err.contains("virtual machine `vm0` has tx-ring 256 instead of 1024"), "{}", output.err);
     assert!(processes(&sandbox).is_empty());
     before.are_gone_within(PATIENCE);
 }
@@ -157,7 +153,7 @@ pub(crate) fn ring_sizes() {
     let (had, skipped) = rings(&sandbox);
     let cell = |rx: u64| (format!("to-vm/latency/rx-ring={rx},tx-ring=128"), rx, 128);
     assert_eq!(had, BTreeSet::from([cell(64), cell(1024)]), "{skipped}");
-    assert!(skipped.contains("a transmit ring of 1024 places: it has at most 256"), "{skipped}");
+    assert!(skipped.contains("a transmit ring of 1024 entries: the device has at most 256"), "{skipped}");
     let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
     assert!(page.contains("1024/128"), "{page}");
     // Without PCI, QEMU offers the most places that it has.

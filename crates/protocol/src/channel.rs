@@ -1,4 +1,4 @@
-//! JSON lines over any byte stream: one message a line, bounded in length.
+//! Messages as JSON lines over a byte stream, with a length limit.
 
 use std::{
     io::{BufRead, BufReader, ErrorKind, Read, Write},
@@ -13,26 +13,25 @@ use thiserror::Error;
 
 use crate::message::{Hello, VERSION};
 
-/// The longest line that is read at all: a trial of 128 connections sampled often fits, a runaway peer does not.
+/// The absolute limit for a line. Enough for a trial of 128 connections with frequent samples.
 pub const MAX_LINE: usize = 64 << 20;
 
-/// How long the next lines may be. Whoever knows what was asked for changes it while they are read.
+/// The current limit for lines. The requester can change it during reception.
 #[derive(Debug, Clone)]
 pub struct LineLimit(Arc<AtomicUsize>);
 
 impl LineLimit {
-    /// So many bytes, but never more than [`MAX_LINE`].
+    /// Capped at [`MAX_LINE`].
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(bytes.min(MAX_LINE))))
     }
 
-    /// Lines may be so long from now on.
     pub fn set(&self, bytes: usize) {
         self.0.store(bytes.min(MAX_LINE), Ordering::Relaxed);
     }
 
-    /// Lines may be so long as well.
+    /// Raises the limit if it is lower.
     pub fn raise_to(&self, bytes: usize) {
         self.0.fetch_max(bytes.min(MAX_LINE), Ordering::Relaxed);
     }
@@ -42,59 +41,55 @@ impl LineLimit {
     }
 }
 
-/// What a line usually takes, which is kept for the next one.
-const USUAL: usize = 64 << 10;
-/// Of what the reader says of a line, which may quote it.
-const QUOTED: usize = 200;
+/// Capacity kept between lines.
+const KEPT_CAPACITY: usize = 64 << 10;
+/// Limit for a parser message, which may quote the line.
+const MAX_QUOTE: usize = 200;
 
-/// What went wrong on a channel.
 #[derive(Debug, Error)]
 pub enum ChannelError {
-    /// The bytes could not be read or written.
-    #[error("the channel to the other side broke: {0}")]
+    /// Reading or writing failed.
+    #[error("the channel broke: {0}")]
     Io(#[from] std::io::Error),
-    /// The other side ended it.
-    #[error("the other side closed the channel")]
+    /// The peer closed the channel.
+    #[error("the peer closed the channel")]
     Closed,
     /// A line is not a message.
-    #[error("not a message of protocol {VERSION}: {reason}; it begins `{start}`")]
+    #[error("not a message of protocol {VERSION}: {reason}; it starts with `{start}`")]
     Malformed {
-        /// What the reader says.
+        /// The parser's message.
         reason: String,
-        /// The line's first bytes.
+        /// The start of the line.
         start: String,
     },
     /// A line is too long.
-    #[error("a message is longer than the {limit} bytes that what was asked for can take")]
+    #[error("a message exceeds the limit of {limit} bytes for the requested data")]
     TooLong { limit: usize },
-    /// The other side speaks another version.
+    /// The peer uses another protocol version.
     #[error(
-        "the other side speaks protocol {theirs} (plumb {tool}), this side {VERSION}; install the same version of plumb on both"
+        "the peer uses protocol {theirs} (plumb {tool}), this side {VERSION}; install the same version of plumb on both"
     )]
     Version {
-        /// Its protocol.
+        /// The peer's protocol version.
         theirs: u32,
-        /// Its version of plumb.
+        /// The peer's version of plumb.
         tool: String,
     },
 }
 
-/// Writes messages.
 #[derive(Debug)]
 pub struct Sender<W> {
     to: W,
 }
 
 impl<W: Write> Sender<W> {
-    /// Writes to `to`; each message is flushed.
+    /// Flushes after each message.
     pub fn new(to: W) -> Self {
         Self { to }
     }
 
-    /// Sends one message.
-    ///
     /// # Errors
-    /// When the bytes cannot be written.
+    /// If writing fails.
     pub fn send<M: Serialize>(&mut self, message: &M) -> Result<(), ChannelError> {
         let mut line = serde_json::to_vec(message).map_err(std::io::Error::from)?;
         line.push(b'\n');
@@ -104,7 +99,6 @@ impl<W: Write> Sender<W> {
     }
 }
 
-/// Reads messages.
 #[derive(Debug)]
 pub struct Receiver<R> {
     from: BufReader<R>,
@@ -113,12 +107,12 @@ pub struct Receiver<R> {
 }
 
 impl<R: Read> Receiver<R> {
-    /// Reads from `from`, whose lines are trusted to be as long as any.
+    /// Accepts lines up to [`MAX_LINE`].
     pub fn new(from: R) -> Self {
         Self::bounded(from, LineLimit::new(MAX_LINE))
     }
 
-    /// Reads from `from`, whose lines are no longer than this.
+    /// Accepts lines up to `limit`.
     pub fn bounded(from: R, limit: LineLimit) -> Self {
         Self { from: BufReader::new(from), line: Vec::new(), limit }
     }
@@ -126,28 +120,28 @@ impl<R: Read> Receiver<R> {
     /// Waits for the next message.
     ///
     /// # Errors
-    /// [`ChannelError::Closed`] at the end of the stream, the others as they say.
+    /// [`ChannelError::Closed`] at the end of the stream, and errors of reading and parsing.
     pub fn receive<M: DeserializeOwned>(&mut self) -> Result<M, ChannelError> {
         self.read_line()?;
         let read = serde_json::from_slice(&self.line).map_err(|error| ChannelError::Malformed {
-            reason: error.to_string().chars().take(QUOTED).collect(),
+            reason: error.to_string().chars().take(MAX_QUOTE).collect(),
             start: String::from_utf8_lossy(&self.line[..self.line.len().min(60)]).trim_end().to_owned(),
         });
-        // What one long line took is not kept for the short ones that follow.
+        // Frees the memory of a long line.
         self.line.clear();
-        self.line.shrink_to(USUAL);
+        self.line.shrink_to(KEPT_CAPACITY);
         read
     }
 
-    /// As much as is there at once, each time held against the limit.
+    /// Checks the limit after each read.
     fn read_line(&mut self) -> Result<(), ChannelError> {
         loop {
-            let there = match self.from.fill_buf() {
+            let available = match self.from.fill_buf() {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                there => there?,
+                available => available?,
             };
-            let end = there.iter().position(|byte| *byte == b'\n');
-            let used = end.map_or(there.len(), |end| end + 1);
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let used = end.map_or(available.len(), |end| end + 1);
             if used == 0 {
                 return Err(ChannelError::Closed);
             }
@@ -155,7 +149,7 @@ impl<R: Read> Receiver<R> {
             if self.line.len() + used > limit {
                 return Err(ChannelError::TooLong { limit });
             }
-            self.line.extend_from_slice(&there[..used]);
+            self.line.extend_from_slice(&available[..used]);
             self.from.consume(used);
             if end.is_some() {
                 return Ok(());
@@ -171,10 +165,10 @@ impl Hello {
         Self { protocol: VERSION, tool: tool.into() }
     }
 
-    /// Accepts or refuses the other side's.
+    /// Checks the peer's protocol version.
     ///
     /// # Errors
-    /// [`ChannelError::Version`] when the versions differ.
+    /// [`ChannelError::Version`] if the versions differ.
     pub fn accept(self) -> Result<(), ChannelError> {
         if self.protocol == VERSION {
             Ok(())

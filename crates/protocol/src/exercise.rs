@@ -1,4 +1,4 @@
-//! Arbitrary bytes through everything that reads a channel, with what must hold; fuzzers and property tests call it.
+//! Entry points for fuzzers and property tests: decodes arbitrary bytes and checks invariants.
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -8,36 +8,36 @@ use crate::{
     nested_run::{FromConductor, ToConductor},
 };
 
-/// More than a fuzzer makes.
+/// Above the size of any fuzz input.
 const LONGEST: usize = 1 << 20;
 
-/// What an agent says to the controller.
+/// Decodes messages from an agent.
 pub fn from_agent(bytes: &[u8]) {
-    said::<FromAgent>(bytes);
+    check_round_trip::<FromAgent>(bytes);
 }
 
-/// What a controller says to an agent.
+/// Decodes messages to an agent.
 pub fn to_agent(bytes: &[u8]) {
-    said::<ToAgent>(bytes);
+    check_round_trip::<ToAgent>(bytes);
 }
 
-/// What a guest hypervisor says of the run that it conducts.
+/// Decodes messages from the conductor of a nested run.
 pub fn from_conductor(bytes: &[u8]) {
-    said::<FromConductor>(bytes);
+    check_round_trip::<FromConductor>(bytes);
 }
 
-/// What it is told.
+/// Decodes messages to the conductor of a nested run.
 pub fn to_conductor(bytes: &[u8]) {
-    said::<ToConductor>(bytes);
+    check_round_trip::<ToConductor>(bytes);
 }
 
-/// What can be read can be sent, and is read again then.
-fn said<M: Serialize + DeserializeOwned>(bytes: &[u8]) {
+/// Messages that can be decoded can also be encoded and decoded again.
+fn check_round_trip<M: Serialize + DeserializeOwned>(bytes: &[u8]) {
     let mut receiver = Receiver::bounded(bytes, LineLimit::new(LONGEST));
     while let Ok(message) = receiver.receive::<M>() {
         let mut line = Vec::new();
-        Sender::new(&mut line).send(&message).expect("a vector takes all");
-        let again = Receiver::new(line.as_slice()).receive::<M>();
-        assert!(again.is_ok(), "not read again: {}", String::from_utf8_lossy(&line));
+        Sender::new(&mut line).send(&message).expect("writing to a vector cannot fail");
+        let decoded = Receiver::new(line.as_slice()).receive::<M>();
+        assert!(decoded.is_ok(), "cannot be decoded decoded: {}", String::from_utf8_lossy(&line));
     }
 }

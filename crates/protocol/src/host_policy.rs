@@ -1,4 +1,4 @@
-//! What measurements may do on a host, whoever asks. Must not know who may ask, nor how an order is obeyed.
+//! Restrictions on measurements on a host, independent of the requester.
 
 use std::{fmt, net::Ipv4Addr, ops::RangeInclusive, str::FromStr};
 
@@ -10,49 +10,49 @@ use workload::WorkloadSettings;
 const MINUTE: u64 = 60;
 const DAY: u64 = 24 * 60 * MINUTE;
 
-/// Without any of them everything is allowed, where the scenario says. Written as people write quantities.
+/// The default allows everything. Values use the same notation as scenarios.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostPolicy {
-    /// The payload of a trial in a second and direction, at most.
+    /// Maximum payload rate of a trial, per direction.
     #[serde(serialize_with = "write_rate", deserialize_with = "read")]
     pub rate: Option<BitRate>,
-    /// How long the traffic of a trial flows, its warm-up included, at most.
+    /// Maximum traffic time of a trial, including the warm-up.
     #[serde(serialize_with = "write_duration", deserialize_with = "read_duration")]
     pub duration: Option<Nanos>,
-    /// The host's devices over which traffic may go.
+    /// Devices allowed for traffic.
     pub interfaces: Option<Vec<DeviceName>>,
-    /// The ports that the host may listen on while it is the server.
+    /// Ports that the host may listen on as a server.
     pub ports: Option<Ports>,
-    /// When trials may begin.
+    /// When trials may start.
     pub hours: Option<Hours>,
-    /// Where traffic comes from and goes to when a scenario does not say.
+    /// Address for traffic, unless the scenario sets one.
     pub address: Option<Ipv4Addr>,
 }
 
 impl HostPolicy {
-    /// Stands before it, as JSON, where an agent is started.
+    /// The agent's flag for the policy, as JSON.
     pub const FLAG: &str = "--policy";
 
-    /// A shorter [`Self::duration`] leaves no time to probe what a path carries.
+    /// With a shorter [`Self::duration`] there is no time to test the path MTU.
     pub const LEAST_DURATION: Nanos = Nanos::from_secs(2);
 
-    /// As it stands there.
+    /// Parses the flag's value.
     ///
     /// # Errors
-    /// When it is none.
+    /// If the text is not a policy.
     pub fn read(text: &str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }
 
-    /// As it is to stand there.
+    /// The flag's value.
     #[must_use]
     pub fn written(&self) -> String {
         serde_json::to_string(self).expect("texts and numbers are JSON")
     }
 
     /// # Errors
-    /// What of the trial is not allowed, and what to ask instead.
+    /// What is not allowed, and how to change the trial.
     pub fn check(&self, load: &WorkloadSettings, now: u64) -> Result<(), String> {
         self.check_hours(now)?;
         let load = load.kind();
@@ -61,70 +61,70 @@ impl HostPolicy {
                 Some(rate) if rate <= most => {}
                 Some(rate) => {
                     return Err(format!(
-                        "its policy allows a trial {most} at most, and this one sends {rate}: lower its `rate`"
+                        "its policy limits trials to {most}, but this one sends {rate}; lower its `rate`"
                     ));
                 }
                 None => {
                     return Err(format!(
-                        "its policy allows a trial {most} at most, and this one has no rate: give the workload a `rate`"
+                        "its policy limits trials to {most}, but this one has no rate; set `rate` in the workload"
                     ));
                 }
             }
         }
         match (self.duration, load.flows_for()) {
             (Some(most), Some(time)) if time > most => Err(format!(
-                "its policy allows a trial {most} at most, and this one takes {time}: shorten its `duration`"
+                "its policy limits trials to {most}, but this one takes {time}; shorten its `duration`"
             )),
             (Some(most), None) => Err(format!(
-                "its policy allows a trial {most} at most, and this one ends after a number of bytes: give the workload a `duration`"
+                "its policy limits trials to {most}, but this one ends after a number of bytes; set `duration` in the \
+                 workload"
             )),
             _ => Ok(()),
         }
     }
 
+    /// `now` in seconds since 1970.
+    ///
     /// # Errors
-    /// When no trial may begin at this time, in seconds since 1970.
+    /// If no trial may start at this time.
     pub fn check_hours(&self, now: u64) -> Result<(), String> {
         match self.hours {
             Some(hours) if !hours.contain(now) => {
                 let now = Hours::minutes(now % DAY / MINUTE);
-                Err(format!("its policy allows measurements from {hours} UTC, and it is {now}"))
+                Err(format!("its policy allows measurements from {hours} UTC; it is {now}"))
             }
             _ => Ok(()),
         }
     }
 
-    /// The ports that a server tries, one after the other, where it was asked for `port`; 0 is the kernel's choice.
+    /// The ports that a server tries in order if `port` is requested; 0 lets the kernel choose.
     ///
     /// # Errors
-    /// When it may not listen on that one.
+    /// If the port is not allowed.
     pub fn listens_on(&self, port: Option<u16>) -> Result<RangeInclusive<u16>, String> {
         match (port, self.ports) {
-            (Some(port), Some(ports)) if !(ports.first..=ports.last).contains(&port) => Err(format!(
-                "its policy allows it to listen on ports {ports} alone, not on {port}: leave `port` out"
-            )),
+            (Some(port), Some(ports)) if !(ports.first..=ports.last).contains(&port) => {
+                Err(format!("its policy allows only ports {ports}, not {port}; remove `port`"))
+            }
             (None, Some(Ports { first, last })) => Ok(first..=last),
             (port, _) => Ok(port.unwrap_or(0)..=port.unwrap_or(0)),
         }
     }
 
     /// # Errors
-    /// When traffic may not go over this device.
+    /// If the device is not allowed.
     pub fn check_interface(&self, interface: &DeviceName) -> Result<(), String> {
         match &self.interfaces {
             Some(known) if !known.contains(interface) => {
                 let known: Vec<&str> = known.iter().map(DeviceName::as_str).collect();
-                Err(format!(
-                    "its policy allows measurements over {} alone, not {interface}",
-                    known.join(", ")
-                ))
+                Err(format!("its policy allows measurements only over {}, not {interface}", known.join(", ")))
             }
             _ => Ok(()),
         }
     }
 }
 
-/// Every digit, unlike what is printed.
+/// With all digits, unlike `Display`.
 fn write_rate<S: Serializer>(rate: &Option<BitRate>, to: S) -> Result<S::Ok, S::Error> {
     rate.map(|rate| format!("{}bit/s", rate.0)).serialize(to)
 }
@@ -141,12 +141,12 @@ fn read<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(from: D) -> Re
 fn read_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Nanos>, D::Error> {
     let duration = read(from)?;
     if duration.is_some_and(|duration| duration < HostPolicy::LEAST_DURATION) {
-        return Err(D::Error::custom(format!("a trial needs {} at least", HostPolicy::LEAST_DURATION)));
+        return Err(D::Error::custom(format!("a trial needs at least {}", HostPolicy::LEAST_DURATION)));
     }
     Ok(duration)
 }
 
-/// Ports in a row, both ends included. Written as `5201-5210`, or `5201`.
+/// A range of ports, inclusive. Written as `5201-5210`, or `5201`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Ports {
@@ -161,7 +161,7 @@ impl FromStr for Ports {
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         match (first.trim().parse(), last.trim().parse()) {
             (Ok(first), Ok(last)) if 0 < first && first <= last => Ok(Self { first, last }),
-            _ => Err(format!("`{text}` is no range of ports: write it as 5201-5210, or 5201")),
+            _ => Err(format!("`{text}` is not a port range; write e.g. 5201-5210, or 5201")),
         }
     }
 }
@@ -189,7 +189,7 @@ impl From<Ports> for String {
     }
 }
 
-/// A part of each day, in UTC, which may go over midnight. Written as `22:00-06:00`.
+/// A time range within a day, in UTC, possibly across midnight. Written as `22:00-06:00`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Hours {
@@ -199,7 +199,7 @@ pub struct Hours {
 }
 
 impl Hours {
-    /// Whether the time is in them, in seconds since 1970.
+    /// `now` in seconds since 1970.
     const fn contain(self, now: u64) -> bool {
         let minute = now % DAY / MINUTE;
         if self.from < self.to {
@@ -226,7 +226,7 @@ impl FromStr for Hours {
         let both = text.split_once('-').and_then(|(from, to)| Some((minute(from)?, minute(to)?)));
         match both {
             Some((from, to)) if from != to => Ok(Self { from, to }),
-            _ => Err(format!("`{text}` is no part of a day: write it as 22:00-06:00, in UTC")),
+            _ => Err(format!("`{text}` is not a time range; write e.g. 22:00-06:00, in UTC")),
         }
     }
 }

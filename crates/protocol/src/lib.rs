@@ -1,8 +1,7 @@
-//! Orders to an agent and its events, as versioned JSON lines over any byte stream.
+//! The protocol between controller and agents: requests and events as versioned JSON lines over a byte stream.
 //!
-//! The channel is never the measured path: stdio of a child in a namespace, a virtio-serial port, vsock,
-//! ssh. This room knows bytes in and out only by `Read` and `Write` handed in; it opens nothing, and says
-//! nothing of how an order is obeyed.
+//! The channel never uses the measured path: stdio of a child in a namespace, a virtio-serial port, vsock or SSH. Works
+//! on `Read` and `Write`, opens no connections, and does not execute requests.
 
 mod channel;
 pub mod exercise;

@@ -1,103 +1,103 @@
-//! What an agent in a virtual machine does with the memory of its guest.
+//! Memory operations of an agent in a virtual machine.
 
 use samples::MachineCpu;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
-/// What it is asked to do.
+/// A memory request.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryOrder {
-    /// Write to every page of so much memory, and give it back to the guest's kernel: answered by [`MemoryReply::Touched`].
+    /// Write to each page of this much memory, then free it. Reply: [`MemoryReply::Touched`].
     Touch { memory: Bytes },
-    /// Write to every page that is free, but for a little, and give all back: answered by [`MemoryReply::Touched`].
+    /// Write to nearly all free pages, then free them. Reply: [`MemoryReply::Touched`].
     TouchFree,
-    /// The same, but keep it until [`MemoryOrder::Release`]: what becomes free from now on is all that is.
+    /// The same, but hold the memory until [`MemoryOrder::Release`], so that all free memory is memory freed from now
+    /// on.
     Hold,
-    /// Give back what is held: answered by [`MemoryReply::Done`].
+    /// Free held memory. Reply: [`MemoryReply::Done`].
     Release,
-    /// Begin to look for times in which the guest stands still, and fill memory that nobody else has with what is known; with
-    /// `compact` also have the kernel compact its memory, again and again until the end: answered by [`MemoryReply::Done`].
+    /// Start to detect stalls of the guest, and fill free memory with a known pattern. With `compact`, also make the
+    /// kernel compact its memory repeatedly. Reply: [`MemoryReply::Done`].
     Watch {
         #[serde(default)]
         compact: bool,
     },
-    /// End it: answered by [`MemoryReply::Watched`].
+    /// Stop it. Reply: [`MemoryReply::Watched`].
     Watched,
-    /// Take up to so much memory out of the guest's use: answered by [`MemoryReply::Taken`].
+    /// Take up to this much memory out of use by the guest. Reply: [`MemoryReply::Taken`].
     Take { memory: Bytes },
-    /// Give so much of it back to the guest's kernel, what was taken last first: answered by [`MemoryReply::Done`].
+    /// Return this much of it to the guest's kernel, most recent first. Reply: [`MemoryReply::Done`].
     GiveBack { memory: Bytes },
-    /// Tell how the memory was used since the order before, or begin to look: answered by [`MemoryReply::Telemetry`].
+    /// Report the use of memory since the previous request, or start monitoring. Reply: [`MemoryReply::Telemetry`].
     Telemetry { source: AccessSourceKind },
-    /// Access memory by a known pattern, in a process of its own, or go over to another pattern: answered by
-    /// [`MemoryReply::Done`].
+    /// Start a process that accesses memory with a known pattern, or change its pattern. Reply: [`MemoryReply::Done`].
     Pattern { pattern: AccessPattern },
-    /// Tell what that process has accessed since the order before: answered by [`MemoryReply::Accessed`].
+    /// Report that process's accesses since the previous request. Reply: [`MemoryReply::Accessed`].
     Accessed,
 }
 
-/// What tells which memory is accessed.
+/// How memory accesses are detected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccessSourceKind {
-    /// The best that there is: DAMON before the generations of pages.
+    /// The best available source: DAMON, then MGLRU.
     #[default]
     Auto,
-    /// Data access monitoring of physical memory by the guest's kernel (admin-guide/mm/damon of Linux): counts.
+    /// The guest kernel's data access monitor on physical memory (admin-guide/mm/damon in Linux): access counts.
     Damon,
-    /// The generations of the multi-generational LRU (admin-guide/mm/multigen_lru.rst): memory that was touched.
+    /// Generations of the multi-generational LRU (admin-guide/mm/multigen_lru.rst): touched memory.
     Mglru,
-    /// Accessed bits of the machine's process on the host: memory that was touched, without a guest's help.
+    /// Accessed bits of the virtual machine's process on the host: touched memory, without help from the guest.
     Referenced,
     None,
 }
 
-/// Memory that a program accesses by a pattern that is known. Its pages are ranked by how often it accesses them.
+/// Memory accessed with a known pattern. Pages are ranked by access frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct AccessPattern {
-    /// All of it.
+    /// Total.
     pub memory: Bytes,
     pub shape: PatternShape,
-    /// Accesses a second, as far as the machine goes.
+    /// Target accesses per second.
     pub rate: u64,
-    /// The node that the program keeps its hottest pages on, as far as that has room; `None`: where the kernel puts them.
+    /// The node to place the hottest pages on while it has room; `None` leaves it to the kernel.
     pub prefers: Option<u32>,
 }
 
-/// Which pages are accessed how often.
+/// The distribution of accesses over pages.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PatternShape {
-    /// So much of the memory gets this share of the accesses, the rest the others, each alike.
+    /// `hot` bytes get `share` of the accesses, uniformly; the rest gets the others, uniformly.
     TwoLevel { hot: Bytes, share: f64 },
     /// The page of rank k in proportion to 1 / k^exponent.
     Zipf { exponent: f64 },
-    /// All in turn.
+    /// Sequential.
     Scan,
 }
 
-/// Its answers.
+/// Replies to memory requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryReply {
-    /// What the touching took.
+    /// Duration of the writes.
     Touched {
         took: Nanos,
     },
     Watched {
-        /// The longest time for which a thread did not run that sleeps 4 ms at a time, beyond that.
+        /// Longest delay of a thread beyond its sleeps of 4 ms.
         longest_stall: Nanos,
-        /// What was filled.
+        /// Memory filled with the pattern.
         guarded: Bytes,
-        /// What of it holds something else now.
+        /// Part of it with other content now.
         damaged: Bytes,
-        /// The guest's CPU time meanwhile.
+        /// CPU time of the guest.
         machine: MachineCpu,
     },
-    /// Where each block of 2 MiB begins in the guest's physical memory, in the order in which they were taken. They are fewer
-    /// than asked for where the guest has no more free memory in one piece.
+    /// Guest-physical addresses of blocks of 2 MiB, in the order in which they were taken. Fewer than requested if the
+    /// guest has no more contiguous free memory.
     Taken {
         blocks: Vec<u64>,
     },
@@ -110,24 +110,24 @@ pub enum MemoryReply {
     Done,
 }
 
-/// How a guest's memory is, and how it was used since the telemetry before.
+/// State of a guest's memory, and its use since the previous telemetry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryTelemetry {
-    /// Since the telemetry before; zero of the first.
+    /// Time since the previous telemetry; zero for the first.
     pub elapsed: Nanos,
     /// Source of accesses, `None` without one, and the reason for missing accesses.
     pub source: AccessSourceKind,
     pub no_accesses_because: Option<String>,
-    /// NUMA nodes that have memory.
+    /// NUMA nodes with memory.
     pub nodes: Vec<NodeTelemetry>,
-    /// What could be handed out without swapping.
+    /// Available without swapping.
     pub available: Bytes,
     pub swap_used: Bytes,
-    /// Pages read back after they had been evicted, from files and from swap.
+    /// Pages read back after eviction, from files and swap.
     pub refaults: u64,
     /// Time in which some task waited for memory (PSI `some`).
     pub stalled: Option<Nanos>,
-    /// CPU time that looking took, of the agent and of the kernel's thread that monitors.
+    /// CPU time for monitoring, of the agent and of the kernel thread.
     pub cost: Nanos,
 }
 
@@ -137,23 +137,23 @@ pub struct NodeTelemetry {
     pub node: u32,
     pub size: Bytes,
     pub free: Bytes,
-    /// What was accessed of it; empty where nothing is known of accesses.
+    /// Accesses by class; empty if unknown.
     pub accesses: Vec<AccessClass>,
 }
 
-/// Memory that is accessed about equally often.
+/// Memory with about the same access frequency.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessClass {
     pub bytes: Bytes,
-    /// On all of it, in a unit of the source's own.
+    /// Accesses to all of it, in units of the source.
     pub accesses: u64,
 }
 
-/// Accesses that a node served.
+/// Accesses served by a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeAccesses {
     pub node: u32,
     pub accesses: u64,
-    /// Memory of the program's on it.
+    /// Memory of the program on this node.
     pub bytes: Bytes,
 }

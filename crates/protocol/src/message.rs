@@ -1,7 +1,7 @@
-//! The messages, one JSON object a line. Both sides first say [`Hello`].
+//! The messages, one JSON object per line. Both sides first send [`Hello`].
 //!
-//! What a guest may send is named by a key, not by a member beside others: whoever reads it then knows its type from the start,
-//! and has never to hold a line of any shape in memory before.
+//! Messages from guests are externally tagged, so that the receiver knows the type first and never buffers arbitrary
+//! JSON.
 
 use std::{collections::BTreeMap, fmt, net::Ipv4Addr};
 
@@ -16,19 +16,19 @@ use crate::{
     observe::{Observation, ObserveOrder, Observing},
 };
 
-/// The version of this protocol. Both sides must have the same.
+/// Protocol version; both sides must use the same.
 pub const VERSION: u32 = 9;
 
-/// The first message of either side.
+/// The first message of each side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// [`VERSION`] of the speaker.
+    /// The sender's [`VERSION`].
     pub protocol: u32,
-    /// The speaker's version of plumb, for the error message.
+    /// The sender's version of plumb, for the error message.
     pub tool: String,
 }
 
-/// A secret of one trial: a stranger's connection does not know it and is closed.
+/// A secret of a trial. Connections without it are closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Token(pub u64);
@@ -39,175 +39,157 @@ impl fmt::Display for Token {
     }
 }
 
-/// From the controller.
+/// Messages from the controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToAgent {
-    /// First.
+    /// First message.
     Hello(Hello),
-    /// Something to do. Requests are answered in any order, each exactly once.
+    /// A request. Each gets exactly one reply, in any order.
     Request {
-        /// Repeated in the answer; unique on this channel.
+        /// Returned in the reply; unique on this channel.
         id: u64,
-        /// After this long from its arrival the agent gives up and refuses.
+        /// Time from arrival after which the agent gives up and refuses.
         deadline: Nanos,
-        /// What to do.
         order: Order,
     },
 }
 
-/// What an agent can be asked to do.
+/// The requests to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "kebab-case")]
 pub enum Order {
-    /// Tell what machine this is: answered by [`Reply::Environment`].
+    /// Describe this machine. Reply: [`Reply::Environment`].
     Describe,
-    /// Give this guest's devices what the lab says of them, or make what of it is on this host, which exists already and whose
-    /// interface was found: answered by [`Reply::Done`].
+    /// Configure this guest's devices according to the lab, or create the part of the lab on this existing host, whose
+    /// interface has been found. Reply: [`Reply::Done`].
     Dress {
-        /// The host's part of the lab.
+        /// The part of the lab for this host.
         lab: Box<Lab>,
-        /// The guest, or the host.
+        /// The guest, or the existing host.
         host: HostName,
     },
-    /// Find the device by which this host, which exists already, sends and receives, and read it from then on: answered by
-    /// [`Reply::Interface`].
+    /// Find the interface of this existing host, for use in further requests. Reply: [`Reply::Interface`].
     FindInterface {
-        /// What the scenario calls it.
+        /// Its name in the scenario.
         host: HostName,
-        /// The address that it has; `None` is the one at which SSH arrived, or that of `interface`.
+        /// Its address; `None` uses the one that SSH connected to, or that of `interface`.
         address: Option<Ipv4Addr>,
         interface: Option<DeviceName>,
     },
-    /// Take that device for this session alone: answered by [`Reply::Reserved`], or [`Reply::Occupied`] where another has it.
+    /// Reserve the interface for this session. Reply: [`Reply::Reserved`], or [`Reply::Occupied`] if another session
+    /// has it.
     Reserve {
-        /// Who wants it, for whoever has to wait.
+        /// A name for this session, shown to others that wait.
         by: String,
     },
-    /// Let go of it: answered by [`Reply::Done`].
+    /// Release the reservation. Reply: [`Reply::Done`].
     Release,
-    /// Set the devices that it was dressed with; what is left out goes back to what it was: answered by [`Reply::Done`].
+    /// Apply settings to the configured devices; settings left out are reset. Reply: [`Reply::Done`].
     Configure {
-        /// The devices that differ from what they were made with.
+        /// Devices with changed settings.
         devices: BTreeMap<DeviceRef, DeviceSettings>,
     },
-    /// Read the state of this host's devices: answered by [`Reply::DeviceStates`].
+    /// Read the states of this host's devices. Reply: [`Reply::DeviceStates`].
     ReadStates { devices: Vec<DeviceRef> },
-    /// Read what this host's devices counted since they were made: answered by [`Reply::DeviceCounters`].
+    /// Read the counters of this host's devices. Reply: [`Reply::DeviceCounters`].
     ReadCounters { devices: Vec<DeviceRef> },
-    /// Open a server for one trial: answered by [`Reply::Listening`] once clients may connect.
+    /// Open a server for a trial. Reply: [`Reply::Listening`] once clients can connect.
     Serve(ServerOrder),
-    /// Be the client of one trial: answered by [`Reply::Report`] when it is over.
+    /// Run the client of a trial. Reply: [`Reply::Report`] after its end.
     Run(ClientOrder),
-    /// Await the end of the trial that this server has open: answered by [`Reply::Report`].
-    Collect {
-        /// The trial's token.
-        token: Token,
-    },
-    /// Watch a trial with probes, from before its traffic on: answered by [`Reply::Observing`] once they look.
+    /// Wait for the end of this server's trial. Reply: [`Reply::Report`].
+    Collect { token: Token },
+    /// Start probes before a trial's traffic. Reply: [`Reply::Observing`] once they are active.
     Observe(ObserveOrder),
-    /// Read the probes of this trial and take them away: answered by [`Reply::Observed`].
-    Observed {
-        /// The trial's token.
-        token: Token,
-    },
-    /// Send single unfragmented packets to a UDP server of the token: answered by [`Reply::Mtu`].
+    /// Read and stop the probes of a trial. Reply: [`Reply::Observed`].
+    Observed { token: Token },
+    /// Send single unfragmented packets to the trial's UDP server. Reply: [`Reply::Mtu`].
     ProbeMtu(MtuProbe),
-    /// Do something with this guest's memory: answered by [`Reply::Memory`]. Of a virtual machine only.
+    /// A memory operation, in virtual machines only. Reply: [`Reply::Memory`].
     Memory { work: MemoryOrder },
-    /// Close whatever this token has open, its trial's numbers thrown away: answered by [`Reply::Done`].
-    Abandon {
-        /// The trial's token.
-        token: Token,
-    },
+    /// Close everything of this trial and discard its numbers. Reply: [`Reply::Done`].
+    Abandon { token: Token },
 }
 
 /// The server's part of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServerOrder {
-    /// The trial.
     pub token: Token,
-    /// The address to listen on; the port is the kernel's choice.
+    /// Address to listen on; the kernel chooses the port.
     pub bind: Ipv4Addr,
-    /// What will be sent.
     pub load: WorkloadSettings,
-    /// CPUs for its traffic threads: thread n on the one number n, from the start again after the last; `None`
-    /// leaves them free.
+    /// CPUs for traffic threads: thread n uses entry n, modulo the length; `None` leaves them unpinned.
     pub cpus: Option<Vec<u32>>,
 }
 
 /// The client's part of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClientOrder {
-    /// The trial.
     pub token: Token,
-    /// The address to connect from.
+    /// Address to connect from.
     pub bind: Ipv4Addr,
     pub server: Ipv4Addr,
     pub port: u16,
-    /// What to send.
     pub load: WorkloadSettings,
-    /// CPUs for its traffic threads: thread n on the one number n, from the start again after the last; `None`
-    /// leaves them free.
+    /// CPUs for traffic threads: thread n uses entry n, modulo the length; `None` leaves them unpinned.
     pub cpus: Option<Vec<u32>>,
 }
 
-/// A probe of what a path carries unfragmented.
+/// A test of a path's MTU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MtuProbe {
-    /// The trial whose UDP server answers.
+    /// The trial with the UDP server.
     pub token: Token,
-    /// The address to send from.
+    /// Address to send from.
     pub bind: Ipv4Addr,
     pub server: Ipv4Addr,
     pub port: u16,
-    /// The IP packet that should pass, in bytes; one byte more should not.
+    /// Size of the IP packet that should pass, in bytes; a larger one should not.
     pub mtu: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FromAgent {
-    /// First.
+    /// First message.
     Hello(Hello),
-    /// A trial under way, about ten times a second; for the live view only.
+    /// Progress of a trial, about ten times per second. For the live view only.
     Progress(Progress),
     Reply {
-        /// The request's.
+        /// ID of the request.
         id: u64,
-        /// The answer.
         reply: Box<Reply>,
     },
-    /// A request that could not be met.
+    /// The request failed.
     Refused {
-        /// The request's.
+        /// ID of the request.
         id: u64,
-        /// Why, naming operation and object.
+        /// The reason, with operation and object.
         because: String,
-        /// Whether the kernel lacks what it needs, so that it would never be met here.
+        /// Whether the kernel does not support it, so that retrying is useless.
         unsupported: bool,
     },
 }
 
-/// A trial under way.
+/// Progress of a running trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The trial.
     pub token: Token,
-    /// Since its start at this end.
+    /// Time since its start at this end.
     pub elapsed: Nanos,
-    /// Payload received since the last progress (streams) by this end.
+    /// Stream payload received by this end since the last progress.
     pub received: Bytes,
-    /// Round trips (ping-pongs), or connections made and closed, since the last progress.
+    /// Round trips (ping-pongs) or completed connections since the last progress.
     pub round_trips: u64,
-    /// The time that this covers.
+    /// Time covered by this progress.
     pub covers: Nanos,
 }
 
-/// Answers.
+/// Replies to requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "one at a time, and boxed where it is sent")]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and boxed for sending")]
 pub enum Reply {
     /// To `describe`.
     Environment(Environment),
@@ -216,12 +198,12 @@ pub enum Reply {
         end: PathEnd,
         mtu: u32,
     },
-    /// To `reserve`: the session has it.
+    /// To `reserve`.
     Reserved {
-        /// Other measurements on that machine, which share its CPUs.
+        /// Other measurements on the machine, which share its CPUs.
         beside: Vec<String>,
     },
-    /// To `reserve`, where another session has it.
+    /// To `reserve`, if another session has the interface.
     Occupied {
         by: String,
     },
@@ -251,26 +233,26 @@ pub enum Reply {
     Done,
 }
 
-/// What one end recorded of a trial.
+/// One end's record of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EndReport {
     pub measured: EndMeasurement,
-    /// The traffic threads' CPU time.
+    /// CPU time of traffic threads.
     pub threads: Vec<ThreadCpu>,
-    /// The machine's CPU time from the first to the last byte at this end.
+    /// CPU time of the machine, from the first to the last byte at this end.
     pub machine: MachineCpu,
-    /// What the machine's backlog queues counted from the first to the last byte at this end; `None` where the kernel
-    /// does not tell.
+    /// Backlog queue counters of the machine, from the first to the last byte at this end; `None` if the kernel does
+    /// not report them.
     pub softnet: Option<SoftnetCounters>,
-    /// The longest time for which this process gave no sign of itself, beyond what is usual.
+    /// Longest time for which this process did not run, beyond normal scheduling.
     pub stalled: Nanos,
 }
 
-/// What a path carried.
+/// The result of an MTU test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MtuResult {
-    /// Whether the packet of the asked size came back.
+    /// Whether the packet came back.
     pub carried: bool,
-    /// Whether one byte more was refused or lost.
+    /// Whether a packet with one more byte was rejected or lost.
     pub larger_refused: bool,
 }

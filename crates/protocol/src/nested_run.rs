@@ -1,4 +1,4 @@
-//! A run that a controller in another machine conducts for the one here: what it is told, and what it tells.
+//! The protocol with a controller in another machine that conducts a run.
 
 use samples::{CellEnd, MachineChange, RemedyTrials, RunHeader, RunId, RunRecord, SkippedCell, Trial};
 use scenario::{Cell, Plan, PlannedTrial};
@@ -10,114 +10,109 @@ use crate::message::Hello;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToConductor {
-    /// First.
+    /// First message.
     Hello(Hello),
-    /// A run to be conducted; there is one.
+    /// The run to conduct; sent once.
     Conduct(Box<Commission>),
-    /// The user asks for the end.
+    /// The user requests the end.
     Stop,
 }
 
-/// A run to be conducted.
+/// A run to conduct.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Commission {
     /// The scenario's text.
     pub text: String,
-    /// The scenario expanded.
+    /// The expanded scenario.
     pub plan: Plan,
-    /// The identity of the run.
     pub id: RunId,
-    /// Whose remedies it tries, if it does.
+    /// The remedies to test, if any.
     pub tries: Option<RemedyTrials>,
-    /// What is there of it already.
+    /// The existing part of a resumed run.
     pub resume: Option<RunRecord>,
-    /// Whether trials that others disturbed are kept as they are.
+    /// Whether to keep disturbed trials instead of repeating them.
     pub keep_disturbed: bool,
-    /// Why it is conducted there.
+    /// Why the run is conducted there.
     pub because: String,
 }
 
-/// From the conductor: what its run keeps and tells, in order.
+/// Messages from the conductor: records to store and events, in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FromConductor {
-    /// First.
+    /// First message.
     Hello(Hello),
-    /// To be kept: the header of a new run.
+    /// Store the header of a new run.
     Begin(Box<RunHeader>),
-    /// To be kept: a finished trial.
+    /// Store a finished trial.
     Trial(Box<Trial>),
-    /// To be kept: a cell that cannot be measured.
+    /// Store a result that cannot be measured.
     Skip(SkippedCell),
-    /// To be kept: why a cell gets no more trials.
+    /// Store why measuring a result stopped.
     End(CellEnd),
-    /// To be kept: the run goes on on another machine.
+    /// Store a change of machine.
     MachineChanged(Box<MachineChange>),
-    /// To be kept: the run is complete.
+    /// Store that the run is complete.
     Complete,
-    /// For whoever watches.
+    /// An event for display.
     Told(RunEvent),
-    /// Last: so many trials were made.
+    /// Last message of a successful run.
     Over {
-        /// Not counting those that were there already.
+        /// New trials of this session.
         made: u32,
-        /// Cells that could not be measured.
+        /// Results that could not be measured.
         skipped: Vec<SkippedCell>,
     },
-    /// Last: the run ended early.
+    /// Last message of a failed run.
     Failed {
-        /// Why, naming operation and object.
+        /// The reason, with operation and object.
         because: String,
-        /// Whether because the end was asked for.
+        /// Whether the end was requested.
         interrupted: bool,
     },
 }
 
-/// What happens in a run, for whoever watches it.
+/// An event of a run, for display.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum RunEvent {
-    /// A step begins.
+    /// A step starts.
     Step { text: String },
-    /// A machine that boots for the run is started.
+    /// A virtual machine starts to boot.
     Boots { host: String },
-    /// Its agent has greeted.
+    /// Its agent is connected.
     Booted { host: String, within: Nanos },
-    /// The lab stands and the run begins.
+    /// The lab exists and trials start.
     Begun,
-    /// A trial begins.
+    /// A trial starts.
     Trial { planned: PlannedTrial, cell: Box<Cell> },
-    /// A trial is under way.
+    /// Progress of a trial.
     Rate {
-        /// Since its start.
+        /// Time since its start.
         elapsed: Nanos,
-        /// How fast it goes.
         per_second: f64,
-        /// The same in words.
+        /// The rate as text.
         text: String,
     },
-    /// What the trials so far have decided.
+    /// The decision after the trials so far.
     Decided(DesignDecision),
-    /// Something that the user should know.
-    Notice {
-        /// In words.
-        text: String,
-    },
+    /// A notice for the user.
+    Notice { text: String },
 }
 
-/// What is still measured, and how much of it.
+/// The remaining work of an adaptive run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DesignDecision {
-    /// The block that is under way, from 0.
+    /// The current block, from 0.
     pub block: Option<u32>,
-    /// Cells that get more trials in it because they can change the answer.
+    /// Results with further trials because they can change the outcome.
     pub open: Vec<String>,
-    /// How many cells there are that can be measured.
+    /// Number of measurable results.
     pub cells: u32,
     /// Whether the budget ends the run.
     pub out_of_time: bool,
-    /// The most trials that may follow.
+    /// Maximum number of further trials.
     pub trials_left: u32,
-    /// The most time that they may take.
+    /// Maximum time of further trials.
     pub most_left: Nanos,
 }

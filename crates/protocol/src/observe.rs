@@ -1,4 +1,4 @@
-//! Orders to watch a trial from the kernel, and what was seen.
+//! Requests to observe a trial in the kernel, and their results.
 
 use std::net::Ipv4Addr;
 
@@ -9,57 +9,54 @@ use workload::Transport;
 
 use crate::message::Token;
 
-/// Watch one trial: begin before its traffic does.
+/// A request to observe a trial, sent before its traffic starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObserveOrder {
-    /// The trial.
     pub token: Token,
-    /// What to watch with; those that cannot run here are named in the answer and left out.
+    /// Requested probes; those that cannot run are listed in the reply.
     pub probes: Vec<ProbeKind>,
-    /// Whose processes are whose; children that they make count with them.
+    /// The owners of processes. Child processes belong to the same owner.
     pub subjects: Vec<Subject>,
-    /// The messages to follow, of a ping-pong.
+    /// Messages of a ping-pong to follow.
     pub way: Option<BreakdownOrder>,
 }
 
-/// Processes of one owner, with all their threads and the children that they make from then on. Those of [`CpuOwner::ClientVm`] or [`CpuOwner::ServerVm`] are monitors of a virtual machine: their
-/// vCPU threads, their other threads and their vhost workers are told apart.
+/// Processes of one owner, with their threads and future children. For [`CpuOwner::ClientVm`] and
+/// [`CpuOwner::ServerVm`] these are monitors of a virtual machine, whose vCPU threads, other threads and vhost workers
+/// are distinguished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
-    /// Whose.
     pub owner: CpuOwner,
-    /// Numbers of processes, as the machine that watches numbers them.
+    /// Process IDs on the observing machine.
     pub pids: Vec<u32>,
-    /// Every process of these network namespaces, by inode (nsfs).
+    /// All processes in these network namespaces, by inode (nsfs).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub namespaces: Vec<u64>,
-    /// Every process of these control groups (version 2) and those below, by inode.
+    /// All processes in these control groups (version 2) and their descendants, by inode.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cgroups: Vec<u64>,
-    /// Whether their system calls are counted.
+    /// Whether to count their system calls.
     pub syscalls: bool,
 }
 
 impl Subject {
-    /// These processes, and no namespace or group.
+    /// Processes without namespaces and control groups.
     #[must_use]
     pub const fn of(owner: CpuOwner, pids: Vec<u32>, syscalls: bool) -> Self {
         Self { owner, pids, namespaces: Vec::new(), cgroups: Vec::new(), syscalls }
     }
 }
 
-/// Messages to follow: one is under way at a time.
+/// Messages to follow. Only one is in flight at a time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakdownOrder {
-    /// TCP or UDP.
     pub transport: Transport,
-    /// The server's address, as the client writes it: no hop changes it, nor the port.
+    /// The server's address as used by the client. No hop changes it or the port.
     pub server: Ipv4Addr,
-    /// The server's port.
     pub port: u16,
-    /// The size of a message's payload.
+    /// Payload size of a message.
     pub message: Bytes,
-    /// Follow every so many-th.
+    /// Sampling interval: follow one in this many messages.
     pub every: u32,
     /// The devices of all hosts of the lab.
     pub devices: Vec<WatchedDevice>,
@@ -70,36 +67,36 @@ pub struct BreakdownOrder {
 pub struct WatchedDevice {
     /// `host:device`.
     pub name: String,
-    /// What it is: `veth`, `bridge`, `vxlan`.
+    /// `veth`, `bridge`, `vxlan`.
     pub kind: String,
-    /// The inode of its network namespace (nsfs).
+    /// Inode of its network namespace (nsfs).
     pub namespace: u64,
-    /// Its number in it.
+    /// Interface index in the namespace.
     pub index: u32,
 }
 
-/// What an observer has begun.
+/// The reply when probes are active.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observing {
-    /// The probes that cannot run here.
+    /// Probes that cannot run here.
     pub missing: Vec<MissingProbe>,
 }
 
-/// What an observer has seen.
+/// The result of an observation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// By all probes together.
+    /// Combined data of all probes.
     pub observed: ProbeResults,
-    /// The probes that could not be read, whose part is not there.
+    /// Probes that could not be read, whose data is missing.
     pub unread: Vec<MissingProbe>,
-    /// The machine's CPU time meanwhile, whatever the probes; `None` where /proc does not tell.
+    /// CPU time of the machine, independent of probes; `None` if /proc does not report it.
     pub host: Option<HostCpu>,
 }
 
-/// CPU time of the machine that an observer is on.
+/// CPU time of the observing machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HostCpu {
-    /// By what it was for.
+    /// By kind.
     pub machine: MachineCpu,
     /// By process.
     pub processes: OwnedCpu,

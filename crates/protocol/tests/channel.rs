@@ -1,4 +1,5 @@
-//! Messages over a channel, by what others use. Apart from the crate: with its unit tests all messages would be compiled twice.
+//! Messages over a channel, using the public interface. A separate test, because unit tests would compile all messages
+//! twice.
 
 use std::{cell::Cell, io::Read};
 
@@ -9,7 +10,7 @@ use protocol::{
 use units::Nanos;
 
 #[test]
-fn a_message_sent_is_the_message_received() {
+fn round_trips_messages() {
     let messages = [
         ToAgent::Hello(Hello::new("0.1.0")),
         ToAgent::Request { id: 7, deadline: Nanos::from_secs(5), order: Order::Describe },
@@ -17,7 +18,7 @@ fn a_message_sent_is_the_message_received() {
     ];
     let mut bytes = Vec::new();
     let mut sender = Sender::new(&mut bytes);
-    messages.iter().for_each(|message| sender.send(message).expect("a vector takes all"));
+    messages.iter().for_each(|message| sender.send(message).expect("writing to a vector cannot fail"));
     let mut receiver = Receiver::new(bytes.as_slice());
     for message in messages {
         assert_eq!(receiver.receive::<ToAgent>().expect("was sent"), message);
@@ -25,35 +26,35 @@ fn a_message_sent_is_the_message_received() {
     assert!(matches!(receiver.receive::<ToAgent>(), Err(ChannelError::Closed)));
 }
 
-/// A list by itself has no place for the tag that says which reply it is.
+/// Replies with lists need a struct to hold the tag.
 #[test]
-fn a_reply_that_is_a_list_arrives() {
+fn round_trips_replies_with_lists() {
     for reply in [Reply::DeviceStates { states: Vec::new() }, Reply::DeviceCounters { counters: Vec::new() }]
     {
         let message = FromAgent::Reply { id: 1, reply: Box::new(reply) };
         let mut bytes = Vec::new();
-        Sender::new(&mut bytes).send(&message).expect("a vector takes all");
+        Sender::new(&mut bytes).send(&message).expect("writing to a vector cannot fail");
         let received = Receiver::new(bytes.as_slice()).receive::<FromAgent>().expect("was sent");
         assert_eq!(received, message);
     }
 }
 
 #[test]
-fn another_version_is_refused_by_name() {
+fn rejects_other_protocol_version() {
     let hello = Hello { protocol: 99, tool: "9.9.9".into() };
     let error = hello.accept().expect_err("versions differ").to_string();
     assert!(error.contains("protocol 99") && error.contains("9.9.9"), "{error}");
 }
 
 #[test]
-fn a_message_cut_off_is_a_closed_channel() {
+fn truncated_message_means_closed_channel() {
     let mut receiver = Receiver::new(&b"{\"type\":\"hel"[..]);
     assert!(matches!(receiver.receive::<ToAgent>(), Err(ChannelError::Closed)));
 }
 
-/// A peer that never ends its line is given up at the limit, whatever it was when it began.
+/// A peer that never ends its line is rejected at the current limit.
 #[test]
-fn a_line_is_bounded_while_it_is_read_by_what_the_limit_is_then() {
+fn applies_current_limit_while_reading() {
     struct Endless<'a>(LineLimit, &'a Cell<usize>);
     impl Read for Endless<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
@@ -67,14 +68,14 @@ fn a_line_is_bounded_while_it_is_read_by_what_the_limit_is_then() {
     }
     let (limit, read) = (LineLimit::new(200_000), Cell::new(0));
     let mut receiver = Receiver::bounded(Endless(limit.clone(), &read), limit);
-    let error = receiver.receive::<FromAgent>().expect_err("never ends");
+    let error = receiver.receive::<FromAgent>().expect_err("the line never ends");
     assert!(matches!(error, ChannelError::TooLong { limit: 300_000 }), "{error:?}");
-    assert!(read.get() < 320_000, "{} were read", read.get());
+    assert!(read.get() < 320_000, "{} bytes were read", read.get());
 }
 
 proptest! {
     #[test]
-    fn any_bytes_are_a_message_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn decodes_arbitrary_bytes_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         exercise::to_agent(&bytes);
         exercise::from_agent(&bytes);
         exercise::to_conductor(&bytes);

@@ -1,4 +1,4 @@
-//! CPU time beside a trial: the machine's, by kind, and the agents' threads'.
+//! CPU time during a trial, of the machine and of the agents' threads.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,31 +6,30 @@ use units::Nanos;
 
 use crate::cpu_attribution::OwnedCpu;
 
-/// CPU time while a trial was measured (warm-up included: counters are read at both its ends).
+/// CPU time during a trial, including the warm-up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuUsage {
-    /// The machine that both ends are on; per machine once ends are on several.
+    /// The machine of both ends.
     pub machine: MachineCpu,
     /// The agents' traffic threads.
     pub threads: Vec<ThreadCpu>,
-    /// Of ends that are in a virtual machine, what its guest's kernel counted.
+    /// For ends in virtual machines, as counted by the guest kernels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guests: Vec<GuestCpu>,
-    /// The machine's by process, as /proc told it just before the trial and just after; `None` where nobody looked.
+    /// By process, from /proc readings around the trial; `None` if not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<OwnedCpu>,
 }
 
 impl CpuUsage {
-    /// CPUs that were busy on average, those of processes that have no part in what was measured left out; `None` when nobody
-    /// recorded the machine's time.
+    /// Average number of busy CPUs, without unrelated processes; `None` if the machine's time was not recorded.
     #[must_use]
     pub fn own_cpus(&self) -> Option<f64> {
         let busy = self.machine.cpus_busy()?;
         Some((busy - self.other_cpus().unwrap_or(0.0)).max(0.0))
     }
 
-    /// CPUs of those processes; `None` when nobody looked.
+    /// CPUs used by unrelated processes; `None` if not recorded.
     #[must_use]
     pub fn other_cpus(&self) -> Option<f64> {
         let around = self.processes.as_ref().filter(|around| around.elapsed.0 > 0)?;
@@ -38,78 +37,78 @@ impl CpuUsage {
     }
 }
 
-/// A guest's CPU time as its own kernel counts it.
+/// A guest's CPU time, as counted by its kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GuestCpu {
-    /// Which end: `client` or `server`.
+    /// `client` or `server`.
     pub end: String,
     pub cpu: MachineCpu,
 }
 
-/// The machine's CPU time by kind, all CPUs added, from /proc/stat (resolution 10 ms).
+/// The machine's CPU time by kind, summed over CPUs, from /proc/stat (resolution 10 ms).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineCpu {
     /// CPUs online.
     pub cpus: u32,
     /// Time between the two readings.
     pub elapsed: Nanos,
-    /// In user space (nice included).
+    /// User space, including nice.
     pub user: Nanos,
-    /// In the kernel, for a task.
+    /// Kernel, for tasks.
     pub system: Nanos,
-    /// In hardware interrupts.
+    /// Hardware interrupts.
     pub irq: Nanos,
-    /// In soft interrupts: most of the network stack's receive side.
+    /// Soft interrupts, which include most of the network receive path.
     pub softirq: Nanos,
-    /// Taken by the hypervisor.
+    /// Stolen by the hypervisor.
     pub steal: Nanos,
-    /// Idle (waiting for I/O included).
+    /// Idle, including I/O wait.
     pub idle: Nanos,
-    /// The same for each CPU that is online.
+    /// For each online CPU.
     #[serde(default)]
     pub by_cpu: Vec<CpuTimes>,
 }
 
-/// The time of one CPU, from /proc/stat (resolution 10 ms).
+/// CPU time of one CPU, from /proc/stat (resolution 10 ms).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuTimes {
     pub cpu: u32,
-    /// At work: everything but idle and steal.
+    /// Everything except idle and steal.
     pub busy: Nanos,
-    /// Of that, in soft interrupts.
+    /// Part of `busy` in soft interrupts.
     pub softirq: Nanos,
-    /// Taken by the hypervisor.
+    /// Stolen by the hypervisor.
     pub steal: Nanos,
 }
 
 impl MachineCpu {
-    /// Time spent working: everything but idle and steal.
+    /// Everything except idle and steal.
     #[must_use]
     pub fn busy(&self) -> Nanos {
         self.user + self.system + self.irq + self.softirq
     }
 
-    /// The same in CPUs on average; `None` of a reading that nobody made.
+    /// Average number of busy CPUs; `None` without a reading.
     #[must_use]
     pub fn cpus_busy(&self) -> Option<f64> {
         (self.elapsed.0 > 0).then(|| self.busy().seconds() / self.elapsed.seconds())
     }
 }
 
-/// CPU time of one traffic thread.
+/// CPU time of a traffic thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadCpu {
-    /// Which end: `client` or `server`.
+    /// `client` or `server`.
     pub end: String,
-    /// What it did: `send`, `receive`, `ping`, `pong`.
+    /// `send`, `receive`, `ping`, `pong`.
     pub role: ThreadRole,
-    /// Its CPU time, user and system together.
+    /// User and system time.
     pub busy: Nanos,
-    /// For how long it ran.
+    /// Run time of the thread.
     pub elapsed: Nanos,
 }
 
-/// What a traffic thread does.
+/// The task of a traffic thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThreadRole {
@@ -117,9 +116,9 @@ pub enum ThreadRole {
     Send,
     /// Receives a stream.
     Receive,
-    /// Sends messages and awaits their return.
+    /// Sends messages and waits for replies.
     Ping,
-    /// Returns messages.
+    /// Replies to messages.
     Pong,
     /// Has no peer.
     Alone,

@@ -1,4 +1,4 @@
-//! How the trials of a run were chosen, and why each cell got no more of them.
+//! How the trials of a run were chosen, and why measuring stopped for each result.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,34 +7,34 @@ use units::Nanos;
 /// How the trials of a run were chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Design {
-    /// Time for all trials; `None` is as long as it takes.
+    /// Time budget for all trials; `None` for no limit.
     pub budget: Option<Nanos>,
-    /// A cell has enough trials when its median's interval reaches no further than this share of the median to
-    /// either side (0.02 is 2 %); `None` makes all that were planned.
+    /// Stop measuring a result once the interval of its median is within this share on either side (0.02 is 2 %);
+    /// `None` runs all planned trials.
     pub precision: Option<f64>,
-    /// What the best setting is sought for, where trials are chosen by what the earlier ones said.
+    /// How the best setting is chosen, in an adaptive run.
     #[serde(default)]
     pub objective: Objective,
-    /// Whether the trials go where a comparison is unclear, until none is, instead of where the best setting may be.
+    /// Whether trials go to undecided comparisons until there are none, instead of candidates for the best setting.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub until_clear: bool,
 }
 
-/// What the user wants of a setting.
+/// What makes a setting the best.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
-    /// The best value of the metric; of those that cannot be told apart the cheapest.
+    /// The best value of the metric; the cheapest among statistically tied settings.
     Max,
-    /// The most of the metric for the CPU time spent, among settings within 10 % of the best.
+    /// The best value per CPU time, among settings within 10 % of the best value.
     #[default]
     Efficient,
-    /// The least CPU time, among settings within a half of the best.
+    /// The least CPU time, among settings that reach half of the best value.
     LowCpu,
 }
 
 impl Objective {
-    /// The share of the best value that a setting must reach to be considered.
+    /// The share of the best value that a setting must reach.
     #[must_use]
     pub const fn least_share(self) -> f64 {
         match self {
@@ -46,45 +46,45 @@ impl Objective {
 }
 
 impl Design {
-    /// Whether trials were chosen by what the earlier ones said.
+    /// Whether trials depend on earlier results.
     #[must_use]
     pub const fn is_adaptive(&self) -> bool {
         self.budget.is_some() || self.precision.is_some() || self.until_clear
     }
 }
 
-/// Why a cell got no more trials.
+/// Why measuring a result stopped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellEnd {
     pub cell: String,
     pub why: EndReason,
-    /// Trials that measure it.
+    /// Number of measuring trials.
     pub trials: u32,
 }
 
-/// Why a cell got no more trials.
+/// Why measuring a result stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum EndReason {
-    /// All that were planned were made.
+    /// All planned trials were run.
     Planned,
-    /// Its interval is as narrow as was asked.
+    /// Its interval is narrow enough.
     Precise {
-        /// How far it reaches from the median, as a share of it.
+        /// Half-width of the interval, as a share of the median.
         reach: f64,
     },
-    /// The time was over.
+    /// The time budget was used up.
     Budget {
-        /// How far its interval reaches, as a share of the median; `None` with too few trials for one.
+        /// Half-width of the interval, as a share of the median; `None` with too few trials.
         reach: Option<f64>,
     },
-    /// It cannot be among the best any more, nor next to the knee: the time went to others.
+    /// It can no longer be the best or near the knee, so further trials went to others.
     Settled,
-    /// Each comparison of it is established, or within the noise.
+    /// Each of its comparisons is established, or within the noise.
     Clear,
-    /// Nothing came through in some of its trials, or none can be used: it is out, whatever the others brought.
+    /// Some of its trials received nothing, or none is usable, so it is excluded.
     Unusable {
-        /// How many of its trials cannot be used.
+        /// Number of unusable trials.
         trials: u32,
     },
 }

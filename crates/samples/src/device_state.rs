@@ -1,5 +1,4 @@
-//! What a device was like in a trial, as the kernel reported it, and the settings among that in words. Must not know how it is
-//! read or set.
+//! The state of a device during a trial, as reported by the kernel, with its settings as text.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -9,34 +8,34 @@ use units::Bytes;
 
 use crate::affinity::CpuAffinity;
 
-/// A device as the kernel reported it.
+/// A device as reported by the kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceState {
     /// `host:device`.
     pub device: String,
-    /// What it is: `veth`, `bridge`, `vxlan`.
+    /// `veth`, `bridge`, `vxlan`.
     pub kind: String,
     pub mtu: u32,
-    /// Offload features by the kernel's names, on or off as active.
+    /// Offload features by kernel name, and whether each is active.
     pub features: BTreeMap<String, bool>,
-    /// The largest packet that segmentation offload may build (IPv4).
+    /// Maximum packet size of segmentation offload (IPv4).
     pub gso_max_size: Option<Bytes>,
-    /// The largest packet that receive offload may build (IPv4).
+    /// Maximum packet size of receive offload (IPv4).
     pub gro_max_size: Option<Bytes>,
-    /// Queues that it uses; `None` where it has none, or nobody asked.
+    /// Queues in use; `None` if there are none or they were not read.
     #[serde(default)]
     pub queues: Option<RxTx>,
-    /// Packets that its rings hold; `None` where it has none, or nobody asked.
+    /// Ring sizes, in packets; `None` if there are none or they were not read.
     #[serde(default)]
     pub rings: Option<RxTx>,
-    /// When it interrupts; `None` where its driver says nothing of it, or nobody asked.
+    /// Interrupt coalescing; `None` if the driver does not support it or it was not read.
     #[serde(default)]
     pub coalescing: Option<Coalescing>,
-    /// The CPUs that its work is spread over; `None` where nobody could read them.
+    /// CPU affinity; `None` if it could not be read.
     #[serde(default)]
     pub spread: Option<CpuAffinity>,
-    /// What the driver of a guest's virtio device and its monitor agreed on, by the names of linux/virtio_net.h in lower
-    /// case; `None` for any other device, and where nobody could read it.
+    /// Negotiated features of a guest's virtio device, named as in linux/virtio_net.h in lower case; `None` for other
+    /// devices or if they could not be read.
     #[serde(default)]
     pub virtio: Option<Vec<String>>,
 }
@@ -44,9 +43,9 @@ pub struct DeviceState {
 /// A number for each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RxTx {
-    /// Of what is received.
+    /// Receive.
     pub rx: u32,
-    /// Of what is sent.
+    /// Transmit.
     pub tx: u32,
 }
 
@@ -56,26 +55,25 @@ impl fmt::Display for RxTx {
     }
 }
 
-/// For how long and for how many packets a device waits before it interrupts, by the names of ethtool(8). `None` is left
-/// alone, or what its driver does not have.
+/// Interrupt coalescing, with the parameter names of ethtool(8). `None` leaves a parameter unchanged, or means that the
+/// driver does not have it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coalescing {
-    /// Microseconds after a packet came in.
+    /// Microseconds after a received packet.
     pub rx_usecs: Option<u32>,
-    /// Packets that came in.
+    /// Received packets.
     pub rx_frames: Option<u32>,
-    /// Microseconds after a packet was sent.
+    /// Microseconds after a sent packet.
     pub tx_usecs: Option<u32>,
-    /// Packets that were sent.
+    /// Sent packets.
     pub tx_frames: Option<u32>,
-    /// Whether the driver chooses for what comes in, by how much that is.
+    /// Whether the driver adapts receive coalescing to the load.
     pub adaptive_rx: Option<bool>,
-    /// The same for what is sent.
+    /// Whether the driver adapts transmit coalescing to the load.
     pub adaptive_tx: Option<bool>,
 }
 
 impl Coalescing {
-    /// Nothing is said of any.
     pub const NONE: Self = Self {
         rx_usecs: None,
         rx_frames: None,
@@ -85,7 +83,7 @@ impl Coalescing {
         adaptive_tx: None,
     };
 
-    /// Its parameters by their names, with their values in words.
+    /// All parameters with their names and values.
     #[must_use]
     pub fn each(&self) -> [(&'static str, Option<String>); 6] {
         let number = |value: Option<u32>| value.map(|value| value.to_string());
@@ -100,7 +98,7 @@ impl Coalescing {
         ]
     }
 
-    /// These, and `other` where nothing is said.
+    /// Fills in missing parameters from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -116,28 +114,33 @@ impl Coalescing {
 
 impl fmt::Display for Coalescing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let said = self.each().into_iter().filter_map(|(word, value)| Some(format!("{word} {}", value?)));
-        f.write_str(&said.collect::<Vec<_>>().join(", "))
+        let parameters =
+            self.each().into_iter().filter_map(|(word, value)| Some(format!("{word} {}", value?)));
+        f.write_str(&parameters.collect::<Vec<_>>().join(", "))
     }
 }
 
-/// A setting that a device's state tells.
+/// A setting in a device's state.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceSettingFact {
-    /// What it is called, over a column.
+    /// Column heading.
     pub title: &'static str,
-    /// What it is called in a sentence.
+    /// Name in a sentence.
     pub noun: &'static str,
-    /// In words; `None` where the device has none, or nobody asked.
+    /// The value as text; `None` if the device has none or it was not read.
     pub of: fn(&DeviceState) -> Option<String>,
 }
 
 impl DeviceState {
-    /// Its settings but for the offloads, which are many, in the order in which they are shown.
+    /// All settings except offloads, in display order.
     pub const SETTINGS: [DeviceSettingFact; 6] = [
         fact("MTU", "MTU", |device| Some(device.mtu.to_string())),
-        fact("GSO max", "largest GSO packet", |device| device.gso_max_size.map(|size| size.0.to_string())),
-        fact("GRO max", "largest GRO packet", |device| device.gro_max_size.map(|size| size.0.to_string())),
+        fact("GSO max", "maximum GSO packet size", |device| {
+            device.gso_max_size.map(|size| size.0.to_string())
+        }),
+        fact("GRO max", "maximum GRO packet size", |device| {
+            device.gro_max_size.map(|size| size.0.to_string())
+        }),
         fact("Queues rx/tx", "queues", |device| device.queues.map(|queues| queues.to_string())),
         fact("Rings rx/tx", "rings", |device| device.rings.map(|rings| rings.to_string())),
         fact("Coalescing", "coalescing", |device| device.coalescing.map(|when| when.to_string())),

@@ -1,17 +1,17 @@
-//! The machine on which a run was made: what must be equal before two runs are compared.
+//! The machine of a run. Runs on different machines cannot be compared.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-/// A fingerprint of the machine. What could not be learned is `None`, never a guess.
+/// A fingerprint of the machine. Unknown values are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
-    /// Kernel release, as uname -r.
+    /// Kernel release, as in uname -r.
     pub kernel: String,
-    /// Hardware architecture, as uname -m.
+    /// Hardware architecture, as in uname -m.
     pub architecture: String,
-    /// The CPU's name.
+    /// CPU model name.
     pub cpu_model: Option<String>,
     /// CPUs online.
     pub cpus: u32,
@@ -20,32 +20,32 @@ pub struct Environment {
     /// Frequency governor of the first CPU.
     pub governor: Option<String>,
     pub memory: Bytes,
-    /// Whether the CPU says that it is virtual.
+    /// Whether the CPU reports a hypervisor.
     pub virtual_machine: bool,
-    /// The clock source in use.
+    /// The active clock source.
     pub clock_source: Option<String>,
     /// Default congestion control.
     pub congestion_default: Option<String>,
-    /// Congestion controls that can be chosen.
+    /// Available congestion controls.
     pub congestion_available: Vec<String>,
     /// Load averages over 1, 5 and 15 minutes, before the run.
     pub load_average: Option<[f64; 3]>,
-    /// Whether the lab was created as root of the machine; otherwise in a user namespace.
+    /// Whether the lab was created as root; otherwise in a user namespace.
     pub privileged: bool,
-    /// What the engine's own steps cost here.
+    /// Measured costs of the engine's operations.
     pub engine: Option<Calibration>,
-    /// Why it is a virtual hypervisor that was booted for the run, if it is one: an emulated machine.
+    /// For an emulated machine booted for the run: why it was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inside: Option<String>,
 }
 
-/// What the traffic engine's own steps cost on this machine, measured when an agent starts: medians.
+/// Costs of the traffic engine's operations on this machine, measured when an agent starts. Medians.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Calibration {
-    /// A look at the clock, in nanoseconds.
+    /// Reading the clock, in nanoseconds.
     pub clock_ns: f64,
     /// The cheapest system call, in nanoseconds.
     pub syscall_ns: f64,
-    /// How much later than asked a sleeping thread runs, in nanoseconds.
+    /// Wake-up delay of a sleeping thread, in nanoseconds.
     pub wake_ns: f64,
 }

@@ -1,22 +1,22 @@
-//! What the trials of a cell sent: ordered by plumb, or as far as another tool's log tells it.
+//! The workload of a result: run by plumb, or described in another tool's log.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
 use workload::{Direction, Measurement, Transport, WorkloadSettings};
 
-/// What the trials of a cell sent.
+/// The workload of a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkloadSource {
-    /// What plumb ordered, every default filled in.
+    /// Run by plumb, with defaults filled in.
     Load(WorkloadSettings),
-    /// What a log tells.
+    /// Described in a log.
     Told(ImportedSettings),
 }
 
 impl WorkloadSource {
-    /// What plumb ordered; `None` when another tool sent.
+    /// The settings of a workload run by plumb; `None` for an imported one.
     #[must_use]
     pub const fn load(&self) -> Option<&WorkloadSettings> {
         match self {
@@ -25,36 +25,34 @@ impl WorkloadSource {
         }
     }
 
-    /// Payload that both ends sent, the warm-up included; nothing when another tool did.
+    /// Payload sent by both ends, including the warm-up; zero for an imported workload.
     #[must_use]
     pub fn payload(&self, measured: &Measurement) -> Bytes {
         self.load().map_or(Bytes(0), |load| measured.kind().sent(load))
     }
 }
 
-/// What a log tells of what was sent; `None` is what it does not tell.
+/// The workload as described in a log; unknown values are `None`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedSettings {
-    /// Who measured: `iperf3 3.12`, `sockperf`, `a table`.
+    /// `iperf3 3.12`, `sockperf`, `a table`.
     pub tool: String,
-    /// What kind of load it was.
     pub kind: ImportedKind,
-    /// TCP or UDP.
     pub transport: Option<Transport>,
-    /// Parallel connections in each direction.
+    /// Parallel connections per direction.
     pub streams: Option<u32>,
-    /// Which way payload flowed.
+    /// The direction of payload.
     pub direction: Option<Direction>,
-    /// The size of each write or message.
+    /// Size of each write or message.
     pub message: Option<Bytes>,
     /// The sender's congestion control.
     pub congestion: Option<String>,
-    /// Each connection's rate where one was asked.
+    /// The requested rate of each connection, if any.
     pub rate: Option<BitRate>,
 }
 
 impl ImportedSettings {
-    /// Settings of which no more is told.
+    /// A workload without further settings.
     #[must_use]
     pub fn of(tool: impl Into<String>, kind: ImportedKind) -> Self {
         Self {
@@ -70,7 +68,7 @@ impl ImportedSettings {
     }
 }
 
-/// What kind of load a log tells of.
+/// The kind of a workload in a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ImportedKind {
@@ -80,6 +78,6 @@ pub enum ImportedKind {
     PingPong,
     /// Connections or transactions per second.
     Connect,
-    /// Something else: counts of system calls, a table of anything.
+    /// Others: system call counts, arbitrary tables.
     Other,
 }

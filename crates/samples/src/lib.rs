@@ -1,7 +1,7 @@
-//! What a run recorded: trials, interval series, histograms, provenance.
+//! Records of a run: trials, time series, histograms, provenance.
 //!
-//! Plain, versioned values that are stored, shipped and read again alone. Nothing here was computed from
-//! several trials (that is `findings`), and nothing here says how it was measured or kept.
+//! Plain, versioned values that are stored and transferred. Values computed from several trials are in `findings`.
+//! Independent of how records are measured or stored.
 
 mod affinity;
 mod counters;

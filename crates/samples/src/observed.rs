@@ -1,4 +1,4 @@
-//! What probes saw beside a trial. Must not know how they look.
+//! Data from probes during a trial.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,23 +7,23 @@ use workload::{PingPongSettings, WorkloadSettings};
 
 use crate::{cpu_attribution::OwnedCpu, latency_breakdown::MessagePath, syscalls::SyscallCount};
 
-/// Something that watches a trial from the kernel.
+/// A probe that observes a trial in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbeKind {
-    /// CPU time by its owner, to the nanosecond.
+    /// CPU attribution, with nanosecond resolution.
     Cpu,
-    /// System calls, their time split into running, waiting and guest.
+    /// System calls, with their time running, waiting and in a guest.
     Syscalls,
-    /// The time of messages between the layers of their path (closed-loop ping-pongs).
+    /// Latency breakdown of messages (closed-loop ping-pongs).
     PacketWay,
 }
 
 impl ProbeKind {
-    /// Every probe, in the order in which they are told.
+    /// In display order.
     pub const ALL: [Self; 3] = [Self::Cpu, Self::Syscalls, Self::PacketWay];
 
-    /// As it is written in scenarios and on the command line.
+    /// The word used in scenarios and on the command line.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl ProbeKind {
         }
     }
 
-    /// Whether it sees anything of such a load.
+    /// Whether the probe supports the workload.
     #[must_use]
     pub fn sees(self, load: &WorkloadSettings) -> bool {
         match self {
@@ -43,72 +43,70 @@ impl ProbeKind {
     }
 }
 
-/// What probes saw of one trial.
+/// Data of all probes for a trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeResults {
-    /// Between the two readings of the probes: the whole trial, its warm-up and its connecting included. Nothing where no
-    /// probe was left that saw it.
+    /// Time between the two readings of the probes: the whole trial, including connecting and the warm-up. Zero if no
+    /// probe worked.
     pub elapsed: Nanos,
     /// CPU time by owner.
     pub cpu: Option<OwnedCpu>,
-    /// System calls of the ends and of whatever carries them; those under way at either reading are not counted.
+    /// System calls of both ends and of the processes that carry their traffic. Calls in progress at a reading are not
+    /// counted.
     #[serde(default)]
     pub syscalls: Vec<SyscallCount>,
-    /// Calls that had begun since the start and not ended at the reading, one a thread, with their time so far; in no
-    /// count.
+    /// Calls that started during the trial and were in progress at its end, at most one per thread, with their time so
+    /// far. Not included in the counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub under_way: Vec<SyscallCount>,
-    /// What it took to count system calls by stopping at each, where that was done; `None` where nothing was stopped.
+    /// Cost of counting system calls with ptrace; `None` if ptrace was not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopping: Option<PtraceSlices>,
-    /// The way of messages through the layers (ping-pongs only).
+    /// Latency breakdown (ping-pongs only).
     pub way: Option<MessagePath>,
-    /// Events that a probe saw and had no room to count, by probe; none where nothing is missing.
+    /// Events lost for lack of space, by probe. Empty if the data is complete.
     #[serde(default)]
     pub overflowed: Vec<Overflow>,
-    /// Probes of the run that saw nothing of this trial, having failed in it or before, and why.
+    /// Probes of the run without data for this trial, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<MissingProbe>,
 }
 
-/// Events that could not be counted.
+/// Lost events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Overflow {
-    /// Which probe's.
     pub probe: ProbeKind,
-    /// How many.
+    /// Number of events.
     pub events: u64,
 }
 
-/// A probe that was asked for and cannot run here, or not any more.
+/// A probe that cannot run here, or has failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MissingProbe {
     pub probe: ProbeKind,
-    /// What is missing, and what to do.
+    /// What is missing, with a hint.
     pub because: String,
 }
 
-/// System calls that were counted by stopping whoever made them at each (ptrace): in slices, with rests between in which it
-/// ran as if nobody looked.
+/// System calls counted with ptrace, in slices alternating with rests in which the process runs undisturbed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PtraceSlices {
-    /// How long calls were counted: rates are over this time.
+    /// Total time of counting. Rates are relative to this.
     pub looked: Nanos,
-    /// How long its threads stood still for that, at least, all of them together.
+    /// Minimum time for which the threads were stopped, summed over threads.
     pub stood: Nanos,
-    /// Slices and rests in their order, those that were whole.
+    /// Complete slices and rests, in order.
     pub slices: Vec<PtraceSlice>,
 }
 
-/// A time in which calls were counted, or a rest.
+/// A slice with counting, or a rest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PtraceSlice {
     /// Whether calls were counted.
     pub looking: bool,
-    /// How long it lasted.
     pub elapsed: Nanos,
-    /// CPU time of what was watched.
+    /// CPU time of the process.
     pub cpu: Nanos,
-    /// Calls that read or wrote, by its own counters (/proc/PID/io): how far it got, whether anybody looked or not.
+    /// Read and write calls according to /proc/PID/io: the progress of the process, counted in slices and rests.
     pub moved: u64,
 }

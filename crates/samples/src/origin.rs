@@ -1,21 +1,20 @@
-//! Where a run's numbers come from: measured here, or taken from other tools' logs.
+//! The origin of a run: measured by plumb, or imported from logs of other tools.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the numbers of a run come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Origin {
-    /// Plumb has measured them.
+    /// Measured by plumb.
     #[default]
     Measured,
-    /// Other tools have; what their logs do not tell is unknown.
+    /// Imported from logs. Values missing there are unknown.
     Imported(ImportRecord),
 }
 
 impl Origin {
-    /// What was imported, if it was.
+    /// The import record, if imported.
     #[must_use]
     pub const fn imported(&self) -> Option<&ImportRecord> {
         match self {
@@ -25,23 +24,23 @@ impl Origin {
     }
 }
 
-/// What was read, and what of it was not understood.
+/// Imported files, with notes about problems.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportRecord {
-    /// The files, in the order in which they were read.
+    /// In the order in which they were read.
     pub files: Vec<ImportedFile>,
-    /// What is missing or was left out, in full sentences that name file and line.
+    /// Missing or ignored parts, as sentences with file and line.
     pub notes: Vec<String>,
 }
 
-/// A file that was read.
+/// An imported file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedFile {
-    /// As the user named it.
+    /// As given by the user.
     pub name: String,
-    /// SHA-256 of its bytes, in hex.
+    /// SHA-256, in hex.
     pub digest: String,
     pub lines: u64,
-    /// What was found in it: `iperf3 text`, `Markdown table`.
+    /// Detected formats: `iperf3 text`, `Markdown table`.
     pub formats: Vec<String>,
 }

@@ -1,28 +1,26 @@
-//! A run that tries the remedies of another one: which of its cells are whose.
+//! A run that tests remedies suggested by another run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::run::RunId;
 
-/// What a run tries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemedyTrials {
-    /// The run whose remedies these are.
+    /// The run that suggested the remedies.
     pub of: RunId,
-    /// Each that is tried.
     pub remedies: Vec<RemedyTrial>,
 }
 
-/// A remedy that is tried on a cell: with it and without it in the same blocks.
+/// A remedy tested on a result, with and without it in the same blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemedyTrial {
-    /// The finding whose remedy it is.
+    /// The finding that suggested it.
     pub finding: String,
-    /// The cell of the other run.
+    /// The result of the other run.
     pub cell: String,
-    /// The cell of this run that is like it.
+    /// The corresponding result of this run.
     pub without: String,
-    /// The cell of this run that has the remedy.
+    /// The result of this run with the remedy.
     pub with: String,
 }

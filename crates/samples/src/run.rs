@@ -1,4 +1,4 @@
-//! A run: all the trials of one scenario, with where and how they were made.
+//! A run: all trials of a scenario, with their context.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,10 +20,10 @@ use crate::{
     trial::Trial,
 };
 
-/// The version of [`RunRecord`]'s shape. A reader refuses a newer one; an older one is read by `earlier.rs`.
+/// Schema version of [`RunRecord`]. Later versions are rejected; `earlier.rs` reads earlier ones.
 pub const SCHEMA: u32 = 3;
 
-/// The identity of a run: the scenario's name and the time of its start, such as `quick-20261121-113015`.
+/// The run's ID: scenario name and start time, such as `quick-20261121-113015`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct RunId(pub String);
@@ -34,181 +34,175 @@ impl fmt::Display for RunId {
     }
 }
 
-/// How far a run got.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunState {
-    /// Begun and not ended: under way, or its controller died. It can be resumed.
+    /// In progress, or interrupted. It can be resumed.
     Unfinished,
-    /// Every planned trial was made or skipped with a reason.
+    /// All planned trials were run, or skipped with a reason.
     Complete,
 }
 
-/// What identifies and surrounds the trials of a run.
+/// The context of a run's trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunHeader {
-    /// [`SCHEMA`] when it was written.
+    /// [`SCHEMA`] at the time of writing.
     pub schema: u32,
-    /// Its identity.
     pub id: RunId,
     pub scenario: ScenarioRecord,
-    /// The seed of the order of trials.
+    /// Seed of the order of trials.
     pub seed: u64,
-    /// Trials of each cell that were planned.
+    /// Planned trials per result.
     pub blocks: u32,
-    /// All trials that were planned, the baseline's repetitions included.
+    /// All planned trials, including repetitions of baselines.
     pub planned: u32,
-    /// When it began.
+    /// Start time.
     pub started: UnixMillis,
-    /// How far it got.
     pub state: RunState,
-    /// The version of plumb.
+    /// Version of plumb.
     pub tool: String,
-    /// Where its numbers come from.
+    /// Measured or imported.
     #[serde(default)]
     pub origin: Origin,
-    /// How its trials were chosen.
+    /// How trials are chosen.
     #[serde(default)]
     pub design: Design,
-    /// The other run whose remedies it tries, if it does.
+    /// The run whose remedies this run tests, if any.
     #[serde(default)]
     pub tries: Option<RemedyTrials>,
-    /// The probes that ran in its probed trials.
+    /// Probes of the probed trials.
     #[serde(default)]
     pub probes: Vec<ProbeKind>,
-    /// Those that were asked for and cannot run on the machine.
+    /// Requested probes that cannot run on the machine.
     #[serde(default)]
     pub missing_probes: Vec<MissingProbe>,
-    /// The machine, as it was when the run began; `None` when nobody recorded it.
+    /// The machine at the start of the run; `None` if not recorded.
     pub environment: Option<Environment>,
-    /// The virtual machines that were booted for it.
+    /// Virtual machines booted for the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<BootedMachine>,
-    /// The paths that were measured.
     pub paths: Vec<PathRecord>,
-    /// The cells, in the order of the scenario.
+    /// In scenario order.
     pub cells: Vec<CellRecord>,
 }
 
-/// A scenario, kept whole so that a run can be resumed and read without its file.
+/// The complete scenario, so that a run can be resumed without its file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScenarioRecord {
     pub name: String,
     pub title: String,
-    /// What it shows.
+    /// Its purpose.
     pub about: String,
     /// SHA-256 of its text, in hex.
     pub digest: String,
     pub text: String,
 }
 
-/// A virtual machine that was booted for a run.
+/// A virtual machine booted for a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootedMachine {
     pub host: String,
-    /// From its start until its kernel's first process ran.
+    /// Time from its start to the first user-space process.
     pub booted: Option<Nanos>,
-    /// From its start until its agent answered.
+    /// Time from its start to its agent's first message.
     pub ready: Nanos,
-    /// Memory of its monitor's process that was in RAM when the run began, the guest's with it.
+    /// Resident memory of its monitor, including guest memory, at the start of the run.
     pub resident: Option<Bytes>,
 }
 
 impl ScenarioRecord {
-    /// The command that measured, where no scenario did: `plumb client`, `plumb ping`.
+    /// The command, for a run without a scenario: `plumb client`, `plumb ping`.
     #[must_use]
     pub fn command(&self) -> Option<&str> {
         self.text.starts_with("plumb ").then_some(self.text.as_str())
     }
 }
 
-/// A path that was measured.
+/// A measured path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathRecord {
     pub name: String,
-    /// What it shows.
+    /// A short description.
     pub about: String,
     /// The client's end, `host:device`.
     pub from: String,
     /// The server's end, `host:device`.
     pub to: String,
-    /// The layers between, each once, in order.
+    /// Layers in between, in order, without duplicates.
     pub layers: Vec<String>,
-    /// The devices that a packet passes, `host:device`, in order.
+    /// Devices on the way to the server, `host:device`, in order.
     pub devices: Vec<String>,
-    /// Whether it is the baseline.
     pub baseline: bool,
 }
 
-/// The only layer of a path between hosts that exist already.
+/// The only layer of paths between existing hosts.
 const NETWORK: &str = "network";
 
 impl PathRecord {
-    /// Whether these layers are of a path between hosts that exist already: for it no lab was made.
+    /// Whether these are the layers of a path between existing hosts, which has no lab.
     #[must_use]
     pub fn exists(layers: &[String]) -> bool {
         layers == [NETWORK]
     }
 }
 
-/// A cell: what its trials share.
+/// A combination of path, workload and factor levels. Its trials produce one result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellRecord {
-    /// Its identity.
     pub id: String,
     pub path: String,
-    /// Its workload's name.
+    /// The name of its workload.
     pub workload: String,
-    /// Levels of the factors that apply, by label.
+    /// Levels of applicable factors, by label.
     pub levels: BTreeMap<String, String>,
     pub sent: WorkloadSource,
-    /// Where the ends run: `free`, `same-cpu` or `cross-cpu`; `unknown` where nobody recorded it.
+    /// `free`, `same-cpu`, `cross-cpu` or lists of CPUs; `unknown` if not recorded.
     pub placement: String,
     /// Whether it is the baseline of its workload.
     pub baseline: bool,
 }
 
-/// A cell that could not be measured.
+/// A result that could not be measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedCell {
     pub cell: String,
-    /// Why: what is missing and, where there is one, the remedy.
+    /// What is missing, with a hint if there is one.
     pub because: String,
 }
 
-/// A run as it is kept and handed on: everything that was recorded, nothing computed.
+/// A complete run as stored and transferred. Contains recorded data only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRecord {
-    /// What identifies and surrounds it.
     pub header: RunHeader,
-    /// The trials, in the order in which they were made.
+    /// In the order in which they ran.
     pub trials: Vec<Trial>,
-    /// Cells that could not be measured.
+    /// Results that could not be measured.
     pub skipped: Vec<SkippedCell>,
-    /// Why each cell got no more trials, where that is settled.
+    /// Why measuring stopped, by result.
     #[serde(default)]
     pub ends: Vec<CellEnd>,
-    /// Where it was resumed on another machine or kernel than the one before, in order.
+    /// Changes of machine or kernel when the run was resumed, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machine_changes: Vec<MachineChange>,
-    /// What of it was kept and cannot be read any more; everything else is as it was.
+    /// Stored parts that can no longer be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<UnreadablePart>,
 }
 
-/// A run that went on elsewhere.
+/// A run resumed on another machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineChange {
-    /// When it went on.
+    /// When it was resumed.
     pub at: UnixMillis,
-    /// Trials that were there already.
+    /// Number of earlier trials.
     pub trials_before: u32,
-    /// What it went on on.
+    /// The new machine.
     pub environment: Environment,
 }
 
 impl MachineChange {
-    /// Whether trials made on both machines are of one kind: same kernel, same processors.
+    /// Whether trials of both machines can be combined: same kernel and CPUs.
     #[must_use]
     pub fn is_same(one: &Environment, other: &Environment) -> bool {
         let compared = |machine: &Environment| {
@@ -218,7 +212,7 @@ impl MachineChange {
     }
 }
 
-/// A part of a run that was kept and cannot be read.
+/// A stored part of a run that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnreadablePart {
     /// `trial 7`.
@@ -227,7 +221,7 @@ pub struct UnreadablePart {
 }
 
 impl RunRecord {
-    /// A run of which nothing was skipped, settled or altered.
+    /// A run without skipped results and other remarks.
     #[must_use]
     pub const fn new(header: RunHeader, trials: Vec<Trial>) -> Self {
         Self {
@@ -240,62 +234,61 @@ impl RunRecord {
         }
     }
 
-    /// The machine that it was made on last.
+    /// The machine of the last trials.
     #[must_use]
     pub fn last_machine(&self) -> Option<&Environment> {
         let changed = self.machine_changes.last().map(|change| &change.environment);
         changed.or(self.header.environment.as_ref())
     }
 
-    /// Leaves out all cells but these, with their trials.
+    /// Removes all other results, with their trials.
     pub fn retain_cells(&mut self, keep: impl Fn(&CellRecord) -> bool) {
         self.header.cells.retain(keep);
-        let kept: BTreeSet<&str> = self.header.cells.iter().map(|cell| cell.id.as_str()).collect();
-        self.trials.retain(|trial| kept.contains(trial.cell.as_str()));
-        self.skipped.retain(|skip| kept.contains(skip.cell.as_str()));
-        self.ends.retain(|end| kept.contains(end.cell.as_str()));
+        let retained: BTreeSet<&str> = self.header.cells.iter().map(|cell| cell.id.as_str()).collect();
+        self.trials.retain(|trial| retained.contains(trial.cell.as_str()));
+        self.skipped.retain(|skip| retained.contains(skip.cell.as_str()));
+        self.ends.retain(|end| retained.contains(end.cell.as_str()));
     }
 }
 
-/// Where the records of a run go as they are made.
+/// Stores the records of a run as they are produced.
 pub trait Sink {
-    /// Why a record could not be kept.
+    /// Why a record could not be stored.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Keeps the header of a new run.
+    /// Stores the header of a new run.
     ///
     /// # Errors
-    /// When it cannot be kept; nothing was kept then.
+    /// If it cannot be stored; nothing is stored then.
     fn begin(&mut self, header: &RunHeader) -> Result<(), Self::Error>;
 
-    /// Keeps a finished trial, whole or not at all; one with discarded attempts in the place of the last of these, if
-    /// that was kept.
+    /// Stores a finished trial atomically. A trial with discarded attempts replaces the last of these, if stored.
     ///
     /// # Errors
-    /// When it cannot be kept; nothing was kept then.
+    /// If it cannot be stored; nothing is stored then.
     fn trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), Self::Error>;
 
-    /// Keeps that a cell was skipped; saying so again changes nothing.
+    /// Stores a skipped result. Idempotent.
     ///
     /// # Errors
-    /// When it cannot be kept.
+    /// If it cannot be stored.
     fn skipped(&mut self, run: &RunId, skipped: &SkippedCell) -> Result<(), Self::Error>;
 
-    /// Keeps why a cell gets no more trials; a later word replaces an earlier one.
+    /// Stores why measuring a result stopped. Replaces an earlier reason.
     ///
     /// # Errors
-    /// When it cannot be kept.
+    /// If it cannot be stored.
     fn ended(&mut self, run: &RunId, end: &CellEnd) -> Result<(), Self::Error>;
 
-    /// Keeps that the run goes on on another machine.
+    /// Stores a change of machine.
     ///
     /// # Errors
-    /// When it cannot be kept.
+    /// If it cannot be stored.
     fn machine_changed(&mut self, run: &RunId, change: &MachineChange) -> Result<(), Self::Error>;
 
     /// Marks the run as complete.
     ///
     /// # Errors
-    /// When it cannot be kept.
+    /// If it cannot be stored.
     fn complete(&mut self, run: &RunId) -> Result<(), Self::Error>;
 }

@@ -1,47 +1,47 @@
-//! System calls that were counted beside a trial.
+//! System calls during a trial.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
-/// How long calls took: how many took from 2^i ns up to less than 2^(i+1) ns, at place i, as far as any did.
+/// Duration histogram: entry i counts calls that took from 2^i ns to less than 2^(i+1) ns. Trailing zeros are omitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct CallTimes(pub Vec<u64>);
 
-/// The calls of one kind by one thread (or process, or all that was watched).
+/// Calls of one kind by a thread, a process, or all observed processes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SyscallCount {
-    /// Which end, where known: `client`, `server`.
+    /// `client` or `server`, if known.
     pub end: Option<String>,
-    /// The process, where known: `qemu-system-x86`.
+    /// The process, if known: `qemu-system-x86`.
     pub process: Option<String>,
-    /// The thread, where known: `CPU 0/KVM`, `fc_vcpu 0`.
+    /// The thread, if known: `CPU 0/KVM`, `fc_vcpu 0`.
     pub thread: Option<String>,
-    /// The process's number, while it ran.
+    /// Process ID.
     #[serde(default)]
     pub pid: Option<u32>,
-    /// The thread's number, while it ran.
+    /// Thread ID.
     #[serde(default)]
     pub tid: Option<u32>,
-    /// The call: `ioctl`.
+    /// Name of the call: `ioctl`.
     pub call: String,
-    /// How often.
+    /// Number of calls.
     pub calls: u64,
-    /// How often it failed; `None` when that was not counted.
+    /// Number of failed calls; `None` if not counted.
     pub errors: Option<u64>,
-    /// From enter to exit, all of them together; `None` when only counted.
+    /// Total time from entry to exit; `None` if not measured.
     pub total: Option<Nanos>,
-    /// Of that, on a CPU in the kernel; `None` when the tool cannot tell.
+    /// Part of `total` running in the kernel; `None` if the tool does not report it.
     pub running: Option<Nanos>,
-    /// Of that, asleep or waiting for a CPU.
+    /// Part of `total` sleeping or waiting for a CPU.
     pub waiting: Option<Nanos>,
-    /// Of that, executing a guest (KVM_RUN).
+    /// Part of `total` running a guest (KVM_RUN).
     pub guest: Option<Nanos>,
-    /// Bytes that the calls said they moved, of calls whose return value says it (read, sendto, ...).
+    /// Bytes transferred, for calls that return it (read, sendto, ...).
     #[serde(default)]
     pub bytes: Option<Bytes>,
-    /// How long single calls took; empty where that was not counted.
+    /// Duration histogram; empty if not measured.
     #[serde(default)]
     pub times: CallTimes,
 }

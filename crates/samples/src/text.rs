@@ -1,94 +1,90 @@
-//! Records as the text that is kept, and as the document of a whole run. Compiled here once: each crate that wrote or read them
-//! by itself would have all their types compiled again. Must not know where a text lies.
+//! Serialises records, for storage and as a document. In one place, so that the code for all types is compiled only
+//! once.
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Error;
 
 use crate::{CellEnd, MachineChange, RunHeader, RunRecord, Trial};
 
-/// What could not be read again, such as a number that is not finite, is an error.
-fn readable<T: Serialize + DeserializeOwned>(record: &T) -> Result<String, Error> {
+/// Fails for values that cannot be read back, such as a non-finite number.
+fn checked_text<T: Serialize + DeserializeOwned>(record: &T) -> Result<String, Error> {
     let text = serde_json::to_string(record)?;
     serde_json::from_str::<T>(&text).map(|_| text)
 }
 
 impl RunHeader {
-    /// As it is kept.
+    /// For storage.
     ///
     /// # Errors
-    /// When it could not be read again.
+    /// If it cannot be read back.
     pub fn text(&self) -> Result<String, Error> {
-        readable(self)
+        checked_text(self)
     }
 }
 
 impl Trial {
-    /// As it is kept.
+    /// For storage.
     ///
     /// # Errors
-    /// When it could not be read again.
+    /// If it cannot be read back.
     pub fn text(&self) -> Result<String, Error> {
-        readable(self)
+        checked_text(self)
     }
 
-    /// Writes the same, unread.
+    /// The same without checking that it can be read back.
     ///
     /// # Errors
-    /// When it is no JSON.
+    /// If it cannot be serialised.
     pub fn append_to(&self, buffer: &mut Vec<u8>) -> Result<(), Error> {
         serde_json::to_writer(buffer, self)
     }
 }
 
 impl CellEnd {
-    /// As it is kept.
+    /// For storage.
     ///
     /// # Errors
-    /// When it could not be read again.
+    /// If it cannot be read back.
     pub fn text(&self) -> Result<String, Error> {
-        readable(self)
+        checked_text(self)
     }
 
-    /// Reads it.
-    ///
     /// # Errors
-    /// When it is none.
+    /// If the text is not a `CellEnd`.
     pub fn read(text: &str) -> Result<Self, Error> {
         serde_json::from_str(text)
     }
 }
 
 impl MachineChange {
-    /// As it is kept.
+    /// For storage.
     ///
     /// # Errors
-    /// When it could not be read again.
+    /// If it cannot be read back.
     pub fn text(&self) -> Result<String, Error> {
-        readable(self)
+        checked_text(self)
     }
 
-    /// Reads it.
-    ///
     /// # Errors
-    /// When it is none.
+    /// If the text is not a `MachineChange`.
     pub fn read(text: &str) -> Result<Self, Error> {
         serde_json::from_str(text)
     }
 }
 
 impl RunRecord {
-    /// In one line.
+    /// On a single line.
     ///
     /// # Errors
-    /// When it could not be read again.
+    /// If it cannot be read back.
     pub fn text(&self) -> Result<String, Error> {
-        readable(self)
+        checked_text(self)
     }
 
-    /// The whole run as a document, with a line end.
+    /// The run as an indented document with a final newline.
     ///
     /// # Errors
-    /// When it is no JSON.
+    /// If it cannot be serialised.
     pub fn document(&self) -> Result<String, Error> {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }

@@ -1,4 +1,4 @@
-//! The time of day, as records keep it.
+//! Timestamps in records.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,4 @@
-//! What probes saw of something that ran anyway, without a lab: the document of `plumb trace`. Must not know how it
-//! was watched or is shown.
+//! The document of `plumb trace`: probe data of a running program, without a lab.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,68 +11,65 @@ use crate::{
     time::UnixMillis,
 };
 
-/// The version of [`Trace`]'s shape. A reader refuses another one.
+/// Schema version of [`Trace`]. Other versions are rejected.
 pub const TRACE_SCHEMA: u32 = 1;
 
-/// One trace: everything that was recorded, nothing computed.
+/// A trace. Contains recorded data only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trace {
-    /// [`TRACE_SCHEMA`] when it was written.
+    /// [`TRACE_SCHEMA`] at the time of writing.
     pub schema: u32,
-    /// The version of plumb.
+    /// Version of plumb.
     pub tool: String,
-    /// When it began.
+    /// Start time.
     pub started: UnixMillis,
-    /// What was traced.
     pub target: TraceTarget,
-    /// Why it ended.
+    /// Why the trace ended.
     pub ended: TraceEnd,
-    /// The machine.
     pub environment: Environment,
-    /// The probes that looked.
+    /// Active probes.
     pub probes: Vec<ProbeKind>,
-    /// Those that cannot look here.
+    /// Probes that cannot run here.
     #[serde(default)]
     pub missing: Vec<MissingProbe>,
-    /// What they saw; its time is that of the whole trace.
+    /// Data of the probes for the whole trace.
     pub observed: ProbeResults,
-    /// What the devices of the target's network namespace counted meanwhile; empty where it is not one namespace.
+    /// Device counters in the target's network namespace; empty if the target has several.
     #[serde(default)]
     pub devices: Vec<DeviceCounters>,
-    /// What the machine's backlog queues counted meanwhile.
+    /// The machine's backlog queue counters.
     #[serde(default)]
     pub softnet: Option<SoftnetCounters>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceTarget {
-    /// What kind of thing.
     pub kind: TargetKind,
-    /// As the user named it: `1234`, `pod1`, `vm-client`, the command line.
+    /// As given by the user: `1234`, `pod1`, `vm-client`, a command line.
     pub named: String,
-    /// The processes that were found at its beginning.
+    /// The target's processes at the start.
     pub processes: Vec<TracedProcess>,
 }
 
-/// What can be traced.
+/// The kind of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
-    /// Processes by number.
+    /// Processes by ID.
     Processes,
-    /// Every process of a network namespace.
+    /// All processes in a network namespace.
     Namespace,
-    /// Every process of a control group.
+    /// All processes in a control group.
     ControlGroup,
-    /// A QEMU, its guest's CPUs and its vhost threads.
+    /// A QEMU process, with its vCPUs and vhost threads.
     Qemu,
-    /// A program that was started to be traced.
+    /// A command started by the trace.
     Command,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TracedProcess {
-    /// Its number.
+    /// Process ID.
     pub pid: u32,
     pub name: String,
 }
@@ -82,15 +78,15 @@ pub struct TracedProcess {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "why", rename_all = "kebab-case")]
 pub enum TraceEnd {
-    /// The time that was asked for was over.
+    /// The requested time was over.
     TimeOver,
     Interrupted {
-        /// After so long it would have ended; `None` where no time was set.
+        /// The requested time; `None` for no limit.
         asked: Option<Nanos>,
     },
-    /// What was traced ended.
+    /// The target ended.
     TargetEnded {
-        /// How, where it was started by the trace: `status 1`, `signal 9`; `None` when nobody knows.
+        /// For a command: `status 1`, `signal 9`; `None` if unknown.
         how: Option<String>,
     },
 }

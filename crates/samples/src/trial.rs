@@ -1,4 +1,4 @@
-//! A trial: one workload, on one path, at one setting of the factors; what was recorded of it.
+//! A trial: one measurement of a workload on a path with given factor levels.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,58 +15,55 @@ use crate::{
     warning::{DiscardedAttempt, ValidityWarning},
 };
 
-/// Why a trial was made.
+/// The purpose of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arm {
-    /// To measure its cell.
+    /// Measures the result.
     Measure,
-    /// The baseline once more in the same block: what equal settings differ by (the noise floor).
+    /// Repeats the baseline in the same block, to measure the noise floor.
     Again,
-    /// Its cell once more in the same block with the probes on: what they saw, and what they cost. No number of
-    /// the cell comes from it.
+    /// Repeats the trial in the same block with probes, for their data and overhead. Not used for the result.
     Probed,
-    /// Its cell, which is measured beside others, once more in the same block with none beside it: what measuring at the
-    /// same time changes. No number of the cell comes from it.
+    /// Repeats a simultaneous trial on its own in the same block, to measure the effect of simultaneous trials. Not
+    /// used for the result.
     Alone,
 }
 
 /// A finished trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
-    /// Its place in the plan, from 0.
+    /// Position in the plan, from 0.
     pub index: u32,
-    /// Its block, from 0.
+    /// Block, from 0.
     pub block: u32,
-    /// Its cell's identity.
+    /// The ID of its cell.
     pub cell: String,
-    /// Why it was made.
     pub arm: Arm,
-    /// When it began.
+    /// Start time.
     pub started: UnixMillis,
-    /// What was measured.
     pub measurement: Measurement,
-    /// CPU time of the machine and of the agents' threads while it was measured.
+    /// CPU time of the machine and of the agents' threads.
     pub cpu: CpuUsage,
-    /// The devices of its path as the kernel reported them just before it.
+    /// The devices of the path as reported by the kernel just before the trial.
     pub devices: Vec<DeviceState>,
-    /// What was checked about its path just before it.
+    /// Checks of the path just before the trial.
     pub path_check: PathCheck,
-    /// System calls that another tool counted while it was measured.
+    /// System calls counted by another tool.
     #[serde(default)]
     pub syscalls: Vec<SyscallCount>,
-    /// What probes saw of it, when it was made with them.
+    /// Data of probes, for a probed trial.
     #[serde(default)]
     pub observed: Option<ProbeResults>,
-    /// What devices and the machine counted from just before it to just after; `None` where nobody read them.
+    /// Counters of devices and of the machine; `None` if not read.
     #[serde(default)]
     pub counters: Option<PathCounters>,
-    /// How many others were made at the same time, between other hosts.
+    /// Number of simultaneous trials between other hosts.
     #[serde(default, skip_serializing_if = "is_none")]
     pub beside: u32,
-    /// Reasons to distrust it.
+    /// Warnings about its validity.
     pub doubts: Vec<ValidityWarning>,
-    /// The attempts before it.
+    /// Earlier attempts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub discarded: Vec<DiscardedAttempt>,
 }
@@ -75,9 +72,9 @@ const fn is_none(count: &u32) -> bool {
     *count == 0
 }
 
-/// What was checked about a path just before a trial.
+/// Checks of a path just before a trial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathCheck {
-    /// The largest IP packet that went end to end unfragmented; `None` when not probed.
+    /// The largest IP packet carried end to end without fragmentation; `None` if not tested.
     pub mtu: Option<u32>,
 }

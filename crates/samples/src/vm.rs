@@ -1,5 +1,5 @@
-//! What was read of a virtual machine that ran anyway, without asking anything of its guest: from /proc, from the devices
-//! on the host's side, and from its monitor where one was free. Must not know how it was read or is shown.
+//! Facts about a running virtual machine, read without its guest: from /proc, from devices on the host, and from its
+//! monitor if available.
 
 use std::collections::BTreeMap;
 
@@ -9,154 +9,154 @@ use units::{Bytes, Nanos};
 
 use crate::{counters::DeviceCounters, device_state::DeviceState};
 
-/// A virtual machine of QEMU.
+/// A QEMU virtual machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VmFacts {
-    /// Its process.
+    /// Process ID.
     pub pid: u32,
-    /// The guest's name, of `-name`.
+    /// Guest name, from `-name`.
     pub guest: Option<String>,
-    /// Proxmox's number of it, of `-id`.
+    /// Proxmox VM ID, from `-id`.
     pub id: Option<String>,
-    /// Whether it was made by libvirt.
+    /// Whether libvirt created it.
     pub libvirt: bool,
-    /// What runs its instructions; `None` where that could not be told.
+    /// `None` if unknown.
     pub accelerator: Option<VmAccelerator>,
-    /// Its machine type, of `-machine`.
+    /// Machine type, from `-machine`.
     pub board: Option<String>,
-    /// Its processor, of `-cpu`.
+    /// CPU model, from `-cpu`.
     pub cpu: Option<String>,
-    /// CPUs of the guest.
+    /// Guest CPUs.
     pub cpus: Option<u32>,
-    /// Memory of the guest.
+    /// Guest memory.
     pub memory: Option<Bytes>,
-    /// Memory of the process that is in RAM, the guest's with it.
+    /// Resident memory of the process, including guest memory.
     pub resident: Option<Bytes>,
     /// Its control group (version 2).
     pub control_group: Option<String>,
-    /// CPUs that the control group may use; `None` where it has no such limit of its own.
+    /// CPU limit of the control group; `None` if it has none.
     pub cpu_limit: Option<f64>,
-    /// How long the control group stood still meanwhile because its limit was used up.
+    /// Time for which the control group was throttled.
     pub throttled: Option<Nanos>,
-    /// Its threads, vhost workers included.
+    /// Threads, including vhost workers.
     pub threads: Vec<VmThread>,
-    /// Its network devices.
+    /// Network devices.
     pub devices: Vec<VmDevice>,
-    /// What its monitor said; `None` where none was asked.
+    /// Information from the monitor; `None` if not queried.
     pub monitor: Option<VmMonitor>,
     /// What could not be read.
     #[serde(default)]
     pub unread: Vec<Unread>,
 }
 
-/// What runs a guest's instructions.
+/// How guest instructions are executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VmAccelerator {
-    /// The CPU's own virtualisation.
+    /// Hardware virtualisation.
     Kvm,
-    /// QEMU, instruction by instruction.
+    /// QEMU's emulation.
     Emulation,
 }
 
-/// What a thread is for.
+/// The role of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VmRole {
-    /// A CPU of the guest.
+    /// A guest CPU.
     Cpu,
-    /// The main loop: without vhost it moves the packets.
+    /// The main loop, which processes packets without vhost.
     Main,
-    /// An I/O thread of its own.
+    /// A separate I/O thread.
     Io,
-    /// A vhost worker: moves packets in the kernel.
+    /// A vhost worker, which processes packets in the kernel.
     Vhost,
-    /// Any other, such as workers for disks or a display.
+    /// Others, such as workers for disks or a display.
     Other,
 }
 
 impl VmRole {
-    /// Every role, in the order in which they are told.
+    /// In display order.
     pub const ALL: [Self; 5] = [Self::Cpu, Self::Vhost, Self::Main, Self::Io, Self::Other];
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VmThread {
-    /// Its number.
+    /// Thread ID.
     pub tid: u32,
-    /// Its name: `CPU 0/KVM`, `vhost-1200`.
+    /// `CPU 0/KVM`, `vhost-1200`.
     pub name: String,
     pub role: VmRole,
-    /// The CPUs that it may run on.
+    /// CPU affinity.
     pub cpus: Vec<u32>,
-    /// CPU time that it had meanwhile, that of the guest in it.
+    /// CPU time, including guest time.
     pub ran: Option<Nanos>,
-    /// Of that, in the guest; `None` of a thread that runs none, and of an emulated one.
+    /// Part of `ran` in the guest; `None` for threads that run no guest, and with emulation.
     pub guest: Option<Nanos>,
-    /// How long it was ready meanwhile and waited for a CPU of the host.
+    /// Time ready to run but waiting for a host CPU.
     pub waited: Option<Nanos>,
 }
 
-/// A network device of it.
+/// A network device of the virtual machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VmDevice {
-    /// QEMU's name of its host side, of `-netdev`.
+    /// QEMU ID of the backend, from `-netdev`.
     pub netdev: Option<String>,
-    /// What the host side is: `tap`, `user`, `vhost-user`.
+    /// `tap`, `user`, `vhost-user`.
     pub backend: String,
-    /// What the guest sees: `virtio-net-pci`, `e1000`.
+    /// The guest's device: `virtio-net-pci`, `e1000`.
     pub model: Option<String>,
     pub tap: Option<String>,
-    /// Queues that are in use.
+    /// Queues in use.
     pub queues: u32,
-    /// Queues that it was given and the guest does not use.
+    /// Configured queues that the guest does not use.
     pub unused_queues: u32,
-    /// Whether the kernel's vhost moves its packets; `None` where that could not be told.
+    /// Whether it uses the kernel's vhost; `None` if unknown.
     pub vhost: Option<bool>,
-    /// Whether packets have a header that tells of offloads; without it there are none.
+    /// Whether packets have a virtio header, which is needed for offloads.
     pub header: Option<bool>,
-    /// The tap device as its namespace has it.
+    /// The state of the tap device in its namespace.
     pub state: Option<DeviceState>,
-    /// The queueing discipline at the tap device's root.
+    /// Root queueing discipline of the tap device.
     pub qdisc: Option<String>,
-    /// What the tap device is a port of.
+    /// The device that the tap device is a port of.
     pub master: Option<VmMaster>,
-    /// What the tap device counted meanwhile; received is what the guest sent.
+    /// Counters of the tap device; received packets are those sent by the guest.
     pub counters: Option<DeviceCounters>,
-    /// What the monitor says of it.
+    /// Information from the monitor.
     pub negotiated: Option<NegotiatedFeatures>,
 }
 
-/// What a tap device is a port of.
+/// The device that a tap device is a port of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VmMaster {
     pub name: String,
-    /// What it is: `bridge`, `openvswitch`.
+    /// `bridge`, `openvswitch`.
     pub kind: String,
     pub mtu: u32,
 }
 
-/// What a monitor says of a network device.
+/// A monitor's information about a network device.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NegotiatedFeatures {
-    /// Its properties that concern traffic, as they were set: `mq`, `mrg_rxbuf`, `host_tso4`, `rx_queue_size`.
+    /// Configured properties that concern traffic: `mq`, `mrg_rxbuf`, `host_tso4`, `rx_queue_size`.
     pub set: BTreeMap<String, String>,
-    /// The features that the guest's driver took; `None` where the monitor cannot say (before QEMU 7.2).
+    /// Features accepted by the guest's driver; `None` if the monitor does not report them (before QEMU 7.2).
     pub features: Option<Vec<String>>,
-    /// Whether the guest's driver is up.
+    /// Whether the guest's driver is running.
     pub driver: Option<bool>,
-    /// Whether vhost was started.
+    /// Whether vhost is active.
     pub vhost: Option<bool>,
 }
 
-/// What a monitor says of the machine.
+/// A monitor's information about the machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VmMonitor {
-    /// Its version: `7.2.22`.
+    /// QEMU version: `7.2.22`.
     pub version: String,
-    /// What the guest does: `running`, `paused`, `prelaunch`.
+    /// `running`, `paused`, `prelaunch`.
     pub status: String,
-    /// Whether KVM runs the guest.
+    /// Whether it uses KVM.
     pub kvm: Option<bool>,
     /// Names of its I/O threads.
     pub io_threads: Vec<String>,
@@ -166,6 +166,6 @@ pub struct VmMonitor {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unread {
     pub what: String,
-    /// Why not.
+    /// The reason.
     pub because: String,
 }

@@ -1,4 +1,4 @@
-//! Reasons to distrust a number.
+//! Warnings about the validity of a measurement.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,113 +6,114 @@ use units::{BitRate, Bytes, Nanos};
 
 use crate::time::UnixMillis;
 
-/// A reason to distrust a number; it travels with it.
+/// A warning about the validity of a measurement. Shown with the number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ValidityWarning {
-    /// A sending thread was busy nearly all the time: it, and not the path, may be the limit.
+    /// A sending thread was busy nearly all the time: it may be the limit instead of the path.
     GeneratorLimited {
         end: String,
-        /// Its busiest thread's share of one CPU, 0 to 1.
+        /// CPU utilisation of the busiest thread, 0 to 1.
         busy: f64,
     },
     /// A receiving thread was busy nearly all the time.
     ReceiverLimited {
         end: String,
-        /// Its busiest thread's share of one CPU, 0 to 1.
+        /// CPU utilisation of the busiest thread, 0 to 1.
         busy: f64,
     },
-    /// The hypervisor took CPU time away.
+    /// The hypervisor stole CPU time.
     Stolen {
         /// Share of the machine's time, 0 to 1.
         share: f64,
     },
-    /// Other processes, or the hypervisor, had so much of the CPUs that the trial could use.
+    /// Other processes, or the hypervisor, used CPUs of the trial.
     Disturbed {
-        /// Share of those CPUs' time, 0 to 1.
+        /// Share of the time of those CPUs, 0 to 1.
         share: f64,
-        /// The processes that had the most, largest first, with the CPUs that each kept busy; `None` is the hypervisor.
+        /// The largest contributors, in descending order.
         by: Vec<Disturber>,
     },
-    /// A process of the trial did not run for a while: it was stopped, or starved.
+    /// A process of the trial did not run for some time: it was stopped, or starved of CPU time.
     Stalled {
         end: String,
-        /// The longest time without a sign of it.
+        /// Longest such time.
         stalled: Nanos,
     },
-    /// The measured part was clearly shorter or longer than asked, at one end of one connection at least.
+    /// The measured time differs clearly from the requested one, at an end of at least one connection.
     OtherDuration {
         asked: Nanos,
-        /// What was measured where it differs most.
+        /// The measured time with the largest difference.
         measured: Nanos,
     },
-    /// Both ends disagree on what was carried, although the receiver read to the end of the stream.
+    /// The ends report different amounts of data, although the receiver read to the end of the stream.
     EndsDisagree {
-        /// Payload the sender's socket took.
+        /// Payload accepted by the sender's socket.
         sent: Bytes,
-        /// Payload the receiver got.
+        /// Payload received.
         received: Bytes,
     },
-    /// A machine at one end was emulated: what was counted holds, times and rates do not compare with hardware.
+    /// An end ran on an emulated machine: counts are valid, but times and rates cannot be compared with hardware.
     Emulated,
-    /// A sender did not keep the rate that it was given, or skipped a part of its schedule after a stall: its
-    /// thread, its CPU or the path had no room for it.
+    /// A sender did not reach its rate, or skipped part of its schedule after a stall: its thread, CPU or path was too
+    /// slow.
     RateNotKept {
-        /// What was asked of each connection.
+        /// Requested rate of each connection.
         asked: BitRate,
-        /// What the slowest sender's socket took.
+        /// Actual rate of the slowest sender's socket.
         got: BitRate,
     },
-    /// The generator of an open loop sent late, so that what it measured is its own lateness as well.
+    /// The generator of an open loop sent late, so that latencies include its delay.
     LateGenerator {
-        /// Lateness that 99 % of its messages did not exceed.
+        /// 99th percentile of the delay.
         lateness: Nanos,
-        /// From one message to the next.
+        /// Time between messages.
         period: Nanos,
-        /// Time from the intended one to the return that 99 % did not exceed.
+        /// 99th percentile of the time from the intended send time to the reply.
         tail: Nanos,
     },
-    /// Of the messages so many did not come back that the percentiles of the others are not those of all.
+    /// So many messages were lost that the percentiles of the rest are not representative.
     Lossy {
-        /// How many were given up.
+        /// Messages lost.
         lost: u64,
-        /// Of how many that were sent.
+        /// Messages sent.
         of: u64,
     },
-    /// Messages came with numbers that were never sent: somebody alters them, or sends in the other end's name.
+    /// Received messages with numbers that were never sent: messages are modified in transit, or another host sends
+    /// them.
     Strays {
-        /// How many.
+        /// Number of such messages.
         strays: u64,
-        /// Of how many that came.
+        /// Messages received.
         of: u64,
     },
-    /// Its times and its rate fit only if each message took twice that time: halves of round trips, as sockperf prints them.
+    /// Times and rate are only consistent if the times are half round trips, as printed by sockperf.
     HalfRoundTrips,
-    /// It was interrupted, and says what was measured till then.
+    /// Interrupted; covers the time until then.
     Interrupted {
-        /// What was asked; `None` where bytes were.
+        /// Requested time; `None` for a fixed number of bytes.
         asked: Option<Nanos>,
         measured: Nanos,
     },
 }
 
-/// Who took CPU time from a trial.
+/// A process that used CPU time during a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disturber {
-    /// The process; `None` where it is the hypervisor.
+    /// `None` for the hypervisor.
     pub process: Option<String>,
-    /// CPUs that it kept busy.
+    /// Number of CPUs that it used on average.
     pub cpus: f64,
 }
 
 impl Disturber {
-    /// A process as text names it; `None` is the hypervisor.
+    /// Name for display; `None` is the hypervisor.
     #[must_use]
     pub fn name(process: Option<&str>) -> String {
         process.map_or_else(|| "the hypervisor".to_owned(), |name| format!("`{name}`"))
     }
 
-    /// `cc1` (0.85 CPUs) and `sshd` (0.02 CPUs).
+    /// As in `cc1` (0.85 CPUs) and `sshd` (0.02 CPUs).
     #[must_use]
     pub fn all(by: &[Self]) -> String {
         let one = |one: &Self| format!("{} ({:.2} CPUs)", Self::name(one.process.as_deref()), one.cpus);
@@ -123,11 +124,11 @@ impl Disturber {
     }
 }
 
-/// A trial that was thrown away and made again, by its cause and never by its result.
+/// A trial that was discarded and repeated, because of its cause, never because of its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiscardedAttempt {
-    /// When it began.
+    /// Start time.
     pub started: UnixMillis,
-    /// Why it says nothing of its cell.
+    /// Why it was discarded.
     pub because: ValidityWarning,
 }

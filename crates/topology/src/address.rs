@@ -1,4 +1,4 @@
-//! Addresses of devices. Source of the attributes: linux/if_addr.h.
+//! Addresses of devices (linux/if_addr.h).
 
 use ipnet::Ipv4Net;
 use nlink::netlink::{
@@ -12,7 +12,6 @@ use crate::{
     missing_capabilities::Element,
 };
 
-/// Gives `device` an address.
 pub(crate) fn add(device: &Device, address: Ipv4Net, element: &Element) -> Request {
     let mut message = create(NlMsgType::RTM_NEWADDR);
     let header = IfAddrMsg {
@@ -31,7 +30,7 @@ pub(crate) fn add(device: &Device, address: Ipv4Net, element: &Element) -> Reque
         host: device.at.host.clone(),
         element: element.clone(),
         needs: vec![device.at.clone()],
-        operation: format!("give `{}` the address {address}", device.at),
+        operation: format!("assign {address} to `{}`", device.at),
         message,
     }
 }

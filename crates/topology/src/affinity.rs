@@ -1,20 +1,20 @@
-//! Over which CPUs the work of a device is spread: the masks of its queues in sysfs (scaling.rst in the kernel's
-//! documentation), and its interrupts (irq-affinity.rst). Must not know how the sysfs of a namespace is come by.
+//! CPU affinity of a device: the masks of its queues in sysfs (scaling.rst in the kernel's documentation) and its
+//! interrupts (irq-affinity.rst).
 
 use std::{fs, path::Path};
 
 use samples::{CpuAffinity, Interrupt};
 
-/// Where the kernel tells of interrupts; the same in every namespace.
+/// The same in all network namespaces.
 const INTERRUPTS: &str = "/proc/interrupts";
 const OF_INTERRUPT: &str = "/proc/irq";
 
-/// That of a device, in the sysfs that shows it; `None` where it cannot be read.
+/// Reads the affinity from the sysfs of the device's namespace; `None` if it cannot be read.
 pub(crate) fn read(sysfs: &Path, device: &str) -> Option<CpuAffinity> {
     let device = sysfs.join("class/net").join(device);
     let masks = |queue: &str, mask: &str| masks(&device.join("queues"), queue, mask);
     let rps = masks("rx-", "rps_cpus");
-    // A device without queues at all is one that is not there, or of a sysfs that was taken away.
+    // No queues means that the device does not exist, or that sysfs is no longer mounted.
     (!rps.is_empty()).then(|| CpuAffinity {
         rps,
         xps: masks("tx-", "xps_cpus"),
@@ -22,16 +22,16 @@ pub(crate) fn read(sysfs: &Path, device: &str) -> Option<CpuAffinity> {
     })
 }
 
-/// The masks of all queues of one direction. A queue that is alone has no `xps_cpus`: nothing is to be chosen.
+/// The masks of all queues of one direction. A single queue has no `xps_cpus`.
 fn masks(queues: &Path, queue: &str, mask: &str) -> Vec<Vec<u32>> {
-    let of = |number: u32| {
+    let cpus_of = |number: u32| {
         let text = fs::read_to_string(queues.join(format!("{queue}{number}")).join(mask)).ok()?;
         cpus_of_mask(text.trim())
     };
-    (0..).map_while(of).collect()
+    (0..).map_while(cpus_of).collect()
 }
 
-/// A mask of CPUs as the kernel writes it: hexadecimal words of 32 bits, the highest first.
+/// Parses a CPU mask: hexadecimal words of 32 bits, most significant first.
 fn cpus_of_mask(text: &str) -> Option<Vec<u32>> {
     let words: Vec<u32> =
         text.split(',').map(|word| u32::from_str_radix(word, 16).ok()).collect::<Option<_>>()?;
@@ -45,7 +45,7 @@ fn cpus_of_mask(text: &str) -> Option<Vec<u32>> {
     )
 }
 
-/// A list of CPUs as the kernel writes it: `0-3,8`.
+/// Parses a CPU list: `0-3,8`.
 fn cpus_of_list(text: &str) -> Option<Vec<u32>> {
     let part = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -55,7 +55,7 @@ fn cpus_of_list(text: &str) -> Option<Vec<u32>> {
     Some(parts.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// Those of the hardware behind a device: its own or, of a virtio device, those of what it is plugged into.
+/// Interrupts of the device's hardware. A virtio device has those of its parent device.
 fn interrupts(device: &Path) -> Vec<Interrupt> {
     let hardware = device.join("device");
     let found =
@@ -72,12 +72,12 @@ fn interrupts(device: &Path) -> Vec<Interrupt> {
 
 fn affinity(number: u32) -> Vec<u32> {
     let list = |file: &str| fs::read_to_string(format!("{OF_INTERRUPT}/{number}/{file}")).ok();
-    // What was asked for may be more CPUs than the interrupt's controller can address.
+    // The requested CPUs may be more than the interrupt controller can address.
     let list = list("effective_affinity_list").or_else(|| list("smp_affinity_list"));
     list.and_then(|list| cpus_of_list(&list)).unwrap_or_default()
 }
 
-/// The last column of the line that begins with the number.
+/// The last column of the interrupt's line.
 fn name(table: &str, number: u32) -> Option<String> {
     let number = format!("{number}:");
     let line = table.lines().find(|line| line.trim_start().starts_with(&number))?;
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn masks_and_lists_are_read_as_the_kernel_writes_them() {
+    fn parses_cpu_masks_and_lists() {
         for (text, expected) in [
             ("0", Some(vec![])),
             ("3", Some(vec![0, 1])),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_has_the_name_in_its_own_line() {
+    fn finds_interrupt_name_in_its_line() {
         let table = "           CPU0       CPU1\n 38:          0      20835 PCI-MSIX-0000:00:03.0   1-edge      \
                      virtio2-input.0\n138:  1  1  edge  other\n";
         assert_eq!(name(table, 38).as_deref(), Some("virtio2-input.0"));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interrupts_of_a_card_that_this_machine_has_are_told_with_their_cpus() {
+    fn reads_interrupts_of_local_devices() {
         let devices = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
         for device in devices.filter_map(|entry| entry.file_name().into_string().ok()) {
             let Some(spread) = read(Path::new("/sys"), &device) else { continue };

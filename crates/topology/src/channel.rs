@@ -1,8 +1,8 @@
-//! A netlink socket in one namespace: batches of requests out, the kernel's verdicts in.
+//! A netlink socket in a namespace: sends batches of requests and collects the kernel's results.
 //!
-//! A batch is one `sendmsg`. Only its last message asks to be acknowledged, for the kernel works through the
-//! messages in order and reports every refusal unasked (RFC 3549, section 2.3.2.2; net/netlink/af_netlink.c).
-//! It must not know what the messages say.
+//! A batch is one `sendmsg`. Only its last message requests an acknowledgement: the kernel processes messages in order
+//! and reports each error anyway (RFC 3549, section 2.3.2.2; net/netlink/af_netlink.c). Independent of the message
+//! contents.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -14,17 +14,16 @@ use tokio::runtime::Runtime;
 
 use crate::refusal::{Refusal, errno};
 
-/// The kernel answers at once; this only keeps a lost answer from hanging a run.
+/// The kernel replies immediately; this timeout prevents a lost reply from hanging a run.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Well under the socket's send buffer (212,992 bytes by default), and few enough refusals for its receive
-/// buffer.
+/// Well below the socket's send buffer (212,992 bytes by default), so that all errors fit the receive buffer.
 const BATCH_BYTES: usize = 32 * 1024;
 
-/// Where the answer's flags are in a message's header.
+/// Offset of the flags in a message header.
 const FLAGS_OFFSET: usize = 6;
 
-/// A way to speak rtnetlink in one namespace. Not for two threads at a time.
+/// An rtnetlink connection in one namespace. Not for concurrent use.
 pub(crate) struct Channel {
     runtime: Arc<Runtime>,
     socket: NetlinkSocket,
@@ -37,7 +36,7 @@ impl Channel {
         Ok(Self { runtime: Arc::clone(runtime), socket: NetlinkSocket::new(Protocol::Route)? })
     }
 
-    /// Has the kernel carry out every message in order; says for each whether it refused.
+    /// Processes the messages in order. Returns the error of each, if any.
     pub(crate) fn transact(
         &self,
         messages: impl IntoIterator<Item = MessageBuilder>,
@@ -54,24 +53,24 @@ impl Channel {
         Ok(verdicts)
     }
 
-    /// Asks for a dump and returns the payload of every message of it.
+    /// Requests a dump. Returns the payloads of its messages.
     pub(crate) fn dump(&self, request: MessageBuilder) -> Result<Vec<Vec<u8>>, Refusal> {
-        self.answers(request, NLM_F_DUMP)
+        self.reply(request, NLM_F_DUMP)
     }
 
-    /// Asks for one thing and returns the payload of the answer, if the kernel has one.
-    pub(crate) fn ask(&self, request: MessageBuilder) -> Result<Option<Vec<u8>>, Refusal> {
-        // The acknowledgement comes after the answer, as the end of a dump does.
-        Ok(self.answers(request, NLM_F_ACK)?.into_iter().next())
+    /// Requests a single object. Returns its payload, if it exists.
+    pub(crate) fn request_one(&self, request: MessageBuilder) -> Result<Option<Vec<u8>>, Refusal> {
+        // The acknowledgement follows the reply, like the end of a dump.
+        Ok(self.reply(request, NLM_F_ACK)?.into_iter().next())
     }
 
-    /// Lets `time` pass; for waiting until the kernel's deferred work is done.
+    /// Sleeps, to wait for the kernel's deferred work.
     pub(crate) fn pause(&self, time: Duration) {
         self.runtime.block_on(async { tokio::time::sleep(time).await });
     }
 
-    /// The payload of every message up to the one that ends the answer.
-    fn answers(&self, mut request: MessageBuilder, ended_by: u16) -> Result<Vec<Vec<u8>>, Refusal> {
+    /// The payloads of a reply, up to its last message.
+    fn reply(&self, mut request: MessageBuilder, ended_by: u16) -> Result<Vec<Vec<u8>>, Refusal> {
         let seq = self.socket.next_seq();
         request.set_seq(seq);
         let mut bytes = request.finish();
@@ -90,18 +89,18 @@ impl Channel {
         let mut verdicts: Vec<Option<Refusal>> = vec![None; batch.starts.len()];
         self.wait(async {
             self.socket.send(&batch.bytes).await?;
-            while !judge(&self.socket.recv_unicast().await?, batch.first_seq, &mut verdicts)? {}
+            while !collect_results(&self.socket.recv_unicast().await?, batch.first_seq, &mut verdicts)? {}
             Ok(())
         })?;
         Ok(verdicts)
     }
 
-    /// Waits for the kernel's answer, with patience that ends.
+    /// Waits for the kernel's reply, with a timeout.
     pub(crate) fn wait<T>(&self, work: impl Future<Output = Result<T, Refusal>>) -> Result<T, Refusal> {
         self.runtime.block_on(async {
             tokio::time::timeout(PATIENCE, work)
                 .await
-                .map_err(|_| Refusal::new(errno::EIO, Some("the kernel did not answer in 10 s".into())))?
+                .map_err(|_| Refusal::new(errno::EIO, Some("no reply from the kernel within 10 s".into())))?
         })
     }
 }
@@ -130,8 +129,12 @@ fn add_flags(bytes: &mut [u8], message_start: usize, more: u16) {
     bytes[at..at + 2].copy_from_slice(&flags.to_ne_bytes());
 }
 
-/// Takes down the verdicts in a datagram; true when the last message's is among them.
-fn judge(datagram: &[u8], first_seq: u32, verdicts: &mut [Option<Refusal>]) -> Result<bool, Refusal> {
+/// Collects the results in a datagram. Returns whether the last message's is among them.
+fn collect_results(
+    datagram: &[u8],
+    first_seq: u32,
+    verdicts: &mut [Option<Refusal>],
+) -> Result<bool, Refusal> {
     let mut complete = false;
     for message in MessageIter::new(datagram) {
         let (header, payload) = message?;
@@ -153,7 +156,7 @@ fn refusal_of(header: &NlMsgHdr, payload: &[u8]) -> Result<Option<Refusal>, Refu
     Ok(Some(error.to_error(header.nlmsg_flags, payload).into()))
 }
 
-/// Adds the payloads of a datagram that answer request `seq`; true at their end.
+/// Collects the payloads of the reply to request `seq`. Returns whether it is complete.
 fn collect(datagram: &[u8], seq: u32, payloads: &mut Vec<Vec<u8>>) -> Result<bool, Refusal> {
     for message in MessageIter::new(datagram) {
         let (header, payload) = message?;
@@ -179,8 +182,8 @@ mod tests {
     use crate::{message::link_up, namespaces::Namespaces, probe::scratch};
 
     #[test]
-    fn each_verdict_belongs_to_its_message_and_a_refusal_stops_no_other() {
-        if !scratch::can_raise("each_verdict_belongs_to_its_message_and_a_refusal_stops_no_other") {
+    fn assigns_errors_to_messages_and_continues() {
+        if !scratch::can_create_namespaces("assigns_errors_to_messages_and_continues") {
             return;
         }
         let lab = scratch::host();
@@ -195,8 +198,8 @@ mod tests {
     }
 
     #[test]
-    fn more_messages_than_fit_one_datagram_have_a_verdict_each() {
-        if !scratch::can_raise("more_messages_than_fit_one_datagram_have_a_verdict_each") {
+    fn returns_result_of_each_message_in_large_batch() {
+        if !scratch::can_create_namespaces("returns_result_of_each_message_in_large_batch") {
             return;
         }
         let lab = scratch::host();

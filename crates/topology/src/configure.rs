@@ -1,6 +1,6 @@
-//! Settings of devices: what was asked for goes on, everything else back to what the device was made with. One file a kind.
+//! Device settings: applies the requested ones and resets all others to their values at creation. One file per kind.
 //!
-//! Setting the same twice changes nothing. It must not know why a setting is wanted (factors, scenarios).
+//! Idempotent. Independent of scenarios and factors.
 
 mod big_tcp;
 mod coalescing;
@@ -27,28 +27,25 @@ use crate::{
 };
 use kernel::Kernel;
 
-/// A kind of setting, as kernels have it.
+/// A kind of setting in the kernel.
 trait DeviceSetting: Send + 'static {
-    /// What a device has of it.
     type State: Clone + PartialEq + fmt::Display + Send;
 
-    /// Which it is.
     const KIND: DeviceSettingKind;
 
-    /// How it is found out whether this machine's kernel can; none where that takes another device than a lab's.
+    /// Tests whether this kernel supports the setting. `None` if that needs a device that labs do not have.
     const TRIAL: Option<Trial>;
 
-    /// What the device has.
+    /// Reads the current state.
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Self::State, ConfigureError>;
 
-    /// What it is to have: what is asked for, or else what it was made with.
+    /// The requested state, or else the state at creation.
     fn target(
         device: &Device,
-        made: &Self::State,
-        asked: &DeviceSettings,
+        original: &Self::State,
+        requested: &DeviceSettings,
     ) -> Result<Self::State, ConfigureError>;
 
-    /// Changes what it has now.
     fn change(
         kernel: &mut Kernel<'_>,
         device: &Device,
@@ -56,24 +53,24 @@ trait DeviceSetting: Send + 'static {
         target: &Self::State,
     ) -> Result<(), ConfigureError>;
 
-    /// Waits for what follows from changes.
+    /// Waits for the effects of changes.
     fn settle(_kernel: &Kernel<'_>, _devices: &Devices) -> Result<(), ConfigureError> {
         Ok(())
     }
 
-    /// Compares what was read back.
+    /// Compares the state read back with the target.
     fn verify(
         kernel: &mut Kernel<'_>,
         device: &Device,
-        made: &Self::State,
-        asked: &DeviceSettings,
+        original: &Self::State,
+        requested: &DeviceSettings,
     ) -> Result<(), ConfigureError> {
-        let (target, found) = (Self::target(device, made, asked)?, Self::read(kernel, device)?);
+        let (target, found) = (Self::target(device, original, requested)?, Self::read(kernel, device)?);
         if found == target { Ok(()) } else { Err(differs(device, Self::KIND.noun(), &target, &found)) }
     }
 }
 
-/// What stands for a kind of setting where kinds are gone through.
+/// A driver for a kind of setting, as a trait object.
 fn driver(kind: DeviceSettingKind) -> Box<dyn SettingDriver> {
     match kind {
         DeviceSettingKind::Mtu => Box::new(SettingStates::<mtu::Mtu>::default()),
@@ -85,7 +82,7 @@ fn driver(kind: DeviceSettingKind) -> Box<dyn SettingDriver> {
     }
 }
 
-/// What devices had before they were first set.
+/// The state of devices before they were first changed.
 pub(crate) struct Originals(BTreeMap<DeviceSettingKind, Box<dyn SettingDriver>>);
 
 impl Default for Originals {
@@ -94,18 +91,18 @@ impl Default for Originals {
     }
 }
 
-/// How it is found out whether settings can be made.
+/// Tests of whether settings are supported.
 pub(crate) fn trials() -> impl Iterator<Item = Trial> {
     DeviceSettingKind::ALL.into_iter().filter_map(|kind| driver(kind).trial())
 }
 
-/// The capability that a setting needs of this machine's kernel, by its name in [`crate::probe`].
+/// The capability in [`crate::probe`] that a setting needs.
 #[must_use]
 pub fn setting_needs(kind: DeviceSettingKind) -> Option<&'static str> {
     driver(kind).trial().map(|trial| trial.name)
 }
 
-/// Gives every device its settings: see [`crate::Topology::configure`].
+/// Applies settings to all devices: see [`crate::Topology::configure`].
 pub(crate) fn configure(
     namespaces: &Namespaces,
     devices: &Devices,
@@ -113,17 +110,17 @@ pub(crate) fn configure(
     settings: &BTreeMap<DeviceRef, DeviceSettings>,
 ) -> Result<(), ConfigureError> {
     let none = DeviceSettings::default();
-    let asked = |device: &Device| settings.get(&device.at).unwrap_or(&none);
+    let requested = |device: &Device| settings.get(&device.at).unwrap_or(&none);
     let mut kernel = Kernel::new(namespaces);
     for device in in_order(devices, settings.keys())? {
-        for (_, driver) in originals.0.iter_mut().filter(|(kind, _)| kind.is_in(asked(device))) {
+        for (_, driver) in originals.0.iter_mut().filter(|(kind, _)| kind.is_in(requested(device))) {
             driver.remember(&mut kernel, device)?;
         }
     }
     for driver in originals.0.values() {
         let mut changed = false;
         for device in in_order(devices, driver.devices().iter())? {
-            changed |= driver.set(&mut kernel, device, asked(device))?;
+            changed |= driver.set(&mut kernel, device, requested(device))?;
         }
         if changed {
             driver.settle(&kernel, devices)?;
@@ -132,28 +129,28 @@ pub(crate) fn configure(
     kernel.forget_links();
     for driver in originals.0.values() {
         for device in in_order(devices, driver.devices().iter())? {
-            driver.verify(&mut kernel, device, asked(device))?;
+            driver.verify(&mut kernel, device, requested(device))?;
         }
     }
     Ok(())
 }
 
-/// The settings of the devices that stand.
-pub(crate) fn of_standing(
+/// The settings of existing devices.
+pub(crate) fn settings_of_existing(
     settings: &BTreeMap<DeviceRef, DeviceSettings>,
     missing: &[Missing],
 ) -> BTreeMap<DeviceRef, DeviceSettings> {
     let absent: BTreeSet<_> = missing
         .iter()
-        .filter(|missing| missing.element.makes_devices())
+        .filter(|missing| missing.element.creates_devices())
         .flat_map(|missing| &missing.devices)
         .collect();
-    let standing = settings.iter().filter(|(at, _)| !absent.contains(at));
-    standing.map(|(at, settings)| (at.clone(), settings.clone())).collect()
+    let existing = settings.iter().filter(|(at, _)| !absent.contains(at));
+    existing.map(|(at, settings)| (at.clone(), settings.clone())).collect()
 }
 
-/// Takes the setting that is `element` out of `settings`.
-pub(crate) fn leave_out(settings: &mut BTreeMap<DeviceRef, DeviceSettings>, element: &Element) {
+/// Removes the setting that `element` stands for.
+pub(crate) fn remove_setting(settings: &mut BTreeMap<DeviceRef, DeviceSettings>, element: &Element) {
     if let Element::Setting(kind, device) = element
         && let Some(settings) = settings.get_mut(device)
     {
@@ -161,24 +158,24 @@ pub(crate) fn leave_out(settings: &mut BTreeMap<DeviceRef, DeviceSettings>, elem
     }
 }
 
-/// A kind of setting and what devices were made with.
+/// A kind of setting, with the state of devices at creation.
 trait SettingDriver: Send {
     fn trial(&self) -> Option<Trial>;
     fn devices(&self) -> Vec<DeviceRef>;
     fn remember(&mut self, kernel: &mut Kernel<'_>, device: &Device) -> Result<(), ConfigureError>;
-    /// Whether anything was changed.
+    /// Returns whether it changed anything.
     fn set(
         &self,
         kernel: &mut Kernel<'_>,
         device: &Device,
-        asked: &DeviceSettings,
+        requested: &DeviceSettings,
     ) -> Result<bool, ConfigureError>;
     fn settle(&self, kernel: &Kernel<'_>, devices: &Devices) -> Result<(), ConfigureError>;
     fn verify(
         &self,
         kernel: &mut Kernel<'_>,
         device: &Device,
-        asked: &DeviceSettings,
+        requested: &DeviceSettings,
     ) -> Result<(), ConfigureError>;
 }
 
@@ -210,9 +207,9 @@ impl<S: DeviceSetting> SettingDriver for SettingStates<S> {
         &self,
         kernel: &mut Kernel<'_>,
         device: &Device,
-        asked: &DeviceSettings,
+        requested: &DeviceSettings,
     ) -> Result<bool, ConfigureError> {
-        let target = S::target(device, &self.0[&device.at], asked)?;
+        let target = S::target(device, &self.0[&device.at], requested)?;
         let now = S::read(kernel, device)?;
         if now == target {
             return Ok(false);
@@ -228,13 +225,13 @@ impl<S: DeviceSetting> SettingDriver for SettingStates<S> {
         &self,
         kernel: &mut Kernel<'_>,
         device: &Device,
-        asked: &DeviceSettings,
+        requested: &DeviceSettings,
     ) -> Result<(), ConfigureError> {
-        S::verify(kernel, device, &self.0[&device.at], asked)
+        S::verify(kernel, device, &self.0[&device.at], requested)
     }
 }
 
-/// Each device, what lies below before what lies above: a tunnel's MTU must fit the device under it.
+/// Devices ordered bottom-up: a tunnel's MTU must fit the device under it.
 fn in_order<'d, 'n>(
     devices: &'d Devices,
     named: impl Iterator<Item = &'n DeviceRef>,
@@ -246,7 +243,7 @@ fn in_order<'d, 'n>(
     Ok(found)
 }
 
-/// What a refusal means: that the kernel or the device cannot do this, or that it would not.
+/// Distinguishes an unsupported setting from a failure.
 fn refused(
     device: &Device,
     kind: DeviceSettingKind,
@@ -261,7 +258,7 @@ fn refused(
     }
 }
 
-/// The kernel, or the device, cannot do this.
+/// The error for a setting that the kernel or the device does not support.
 fn unsupported(
     device: &Device,
     kind: DeviceSettingKind,
@@ -272,7 +269,7 @@ fn unsupported(
     ConfigureError::Unsupported { element, setting: setting.to_string(), reason: reason.into() }
 }
 
-/// What a refusal to tell of a setting means: that the device has none, or that it cannot be read.
+/// Distinguishes an unsupported setting from a failure to read it.
 fn unread(device: &Device, kind: DeviceSettingKind, refusal: Refusal) -> ConfigureError {
     if refusal.is_unsupported() {
         return unsupported(device, kind, kind.noun(), refusal.to_string());

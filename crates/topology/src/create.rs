@@ -1,7 +1,7 @@
-//! The order in which a lab comes to stand, and what is done with a refusal.
+//! Creates a lab in a fixed order of steps, and handles errors of the kernel.
 //!
-//! Each step is one batch of messages per namespace. A refusal that means "this kernel cannot" makes the
-//! element missing, and whatever needs its devices is left out with it; any other ends the raise.
+//! Each step is one batch of messages per namespace. If the kernel does not support an element, the element is missing,
+//! and whatever depends on its devices is left out. Any other error ends the creation.
 
 mod verdict;
 mod verify;
@@ -27,29 +27,29 @@ use crate::{
     topology::Topology,
 };
 
-/// Raises `lab`: see [`Topology::raise`].
-pub(crate) fn raise(lab: &Lab) -> Result<Topology, CreateError> {
+/// Creates `lab`: see [`Topology::raise`].
+pub(crate) fn create(lab: &Lab) -> Result<Topology, CreateError> {
     let outside = lab.outside();
-    let mut raising = Raising::outside(&outside)?;
-    raising.site.by_name = link::opened_by_name(lab);
-    raising.complete()
+    let mut creator = Creator::outside(&outside)?;
+    creator.site.by_name = link::opened_by_name(lab);
+    creator.run()
 }
 
-/// Dresses a guest, or makes what is on a host that exists already: see [`Topology::inside`].
+/// Configures a guest, or creates what is on an existing host: see [`Topology::inside`].
 pub(crate) fn inside(lab: &Lab, host: &HostName) -> Result<Topology, CreateError> {
     match lab.existing(host) {
-        Some(_) => Raising::beside(lab, host)?.complete(),
-        None => Raising::inside(lab, host)?.complete(),
+        Some(_) => Creator::beside(lab, host)?.run(),
+        None => Creator::inside(lab, host)?.run(),
     }
 }
 
-struct Raising<'a> {
+struct Creator<'a> {
     site: Site<'a>,
     missing: Vec<Missing>,
 }
 
-impl<'a> Raising<'a> {
-    /// In namespaces of its own, for each host of the lab.
+impl<'a> Creator<'a> {
+    /// In new namespaces, one per host of the lab.
     fn outside(lab: &'a Lab) -> Result<Self, CreateError> {
         let devices = Devices::of(lab)?;
         check_hosts(lab)?;
@@ -64,9 +64,10 @@ impl<'a> Raising<'a> {
         Ok(Self::at(lab, devices, namespaces))
     }
 
-    /// In namespaces beside that of this process, which is on `host`; the rest of the lab is on others of its kind.
+    /// In new namespaces on the existing host `host`, where this process runs. The rest of the lab is on other existing
+    /// hosts.
     fn beside(lab: &'a Lab, host: &HostName) -> Result<Self, CreateError> {
-        Ok(Self::at(lab, Devices::of(lab)?, Namespaces::beside(lab, host)?))
+        Ok(Self::at(lab, Devices::of(lab)?, Namespaces::on_existing(lab, host)?))
     }
 
     fn at(lab: &'a Lab, devices: Devices, namespaces: Namespaces) -> Self {
@@ -74,9 +75,9 @@ impl<'a> Raising<'a> {
         Self { site, missing: Vec::new() }
     }
 
-    fn complete(mut self) -> Result<Topology, CreateError> {
+    fn run(mut self) -> Result<Topology, CreateError> {
         self.make_links()?;
-        self.wire_up()?;
+        self.connect()?;
         self.limit_rates()?;
         self.route()?;
         self.translate()?;
@@ -84,18 +85,17 @@ impl<'a> Raising<'a> {
         self.finish()
     }
 
-    /// Those with a device in a namespace that is here.
+    /// Links with a device in a local namespace.
     fn links(&self) -> impl Iterator<Item = &'a Link> {
-        let is_here = |link: &&Link| link.devices().iter().any(|device| self.is_here(&device.at.host));
-        self.site.lab.links.iter().filter(is_here)
+        let is_local = |link: &&Link| link.devices().iter().any(|device| self.is_local(&device.at.host));
+        self.site.lab.links.iter().filter(is_local)
     }
 
-    fn is_here(&self, host: &HostName) -> bool {
+    fn is_local(&self, host: &HostName) -> bool {
         self.site.namespaces.get(host).is_some()
     }
 
-    /// One batch for those that stand on nothing, then one for those on them, and so on: an end of a wire is made by the
-    /// batch of the other host.
+    /// One batch per level of nesting, bottom-up. An end of a wire is created by the batch of the other host.
     fn make_links(&mut self) -> Result<(), CreateError> {
         let mut by_depth: BTreeMap<usize, Vec<&Link>> = BTreeMap::new();
         for link in self.links() {
@@ -117,14 +117,15 @@ impl<'a> Raising<'a> {
         Ok(())
     }
 
-    /// Ports, addresses and tunnel ends first, so that nothing is sent before everything is in place; then up.
-    fn wire_up(&mut self) -> Result<(), CreateError> {
+    /// First ports, addresses and tunnel ends, then brings devices up, so that nothing is sent before everything is
+    /// configured.
+    fn connect(&mut self) -> Result<(), CreateError> {
         let mut requests = Vec::new();
         for link in self.links() {
             requests.extend(link::kind(link).connect(&link::element(link), &self.site)?);
         }
         for (at, address) in self.site.lab.addresses() {
-            // The address of a guest is its own kernel's business.
+            // A guest's kernel assigns the guest's address.
             let Some(device) = self.site.devices.find(at) else { continue };
             requests.push(address::add(device, address, &device.element));
         }
@@ -132,7 +133,7 @@ impl<'a> Raising<'a> {
             requests.extend(gateway::address(gateway, self.site.lab, &self.site.devices)?);
         }
         requests.extend(self.site.lab.hosts.iter().map(|host| loopback_up(&host.name)));
-        // A VLAN's device comes up when the one under it is.
+        // A VLAN device only comes up after the one under it.
         let mut devices: Vec<&Device> = self.site.devices.all().collect();
         devices.sort_by_key(|device| device.depth);
         requests.extend(devices.into_iter().map(up));
@@ -156,14 +157,14 @@ impl<'a> Raising<'a> {
     }
 
     fn translate(&mut self) -> Result<(), CreateError> {
-        let mut of_egress: BTreeMap<&HostName, Vec<&Gateway>> = BTreeMap::new();
+        let mut by_egress: BTreeMap<&HostName, Vec<&Gateway>> = BTreeMap::new();
         let lab = self.site.lab;
         for gateway in &lab.gateways {
             if !self.is_missing(&Element::Gateway(gateway.name.clone())) {
-                of_egress.entry(&gateway.egress).or_default().push(gateway);
+                by_egress.entry(&gateway.egress).or_default().push(gateway);
             }
         }
-        for (host, gateways) in of_egress {
+        for (host, gateways) in by_egress {
             let Err(refusal) = snat::translate(&self.site.namespaces, &gateways) else { continue };
             for gateway in gateways {
                 let element = Element::Gateway(gateway.name.clone());
@@ -176,15 +177,15 @@ impl<'a> Raising<'a> {
 
     fn finish(mut self) -> Result<Topology, CreateError> {
         let mut originals = Originals::default();
-        let mut settings = configure::of_standing(&self.site.lab.devices, &self.missing);
-        // Each round leaves out one setting that the kernel lacks.
+        let mut settings = configure::settings_of_existing(&self.site.lab.devices, &self.missing);
+        // Each iteration removes one unsupported setting.
         while let Err(error) =
             configure::configure(&self.site.namespaces, &self.site.devices, &mut originals, &settings)
         {
             let ConfigureError::Unsupported { element, setting, reason } = error else {
                 return Err(error.into());
             };
-            configure::leave_out(&mut settings, &element);
+            configure::remove_setting(&mut settings, &element);
             let reason = format!("cannot set {setting}: {reason}");
             let devices = element.device().cloned().into_iter().collect();
             self.missing.push(Missing { element, devices, reason });
@@ -216,13 +217,13 @@ fn check_hosts(lab: &Lab) -> Result<(), CreateError> {
 }
 
 fn loopback_up(host: &HostName) -> Request {
-    /// The kernel makes `lo` first in every namespace.
+    /// `lo` is always the first device.
     const LOOPBACK: u32 = 1;
     Request {
         host: host.clone(),
         element: Element::Host(host.clone()),
         needs: vec![],
-        operation: "bring `lo` up".into(),
+        operation: "bring up `lo`".into(),
         message: link_up(LOOPBACK),
     }
 }
@@ -232,7 +233,7 @@ fn up(device: &Device) -> Request {
         host: device.at.host.clone(),
         element: device.element.clone(),
         needs: vec![device.at.clone()],
-        operation: format!("bring `{}` up", device.at),
+        operation: format!("bring up `{}`", device.at),
         message: link_up(device.index),
     }
 }
@@ -244,7 +245,7 @@ mod tests {
     use super::*;
     use crate::probe::scratch;
 
-    /// A tunnel over a wire, which is a bridge's port in one host and has an address in the other, and a route through it.
+    /// A tunnel over a wire, with a bridge on one host and an address on the other, and a route through it.
     fn lab() -> Lab {
         let mut lab = link::smallest_overlay();
         let Some(Link::Vxlan(overlay)) = lab.links.last_mut() else { panic!("the overlay comes last") };
@@ -258,15 +259,15 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_through_a_missing_tunnel_is_left_out_and_the_rest_stands() {
-        if !scratch::can_raise("what_leads_through_a_missing_tunnel_is_left_out_and_the_rest_stands") {
+    fn leaves_out_only_what_depends_on_a_missing_tunnel() {
+        if !scratch::can_create_namespaces("leaves_out_only_what_depends_on_a_missing_tunnel") {
             return;
         }
         let lab = lab();
-        let mut raising = Raising::outside(&lab).unwrap();
+        let mut creator = Creator::outside(&lab).unwrap();
         let tunnel = link::element(&lab.links[1]);
-        raising.note(tunnel.clone(), "pretended".into());
-        let topology = raising.complete().unwrap();
+        creator.note(tunnel.clone(), "pretended".into());
+        let topology = creator.run().unwrap();
         let missing: Vec<_> = topology.missing().iter().map(|missing| &missing.element).collect();
         assert_eq!(missing, [&tunnel, &route::element(&lab.routes[0])]);
         let devices = ["near", "far"].map(|host| DeviceRef::new(host, "vxlan"));
@@ -280,14 +281,14 @@ mod tests {
     }
 
     #[test]
-    fn a_lab_that_names_what_it_does_not_have_is_refused_before_anything_is_made() {
+    fn rejects_lab_with_unknown_host() {
         let mut lab = scratch::wire();
         lab.routes.push(Route {
             host: HostName::new("nowhere"),
             to: "198.19.0.0/16".parse().unwrap(),
             via: "198.18.0.1".parse().unwrap(),
         });
-        let Err(error) = Raising::outside(&lab) else { panic!("the lab has no host `nowhere`") };
-        assert!(error.to_string().contains("names host `nowhere`"), "{error}");
+        let Err(error) = Creator::outside(&lab) else { panic!("the lab has no host `nowhere`") };
+        assert!(error.to_string().contains("refers to host `nowhere`"), "{error}");
     }
 }

@@ -1,8 +1,7 @@
-//! Every device of a lab with the index and MAC address that it is made with.
+//! The devices of a lab, with the index and MAC address of each.
 //!
-//! Both are chosen here and written into the message that makes the device, so that no device has ever to be
-//! looked up, and the forwarding tables of tunnels can be filled before the first packet. It must not know how
-//! devices are made.
+//! Both are chosen here and set at creation. So no device has to be looked up, and forwarding tables of tunnels can be
+//! filled before the first packet. Does not create devices.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +14,14 @@ use crate::{
     read_back::LinkFacts,
 };
 
-/// `lo` is 1. No index is used twice in a lab: the two ends of a pair with the same index in their two
-/// namespaces look to the kernel like a device of its own, whose carrier it announces up to a second late.
+/// `lo` is 1. Indexes are unique in a lab: the kernel treats a pair with equal indexes in two namespaces like a single
+/// device, and delays its carrier event by up to a second.
 const FIRST_INDEX: u32 = 2;
-/// That of devices on hosts that exist already, above any that such a host has: until Linux 6.15 a device that is made in
-/// another namespace than the one that is asked may have no index that is taken there.
-const FIRST_BESIDE: u32 = 1 << 30;
+/// On existing hosts, above the indexes of their own devices. Until Linux 6.15 the index of a device created in another
+/// namespace must also be free in the namespace of the request.
+const FIRST_ON_EXISTING: u32 = 1 << 30;
 
-/// One device as it will be made.
+/// A device to be created.
 #[derive(Debug, Clone)]
 pub(crate) struct Device {
     pub(crate) at: DeviceRef,
@@ -30,50 +29,49 @@ pub(crate) struct Device {
     pub(crate) index: u32,
     pub(crate) mac: [u8; 6],
     pub(crate) mtu: u32,
-    /// What makes it.
+    /// The element that creates it.
     pub(crate) element: Element,
     /// The bridge that it is a port of.
     pub(crate) master: Option<DeviceRef>,
-    /// Which of the lab's links makes it.
+    /// Index of the link that creates it.
     pub(crate) link: usize,
-    /// How many devices are under it, each on the next.
+    /// Number of devices below it.
     pub(crate) depth: usize,
 }
 
-/// The devices of a lab.
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
     by_ref: BTreeMap<DeviceRef, Device>,
-    /// What is at the other end of those of which that is known.
+    /// The peers of devices, where known.
     behind: BTreeMap<DeviceRef, Peer>,
 }
 
 impl Devices {
-    /// Numbers every device of `lab`; says what is named twice or not at all.
+    /// Numbers the devices of `lab`. Reports duplicate and unknown names.
     pub(crate) fn of(lab: &Lab) -> Result<Self, CreateError> {
         let mut devices = Self::default();
         let mut under = BTreeMap::new();
         for (number, link) in lab.links.iter().enumerate() {
             let (kind, element) = (link::kind(link), link::element(link));
-            for made in link.devices() {
-                if let Some(of_device) = kind.device(made.at, lab) {
-                    let device = devices.add(lab, made, of_device, &element)?;
-                    (device.link, device.mac) = (number, kind.mac(made.at).unwrap_or(device.mac));
+            for created in link.devices() {
+                if let Some(device_kind) = kind.device(created.at, lab) {
+                    let device = devices.add(lab, created, device_kind, &element)?;
+                    (device.link, device.mac) = (number, kind.mac(created.at).unwrap_or(device.mac));
                 }
-                devices.behind.extend(kind.behind(made.at).map(|behind| (made.at.clone(), behind)));
-                under.extend(made.under().map(|under| (made.at.clone(), under)));
+                devices.behind.extend(kind.behind(created.at).map(|behind| (created.at.clone(), behind)));
+                under.extend(created.under().map(|under| (created.at.clone(), under)));
             }
         }
         for device in devices.by_ref.values_mut() {
-            // As many as there are is enough, should some stand on each other.
+            // The limit ends cycles.
             let below = |at: &DeviceRef| under.get(at).cloned();
             device.depth = std::iter::successors(below(&device.at), below).take(under.len()).count();
         }
-        devices.enslave(lab)?;
+        devices.assign_ports(lab)?;
         Ok(devices)
     }
 
-    /// The one device of a host that exists already, as its kernel has it.
+    /// The device of an existing host, as read from its kernel.
     pub(crate) fn existing(at: DeviceRef, link: &LinkFacts) -> Self {
         let device = Device {
             at: at.clone(),
@@ -89,10 +87,10 @@ impl Devices {
         Self { by_ref: BTreeMap::from([(at, device)]), behind: BTreeMap::new() }
     }
 
-    /// How many steps come before a link can be made: what its devices stand on is made first.
+    /// The nesting depth of a link, which is created after those below it.
     pub(crate) fn depth_of(&self, link: &Link) -> usize {
         let devices = link.devices();
-        devices.iter().filter_map(|made| Some(self.find(made.at)?.depth)).max().unwrap_or(0)
+        devices.iter().filter_map(|device| Some(self.find(device.at)?.depth)).max().unwrap_or(0)
     }
 
     /// The device at `at`, named by `element`.
@@ -111,12 +109,11 @@ impl Devices {
         self.get(&DeviceRef { host: host.clone(), device: name.clone() }, element)
     }
 
-    /// The device at `at`, if the lab has it.
     pub(crate) fn find(&self, at: &DeviceRef) -> Option<&Device> {
         self.by_ref.get(at)
     }
 
-    /// Every device, by host.
+    /// By host.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Device> {
         self.by_ref.values()
     }
@@ -125,13 +122,13 @@ impl Devices {
         self.all().filter(move |device| device.at.host == *host)
     }
 
-    /// The devices that `element` makes.
-    pub(crate) fn made_by(&self, element: &Element) -> Vec<DeviceRef> {
+    /// The devices that `element` creates.
+    pub(crate) fn created_by(&self, element: &Element) -> Vec<DeviceRef> {
         self.all().filter(|device| device.element == *element).map(|device| device.at.clone()).collect()
     }
 
-    /// The MAC addresses that a frame can reach by entering `host` through the tunnel device `tunnel`: its
-    /// own, or those of the bridge that it is a port of and of everything behind the other ports.
+    /// The MAC addresses reachable through the tunnel device: its own, or those of its bridge and behind the bridge's
+    /// other ports.
     pub(crate) fn macs_behind(&self, tunnel: &Device) -> Vec<[u8; 6]> {
         let Some(bridge) = &tunnel.master else { return vec![tunnel.mac] };
         let mut seen = BTreeSet::from([tunnel.at.clone()]);
@@ -160,8 +157,8 @@ impl Devices {
         macs
     }
 
-    /// Notes the index of a device that was there before.
-    pub(crate) fn found_at(&mut self, at: &DeviceRef, index: u32) {
+    /// Sets the index of a device that already existed.
+    pub(crate) fn set_index(&mut self, at: &DeviceRef, index: u32) {
         if let Some(device) = self.by_ref.get_mut(at) {
             device.index = index;
         }
@@ -170,29 +167,29 @@ impl Devices {
     fn add(
         &mut self,
         lab: &Lab,
-        made: LinkDevice<'_>,
+        created: LinkDevice<'_>,
         kind: DeviceKind,
         element: &Element,
     ) -> Result<&mut Device, CreateError> {
-        let (at, element) = (made.at.clone(), element.clone());
+        let (at, element) = (created.at.clone(), element.clone());
         if lab.host(&at.host).is_none() {
             return Err(CreateError::Unknown { element, what: format!("host `{}`", at.host) });
         }
         if self.by_ref.contains_key(&at) {
             return Err(CreateError::Twice { element, device: at });
         }
-        let number = u32::try_from(self.by_ref.len()).expect("a lab has far fewer than 2^32 devices");
+        let number = u32::try_from(self.by_ref.len()).expect("a lab has fewer than 2^32 devices");
         let [a, b, c, d] = number.to_be_bytes();
         // Locally administered and unicast (IEEE 802, section 8.2).
         let mac = [0x02, 0x50, a, b, c, d];
-        let first = if lab.seat(&at.host).is_some() { FIRST_BESIDE } else { FIRST_INDEX };
-        let (index, mtu) = (first + number, made.mtu);
+        let first = if lab.seat(&at.host).is_some() { FIRST_ON_EXISTING } else { FIRST_INDEX };
+        let (index, mtu) = (first + number, created.mtu);
         let device =
             Device { at: at.clone(), kind, index, mac, mtu, element, master: None, link: 0, depth: 0 };
         Ok(self.by_ref.entry(at).or_insert(device))
     }
 
-    fn enslave(&mut self, lab: &Lab) -> Result<(), CreateError> {
+    fn assign_ports(&mut self, lab: &Lab) -> Result<(), CreateError> {
         for link in &lab.links {
             let master = link.devices().first().map(|device| device.at.clone());
             for at in link::kind(link).ports() {
@@ -219,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_devices_share_an_index_or_a_mac_address() {
+    fn devices_have_unique_indexes_and_macs() {
         let lab = link::smallest_overlay();
         let devices = Devices::of(&lab).unwrap();
         let indexes: BTreeSet<_> = devices.all().map(|device| device.index).collect();
@@ -229,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_tunnel_on_a_bridge_are_the_bridge_and_the_far_ends_of_its_other_ports() {
+    fn finds_macs_behind_tunnel_on_bridge() {
         let mut lab = link::smallest_overlay();
         lab.hosts.push(scratch::named("guest"));
         lab.links.push(pair("guest", ["guest:eth0", "near:guest"]));
@@ -243,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_two_parts_make_is_refused() {
+    fn rejects_duplicate_device() {
         let mut lab = scratch::wire();
         lab.links.push(pair("again", ["near:eth1", "near:eth0"]));
         let error = Devices::of(&lab).unwrap_err().to_string();
@@ -251,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_that_nothing_makes_is_refused() {
+    fn rejects_unknown_port() {
         let mut lab = scratch::wire();
         let ports = vec![DeviceName::new("eth7")];
         lab.links.push(Bridge::new("bridge", "near:br0".parse().unwrap(), ports, 1500).into());

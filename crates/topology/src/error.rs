@@ -1,4 +1,4 @@
-//! What can go wrong with a topology: one enum per operation, naming the part of the lab and what to do.
+//! Errors of a topology: one enum per operation, with the part of the lab and a hint.
 
 use std::net::Ipv4Addr;
 
@@ -7,94 +7,90 @@ use thiserror::Error;
 
 use crate::{missing_capabilities::Element, refusal::Refusal};
 
-/// Why a lab could not be raised. Whatever stood already is gone when this is returned.
+/// Why a lab could not be created. Everything created before is already removed.
 #[derive(Debug, Error)]
 pub enum CreateError {
-    /// The namespaces could not be made or entered.
-    #[error("cannot make {hosts} network namespaces: {source}")]
+    /// The namespaces could not be created or entered.
+    #[error("cannot create {hosts} network namespaces: {source}")]
     Namespaces {
-        /// How many hosts the lab has.
+        /// Number of hosts of the lab.
         hosts: usize,
-        /// The kernel's reason.
         source: sys::Error,
     },
-    /// There was no way to speak with the kernel in a namespace.
+    /// A netlink socket could not be opened.
     #[error("cannot open a netlink socket for {whom}: {refusal}; {}", refusal.remedy())]
     Netlink {
-        /// Whose.
+        /// The host or thread that needs it.
         whom: String,
-        /// The kernel's reason.
         refusal: Refusal,
     },
-    /// The lab names something that it does not have.
-    #[error("{element} names {what}, which the lab does not have; run `plumb scenario check`")]
+    /// The lab refers to something that it does not contain.
+    #[error("{element} refers to {what}, which is not in the lab; run `plumb scenario check`")]
     Unknown {
         /// The part of the lab.
         element: Element,
         what: String,
     },
-    /// Two parts of the lab make the same device.
-    #[error("{element} makes device `{device}`, which another part of the lab makes too; rename one")]
+    /// Two parts of the lab create the same device.
+    #[error("{element} creates device `{device}`, which another part of the lab also creates; rename one")]
     Twice {
         /// The second part.
         element: Element,
         device: DeviceRef,
     },
-    /// The kernel refused, and not because it lacks the feature.
+    /// The kernel rejected a supported operation.
     #[error("{element}: cannot {operation}: {refusal}; {}", refusal.remedy())]
     Refused {
         /// The part of the lab.
         element: Element,
-        /// What was tried, and in which host.
+        /// A verb phrase, with the host.
         operation: String,
-        /// The kernel's reason.
         refusal: Refusal,
     },
-    /// The kernel accepted everything and made something else.
+    /// The kernel accepted all requests, but the result differs.
     #[error(
-        "device `{device}` has {what} {found} where {wanted} was asked for; this is a bug of Plumbline or the kernel"
+        "device `{device}` has {what} {found} instead of {wanted}; this is a bug in Plumbline or the kernel"
     )]
     Differs {
         device: DeviceRef,
         what: &'static str,
-        /// What the lab asks for.
+        /// As requested.
         wanted: Box<str>,
-        /// What was read back.
+        /// As read back.
         found: Box<str>,
     },
-    /// A guest's device is not as it was to be made.
+    /// A guest's device differs from its configuration.
     #[error(
-        "virtual machine `{host}` has {setting} {found} where {wanted} was asked for: its monitor, its guest's driver or \
-         this machine's kernel did not take that; leave it out, or ask for what is there"
+        "virtual machine `{host}` has {setting} {found} instead of {wanted}: its monitor, the guest's driver or this \
+         machine's kernel does not support it; remove the setting, or request {found}"
     )]
     NotTaken {
         host: HostName,
-        /// The setting, by its name in a scenario or that of the feature.
+        /// The name of the setting in a scenario, or of the feature.
         setting: &'static str,
-        /// What the lab asks for.
+        /// As requested.
         wanted: Box<str>,
-        /// What was read back.
+        /// As read back.
         found: Box<str>,
     },
-    /// A guest has not the device that its monitor was to give it.
-    #[error("host `{host}` has no device with the MAC address {mac}, only {found}")]
+    /// The guest does not have its network device.
+    #[error("host `{host}` has no device with the MAC address {mac}; it has {found}")]
     NoSuchMac {
         host: HostName,
-        /// The MAC address.
         mac: String,
-        /// The names of those that it has.
+        /// The names of its devices.
         found: String,
     },
-    /// The settings of the devices could not be applied.
+    /// Device settings could not be applied.
     #[error(transparent)]
     Configure(#[from] ConfigureError),
-    /// The devices could not be read back.
+    /// Devices could not be read back.
     #[error(transparent)]
     Read(#[from] ReadError),
 }
 
 impl CreateError {
-    /// Whether a right is lacking.
+    /// Whether a permission is missing.
     #[must_use]
     pub fn is_permission(&self) -> bool {
         match self {
@@ -105,41 +101,39 @@ impl CreateError {
     }
 }
 
-/// Why devices could not be set as asked. Devices before this one are set already.
+/// Why devices could not be configured. Earlier devices are already configured.
 #[derive(Debug, Error)]
 pub enum ConfigureError {
     /// The lab has no such device, or it is missing.
     #[error("the lab has no device `{device}`")]
     NoDevice { device: DeviceRef },
-    /// The kernel or the device cannot do this.
-    #[error("{element}: cannot set {setting}: {reason}; leave it out, or take another device")]
+    /// The kernel or the device does not support the setting.
+    #[error("{element}: cannot set {setting}: {reason}; remove the setting, or use another device")]
     Unsupported {
-        /// Which kind of setting of which device.
+        /// The setting and its device.
         element: Element,
-        /// The setting and its value.
+        /// With its value.
         setting: String,
-        /// Why, in the kernel's words where it has any.
+        /// In the kernel's words, if available.
         reason: String,
     },
     #[error("cannot set {setting} of device `{device}`: {refusal}; {}", refusal.remedy())]
     Refused {
         device: DeviceRef,
-        /// The setting and its value.
+        /// With its value.
         setting: String,
-        /// The kernel's reason.
         refusal: Refusal,
     },
-    /// The kernel accepted the setting and did something else.
+    /// The kernel accepted the setting, but the result differs.
     #[error(
-        "device `{device}` has {setting} {found} after {wanted} was asked for; another setting of the device may forbid it"
+        "device `{device}` has {setting} {found} instead of {wanted}; it may conflict with another setting of the device"
     )]
     Differs {
         device: DeviceRef,
-        /// What was set.
         setting: String,
-        /// What was asked for.
+        /// As requested.
         wanted: Box<str>,
-        /// What was read back.
+        /// As read back.
         found: Box<str>,
     },
     /// The device could not be read back.
@@ -151,49 +145,44 @@ pub enum ConfigureError {
 #[derive(Debug, Error)]
 pub enum ReadError {
     #[error("cannot read {what} in host `{host}`: {refusal}; {}", refusal.remedy())]
-    Refused {
-        host: HostName,
-        what: String,
-        /// The kernel's reason.
-        refusal: Refusal,
-    },
-    /// It is not there.
+    Refused { host: HostName, what: String, refusal: Refusal },
+    /// The object does not exist.
     #[error("host `{host}` has no {what}; something outside the lab removed it, or it was never created")]
     Absent {
         host: HostName,
-        /// What was looked for.
+        /// What was requested.
         what: String,
     },
-    /// The lab has no such thing.
+    /// The lab has no such object.
     #[error("the lab has no {what}")]
     Unknown {
-        /// What was asked for.
+        /// What was requested.
         what: String,
     },
 }
 
-/// Why the device of a host that exists already was not found.
+/// Why the device of an existing host was not found.
 #[derive(Debug, Error)]
 pub enum FindError {
-    #[error("host `{host}` has no device `{device}`; those of it are {there}")]
+    #[error("host `{host}` has no device `{device}`; its devices are {existing}")]
     NoDevice {
         host: HostName,
         device: DeviceName,
-        /// The names of those that it has.
-        there: String,
+        /// The names of its devices.
+        existing: String,
     },
-    #[error("host `{host}` has not the address {address} there; its addresses are {there}")]
+    #[error("host `{host}` does not have the address {address}; its addresses are {existing}")]
     NoAddress {
         host: HostName,
         address: Ipv4Addr,
-        /// Those that it has, with their devices.
-        there: String,
+        /// With their devices.
+        existing: String,
     },
-    #[error("the device of host `{host}` has no IPv4 address; its addresses are {there}")]
+    #[error("the device of host `{host}` has no IPv4 address; its addresses are {existing}")]
     Unaddressed {
         host: HostName,
-        /// Those that it has, with their devices.
-        there: String,
+        /// With their devices.
+        existing: String,
     },
     #[error(transparent)]
     Create(#[from] CreateError),

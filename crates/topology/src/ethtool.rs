@@ -1,4 +1,4 @@
-//! Ethtool's questions and orders over generic netlink, with one connection a host. Must not know what is asked.
+//! Ethtool over generic netlink, with one connection per host.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
@@ -7,7 +7,7 @@ use scenario::{DeviceRef, HostName};
 
 use crate::{namespaces::Namespaces, refusal::Refusal};
 
-/// The connections to the hosts that were asked.
+/// Open connections.
 pub(crate) struct Ethtool<'a> {
     namespaces: &'a Namespaces,
     connections: BTreeMap<HostName, Connection<Protocol>>,
@@ -18,8 +18,8 @@ impl<'a> Ethtool<'a> {
         Self { namespaces, connections: BTreeMap::new() }
     }
 
-    /// Has `exchange` speak about the device at `at`, by its name.
-    pub(crate) fn ask<T>(
+    /// Runs `exchange` for the device at `at`, with the device's name.
+    pub(crate) fn exchange_with<T>(
         &mut self,
         at: &DeviceRef,
         exchange: impl AsyncFnOnce(&Connection<Protocol>, &str) -> nlink::Result<T>,

@@ -1,5 +1,5 @@
-//! A host that exists already: the device of its traffic is found in the namespace of this process, and read like one of a
-//! lab. Nothing of the host is changed.
+//! Existing hosts: finds the device for traffic in the namespace of this process, to be read like those of a lab.
+//! Changes nothing on the host.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,16 +20,16 @@ use crate::{
     topology::Topology,
 };
 
-/// Where the traffic of a host that exists already goes.
+/// The interface of an existing host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundInterface {
     pub end: PathEnd,
-    /// The MTU of its device, in bytes of IP packet.
+    /// MTU of the device, in bytes of IP packet.
     pub mtu: u32,
 }
 
-/// Looks for the device of `host`, which this process is on, that has `address` or that name; of an interface with several
-/// addresses the first.
+/// Finds the device with this address or name on `host`, where this process runs. Uses the first address of an
+/// interface with several.
 pub(crate) fn find(
     host: &HostName,
     address: Option<Ipv4Addr>,
@@ -38,7 +38,7 @@ pub(crate) fn find(
     let namespaces = Namespaces::existing(host)?;
     let links = read_back::links(&namespaces, host, false)?;
     let addresses = read_back::addresses(&namespaces, host)?;
-    let (link, address) = chosen(host, &links, &addresses, address, interface)?;
+    let (link, address) = choose(host, &links, &addresses, address, interface)?;
     let at = DeviceRef { host: host.clone(), device: DeviceName::new(&link.name) };
     let devices = Devices::existing(at.clone(), link);
     let mtu = link.mtu;
@@ -54,7 +54,7 @@ pub(crate) fn find(
     Ok((topology, FoundInterface { end: PathEnd { host: host.clone(), device: at, address }, mtu }))
 }
 
-fn chosen<'l>(
+fn choose<'l>(
     host: &HostName,
     links: &'l BTreeMap<u32, LinkFacts>,
     addresses: &BTreeSet<(u32, Ipv4Net)>,
@@ -68,16 +68,18 @@ fn chosen<'l>(
     };
     let named = |link: &LinkFacts| interface.is_none_or(|name| link.name == name.as_str());
     if let Some(name) = interface.filter(|name| !links.values().any(|link| link.name == name.as_str())) {
-        let there: Vec<&str> = links.values().map(|link| link.name.as_str()).collect();
-        return Err(FindError::NoDevice { host, device: name.clone(), there: there.join(", ") });
+        let existing: Vec<&str> = links.values().map(|link| link.name.as_str()).collect();
+        return Err(FindError::NoDevice { host, device: name.clone(), existing: existing.join(", ") });
     }
-    let has = |(link, has): &(&LinkFacts, Ipv4Addr)| named(link) && address.is_none_or(|asked| asked == *has);
-    known().find(has).ok_or_else(|| {
-        let there: Vec<String> = known().map(|(link, has)| format!("{has} ({})", link.name)).collect();
-        let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
+    let matches = |(link, has): &(&LinkFacts, Ipv4Addr)| {
+        named(link) && address.is_none_or(|requested| requested == *has)
+    };
+    known().find(matches).ok_or_else(|| {
+        let existing: Vec<String> = known().map(|(link, has)| format!("{has} ({})", link.name)).collect();
+        let existing = if existing.is_empty() { "none".to_owned() } else { existing.join(", ") };
         match address {
-            Some(address) => FindError::NoAddress { host, address, there },
-            None => FindError::Unaddressed { host, there },
+            Some(address) => FindError::NoAddress { host, address, existing },
+            None => FindError::Unaddressed { host, existing },
         }
     })
 }
@@ -95,13 +97,13 @@ mod tests {
             BTreeSet::from([has(1, "127.0.0.1/8"), has(2, "198.18.0.1/24"), has(2, "198.18.0.9/24")]);
         let address = address.map(|text| text.parse().unwrap());
         let interface = interface.map(DeviceName::new);
-        chosen(&HostName::new("a"), &links, &addresses, address, interface.as_ref())
+        choose(&HostName::new("a"), &links, &addresses, address, interface.as_ref())
             .map(|(link, address)| (link.name.clone(), address.to_string()))
             .map_err(|error| error.to_string())
     }
 
     #[test]
-    fn an_interface_is_found_by_its_name_its_address_or_both() {
+    fn finds_interface_by_name_and_address() {
         for (address, interface, wanted) in [
             (None, Some("eth0"), "198.18.0.1"),
             (Some("198.18.0.9"), None, "198.18.0.9"),
@@ -112,15 +114,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told_with_what_is() {
-        for (address, interface, message, there) in [
+    fn error_lists_existing_devices_and_addresses() {
+        for (address, interface, message, existing) in [
             (None, Some("eth7"), "no device `eth7`", "lo, eth0, eth1"),
             (None, Some("eth1"), "has no IPv4 address", "198.18.0.1 (eth0), 198.18.0.9 (eth0)"),
-            (Some("198.18.0.2"), None, "has not the address 198.18.0.2", "198.18.0.1 (eth0)"),
-            (Some("198.18.0.1"), Some("eth1"), "has not the address 198.18.0.1", "198.18.0.1 (eth0)"),
+            (Some("198.18.0.2"), None, "does not have the address 198.18.0.2", "198.18.0.1 (eth0)"),
+            (Some("198.18.0.1"), Some("eth1"), "does not have the address 198.18.0.1", "198.18.0.1 (eth0)"),
         ] {
             let error = found(address, interface).unwrap_err();
-            assert!(error.contains(message) && error.contains(there), "{error}");
+            assert!(error.contains(message) && error.contains(existing), "{error}");
         }
     }
 }

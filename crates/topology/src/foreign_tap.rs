@@ -1,6 +1,6 @@
-//! A tap device that another process holds, such as a virtual machine monitor: its state as its own namespace has it.
+//! A tap device of another process, such as a virtual machine monitor, read in its own namespace.
 //!
-//! Looks only. It must not know of a lab, nor what the process is.
+//! Read-only. Independent of labs.
 
 use std::sync::Arc;
 
@@ -12,58 +12,56 @@ use crate::{
     read_back, refusal::Refusal,
 };
 
-/// A tap device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignTapState {
-    /// Its state, under its own name without a host.
+    /// With its plain name, without a host.
     pub state: DeviceState,
-    /// The queueing discipline at its root.
+    /// The root queueing discipline.
     pub qdisc: String,
-    /// What passed it since it was made.
+    /// Counters since its creation.
     pub counters: DeviceCounters,
-    /// The inode of the network namespace that it is in.
+    /// Inode of its network namespace.
     pub namespace: u64,
-    /// Whether packets have a header that tells of offloads; `None` where the kernel did not tell.
+    /// Whether packets have a virtio header with offload information; `None` if unknown.
     pub header: Option<bool>,
     /// The bridge, or other device, that it is a port of.
     pub master: Option<VmMaster>,
 }
 
-/// The tap device `name`, one of whose queues is descriptor `number` of process `pid`. Where the kernel does not say which
-/// namespace it is in, it is looked for in the one of the calling thread. Blocks; not to be called from within an async
-/// runtime.
+/// Reads the tap device `name`; descriptor `number` of process `pid` is one of its queues. If the kernel does not
+/// report its namespace, searches that of the calling thread. Blocks; not for use in an async runtime.
 pub fn foreign_tap(pid: u32, number: i32, name: &str) -> Result<ForeignTapState, Refusal> {
     match sys::foreign_tap::look(pid, number) {
-        Ok(held) => {
-            let read = || here(&held.name, held.namespace.inode(), Some(held.header));
-            held.namespace.run_in(read).map_err(Refusal::from).flatten()
+        Ok(tap) => {
+            let read = || read_here(&tap.name, tap.namespace.inode(), Some(tap.header));
+            tap.namespace.run_in(read).map_err(Refusal::from).flatten()
         }
-        // In this namespace a device of that name may be another one; it is the same where the process is here too.
-        Err(refused) => {
+        // A device of that name in this namespace may be a different one, unless the process is in this namespace too.
+        Err(error) => {
             let own = sys::netns::NetNs::current()?;
             let theirs = sys::netns::NetNs::open(format!("/proc/{pid}/ns/net"));
             match theirs {
-                Ok(theirs) if theirs == own => here(name, own.inode(), None).map_err(|_| refused.into()),
-                _ => Err(refused.into()),
+                Ok(theirs) if theirs == own => read_here(name, own.inode(), None).map_err(|_| error.into()),
+                _ => Err(error.into()),
             }
         }
     }
 }
 
-fn here(name: &str, namespace: u64, header: Option<bool>) -> Result<ForeignTapState, Refusal> {
+fn read_here(name: &str, namespace: u64, header: Option<bool>) -> Result<ForeignTapState, Refusal> {
     let runtime = Arc::new(namespaces::runtime()?);
     let channel = Channel::open_here(&runtime)?;
     let mut request = MessageBuilder::new(NlMsgType::RTM_GETLINK, NLM_F_REQUEST);
     request.append(&link_header(0));
     request.append_attr_str(IflaAttr::Ifname as u16, name);
-    let link = read_back::link_asked(&channel, request)?;
+    let link = read_back::requested_link(&channel, request)?;
     let link = link.ok_or_else(|| Refusal::new(crate::refusal::errno::ENOENT, None))?;
-    let (features, beside) = channel.wait(FeatureSet::read_here(name))?;
+    let (features, queues_and_rings) = channel.wait(FeatureSet::read_here(name))?;
     let master = match link.master {
         Some(index) => read_back::link_at(&channel, index)?,
         None => None,
     };
-    let state = link.state(name.to_owned(), DeviceKind::of_word(&link.kind), &features, beside);
+    let state = link.state(name.to_owned(), DeviceKind::of_word(&link.kind), &features, queues_and_rings);
     let sysfs = sys::sysfs::Sysfs::here().ok();
     let spread = sysfs.and_then(|sysfs| affinity::read(&sysfs.path(), name));
     Ok(ForeignTapState {

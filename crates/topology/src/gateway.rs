@@ -1,6 +1,6 @@
-//! Egress gateways: the policy route into the tunnel at the node, and the egress address at the far side.
+//! Egress gateways: the policy route into the tunnel at the node, and the egress address at the far end.
 //!
-//! The translation of the source address is in `snat`. Source of the attributes: linux/fib_rules.h.
+//! Source NAT is in `snat`. Attributes: linux/fib_rules.h.
 
 use ipnet::Ipv4Net;
 use nlink::netlink::{MessageBuilder, rule::RuleBuilder};
@@ -13,19 +13,18 @@ use crate::{
     message::Request,
     missing_capabilities::Element,
     namespaces::Namespaces,
-    probe::{Trial, raised, scratch},
+    probe::{Trial, check_lab, scratch},
     refusal::Refusal,
     route, snat,
 };
 
-/// The capabilities that a gateway needs, by their names.
+/// Names of the capabilities that a gateway needs.
 pub const NEEDS: [&str; 3] = [TRIALS[0].name, TRIALS[1].name, TRIALS[2].name];
 
-/// What a gateway takes.
 pub(crate) const TRIALS: [Trial; 3] = [
     Trial {
         name: "policy-routing",
-        done: "sent a network through a table of its own",
+        done: "routed a network through a separate table",
         needed_for: "egress gateways",
         remedy: "a kernel with CONFIG_IP_MULTIPLE_TABLES",
         required: true,
@@ -33,7 +32,7 @@ pub(crate) const TRIALS: [Trial; 3] = [
     },
     Trial {
         name: "nftables-snat",
-        done: "translated source addresses with nftables",
+        done: "applied source NAT with nftables",
         needed_for: "egress gateways",
         remedy: "modprobe nft_chain_nat (CONFIG_NF_TABLES, CONFIG_NFT_NAT)",
         required: true,
@@ -41,11 +40,11 @@ pub(crate) const TRIALS: [Trial; 3] = [
     },
     Trial {
         name: "forwarding",
-        done: "let a namespace forward",
+        done: "enabled forwarding in a namespace",
         needed_for: "routers and egress gateways",
         remedy: "mount -o remount,rw /proc/sys (CONFIG_SYSCTL)",
         required: true,
-        attempt: || raised(&scratch::router()),
+        attempt: || check_lab(&scratch::router()),
     },
 ];
 
@@ -63,35 +62,35 @@ fn translation() -> Result<(), String> {
     snat::translate(&namespaces, &[&scratch::gateway()]).map_err(|refusal| refusal.to_string())
 }
 
-/// Before the kernel's rule for the main table (32766), after the one for local addresses (0).
+/// Between the kernel's rules for the local table (0) and the main table (32766).
 const FIRST_PRIORITY: u32 = 1_000;
 
-/// The device that traffic passes because of the gateway; the tunnel carries other traffic too.
+/// The device used only because of the gateway; the tunnel also carries other traffic.
 pub(crate) fn device(gateway: &Gateway) -> DeviceRef {
     DeviceRef { host: gateway.egress.clone(), device: gateway.egress_device.clone() }
 }
 
-/// Gives the egress device the egress address, unless the lab gave it that already.
+/// Adds the egress address, unless a link of the lab already has it.
 pub(crate) fn address(gateway: &Gateway, lab: &Lab, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let element = Element::Gateway(gateway.name.clone());
     let device = devices.get_in(&gateway.egress, &gateway.egress_device, &element)?;
-    let given =
+    let is_assigned =
         |(at, address): (&DeviceRef, Ipv4Net)| *at == device.at && address.addr() == gateway.egress_address;
-    if lab.addresses().any(given) {
+    if lab.addresses().any(is_assigned) {
         return Ok(vec![]);
     }
     Ok(vec![address::add(device, Ipv4Net::from(gateway.egress_address), &element)])
 }
 
-/// Diverts the gateway's traffic into the tunnel: a table of its own with one route, and a rule that leads
-/// there. `number` is the gateway's place among its siblings.
+/// Diverts the gateway's traffic into the tunnel: a table with one route, and a rule for the table. `number` is the
+/// gateway's index.
 pub(crate) fn divert(gateway: &Gateway, number: u32, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let element = Element::Gateway(gateway.name.clone());
     let tunnel = devices.get_in(&gateway.node, &gateway.tunnel, &element)?;
     let Gateway { node, sources, destinations, next_hop, table, .. } = gateway;
     let rule = rule(gateway, number).map_err(|refusal| CreateError::Refused {
         element: element.clone(),
-        operation: format!("write a rule for {sources}"),
+        operation: format!("create a rule for {sources}"),
         refusal,
     })?;
     let request = |operation, message| Request {
@@ -106,11 +105,10 @@ pub(crate) fn divert(gateway: &Gateway, number: u32, devices: &Devices) -> Resul
             format!("add a route to {destinations} via {next_hop} to table {table} of host `{node}`"),
             route::message(*destinations, *next_hop, *table, Some(tunnel.index)),
         ),
-        request(format!("send {sources} to {destinations} through table {table} of host `{node}`"), rule),
+        request(format!("route {sources} to {destinations} through table {table} of host `{node}`"), rule),
     ])
 }
 
-/// The message that adds the rule.
 fn rule(gateway: &Gateway, number: u32) -> Result<MessageBuilder, Refusal> {
     let Gateway { sources, destinations, table, .. } = gateway;
     let rule = RuleBuilder::v4()

@@ -1,8 +1,7 @@
-//! Namespaces and links over netlink: raise a lab, configure its devices, read back what the kernel made.
+//! Network namespaces and links over netlink: creates a lab, configures its devices, and reads back the result.
 //!
-//! One file per link kind. Every namespace is anonymous and held by a descriptor only, so that nothing has to
-//! be removed by name: closing the descriptors removes the lab. This room knows nothing of traffic, trials or
-//! reports.
+//! One file per link kind. Namespaces are unnamed and exist only as file descriptors, so closing these removes the lab.
+//! Independent of traffic, trials and reports.
 
 mod address;
 mod affinity;

@@ -1,5 +1,5 @@
-//! The kinds of link: what each asks of the kernel, and what is looked at when it stands; a file each. CONTRIBUTING.md,
-//! walk 1, goes through the lists for a new one.
+//! The kinds of link, one file each: what they request from the kernel and what is verified. CONTRIBUTING.md, walk 1,
+//! describes how to add one.
 
 mod attachment;
 mod bridge;
@@ -32,86 +32,84 @@ pub(crate) use nic::{Taps, find as find_own, mac as mac_of_guest, nic_of, opened
 pub(crate) use vxlan::smallest as smallest_overlay;
 pub(crate) use wire::element as element_of_wire;
 
-/// Where links are made.
+/// Context for creating links.
 pub(crate) struct Site<'a> {
     pub(crate) lab: &'a Lab,
     pub(crate) devices: Devices,
     pub(crate) namespaces: Namespaces,
     pub(crate) taps: Taps,
-    /// Guests whose monitors open their tap devices by name.
+    /// Guests whose monitors open tap devices by name.
     pub(crate) by_name: BTreeSet<HostName>,
 }
 
-/// What a kind of link asks of the kernel.
+/// A kind of link in the kernel.
 pub(crate) trait LinkKind {
-    /// What it is called in messages, before its name.
+    /// For messages, followed by its name.
     fn noun(&self) -> &'static str;
 
-    /// The capabilities that it needs, by their names.
+    /// Names of the capabilities that it needs.
     fn needs(&self) -> Vec<&'static str>;
 
-    /// The kind of its device `at`; `None` for one that another kernel makes.
+    /// The kind of device `at`; `None` if another kernel creates it.
     fn device(&self, at: &DeviceRef, lab: &Lab) -> Option<DeviceKind>;
 
-    /// The MAC address of `at`, where the lab's numbers are not to give one.
+    /// The MAC address of `at`, if it is not the generated one.
     fn mac(&self, _at: &DeviceRef) -> Option<[u8; 6]> {
         None
     }
 
-    /// What a frame reaches that is sent out of `at`, where that is known without looking further.
+    /// The peer of `at`, if known.
     fn behind(&self, _at: &DeviceRef) -> Option<Peer> {
         None
     }
 
-    /// The devices that are ports of its own.
+    /// Ports of its device.
     fn ports(&self) -> Vec<DeviceRef> {
         Vec::new()
     }
 
-    /// Makes its devices; what they stand on is there.
+    /// Creates its devices. Devices below exist.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError>;
 
-    /// Connects them, when all devices are there and none is up yet.
+    /// Connects devices, after all exist and before any is up.
     fn connect(&self, _element: &Element, _site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         Ok(vec![])
     }
 
-    /// Limits what they send, when they are up.
+    /// Sets rate limits, after devices are up.
     fn limit(&self, _site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         Ok(vec![])
     }
 
-    /// What the kernel is to say of `at` that it says of devices of this kind only.
+    /// The expected attributes of `at` that are specific to this kind.
     fn expected(&self, _at: &DeviceRef) -> String {
         String::new()
     }
 
-    /// The same as it says it, in the link's `IFLA_INFO_DATA`.
-    fn told(&self, _data: &[u8]) -> String {
+    /// The same attributes as reported in `IFLA_INFO_DATA`.
+    fn reported(&self, _data: &[u8]) -> String {
         String::new()
     }
 
-    /// Whether frames pass `device`.
+    /// Whether `device` can carry traffic.
     fn carries(&self, device: &Device, link: &LinkFacts, _site: &Site<'_>) -> bool {
         carries(device, link)
     }
 
-    /// Looks at what a link does not tell, when all of them carry.
+    /// Verifies what is not part of the link, once all links have a carrier.
     fn verify(&self, _site: &Site<'_>) -> Result<(), CreateError> {
         Ok(())
     }
 }
 
-/// What a frame reaches that is sent out of a device.
+/// The peer of a device.
 #[derive(Debug, Clone)]
 pub(crate) enum Peer {
-    /// The device at the other end.
     Device(DeviceRef),
     /// A device of another kernel.
     Mac([u8; 6]),
 }
 
-/// What is asked of the kernel for a link.
 pub(crate) fn kind(link: &Link) -> &dyn LinkKind {
     match link {
         Link::Wire(link) => link,
@@ -124,7 +122,7 @@ pub(crate) fn kind(link: &Link) -> &dyn LinkKind {
     }
 }
 
-/// What is tried to see whether this kernel has what a layer takes.
+/// Tests of whether this kernel supports a layer.
 pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
     match layer {
         Layer::Wire => &[veth::TRIAL, rate::TRIAL],
@@ -141,19 +139,19 @@ pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceKind {
-    /// One end of a pair.
+    /// One end of a veth pair.
     Veth,
     Macvlan,
-    /// A VLAN's device.
+    /// A VLAN device.
     Vlan,
-    /// A VXLAN tunnel's device.
+    /// A VXLAN device.
     Vxlan,
     Bridge,
     /// The host's side of a virtual machine's network device.
     Tap,
-    /// The guest's side of it.
+    /// The guest's side.
     Virtio,
-    /// Any other, such as a network card; no lab has one.
+    /// Any other, such as a network card. Not used in labs.
     Other,
 }
 
@@ -169,9 +167,9 @@ impl DeviceKind {
         Self::Other,
     ];
 
-    /// Its word in records and reports, the kernel's (a network card and a guest's device have none), and whether its
-    /// operational state says when frames pass: a tunnel's says nothing of itself ("unknown"), and a bridge without ports has
-    /// no carrier to wait for.
+    /// The word in records and reports, the kernel's word (empty for network cards and virtio), and whether the
+    /// operational state reflects the carrier: that of a tunnel is "unknown", and a bridge without ports has no
+    /// carrier.
     const fn facts(self) -> (&'static str, &'static str, bool) {
         match self {
             Self::Veth => ("veth", "veth", true),
@@ -185,35 +183,34 @@ impl DeviceKind {
         }
     }
 
-    /// The kind that the kernel has this word for; a network card's is empty.
+    /// The kind with this kernel word, which is empty for network cards.
     pub(crate) fn of_word(word: &str) -> Self {
         let known = Self::ALL.into_iter().filter(|_| !word.is_empty());
         known.into_iter().find(|kind| kind.kernel_word() == word).unwrap_or(Self::Other)
     }
 
-    /// The word for it in records and reports.
+    /// The word used in records and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         self.facts().0
     }
 
-    /// The kernel's word for it; it has none for a network card.
+    /// Empty for network cards.
     pub(crate) fn kernel_word(self) -> &'static str {
         self.facts().1
     }
 
-    /// Whether its operational state says when frames pass.
-    pub(crate) fn tells_state(self) -> bool {
+    /// Whether the operational state reflects the carrier.
+    pub(crate) fn reports_carrier(self) -> bool {
         self.facts().2
     }
 }
 
-/// The part of a lab that a link is.
 pub(crate) fn element(link: &Link) -> Element {
     Element::Link { noun: kind(link).noun(), name: link.name().to_owned() }
 }
 
-/// The capabilities that a link needs, by their names.
+/// Names of the capabilities that a link needs.
 #[must_use]
 pub fn needs(link: &Link) -> Vec<&'static str> {
     kind(link).needs()
@@ -221,5 +218,5 @@ pub fn needs(link: &Link) -> Vec<&'static str> {
 
 fn carries(device: &Device, link: &LinkFacts) -> bool {
     let port_forwards = link.port_state.is_none_or(|state| state == FORWARDING);
-    port_forwards && (!device.kind.tells_state() || link.operstate == OPERATIONAL)
+    port_forwards && (!device.kind.reports_carrier() || link.operstate == OPERATIONAL)
 }

@@ -1,6 +1,6 @@
-//! A request to the kernel and the part of the lab that it is made for.
+//! Requests to the kernel, with the part of the lab that each belongs to.
 //!
-//! Owns the frame of rtnetlink messages (rtnetlink(7)); what is inside belongs to the link kinds.
+//! Handles the headers of rtnetlink messages (rtnetlink(7)); link kinds add the attributes.
 
 use std::net::Ipv4Addr;
 
@@ -22,38 +22,33 @@ const UP: u32 = 1;
 
 /// A message to the kernel of one host.
 pub(crate) struct Request {
-    /// In whose namespace it is carried out.
     pub(crate) host: HostName,
-    /// The part of the lab that it is made for.
     pub(crate) element: Element,
-    /// The devices that it needs; without one of them there is nothing to ask for.
+    /// The devices that it depends on.
     pub(crate) needs: Vec<DeviceRef>,
-    /// What it does, as a verb phrase for an error message.
+    /// A verb phrase for error messages.
     pub(crate) operation: String,
-    /// What is sent.
     pub(crate) message: MessageBuilder,
 }
 
-/// Which message makes a new object of a type: fails when there is one already.
+/// A message that creates an object and fails if it exists.
 pub(crate) fn create(message_type: u16) -> MessageBuilder {
     MessageBuilder::new(message_type, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL)
 }
 
-/// A message that makes a link with the index that the lab chose for `device`.
+/// A message that creates a link with the chosen index of `device`.
 pub(crate) fn create_link(device: &Device) -> MessageBuilder {
     let mut message = create(NlMsgType::RTM_NEWLINK);
     message.append(&link_header(device.index));
     message
 }
 
-/// A message that changes the link with that index.
 pub(crate) fn change_link(index: u32) -> MessageBuilder {
     let mut message = MessageBuilder::new(NlMsgType::RTM_NEWLINK, NLM_F_REQUEST);
     message.append(&link_header(index));
     message
 }
 
-/// A message that brings the link with that index up.
 pub(crate) fn link_up(index: u32) -> MessageBuilder {
     let mut header = link_header(index);
     header.ifi_flags = UP;
@@ -63,13 +58,11 @@ pub(crate) fn link_up(index: u32) -> MessageBuilder {
     message
 }
 
-/// The fixed part of a link message.
 pub(crate) fn link_header(index: u32) -> IfInfoMsg {
-    // An interface index is a positive int in the kernel; the lab's are small.
+    // Positive in the kernel, and small in a lab.
     IfInfoMsg::new().with_index(index.cast_signed())
 }
 
-/// The attribute of an IPv4 address.
 pub(crate) fn append_address(message: &mut MessageBuilder, attribute: u16, address: Ipv4Addr) {
     message.append_attr(attribute, &address.octets());
 }

@@ -1,38 +1,37 @@
-//! What of a lab could not be raised because the kernel lacks it.
+//! Parts of a lab that could not be created because the kernel does not support them.
 //!
-//! Found by trying, never by looking at versions or modules. It must not know which paths suffer: that is
-//! for whoever knows the paths.
+//! Detected by trying, never by kernel versions or modules. Independent of paths.
 
 use std::fmt;
 
 use scenario::{DeviceRef, DeviceSettingKind, HostName};
 
-/// A part of a lab that is raised, or missing, as a whole.
+/// A part of a lab that is created, or missing, as a unit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Element {
     /// A host's namespace.
     Host(HostName),
     Link {
-        /// What its kind is called.
+        /// The noun of its kind.
         noun: &'static str,
         name: String,
     },
-    /// The rate limit of the wire of that name.
+    /// The rate limit of a wire.
     Rate(String),
-    /// The egress gateway of that name.
+    /// An egress gateway.
     Gateway(String),
-    /// The static route of a host, as `to via next-hop`.
+    /// A static route of a host, as `to via next-hop`.
     Route(HostName, String),
     Setting(DeviceSettingKind, DeviceRef),
 }
 
 impl Element {
-    /// Whether devices come into being with it, so that they are absent without it.
-    pub(crate) fn makes_devices(&self) -> bool {
+    /// Whether devices are absent without it.
+    pub(crate) fn creates_devices(&self) -> bool {
         matches!(self, Self::Link { .. })
     }
 
-    /// The device, where the element is a setting of one.
+    /// The device of a setting.
     #[must_use]
     pub fn device(&self) -> Option<&DeviceRef> {
         match self {
@@ -55,14 +54,13 @@ impl fmt::Display for Element {
     }
 }
 
-/// An element that the kernel does not support; everything else was raised.
+/// An element that the kernel does not support. The rest of the lab exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     pub element: Element,
-    /// The devices that are not there, or are there without it: a path that passes one of them cannot be
-    /// what it says.
+    /// Affected devices, which do not exist or lack the element. Paths through them are not as declared.
     pub devices: Vec<DeviceRef>,
-    /// The operation that was tried and the kernel's answer.
+    /// The failed operation and the kernel's error.
     pub reason: String,
 }
 

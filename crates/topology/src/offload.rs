@@ -1,7 +1,7 @@
-//! Offloads of a device: ethtool's features over generic netlink, switched by name and read back.
+//! Offloads: ethtool features over generic netlink, switched by name and read back.
 //!
-//! The old ioctl knows fewer features than the kernel has: switching TSO off by it leaves
-//! `tx-tcp-accecn-segmentation` on. Here an offload is every feature whose name says so.
+//! The ioctl interface does not know all features: disabling TSO with it leaves `tx-tcp-accecn-segmentation` on. Here
+//! an offload includes all features with a matching name.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use scenario::Offloads;
 
 use crate::{refusal::Refusal, rings::QueuesAndRings};
 
-/// The features of one device at one moment.
+/// The features of a device at one point in time.
 pub(crate) struct FeatureSet(Features);
 
 impl From<Features> for FeatureSet {
@@ -20,7 +20,7 @@ impl From<Features> for FeatureSet {
 }
 
 impl FeatureSet {
-    /// The features of a device, its queues and its rings.
+    /// Reads the features, queues and rings of a device.
     pub(crate) async fn read(
         connection: &Connection<Ethtool>,
         device: &str,
@@ -29,43 +29,47 @@ impl FeatureSet {
         Ok((features, QueuesAndRings::read(connection, device).await))
     }
 
-    /// Those of a device in the namespace of the calling thread.
+    /// Reads a device in the namespace of the calling thread.
     pub(crate) async fn read_here(device: &str) -> Result<(Self, QueuesAndRings), Refusal> {
         Ok(Self::read(&Connection::<Ethtool>::new_async().await?, device).await?)
     }
 
-    /// Every feature that the device has or could have, and whether it is active.
+    /// All features that the device has or supports, and whether each is active.
     pub(crate) fn active(&self) -> BTreeMap<String, bool> {
         let known = self.0.hw.iter().chain(self.0.active.iter()).chain(self.0.wanted.iter());
         known
-            // The kernel's table of names has gaps, and lists them.
+            // The kernel's table of names has gaps with empty names.
             .filter(|(name, _)| !name.is_empty())
             .map(|(name, _)| (name.to_owned(), self.0.is_active(name)))
             .collect()
     }
 
-    /// The features that can be switched, and whether each is asked for (not: active).
+    /// The changeable features, and whether each is wanted (not: active).
     pub(crate) fn wanted(&self) -> BTreeMap<String, bool> {
         let switchable = self.0.hw.iter().filter(|(name, _)| self.0.is_changeable(name));
         switchable.map(|(name, _)| (name.to_owned(), self.0.wanted.is_set(name))).collect()
     }
 }
 
-/// An offload's word in scenarios, what is asked for, and which features it is.
+/// An offload with its key in scenarios, its requested value and its features.
 pub(crate) struct Offload {
     pub(crate) word: &'static str,
     pub(crate) on: Option<bool>,
     pub(crate) is: fn(&str) -> bool,
 }
 
-/// The offloads in the order in which the kernel wants them switched on: segmentation needs checksums.
-pub(crate) fn offloads(of: Offloads) -> [Offload; 5] {
+/// The offloads in the order in which the kernel requires them: segmentation needs checksums.
+pub(crate) fn offloads(requested: Offloads) -> [Offload; 5] {
     [
-        Offload { word: "tx_checksum", on: of.tx_checksum, is: |name| name.starts_with("tx-checksum-") },
-        Offload { word: "rx_checksum", on: of.rx_checksum, is: |name| name == "rx-checksum" },
-        Offload { word: "gso", on: of.gso, is: |name| name == "tx-generic-segmentation" },
-        Offload { word: "tso", on: of.tso, is: is_tso },
-        Offload { word: "gro", on: of.gro, is: |name| name == "rx-gro" },
+        Offload {
+            word: "tx_checksum",
+            on: requested.tx_checksum,
+            is: |name| name.starts_with("tx-checksum-"),
+        },
+        Offload { word: "rx_checksum", on: requested.rx_checksum, is: |name| name == "rx-checksum" },
+        Offload { word: "gso", on: requested.gso, is: |name| name == "tx-generic-segmentation" },
+        Offload { word: "tso", on: requested.tso, is: is_tso },
+        Offload { word: "gro", on: requested.gro, is: |name| name == "rx-gro" },
     ]
 }
 
@@ -78,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tso_is_every_tcp_segmentation_feature_and_no_other() {
+    fn tso_includes_all_tcp_segmentation_features() {
         for name in ["tx-tcp-segmentation", "tx-tcp-accecn-segmentation", "tx-tcp6-segmentation"] {
             assert!(is_tso(name), "{name}");
         }

@@ -1,6 +1,6 @@
-//! The device by which this process reaches an address, and its state.
+//! The device that this process uses to reach an address, with its state.
 //!
-//! Looks only, at the namespace of the calling thread, and needs no rights. It must not know of a lab.
+//! Read-only, in the namespace of the calling thread, without privileges. Independent of labs.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -27,23 +27,23 @@ use crate::{
 /// `RTN_UNICAST`.
 const UNICAST: u8 = 1;
 
-/// The state of the device by which `to` is reached from the calling thread's network namespace, by connections
-/// from `from` where that is given. It has its own name, without a host.
+/// The state of the device that leads to `to` from the calling thread's network namespace, for connections from `from`
+/// if given. The name is without a host.
 ///
-/// `None` when no device is on the way: the address is this machine's own. Fails when the kernel has no route
-/// to the address, or does not tell. Blocks; not to be called from within an async runtime.
+/// `None` if the address is local. Fails if there is no route, or the kernel does not report it. Blocks; not for use in
+/// an async runtime.
 pub fn device_towards(to: SocketAddr, from: Option<IpAddr>) -> Result<Option<DeviceState>, Refusal> {
     let runtime = Arc::new(namespaces::runtime()?);
     let channel = Channel::open_here(&runtime)?;
-    let route = channel.ask(question(to, from))?;
+    let route = channel.request_one(route_request(to, from))?;
     let Some(index) = route.as_deref().and_then(device_of) else { return Ok(None) };
     let Some(link) = read_back::link_at(&channel, index)? else { return Ok(None) };
-    let (features, beside) = channel.wait(FeatureSet::read_here(&link.name))?;
-    Ok(Some(link.state(link.name.clone(), DeviceKind::of_word(&link.kind), &features, beside)))
+    let (features, queues_and_rings) = channel.wait(FeatureSet::read_here(&link.name))?;
+    Ok(Some(link.state(link.name.clone(), DeviceKind::of_word(&link.kind), &features, queues_and_rings)))
 }
 
-/// Asks which way a packet would take, as `ip route get` does.
-fn question(to: SocketAddr, from: Option<IpAddr>) -> MessageBuilder {
+/// Looks up a route, like `ip route get`.
+fn route_request(to: SocketAddr, from: Option<IpAddr>) -> MessageBuilder {
     let mut message = MessageBuilder::new(NlMsgType::RTM_GETROUTE, NLM_F_REQUEST);
     let address = to.ip().to_canonical();
     let from = from.map(|from| from.to_canonical()).filter(|from| !from.is_unspecified());
@@ -58,7 +58,7 @@ fn question(to: SocketAddr, from: Option<IpAddr>) -> MessageBuilder {
         append(&mut message, RtaAttr::Src, from);
     }
     match to {
-        // The scope of an address that is only unique on its link is the device.
+        // The scope of a link-local address is its device.
         SocketAddr::V6(to) if to.scope_id() != 0 => {
             message.append_attr_u32(RtaAttr::Oif as u16, to.scope_id());
         }
@@ -78,9 +78,9 @@ fn append(message: &mut MessageBuilder, attribute: RtaAttr, address: IpAddr) {
     }
 }
 
-/// The index of the device that a route leads to; an address of the machine itself has a route of another type.
+/// The index of a route's device; `None` for a local address, whose route has another type.
 fn device_of(route: &[u8]) -> Option<u32> {
-    /// Where `rtm_type` is in `struct rtmsg`.
+    /// Offset of `rtm_type` in `struct rtmsg`.
     const TYPE: usize = 7;
     if *route.get(TYPE)? != UNICAST {
         return None;

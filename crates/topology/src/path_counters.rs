@@ -1,6 +1,6 @@
-//! What the devices and hosts of a path have counted so far: one dump of links and one of queueing disciplines for each
-//! host, and where it translates addresses its counters of that (rtnetlink(7), linux/gen_stats.h, nf_conntrack-sysctl in
-//! the kernel's documentation). Differences of two readings say what a trial did. Must not know what is a trial.
+//! Counters of the devices and hosts of a path: one dump of links and one of queueing disciplines per host, and NAT
+//! counters of egress hosts (rtnetlink(7), linux/gen_stats.h, nf_conntrack-sysctl in the kernel's documentation).
+//! Trials use the difference of two readings.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,14 +17,14 @@ use scenario::{DeviceRef, Gateway, HostName};
 
 use crate::{devices::Devices, error::ReadError, namespaces::Namespaces, queue_counts, read_back, snat};
 
-/// How many connections a namespace tracks.
+/// Number of tracked connections in a namespace.
 const TRACKED: &str = "/proc/sys/net/netfilter/nf_conntrack_count";
 /// `TC_H_ROOT`.
 const ROOT: u32 = 0xFFFF_FFFF;
 /// `TCA_STATS_QUEUE`.
 const QUEUE: u16 = 3;
 
-/// Reads the counters of `wanted`, in that order, and of the hosts where `gateways` translate what passes them.
+/// Reads the counters of `wanted`, in that order, and of the hosts of `gateways` on their path.
 pub(crate) fn read(
     namespaces: &Namespaces,
     devices: &Devices,
@@ -32,19 +32,20 @@ pub(crate) fn read(
     wanted: &[DeviceRef],
 ) -> Result<PathCounters, ReadError> {
     let hosts: BTreeSet<&HostName> = wanted.iter().map(|at| &at.host).collect();
-    let mut of_host = BTreeMap::new();
+    let mut by_host = BTreeMap::new();
     for host in hosts {
         let links = read_back::links(namespaces, host, true)?;
         // Right after the devices' own counters, which count the same packets.
-        of_host.insert(host, (links, namespaces.queue_statistics(host), qdiscs(namespaces, host)?));
+        by_host.insert(host, (links, namespaces.queue_statistics(host), qdiscs(namespaces, host)?));
     }
     let device = |at: &DeviceRef| {
         let device = devices.find(at).ok_or_else(|| ReadError::Unknown { what: format!("device `{at}`") })?;
         let absent = || ReadError::Absent { host: at.host.clone(), what: format!("device `{}`", at.device) };
-        let (links, queues, qdiscs) = of_host.get(&at.host).ok_or_else(absent)?;
+        let (links, queues, qdiscs) = by_host.get(&at.host).ok_or_else(absent)?;
         let counters = links.get(&device.index).ok_or_else(absent)?.counters.clone();
-        let of_kernel = queues.get(&device.index).map_or(&[][..], Vec::as_slice);
-        let [rx_queues, tx_queues] = queue_counts::find(device.kind, &namespaces.statistics(at), of_kernel);
+        let kernel_statistics = queues.get(&device.index).map_or(&[][..], Vec::as_slice);
+        let [rx_queues, tx_queues] =
+            queue_counts::find(device.kind, &namespaces.statistics(at), kernel_statistics);
         let qdisc = qdiscs.get(&device.index).cloned();
         Ok(DeviceCounters { device: at.to_string(), qdisc, rx_queues, tx_queues, ..counters })
     };
@@ -76,7 +77,7 @@ fn tracked(namespaces: &Namespaces, host: &HostName) -> Option<u64> {
     namespaces.get(host)?.run_in(read).ok().flatten()
 }
 
-/// The queueing disciplines at the root of a host's devices, by the device's index.
+/// The root queueing disciplines of a host's devices, by device index.
 fn qdiscs(namespaces: &Namespaces, host: &HostName) -> Result<BTreeMap<u32, QdiscCounters>, ReadError> {
     let mut request = MessageBuilder::new(NlMsgType::RTM_GETQDISC, NLM_F_REQUEST);
     request.append(&TcMsg::new());
@@ -88,7 +89,7 @@ fn qdiscs(namespaces: &Namespaces, host: &HostName) -> Result<BTreeMap<u32, Qdis
     Ok(payloads.iter().filter_map(|payload| qdisc(payload)).collect())
 }
 
-/// The index of the device and what its discipline counted; `None` for one that is not at the root.
+/// The device index and counters of a discipline; `None` if it is not at the root.
 fn qdisc(payload: &[u8]) -> Option<(u32, QdiscCounters)> {
     let header = payload.get(..size_of::<TcMsg>())?;
     // struct tcmsg: family and padding, then index, handle and parent.
@@ -101,18 +102,18 @@ fn qdisc(payload: &[u8]) -> Option<(u32, QdiscCounters)> {
         if attribute == TcaAttr::Kind as u16 {
             found.kind = read_back::text(value);
         } else if attribute == TcaAttr::Stats2 as u16 {
-            take_queue(&mut found, value);
+            add_queue_counters(&mut found, value);
         }
     }
     Some((index, found))
 }
 
-fn take_queue(found: &mut QdiscCounters, stats: &[u8]) {
+fn add_queue_counters(found: &mut QdiscCounters, stats: &[u8]) {
     let queue = AttrIter::new(stats).find(|(attribute, _)| *attribute == QUEUE);
     let Some((_, queue)) = queue else { return };
     // struct gnet_stats_queue: length, backlog, drops, requeues, overlimits.
     let field = |n: usize| queue.get(n * 4..).and_then(read_back::u32_at).unwrap_or_default();
-    // The kernel counts in 32 bits here: a counter begins again at nought.
+    // 32-bit counters in the kernel, which wrap.
     (found.drops, found.requeues, found.overlimits) = (field(2).into(), field(3).into(), field(4).into());
 }
 
@@ -120,7 +121,7 @@ fn take_queue(found: &mut QdiscCounters, stats: &[u8]) {
 mod tests {
     use super::*;
 
-    /// A message as the kernel sends it: header, kind, statistics of basic and queue.
+    /// A message from the kernel: header, kind, basic and queue statistics.
     fn message(parent: u32) -> Vec<u8> {
         let mut bytes = vec![0; 4];
         for word in [7_u32, 0x8001_0000, parent, 2] {
@@ -141,10 +142,10 @@ mod tests {
     }
 
     #[test]
-    fn a_discipline_at_the_root_is_told_with_what_it_counted() {
+    fn parses_counters_of_root_discipline() {
         let expected = QdiscCounters { kind: "tbf".into(), drops: 23, overlimits: 99, requeues: 4 };
         assert_eq!(qdisc(&message(ROOT)), Some((7, expected)));
-        assert_eq!(qdisc(&message(0xFFFF_FFF1)), None, "the one of what comes in");
-        assert_eq!(qdisc(&[0; 10]), None, "half a message");
+        assert_eq!(qdisc(&message(0xFFFF_FFF1)), None, "the ingress discipline");
+        assert_eq!(qdisc(&[0; 10]), None, "truncated message");
     }
 }

@@ -1,7 +1,6 @@
-//! What this kernel and this process can do, found by doing each thing once in scratch namespaces.
+//! Capabilities of this kernel and process, detected by trying each in scratch namespaces.
 //!
-//! Every link kind and setting is tried through the same door as a real lab, so that the answer is the one a
-//! run would get. Nothing of it is left. It must not know which scenarios need what.
+//! Uses the same code as a real lab, so that the result is the same. Leaves nothing behind. Independent of scenarios.
 
 pub(crate) mod scratch;
 
@@ -9,27 +8,25 @@ use scenario::{DeviceSettings, Lab, Layer};
 
 use crate::{configure, link, topology::Topology};
 
-/// One thing that a lab may need.
+/// Something that a lab may need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capability {
-    /// What it is called in messages, such as `vxlan`.
+    /// For messages, e.g. `vxlan`.
     pub name: &'static str,
-    /// Whether it worked.
     pub available: bool,
-    /// What was done, or why it did not work.
+    /// What was done, or why it failed.
     pub detail: String,
-    /// What a lab needs it for.
     pub needed_for: &'static str,
-    /// How a kernel comes to have it.
+    /// How to enable it.
     pub remedy: &'static str,
-    /// Whether a path of today cannot do without it.
+    /// Whether some paths cannot work without it.
     pub required: bool,
 }
 
-/// How one of them is tried.
+/// A test of a capability.
 pub(crate) struct Trial {
     pub(crate) name: &'static str,
-    /// What succeeding shows.
+    /// Shown on success.
     pub(crate) done: &'static str,
     pub(crate) needed_for: &'static str,
     pub(crate) remedy: &'static str,
@@ -39,14 +36,14 @@ pub(crate) struct Trial {
 
 const NAMESPACES: Trial = Trial {
     name: "namespaces",
-    done: "made a network namespace",
-    needed_for: "every host of a lab",
+    done: "created a network namespace",
+    needed_for: "all hosts of a lab",
     remedy: "a kernel with CONFIG_NET_NS",
     required: true,
-    attempt: || raised(&scratch::host()),
+    attempt: || check_lab(&scratch::host()),
 };
 
-/// Tries what each layer and setting takes, alone and each once.
+/// Tests all capabilities of layers and settings, each once.
 #[must_use]
 pub fn probe() -> Vec<Capability> {
     let settings: Vec<Trial> = configure::trials().collect();
@@ -55,14 +52,14 @@ pub fn probe() -> Vec<Capability> {
     let mut found: Vec<Capability> = Vec::new();
     for trial in trials {
         if !found.iter().any(|capability| capability.name == trial.name) {
-            found.push(trial.judge());
+            found.push(trial.run());
         }
     }
     found
 }
 
 impl Trial {
-    fn judge(&self) -> Capability {
+    fn run(&self) -> Capability {
         let &Self { name, done, needed_for, remedy, required, attempt } = self;
         let (available, detail) = match attempt() {
             Ok(()) => (true, done.to_owned()),
@@ -72,8 +69,8 @@ impl Trial {
     }
 }
 
-/// Whether all of `lab` can be raised.
-pub(crate) fn raised(lab: &Lab) -> Result<(), String> {
+/// Checks that all of `lab` can be created.
+pub(crate) fn check_lab(lab: &Lab) -> Result<(), String> {
     let topology = Topology::raise(lab).map_err(|error| error.to_string())?;
     match topology.missing() {
         [] => Ok(()),
@@ -81,11 +78,11 @@ pub(crate) fn raised(lab: &Lab) -> Result<(), String> {
     }
 }
 
-/// Whether a device of a pair can be given these settings.
-pub(crate) fn wire_with(settings: DeviceSettings) -> Result<(), String> {
+/// Checks that a veth device supports these settings.
+pub(crate) fn check_wire_with(settings: DeviceSettings) -> Result<(), String> {
     let mut lab = scratch::wire();
     lab.devices.insert(scratch::near(), settings);
-    raised(&lab)
+    check_lab(&lab)
 }
 
 #[cfg(test)]
@@ -93,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_capability_is_either_shown_or_explained() {
+    fn tests_each_capability_once() {
         let found = probe();
         let named = |name| found.iter().filter(|capability| capability.name == name).count();
         assert!(Layer::ALL.iter().flat_map(|layer| link::trials(*layer)).all(|trial| named(trial.name) == 1));
@@ -101,7 +98,7 @@ mod tests {
         for capability in &found {
             assert!(!capability.detail.is_empty(), "{capability:?}");
         }
-        // Where namespaces can be made, so can pairs between them: nothing here works without.
+        // Where namespaces can be created, so can veth pairs; nothing works without them.
         assert_eq!(found[0].available, sys::userns::has_net_admin(), "{found:?}");
     }
 }

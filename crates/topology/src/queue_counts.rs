@@ -1,6 +1,6 @@
-//! Counters of each queue of a device, from the driver's own statistics or the kernel's queue statistics. The names of the
-//! driver's follow a few conventions but no rule. In the kernel's (Documentation/netlink/specs/netdev.yaml of Linux), virtio_net
-//! and other drivers count packets and bytes since Linux 6.11. Does not read either.
+//! Per-queue counters, from a driver's statistics by name or from the kernel's queue statistics. Drivers' names follow a few
+//! patterns but no standard. virtio_net and others report to the kernel since Linux 6.11
+//! (Documentation/netlink/specs/netdev.yaml).
 
 use nlink::netlink::genl::netdev::{NetdevQstatsReply, NetdevQueueType};
 use samples::QueueCounters;
@@ -8,16 +8,16 @@ use units::Bytes;
 
 use crate::link::DeviceKind;
 
-/// Of the receive queues in order, then of the transmit queues; none where the driver does not count them apart.
-pub(crate) type OfQueues = [Vec<QueueCounters>; 2];
+/// Receive queues in order, then transmit queues. Empty if the driver does not count per queue.
+pub(crate) type QueueCounts = [Vec<QueueCounters>; 2];
 
-/// Counters in the driver's own `statistics` of a device, or in the kernel's if the driver counts no packets.
+/// Counters from a device's driver `statistics`, or the kernel's if the driver counts no packets.
 pub(crate) fn find(
     kind: DeviceKind,
     statistics: &[(String, u64)],
-    of_kernel: &[NetdevQstatsReply],
-) -> OfQueues {
-    let [mut rx, mut tx] = OfQueues::default();
+    kernel_statistics: &[NetdevQstatsReply],
+) -> QueueCounts {
+    let [mut rx, mut tx] = QueueCounts::default();
     for (name, value) in statistics {
         let found = name.strip_prefix("rx").map(|rest| (&mut rx, rest));
         let found = found.or_else(|| name.strip_prefix("tx").map(|rest| (&mut tx, rest)));
@@ -27,10 +27,10 @@ pub(crate) fn find(
     }
     for (queues, queue_type) in [(&mut rx, NetdevQueueType::Rx), (&mut tx, NetdevQueueType::Tx)] {
         if has_no_packets(queues) {
-            let replies = of_kernel.iter().filter(|reply| reply.queue_type == Some(queue_type));
+            let replies = kernel_statistics.iter().filter(|reply| reply.queue_type == Some(queue_type));
             replies.for_each(|reply| add(queues, reply));
         }
-        // Without packets, drops do not count as per-queue counters.
+        // Drop counters alone do not count as per-queue counters.
         if has_no_packets(queues) {
             queues.clear();
         }
@@ -67,8 +67,8 @@ fn take(queues: &mut Vec<QueueCounters>, kind: DeviceKind, name: &str, value: u6
     let digits = name.find(|letter: char| !letter.is_ascii_digit())?;
     let number: usize = name[..digits].parse().ok()?;
     let what = name[digits..].trim_start_matches(['_', '.', ':']);
-    // Of a veth these are all packets that its queue took, whether any program looked at them or not (veth_xdp_rcv in
-    // drivers/net/veth.c); of other drivers they are those that a program got.
+    // For veth, these include all packets of the queue, with or without an XDP program (veth_xdp_rcv in
+    // drivers/net/veth.c). For other drivers, only those that reached an XDP program.
     let what = if kind == DeviceKind::Veth {
         what.strip_prefix("xdp_").filter(|what| *what != "drops").unwrap_or(what)
     } else {
@@ -86,7 +86,7 @@ fn take(queues: &mut Vec<QueueCounters>, kind: DeviceKind, name: &str, value: u6
     Some(())
 }
 
-/// A number beyond this is not that of a queue.
+/// Larger numbers are not queue numbers.
 const MOST: usize = 4096;
 
 #[cfg(test)]
@@ -116,18 +116,21 @@ mod tests {
     fn packets_come_from_the_kernel_where_the_driver_counts_only_drops() {
         use NetdevQueueType::{Rx, Tx};
         let statistics = [("rx_queue_0_drops".to_owned(), 3), ("rx_queue_1_kicks".to_owned(), 9)];
-        let of_kernel = [reply(Rx, 0, 10, 1000), reply(Rx, 1, 20, 2000), reply(Tx, 1, 5, 500)];
+        let kernel_statistics = [reply(Rx, 0, 10, 1000), reply(Rx, 1, 20, 2000), reply(Tx, 1, 5, 500)];
         let expected =
             [vec![count(10, 1000, 3), count(20, 2000, 0)], vec![QueueCounters::default(), count(5, 500, 0)]];
-        assert_eq!(find(DeviceKind::Virtio, &statistics, &of_kernel), expected);
+        assert_eq!(find(DeviceKind::Virtio, &statistics, &kernel_statistics), expected);
         // A driver that counts packets itself is not overridden, and no queue has so high a number.
         let statistics = [("rx_queue_0_packets".to_owned(), 7)];
-        let of_kernel = [reply(Rx, 0, 10, 1000), reply(Tx, 5000, 1, 1)];
-        assert_eq!(find(DeviceKind::Virtio, &statistics, &of_kernel), [vec![count(7, 0, 0)], Vec::new()]);
+        let kernel_statistics = [reply(Rx, 0, 10, 1000), reply(Tx, 5000, 1, 1)];
+        assert_eq!(
+            find(DeviceKind::Virtio, &statistics, &kernel_statistics),
+            [vec![count(7, 0, 0)], Vec::new()]
+        );
     }
 
     #[test]
-    fn queues_are_found_in_the_manners_of_several_drivers() {
+    fn parses_counter_names_of_several_drivers() {
         let other = DeviceKind::Other;
         check(
             other,
@@ -151,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_veth_counts_what_its_receive_queues_took() {
+    fn parses_veth_receive_counters() {
         let names = [
             "peer_ifindex",
             "rx_queue_0_xdp_packets",

@@ -1,6 +1,6 @@
-//! What the kernel made, read by one dump of links and one of addresses per namespace.
+//! Reads back links and addresses, with one dump of each per namespace.
 //!
-//! Pure decoding of link messages (rtnetlink(7), linux/if_link.h) and the comparison with what was asked for.
+//! Decodes link messages (rtnetlink(7), linux/if_link.h).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -41,7 +41,7 @@ pub(crate) const OPERATIONAL: u8 = 6;
 /// `BR_STATE_FORWARDING`.
 pub(crate) const FORWARDING: u8 = 3;
 
-/// A link as a dump tells it.
+/// A link from a dump.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LinkFacts {
     pub(crate) index: u32,
@@ -54,24 +54,24 @@ pub(crate) struct LinkFacts {
     pub(crate) port_state: Option<u8>,
     pub(crate) qdisc: String,
     pub(crate) sizes: Sizes,
-    /// What only devices of its kind say: the attributes of `IFLA_INFO_DATA`.
+    /// Attributes specific to its kind (`IFLA_INFO_DATA`).
     pub(crate) data: Vec<u8>,
-    /// Of the device itself, without its name.
+    /// Without the device name.
     pub(crate) counters: DeviceCounters,
 }
 
-/// The largest packets that offloads may build, in bytes.
+/// Maximum packet sizes of offloads, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub(crate) gso: u32,
     pub(crate) gro: u32,
     pub(crate) gso_ipv4: u32,
     pub(crate) gro_ipv4: u32,
-    /// The most that the device takes; the kernel refuses more.
+    /// Limit of the device.
     pub(crate) most: u32,
 }
 
-/// Every link of a host, by index.
+/// All links of a host, by index.
 pub(crate) fn links(
     namespaces: &Namespaces,
     host: &HostName,
@@ -84,19 +84,19 @@ pub(crate) fn links(
     Ok(payloads.iter().filter_map(|payload| link(payload)).map(|link| (link.index, link)).collect())
 }
 
-/// Messages that ask for one link each. Unlike a dump, such a question makes the kernel do what its work queue
-/// has still to do about the link's carrier (`linkwatch_sync_dev` in net/core/rtnetlink.c).
-pub(crate) fn questions(indexes: &[u32]) -> Vec<MessageBuilder> {
-    let question = |index: &u32| {
+/// Requests for single links. Unlike a dump, they make the kernel process pending carrier events (`linkwatch_sync_dev`
+/// in net/core/rtnetlink.c).
+pub(crate) fn link_requests(indexes: &[u32]) -> Vec<MessageBuilder> {
+    let request_for = |index: &u32| {
         let mut request = MessageBuilder::new(NlMsgType::RTM_GETLINK, NLM_F_REQUEST);
         request.append(&link_header(*index));
         request.append_attr_u32(IflaAttr::ExtMask as u16, WITHOUT_COUNTERS);
         request
     };
-    indexes.iter().map(question).collect()
+    indexes.iter().map(request_for).collect()
 }
 
-/// Every IPv4 address of a host with the index of its device.
+/// All IPv4 addresses of a host, with device indexes.
 pub(crate) fn addresses(
     namespaces: &Namespaces,
     host: &HostName,
@@ -113,34 +113,33 @@ pub(crate) fn states(
     devices: &Devices,
     wanted: &[DeviceRef],
 ) -> Result<Vec<DeviceState>, ReadError> {
-    let mut of_host: BTreeMap<&HostName, BTreeMap<u32, LinkFacts>> = BTreeMap::new();
+    let mut by_host: BTreeMap<&HostName, BTreeMap<u32, LinkFacts>> = BTreeMap::new();
     for at in wanted {
         let device = devices.find(at).ok_or_else(|| ReadError::Unknown { what: format!("device `{at}`") })?;
-        if !of_host.contains_key(&device.at.host) {
-            of_host.insert(&device.at.host, links(namespaces, &at.host, true)?);
+        if !by_host.contains_key(&device.at.host) {
+            by_host.insert(&device.at.host, links(namespaces, &at.host, true)?);
         }
     }
     let mut ethtool = Ethtool::new(namespaces);
     let state = |at: &DeviceRef| {
         let device = devices.find(at).ok_or_else(|| absent(at))?;
-        let link = of_host.get(&at.host).and_then(|links| links.get(&device.index));
+        let link = by_host.get(&at.host).and_then(|links| links.get(&device.index));
         let link = link.ok_or_else(|| absent(at))?;
-        let read = ethtool.ask(at, async |ethtool, name| FeatureSet::read(ethtool, name).await);
-        let (features, beside) = read.map_err(|refusal| ReadError::Refused {
+        let read = ethtool.exchange_with(at, async |ethtool, name| FeatureSet::read(ethtool, name).await);
+        let (features, queues_and_rings) = read.map_err(|refusal| ReadError::Refused {
             host: at.host.clone(),
             what: format!("the features of `{}`", at.device),
             refusal,
         })?;
-        let state = link.state(at.to_string(), device.kind, &features, beside);
+        let state = link.state(at.to_string(), device.kind, &features, queues_and_rings);
         let virtio = if device.kind == DeviceKind::Virtio { namespaces.negotiated(at) } else { None };
-        let found = ethtool.ask(at, async |ethtool, name| ethtool.get_coalesce_by_name(name).await);
+        let found = ethtool.exchange_with(at, async |ethtool, name| ethtool.get_coalesce_by_name(name).await);
         let coalescing = found.ok().map(|found| coalescing(&found));
-        Ok(DeviceState { coalescing, spread: namespaces.spread(at), virtio, ..state })
+        Ok(DeviceState { coalescing, spread: namespaces.affinity_of(at), virtio, ..state })
     };
     wanted.iter().map(state).collect()
 }
 
-/// Coalescing as ethtool tells it.
 pub(crate) fn coalescing(found: &Coalesce) -> Coalescing {
     Coalescing {
         rx_usecs: found.rx_usecs,
@@ -152,33 +151,35 @@ pub(crate) fn coalescing(found: &Coalesce) -> Coalescing {
     }
 }
 
-/// The link with that index where `channel` speaks.
 pub(crate) fn link_at(channel: &Channel, index: u32) -> Result<Option<LinkFacts>, Refusal> {
     let mut request = MessageBuilder::new(NlMsgType::RTM_GETLINK, NLM_F_REQUEST);
     request.append(&link_header(index));
-    link_asked(channel, request)
+    requested_link(channel, request)
 }
 
-/// The link that is asked for, where `channel` speaks.
-pub(crate) fn link_asked(channel: &Channel, request: MessageBuilder) -> Result<Option<LinkFacts>, Refusal> {
-    Ok(channel.ask(request)?.and_then(|payload| link(&payload)))
+pub(crate) fn requested_link(
+    channel: &Channel,
+    request: MessageBuilder,
+) -> Result<Option<LinkFacts>, Refusal> {
+    Ok(channel.request_one(request)?.and_then(|payload| link(&payload)))
 }
 
 impl LinkFacts {
-    /// Whether it is operational and, as a bridge's port, forwards. Not for tunnels and bridges, which do not tell.
+    /// Whether it is operational and, for a bridge port, forwarding. Not for tunnels and bridges, which do not report
+    /// it.
     pub(crate) fn carries(&self) -> bool {
         self.operstate == OPERATIONAL && self.port_state.is_none_or(|state| state == FORWARDING)
     }
 
-    /// The link's state, with what was read beside it; what sysfs tells is left to be filled in.
+    /// The device state, without the parts from sysfs.
     pub(crate) fn state(
         &self,
         device: String,
         kind: DeviceKind,
         features: &FeatureSet,
-        beside: QueuesAndRings,
+        queues_and_rings: QueuesAndRings,
     ) -> DeviceState {
-        let (gso_ipv4, gro_ipv4) = self.sizes.of_ipv4();
+        let (gso_ipv4, gro_ipv4) = self.sizes.ipv4_sizes();
         DeviceState {
             device,
             kind: kind.word().to_owned(),
@@ -186,8 +187,8 @@ impl LinkFacts {
             features: features.active(),
             gso_max_size: Some(Bytes(gso_ipv4.into())),
             gro_max_size: Some(Bytes(gro_ipv4.into())),
-            queues: beside.queues,
-            rings: beside.rings,
+            queues: queues_and_rings.queues,
+            rings: queues_and_rings.rings,
             coalescing: None,
             spread: None,
             virtio: None,

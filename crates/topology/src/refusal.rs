@@ -1,12 +1,12 @@
-//! The kernel's answer to a request that it did not carry out.
+//! An error from the kernel.
 //!
-//! Owns the judgement which answers mean "this kernel cannot"; it must not know what was asked.
+//! Decides which errors mean that the kernel does not support the operation.
 
 use std::{fmt, io};
 
 use thiserror::Error;
 
-/// Error numbers of x86-64 and every other architecture with the generic `errno.h`.
+/// Error numbers of architectures with the generic `errno.h`, such as x86-64.
 pub(crate) mod errno {
     pub(crate) const EPERM: i32 = 1;
     pub(crate) const ENOENT: i32 = 2;
@@ -28,7 +28,7 @@ use errno::{
     EOPNOTSUPP, EPERM, EPFNOSUPPORT, EPROTONOSUPPORT,
 };
 
-/// Why the kernel, or the way to it, refused.
+/// Why the kernel, or the connection to it, failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct Refusal {
     errno: i32,
@@ -40,13 +40,12 @@ impl Refusal {
         Self { errno, text: text.map(String::into_boxed_str) }
     }
 
-    /// The kernel's error number.
     #[must_use]
     pub fn errno(&self) -> i32 {
         self.errno
     }
 
-    /// Whether this kernel lacks what was asked for, or the module that would bring it.
+    /// Whether this kernel, or a module, does not support the operation.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         matches!(
@@ -55,29 +54,27 @@ impl Refusal {
         )
     }
 
-    /// Whether a right is lacking.
+    /// Whether a permission is missing.
     #[must_use]
     pub fn is_permission(&self) -> bool {
         matches!(self.errno, EPERM | EACCES)
     }
 
-    /// Whether an address cannot be reached from where the request was made.
+    /// Whether an address is unreachable.
     pub(crate) fn is_unreachable(&self) -> bool {
         matches!(self.errno, ENETUNREACH | EHOSTUNREACH)
     }
 
-    /// What to do about it, as the end of an error message.
+    /// A hint, for the end of an error message.
     pub(crate) fn remedy(&self) -> &'static str {
         match self.errno {
-            EPERM | EACCES => {
-                "run as root, or in a user namespace of your own (`plumb doctor` says what is allowed)"
-            }
-            _ if self.is_unsupported() => "this kernel lacks it; `plumb doctor` lists what it has",
+            EPERM | EACCES => "run as root, or in a user namespace (`plumb doctor` shows what is allowed)",
+            _ if self.is_unsupported() => "this kernel does not support it; run `plumb doctor` for details",
             EEXIST | EADDRINUSE => {
-                "it is there already, in the scenario or by another on a host of yours; take another number, name or address"
+                "it already exists, in the scenario or on an existing host; use another number, name or address"
             }
             _ if self.is_unreachable() => "give the host an address in the network of the next hop",
-            _ => "check this part of the scenario; `plumb doctor` tries each part alone",
+            _ => "check this part of the scenario; `plumb doctor` tests each part separately",
         }
     }
 }
@@ -119,14 +116,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernels_own_words_come_first() {
+    fn shows_kernel_message_first() {
         let refusal = Refusal::new(EOPNOTSUPP, Some("Unknown device type".into()));
         assert_eq!(refusal.to_string(), "Unknown device type (Not supported)");
         assert!(refusal.is_unsupported());
     }
 
     #[test]
-    fn an_invalid_argument_is_a_mistake_and_not_a_missing_feature() {
+    fn invalid_argument_is_not_a_missing_feature() {
         assert!(!Refusal::new(errno::EINVAL, None).is_unsupported());
     }
 }

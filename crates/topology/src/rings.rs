@@ -1,19 +1,19 @@
-//! Queues and rings of a device, by ethtool over generic netlink. Must not know how queues are set.
+//! Reads queues and rings of a device over ethtool netlink.
 
 use nlink::netlink::{Connection, Ethtool};
 use samples::RxTx;
 
-/// What a device has room in; the default is that it says nothing of it.
+/// Unknown by default.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct QueuesAndRings {
-    /// The queues that it uses.
+    /// Queues in use.
     pub(crate) queues: Option<RxTx>,
-    /// The packets that its rings hold.
+    /// Ring sizes, in packets.
     pub(crate) rings: Option<RxTx>,
 }
 
 impl QueuesAndRings {
-    /// Those of `device`; what cannot be read is not known.
+    /// Values that cannot be read are `None`.
     pub(crate) async fn read(connection: &Connection<Ethtool>, device: &str) -> Self {
         Self { queues: queues(connection, device).await, rings: rings(connection, device).await }
     }
@@ -21,7 +21,7 @@ impl QueuesAndRings {
 
 async fn queues(connection: &Connection<Ethtool>, device: &str) -> Option<RxTx> {
     let channels = connection.get_channels_by_name(device).await.ok()?;
-    // One of these serves both directions.
+    // Combined channels count in both directions.
     let pairs = channels.combined_count.unwrap_or(0);
     some(pairs + channels.rx_count.unwrap_or(0), pairs + channels.tx_count.unwrap_or(0))
 }

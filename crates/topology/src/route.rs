@@ -1,4 +1,4 @@
-//! Static routes. Source of the attributes: linux/rtnetlink.h.
+//! Static routes (linux/rtnetlink.h).
 
 use std::net::Ipv4Addr;
 
@@ -32,19 +32,17 @@ pub(crate) fn create_route(route: &Route) -> Request {
     }
 }
 
-/// The element that a route is.
 pub(crate) fn element(route: &Route) -> Element {
     Element::Route(route.host.clone(), format!("{} via {}", route.to, route.via))
 }
 
-/// The message that adds a route to `table`, by the device with index `device` or by the one that reaches
-/// `via`.
+/// Adds a route to `table`, over the device with index `device`, or the one that reaches `via`.
 pub(crate) fn message(to: Ipv4Net, via: Ipv4Addr, table: u32, device: Option<u32>) -> MessageBuilder {
     let mut message = create(NlMsgType::RTM_NEWROUTE);
     let header = RtMsg {
         rtm_family: INET,
         rtm_dst_len: to.prefix_len(),
-        // The attribute below holds tables whose number does not fit here.
+        // For larger numbers, the attribute below applies.
         rtm_table: u8::try_from(table).unwrap_or(0),
         rtm_protocol: STATIC,
         rtm_type: UNICAST,

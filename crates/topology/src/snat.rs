@@ -1,6 +1,6 @@
-//! Source translation at a gateway's far side, by nftables, with a counter on every rule.
+//! Source NAT at a gateway's egress host, with nftables and a counter per rule.
 //!
-//! The table belongs to the lab alone: its namespace has no other. It must not know how traffic gets here.
+//! The lab's namespace has no other table.
 
 use nlink::netlink::{
     Connection, Nftables,
@@ -13,7 +13,7 @@ use crate::{namespaces::Namespaces, refusal::Refusal};
 const TABLE: &str = "plumb";
 const CHAIN: &str = "egress";
 
-/// Translates the traffic of every gateway that leaves by the same host.
+/// Adds rules for all gateways with the same egress host.
 pub(crate) fn translate(namespaces: &Namespaces, gateways: &[&Gateway]) -> Result<(), Refusal> {
     let Some(first) = gateways.first() else { return Ok(()) };
     let connection = namespaces.nftables(&first.egress)?;
@@ -25,7 +25,7 @@ pub(crate) fn translate(namespaces: &Namespaces, gateways: &[&Gateway]) -> Resul
     Ok(namespaces.wait(rules.commit(&connection))?)
 }
 
-/// How many packets the gateway's rule has counted, the first of each connection; `None` where it cannot be read.
+/// The gateway's packet counter, which counts the first packet of each connection; `None` if it cannot be read.
 pub(crate) fn packets(namespaces: &Namespaces, gateway: &Gateway) -> Option<u64> {
     let connection: Connection<Nftables> = namespaces.nftables(&gateway.egress).ok()?;
     let rules = namespaces.wait(connection.list_rules(TABLE, Family::Ip)).ok()?;

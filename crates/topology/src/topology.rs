@@ -1,7 +1,7 @@
-//! The lab as it stands: what can be asked of it between raising it and letting go of it.
+//! A created lab, and the operations on it.
 //!
-//! Calls block and may come from any thread, but not from within an async runtime. Dropping the value closes
-//! the last descriptors of the namespaces, and with them goes everything in them.
+//! Calls block and may come from any thread, but not from an async runtime. Dropping the value closes the last file
+//! descriptors of the namespaces, which removes everything in them.
 
 use std::{
     collections::BTreeMap,
@@ -26,7 +26,7 @@ use crate::{
     path_counters, read_back,
 };
 
-/// A raised lab.
+/// A created lab.
 pub struct Topology {
     pub(crate) namespaces: Namespaces,
     pub(crate) devices: Devices,
@@ -34,7 +34,7 @@ pub struct Topology {
     pub(crate) links: Vec<Link>,
     pub(crate) taps: Taps,
     pub(crate) missing: Vec<Missing>,
-    /// Held through every conversation with the kernel: a socket serves one at a time.
+    /// Locked during each exchange with the kernel: sockets are not for concurrent use.
     pub(crate) originals: Mutex<Originals>,
 }
 
@@ -48,33 +48,32 @@ impl fmt::Debug for Topology {
     }
 }
 
-/// Where a device of a lab is, in the kernel's numbers.
+/// The kernel's identification of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresentDevice {
     pub at: DeviceRef,
     pub kind: DeviceKind,
-    /// The inode of its host's network namespace (nsfs).
+    /// Inode of its network namespace (nsfs).
     pub namespace: u64,
-    /// Its number in it.
+    /// Interface index in the namespace.
     pub index: u32,
 }
 
 impl Topology {
-    /// Raises `lab` in namespaces of its own and verifies it by reading back. What the kernel lacks is left
-    /// out and told by [`Topology::missing`].
+    /// Creates `lab` in new namespaces and verifies it by reading back. Unsupported parts are left out and listed in
+    /// [`Topology::missing`].
     pub fn raise(lab: &Lab) -> Result<Self, CreateError> {
-        create::raise(lab)
+        create::create(lab)
     }
 
-    /// Gives the devices of the guest that this process runs in what `lab` says of `host`, and verifies it by reading
-    /// back; they are found by their MAC addresses. Of a host that exists already, in whose own namespace the calling thread is,
-    /// it makes what is on it, in namespaces that go with this value.
+    /// In a guest, configures the devices of `host`, found by their MAC addresses, and verifies them by reading back.
+    /// On an existing host, in whose own namespace the calling thread is, creates the part of the lab on it, in
+    /// namespaces removed with this value.
     pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
         create::inside(&lab.inside(host), host)
     }
 
-    /// The device by which `host`, which exists already and which this process is on, sends and receives: the one with that
-    /// address or name. It can be read, and nothing of it is set.
+    /// Finds the device of the existing host `host`, where this process runs, by address or name. Read-only.
     pub fn existing(
         host: &HostName,
         address: Option<Ipv4Addr>,
@@ -83,7 +82,7 @@ impl Topology {
         existing::find(host, address, interface)
     }
 
-    /// The tap device of a guest, for its monitor; `None` where the lab has no such guest.
+    /// The tap device of a guest, for its monitor; `None` if the lab has no such guest.
     pub fn tap(&self, guest: &HostName) -> Option<std::io::Result<Tap>> {
         let nic = link::nic_of(&self.links, guest)?;
         let queues = self.taps.get(&nic.port)?.iter().map(std::fs::File::try_clone).collect();
@@ -91,19 +90,19 @@ impl Topology {
         Some(std::io::Result::map(queues, |queues| Tap { queues, at: nic.port.clone(), mac }))
     }
 
-    /// What could not be raised because the kernel lacks it.
+    /// Parts that the kernel does not support.
     #[must_use]
     pub fn missing(&self) -> &[Missing] {
         &self.missing
     }
 
-    /// Whether it is a device of this lab that was made or found here.
+    /// Whether it is a device of this lab that was created or found.
     #[must_use]
     pub fn has(&self, at: &DeviceRef) -> bool {
         self.devices().any(|device| device.at == *at)
     }
 
-    /// The namespace in which a device of the lab has this address.
+    /// The namespace of the device with this address.
     #[must_use]
     pub fn namespace_of(&self, address: Ipv4Addr) -> Option<&NetNs> {
         let mut devices = self.links.iter().flat_map(Link::devices);
@@ -114,7 +113,6 @@ impl Topology {
         self.namespaces.get(&device.at.host)
     }
 
-    /// The namespace of a host.
     #[must_use]
     pub fn namespace(&self, host: &HostName) -> Option<&NetNs> {
         self.namespaces.get(host)
@@ -124,20 +122,20 @@ impl Topology {
         self.namespaces.iter()
     }
 
-    /// Gives every device these settings, and reads them back. A device without an entry, and a setting that
-    /// is `None`, go back to what they were when the device was made. Devices that are missing are passed over.
+    /// Applies settings to devices and reads them back. Devices without an entry, and settings that are `None`, are
+    /// reset to their values at creation. Missing devices are skipped.
     pub fn configure(&self, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Result<(), ConfigureError> {
-        let settings = configure::of_standing(settings, &self.missing);
-        configure::configure(&self.namespaces, &self.devices, &mut self.turn(), &settings)
+        let settings = configure::settings_of_existing(settings, &self.missing);
+        configure::configure(&self.namespaces, &self.devices, &mut self.lock(), &settings)
     }
 
-    /// The state of these devices, in this order.
+    /// The states of these devices, in this order.
     pub fn device_states(&self, devices: &[DeviceRef]) -> Result<Vec<DeviceState>, ReadError> {
-        let _turn = self.turn();
+        let _lock = self.lock();
         read_back::states(&self.namespaces, &self.devices, devices)
     }
 
-    /// Every device of the lab that could be made, by host.
+    /// All created devices of the lab, by host.
     pub fn devices(&self) -> impl Iterator<Item = PresentDevice> {
         let is_missing = |at: &DeviceRef| self.missing.iter().any(|missing| missing.devices.contains(at));
         self.devices.all().filter(move |device| !is_missing(&device.at)).filter_map(|device| {
@@ -146,14 +144,14 @@ impl Topology {
         })
     }
 
-    /// What these devices, and the hosts that translate addresses on their path, have counted so far.
+    /// Reads the counters of these devices, and of hosts with NAT on their path.
     pub fn reading(&self, devices: &[DeviceRef]) -> Result<PathCounters, ReadError> {
-        let _turn = self.turn();
+        let _lock = self.lock();
         path_counters::read(&self.namespaces, &self.devices, &self.gateways, devices)
     }
 
-    fn turn(&self) -> MutexGuard<'_, Originals> {
-        // Nothing half-done outlives a panic: what is remembered is remembered before it is changed.
+    fn lock(&self) -> MutexGuard<'_, Originals> {
+        // A panic leaves no inconsistent state: originals are recorded before changes.
         self.originals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -163,8 +161,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_topology_may_be_used_from_any_thread() {
-        fn may<T: Send + Sync>() {}
-        may::<Topology>();
+    fn topology_is_send_and_sync() {
+        fn assert_send_sync<T: Send + Sync>() {}
+        assert_send_sync::<Topology>();
     }
 }

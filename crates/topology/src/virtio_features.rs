@@ -1,5 +1,4 @@
-//! What the driver of a virtio network device and its monitor have agreed on: the device's feature bits, in sysfs, and
-//! whether that is what a guest's device was to have. Must not know how a monitor is told of it.
+//! Negotiated features of a virtio network device, read from sysfs and compared with the configuration.
 
 use std::{fs, path::Path};
 
@@ -7,8 +6,8 @@ use scenario::{HostName, VirtioNet, link::Nic};
 
 use crate::{error::CreateError, rings::QueuesAndRings};
 
-/// Bits and their names in linux/virtio_net.h, virtio_ring.h and virtio_config.h, without `VIRTIO_NET_F_` and the like, in
-/// lower case.
+/// Bits and their names in linux/virtio_net.h, virtio_ring.h and virtio_config.h, in lower case without prefixes such
+/// as `VIRTIO_NET_F_`.
 const NAMES: [(usize, &str); 36] = [
     (0, "csum"),
     (1, "guest_csum"),
@@ -48,12 +47,12 @@ const NAMES: [(usize, &str); 36] = [
     (63, "speed_duplex"),
 ];
 
-/// The features of a device, in the sysfs that shows it; `None` for one that is no virtio device.
+/// The features of a device; `None` if it is not a virtio device.
 pub(crate) fn read(sysfs: &Path, device: &str) -> Option<Vec<String>> {
     features(fs::read_to_string(sysfs.join("class/net").join(device).join("device/features")).ok()?.trim())
 }
 
-/// Insists that the device of `nic` came to have what it was to have.
+/// Checks that the device of `nic` has its configured features.
 pub(crate) fn verify(
     nic: &Nic,
     virtio: &VirtioNet,
@@ -62,7 +61,7 @@ pub(crate) fn verify(
 ) -> Result<(), CreateError> {
     let host = &nic.at.host;
     for (name, on) in virtio.features() {
-        // A driver that does not tell has not taken it, as far as anybody knows.
+        // If the driver reports no features, none is known to be active.
         let is_on = features.map(|features| features.iter().any(|feature| feature == name));
         let word = |on: bool| if on { "on" } else { "off" };
         compare(host, name, &word(on), is_on.map(word).as_ref())?;
@@ -95,13 +94,13 @@ fn compare<T: PartialEq + ToString>(
     })
 }
 
-/// The names of the bits that are set; the kernel writes bit 0 first (features_show in drivers/virtio/virtio.c).
+/// The names of the bits that are set. The kernel writes bit 0 first (features_show in drivers/virtio/virtio.c).
 fn features(bits: &str) -> Option<Vec<String>> {
     let known = |bit: usize| NAMES.iter().find(|(number, _)| *number == bit).map(|(_, name)| *name);
     let name = |bit: usize| known(bit).map_or_else(|| format!("bit {bit}"), str::to_owned);
-    let is_text_of_bits = !bits.is_empty() && bits.bytes().all(|bit| matches!(bit, b'0' | b'1'));
+    let is_bitmap = !bits.is_empty() && bits.bytes().all(|bit| matches!(bit, b'0' | b'1'));
     let set = bits.bytes().enumerate().filter(|(_, bit)| *bit == b'1');
-    is_text_of_bits.then(|| set.map(|(bit, _)| name(bit)).collect())
+    is_bitmap.then(|| set.map(|(bit, _)| name(bit)).collect())
 }
 
 #[cfg(test)]
@@ -110,7 +109,7 @@ mod tests {
     use samples::RxTx;
 
     #[test]
-    fn bits_have_the_names_of_the_kernels_headers() {
+    fn names_bits_like_kernel_headers() {
         for (bits, expected) in [
             ("1100", Some(vec!["csum", "guest_csum"])),
             ("00001", Some(vec!["bit 4"])),
@@ -143,24 +142,24 @@ mod tests {
         match expected {
             "" => assert_eq!(verdict, Ok(()), "{virtio:?}"),
             expected => {
-                let said = verdict.expect_err("it differs");
-                assert!(said.contains(expected), "`{expected}` is not in {said}");
+                let message = verdict.expect_err("the features differ");
+                assert!(message.contains(expected), "`{expected}` is not in {message}");
             }
         }
     }
 
     #[test]
-    fn what_was_not_taken_is_named_with_what_was_wanted_and_what_was_found() {
+    fn error_shows_wanted_and_found_value() {
         let none = VirtioNet::default();
         check(none, None, "");
         check(VirtioNet { mrg_rxbuf: Some(false), rx_ring: Some(1024), ..none }, Some(&["csum"]), "");
         check(
             VirtioNet { csum: Some(true), ..none },
             Some(&["csum"]),
-            "virtual machine `vm0` has guest_csum off where on was asked for",
+            "virtual machine `vm0` has guest_csum off instead of on",
         );
-        check(VirtioNet { gro: Some(false), ..none }, Some(&["guest_tso6"]), "guest_tso6 on where off");
-        check(VirtioNet { gro: Some(false), ..none }, None, "guest_tso4 unknown where off");
-        check(VirtioNet { tx_ring: Some(1024), ..none }, Some(&[]), "tx-ring 256 where 1024");
+        check(VirtioNet { gro: Some(false), ..none }, Some(&["guest_tso6"]), "guest_tso6 on instead of off");
+        check(VirtioNet { gro: Some(false), ..none }, None, "guest_tso4 unknown instead of off");
+        check(VirtioNet { tx_ring: Some(1024), ..none }, Some(&[]), "tx-ring 256 instead of 1024");
     }
 }

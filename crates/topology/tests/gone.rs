@@ -1,16 +1,16 @@
-//! Letting go of a lab is all that it takes to remove it. One test a process: it counts what the process has.
+//! Dropping a lab removes it completely. A separate program, because it counts resources of the process.
 
-#[expect(dead_code, reason = "two of the labs are enough here")]
+#[expect(dead_code, reason = "uses two of the labs")]
 mod support;
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use support::{bridge_with_guests, can_raise, egress_gateway};
+use support::{bridge_with_guests, can_create_namespaces, egress_gateway};
 use topology::Topology;
 
 #[test]
-fn after_a_lab_of_100_guests_is_dropped_nobody_holds_a_namespace_of_it() {
-    if !can_raise("after_a_lab_of_100_guests_is_dropped_nobody_holds_a_namespace_of_it") {
+fn dropping_a_lab_releases_all_namespaces() {
+    if !can_create_namespaces("dropping_a_lab_releases_all_namespaces") {
         return;
     }
     let (descriptors, devices) = (own_descriptors(), visible_devices());
@@ -18,10 +18,10 @@ fn after_a_lab_of_100_guests_is_dropped_nobody_holds_a_namespace_of_it() {
         let topology = Topology::raise(&lab).unwrap();
         let inodes: BTreeSet<u64> = topology.namespaces().map(|(_, namespace)| namespace.inode()).collect();
         assert_eq!(inodes.len(), lab.hosts.len());
-        assert_eq!(visible_devices(), devices, "a device of the lab is visible outside of it");
-        assert_eq!(held(&inodes).len(), inodes.len(), "the test sees what is held");
+        assert_eq!(visible_devices(), devices, "a lab device is visible outside the lab");
+        assert_eq!(in_use(&inodes).len(), inodes.len(), "the test detects open namespaces");
         drop(topology);
-        assert_eq!(held(&inodes), BTreeSet::new());
+        assert_eq!(in_use(&inodes), BTreeSet::new());
         assert_eq!(own_descriptors(), descriptors);
     }
 }
@@ -34,8 +34,8 @@ fn own_descriptors() -> usize {
     names(Path::new("/proc/self/fd")).len()
 }
 
-/// Which of the namespaces a process lives in or holds open.
-fn held(inodes: &BTreeSet<u64>) -> BTreeSet<u64> {
+/// The namespaces that some process runs in or has open.
+fn in_use(inodes: &BTreeSet<u64>) -> BTreeSet<u64> {
     let links: BTreeSet<String> = inodes.iter().map(|inode| format!("net:[{inode}]")).collect();
     let processes = names(Path::new("/proc")).into_iter().filter(|name| name.parse::<u32>().is_ok());
     let ends = processes.flat_map(|process| {

@@ -1,6 +1,6 @@
-//! BIG TCP: how large a packet segmentation and receive offload may build, as attributes of the link.
+//! BIG TCP: the maximum packet size of segmentation and receive offload, as link attributes.
 //!
-//! The sizes for IPv4 have attributes of their own since Linux 6.3; before, one size was for both.
+//! IPv4 has separate attributes since Linux 6.3; before, one size applied to IPv4 and IPv6.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::{
     read_back::Sizes,
 };
 
-/// `GSO_MAX_SIZE` of linux/netdevice.h: eight segments of the old largest size.
+/// `GSO_MAX_SIZE` in linux/netdevice.h: eight times the previous maximum.
 const LARGEST: Bytes = Bytes(8 * 65_535);
 
 pub(super) struct BigTcp;
@@ -28,24 +28,30 @@ impl DeviceSetting for BigTcp {
     const KIND: DeviceSettingKind = DeviceSettingKind::BigTcp;
     const TRIAL: Option<Trial> = Some(Trial {
         name: "big-tcp",
-        done: "let a device build packets of 512 KiB",
+        done: "set the packet size of a device to 512 KiB",
         needed_for: "packets above 64 KiB (BIG TCP)",
         remedy: "Linux 6.3 or later",
         required: false,
-        attempt: || probe::wire_with(DeviceSettings { big_tcp: Some(LARGEST), ..DeviceSettings::default() }),
+        attempt: || {
+            probe::check_wire_with(DeviceSettings { big_tcp: Some(LARGEST), ..DeviceSettings::default() })
+        },
     });
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Sizes, ConfigureError> {
         Ok(kernel.link(device)?.sizes)
     }
 
-    fn target(device: &Device, made: &Sizes, asked: &DeviceSettings) -> Result<Sizes, ConfigureError> {
-        let Some(Bytes(bytes)) = asked.big_tcp else { return Ok(*made) };
-        let most = made.most;
+    fn target(
+        device: &Device,
+        original: &Sizes,
+        requested: &DeviceSettings,
+    ) -> Result<Sizes, ConfigureError> {
+        let Some(Bytes(bytes)) = requested.big_tcp else { return Ok(*original) };
+        let most = original.most;
         let allowed = u32::try_from(bytes).ok().filter(|bytes| *bytes <= most);
         allowed.map(|bytes| Sizes::all(bytes, most)).ok_or_else(|| {
             let setting = format!("packets of {bytes} bytes");
-            unsupported(device, Self::KIND, setting, format!("it takes at most {most} bytes"))
+            unsupported(device, Self::KIND, setting, format!("the device supports at most {most} bytes"))
         })
     }
 
@@ -62,30 +68,29 @@ impl DeviceSetting for BigTcp {
         changed.map_err(|refusal| out_of_bounds(device, Self::KIND, setting(), refusal))
     }
 
-    /// Kernels before 6.3 pass over the attributes for IPv4 that they do not know.
+    /// Kernels before 6.3 ignore the IPv4 attributes.
     fn verify(
         kernel: &mut Kernel<'_>,
         device: &Device,
-        made: &Sizes,
-        asked: &DeviceSettings,
+        original: &Sizes,
+        requested: &DeviceSettings,
     ) -> Result<(), ConfigureError> {
-        let (target, found) = (Self::target(device, made, asked)?, Self::read(kernel, device)?);
+        let (target, found) = (Self::target(device, original, requested)?, Self::read(kernel, device)?);
         if found == target {
             return Ok(());
         }
-        Err(unsupported(device, Self::KIND, target, format!("the kernel made {found} of it")))
+        Err(unsupported(device, Self::KIND, target, format!("the kernel set {found} instead")))
     }
 }
 
 impl Sizes {
-    /// `bytes` for everything, on a device that takes `most`.
+    /// `bytes` for all sizes, on a device with the limit `most`.
     pub(crate) fn all(bytes: u32, most: u32) -> Self {
         Self { gso: bytes, gro: bytes, gso_ipv4: bytes, gro_ipv4: bytes, most }
     }
 
-    /// Those of segmentation and receive offload for IPv4, as they are in effect: a kernel that has none of their own
-    /// says nothing of them.
-    pub(crate) fn of_ipv4(&self) -> (u32, u32) {
+    /// The effective sizes for IPv4 (segmentation, receive offload). Older kernels have no separate ones.
+    pub(crate) fn ipv4_sizes(&self) -> (u32, u32) {
         let or = |own: u32, both: u32| if own == 0 { both } else { own };
         (or(self.gso_ipv4, self.gso), or(self.gro_ipv4, self.gro))
     }
@@ -98,8 +103,8 @@ impl fmt::Display for Sizes {
     }
 }
 
-/// Adds the sizes to a message that changes a link. The sizes for IPv4 come last: the kernel drags them along
-/// when it sets the others to 64 KiB or less (net/core/dev.h).
+/// Appends the sizes to a link message. The IPv4 sizes come last, because the kernel overwrites them when it sets the
+/// others to 64 KiB or less (net/core/dev.h).
 fn append(message: &mut MessageBuilder, sizes: Sizes) {
     message.append_attr_u32(IflaAttr::GsoMaxSize as u16, sizes.gso);
     message.append_attr_u32(IflaAttr::GroMaxSize as u16, sizes.gro);
@@ -112,10 +117,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kernel_without_sizes_for_ipv4_has_the_common_ones_there() {
+    fn uses_common_sizes_without_ipv4_ones() {
         let common = Sizes { gso: 65_536, gro: 60_000, ..Sizes::default() };
-        assert_eq!(common.of_ipv4(), (65_536, 60_000));
+        assert_eq!(common.ipv4_sizes(), (65_536, 60_000));
         let own = Sizes { gso_ipv4: 131_072, gro_ipv4: 65_536, ..common };
-        assert_eq!(own.of_ipv4(), (131_072, 65_536));
+        assert_eq!(own.ipv4_sizes(), (131_072, 65_536));
     }
 }

@@ -1,5 +1,4 @@
-//! Coalescing of a device's interrupts, by ethtool over generic netlink. Each driver has some of its parameters, and takes
-//! some values of each.
+//! Interrupt coalescing, over ethtool netlink. Drivers support different parameters and values.
 
 use nlink::netlink::{
     AttrIter, MessageBuilder, NlMsgType,
@@ -21,9 +20,9 @@ use crate::{
     refusal::{Refusal, errno},
 };
 
-/// `virtnet_set_coalesce` in drivers/net/virtio_net.c.
-const OF_VIRTIO: &str = "a virtio device takes rx-frames 1 and tx-frames 0 or 1, and no times, unless its monitor offers to \
-                         coalesce (VIRTIO_NET_F_NOTF_COAL), which QEMU does not";
+/// From `virtnet_set_coalesce` in drivers/net/virtio_net.c.
+const OF_VIRTIO: &str = "a virtio device supports rx-frames 1, tx-frames 0 or 1, and no times, unless its monitor \
+                         offers coalescing (VIRTIO_NET_F_NOTF_COAL), which QEMU does not";
 
 /// `IFF_UP`.
 const UP: u32 = 1;
@@ -34,7 +33,7 @@ impl DeviceSetting for Interrupts {
     type State = Coalescing;
 
     const KIND: DeviceSettingKind = DeviceSettingKind::Coalescing;
-    /// A device of a pair has none, and what a guest's can do is known when it runs.
+    /// Veth devices do not support it, and a guest's device can only be tested in the guest.
     const TRIAL: Option<Trial> = None;
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Coalescing, ConfigureError> {
@@ -44,17 +43,17 @@ impl DeviceSetting for Interrupts {
 
     fn target(
         device: &Device,
-        made: &Coalescing,
-        asked: &DeviceSettings,
+        original: &Coalescing,
+        requested: &DeviceSettings,
     ) -> Result<Coalescing, ConfigureError> {
-        let (asked, made_with) = (asked.coalescing, made);
-        for ((word, asked), (_, made)) in asked.each().into_iter().zip(made.each()) {
-            if let (Some(value), None) = (asked, made) {
-                let reason = format!("its driver has {}", parameters(made_with));
+        let (requested, originals) = (requested.coalescing, original);
+        for ((word, requested), (_, original)) in requested.each().into_iter().zip(original.each()) {
+            if let (Some(value), None) = (requested, original) {
+                let reason = format!("its driver supports {}", parameters(originals));
                 return Err(unsupported(device, Self::KIND, format!("{word} {value}"), reason));
             }
         }
-        Ok(asked.or(*made_with))
+        Ok(requested.or(*originals))
     }
 
     fn change(
@@ -68,7 +67,8 @@ impl DeviceSetting for Interrupts {
                 ethtool.set_coalesce_by_name(name, |builder| changes(builder, now, target)).await
             })
         };
-        // With and without tx-frames its driver frees what was sent by other means, and they are not changed under way.
+        // The driver reclaims sent packets differently with and without tx-frames, and cannot switch while the device
+        // is up.
         let swaps = (now.tx_frames == Some(0)) != (target.tx_frames == Some(0));
         let is_virtio = device.kind == DeviceKind::Virtio;
         let done = if is_virtio && swaps { while_down(kernel, device, set) } else { set(kernel) };
@@ -81,17 +81,18 @@ impl DeviceSetting for Interrupts {
     }
 }
 
-/// Those that a driver has, in words.
-fn parameters(made: &Coalescing) -> String {
-    let words: Vec<&str> = made.each().into_iter().filter_map(|(word, value)| value.map(|_| word)).collect();
+/// The parameters that a driver supports.
+fn parameters(original: &Coalescing) -> String {
+    let words: Vec<&str> =
+        original.each().into_iter().filter_map(|(word, value)| value.map(|_| word)).collect();
     match words.as_slice() {
         [] => "none".to_owned(),
-        [only] => format!("{only} alone"),
+        [only] => format!("only {only}"),
         [before @ .., last] => format!("{} and {last}", before.join(", ")),
     }
 }
 
-/// Only what differs: a driver need not have the rest.
+/// Sets only what differs, because a driver may not support the rest.
 fn changes(builder: CoalesceBuilder, now: &Coalescing, target: &Coalescing) -> CoalesceBuilder {
     fn if_other<T: PartialEq>(
         builder: CoalesceBuilder,
@@ -111,7 +112,7 @@ fn changes(builder: CoalesceBuilder, now: &Coalescing, target: &Coalescing) -> C
     if_other(builder, (now.adaptive_tx, target.adaptive_tx), CoalesceBuilder::use_adaptive_tx)
 }
 
-/// Does `work` with the device down, and brings it up again with the routes by it, which the kernel drops meanwhile.
+/// Runs `work` with the device down, then brings it up and restores the routes that the kernel removed.
 fn while_down(
     kernel: &mut Kernel<'_>,
     device: &Device,
@@ -125,12 +126,12 @@ fn while_down(
     kernel.change_link(device, message)?;
     let done = work(kernel);
     kernel.change_link(device, link_up(device.index))?;
-    // Those of its own addresses are there again, and are refused.
-    kernel.namespaces.channel(&device.at.host).transact(routes.iter().map(|route| again(route)))?;
+    // Routes of the device's own addresses exist again, so they are rejected.
+    kernel.namespaces.channel(&device.at.host).transact(routes.iter().map(|route| restore(route)))?;
     done
 }
 
-/// The IPv4 routes by a device, as the kernel tells them: what it tells it takes (rtnetlink(7), as `ip route restore`).
+/// The IPv4 routes over a device, as raw messages that can be sent back (rtnetlink(7), like `ip route restore`).
 fn routes_by(kernel: &Kernel<'_>, device: &Device) -> Result<Vec<Vec<u8>>, Refusal> {
     let mut request = MessageBuilder::new(NlMsgType::RTM_GETROUTE, NLM_F_REQUEST);
     request.append(&RtMsg { rtm_family: INET, ..RtMsg::default() });
@@ -144,7 +145,7 @@ fn routes_by(kernel: &Kernel<'_>, device: &Device) -> Result<Vec<Vec<u8>>, Refus
     Ok(routes)
 }
 
-fn again(route: &[u8]) -> MessageBuilder {
+fn restore(route: &[u8]) -> MessageBuilder {
     let mut message = MessageBuilder::new(NlMsgType::RTM_NEWROUTE, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL);
     message.append_bytes(route);
     message
@@ -160,8 +161,8 @@ mod tests {
     use crate::{probe::scratch, topology::Topology};
 
     #[test]
-    fn a_device_that_was_down_has_the_routes_that_it_had() {
-        if !scratch::can_raise("a_device_that_was_down_has_the_routes_that_it_had") {
+    fn restores_routes_after_device_was_down() {
+        if !scratch::can_create_namespaces("restores_routes_after_device_was_down") {
             return;
         }
         let mut lab = scratch::wire();
@@ -173,15 +174,15 @@ mod tests {
         let routes =
             |kernel: &Kernel<'_>| routes_by(kernel, device).unwrap().into_iter().collect::<BTreeSet<_>>();
         let before = routes(&kernel);
-        assert!(before.len() > 2, "its address's and the lab's");
-        let mut meanwhile = None;
+        assert!(before.len() > 2, "routes of the address and of the lab");
+        let mut while_down_routes = None;
         while_down(&mut kernel, device, |kernel| {
-            meanwhile = Some(routes(kernel));
+            while_down_routes = Some(routes(kernel));
             Ok(())
         })
         .unwrap();
-        let left = meanwhile.expect("they were looked at");
-        assert!(before.difference(&left).count() > 1, "the kernel drops those to other hosts");
+        let remaining = while_down_routes.expect("the routes were read");
+        assert!(before.difference(&remaining).count() > 1, "the kernel removes routes to other hosts");
         assert_eq!(routes(&kernel), before);
     }
 }

@@ -1,4 +1,4 @@
-//! The ways to a device's settings: its link, by one dump a host, and ethtool. Must not know any setting.
+//! Access to device settings: links, by one dump per host, and ethtool. Independent of the settings.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{
     refusal::Refusal,
 };
 
-/// The kernel, with what its links were when they were last read.
+/// Kernel access with a cache of links.
 pub(super) struct Kernel<'a> {
     pub(super) namespaces: &'a Namespaces,
     ethtool: Ethtool<'a>,
@@ -26,12 +26,11 @@ impl<'a> Kernel<'a> {
         Self { namespaces, ethtool: Ethtool::new(namespaces), links: BTreeMap::new() }
     }
 
-    /// Has links read anew: something may have changed them.
+    /// Clears the cache of links.
     pub(super) fn forget_links(&mut self) {
         self.links.clear();
     }
 
-    /// The link of a device.
     pub(super) fn link(&mut self, device: &Device) -> Result<&LinkFacts, ConfigureError> {
         let host = &device.at.host;
         if !self.links.contains_key(host) {
@@ -41,18 +40,17 @@ impl<'a> Kernel<'a> {
         link.ok_or_else(|| ConfigureError::NoDevice { device: device.at.clone() })
     }
 
-    /// Changes the link of a device.
     pub(super) fn change_link(&self, device: &Device, message: MessageBuilder) -> Result<(), Refusal> {
         let verdicts = self.namespaces.channel(&device.at.host).transact([message])?;
         verdicts.into_iter().flatten().next().map_or(Ok(()), Err)
     }
 
-    /// Speaks with ethtool about a device.
+    /// Runs an ethtool exchange for a device.
     pub(super) fn ethtool<T>(
         &mut self,
         device: &Device,
         exchange: impl AsyncFnOnce(&Connection<Protocol>, &str) -> nlink::Result<T>,
     ) -> Result<T, Refusal> {
-        self.ethtool.ask(&device.at, exchange)
+        self.ethtool.exchange_with(&device.at, exchange)
     }
 }

@@ -1,4 +1,4 @@
-//! The MTU: an attribute of the link.
+//! The MTU, a link attribute.
 
 use nlink::netlink::types::link::IflaAttr;
 use scenario::{DeviceSettingKind, DeviceSettings};
@@ -18,15 +18,15 @@ impl DeviceSetting for Mtu {
     type State = u32;
 
     const KIND: DeviceSettingKind = DeviceSettingKind::Mtu;
-    /// Every kernel can.
+    /// Supported by all kernels.
     const TRIAL: Option<Trial> = None;
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<u32, ConfigureError> {
         Ok(kernel.link(device)?.mtu)
     }
 
-    fn target(_device: &Device, made: &u32, asked: &DeviceSettings) -> Result<u32, ConfigureError> {
-        Ok(asked.mtu.unwrap_or(*made))
+    fn target(_device: &Device, original: &u32, requested: &DeviceSettings) -> Result<u32, ConfigureError> {
+        Ok(requested.mtu.unwrap_or(*original))
     }
 
     fn change(
@@ -42,7 +42,7 @@ impl DeviceSetting for Mtu {
     }
 }
 
-/// The kernel answers a size that the device cannot have with "invalid argument".
+/// The kernel returns EINVAL for a size that the device does not support.
 pub(super) fn out_of_bounds(
     device: &Device,
     kind: DeviceSettingKind,

@@ -1,4 +1,4 @@
-//! Offloads: features of ethtool, switched by name and compared by what is active.
+//! Offloads: ethtool features, switched by name and verified by what is active.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -15,7 +15,7 @@ use crate::{
 
 pub(super) struct Switches;
 
-/// The features that can be switched, and whether each is asked for.
+/// The changeable features, and whether each is wanted.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Features(BTreeMap<String, bool>);
 
@@ -32,13 +32,13 @@ impl DeviceSetting for Switches {
     const KIND: DeviceSettingKind = DeviceSettingKind::Offloads;
     const TRIAL: Option<Trial> = Some(Trial {
         name: "offloads",
-        done: "switched TSO, GSO, GRO and checksums off and read them back",
-        needed_for: "the cost of an offload that is off",
+        done: "disabled TSO, GSO, GRO and checksum offload",
+        needed_for: "measuring the cost without an offload",
         remedy: "a kernel with CONFIG_ETHTOOL_NETLINK",
         required: true,
         attempt: || {
             let offloads = Offloads::all(false);
-            probe::wire_with(DeviceSettings { offloads, ..DeviceSettings::default() })
+            probe::check_wire_with(DeviceSettings { offloads, ..DeviceSettings::default() })
         },
     });
 
@@ -46,8 +46,12 @@ impl DeviceSetting for Switches {
         Ok(Features(features(kernel, device)?.wanted()))
     }
 
-    fn target(_device: &Device, made: &Features, asked: &DeviceSettings) -> Result<Features, ConfigureError> {
-        Ok(Features(target(made, asked.offloads)))
+    fn target(
+        _device: &Device,
+        original: &Features,
+        requested: &DeviceSettings,
+    ) -> Result<Features, ConfigureError> {
+        Ok(Features(target(original, requested.offloads)))
     }
 
     fn change(
@@ -68,27 +72,27 @@ impl DeviceSetting for Switches {
         switched.map_err(|refusal| refused(device, Self::KIND, &changes, refusal))
     }
 
-    /// Compares what is active with every offload that was asked for.
+    /// Compares the active features with all requested offloads.
     fn verify(
         kernel: &mut Kernel<'_>,
         device: &Device,
-        made: &Features,
-        asked: &DeviceSettings,
+        original: &Features,
+        requested: &DeviceSettings,
     ) -> Result<(), ConfigureError> {
         let active = features(kernel, device)?.active();
-        for offload in offloads(asked.offloads) {
+        for offload in offloads(requested.offloads) {
             let Some(on) = offload.on else { continue };
             let features: Vec<_> = if on {
-                selected(made, &offload)
+                selected(original, &offload)
             } else {
                 active.keys().filter(|name| (offload.is)(name)).map(String::as_str).collect()
             };
             if on && features.is_empty() {
                 let setting = format!("{} on", offload.word);
-                return Err(unsupported(device, Self::KIND, setting, "it has no such feature"));
+                return Err(unsupported(device, Self::KIND, setting, "the device has no such feature"));
             }
             for name in features {
-                compare(device, made, name, on, active.get(name).copied().unwrap_or_default())?;
+                compare(device, original, name, on, active.get(name).copied().unwrap_or_default())?;
             }
         }
         Ok(())
@@ -104,7 +108,7 @@ fn features(kernel: &mut Kernel<'_>, device: &Device) -> Result<FeatureSet, Conf
 
 fn compare(
     device: &Device,
-    made: &Features,
+    original: &Features,
     name: &str,
     on: bool,
     found: bool,
@@ -112,19 +116,19 @@ fn compare(
     if on == found {
         return Ok(());
     }
-    if !made.0.contains_key(name) {
+    if !original.0.contains_key(name) {
         let setting = format!("{name} {}", word(on));
-        return Err(unsupported(device, Switches::KIND, setting, "the device's driver fixes it"));
+        return Err(unsupported(device, Switches::KIND, setting, "the driver does not allow changing it"));
     }
     Err(differs(device, name, &word(on), &word(found)))
 }
 
-/// Every feature that can be switched, and what it is to be.
-fn target(made: &Features, asked: Offloads) -> BTreeMap<String, bool> {
-    let mut target = made.0.clone();
-    for offload in offloads(asked) {
+/// All changeable features with their target values.
+fn target(original: &Features, requested: Offloads) -> BTreeMap<String, bool> {
+    let mut target = original.0.clone();
+    for offload in offloads(requested) {
         let Some(on) = offload.on else { continue };
-        let selected: Vec<String> = selected(made, &offload).into_iter().map(str::to_owned).collect();
+        let selected: Vec<String> = selected(original, &offload).into_iter().map(str::to_owned).collect();
         for (name, value) in target.iter_mut().filter(|(name, _)| (offload.is)(name)) {
             *value = on && selected.contains(name);
         }
@@ -132,13 +136,12 @@ fn target(made: &Features, asked: Offloads) -> BTreeMap<String, bool> {
     target
 }
 
-/// The features that are switched on for an offload: those that the device was made with, for it may have
-/// more that the kernel never switches on by itself (`tx-tcp-mangleid-segmentation`); all, if it was made
-/// with none.
-fn selected<'a>(made: &'a Features, offload: &Offload) -> Vec<&'a str> {
-    let own: Vec<_> = made.0.iter().filter(|(name, _)| (offload.is)(name)).collect();
-    let made_with: Vec<_> = own.iter().filter(|(_, on)| **on).map(|(name, _)| name.as_str()).collect();
-    if made_with.is_empty() { own.iter().map(|(name, _)| name.as_str()).collect() } else { made_with }
+/// The features to enable for an offload: those enabled at creation, because a device may have others that the kernel
+/// never enables by default (`tx-tcp-mangleid-segmentation`). All of them, if none was enabled.
+fn selected<'a>(original: &'a Features, offload: &Offload) -> Vec<&'a str> {
+    let own: Vec<_> = original.0.iter().filter(|(name, _)| (offload.is)(name)).collect();
+    let enabled: Vec<_> = own.iter().filter(|(_, on)| **on).map(|(name, _)| name.as_str()).collect();
+    if enabled.is_empty() { own.iter().map(|(name, _)| name.as_str()).collect() } else { enabled }
 }
 
 fn word(on: bool) -> &'static str {
@@ -149,37 +152,37 @@ fn word(on: bool) -> &'static str {
 mod tests {
     use super::*;
 
-    fn check(made: &[(&str, bool)], asked: Offloads, expected: &[(&str, bool)]) {
-        let made = Features(made.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect());
-        let target = target(&made, asked);
+    fn check(original: &[(&str, bool)], requested: Offloads, expected: &[(&str, bool)]) {
+        let original = Features(original.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect());
+        let target = target(&original, requested);
         let target: Vec<_> = target.iter().map(|(name, on)| (name.as_str(), *on)).collect();
         assert_eq!(target, expected);
     }
 
-    const MADE: [(&str, bool); 3] =
+    const ORIGINAL: [(&str, bool); 3] =
         [("rx-gro", false), ("tx-tcp-mangleid-segmentation", false), ("tx-tcp-segmentation", true)];
 
     #[test]
-    fn tso_off_switches_every_tcp_segmentation_feature_off_and_nothing_else() {
-        let asked = Offloads { tso: Some(false), ..Offloads::default() };
+    fn tso_off_disables_only_tcp_segmentation_features() {
+        let requested = Offloads { tso: Some(false), ..Offloads::default() };
         check(
-            &MADE,
-            asked,
+            &ORIGINAL,
+            requested,
             &[("rx-gro", false), ("tx-tcp-mangleid-segmentation", false), ("tx-tcp-segmentation", false)],
         );
     }
 
     #[test]
-    fn an_offload_that_is_on_has_the_features_that_the_device_was_made_with() {
+    fn offload_on_enables_features_of_creation() {
         check(
-            &MADE,
+            &ORIGINAL,
             Offloads::all(true),
             &[("rx-gro", true), ("tx-tcp-mangleid-segmentation", false), ("tx-tcp-segmentation", true)],
         );
     }
 
     #[test]
-    fn what_is_not_asked_for_is_as_the_device_was_made() {
-        check(&MADE, Offloads::default(), &MADE);
+    fn resets_unrequested_offloads() {
+        check(&ORIGINAL, Offloads::default(), &ORIGINAL);
     }
 }

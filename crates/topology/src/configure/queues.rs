@@ -1,5 +1,5 @@
-//! Queues of a device: its channels, by ethtool over generic netlink. A device has them in pairs that serve both
-//! directions, or in two counts that are set alike here.
+//! Queues, over ethtool channels. A device has combined channels, or separate receive and transmit channels, which are
+//! set to the same number here.
 
 use std::{fmt, time::Duration};
 
@@ -14,20 +14,20 @@ use crate::{
     read_back::{self, LinkFacts},
 };
 
-/// How often it is looked whether links carry again, and what is left between two looks: 2 s in all.
+/// Polls until links have their carrier again: 2 s in total.
 const LOOKS: usize = 200;
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
 pub(super) struct Queues;
 
-/// Queues of a device, each direction.
+/// Queues per direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Count {
-    /// Those that it uses.
+    /// In use.
     now: u32,
-    /// The most that it could.
+    /// Maximum.
     most: u32,
-    /// Whether one serves both directions.
+    /// Whether channels are combined.
     combined: bool,
 }
 
@@ -44,7 +44,7 @@ impl Count {
             return Some(Self { now: channels.combined_count.unwrap_or(0), most, combined: true });
         }
         let most = channels.rx_max?.min(channels.tx_max?);
-        // Where the two differ, neither is what was set.
+        // 0 if the numbers differ, so that neither is taken for the setting.
         let now = if channels.rx_count == channels.tx_count { channels.rx_count? } else { 0 };
         Some(Self { now, most, combined: false })
     }
@@ -60,22 +60,26 @@ impl DeviceSetting for Queues {
     const KIND: DeviceSettingKind = DeviceSettingKind::Queues;
     const TRIAL: Option<Trial> = Some(Trial {
         name: "queues",
-        done: "gave a device of a pair two queues and read them back",
+        done: "set the number of queues of a veth device to two",
         needed_for: "devices with several queues",
-        remedy: "a kernel with CONFIG_ETHTOOL_NETLINK, and a veth with channels (Linux 5.13)",
+        remedy: "a kernel with CONFIG_ETHTOOL_NETLINK and veth channels (Linux 5.13)",
         required: true,
-        attempt: || probe::wire_with(DeviceSettings { queues: Some(2), ..DeviceSettings::default() }),
+        attempt: || probe::check_wire_with(DeviceSettings { queues: Some(2), ..DeviceSettings::default() }),
     });
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Count, ConfigureError> {
         let channels = kernel.ethtool(device, async |ethtool, name| ethtool.get_channels_by_name(name).await);
         let channels = channels.map_err(|refusal| unread(device, Self::KIND, refusal))?;
         Count::of(&channels)
-            .ok_or_else(|| unsupported(device, Self::KIND, Self::KIND.noun(), "it has no channels"))
+            .ok_or_else(|| unsupported(device, Self::KIND, Self::KIND.noun(), "the device has no channels"))
     }
 
-    fn target(_device: &Device, made: &Count, asked: &DeviceSettings) -> Result<Count, ConfigureError> {
-        Ok(Count { now: asked.queues.unwrap_or(made.now), ..*made })
+    fn target(
+        _device: &Device,
+        original: &Count,
+        requested: &DeviceSettings,
+    ) -> Result<Count, ConfigureError> {
+        Ok(Count { now: requested.queues.unwrap_or(original.now), ..*original })
     }
 
     fn change(
@@ -86,7 +90,7 @@ impl DeviceSetting for Queues {
     ) -> Result<(), ConfigureError> {
         let setting = || format!("{target} queues");
         if target.now > target.most {
-            let reason = format!("it has at most {}", target.most);
+            let reason = format!("the device has at most {}", target.most);
             return Err(unsupported(device, Self::KIND, setting(), reason));
         }
         let set = kernel.ethtool(device, async |ethtool, name| {
@@ -95,23 +99,23 @@ impl DeviceSetting for Queues {
         set.map_err(|refusal| refused(device, Self::KIND, setting(), refusal))
     }
 
-    /// Waits until every pair carries again: its ends lose their carrier while the queues of one are changed.
+    /// Waits until all pairs have a carrier: both ends lose it while the queues of one are changed.
     fn settle(kernel: &Kernel<'_>, devices: &Devices) -> Result<(), ConfigureError> {
         let namespaces = kernel.namespaces;
         for (host, _) in namespaces.iter() {
             for _ in 0..LOOKS {
                 let links = read_back::links(namespaces, host, false)?;
                 let carries = |device: &Device| links.get(&device.index).is_none_or(LinkFacts::carries);
-                let silent: Vec<u32> = devices
+                let down: Vec<u32> = devices
                     .of_host(host)
-                    .filter(|device| device.kind.tells_state() && !carries(device))
+                    .filter(|device| device.kind.reports_carrier() && !carries(device))
                     .map(|device| device.index)
                     .collect();
-                if silent.is_empty() {
+                if down.is_empty() {
                     break;
                 }
-                // A question makes the kernel do what its work queue has still to do.
-                let _ = namespaces.channel(host).transact(read_back::questions(&silent));
+                // A request for a link makes the kernel process its pending link events.
+                let _ = namespaces.channel(host).transact(read_back::link_requests(&down));
                 namespaces.channel(host).pause(LOOK_AGAIN_AFTER);
             }
         }

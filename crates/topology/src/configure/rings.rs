@@ -1,4 +1,4 @@
-//! Ring sizes of a device, by ethtool over generic netlink. Only devices with hardware, or a guest's own, have rings.
+//! Ring sizes, over ethtool netlink. Only hardware and a guest's virtio device have rings.
 
 use std::fmt;
 
@@ -8,26 +8,25 @@ use scenario::{DeviceSettingKind, DeviceSettings};
 use super::{DeviceSetting, Kernel, refused, unread, unsupported};
 use crate::{devices::Device, error::ConfigureError, probe::Trial, refusal::errno};
 
-/// A guest's driver gives a ring another size by a reset of its queue alone, which the monitor has to offer
-/// (VIRTIO_F_RING_RESET; `virtqueue_resize` in drivers/virtio/virtio_ring.c).
-const NO_RESET: &str =
-    "its monitor cannot reset one queue alone: that takes QEMU 7.2 or later, on the board q35";
+/// The virtio driver resizes a ring by resetting its queue, which the monitor must support (VIRTIO_F_RING_RESET;
+/// `virtqueue_resize` in drivers/virtio/virtio_ring.c).
+const NO_RESET: &str = "its monitor cannot reset a single queue; use QEMU 7.2 or later with the board q35";
 
 pub(super) struct Rings;
 
-/// The rings of a device, each queue's alike.
+/// Ring sizes of a device, equal for all queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Places {
     rx: Ring,
     tx: Ring,
 }
 
-/// Places for packets; none where there is no such ring.
+/// Entries; zero if there is no such ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ring {
-    /// Those that it has.
+    /// Current.
     now: u32,
-    /// The most that it could.
+    /// Maximum.
     most: u32,
 }
 
@@ -38,7 +37,7 @@ impl fmt::Display for Places {
 }
 
 impl Places {
-    /// Only what differs: a driver need not have both.
+    /// Sets only what differs, because a driver may not support both.
     fn changes(self, now: &Self, rings: RingsBuilder) -> RingsBuilder {
         let rings = if self.rx == now.rx { rings } else { rings.rx(self.rx.now) };
         if self.tx == now.tx { rings } else { rings.tx(self.tx.now) }
@@ -49,7 +48,7 @@ impl DeviceSetting for Rings {
     type State = Places;
 
     const KIND: DeviceSettingKind = DeviceSettingKind::Rings;
-    /// A device of a pair has none, and what a guest's can do is known when it runs.
+    /// Veth devices have no rings, and a guest's device can only be tested in the guest.
     const TRIAL: Option<Trial> = None;
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Places, ConfigureError> {
@@ -62,9 +61,16 @@ impl DeviceSetting for Rings {
         Ok(Places { rx: ring(rings.rx, rings.rx_max), tx: ring(rings.tx, rings.tx_max) })
     }
 
-    fn target(device: &Device, made: &Places, asked: &DeviceSettings) -> Result<Places, ConfigureError> {
-        let (rx, tx) = (asked.rings.rx, asked.rings.tx);
-        Ok(Places { rx: sized(device, "receive", made.rx, rx)?, tx: sized(device, "transmit", made.tx, tx)? })
+    fn target(
+        device: &Device,
+        original: &Places,
+        requested: &DeviceSettings,
+    ) -> Result<Places, ConfigureError> {
+        let (rx, tx) = (requested.rings.rx, requested.rings.tx);
+        Ok(Places {
+            rx: sized(device, "receive", original.rx, rx)?,
+            tx: sized(device, "transmit", original.tx, tx)?,
+        })
     }
 
     fn change(
@@ -76,7 +82,7 @@ impl DeviceSetting for Rings {
         let set = kernel.ethtool(device, async |ethtool, name| {
             ethtool.set_rings_by_name(name, |rings| target.changes(now, rings)).await
         });
-        let setting = || format!("rings of {target} places");
+        let setting = || format!("ring sizes {target}");
         set.map_err(|refusal| match refusal.errno() {
             errno::ENOENT => unsupported(device, Self::KIND, setting(), NO_RESET),
             _ => refused(device, Self::KIND, setting(), refusal),
@@ -84,15 +90,20 @@ impl DeviceSetting for Rings {
     }
 }
 
-/// The ring with the places that are asked for, or else those that it was made with.
-fn sized(device: &Device, way: &'static str, made: Ring, asked: Option<u32>) -> Result<Ring, ConfigureError> {
-    let now = asked.unwrap_or(made.now);
-    if asked.is_none() || now <= made.most {
-        return Ok(Ring { now, ..made });
+/// The ring with the requested size, or that at creation.
+fn sized(
+    device: &Device,
+    way: &'static str,
+    original: Ring,
+    requested: Option<u32>,
+) -> Result<Ring, ConfigureError> {
+    let now = requested.unwrap_or(original.now);
+    if requested.is_none() || now <= original.most {
+        return Ok(Ring { now, ..original });
     }
-    let reason = match made.most {
-        0 => "it has no such ring".to_owned(),
-        most => format!("it has at most {most}"),
+    let reason = match original.most {
+        0 => "the device has no such ring".to_owned(),
+        most => format!("the device has at most {most}"),
     };
-    Err(unsupported(device, Rings::KIND, format!("a {way} ring of {now} places"), reason))
+    Err(unsupported(device, Rings::KIND, format!("a {way} ring of {now} entries"), reason))
 }

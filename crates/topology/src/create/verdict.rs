@@ -1,12 +1,12 @@
-//! Carrying requests out, and what follows from a refusal.
+//! Sends requests and handles errors.
 //!
-//! It must not know the order of the steps.
+//! Independent of the order of the steps.
 
 use std::collections::BTreeMap;
 
 use scenario::{DeviceRef, HostName};
 
-use super::Raising;
+use super::Creator;
 use crate::{
     error::CreateError,
     gateway, link,
@@ -15,23 +15,23 @@ use crate::{
     refusal::Refusal,
 };
 
-impl Raising<'_> {
-    /// Sends the requests, one batch per host; those that need something missing are left out.
+impl Creator<'_> {
+    /// Sends the requests, one batch per host, without those that depend on something missing.
     pub(super) fn carry_out(&mut self, requests: Vec<Request>) -> Result<(), CreateError> {
-        let mut of_host: BTreeMap<HostName, Vec<Request>> = BTreeMap::new();
+        let mut by_host: BTreeMap<HostName, Vec<Request>> = BTreeMap::new();
         for request in requests {
-            if !self.is_here(&request.host) {
-                // The agent of that host asks for it.
+            if !self.is_local(&request.host) {
+                // The agent of that host sends it.
                 continue;
             }
             if let Some(absent) = request.needs.iter().find(|at| self.is_absent(at)) {
                 let reason = format!("cannot {}: device `{absent}` is missing", request.operation);
                 self.note(request.element, reason);
             } else if !self.is_missing(&request.element) {
-                of_host.entry(request.host.clone()).or_default().push(request);
+                by_host.entry(request.host.clone()).or_default().push(request);
             }
         }
-        for (host, requests) in of_host {
+        for (host, requests) in by_host {
             self.carry_out_in(&host, requests)?;
         }
         Ok(())
@@ -54,7 +54,7 @@ impl Raising<'_> {
         Ok(())
     }
 
-    /// Decides whether a refusal means a missing element or the end.
+    /// Decides whether an error means a missing element or ends the creation.
     pub(super) fn refused(
         &mut self,
         element: Element,
@@ -62,9 +62,9 @@ impl Raising<'_> {
         refusal: Refusal,
     ) -> Result<(), CreateError> {
         let follows = self.is_missing(&element);
-        // A route through something that is missing leads nowhere; its devices are told there already.
-        let led_nowhere = refusal.is_unreachable() && !self.missing.is_empty();
-        if follows || led_nowhere || refusal.is_unsupported() {
+        // A route through a missing device fails; the device is already reported.
+        let is_consequence = refusal.is_unreachable() && !self.missing.is_empty();
+        if follows || is_consequence || refusal.is_unsupported() {
             self.note(element, format!("cannot {operation}: {refusal}"));
             return Ok(());
         }
@@ -79,15 +79,15 @@ impl Raising<'_> {
         self.missing.push(Missing { element, devices, reason });
     }
 
-    /// The devices without which a path through `element` is not what it says.
+    /// The devices whose paths are affected by a missing `element`.
     fn devices_of(&self, element: &Element) -> Vec<DeviceRef> {
         match element {
-            Element::Rate(name) => self.site.devices.made_by(&link::element_of_wire(name)),
+            Element::Rate(name) => self.site.devices.created_by(&link::element_of_wire(name)),
             Element::Gateway(name) => {
                 let gateway = self.site.lab.gateways.iter().find(|gateway| gateway.name == *name);
                 gateway.map(gateway::device).into_iter().collect()
             }
-            _ => self.site.devices.made_by(element),
+            _ => self.site.devices.created_by(element),
         }
     }
 
@@ -95,7 +95,7 @@ impl Raising<'_> {
         self.missing.iter().any(|missing| missing.element == *element)
     }
 
-    /// Whether the device was not made; one that only lacks its rate limit or gateway is there.
+    /// Whether the device was not created. A device without its rate limit or gateway exists.
     pub(super) fn is_absent(&self, at: &DeviceRef) -> bool {
         !self.missing.is_empty()
             && self.site.devices.find(at).is_none_or(|device| self.is_missing(&device.element))

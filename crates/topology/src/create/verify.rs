@@ -1,15 +1,14 @@
-//! Whether what stands is what was asked for, and waiting until it carries traffic.
+//! Verifies the created lab, and waits until it can carry traffic.
 //!
-//! The kernel announces a carrier to the bridge above it from a work queue, and after the first hundred devices
-//! lets the others wait for up to a second: a lab is raised when that is done, not when the last message is
-//! acknowledged.
+//! The kernel propagates a carrier to the bridge from a work queue, and after the first hundred devices delays others
+//! by up to a second. So a lab is ready only after that, not when the last message is acknowledged.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use ipnet::Ipv4Net;
 use scenario::{DeviceRef, HostName};
 
-use super::Raising;
+use super::Creator;
 use crate::{
     devices::Device,
     error::CreateError,
@@ -17,18 +16,18 @@ use crate::{
     read_back::{self, LinkFacts},
 };
 
-/// How many links are asked for at once: the answers have to fit the socket's receive buffer.
+/// Links requested at once, so that the replies fit the socket's receive buffer.
 const ANSWERS_AT_ONCE: usize = 16;
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(2);
-/// The kernel's work queue for carriers runs at least once a second.
+/// The kernel processes link events at least once a second.
 const LOOKS: u32 = 1_500;
 
-impl Raising<'_> {
-    /// Reads every device and address back; an error names the first difference.
+impl Creator<'_> {
+    /// Reads back all devices and addresses. The error names the first difference.
     pub(super) fn verify(&self) -> Result<(), CreateError> {
-        for host in self.site.lab.hosts.iter().filter(|host| self.is_here(&host.name)) {
+        for host in self.site.lab.hosts.iter().filter(|host| self.is_local(&host.name)) {
             let links = self.settle(&host.name)?;
-            for device in self.standing(&host.name) {
+            for device in self.existing(&host.name) {
                 self.verify_device(device, links.get(&device.index))?;
             }
             self.verify_addresses(&host.name)?;
@@ -36,35 +35,35 @@ impl Raising<'_> {
         self.links().try_for_each(|link| link::kind(link).verify(&self.site))
     }
 
-    /// The links of `host` once all of them carry; after a few seconds, as they are.
+    /// The links of `host` once all have a carrier, or after a timeout.
     fn settle(&self, host: &HostName) -> Result<BTreeMap<u32, LinkFacts>, CreateError> {
         let channel = self.site.namespaces.channel(host);
         let mut links = read_back::links(&self.site.namespaces, host, false)?;
         for _ in 0..LOOKS {
-            let silent = self.silent(host, &links);
-            if silent.is_empty() {
+            let without_carrier = self.without_carrier(host, &links);
+            if without_carrier.is_empty() {
                 break;
             }
-            for some in silent.chunks(ANSWERS_AT_ONCE) {
-                // Whatever is wrong with a link shows when all are read again.
-                let _ = channel.transact(read_back::questions(some));
+            for some in without_carrier.chunks(ANSWERS_AT_ONCE) {
+                // Errors show up when all links are read again.
+                let _ = channel.transact(read_back::link_requests(some));
             }
             links = read_back::links(&self.site.namespaces, host, false)?;
-            if !self.silent(host, &links).is_empty() {
+            if !self.without_carrier(host, &links).is_empty() {
                 channel.pause(LOOK_AGAIN_AFTER);
             }
         }
         Ok(links)
     }
 
-    /// The devices of `host` that do not carry yet.
-    fn silent(&self, host: &HostName, links: &BTreeMap<u32, LinkFacts>) -> Vec<u32> {
+    /// The devices of `host` without a carrier.
+    fn without_carrier(&self, host: &HostName, links: &BTreeMap<u32, LinkFacts>) -> Vec<u32> {
         let carries =
             |device: &Device| links.get(&device.index).is_some_and(|link| self.carries(device, link));
-        self.standing(host).filter(|device| !carries(device)).map(|device| device.index).collect()
+        self.existing(host).filter(|device| !carries(device)).map(|device| device.index).collect()
     }
 
-    fn standing<'a>(&'a self, host: &'a HostName) -> impl Iterator<Item = &'a Device> {
+    fn existing<'a>(&'a self, host: &'a HostName) -> impl Iterator<Item = &'a Device> {
         self.site.devices.of_host(host).filter(|device| !self.is_absent(&device.at))
     }
 
@@ -82,7 +81,7 @@ impl Raising<'_> {
         compare(at, "the bridge with index", &index, &link.master.unwrap_or(0))?;
         compare(at, "carrier", &true, &self.carries(device, link))?;
         let kind = self.kind_of(device);
-        compare(at, kind.noun(), &kind.expected(at), &kind.told(&link.data))
+        compare(at, kind.noun(), &kind.expected(at), &kind.reported(&link.data))
     }
 
     fn carries(&self, device: &Device, link: &LinkFacts) -> bool {
@@ -104,7 +103,7 @@ impl Raising<'_> {
             let index = self.site.devices.find(at).map(|device| device.index).unwrap_or_default();
             if !found.contains(&(index, address)) {
                 let there: Vec<_> =
-                    found.iter().filter(|(of, _)| *of == index).map(|(_, net)| *net).collect();
+                    found.iter().filter(|(owner, _)| *owner == index).map(|(_, net)| *net).collect();
                 return Err(differs(at, "address", &address, &format!("{there:?}")));
             }
         }

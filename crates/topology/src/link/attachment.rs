@@ -1,4 +1,4 @@
-//! The veth pair of a guest or pod that is a namespace.
+//! The veth pair of a guest or pod in a namespace.
 
 use scenario::{DeviceRef, Lab, link::Attachment};
 
@@ -23,7 +23,7 @@ impl LinkKind for Attachment {
         Some(Peer::Device(far.clone()))
     }
 
-    /// The bridge's host asks for the pair, so that all attachments of a bridge are one batch.
+    /// The bridge's host creates the pair, so that all attachments of a bridge are one batch.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         veth::create([&self.at, &self.port], element, site)
     }

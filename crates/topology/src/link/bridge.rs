@@ -1,4 +1,4 @@
-//! Bridges and their ports. Source of the attributes: linux/if_link.h.
+//! Bridges and their ports (linux/if_link.h).
 
 use nlink::netlink::link::{BridgeLink, LinkConfig};
 use nlink::netlink::types::link::IflaAttr;
@@ -9,20 +9,19 @@ use crate::{
     error::CreateError,
     message::{Request, change_link, create_link},
     missing_capabilities::Element,
-    probe::{Trial, raised, scratch},
+    probe::{Trial, check_lab, scratch},
 };
 
-/// What a bridge takes.
 pub(super) const TRIAL: Trial = Trial {
     name: "bridge",
-    done: "made a bridge with a port",
-    needed_for: "guests and pods behind a bridge",
+    done: "created a bridge with a port",
+    needed_for: "guests and pods",
     remedy: "modprobe bridge (CONFIG_BRIDGE)",
     required: true,
-    attempt: || raised(&smallest()),
+    attempt: || check_lab(&smallest()),
 };
 
-/// A wire, its near end a port of a bridge.
+/// A wire whose near end is a bridge port.
 pub(super) fn smallest() -> Lab {
     let mut address = None;
     let mut lab = scratch::wire_with(|wire| address = wire.ends[0].address.take());
@@ -49,8 +48,8 @@ impl LinkKind for Bridge {
         self.port_devices().collect()
     }
 
-    /// Makes the bridge with an MTU of its own. The kernel lets a bridge's MTU follow its ports until it is once
-    /// changed to something else than it was (net/bridge/br_device.c), so it is made one byte larger first.
+    /// A bridge's MTU follows its ports until it is first changed (net/bridge/br_device.c). So the bridge is created
+    /// with one byte more, and then set.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         let device = site.devices.get(&self.at, element)?;
         let mut message = create_link(device);
@@ -68,13 +67,13 @@ impl LinkKind for Bridge {
             message,
         };
         Ok(vec![
-            request(format!("make bridge `{}`", self.at), message),
+            request(format!("create bridge `{}`", self.at), message),
             request(format!("set the MTU of bridge `{}` to {}", self.at, device.mtu), pin),
         ])
     }
 
-    /// Makes every port a port of the bridge. What a port is made by is what is missing without it: the other
-    /// ports still have their bridge.
+    /// Adds the ports to the bridge. The request belongs to the port's element, so that an error does not affect the
+    /// other ports.
     fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         let master = site.devices.get(&self.at, element)?.index;
         let ports = self.port_devices().map(|port| {
@@ -85,7 +84,7 @@ impl LinkKind for Bridge {
                 host: self.at.host.clone(),
                 element: port.element.clone(),
                 needs: vec![self.at.clone(), port.at.clone()],
-                operation: format!("make `{}` a port of bridge `{}`", port.at.device, self.at),
+                operation: format!("add `{}` to bridge `{}`", port.at.device, self.at),
                 message,
             })
         });

@@ -1,4 +1,4 @@
-//! Macvlans in bridge mode, each on a device of its host. Source of the attributes: linux/if_link.h.
+//! Macvlans in bridge mode (linux/if_link.h).
 
 use std::net::Ipv4Addr;
 
@@ -14,21 +14,20 @@ use crate::{
     error::CreateError,
     message::{Request, create_link},
     missing_capabilities::Element,
-    probe::{Trial, raised, scratch},
+    probe::{Trial, check_lab, scratch},
     read_back::u32_at,
 };
 
 /// `IFLA_MACVLAN_MODE`.
 const MODE: u16 = 1;
 
-/// What a macvlan takes.
 pub(super) const TRIAL: Trial = Trial {
     name: "macvlan",
-    done: "made a macvlan on a pair",
+    done: "created a macvlan on a veth device",
     needed_for: "macvlans",
     remedy: "modprobe macvlan (CONFIG_MACVLAN)",
     required: false,
-    attempt: || raised(&smallest()),
+    attempt: || check_lab(&smallest()),
 };
 
 /// A macvlan on the near end of a wire.
@@ -66,7 +65,7 @@ impl LinkKind for Macvlan {
             host: self.at.host.clone(),
             element: element.clone(),
             needs: vec![under.at.clone()],
-            operation: format!("make macvlan device `{}`", self.at),
+            operation: format!("create macvlan `{}`", self.at),
             message,
         }])
     }
@@ -75,7 +74,7 @@ impl LinkKind for Macvlan {
         format!("mode {}", MacvlanMode::Bridge as u32)
     }
 
-    fn told(&self, data: &[u8]) -> String {
+    fn reported(&self, data: &[u8]) -> String {
         let mode = AttrIter::new(data).find(|(attribute, _)| *attribute == MODE);
         mode.and_then(|(_, value)| u32_at(value)).map_or_else(String::new, |mode| format!("mode {mode}"))
     }

@@ -1,5 +1,5 @@
-//! Network devices of virtual machines: tap devices on the side of the bridge, and the device in the guest, which its
-//! monitor has made and which is found by its MAC address. Must not know what runs the guest.
+//! Network devices of virtual machines: tap devices on the host of the bridge, and the guest's device, which the
+//! monitor creates and which is found by its MAC address. Independent of the monitor.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,38 +26,36 @@ use crate::{
     virtio_features,
 };
 
-/// The descriptors of the queues of every tap device.
+/// File descriptors of the queues of each tap device.
 pub(crate) type Taps = BTreeMap<DeviceRef, Vec<File>>;
 
-/// What a monitor needs to give a guest its network device.
+/// The tap device of a guest, for its monitor.
 #[derive(Debug)]
 pub struct Tap {
-    /// A descriptor for each queue; none where the monitor opens it by its name.
+    /// One file descriptor per queue; empty if the monitor opens the device by name.
     pub queues: Vec<File>,
-    /// The tap device, and the host that it is in.
     pub at: DeviceRef,
-    /// The MAC address that the guest's device must have.
+    /// MAC address for the guest's device.
     pub mac: [u8; 6],
 }
 
-/// The MAC address of a guest's device: locally administered and unicast (IEEE 802, section 8.2), other than those that
-/// are numbered, and known to both sides of the machine.
+/// The MAC address of a guest's device: locally administered and unicast (IEEE 802, section 8.2), distinct from the
+/// numbered ones, and known on both sides.
 pub(crate) fn mac(address: Ipv4Addr) -> [u8; 6] {
     let [a, b, c, d] = address.octets();
     [0x02, 0x56, a, b, c, d]
 }
 
-/// The guests of `lab` whose monitors open their tap devices by name.
+/// Guests whose monitors open tap devices by name.
 pub(crate) fn opened_by_name(lab: &Lab) -> BTreeSet<HostName> {
     let guests = lab.hosts.iter().filter(|host| host.vm.as_ref().is_some_and(|vm| vm.monitor.opens_taps()));
     guests.map(|host| host.name.clone()).collect()
 }
 
-/// What a tap device takes.
 pub(super) const TRIAL: Trial = Trial {
     name: "tun",
     done: "opened /dev/net/tun in a namespace",
-    needed_for: "networks of virtual machines",
+    needed_for: "networks with virtual machines",
     remedy: "modprobe tun (CONFIG_TUN)",
     required: false,
     attempt: tun,
@@ -77,12 +75,12 @@ impl LinkKind for Nic {
         "network device of guest"
     }
 
-    /// What a guest takes beside its tap device is the machine's matter, and that is tried with it.
+    /// Other requirements of virtual machines are tested with them.
     fn needs(&self) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// Whoever has the bridge makes the tap device; the guest has the other one.
+    /// The bridge's host creates the tap device; the guest has the other one.
     fn device(&self, at: &DeviceRef, lab: &Lab) -> Option<DeviceKind> {
         match (*at == self.port, lab.host(&self.port.host).is_some()) {
             (true, true) => Some(DeviceKind::Tap),
@@ -99,32 +97,32 @@ impl LinkKind for Nic {
         (*at == self.port).then(|| Peer::Mac(mac(self.address.addr())))
     }
 
-    /// Tap devices are not made by messages. A guest's own device is there already.
+    /// Tap devices are not created by netlink messages. A guest's device already exists.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         if let Some(tap) = site.devices.find(&self.port) {
             let queues = create(self, tap, site).map_err(|refusal| CreateError::Refused {
                 element: element.clone(),
-                operation: format!("make the tap device `{}` with {} queues", self.port, self.queues),
+                operation: format!("create the tap device `{}` with {} queues", self.port, self.queues),
                 refusal,
             })?;
-            let dressed = dress(self, tap, element);
+            let configured = configure(self, tap, element);
             site.taps.insert(self.port.clone(), queues);
-            return Ok(vec![dressed]);
+            return Ok(vec![configured]);
         }
-        Ok(site.devices.find(&self.at).map(|device| dress(self, device, element)).into_iter().collect())
+        Ok(site.devices.find(&self.at).map(|device| configure(self, device, element)).into_iter().collect())
     }
 
-    /// A tap device that its monitor opens by name has no carrier until then.
+    /// A tap device to be opened by name has no carrier until then.
     fn carries(&self, device: &Device, link: &LinkFacts, site: &Site<'_>) -> bool {
         site.by_name.contains(&self.at.host) || carries(device, link)
     }
 
-    /// In a guest: whether its device can what its monitor was to have it offer.
+    /// In a guest: checks that its device has the configured features.
     fn verify(&self, site: &Site<'_>) -> Result<(), CreateError> {
         let Some(vm) = site.lab.vm(&self.at.host) else { return Ok(()) };
         let features = site.namespaces.negotiated(&self.at);
         let found = Ethtool::new(&site.namespaces)
-            .ask(&self.at, async |ethtool, name| Ok(QueuesAndRings::read(ethtool, name).await));
+            .exchange_with(&self.at, async |ethtool, name| Ok(QueuesAndRings::read(ethtool, name).await));
         virtio_features::verify(self, &vm.virtio, features.as_deref(), found.unwrap_or_default())
     }
 }
@@ -137,9 +135,9 @@ pub(crate) fn nic_of<'l>(links: &'l [Link], guest: &HostName) -> Option<&'l Nic>
     })
 }
 
-/// Makes the tap device of `nic`; nobody holds one that is opened by name.
+/// Creates the tap device of `nic`, without open descriptors if it is to be opened by name.
 fn create(nic: &Nic, tap: &Device, site: &Site<'_>) -> Result<Vec<File>, Refusal> {
-    let namespace = site.namespaces.get(&nic.port.host).expect("every device was checked to be in a host");
+    let namespace = site.namespaces.get(&nic.port.host).expect("hosts of devices are checked");
     let name = nic.port.device.as_str();
     let make = || match site.by_name.contains(&nic.at.host) {
         true => sys::tap::create_for_another(name, tap.index).map(|()| Vec::new()),
@@ -148,8 +146,8 @@ fn create(nic: &Nic, tap: &Device, site: &Site<'_>) -> Result<Vec<File>, Refusal
     namespace.run_in(make).flatten().map_err(Refusal::from)
 }
 
-/// What a device is given once it is there: its MTU and the tap's MAC address; a guest's also its name.
-fn dress(nic: &Nic, device: &Device, element: &Element) -> Request {
+/// Sets the MTU, the tap's MAC address and the name of a guest's device.
+fn configure(nic: &Nic, device: &Device, element: &Element) -> Request {
     let mut message = change_link(device.index);
     message.append_attr_u32(IflaAttr::Mtu as u16, device.mtu);
     if device.at == nic.port {
@@ -161,7 +159,7 @@ fn dress(nic: &Nic, device: &Device, element: &Element) -> Request {
         host: device.at.host.clone(),
         element: element.clone(),
         needs: vec![],
-        operation: format!("give `{}` its name, address and MTU {}", device.at, device.mtu),
+        operation: format!("set name, address and MTU {} of `{}`", device.mtu, device.at),
         message,
     }
 }
@@ -177,14 +175,14 @@ pub(crate) fn find(
     let Some(nic) = nic_of(&lab.links, host) else { return Ok(()) };
     let mac = mac(nic.address.addr());
     let Some(link) = links.values().find(|link| link.mac == mac) else {
-        let seen: Vec<&str> = links.values().map(|link| link.name.as_str()).collect();
+        let names: Vec<&str> = links.values().map(|link| link.name.as_str()).collect();
         let mac: Vec<String> = mac.iter().map(|byte| format!("{byte:02x}")).collect();
         return Err(CreateError::NoSuchMac {
             host: host.clone(),
             mac: mac.join(":"),
-            found: seen.join(", "),
+            found: names.join(", "),
         });
     };
-    devices.found_at(&nic.at, link.index);
+    devices.set_index(&nic.at, link.index);
     Ok(())
 }

@@ -16,31 +16,29 @@ use crate::{
     error::CreateError,
     message::{Request, create},
     missing_capabilities::Element,
-    probe::{Trial, raised, scratch},
+    probe::{Trial, check_lab, scratch},
 };
 
-/// The bucket holds two of the largest packets that segmentation offload builds without BIG TCP, so that they
-/// pass whole...
+/// Two maximum-size packets of segmentation offload without BIG TCP, so that they pass unsegmented.
 const LEAST_BURST: u64 = 2 * 65_536;
-/// ...and at least what flows in a millisecond, so that the timer's grain does not lower the rate.
+/// At least the traffic of a millisecond, so that the timer resolution does not reduce the rate.
 const BURSTS_PER_SECOND: u64 = 1_000;
-/// What may wait in the queue: what flows in 20 ms, as in a switch with modest buffers.
+/// Queue limit: the traffic of 20 ms, as in a switch with modest buffers.
 const QUEUES_PER_SECOND: u64 = 50;
 
-/// What a limit takes.
 pub(super) const TRIAL: Trial = Trial {
     name: "rate-limit",
-    done: "limited a pair to 1 Gbit/s with tbf",
+    done: "limited a veth pair to 1 Gbit/s with tbf",
     needed_for: "wires with a rate limit",
     remedy: "modprobe sch_tbf (CONFIG_NET_SCH_TBF)",
     required: false,
-    attempt: || raised(&scratch::wire_with(|wire| wire.rate = Some(BitRate(1e9)))),
+    attempt: || check_lab(&scratch::wire_with(|wire| wire.rate = Some(BitRate(1e9)))),
 };
 
-/// Limits what each end of the wire sends, if it has a rate.
+/// Limits the rate of both ends, if the wire has a rate.
 pub(super) fn limit(wire: &Wire, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let Some(rate) = wire.rate else { return Ok(vec![]) };
-    // A rate is far below 2^64 bytes per second; the fraction of a byte is lost.
+    // A rate is far below 2^64 bytes per second; fractions are dropped.
     let bytes_per_second = (rate.0 / 8.0) as u64;
     let burst = LEAST_BURST.max(bytes_per_second / BURSTS_PER_SECOND);
     let bucket = TbfConfig::new()

@@ -1,7 +1,7 @@
-//! Pairs of devices, which wires between hosts and the attachments of guests and pods are.
+//! Veth pairs, for wires between hosts and attachments of guests and pods.
 //!
-//! A pair is made in one message, each end in its own namespace; the far end's namespace is told by
-//! descriptor. Source of the attributes: linux/if_link.h, linux/veth.h.
+//! One message creates both ends in their namespaces; the far namespace is passed as a file descriptor. Attributes:
+//! linux/if_link.h, linux/veth.h.
 
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -17,23 +17,22 @@ use crate::{
     error::CreateError,
     message::{Request, create_link, link_header},
     missing_capabilities::Element,
-    probe::{Trial, raised, scratch},
+    probe::{Trial, check_lab, scratch},
 };
 
 /// `VETH_INFO_PEER`.
 const PEER: u16 = 1;
 
-/// What a pair takes.
 pub(super) const TRIAL: Trial = Trial {
     name: "veth",
-    done: "made a pair between two namespaces",
+    done: "created a veth pair between two namespaces",
     needed_for: "wires, guests and pods",
     remedy: "modprobe veth (CONFIG_VETH)",
     required: true,
-    attempt: || raised(&scratch::wire()),
+    attempt: || check_lab(&scratch::wire()),
 };
 
-/// Makes both ends; the host of the second asks the kernel for them.
+/// Creates both ends, with a request to the second one's host.
 pub(super) fn create(
     [far, near]: [&DeviceRef; 2],
     element: &Element,
@@ -41,7 +40,7 @@ pub(super) fn create(
 ) -> Result<Vec<Request>, CreateError> {
     let (devices, settings) = (&site.devices, &site.lab.devices);
     let (far, near) = (devices.get(far, element)?, devices.get(near, element)?);
-    let far_namespace = site.namespaces.get(&far.at.host).expect("every device was checked to be in a host");
+    let far_namespace = site.namespaces.get(&far.at.host).expect("hosts of devices are checked");
     let mut message = create_link(near);
     append_end(&mut message, near, settings.get(&near.at));
     let info = message.nest_start(IflaAttr::Linkinfo as u16);
@@ -58,7 +57,7 @@ pub(super) fn create(
         host: near.at.host.clone(),
         element: element.clone(),
         needs: vec![],
-        operation: format!("make the veth pair `{}` and `{}`", far.at, near.at),
+        operation: format!("create the veth pair `{}` and `{}`", far.at, near.at),
         message,
     }])
 }

@@ -1,4 +1,4 @@
-//! VLANs' devices (IEEE 802.1Q), each on a device of its host. Source of the attributes: linux/if_link.h.
+//! VLAN devices (IEEE 802.1Q; linux/if_link.h).
 
 use nlink::netlink::{
     AttrIter,
@@ -11,23 +11,22 @@ use crate::{
     error::CreateError,
     message::{Request, create_link},
     missing_capabilities::Element,
-    probe::{Trial, raised, scratch},
+    probe::{Trial, check_lab, scratch},
 };
 
 /// `IFLA_VLAN_ID`.
 const ID: u16 = 1;
 
-/// What a VLAN takes.
 pub(super) const TRIAL: Trial = Trial {
     name: "vlan",
-    done: "made a VLAN's device on a pair",
+    done: "created a VLAN device on a veth device",
     needed_for: "VLANs",
     remedy: "modprobe 8021q (CONFIG_VLAN_8021Q)",
     required: false,
-    attempt: || raised(&smallest()),
+    attempt: || check_lab(&smallest()),
 };
 
-/// A VLAN's device on the near end of a wire.
+/// A VLAN device on the near end of a wire.
 fn smallest() -> Lab {
     let (at, over) = (DeviceRef::new("near", "vlan2"), DeviceName::new("eth0"));
     let vlan = Vlan { name: "vlan2".into(), at, over, id: 2, address: None, mtu: scratch::MTU };
@@ -61,18 +60,18 @@ impl LinkKind for Vlan {
             host: self.at.host.clone(),
             element: element.clone(),
             needs: vec![under.at.clone()],
-            operation: format!("make vlan device `{}`", self.at),
+            operation: format!("create VLAN device `{}`", self.at),
             message,
         }])
     }
 
     fn expected(&self, _: &DeviceRef) -> String {
-        format!("identifier {}", self.id)
+        format!("VLAN ID {}", self.id)
     }
 
-    fn told(&self, data: &[u8]) -> String {
+    fn reported(&self, data: &[u8]) -> String {
         let id = AttrIter::new(data).find(|(attribute, _)| *attribute == ID);
         let id = id.and_then(|(_, value)| Some(u16::from_ne_bytes(value.get(..2)?.try_into().ok()?)));
-        id.map_or_else(String::new, |id| format!("identifier {id}"))
+        id.map_or_else(String::new, |id| format!("VLAN ID {id}"))
     }
 }

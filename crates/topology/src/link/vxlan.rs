@@ -1,6 +1,6 @@
-//! VXLAN overlays (RFC 7348): a tunnel device in every member host, and what each knows of the others.
+//! VXLAN overlays (RFC 7348): a tunnel device in each member host, with forwarding entries for the others.
 //!
-//! Source of the attributes: linux/if_link.h, linux/neighbour.h.
+//! Attributes: linux/if_link.h, linux/neighbour.h.
 
 use std::{
     net::Ipv4Addr,
@@ -27,27 +27,27 @@ use crate::{
     error::CreateError,
     message::{Request, append_address, create_link},
     missing_capabilities::Element,
-    probe::{Trial, raised, scratch},
+    probe::{Trial, check_lab, scratch},
     read_back::u32_at,
 };
 
-/// What an overlay takes.
 pub(super) const TRIAL: Trial = Trial {
     name: "vxlan",
-    done: "made a tunnel between two namespaces",
+    done: "created a VXLAN tunnel between two namespaces",
     needed_for: "overlays",
     remedy: "modprobe vxlan (CONFIG_VXLAN)",
     required: true,
-    attempt: || raised(&smallest()),
+    attempt: || check_lab(&smallest()),
 };
 
-/// `AF_BRIDGE`: the neighbour is an entry of a forwarding table.
+/// `AF_BRIDGE`: an entry in a forwarding table.
 const BRIDGE: u8 = 7;
-/// `NUD_NOARP | NUD_PERMANENT`.
+/// `NUD_NOARP
+/// NUD_PERMANENT`.
 const PERMANENT: u16 = 0x40 | 0x80;
-/// `NTF_SELF`: the table of the tunnel device, not of a bridge above it.
+/// `NTF_SELF`: the table of the tunnel device, not of the bridge.
 const SELF: u8 = 0x02;
-/// The entry for every address that has no entry of its own: head-end replication.
+/// The entry for all addresses without their own: head-end replication.
 const ALL: [u8; 6] = [0; 6];
 
 /// A tunnel over a wire.
@@ -85,20 +85,21 @@ impl LinkKind for Vxlan {
         Some(DeviceKind::Vxlan)
     }
 
-    /// Makes a tunnel device in every member host, on top of the underlay device.
+    /// Creates a tunnel device in each member host, on the underlay device.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         let devices = &site.devices;
         let mut requests = Vec::new();
         for member in &self.members {
             let Some(namespace) = site.namespaces.get(&member.at.host) else { continue };
             let device = devices.get(&member.at, element)?;
-            let operation = format!("make vxlan device `{}`", member.at);
+            let operation = format!("create VXLAN device `{}`", member.at);
             if member.existing {
                 let mut message = tunnel(self, member, device, None);
-                // The kernel makes it there at once, and keeps the socket of its tunnel where it was asked.
+                // The kernel creates the device in the other namespace, while the tunnel's socket remains in the
+                // requesting one.
                 let namespace = namespace.as_fd().as_raw_fd().cast_unsigned();
                 message.append_attr_u32(IflaAttr::NetNsFd as u16, namespace);
-                site.namespaces.ask_beside(&message).map_err(|refusal| CreateError::Refused {
+                site.namespaces.transact_on_host(&message).map_err(|refusal| CreateError::Refused {
                     element: element.clone(),
                     operation,
                     refusal,
@@ -117,23 +118,26 @@ impl LinkKind for Vxlan {
         Ok(requests)
     }
 
-    /// Tells every member where the others are: broadcasts go to each of them, and frames to a known address to
-    /// the one that it is behind.
+    /// Adds forwarding entries: broadcasts go to all other members, and known addresses to the member that they are
+    /// behind.
     fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         let devices = &site.devices;
         let mut requests = Vec::new();
         for member in &self.members {
             let device = devices.get(&member.at, element)?;
-            // One that no path of the run ends at has not told its address.
-            let told = |other: &&VxlanMember| other.at != member.at && !other.local.is_unspecified();
-            for other in self.members.iter().filter(told) {
+            // A host at no path of the run has not reported its address.
+            let reported = |other: &&VxlanMember| other.at != member.at && !other.local.is_unspecified();
+            for other in self.members.iter().filter(reported) {
                 let behind = devices.macs_behind(devices.get(&other.at, element)?);
                 for mac in std::iter::once(ALL).chain(behind) {
                     requests.push(Request {
                         host: member.at.host.clone(),
                         element: element.clone(),
                         needs: vec![member.at.clone()],
-                        operation: format!("tell `{}` that `{}` is at {}", member.at, other.at, other.local),
+                        operation: format!(
+                            "add {2} of `{1}` to the forwarding table of `{0}`",
+                            member.at, other.at, other.local
+                        ),
                         message: entry(device, mac, other),
                     });
                 }
@@ -148,13 +152,12 @@ impl LinkKind for Vxlan {
         member.map_or_else(String::new, |member| described(self.vni, self.port, member.local, learning))
     }
 
-    fn told(&self, data: &[u8]) -> String {
-        told(data).unwrap_or_default()
+    fn reported(&self, data: &[u8]) -> String {
+        reported(data).unwrap_or_default()
     }
 }
 
-/// Makes the device of a member, over the device with that index. Without one the host's routes alone say where the tunnel's
-/// packets go.
+/// Creates the device of a member on the device `underlay`. Without it, the host's routes select the underlay.
 fn tunnel(overlay: &Vxlan, member: &VxlanMember, device: &Device, underlay: Option<u32>) -> MessageBuilder {
     let mut message = create_link(device);
     VxlanLink::new(member.at.device.as_str(), overlay.vni)
@@ -172,7 +175,7 @@ fn described(vni: u32, port: u16, local: Ipv4Addr, learning: bool) -> String {
     format!("VNI {vni} on port {port} from {local}, {learning}")
 }
 
-fn told(data: &[u8]) -> Option<String> {
+fn reported(data: &[u8]) -> Option<String> {
     // IFLA_VXLAN_ID, _LOCAL, _LEARNING, _PORT.
     let find = |wanted: u16| AttrIter::new(data).find(|(attribute, _)| *attribute == wanted).map(|(_, v)| v);
     let local = Ipv4Addr::from(<[u8; 4]>::try_from(find(4)?).ok()?);
@@ -181,7 +184,7 @@ fn told(data: &[u8]) -> Option<String> {
 }
 
 fn entry(device: &Device, mac: [u8; 6], other: &VxlanMember) -> MessageBuilder {
-    // Several members share the entry for all addresses, so entries are appended, not created.
+    // Members share the entry for all addresses, so entries are appended.
     let flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_APPEND;
     let mut message = MessageBuilder::new(NlMsgType::RTM_NEWNEIGH, flags);
     let header = NdMsg {

@@ -1,4 +1,4 @@
-//! Wires between hosts: pairs, with a limit on what each end sends if the wire has one.
+//! Wires between hosts: veth pairs with an optional rate limit.
 
 use scenario::{DeviceRef, Lab, link::Wire};
 
@@ -7,7 +7,6 @@ use crate::{error::CreateError, message::Request, missing_capabilities::Element}
 
 const NOUN: &str = "link";
 
-/// The wire of that name.
 pub(crate) fn element(name: &str) -> Element {
     Element::Link { noun: NOUN, name: name.to_owned() }
 }

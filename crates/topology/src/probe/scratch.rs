@@ -1,4 +1,4 @@
-//! The smallest labs that need one thing each.
+//! Minimal labs for tests of capabilities.
 
 use std::net::Ipv4Addr;
 
@@ -12,22 +12,19 @@ pub(crate) const MTU: u32 = 1500;
 pub(crate) const NEAR: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 pub(crate) const FAR: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
 
-/// A host and nothing else.
 pub(crate) fn host() -> Lab {
     Lab { hosts: vec![named("near")], ..Lab::default() }
 }
 
-/// A host that forwards.
 pub(crate) fn router() -> Lab {
     Lab { hosts: vec![Host { forwards: true, ..named("near") }], ..Lab::default() }
 }
 
-/// Two hosts with a wire.
 pub(crate) fn wire() -> Lab {
     wire_with(|_| {})
 }
 
-/// The same with a wire that `change` has changed.
+/// Two hosts with a wire modified by `change`.
 pub(crate) fn wire_with(change: impl FnOnce(&mut Wire)) -> Lab {
     let end = |at, address| LinkEnd::new(at, Some(in_net(address)));
     let mut wire = Wire::new("wire", [end(near(), NEAR), end(DeviceRef::new("far", "eth0"), FAR)], MTU);
@@ -35,12 +32,11 @@ pub(crate) fn wire_with(change: impl FnOnce(&mut Wire)) -> Lab {
     Lab { hosts: vec![named("near"), named("far")], links: vec![wire.into()], ..Lab::default() }
 }
 
-/// The near end of the wire.
 pub(crate) fn near() -> DeviceRef {
     DeviceRef::new("near", "eth0")
 }
 
-/// The far end of the wire as a gateway for the near one.
+/// A gateway for the near end, at the far end of the wire.
 pub(crate) fn gateway() -> Gateway {
     let elsewhere = |third| Ipv4Net::new_assert(Ipv4Addr::new(198, 18, third, 0), 24);
     Gateway {
@@ -57,7 +53,6 @@ pub(crate) fn gateway() -> Gateway {
     }
 }
 
-/// A host of that name.
 pub(crate) fn named(name: &str) -> Host {
     Host::new(name, HostKind::Host)
 }
@@ -66,10 +61,10 @@ fn in_net(address: Ipv4Addr) -> Ipv4Net {
     Ipv4Net::new_assert(address, 24)
 }
 
-/// Whether this process may make namespaces; says so if not.
+/// Whether this process can create namespaces. Prints a message if not.
 #[cfg(test)]
-#[expect(clippy::disallowed_macros, reason = "a skipped test says so")]
-pub(crate) fn can_raise(test: &str) -> bool {
+#[expect(clippy::disallowed_macros, reason = "reports a skipped test")]
+pub(crate) fn can_create_namespaces(test: &str) -> bool {
     let can = sys::userns::has_net_admin();
     if !can {
         println!("skipped: {test}: needs root, or root in a user namespace");

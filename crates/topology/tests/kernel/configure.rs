@@ -1,15 +1,15 @@
-//! Settings of devices: what is asked for is what the kernel has, and leaving it out brings back what was.
+//! Device settings: applied, read back, and reset when left out.
 
 use std::collections::BTreeMap;
 
-use crate::support::{can_raise, converse, device, overlay, wire, wire_of};
+use crate::support::{can_create_namespaces, converse, device, overlay, wire, wire_of};
 use samples::DeviceState;
 use scenario::{DeviceSettingKind, DeviceSettings, Offloads, link::Forwarding};
 use topology::{ConfigureError, Element, Topology};
 use units::{BitRate, Bytes};
 
 fn state(topology: &Topology, at: &str) -> DeviceState {
-    topology.device_states(&[device(at)]).expect("the device is there").remove(0)
+    topology.device_states(&[device(at)]).expect("the device exists").remove(0)
 }
 
 fn active<'a>(state: &'a DeviceState, is: impl Fn(&str) -> bool + 'a) -> Vec<&'a str> {
@@ -21,8 +21,8 @@ fn set(topology: &Topology, at: &str, settings: DeviceSettings) -> Result<(), Co
 }
 
 #[test]
-fn tso_off_leaves_no_tcp_segmentation_feature_on_and_comes_back() {
-    if !can_raise("tso_off_leaves_no_tcp_segmentation_feature_on_and_comes_back") {
+fn disables_and_restores_tso() {
+    if !can_create_namespaces("disables_and_restores_tso") {
         return;
     }
     let topology = Topology::raise(&wire()).unwrap();
@@ -32,14 +32,14 @@ fn tso_off_leaves_no_tcp_segmentation_feature_on_and_comes_back() {
     set(&topology, "a:eth0", DeviceSettings { offloads: off, ..DeviceSettings::default() }).unwrap();
     let after = state(&topology, "a:eth0");
     assert_eq!(active(&after, |name| name.starts_with("tx-tcp")), Vec::<&str>::new());
-    assert!(after.features["tx-generic-segmentation"], "only TSO was asked for");
+    assert!(after.features["tx-generic-segmentation"], "only TSO was changed");
     topology.configure(&BTreeMap::new()).unwrap();
     assert_eq!(state(&topology, "a:eth0"), before);
 }
 
 #[test]
-fn every_offload_of_wire_and_tunnel_can_be_off_on_and_off_again() {
-    if !can_raise("every_offload_of_wire_and_tunnel_can_be_off_on_and_off_again") {
+fn switches_all_offloads_of_wire_and_tunnel() {
+    if !can_create_namespaces("switches_all_offloads_of_wire_and_tunnel") {
         return;
     }
     let topology = Topology::raise(&overlay(Forwarding::Unicast)).unwrap();
@@ -62,8 +62,8 @@ fn every_offload_of_wire_and_tunnel_can_be_off_on_and_off_again() {
 }
 
 #[test]
-fn segmentation_without_checksums_is_refused_because_the_kernel_drops_it() {
-    if !can_raise("segmentation_without_checksums_is_refused_because_the_kernel_drops_it") {
+fn rejects_segmentation_without_checksums() {
+    if !can_create_namespaces("rejects_segmentation_without_checksums") {
         return;
     }
     let topology = Topology::raise(&wire()).unwrap();
@@ -75,8 +75,8 @@ fn segmentation_without_checksums_is_refused_because_the_kernel_drops_it() {
 }
 
 #[test]
-fn the_mtu_of_a_whole_overlay_goes_up_and_back() {
-    if !can_raise("the_mtu_of_a_whole_overlay_goes_up_and_back") {
+fn changes_and_restores_mtu_of_overlay() {
+    if !can_create_namespaces("changes_and_restores_mtu_of_overlay") {
         return;
     }
     let topology = Topology::raise(&overlay(Forwarding::Unicast)).unwrap();
@@ -93,8 +93,8 @@ fn the_mtu_of_a_whole_overlay_goes_up_and_back() {
 }
 
 #[test]
-fn an_mtu_that_does_not_fit_the_tunnel_is_refused_by_name() {
-    if !can_raise("an_mtu_that_does_not_fit_the_tunnel_is_refused_by_name") {
+fn rejects_mtu_too_large_for_tunnel() {
+    if !can_create_namespaces("rejects_mtu_too_large_for_tunnel") {
         return;
     }
     let topology = Topology::raise(&overlay(Forwarding::Unicast)).unwrap();
@@ -104,8 +104,8 @@ fn an_mtu_that_does_not_fit_the_tunnel_is_refused_by_name() {
 }
 
 #[test]
-fn big_tcp_sizes_are_what_was_asked_for_and_come_back() {
-    if !can_raise("big_tcp_sizes_are_what_was_asked_for_and_come_back") {
+fn sets_and_restores_big_tcp_sizes() {
+    if !can_create_namespaces("sets_and_restores_big_tcp_sizes") {
         return;
     }
     let topology = Topology::raise(&wire()).unwrap();
@@ -121,8 +121,8 @@ fn big_tcp_sizes_are_what_was_asked_for_and_come_back() {
 }
 
 #[test]
-fn a_setting_that_the_kernel_lacks_is_missing_and_the_rest_of_the_lab_stands() {
-    if !can_raise("a_setting_that_the_kernel_lacks_is_missing_and_the_rest_of_the_lab_stands") {
+fn unsupported_setting_is_missing_and_lab_is_created() {
+    if !can_create_namespaces("unsupported_setting_is_missing_and_lab_is_created") {
         return;
     }
     let mut lab = wire();
@@ -138,8 +138,8 @@ fn a_setting_that_the_kernel_lacks_is_missing_and_the_rest_of_the_lab_stands() {
 }
 
 #[test]
-fn a_rate_limit_is_a_token_bucket_at_both_ends() {
-    if !can_raise("a_rate_limit_is_a_token_bucket_at_both_ends") {
+fn rate_limit_uses_tbf_at_both_ends() {
+    if !can_create_namespaces("rate_limit_uses_tbf_at_both_ends") {
         return;
     }
     let mut lab = wire();
@@ -157,8 +157,8 @@ fn a_rate_limit_is_a_token_bucket_at_both_ends() {
 }
 
 #[test]
-fn a_device_that_the_lab_does_not_have_is_named() {
-    if !can_raise("a_device_that_the_lab_does_not_have_is_named") {
+fn error_names_unknown_device() {
+    if !can_create_namespaces("error_names_unknown_device") {
         return;
     }
     let topology = Topology::raise(&wire()).unwrap();
@@ -166,10 +166,10 @@ fn a_device_that_the_lab_does_not_have_is_named() {
     assert!(error.to_string().contains("a:eth7"), "{error}");
 }
 
-/// Setting queues takes the carrier away for a moment: what is sent right after must arrive all the same.
+/// Setting queues interrupts the carrier briefly; packets sent afterwards must still arrive.
 #[test]
-fn a_pair_has_the_queues_that_are_asked_for_up_to_those_that_it_was_made_with() {
-    if !can_raise("a_pair_has_the_queues_that_are_asked_for_up_to_those_that_it_was_made_with") {
+fn sets_queues_up_to_number_at_creation() {
+    if !can_create_namespaces("sets_queues_up_to_number_at_creation") {
         return;
     }
     let queues = |queues| DeviceSettings { queues: Some(queues), ..DeviceSettings::default() };
@@ -186,17 +186,23 @@ fn a_pair_has_the_queues_that_are_asked_for_up_to_those_that_it_was_made_with() 
         assert_eq!(peer.to_string(), "198.18.0.1", "with {number} queues");
     }
     let error = set(&topology, "hv1:eth0", queues(8)).unwrap_err();
-    let said = error.to_string();
-    assert!(matches!(error, ConfigureError::Unsupported { .. }) && said.contains("at most 4"), "{said}");
+    let message = error.to_string();
+    assert!(
+        matches!(error, ConfigureError::Unsupported { .. }) && message.contains("at most 4"),
+        "{message}"
+    );
     let error = set(&topology, "hv1:vx", queues(2)).unwrap_err();
-    assert!(matches!(error, ConfigureError::Unsupported { .. }), "a tunnel has no queues to set: {error}");
+    assert!(
+        matches!(error, ConfigureError::Unsupported { .. }),
+        "a tunnel has no configurable queues: {error}"
+    );
     topology.configure(&BTreeMap::new()).unwrap();
 }
 
-/// What a guest's own device makes of them is tried with guests, in tests/vm.
+/// Rings of guest devices are tested in tests/vm.
 #[test]
-fn a_device_without_rings_is_a_reason_that_names_it_and_the_rest_is_set() {
-    if !can_raise("a_device_without_rings_is_a_reason_that_names_it_and_the_rest_is_set") {
+fn missing_rings_are_reported_and_the_rest_is_set() {
+    if !can_create_namespaces("missing_rings_are_reported_and_the_rest_is_set") {
         return;
     }
     let mut rings = DeviceSettings { mtu: Some(1400), ..DeviceSettings::default() };

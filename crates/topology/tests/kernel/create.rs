@@ -1,8 +1,8 @@
-//! What a raised lab is, by the kernel's own evidence.
+//! Created labs, verified with traffic and counters.
 
 use crate::support::{
-    bridge_with_guests, can_raise, converse, device, egress_gateway, ip, is_whole, macvlans, overlay, vlans,
-    wire, wire_of,
+    bridge_with_guests, can_create_namespaces, converse, device, egress_gateway, ip, is_whole, macvlans,
+    overlay, vlans, wire, wire_of,
 };
 use std::{
     io::{Read, Write},
@@ -15,8 +15,8 @@ use scenario::{DeviceRef, HostName, Link, link::Forwarding};
 use topology::Topology;
 
 #[test]
-fn two_hosts_on_a_wire_answer_each_other() {
-    if !can_raise("two_hosts_on_a_wire_answer_each_other") {
+fn connects_two_hosts_over_a_wire() {
+    if !can_create_namespaces("connects_two_hosts_over_a_wire") {
         return;
     }
     let topology = Topology::raise(&wire()).unwrap();
@@ -26,8 +26,8 @@ fn two_hosts_on_a_wire_answer_each_other() {
 }
 
 #[test]
-fn guests_on_a_bridge_answer_each_other_and_their_host() {
-    if !can_raise("guests_on_a_bridge_answer_each_other_and_their_host") {
+fn connects_guests_on_a_bridge() {
+    if !can_create_namespaces("connects_guests_on_a_bridge") {
         return;
     }
     let topology = Topology::raise(&bridge_with_guests(3)).unwrap();
@@ -36,8 +36,8 @@ fn guests_on_a_bridge_answer_each_other_and_their_host() {
 }
 
 #[test]
-fn an_overlay_carries_tcp_between_guests_with_learning_and_without() {
-    if !can_raise("an_overlay_carries_tcp_between_guests_with_learning_and_without") {
+fn overlay_carries_tcp_with_and_without_learning() {
+    if !can_create_namespaces("overlay_carries_tcp_with_and_without_learning") {
         return;
     }
     for forwarding in [Forwarding::Learning, Forwarding::Unicast] {
@@ -48,19 +48,19 @@ fn an_overlay_carries_tcp_between_guests_with_learning_and_without() {
         let states = topology.device_states(&all).unwrap();
         assert_eq!(states[0].kind, "vxlan");
         let counted = topology.reading(&all).unwrap().devices;
-        assert!(counted[0].tx_packets > 0, "nothing went through the tunnel: {counted:?}");
+        assert!(counted[0].tx_packets > 0, "no traffic in the tunnel: {counted:?}");
         assert_eq!(states.iter().map(|state| state.mtu).collect::<Vec<_>>(), [1450, 1450, 1500]);
     }
 }
 
-/// An answer alone proves nothing: the devices under them could have answered.
+/// Replies are not sufficient evidence: the devices below could have sent them.
 #[test]
-fn packets_between_macvlans_pass_both_of_them() {
-    if !can_raise("packets_between_macvlans_pass_both_of_them") {
+fn packets_pass_macvlans() {
+    if !can_create_namespaces("packets_pass_macvlans") {
         return;
     }
     let topology = Topology::raise(&macvlans()).unwrap();
-    if !is_whole(&topology, "packets_between_macvlans_pass_both_of_them") {
+    if !is_whole(&topology, "packets_pass_macvlans") {
         return;
     }
     assert_eq!(converse(&topology, "a", "b", "198.18.1.2"), ip("198.18.1.1"));
@@ -71,10 +71,10 @@ fn packets_between_macvlans_pass_both_of_them() {
     assert_passed(&topology, &both);
 }
 
-/// Not every kernel has VLANs.
+/// Not all kernels support VLANs.
 #[test]
-fn packets_pass_the_devices_of_a_vlan_or_those_are_missing_and_the_wire_stands() {
-    if !can_raise("packets_pass_the_devices_of_a_vlan_or_those_are_missing_and_the_wire_stands") {
+fn packets_pass_vlans_if_supported() {
+    if !can_create_namespaces("packets_pass_vlans_if_supported") {
         return;
     }
     let topology = Topology::raise(&vlans()).unwrap();
@@ -83,7 +83,7 @@ fn packets_pass_the_devices_of_a_vlan_or_those_are_missing_and_the_wire_stands()
     if let [first, second] = topology.missing() {
         assert_eq!([&first.devices[..], &second.devices[..]], [&both[..1], &both[1..]]);
         let text = first.to_string();
-        assert!(text.starts_with("vlan `v10-a`: cannot make vlan device `a:v10-a`: "), "{text}");
+        assert!(text.starts_with("vlan `v10-a`: cannot create VLAN device `a:v10-a`: "), "{text}");
         return;
     }
     assert_eq!(topology.missing(), []);
@@ -91,9 +91,9 @@ fn packets_pass_the_devices_of_a_vlan_or_those_are_missing_and_the_wire_stands()
     assert_passed(&topology, &both);
 }
 
-/// A conversation passed each of the devices, both ways.
+/// Checks that a conversation passed the devices in both directions.
 fn assert_passed(topology: &Topology, devices: &[DeviceRef]) {
-    let counted = topology.reading(devices).expect("counters of devices that stand can be read").devices;
+    let counted = topology.reading(devices).expect("counters of existing devices can be read").devices;
     assert_eq!(counted.len(), devices.len());
     for DeviceCounters { device, rx_packets, tx_packets, .. } in counted {
         assert!(rx_packets > 3 && tx_packets > 3, "{device}: {rx_packets} in, {tx_packets} out");
@@ -101,8 +101,8 @@ fn assert_passed(topology: &Topology, devices: &[DeviceRef]) {
 }
 
 #[test]
-fn the_target_behind_a_gateway_sees_the_egress_address() {
-    if !can_raise("the_target_behind_a_gateway_sees_the_egress_address") {
+fn target_sees_egress_address() {
+    if !can_create_namespaces("target_sees_egress_address") {
         return;
     }
     let topology = Topology::raise(&egress_gateway()).unwrap();
@@ -113,13 +113,13 @@ fn the_target_behind_a_gateway_sees_the_egress_address() {
 }
 
 #[test]
-fn two_labs_with_the_same_addresses_stand_side_by_side() {
-    if !can_raise("two_labs_with_the_same_addresses_stand_side_by_side") {
+fn two_labs_can_use_the_same_addresses() {
+    if !can_create_namespaces("two_labs_can_use_the_same_addresses") {
         return;
     }
-    let raise = || Topology::raise(&wire()).unwrap();
+    let create = || Topology::raise(&wire()).unwrap();
     let labs = std::thread::scope(|scope| {
-        let threads = [scope.spawn(raise), scope.spawn(raise)];
+        let threads = [scope.spawn(create), scope.spawn(create)];
         threads.map(|thread| thread.join().unwrap())
     });
     for lab in &labs {
@@ -130,47 +130,46 @@ fn two_labs_with_the_same_addresses_stand_side_by_side() {
 }
 
 #[test]
-fn a_rate_limit_holds_and_lets_the_rate_pass() {
-    if !can_raise("a_rate_limit_holds_and_lets_the_rate_pass") {
+fn enforces_rate_limit() {
+    if !can_create_namespaces("enforces_rate_limit") {
         return;
     }
     let mut lab = wire();
     wire_of(&mut lab).rate = Some(units::BitRate(80e6));
     let topology = Topology::raise(&lab).unwrap();
-    if !is_whole(&topology, "a_rate_limit_holds_and_lets_the_rate_pass") {
+    if !is_whole(&topology, "enforces_rate_limit") {
         return;
     }
-    // 4 MB at 10 MB/s, less the bucket's 128 KiB. A machine with other work may take long, but not five times.
+    // 4 MB at 10 MB/s, minus the bucket of 128 KiB. A busy machine may delay it, but not five times.
     let least = Duration::from_millis(380);
     let quick = |elapsed: &Duration| {
         assert!(*elapsed >= least, "{elapsed:?}");
         *elapsed < 5 * least
     };
-    assert!((0..5).map(|_| carried(&topology, 4_000_000)).any(|elapsed| quick(&elapsed)));
+    assert!((0..5).map(|_| transfer_time(&topology, 4_000_000)).any(|elapsed| quick(&elapsed)));
 }
 
-/// How long so many bytes take over the wire.
-fn carried(topology: &Topology, bytes: usize) -> Duration {
-    let inside = |host: &str| topology.namespace(&HostName::new(host)).expect("the wire carries it");
+/// The time to send `bytes` over the wire.
+fn transfer_time(topology: &Topology, bytes: usize) -> Duration {
+    let inside = |host: &str| topology.namespace(&HostName::new(host)).expect("the wire works");
     let listener = inside("b")
-        .run_in(|| TcpListener::bind("198.18.0.2:0").expect("the wire carries it"))
-        .expect("the wire carries it");
-    let address = listener.local_addr().expect("the wire carries it");
-    let mut client = inside("a")
-        .run_in(|| TcpStream::connect(address).expect("the wire carries it"))
-        .expect("the wire carries it");
-    let (mut server, _) = listener.accept().expect("the wire carries it");
-    let begin = Instant::now();
+        .run_in(|| TcpListener::bind("198.18.0.2:0").expect("the wire works"))
+        .expect("the wire works");
+    let address = listener.local_addr().expect("the wire works");
+    let mut client =
+        inside("a").run_in(|| TcpStream::connect(address).expect("the wire works")).expect("the wire works");
+    let (mut server, _) = listener.accept().expect("the wire works");
+    let start = Instant::now();
     std::thread::scope(|scope| {
-        scope.spawn(move || client.write_all(&vec![0; bytes]).expect("the wire carries it"));
-        server.read_exact(&mut vec![0; bytes]).expect("the wire carries it");
+        scope.spawn(move || client.write_all(&vec![0; bytes]).expect("the wire works"));
+        server.read_exact(&mut vec![0; bytes]).expect("the wire works");
     });
-    begin.elapsed()
+    start.elapsed()
 }
 
 #[test]
-fn no_device_but_lo_has_an_ipv6_address_to_speak_by_itself() {
-    if !can_raise("no_device_but_lo_has_an_ipv6_address_to_speak_by_itself") {
+fn only_loopback_has_an_ipv6_address() {
+    if !can_create_namespaces("only_loopback_has_an_ipv6_address") {
         return;
     }
     let topology = Topology::raise(&overlay(Forwarding::Unicast)).unwrap();
@@ -182,22 +181,22 @@ fn no_device_but_lo_has_an_ipv6_address_to_speak_by_itself() {
 }
 
 #[test]
-fn a_name_that_the_kernel_does_not_take_is_told_with_its_host_and_the_kernels_words() {
-    if !can_raise("a_name_that_the_kernel_does_not_take_is_told_with_its_host_and_the_kernels_words") {
+fn reports_invalid_device_name() {
+    if !can_create_namespaces("reports_invalid_device_name") {
         return;
     }
     let mut lab = wire();
     wire_of(&mut lab).ends[0].at = device("a:longer-than-15-bytes");
-    let Err(error) = Topology::raise(&lab) else { panic!("the kernel has no such names") };
+    let Err(error) = Topology::raise(&lab) else { panic!("the kernel does not allow such names") };
     let text = error.to_string();
-    for part in ["link `wire`", "a:longer-than-15-bytes", "make the veth pair"] {
+    for part in ["link `wire`", "a:longer-than-15-bytes", "create the veth pair"] {
         assert!(text.contains(part), "{text}");
     }
 }
 
 #[test]
-fn a_tunnel_that_is_larger_than_its_underlay_is_told_and_not_silently_smaller() {
-    if !can_raise("a_tunnel_that_is_larger_than_its_underlay_is_told_and_not_silently_smaller") {
+fn reports_tunnel_larger_than_underlay() {
+    if !can_create_namespaces("reports_tunnel_larger_than_underlay") {
         return;
     }
     let mut lab = overlay(Forwarding::Unicast);

@@ -1,8 +1,8 @@
-//! Labs raised in the real kernel, and what it says of them. Skipped where namespaces cannot be made.
+//! Labs created in the real kernel. Skipped if namespaces cannot be created.
 
-mod beside;
 mod configure;
 mod create;
+mod existing_hosts;
 mod outgoing_device;
 mod path_counters;
 mod queues;

@@ -1,23 +1,23 @@
-//! What devices and hosts have counted, and where each device is.
+//! Counters of devices and hosts, and the identification of devices.
 
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 
-use crate::support::{can_raise, converse, device, egress_gateway, is_whole, wire, wire_of};
+use crate::support::{can_create_namespaces, converse, device, egress_gateway, is_whole, wire, wire_of};
 use samples::DeviceCounters;
 use scenario::HostName;
 use topology::Topology;
 
-/// The device at `at`, before and after `work`.
+/// Counters of the device at `at` before and after `work`.
 fn around(topology: &Topology, at: &str, work: impl FnOnce()) -> [DeviceCounters; 2] {
-    let read = || topology.reading(&[device(at)]).expect("the device is there").devices.remove(0);
+    let read = || topology.reading(&[device(at)]).expect("the device exists").devices.remove(0);
     let before = read();
     work();
     [before, read()]
 }
 
 #[test]
-fn a_conversation_is_counted_at_both_ends_of_a_wire() {
-    if !can_raise("a_conversation_is_counted_at_both_ends_of_a_wire") {
+fn counts_traffic_at_both_ends_of_a_wire() {
+    if !can_create_namespaces("counts_traffic_at_both_ends_of_a_wire") {
         return;
     }
     let topology = Topology::raise(&wire()).unwrap();
@@ -29,28 +29,28 @@ fn a_conversation_is_counted_at_both_ends_of_a_wire() {
         let (then, now) = (&before.devices[at], &after.devices[at]);
         (now.tx_packets - then.tx_packets, now.rx_packets - then.rx_packets)
     };
-    assert_eq!(after.devices[0].device, both[0].to_string(), "in the order in which they were asked for");
+    assert_eq!(after.devices[0].device, both[0].to_string(), "in the requested order");
     assert!(passed(0).0 > 2 && passed(0).1 > 2, "{:?}", passed(0));
-    assert_eq!(passed(0), (passed(1).1, passed(1).0), "what one sends the other gets");
+    assert_eq!(passed(0), (passed(1).1, passed(1).0), "received equals sent at the other end");
     assert_eq!(after.devices[0].qdisc.as_ref().map(|qdisc| qdisc.kind.as_str()), Some("noqueue"));
-    assert_eq!(after.hosts, [], "nobody translates here");
-    assert!(topology.reading(&[device("a:eth9")]).is_err(), "there is no such device");
+    assert_eq!(after.hosts, [], "no NAT here");
+    assert!(topology.reading(&[device("a:eth9")]).is_err(), "no such device");
 }
 
 #[test]
-fn what_a_rate_limit_drops_is_counted_by_its_discipline() {
-    if !can_raise("what_a_rate_limit_drops_is_counted_by_its_discipline") {
+fn counts_drops_of_rate_limit() {
+    if !can_create_namespaces("counts_drops_of_rate_limit") {
         return;
     }
     let mut lab = wire();
     wire_of(&mut lab).rate = Some(units::BitRate(1e6));
     let topology = Topology::raise(&lab).unwrap();
-    if !is_whole(&topology, "what_a_rate_limit_drops_is_counted_by_its_discipline") {
+    if !is_whole(&topology, "counts_drops_of_rate_limit") {
         return;
     }
     let send = || {
         let socket = UdpSocket::bind("198.18.0.1:0").unwrap();
-        // Far more than the bucket holds; what is refused for want of room was dropped too.
+        // Far more than the bucket holds. Sends that fail for lack of space are also drops.
         (0..2000).for_each(|_| _ = socket.send_to(&[0; 1400], "198.18.0.2:9"));
     };
     let [before, after] = around(&topology, "a:eth0", || {
@@ -62,8 +62,8 @@ fn what_a_rate_limit_drops_is_counted_by_its_discipline() {
 }
 
 #[test]
-fn a_host_that_translates_counts_connections() {
-    if !can_raise("a_host_that_translates_counts_connections") {
+fn counts_connections_of_nat_host() {
+    if !can_create_namespaces("counts_connections_of_nat_host") {
         return;
     }
     let topology = Topology::raise(&egress_gateway()).unwrap();
@@ -75,12 +75,12 @@ fn a_host_that_translates_counts_connections() {
     assert_eq!((before.hosts[0].translated, host.translated), (Some(0), Some(1)));
     assert!(host.tracked.is_some_and(|tracked| tracked > 0), "{host:?}");
     let elsewhere = topology.reading(&[device("node:vx")]).unwrap();
-    assert_eq!(elsewhere.hosts, [], "that path does not leave by the gateway");
+    assert_eq!(elsewhere.hosts, [], "that path does not use the gateway");
 }
 
 #[test]
-fn a_device_is_found_by_its_namespace_and_number() {
-    if !can_raise("a_device_is_found_by_its_namespace_and_number") {
+fn identifies_devices_by_namespace_and_index() {
+    if !can_create_namespaces("identifies_devices_by_namespace_and_index") {
         return;
     }
     let topology = Topology::raise(&egress_gateway()).unwrap();
@@ -93,10 +93,10 @@ fn a_device_is_found_by_its_namespace_and_number() {
     assert!(topology.devices().count() >= 8);
 }
 
-/// The number of a device in the calling thread's namespace: a link-local address there has it as its scope.
+/// The index of a device in the calling thread's namespace, from the scope of a link-local address.
 fn index_of(device: &str) -> u32 {
     let address = format!("fe80::1%{device}");
-    match (address.as_str(), 0).to_socket_addrs().expect("the device is there").next() {
+    match (address.as_str(), 0).to_socket_addrs().expect("the device exists").next() {
         Some(SocketAddr::V6(address)) => address.scope_id(),
         other => panic!("{other:?}"),
     }

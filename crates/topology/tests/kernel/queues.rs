@@ -1,5 +1,5 @@
-//! What each queue of a device took, and the CPUs that its queues are spread over.
-#![expect(clippy::disallowed_methods, reason = "a test sets masks in sysfs, and waits for the kernel's turn")]
+//! Per-queue counters and CPU affinity.
+#![expect(clippy::disallowed_methods, reason = "sets masks in sysfs and waits for the kernel")]
 
 use std::{fs, net::UdpSocket, thread, time::Duration};
 
@@ -9,10 +9,10 @@ use sys::sysfs::Sysfs;
 use topology::Topology;
 use units::Bytes;
 
-use crate::support::{can_raise, device, wire};
+use crate::support::{can_create_namespaces, device, wire};
 
-/// A wire whose devices have two queues. A veth counts what it polls: with receive offload on and its peer's
-/// segmentation off (veth_skb_is_eligible_for_gro in drivers/net/veth.c).
+/// A wire whose devices have two queues. A veth counts per queue only with NAPI: with its receive offload on and its
+/// peer's segmentation off (veth_skb_is_eligible_for_gro in drivers/net/veth.c).
 fn two_queues() -> Lab {
     let mut lab = wire();
     let settings = DeviceSettings {
@@ -27,12 +27,11 @@ fn two_queues() -> Lab {
 }
 
 fn queues(topology: &Topology) -> Vec<QueueCounters> {
-    topology.reading(&[device("b:eth0")]).expect("it is there").devices.remove(0).rx_queues
+    topology.reading(&[device("b:eth0")]).expect("the device exists").devices.remove(0).rx_queues
 }
 
-/// Packets that each queue took of the `expected` ones that `work` sends; it is the kernel's turn to take them when the
-/// sender is done.
-fn taken(topology: &Topology, expected: u64, work: impl FnOnce()) -> [u64; 2] {
+/// Packets per queue of the `expected` ones sent by `work`. The kernel may process them after `work` returns.
+fn packets_per_queue(topology: &Topology, expected: u64, work: impl FnOnce()) -> [u64; 2] {
     let packets = || {
         let queues = queues(topology);
         [0, 1].map(|at| queues.get(at).map_or(0, |queue: &QueueCounters| queue.packets))
@@ -50,8 +49,8 @@ fn taken(topology: &Topology, expected: u64, work: impl FnOnce()) -> [u64; 2] {
 }
 
 #[test]
-fn two_flows_are_counted_on_their_queues() {
-    if !can_raise("two_flows_are_counted_on_their_queues") {
+fn counts_two_flows_on_their_queues() {
+    if !can_create_namespaces("counts_two_flows_on_their_queues") {
         return;
     }
     let topology = Topology::raise(&two_queues()).unwrap();
@@ -59,7 +58,7 @@ fn two_flows_are_counted_on_their_queues() {
         return;
     }
     let inside = |host: &str| topology.namespace(&HostName::new(host)).unwrap();
-    // So that nobody answers that there is nobody.
+    // Prevents ICMP port unreachable messages.
     let _server = inside("b").run_in(|| UdpSocket::bind("198.18.0.2:9").unwrap()).unwrap();
     let client = || inside("a").run_in(|| UdpSocket::bind("198.18.0.1:0").unwrap()).unwrap();
     let send = |from: &UdpSocket, times: u64| {
@@ -67,15 +66,16 @@ fn two_flows_are_counted_on_their_queues() {
     };
     let first = client();
     send(&first, 1);
-    let way =
-        |flow: &UdpSocket| taken(&topology, 3, || send(flow, 3)).iter().position(|packets| *packets == 3);
+    let way = |flow: &UdpSocket| {
+        packets_per_queue(&topology, 3, || send(flow, 3)).iter().position(|packets| *packets == 3)
+    };
     let own = way(&first).expect("a flow stays on its queue");
-    // A hash chooses the queue: one flow of two shares it with the first.
+    // A hash selects the queue, so some flows share the first one's queue.
     let flows: Vec<UdpSocket> = (0..64).map(|_| client()).collect();
     flows.iter().for_each(|flow| send(flow, 1));
     let other =
-        flows.iter().find(|flow| way(flow) == Some(1 - own)).expect("of 64 flows one took the other queue");
-    let packets = taken(&topology, 35, || {
+        flows.iter().find(|flow| way(flow) == Some(1 - own)).expect("one of 64 flows uses the other queue");
+    let packets = packets_per_queue(&topology, 35, || {
         send(&first, 10);
         send(other, 25);
     });
@@ -86,8 +86,8 @@ fn two_flows_are_counted_on_their_queues() {
 }
 
 #[test]
-fn without_receive_offload_a_veth_counts_no_queue() {
-    if !can_raise("without_receive_offload_a_veth_counts_no_queue") {
+fn veth_without_receive_offload_has_no_queue_counters() {
+    if !can_create_namespaces("veth_without_receive_offload_has_no_queue_counters") {
         return;
     }
     let topology = Topology::raise(&wire()).unwrap();
@@ -96,8 +96,8 @@ fn without_receive_offload_a_veth_counts_no_queue() {
 }
 
 #[test]
-fn the_cpus_that_were_set_for_queues_in_a_namespace_are_told() {
-    if !can_raise("the_cpus_that_were_set_for_queues_in_a_namespace_are_told") {
+fn reads_cpu_affinity_of_queues_in_a_namespace() {
+    if !can_create_namespaces("reads_cpu_affinity_of_queues_in_a_namespace") {
         return;
     }
     let topology = Topology::raise(&two_queues()).unwrap();
@@ -117,5 +117,5 @@ fn the_cpus_that_were_set_for_queues_in_a_namespace_are_told() {
     let after = spread("b:eth0").unwrap();
     assert_eq!((after.rps, after.xps), (vec![vec![], vec![0]], vec![vec![0], vec![]]));
     assert_eq!(after.interrupts, [], "a veth has no hardware");
-    assert_eq!(spread("a:eth0").unwrap(), before, "nothing was set at the other end");
+    assert_eq!(spread("a:eth0").unwrap(), before, "the other end is unchanged");
 }

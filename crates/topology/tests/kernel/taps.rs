@@ -1,6 +1,5 @@
-//! Tap devices for guests that are virtual machines: as ports of a bridge, with the settings that the lab says, and gone
-//! with the topology. No guest is needed for that.
-#![expect(clippy::disallowed_methods, reason = "a test looks into sysfs")]
+//! Tap devices of virtual machines: bridge ports with the lab's settings, removed with the topology. Needs no guest.
+#![expect(clippy::disallowed_methods, reason = "reads sysfs")]
 
 use std::{collections::BTreeMap, fs, fs::File};
 
@@ -9,12 +8,12 @@ use scenario::{DeviceSettings, Host, HostName, Lab, Link, Monitor, Vm, link::Nic
 use sys::{netns::NetNs, sysfs::Sysfs};
 use topology::{ConfigureError, Topology};
 
-use crate::support::{bridge, can_raise, device, empty, host, net};
+use crate::support::{bridge, can_create_namespaces, device, empty, host, net};
 
-/// The MAC address of the port, which is other than that of the guest's device: the lab's first number.
+/// The port's MAC address, which is the first generated one, not the guest's.
 const PORT: &str = "02:50:00:00:00:00";
 
-/// A host with a bridge, and a guest of two CPUs behind it.
+/// A host with a bridge and a guest with two CPUs.
 fn lab() -> Lab {
     let vm = Vm { vcpus: 2, queues: 2, ..Vm::default() };
     let nic = Nic {
@@ -32,93 +31,97 @@ fn lab() -> Lab {
     lab
 }
 
-/// Whether the machine has tap devices; says so if not.
-#[expect(clippy::disallowed_macros, reason = "a skipped test says so")]
+/// Whether tap devices are available. Prints a message if not.
+#[expect(clippy::disallowed_macros, reason = "reports a skipped test")]
 fn can_tap(test: &str) -> bool {
-    let there = File::options().read(true).write(true).open("/dev/net/tun");
-    if let Err(error) = &there {
+    let opened = File::options().read(true).write(true).open("/dev/net/tun");
+    if let Err(error) = &opened {
         println!("skipped: {test}: /dev/net/tun: {error}");
     }
-    there.is_ok() && can_raise(test)
+    opened.is_ok() && can_create_namespaces(test)
 }
 
-/// The bridge that `vm0` is a port of, its MAC address, and its queues of both directions; `None` where it is not.
+/// The bridge of `vm0`, its MAC address and its queues in both directions; `None` if it does not exist.
 fn facts(inside: &NetNs) -> Option<(String, String, usize)> {
     let read = || {
-        let sysfs = Sysfs::here().expect("it is root here");
+        let sysfs = Sysfs::here().expect("runs as root");
         let folder = sysfs.path().join("class/net/vm0");
         let address = fs::read_to_string(folder.join("address")).ok()?.trim().to_owned();
         let bridge = fs::read_link(folder.join("master")).expect("it is a port");
-        let queues = fs::read_dir(folder.join("queues")).expect("it has some").count();
+        let queues = fs::read_dir(folder.join("queues")).expect("it has queues").count();
         Some((bridge.file_name()?.to_str()?.to_owned(), address, queues))
     };
     inside.run_in(read).expect("it can be entered")
 }
 
 fn hypervisor(topology: &Topology) -> NetNs {
-    topology.namespace(&HostName::new("hv")).expect("it is raised").try_clone().expect("a descriptor")
+    topology.namespace(&HostName::new("hv")).expect("the host exists").try_clone().expect("a file descriptor")
 }
 
 #[test]
-fn a_guest_s_tap_device_is_a_port_with_its_mtu_its_mac_and_its_queues() {
-    if !can_tap("a_guest_s_tap_device_is_a_port_with_its_mtu_its_mac_and_its_queues") {
+fn tap_device_is_a_configured_bridge_port() {
+    if !can_tap("tap_device_is_a_configured_bridge_port") {
         return;
     }
     let topology = Topology::raise(&lab()).unwrap();
     assert_eq!(topology.missing(), []);
-    assert!(topology.namespace(&HostName::new("vm0")).is_none(), "a guest has a kernel of its own");
+    assert!(topology.namespace(&HostName::new("vm0")).is_none(), "a guest has its own kernel");
     let state = topology.device_states(&[device("hv:vm0")]).unwrap().remove(0);
-    assert_eq!((state.kind.as_str(), state.mtu), ("tap", 9000), "what the guest sets is not its port's");
-    let facts = facts(&hypervisor(&topology)).expect("it is there");
+    assert_eq!(
+        (state.kind.as_str(), state.mtu),
+        ("tap", 9000),
+        "settings of the guest do not apply to the port"
+    );
+    let facts = facts(&hypervisor(&topology)).expect("the device exists");
     assert_eq!(facts, ("br0".to_owned(), PORT.to_owned(), 4));
-    let tap = topology.tap(&HostName::new("vm0")).expect("it is a guest").unwrap();
+    let tap = topology.tap(&HostName::new("vm0")).expect("a guest").unwrap();
     assert_eq!(tap.queues.len(), 2);
     assert_eq!(tap.mac, [0x02, 0x56, 198, 18, 0, 7]);
     assert!(topology.tap(&HostName::new("hv")).is_none());
 }
 
 #[test]
-fn a_tap_device_goes_with_the_topology() {
-    if !can_tap("a_tap_device_goes_with_the_topology") {
+fn removes_tap_device_with_topology() {
+    if !can_tap("removes_tap_device_with_topology") {
         return;
     }
     let topology = Topology::raise(&lab()).unwrap();
     let inside = hypervisor(&topology);
-    assert!(facts(&inside).is_some(), "the test sees what is there");
-    let tap = topology.tap(&HostName::new("vm0")).expect("it is a guest").unwrap();
+    assert!(facts(&inside).is_some(), "the device is visible");
+    let tap = topology.tap(&HostName::new("vm0")).expect("a guest").unwrap();
     drop(topology);
-    assert!(facts(&inside).is_some(), "a monitor that has its queues keeps it");
+    assert!(facts(&inside).is_some(), "open queues keep the device");
     drop(tap);
     assert_eq!(facts(&inside), None);
 }
 
 #[test]
-fn a_tap_device_that_its_monitor_opens_by_name_waits_for_it_and_goes_with_the_namespace() {
-    if !can_tap("a_tap_device_that_its_monitor_opens_by_name_waits_for_it_and_goes_with_the_namespace") {
+fn tap_device_for_firecracker_can_be_opened_by_name() {
+    if !can_tap("tap_device_for_firecracker_can_be_opened_by_name") {
         return;
     }
     let mut lab = lab();
     lab.hosts[1].vm = Some(Vm { monitor: Monitor::Firecracker, ..Vm::default() });
     let Some(Link::Nic(nic)) = lab.links.first_mut() else { panic!("the guest comes first") };
     nic.queues = 1;
-    // How soon the bridge learns that nobody holds its port is the kernel's matter.
+    // Repeated, because the bridge may notice a port without a reader with a delay.
     for _ in 0..10 {
         drop(Topology::raise(&lab).unwrap());
     }
     let topology = Topology::raise(&lab).unwrap();
     assert_eq!(topology.missing(), []);
-    let tap = topology.tap(&HostName::new("vm0")).expect("it is a guest").unwrap();
+    let tap = topology.tap(&HostName::new("vm0")).expect("a guest").unwrap();
     assert_eq!((tap.queues.len(), tap.at), (0, device("hv:vm0")));
     let inside = hypervisor(&topology);
     let opened = inside.run_in(|| sys::tap::create("vm0", 0, 1)).expect("it can be entered");
-    drop(opened.expect("nobody else has opened it"));
-    assert_eq!(facts(&inside).expect("it is there"), ("br0".to_owned(), PORT.to_owned(), 2));
+    drop(opened.expect("not opened by another process"));
+    assert_eq!(facts(&inside).expect("the device exists"), ("br0".to_owned(), PORT.to_owned(), 2));
 }
 
-/// A tap device has `rx-frames` alone; what a guest's own device makes of the rest is tried with guests, in tests/vm.
+/// A tap device supports only `rx-frames`; other parameters are tested with guests, in tests/vm.
 #[test]
-fn a_device_coalesces_as_is_asked_as_far_as_its_driver_can_and_goes_back() {
-    if !can_tap("a_device_coalesces_as_is_asked_as_far_as_its_driver_can_and_goes_back") {
+fn sets_and_restores_supported_coalescing() {
+    if !can_tap("sets_and_restores_supported_coalescing") {
         return;
     }
     let topology = Topology::raise(&lab()).unwrap();
@@ -128,16 +131,16 @@ fn a_device_coalesces_as_is_asked_as_far_as_its_driver_can_and_goes_back() {
         topology.configure(&BTreeMap::from([(device("hv:vm0"), settings)]))
     };
     let frames = |frames| Coalescing { rx_frames: Some(frames), ..Coalescing::NONE };
-    assert_eq!(now(), Some(frames(0)), "as it is made");
+    assert_eq!(now(), Some(frames(0)), "initial value");
     for wanted in [32, 8] {
         set(frames(wanted)).unwrap();
         assert_eq!(now(), Some(frames(wanted)));
     }
     let error = set(Coalescing { rx_usecs: Some(50), ..frames(8) }).unwrap_err();
     assert!(matches!(error, ConfigureError::Unsupported { .. }), "{error}");
-    assert!(error.to_string().contains("rx-usecs 50: its driver has rx-frames alone"), "{error}");
+    assert!(error.to_string().contains("rx-usecs 50: its driver supports only rx-frames"), "{error}");
     topology.configure(&BTreeMap::new()).unwrap();
-    assert_eq!(now(), Some(frames(0)), "as it was made");
+    assert_eq!(now(), Some(frames(0)), "initial value");
     let bridge = topology.device_states(&[device("hv:br0")]).unwrap().remove(0);
     assert_eq!(bridge.coalescing, None);
 }

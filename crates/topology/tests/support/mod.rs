@@ -1,5 +1,5 @@
-//! Labs built by hand, and a byte sent through them, for the tests beside this.
-#![expect(clippy::disallowed_macros, reason = "a skipped test says so")]
+//! Labs built by hand, and test traffic through them.
+#![expect(clippy::disallowed_macros, reason = "reports a skipped test")]
 
 use std::{
     io::{self, Read, Write},
@@ -17,8 +17,8 @@ use topology::Topology;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Whether this process may make namespaces; says so if not.
-pub(crate) fn can_raise(test: &str) -> bool {
+/// Whether this process can create namespaces. Prints a message if not.
+pub(crate) fn can_create_namespaces(test: &str) -> bool {
     if sys::userns::has_net_admin() {
         return true;
     }
@@ -26,7 +26,7 @@ pub(crate) fn can_raise(test: &str) -> bool {
     false
 }
 
-/// Whether the kernel has all that the lab needs; says what is missing if not.
+/// Whether the kernel supports the whole lab. Prints what is missing if not.
 pub(crate) fn is_whole(topology: &Topology, test: &str) -> bool {
     for missing in topology.missing() {
         println!("skipped: {test}: {missing}");
@@ -35,15 +35,15 @@ pub(crate) fn is_whole(topology: &Topology, test: &str) -> bool {
 }
 
 pub(crate) fn device(text: &str) -> DeviceRef {
-    text.parse().expect("the tests write it rightly")
+    text.parse().expect("the test's device name is valid")
 }
 
 pub(crate) fn net(text: &str) -> Ipv4Net {
-    text.parse().expect("the tests write it rightly")
+    text.parse().expect("the test's address is valid")
 }
 
 pub(crate) fn ip(text: &str) -> Ipv4Addr {
-    text.parse().expect("the tests write it rightly")
+    text.parse().expect("the test's address is valid")
 }
 
 pub(crate) fn empty() -> Lab {
@@ -67,7 +67,7 @@ pub(crate) fn bridge(name: &str, at: &str, ports: &[&str], address: Option<&str>
     Bridge { address: address.map(net), ..Bridge::new(name, device(at), ports, mtu) }.into()
 }
 
-/// The wire of a lab that was made with it first.
+/// The wire of a lab that starts with one.
 pub(crate) fn wire_of(lab: &mut Lab) -> &mut Wire {
     match lab.links.first_mut() {
         Some(Link::Wire(wire)) => wire,
@@ -106,7 +106,7 @@ pub(crate) fn macvlans() -> Lab {
     lab
 }
 
-/// The same with a VLAN's device on each end of the wire.
+/// The same with a VLAN device on each end of the wire.
 pub(crate) fn vlans() -> Lab {
     let vlan = |host: &str, address: &str| Vlan {
         name: format!("v10-{host}"),
@@ -121,7 +121,7 @@ pub(crate) fn vlans() -> Lab {
     lab
 }
 
-/// A host with a bridge and `n` guests behind it.
+/// A host with a bridge and `n` guests.
 pub(crate) fn bridge_with_guests(n: u32) -> Lab {
     let guest = |i: u32| Ipv4Addr::from_bits(ip("198.18.0.10").to_bits() + i);
     let mut lab = empty();
@@ -138,7 +138,7 @@ pub(crate) fn bridge_with_guests(n: u32) -> Lab {
     lab
 }
 
-/// Two hypervisors with a wire, an overlay between them, and a guest behind a bridge on each.
+/// Two hypervisors with a wire and an overlay, and a guest on a bridge on each.
 pub(crate) fn overlay(forwarding: Forwarding) -> Lab {
     let mut lab = Lab {
         hosts: vec![host("hv1", false), host("hv2", false), host("g1", false), host("g2", false)],
@@ -179,7 +179,7 @@ pub(crate) fn vxlan(name: &str, forwarding: Forwarding, members: [(&str, &str, O
     .into()
 }
 
-/// A pod on a node, an egress host behind a tunnel, and a target that only the egress address may reach.
+/// A pod on a node, an egress host behind a tunnel, and a target that only the egress address can reach.
 pub(crate) fn egress_gateway() -> Lab {
     let mut lab = Lab {
         hosts: vec![host("node", true), host("egress", true), host("pod", false), host("target", false)],
@@ -219,13 +219,14 @@ pub(crate) fn egress_gateway() -> Lab {
     lab
 }
 
-/// Sends a few bytes by TCP from one host to an address of another and back; returns who the server saw.
+/// Sends a few bytes over TCP from a host to another one's address and back. Returns the peer address that the server
+/// saw.
 pub(crate) fn converse(topology: &Topology, from: &str, to: &str, address: &str) -> IpAddr {
     let inside = |name: &str| topology.namespace(&HostName::new(name)).expect("a host of the lab");
     meet([inside(from), inside(to)], address)
 }
 
-/// The same from one namespace to an address in another.
+/// The same between namespaces.
 pub(crate) fn meet([from, to]: [&NetNs; 2], address: &str) -> IpAddr {
     let bind = || TcpListener::bind((ip(address), 0)).expect("the host has the address");
     let listener = to.run_in(bind).expect("a namespace of the lab");
@@ -245,8 +246,8 @@ pub(crate) fn meet([from, to]: [&NetNs; 2], address: &str) -> IpAddr {
         stream.read_exact(&mut bytes)?;
         io::Result::Ok(bytes)
     });
-    // A server that nobody reaches waits until the process ends; the panic here tells why.
+    // Without a client, the server thread waits until the process ends; this panic gives the reason.
     let echoed = client.expect("a namespace of the lab");
-    assert_eq!(&echoed.unwrap_or_else(|error| panic!("{address} is not reached: {error}")), b"hello");
-    server.join().expect("no panic").expect("the client was answered")
+    assert_eq!(&echoed.unwrap_or_else(|error| panic!("cannot reach {address}: {error}")), b"hello");
+    server.join().expect("no panic").expect("the client got a reply")
 }

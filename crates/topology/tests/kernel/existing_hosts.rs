@@ -1,20 +1,20 @@
-//! What is made on hosts that exist already: here on two namespaces of the test, with a wire between them.
+//! Labs on existing hosts, here two namespaces of the test with a wire between them.
 
 use scenario::{Access, DeviceName, ExistingHost, Host, HostName, Lab, Link, link::Forwarding};
 use sys::netns::NetNs;
 use topology::Topology;
 
-use crate::support::{can_raise, device, empty, end, host, is_whole, link, meet, vxlan};
+use crate::support::{can_create_namespaces, device, empty, end, host, is_whole, link, meet, vxlan};
 
 const HOSTS: [&str; 2] = ["a", "b"];
 
-/// Two hosts on a wire, which exist before anything is made on them.
+/// Two existing hosts with a wire.
 fn own_network() -> Topology {
     let mut lab = empty();
     lab.hosts = HOSTS.map(|name| host(name, false)).into();
     let ends = [end("a:eth0", Some("198.18.0.1/24")), end("b:eth0", Some("198.18.0.2/24"))];
     lab.links.push(link("wire", ends, 1500));
-    Topology::raise(&lab).expect("a wire can be made")
+    Topology::raise(&lab).expect("a wire can be created")
 }
 
 /// An overlay between them.
@@ -38,35 +38,39 @@ fn overlay() -> Lab {
     lab
 }
 
-fn of<'t>(topology: &'t Topology, host: &str) -> &'t NetNs {
-    topology.namespace(&HostName::new(host)).expect("a host of the lab")
+fn namespace_of<'t>(topology: &'t Topology, host: &str) -> &'t NetNs {
+    topology.namespace(&HostName::new(host)).expect("a host namespace_of the lab")
 }
 
 #[test]
-fn an_overlay_goes_over_the_own_network_of_hosts_and_its_devices_are_never_in_it() {
-    const TEST: &str = "an_overlay_goes_over_the_own_network_of_hosts_and_its_devices_are_never_in_it";
-    if !can_raise(TEST) {
+fn overlay_uses_host_network_without_adding_devices_to_it() {
+    const TEST: &str = "overlay_uses_host_network_without_adding_devices_to_it";
+    if !can_create_namespaces(TEST) {
         return;
     }
     let (own, lab) = (own_network(), overlay());
-    let make = |host: &str| {
-        let made = of(&own, host).run_in(|| Topology::inside(&lab, &HostName::new(host)));
-        made.expect("root may enter").expect("the lab fits")
+    let create = |host: &str| {
+        let created = namespace_of(&own, host).run_in(|| Topology::inside(&lab, &HostName::new(host)));
+        created.expect("root may enter").expect("the lab fits")
     };
-    // What was made a moment before is waited for until the kernel has taken it away.
+    // The second iteration waits until the kernel has removed the first one's devices.
     for _ in 0..2 {
-        let [a, b] = HOSTS.map(make);
+        let [a, b] = HOSTS.map(create);
         if !is_whole(&a, TEST) {
             return;
         }
-        assert_eq!(meet([of(&a, "a"), of(&b, "b")], "198.18.9.2").to_string(), "198.18.9.1");
-        for (made, at) in [(&a, "a:vx"), (&b, "b:vx")] {
-            let counters = &made.reading(&[device(at)]).expect("it stands").devices[0];
+        assert_eq!(
+            meet([namespace_of(&a, "a"), namespace_of(&b, "b")], "198.18.9.2").to_string(),
+            "198.18.9.1"
+        );
+        for (topology, at) in [(&a, "a:vx"), (&b, "b:vx")] {
+            let counters = &topology.reading(&[device(at)]).expect("the device exists").devices[0];
             assert!(counters.rx_packets > 3 && counters.tx_packets > 3, "{counters:?}");
         }
         let (host, vx) = (HostName::new("a"), DeviceName::new("vx"));
-        let found = of(&own, "a").run_in(|| Topology::existing(&host, None, Some(&vx)));
-        let error = found.expect("root may enter").expect_err("the device is not in the own namespace");
+        let found = namespace_of(&own, "a").run_in(|| Topology::existing(&host, None, Some(&vx)));
+        let error =
+            found.expect("root may enter").expect_err("the device is not in the host's own namespace");
         assert!(error.to_string().contains("lo, eth0"), "{error}");
     }
 }
