@@ -42,7 +42,7 @@ pub struct Meta {
     /// Version of plumb.
     pub tool: String,
     pub now: UnixMillis,
-    /// Whether tests with equal settings from different files are trials of one cell.
+    /// Whether tests with equal settings from different files are trials of the same cell.
     pub together: bool,
     /// Whether to import tables from files that also have tool logs.
     pub tables: bool,
@@ -67,7 +67,7 @@ pub struct Assembler {
     /// Tests without a receiver's rate: how many, and file and lines of the first.
     in_part: BTreeMap<RateBasis, (u64, String)>,
     left_out_of_cells: u64,
-    /// Intervals of all trials so far.
+    /// Intervals of all trials.
     intervals: usize,
     /// Tests with coarser series: how many, and the location of the first.
     coarser: Option<(u64, String)>,

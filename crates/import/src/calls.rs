@@ -11,7 +11,7 @@ use crate::imported_test::{End, ImportedTest};
 /// Limit on distinct (thread, call) pairs. The kernel has fewer than 500 calls.
 const MOST: usize = 4096;
 
-/// Calls of one kind by one thread.
+/// Calls of a kind by one thread.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Call {
     pub(crate) thread: Option<String>,

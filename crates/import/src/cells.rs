@@ -27,7 +27,7 @@ const USUAL_MESSAGE: Bytes = Bytes(128 << 10);
 /// Cells in order of their first trial.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
-    /// Whether to treat tests of different files as trials of one cell.
+    /// Whether to treat tests of different files as trials of the same cell.
     together: bool,
     paths: Vec<PathRecord>,
     known_paths: HashSet<String>,
@@ -314,7 +314,6 @@ fn usual_workload(imported: &ImportedSettings) -> &'static str {
     }
 }
 
-/// All settings of a test.
 fn settings(imported: &ImportedSettings) -> BTreeMap<&'static str, String> {
     let direction = imported.direction.map(|direction| match direction {
         Direction::Forward => "forward",

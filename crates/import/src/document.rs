@@ -34,7 +34,6 @@ pub(crate) struct Collector {
     indented: bool,
 }
 
-/// Result of one line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LineOutcome {
     /// Documents that end in this line, with their lines. Some writers put `}{` or an array around documents.

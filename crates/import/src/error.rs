@@ -7,7 +7,6 @@ use thiserror::Error;
 /// Why a file could not be imported. `E` is the error of the caller's sink.
 #[derive(Debug, Error)]
 pub enum ImportError<E> {
-    /// Read error.
     #[error("cannot read {name}: {source}")]
     Read { name: String, source: io::Error },
     /// The file has no content.
@@ -33,7 +32,6 @@ pub enum ImportError<E> {
     #[error("nothing to import in {name}: {}", because(*.lines, .notes))]
     Nothing {
         name: String,
-        /// Number of lines.
         lines: u64,
         /// Incomplete tests and why they were skipped.
         notes: Vec<String>,

@@ -30,7 +30,6 @@ pub(crate) enum Claim {
     Declined,
 }
 
-/// A line without its line ending.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
     /// Counted from 1.

@@ -38,7 +38,6 @@ pub struct ImportedTest {
     pub syscalls: Vec<SyscallCount>,
     /// CPU time of the tool at each end.
     pub threads: Vec<ThreadCpu>,
-    /// Warnings on validity.
     pub doubts: Vec<ValidityWarning>,
 }
 

@@ -32,7 +32,6 @@ pub(crate) enum Turn {
 }
 
 impl Outline {
-    /// Handles a line.
     pub(crate) fn line(&mut self, line: &Line<'_>) -> Turn {
         let text = line.text.trim();
         let first = text.as_bytes().first();

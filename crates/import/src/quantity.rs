@@ -8,7 +8,6 @@ pub(crate) struct Amount {
     /// As written; finite.
     pub(crate) number: f64,
     pub(crate) unit: Option<Unit>,
-    /// Marked as approximate.
     pub(crate) approximate: bool,
     /// Written without fraction, separators and exponent.
     pub(crate) plain: bool,

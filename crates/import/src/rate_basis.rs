@@ -2,7 +2,6 @@
 
 use workload::{Direction, Flow, Measurement};
 
-/// Basis of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RateBasis {
     /// Received bytes of every direction.

@@ -31,7 +31,6 @@ const MOST_NOTES: usize = 100;
 /// Limit on column headings stored.
 const MOST_COLUMNS: usize = 1000;
 
-/// Report on a file, apart from its tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileReport {
     /// Name, digest, number of lines and formats.
@@ -61,7 +60,6 @@ pub fn read<E>(
     read_text(name, input, options, each)
 }
 
-/// Reads uncompressed text.
 fn read_text<E>(
     name: &str,
     input: &mut dyn BufRead,

@@ -3,14 +3,14 @@
 use units::Nanos;
 use workload::Interval;
 
-/// Limit on intervals of one end over all connections: 4.5 hours of one stream at one sample per second. With both
+/// Limit on intervals of an end over all connections: 4.5 hours of a stream at one sample per second. With both
 /// ends this needs about 80 MB.
 pub(crate) const MOST: usize = 16_384;
 
 /// Tolerated gap between consecutive intervals: logs round times to 10 ms.
 const ROUNDED: Nanos = Nanos(11_000_000);
 
-/// Intervals of one end of a connection, each the sum of `stride` logged ones.
+/// Intervals of an end of a connection, each the sum of `stride` logged ones.
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
     kept: Vec<Interval>,
@@ -48,7 +48,6 @@ impl Series {
         self.kept.len() + usize::from(self.pending.is_some())
     }
 
-    /// All intervals in order.
     pub(crate) fn intervals(&self) -> impl Iterator<Item = &Interval> {
         self.kept.iter().chain(self.pending.iter().map(|(interval, _)| interval))
     }
@@ -78,7 +77,6 @@ impl Series {
         self.stride
     }
 
-    /// Appends an interval.
     pub(crate) fn push(&mut self, interval: Interval) {
         self.add(interval, 1);
     }
@@ -121,7 +119,6 @@ impl Series {
         }
     }
 
-    /// All intervals in order.
     pub(crate) fn into_intervals(mut self) -> Vec<Interval> {
         self.kept.extend(self.pending.map(|(interval, _)| interval));
         self.kept

@@ -11,7 +11,6 @@ const LONGEST: usize = 40;
 pub(crate) struct Settings {
     /// Source and destination, as written.
     pub(crate) path: Option<(String, String)>,
-    /// Levels by factor.
     pub(crate) levels: BTreeMap<String, String>,
     /// Remaining text of the innermost heading: the workload.
     pub(crate) workload: Option<String>,

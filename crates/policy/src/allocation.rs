@@ -27,7 +27,6 @@ pub(crate) enum Level {
 }
 
 impl Claim {
-    /// Allocation at a level.
     pub(crate) fn at(&self, level: Level, headroom: f64) -> f64 {
         let full = self.need * (1.0 + headroom);
         match level {

@@ -57,7 +57,6 @@ impl Guard {
         (self.rest, self.floor) = (self.length, self.floor.max(floor));
     }
 
-    /// The VM is squeezed.
     pub(crate) fn squeeze(&mut self, from: Bytes) {
         self.squeezed = Some(Squeeze { from, age: 0 });
     }

@@ -11,7 +11,6 @@ const STALE: u32 = 10;
 const FIRST_SCATTER: f64 = 0.1;
 /// Minimum scatter as a part of the headroom; smaller changes need no fast reaction.
 const LEAST_SCATTER: f64 = 0.125;
-/// Weight of the assumed scatter, in steps.
 const ASSUMED_STEPS: u32 = 8;
 /// Minimum weight of the newest step.
 const SCATTER_WEIGHT: f64 = 0.05;
@@ -145,7 +144,6 @@ impl Estimate {
         (self.age <= STALE).then_some(self)
     }
 
-    /// The curve of this guest.
     pub(crate) fn curve(&self) -> Curve {
         self.curve.placed(self.placement.unwrap_or(1.0)).behind(self.idle)
     }

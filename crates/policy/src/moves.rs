@@ -7,7 +7,6 @@ use units::{Bytes, Share};
 
 use crate::{observation::ReportError, tiers::Tiers};
 
-/// Result of a decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
     /// At most one per VM, squeezes first.

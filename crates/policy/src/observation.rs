@@ -24,9 +24,7 @@ pub struct GuestReport {
     pub available: Option<Bytes>,
     /// Share of time in which some task waited for memory (PSI `some`).
     pub psi: Option<Share>,
-    /// Refaults per second.
     pub refaults: Option<f64>,
-    /// Accesses per class of memory, in any order.
     pub accesses: Option<Vec<HeatClass>>,
     /// Measured share of accesses served by DRAM.
     pub dram_hits: Option<Share>,

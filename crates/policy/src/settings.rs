@@ -7,7 +7,6 @@ use units::{Bytes, Share};
 
 use crate::{settings_error::SettingsError, tiers::Tiers};
 
-/// Settings of the rebalancer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Memory to share among the VMs.
@@ -33,11 +32,9 @@ pub struct Settings {
 pub struct BrakeSettings {
     /// Share of time in which some task waited for memory (PSI `some`).
     pub psi: Share,
-    /// Refaults per second.
     pub refaults: f64,
 }
 
-/// Settings of one VM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VmSettings {
     pub name: String,

@@ -3,7 +3,6 @@
 use thiserror::Error;
 use units::Bytes;
 
-/// Invalid settings.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum SettingsError {
     #[error("duplicate VM `{vm}`; give each VM a unique name")]

@@ -23,7 +23,6 @@ pub struct State {
     short: bool,
 }
 
-/// State of a VM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct VmState {
     /// Last observed memory.

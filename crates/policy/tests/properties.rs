@@ -10,7 +10,6 @@ use world::{Obedience, World, worlds};
 
 const DECISIONS: usize = 60;
 
-/// Runs a number of decisions, with a callback for each.
 fn run(world: &mut World, decisions: usize, mut check: impl FnMut(&World, &policy::Decision)) {
     for _ in 0..decisions {
         let decision = world.decide();

@@ -13,7 +13,6 @@ mod quiet;
 mod rights;
 mod virtualisation;
 
-/// A capability of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capability {
     /// Stable identifier: lower-case letters and dashes.
@@ -22,7 +21,6 @@ pub struct Capability {
     pub title: &'static str,
     /// Purpose.
     pub needed_for: &'static str,
-    /// Area of the machine.
     pub area: Area,
     pub state: State,
     /// What was tried or read, with the result.
@@ -33,7 +31,6 @@ pub struct Capability {
     pub required: bool,
 }
 
-/// State of a capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// Sufficient.
@@ -44,12 +41,10 @@ pub enum State {
     Missing,
 }
 
-/// Area of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Area {
     /// CPUs, memory, permissions and kernel probes.
     Machine,
-    /// Requirements of virtual machines.
     VirtualMachines,
 }
 

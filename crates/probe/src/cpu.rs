@@ -6,7 +6,6 @@ use units::Nanos;
 
 use crate::error::Error;
 
-/// A reading of the CPU counters.
 #[derive(Debug, Clone)]
 pub struct CpuReading {
     at: u64,

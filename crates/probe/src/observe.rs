@@ -58,13 +58,11 @@ pub enum ProbeError {
     Unavailable {
         /// Reason.
         because: String,
-        /// Remedy.
         remedy: String,
     },
     /// An operation failed unexpectedly.
     #[error("cannot {operation}: {because}")]
     Failed {
-        /// Operation and object.
         operation: String,
         because: String,
     },

@@ -23,14 +23,12 @@ pub use qemu::{Qemu, qemu, qemus};
 pub enum TargetError {
     #[error("no process with PID {0}")]
     NoProcess(u32),
-    /// Namespace not found.
     #[error("no network namespace `{named}`: {because}")]
     NoNamespace {
         named: String,
         /// Reason.
         because: String,
     },
-    /// Control group not found.
     #[error("no control group `{named}`: {because}")]
     NoControlGroup {
         named: String,
@@ -48,7 +46,6 @@ pub enum TargetError {
     #[error("{} QEMU virtual machines match `{named}`", pids.len())]
     SeveralQemus {
         named: String,
-        /// Their PIDs.
         pids: Vec<u32>,
     },
 }

@@ -16,7 +16,6 @@ use self::{
 };
 use crate::target::{Qemu, TargetError, is_alive};
 
-/// A reading of a QEMU.
 #[derive(Debug)]
 pub struct VmReading {
     qemu: Qemu,
@@ -33,7 +32,6 @@ pub struct VmReading {
 pub struct VmQueue {
     /// Descriptor number in QEMU.
     pub descriptor: i32,
-    /// Tap device.
     pub tap: String,
 }
 

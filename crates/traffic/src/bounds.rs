@@ -36,7 +36,6 @@ pub enum EndReason {
     Left,
     /// It fell silent; over UDP that is the normal end.
     Silent,
-    /// It exceeded this limit.
     Limit(&'static str),
 }
 

@@ -7,7 +7,6 @@ use std::hint::black_box;
 use samples::Calibration;
 use sys::clock::{monotonic, set_timer_slack, sleep_until};
 
-/// Samples per cost.
 const SAMPLES: usize = 51;
 /// Time limit in nanoseconds, after which fewer samples are used.
 const ENOUGH: u64 = 9_000_000;

@@ -15,7 +15,7 @@ use crate::{
     stream,
 };
 
-/// A listening server of one load.
+/// A listening server of a load.
 #[derive(Debug)]
 pub struct Server(Kind);
 
@@ -45,7 +45,6 @@ impl Server {
         }))
     }
 
-    /// Port of the server.
     #[must_use]
     pub const fn port(&self) -> u16 {
         match &self.0 {

@@ -16,14 +16,11 @@ pub enum Error {
     /// The kernel rejected an option, a placement or an address.
     #[error(transparent)]
     System(#[from] sys::Error),
-    /// Socket error.
     #[error("cannot {operation} {object}: {source}")]
     Socket {
-        /// Operation.
         operation: &'static str,
         /// Connection or address.
         object: String,
-        /// Error of the kernel.
         source: io::Error,
     },
     /// Timeout.
@@ -35,7 +32,6 @@ pub enum Error {
         object: String,
         /// What was expected.
         missing: String,
-        /// Time waited.
         waited: Nanos,
     },
     /// A connection ended before it had transferred everything.
@@ -55,7 +51,6 @@ pub enum Error {
     Endless {
         /// Connection.
         object: String,
-        /// Bytes received.
         got: Bytes,
     },
     /// The server refused to start.
@@ -77,12 +72,10 @@ pub enum Error {
     /// A client of a standalone server ended early.
     #[error("ended by the client")]
     Left,
-    /// Invalid setting.
     #[error("{setting} cannot be {value}; use {allowed}")]
     Setting {
         setting: &'static str,
         value: String,
-        /// Allowed values.
         allowed: &'static str,
     },
     /// The control connection of an iperf3 test failed.
@@ -94,7 +87,6 @@ pub enum Error {
     /// A helper process of a standalone server ended, and the server no longer has the rights to restart it.
     #[error("{0} has ended; start the server again")]
     HelperEnded(&'static str),
-    /// Stopped on request.
     #[error("stopped before its end")]
     Stopped,
     /// A defect.

@@ -1,4 +1,4 @@
-//! Accepts the connections of one trial. Each must send a valid handshake in time or is closed; unknown, slow and
+//! Accepts the connections of a trial. Each must send a valid handshake in time or is closed; unknown, slow and
 //! duplicate peers neither count nor delay others.
 
 use std::{
@@ -21,7 +21,6 @@ use crate::{
     stop::Stop,
 };
 
-/// Timeout for a handshake.
 const HANDSHAKE: Nanos = Nanos::from_secs(2);
 /// Timeout for the next connection while some are missing.
 const PATIENCE: Nanos = Nanos::from_secs(10);
@@ -31,10 +30,8 @@ pub(crate) const FIRST: Nanos = Nanos::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(1);
 /// Limit on connections with incomplete handshake; others wait in the kernel.
 const UNDECIDED: usize = 256;
-/// Listen backlog.
 const BACKLOG: i32 = 1024;
 
-/// Connections of a trial by purpose and number.
 pub(crate) type TrialConnections = BTreeMap<(Purpose, u32), TcpStream>;
 
 /// Listens on the requested port or one chosen by the kernel; accepted sockets inherit the settings.
@@ -54,7 +51,6 @@ pub(crate) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<TcpListe
     Ok(socket.into())
 }
 
-/// Local port of a socket.
 pub(crate) fn port(address: io::Result<SocketAddr>) -> Result<u16> {
     address.map(|address| address.port()).map_err(Error::socket("read the address of", || "a server"))
 }

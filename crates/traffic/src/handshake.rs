@@ -5,7 +5,6 @@
 
 use workload::{Direction, Transport};
 
-/// Length on the wire.
 pub const LENGTH: usize = 32;
 /// Offset of the token, here and in every datagram.
 pub(crate) const TOKEN: std::ops::Range<usize> = 8..16;
@@ -15,7 +14,6 @@ pub const GO: u8 = b'g';
 pub const MAGIC: [u8; 8] = *b"plumbtrf";
 const VERSION: u32 = 2;
 
-/// Purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
     /// Stream from client to server.
@@ -71,7 +69,6 @@ impl Purpose {
     }
 }
 
-/// Content of a handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handshake {
     pub token: u64,

@@ -17,7 +17,6 @@ pub trait Observer {
     /// A stream connection completed an interval. A remainder below half an interval at the end is merged into the
     /// last interval without another event. If the end of the stream is noticed late, the last end moves back.
     fn interval(&self, _flow: FlowId, _interval: &Interval) {}
-    /// A ping-pong completed an interval.
     fn ping_interval(&self, _interval: &PingPongInterval) {}
     /// The last traffic thread has ended.
     fn ended(&self) {}
@@ -26,7 +25,7 @@ pub trait Observer {
 /// Ignores all events.
 impl Observer for () {}
 
-/// One end of one connection.
+/// One end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FlowId {
     /// Index within its direction, from 0.

@@ -1,9 +1,8 @@
-//! Result of one end of a workload, for all kinds and protocols.
+//! Result of an end of a workload, for all kinds and protocols.
 
 use samples::ThreadCpu;
 use workload::{EndMeasurement, StreamEnd};
 
-/// Result of one end.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome<M = EndMeasurement> {
     pub measured: M,
@@ -11,7 +10,6 @@ pub struct Outcome<M = EndMeasurement> {
     pub threads: Vec<ThreadCpu>,
 }
 
-/// Result of one end of a stream.
 pub type StreamOutcome = Outcome<StreamEnd>;
 
 impl<M: Into<EndMeasurement>> Outcome<M> {

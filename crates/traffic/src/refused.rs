@@ -22,10 +22,8 @@ pub enum RefusalCode {
     /// All places are taken.
     #[error("it already serves the maximum number of clients (--max-clients); try again later")]
     Busy,
-    /// The client's address.
     #[error("this address is not allowed (--allow); ask the server's operator to add it")]
     Address,
-    /// The server requires authentication.
     #[error(
         "it requires authentication (--rsa-private-key-path), which pings do not support; use a server \
                  without it"
@@ -34,10 +32,8 @@ pub enum RefusalCode {
     /// Time limit.
     #[error("the time limit per client is reached (--max-duration); request less with -t")]
     Duration,
-    /// Byte limit.
     #[error("the byte limit per client is reached (--max-bytes); request less with -t or --rate")]
     Bytes,
-    /// Rate limit.
     #[error(
         "its rate limit (--max-rate) ends faster clients instead of slowing them down; send less with --rate or -m"
     )]

@@ -71,7 +71,6 @@ pub fn source(bind: std::net::IpAddr, settings: &SocketSettings, number: u32) ->
     Ok(SocketAddr::new(bind, port))
 }
 
-/// Family of an address.
 pub fn domain(address: SocketAddr) -> Domain {
     Domain::for_address(address)
 }
@@ -92,7 +91,6 @@ pub fn tcp_facts(socket: &TcpStream, cpus: Option<&[u32]>) -> SocketFacts {
     }
 }
 
-/// Options of a connected UDP socket in effect.
 pub fn udp_facts(socket: &UdpSocket, cpus: Option<&[u32]>) -> SocketFacts {
     facts(socket, cpus, (socket.local_addr(), socket.peer_addr()))
 }

@@ -1,8 +1,7 @@
-//! Parameters of one end apart from the load: addresses, token, CPUs.
+//! Parameters of an end apart from the load: addresses, token, CPUs.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// Parameters of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerSpec<L> {
     /// Secret of the trial; connections without it are closed.
@@ -14,14 +13,12 @@ pub struct ServerSpec<L> {
     pub cpus: Option<Vec<u32>>,
 }
 
-/// Parameters of a client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientSpec<L> {
     /// Secret of the trial.
     pub token: u64,
     /// Source address.
     pub bind: IpAddr,
-    /// Server address.
     pub server: SocketAddr,
     pub load: L,
     /// CPUs of the traffic threads, as for the server.

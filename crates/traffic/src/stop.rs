@@ -19,7 +19,7 @@ impl Stop {
         Self::default()
     }
 
-    /// A flag that ends a client's load early and keeps the measurement so far.
+    /// A flag that ends a client's load early and keeps the measurement.
     #[must_use]
     pub fn keeping() -> Self {
         Self { keeps: true, ..Self::default() }
@@ -36,7 +36,7 @@ impl Stop {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// Whether the measurement so far is kept.
+    /// Whether the measurement is kept.
     #[must_use]
     pub const fn keeps(&self) -> bool {
         self.keeps

@@ -1,4 +1,4 @@
-//! Threads of one end of a load: started together, observed, ended together. The first failure stops the others; a
+//! Threads of an end of a load: started together, observed, ended together. The first failure stops the others; a
 //! panic is a failure.
 
 use std::{
@@ -22,7 +22,7 @@ use crate::{
     stop::Stop,
 };
 
-/// State shared by the threads of one end, written a few times per second and never per message.
+/// State shared by the threads of an end, written a few times per second and never per message.
 #[derive(Debug)]
 pub(crate) struct SharedState<'a> {
     stop: &'a Stop,
@@ -50,7 +50,7 @@ enum WorkerEvent {
     PingInterval(PingPongInterval),
 }
 
-/// Work of one thread, which first calls [`SharedState::wait_for_start`].
+/// Work of a thread, which first calls [`SharedState::wait_for_start`].
 pub(crate) struct Job<'a, T> {
     /// For errors.
     pub(crate) name: String,
@@ -83,7 +83,7 @@ impl<'a> SharedState<'a> {
         if ended { Err(Error::Stopped) } else { Ok(()) }
     }
 
-    /// Whether the load ends early with the measurement so far.
+    /// Whether the load ends early with the measurement.
     pub(crate) fn ends_early(&self) -> bool {
         self.stop.keeps() && self.stop.is_asked() && !self.failed.load(Ordering::Relaxed)
     }
@@ -230,7 +230,7 @@ impl CpuMeter {
     }
 }
 
-/// CPU for thread number `thread` of one end.
+/// CPU for thread number `thread` of an end.
 pub fn cpu_of(cpus: Option<&[u32]>, thread: usize) -> Option<u32> {
     cpus.and_then(|cpus| cpus.get(thread % cpus.len().max(1)).copied())
 }

@@ -24,7 +24,6 @@ pub enum Event {
     Start,
     /// Start sending. At the end of the test call [`Machine::end_test`], then [`Machine::exchange`].
     Running,
-    /// The server's results.
     Results(Box<Results>),
     /// Finished; close after sending the remaining bytes.
     Done,
@@ -52,7 +51,6 @@ enum Phase {
     Parameters,
     /// Waiting for the driver to connect and the server to confirm.
     Streams,
-    /// Waiting for the start.
     Starting,
     /// Waiting for the driver to end the test.
     Running,
@@ -70,7 +68,6 @@ enum Phase {
 }
 
 impl Machine {
-    /// Starts with the cookie on a new connection.
     #[must_use]
     pub fn new(cookie: &Cookie, params: &Params, now: Nanos) -> Self {
         Self {

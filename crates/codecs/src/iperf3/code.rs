@@ -5,7 +5,6 @@ use std::fmt;
 
 use units::{BitRate, Bytes, Nanos};
 
-/// An error number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ErrorCode(pub i32);
 
@@ -95,7 +94,6 @@ impl ErrorCode {
         (Self::LIMIT_BYTES, wire_value(limit.0 >> 10))
     }
 
-    /// The same for a limit on the rate.
     #[must_use]
     pub fn of_rate(limit: BitRate) -> (Self, i32) {
         (Self::LIMIT_RATE, wire_value((limit.0 / 1e3) as u64))

@@ -23,7 +23,6 @@ impl Cookie {
         Self(bytes)
     }
 
-    /// Parses a cookie.
     #[must_use]
     pub fn parse(bytes: &[u8; Self::SIZE]) -> Option<Self> {
         Self::may_begin(bytes).then_some(Self(*bytes))
@@ -36,7 +35,6 @@ impl Cookie {
         letters.iter().all(|letter| ALPHABET.contains(letter)) && rest.first().is_none_or(|end| *end == 0)
     }
 
-    /// Bytes on the wire.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; Self::SIZE] {
         &self.0

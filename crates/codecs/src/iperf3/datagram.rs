@@ -12,7 +12,6 @@ pub enum CounterWidth {
 /// Datagram header: send time by the sender's clock, and counter. Big endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UdpHeader {
-    /// Seconds.
     pub seconds: u32,
     /// Microseconds.
     pub micros: u32,
@@ -74,7 +73,6 @@ impl Connect {
     const LEGACY: u32 = 123_456_789;
     const LEGACY_REPLY: u32 = 987_654_321;
 
-    /// The client's request.
     #[must_use]
     pub const fn request(self) -> [u8; 4] {
         match self {
@@ -83,13 +81,11 @@ impl Connect {
         }
     }
 
-    /// Parses a request.
     #[must_use]
     pub fn parse_request(datagram: &[u8]) -> Option<Self> {
         Self::parse(datagram, *b"9876", Self::LEGACY)
     }
 
-    /// The server's reply.
     #[must_use]
     pub const fn reply(self) -> [u8; 4] {
         match self {
@@ -98,7 +94,6 @@ impl Connect {
         }
     }
 
-    /// Parses a reply.
     #[must_use]
     pub fn parse_reply(datagram: &[u8]) -> Option<Self> {
         Self::parse(datagram, *b"6789", Self::LEGACY_REPLY)

@@ -11,10 +11,8 @@ pub enum Failure {
     /// The server runs one test at a time.
     #[error("the server is busy with another test; try again later")]
     Busy,
-    /// Server terminated by its user.
     #[error("the server was terminated")]
     ServerTerminated,
-    /// Server error.
     #[error("server error: {}", code.describe(*errno))]
     Server {
         /// iperf3's error number.
@@ -30,7 +28,6 @@ pub enum Failure {
     Unexpected {
         /// The expected message.
         awaited: &'static str,
-        /// The state or byte.
         got: UnexpectedByte,
     },
     /// The announced length exceeds the limit.
@@ -38,9 +35,7 @@ pub enum Failure {
     Oversized {
         /// Which JSON.
         what: &'static str,
-        /// Announced length.
         length: u32,
-        /// Limit.
         limit: u32,
     },
     /// Invalid JSON.
@@ -64,7 +59,6 @@ pub enum Failure {
     Silent {
         /// The expected message.
         awaited: &'static str,
-        /// Time waited.
         waited: Nanos,
     },
     /// The peer closed the control connection.

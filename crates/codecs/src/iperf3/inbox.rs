@@ -20,7 +20,6 @@ const SHOWN: usize = 200;
 /// The next expected item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
-    /// A state byte.
     State,
     /// A length and JSON, or a state byte if the first byte cannot start a valid length.
     Json { what: &'static str, limit: u32 },
@@ -30,7 +29,6 @@ pub(super) enum Due {
     Nothing,
 }
 
-/// A complete item.
 #[derive(Debug, PartialEq)]
 pub(super) enum Item {
     State(u8),
@@ -119,7 +117,6 @@ pub(super) fn frame<T: serde::Serialize>(json: &T) -> Vec<u8> {
     bytes
 }
 
-/// Parses JSON.
 pub(super) fn read<T: DeserializeOwned>(what: &'static str, json: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(json)
         .map_err(|error| Failure::Malformed { what, because: shown(&error.to_string()) })
@@ -148,7 +145,6 @@ mod tests {
 
     const DUE: Due = Due::Json { what: "results", limit: 1000 };
 
-    /// All items of some chunks.
     fn items(due: Due, chunks: &[&[u8]]) -> Result<Vec<Item>, Failure> {
         let (mut inbox, mut items) = (Inbox::default(), Vec::new());
         for mut chunk in chunks.iter().copied() {

@@ -7,13 +7,11 @@ use super::{
     number::{maybe_real, maybe_whole, real, whole},
 };
 
-/// Results of one end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     /// CPU usage of the process during the test, in percent of one CPU.
     #[serde(deserialize_with = "real")]
     pub cpu_util_total: f64,
-    /// User mode.
     #[serde(deserialize_with = "real")]
     pub cpu_util_user: f64,
     /// Kernel mode.

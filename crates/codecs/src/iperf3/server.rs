@@ -25,11 +25,9 @@ pub enum Event {
     Params(Box<Params>),
     /// The client ended the test. Stop, then call [`Machine::end_test`].
     TestEnd,
-    /// The client's results.
     Results(Box<Results>),
     /// Finished; close.
     Done,
-    /// The client was terminated; close.
     ClientTerminated,
     /// Failed; close after sending the remaining bytes.
     Failed(Failure),
@@ -50,7 +48,6 @@ pub struct Machine {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Waiting for the parameters.
     Parameters,
     /// Waiting for the driver to accept them.
     Judging,

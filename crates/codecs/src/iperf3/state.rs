@@ -8,15 +8,12 @@ pub enum State {
     TestStart = 1,
     /// Server: start sending.
     TestRunning = 2,
-    /// Client: the test has ended.
     TestEnd = 4,
     /// Server: send the parameters.
     ParamExchange = 9,
     /// Server: connect the streams.
     CreateStreams = 10,
-    /// Server: terminated.
     ServerTerminate = 11,
-    /// Client: terminated.
     ClientTerminate = 12,
     /// Server: send your results, then read mine.
     ExchangeResults = 13,
@@ -49,13 +46,11 @@ impl State {
         Self::ServerError,
     ];
 
-    /// Parses a byte.
     #[must_use]
     pub fn from_byte(byte: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.byte() == byte)
     }
 
-    /// The byte on the wire.
     #[must_use]
     pub const fn byte(self) -> u8 {
         (self as i8).cast_unsigned()

@@ -76,7 +76,6 @@ impl Flags {
         self.0 & flags.0 == flags.0
     }
 
-    /// The flags without these.
     #[inline]
     #[must_use]
     pub const fn without(self, flags: Self) -> Self {

@@ -83,7 +83,7 @@ impl ServerStream {
         Ok((!run.is_empty()).then(|| self.messages.bytes(run)))
     }
 
-    /// Counts so far.
+    /// Counts.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         self.counts

@@ -6,7 +6,6 @@ use workload::Transport;
 
 use super::messages::Protocol;
 
-/// Settings of the command line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct CommandSettings {
     pub(super) transport: Option<Protocol>,

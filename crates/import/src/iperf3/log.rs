@@ -1,4 +1,4 @@
-//! One end's log of one test, from text or JSON, and its conversion.
+//! One end's log of a test, from text or JSON, and its conversion.
 //!
 //! For each connection the log has this end's series and at most a summary of the other end. The client receives the
 //! server's summary after the test; the server does not receive the client's.
@@ -15,7 +15,7 @@ use crate::imported_test::{End, ImportedTest};
 /// A thread above this share of a CPU is a bottleneck, as in plumb's own trials.
 const AT_ITS_LIMIT: f64 = 0.97;
 
-/// One end's log of one test.
+/// One end's log of a test.
 #[derive(Debug, Clone)]
 pub(super) struct Log {
     pub(super) format: &'static str,
@@ -46,11 +46,9 @@ pub(super) struct Stream {
     /// `address:port`.
     pub(super) local: Option<String>,
     pub(super) remote: Option<String>,
-    /// This end's intervals.
     pub(super) own: Vec<Interval>,
     /// The other end's summary.
     pub(super) other: Option<Interval>,
-    /// This end's socket.
     pub(super) socket: SocketFacts,
 }
 

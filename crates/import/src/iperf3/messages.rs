@@ -33,7 +33,6 @@ pub(super) enum Message {
     Cpu(Cpu),
     /// The sender's congestion control, with `-V`.
     Congestion(String),
-    /// The command line.
     Command(command::CommandSettings),
     /// Any other iperf3 line.
     Else,

@@ -24,7 +24,6 @@ const SIZES: std::ops::RangeInclusive<f64> = 11.5..=66_000.0;
 /// Both interval times are rounded to 10 ms.
 const ROUNDED: Nanos = Nanos(11_000_000);
 
-/// The current test.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Test {
     first: u64,
@@ -159,7 +158,6 @@ impl Test {
         connection.of_receiver = Some(without_the_lost(plain));
     }
 
-    /// Adds a row.
     pub(super) fn row(&mut self, row: &Row, line: u64) -> Belongs {
         if row.side.is_some() || (self.summary && self.is_plain_summary(row)) {
             if self.is_repeated(row) {

@@ -5,7 +5,6 @@ use workload::{Quantity, ReportedValue};
 use super::column::{Column, Scale, cell_amount, is_blank};
 use crate::quantity::Amount;
 
-/// Content of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Cell {
     /// Blank, or a placeholder such as `-`.
@@ -13,7 +12,6 @@ pub(super) enum Cell {
     /// A number in the column's quantity.
     Value {
         value: ReportedValue,
-        /// Marked as approximate.
         approximate: bool,
     },
     /// Not a value of this column.

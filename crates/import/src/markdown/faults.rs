@@ -39,7 +39,6 @@ impl Faults {
         }
     }
 
-    /// Checks the columns.
     pub(super) fn columns(&mut self, columns: &[Column]) {
         let has = |wanted: fn(&Column) -> bool| columns.iter().any(wanted);
         self.without_values = !has(|column| column.scale().is_some());

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-/// Limits on factors, and on levels per factor.
 const FACTORS: usize = 16;
 const LEVELS: usize = 64;
 
@@ -33,7 +32,6 @@ impl KnownSettings {
         }
     }
 
-    /// The factor that has all these levels.
     pub(super) fn factor_of<'a>(&self, mut levels: impl Iterator<Item = &'a str> + Clone) -> String {
         let all = |known: &BTreeSet<String>| levels.clone().all(|level| known.contains(level));
         let found = self.factors.iter().find(|(_, known)| all(known)).map(|(name, _)| name.clone());

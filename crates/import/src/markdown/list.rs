@@ -62,7 +62,6 @@ impl List {
         }
     }
 
-    /// Ends the list.
     pub(super) fn end(&mut self, known: &KnownSettings, out: &mut Out) {
         let Some(open) = self.open.take() else { return };
         if !open.wrong.is_empty() {
@@ -146,7 +145,6 @@ fn mentions_calls(text: &str) -> bool {
     text.contains("syscall") || text.contains("system call")
 }
 
-/// Number of an entry and the text after it.
 fn numbered(text: &str) -> Option<(u32, &str)> {
     let (number, rest) = text.split_once(['.', ')'])?;
     let rest = rest.strip_prefix(' ')?;

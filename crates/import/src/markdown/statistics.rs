@@ -28,7 +28,7 @@ pub(super) struct ColumnAsRow {
     pub(super) values: Vec<ReportedValue>,
 }
 
-/// Transposes a table with a column of statistics and columns of one quantity; `None` for other tables.
+/// Transposes a table with a column of statistics and columns of a quantity; `None` for other tables.
 pub(super) fn cells(
     headings: &[String],
     rows: &[(u64, Vec<String>)],
@@ -53,7 +53,7 @@ pub(super) fn cells(
     Some(Transposition { lines, cells, wrong })
 }
 
-/// Columns and scales, if all are values of one quantity. Units may differ.
+/// Columns and scales, if all are values of a quantity. Units may differ.
 fn of_one_quantity(columns: &[Column]) -> Option<Vec<(&Column, Scale)>> {
     let measured: Vec<(&Column, Scale)> =
         columns.iter().map(|column| Some((column, column.scale()?))).collect::<Option<_>>()?;

@@ -38,7 +38,6 @@ impl Table {
         Self { heading, waiting: Vec::new(), columns: Vec::new(), faults: Faults::new(line) }
     }
 
-    /// Adds a row.
     pub(super) fn row(
         &mut self,
         row: Row,
@@ -61,7 +60,6 @@ impl Table {
         }
     }
 
-    /// Ends the table.
     pub(super) fn end(mut self, options: &Options, known: &mut KnownSettings, out: &mut Out) {
         if self.columns.is_empty() {
             match statistics::cells(&self.heading.cells, &self.waiting, known) {
@@ -132,7 +130,6 @@ impl Table {
     }
 }
 
-/// A test with reported values.
 fn reported(values: Vec<ReportedValue>, lines: RangeInclusive<u64>, out: &Out) -> ImportedTest {
     let kind = if mentions_round_trips(&out.title) { ImportedKind::PingPong } else { ImportedKind::Other };
     let settings = ImportedSettings::of("a table", kind);

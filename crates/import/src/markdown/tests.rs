@@ -25,7 +25,6 @@ fn read_with(text: &str, options: &Options, title: &str) -> Out {
 type Levels<'a> = Vec<(&'a str, &'a str)>;
 type Values<'a> = Vec<(&'a str, Quantity, f64)>;
 
-/// Levels and values of a row.
 fn levels_and_values(found: &ImportedTest) -> (Levels<'_>, Values<'_>) {
     let Measurement::Reported(data) = &found.measurement else { panic!("a table reports") };
     let levels = found.levels.iter().map(|(factor, level)| (factor.as_str(), level.as_str()));

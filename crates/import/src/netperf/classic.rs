@@ -18,14 +18,12 @@ use crate::{
 
 pub(super) const FORMAT: &str = "netperf text";
 
-/// Result of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineOutcome {
     Nothing,
     Something,
 }
 
-/// A row of numbers.
 enum Row {
     /// Not part of this test.
     Foreign,
@@ -149,7 +147,6 @@ impl Classic {
         }
     }
 
-    /// Reads the unit from a heading line.
     fn heading(&mut self, text: &str) -> LineOutcome {
         const WORDS: [&str; 12] = [
             "Recv",

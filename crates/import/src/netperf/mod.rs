@@ -63,7 +63,6 @@ impl Format for Netperf {
 }
 
 impl Netperf {
-    /// Handles a line of selected values.
     fn chosen_value(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         let taken = match &mut self.chosen {
             Some(chosen) => chosen.line(line),

@@ -2,7 +2,6 @@
 
 use crate::quantity::leading_number;
 
-/// Stream result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct StreamRow {
     pub(super) message: u64,

@@ -50,7 +50,6 @@ impl Format for Sockperf {
 }
 
 impl Sockperf {
-    /// Handles a line of the full log.
     fn log_line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         if SamplesLog::begins(line.text) {
             if let Some(log) = self.log.take() {

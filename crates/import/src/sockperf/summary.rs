@@ -18,7 +18,6 @@ const FORMAT: &str = "sockperf text";
 /// First lines of the statistics, in case those above are missing.
 const STATISTICS: [&str; 3] = ["[Valid Duration]", "[Total Run]", "========= Printing statistics"];
 
-/// Result of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineOutcome {
     /// Not part of the summary.
@@ -29,7 +28,7 @@ pub(super) enum LineOutcome {
     All,
 }
 
-/// Values of a test read so far.
+/// Values of the current test.
 #[derive(Debug)]
 pub(super) struct Summary {
     first: u64,
@@ -88,7 +87,6 @@ impl Summary {
             || (!under_way && STATISTICS.iter().any(|words| message.starts_with(words)))
     }
 
-    /// Handles a line.
     pub(super) fn line(&mut self, line: &Line<'_>, out: &mut Out) -> LineOutcome {
         let text = message(line.text);
         let named = line.text.contains(NAME) || line.text.trim_start().starts_with("sockperf");

@@ -26,7 +26,7 @@ fn intervals(trial: &Trial) -> usize {
     }
 }
 
-/// A log of one connection without addresses.
+/// A log of a connection without addresses.
 fn log(first: &str, megabytes: usize) -> String {
     let row = format!("{megabytes}.00 MBytes  {:.2} Mbits/sec", megabytes as f64 * 8.388_608);
     format!(

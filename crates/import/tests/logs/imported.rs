@@ -18,7 +18,6 @@ impl Run {
         &self.header.origin.imported().expect("imported").notes
     }
 
-    /// Trials of a cell.
     pub(crate) fn trials_of(&self, cell: &str) -> Vec<&Trial> {
         self.trials.iter().filter(|trial| trial.cell == cell).collect()
     }
@@ -41,7 +40,6 @@ pub(crate) fn import_texts(files: &[(&str, &[u8])]) -> Result<Run, String> {
     import_with(files, &Options::default(), &meta())
 }
 
-/// The same with options.
 pub(crate) fn import_with(files: &[(&str, &[u8])], options: &Options, meta: &Meta) -> Result<Run, String> {
     let mut assembler = Assembler::new(meta.clone());
     let mut trials = Vec::new();

@@ -5,7 +5,6 @@ use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use units::Bytes;
 
-/// Classes per histogram.
 const CLASSES: usize = 48;
 /// Accesses per interval; only ratios matter.
 const ACCESSES: f64 = 1e6;
@@ -36,7 +35,6 @@ pub(crate) struct Phase {
     pub(crate) size: f64,
 }
 
-/// Load of one VM.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Load {
     phases: Vec<Phase>,

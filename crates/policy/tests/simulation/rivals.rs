@@ -14,7 +14,6 @@ pub(crate) enum Rival {
     Pressure,
     /// In proportion to memory, static.
     Proportional,
-    /// Equal, static.
     Equal,
 }
 

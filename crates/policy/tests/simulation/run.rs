@@ -23,7 +23,6 @@ pub(crate) struct Outcome {
     pub(crate) reversals: usize,
     /// Moves, after settling.
     pub(crate) moves: usize,
-    /// Durations of decisions.
     pub(crate) times: Vec<Duration>,
 }
 
@@ -136,7 +135,6 @@ impl Outcome {
         *direction = new;
     }
 
-    /// Median duration of a decision.
     pub(crate) fn median_time(&self) -> Duration {
         let mut times = self.times.clone();
         times.sort();

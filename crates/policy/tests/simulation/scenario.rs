@@ -1,6 +1,5 @@
 //! Scenarios: amount of DRAM, load shifts, and noise of histograms.
 
-/// A scenario.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,

@@ -177,7 +177,6 @@ fn load_one(ebpf: &mut Ebpf, hook: &Hook, btf: &Btf) -> Result<(), ProgramError>
     }
 }
 
-/// Error for a map operation that should not fail.
 pub(crate) fn failed(operation: &str, map: &str, because: &dyn std::fmt::Display) -> ProbeError {
     ProbeError::Failed { operation: format!("{operation} the map {map}"), because: because.to_string() }
 }

@@ -35,7 +35,6 @@ pub(super) struct MissingCapability {
     nested: bool,
     /// Root in its own view.
     root: bool,
-    /// The kernel's message.
     message: String,
 }
 
@@ -66,7 +65,6 @@ impl Refusal {
         }
     }
 
-    /// Error for the user.
     pub(super) fn explain(&self) -> ProbeError {
         let kernel = sys::uname::kernel_release();
         let (because, remedy) = match self {

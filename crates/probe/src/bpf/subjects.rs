@@ -28,7 +28,6 @@ impl Subjects {
         subjects
     }
 
-    /// PIDs of the processes.
     pub(crate) fn pids(&self) -> impl Iterator<Item = u32> {
         self.processes.iter().map(|(pid, _)| *pid)
     }

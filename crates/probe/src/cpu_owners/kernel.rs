@@ -14,7 +14,6 @@ use crate::{
     observe::ProbeError,
 };
 
-/// Limit on tags.
 pub(super) const TAGS: usize = 32;
 /// Bucket for tasks without their own, for tag 0; other tags follow.
 pub(super) const FIRST_UNNAMED: usize = 1;
@@ -91,7 +90,6 @@ impl Kernel {
         Ok(sums)
     }
 
-    /// Names of buckets.
     pub(super) fn names(&mut self) -> Result<Vec<(Name, u32)>, ProbeError> {
         let buckets = self.loaded.hash::<Name, u32>("buckets")?;
         buckets.iter().collect::<Result<_, _>>().map_err(|error| failed("read", "buckets", &error))
@@ -135,7 +133,6 @@ impl Kernel {
         file.read_to_end(&mut Vec::new()).map(drop).map_err(|error| error.to_string())
     }
 
-    /// Starts each CPU with its current task.
     fn start_cpus(&mut self) -> Result<(), ProbeError> {
         let cpus = self.loaded.array::<Cpu>("cpus")?.len();
         let Some(Program::RawTracePoint(start)) = self.loaded.program("start") else {

@@ -7,9 +7,7 @@ use crate::target::{is_machine, is_vcpu, is_vhost};
 /// Attributes that distinguish tasks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Names {
-    /// Owner of the task's subject.
     pub(super) subject: Option<CpuOwner>,
-    /// Kernel thread.
     pub(super) kernel: bool,
     /// Process name; empty for kernel threads.
     pub(super) process: String,
@@ -17,7 +15,6 @@ pub(super) struct Names {
     pub(super) thread: String,
 }
 
-/// Owner as shown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct OwnerName {
     pub(super) owner: CpuOwner,
@@ -32,14 +29,12 @@ impl OwnerName {
         Self { owner, process: None, thread: None, cpu: None }
     }
 
-    /// Per-CPU time.
     pub(super) const fn on(owner: CpuOwner, cpu: u32) -> Self {
         Self { owner, process: None, thread: None, cpu: Some(cpu) }
     }
 }
 
 impl Names {
-    /// Owner and relevant names of the task.
     pub(super) fn shown(&self) -> OwnerName {
         let thread = named(&self.thread).filter(|thread| *thread != self.process);
         let process = named(&self.process);

@@ -24,10 +24,8 @@ const SETTINGS: usize = 6;
 const CLIENT: u32 = 1;
 const SERVER: u32 = 2;
 
-/// Maps of a loaded object.
 pub(super) struct Maps<'a>(pub(super) &'a mut BpfObject);
 
-/// Observed routes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RouteMaps {
     /// Messages not followed to the end.
@@ -46,7 +44,6 @@ pub(super) struct MessageRoute {
     pub(super) points: Vec<Point>,
 }
 
-/// A point on a route.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Point {
     /// `enum event` of trail.h.
@@ -60,7 +57,6 @@ pub(super) struct Point {
 }
 
 impl Maps<'_> {
-    /// Clears all maps.
     pub(super) fn clear(&mut self) -> Result<(), ProbeError> {
         set(self.0, "trails", 0, [0_u64; TRAIL])?;
         let used = self.used()?;

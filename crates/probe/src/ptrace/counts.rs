@@ -64,7 +64,6 @@ impl Tallies {
         self.stopping.slices.push(slice);
     }
 
-    /// Adds the counts to the results.
     pub(super) fn add_to(&self, results: &mut ProbeResults) {
         let mut counts: Vec<SyscallCount> = self
             .calls

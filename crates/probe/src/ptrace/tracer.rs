@@ -29,7 +29,6 @@ const GRACE: Duration = Duration::from_secs(2);
 /// `prctl`, with which a thread sets its name (x86-64, syscall_64.tbl).
 const RENAMES: u64 = 157;
 
-/// A traced thread.
 #[derive(Default)]
 struct TracedThread {
     caller: Caller,
@@ -37,7 +36,6 @@ struct TracedThread {
     entered: Option<(u64, Instant)>,
 }
 
-/// The tracer.
 pub(super) struct Tracer {
     threads: HashMap<u32, TracedThread>,
     slices: Option<Slices>,

@@ -6,7 +6,7 @@
 #define HEADS 64
 #define TIMES 40
 
-/* Calls of one kind by one thread. Read in slot.rs. */
+/* Calls of a kind by one thread. Read in slot.rs. */
 struct slot {
 	__u64 calls;
 	__u64 errors;

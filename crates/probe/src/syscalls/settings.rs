@@ -33,7 +33,6 @@ pub(super) fn begin(loaded: &mut BpfObject, watch: &Watch, epoch: u32, slots: u3
     array.set(0, [join(epoch, slots), 0, 0], 0).map_err(|error| failed("write", SETTINGS, &error))
 }
 
-/// Reads the counters.
 pub(super) fn counters(loaded: &mut BpfObject) -> Result<Counters, ProbeError> {
     let words = loaded.array::<Words>(SETTINGS)?.get(&0, 0);
     let words = words.map_err(|error| failed("read", SETTINGS, &error))?;

@@ -6,7 +6,7 @@ pub(super) type Words = [u64; 35];
 /// Words before the histogram, whose counters have 32 bits.
 const HEAD: usize = 15;
 
-/// Calls of one kind by one thread. Times in nanoseconds.
+/// Calls of a kind by one thread. Times in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slot {
     /// 0 for a call in progress.

@@ -30,7 +30,6 @@ pub fn control_group(named: &str) -> Result<(u64, PathBuf), TargetError> {
     Ok((inode, folder))
 }
 
-/// Processes of a control group and its descendants.
 #[must_use]
 pub fn in_control_group(folder: &Path) -> Vec<TracedProcess> {
     let listed = fs::read_to_string(folder.join(PROCESSES)).unwrap_or_default();

@@ -82,7 +82,6 @@ mod tests {
 
     use super::*;
 
-    /// A sleeping process with this name.
     fn process_named(name: &str) -> (tempfile::TempDir, Child) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let program = folder.path().join(name);

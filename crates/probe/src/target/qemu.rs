@@ -5,11 +5,9 @@ use super::{TargetError, all, name, number};
 /// Names of QEMU programs; `kvm` on Debian and Proxmox.
 const PROGRAMS: [&str; 3] = ["qemu-system-", "qemu-kvm", "kvm"];
 
-/// A running QEMU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Qemu {
     pub pid: u32,
-    /// Process name.
     pub process: String,
     /// Guest name, from `-name`.
     pub guest: Option<String>,

@@ -28,7 +28,6 @@ pub(super) struct Netdev {
     pub(super) model: Option<String>,
 }
 
-/// Parses a command line.
 pub(super) fn read(words: &[String]) -> CommandLine {
     let mut line = CommandLine::default();
     let mut models: Vec<(String, String)> = Vec::new();

@@ -10,7 +10,6 @@ use crate::{file::line, target};
 pub(super) struct ControlGroup {
     /// As in /proc/PID/cgroup.
     pub(super) path: String,
-    /// CPU limit.
     pub(super) limit: Option<f64>,
     /// Microseconds throttled since its creation.
     pub(super) throttled: Option<u64>,

@@ -3,7 +3,6 @@
 
 use std::{fs, io};
 
-/// Open descriptors.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Descriptors {
     /// Descriptor number and device name of each tap queue.

@@ -26,7 +26,6 @@ pub(crate) const GUEST: &str = "role-guest";
 
 const NAP: Duration = Duration::from_millis(200);
 
-/// Code of a role.
 type Role = fn(&[String]);
 
 pub(crate) fn role(name: &str) -> Option<Role> {

@@ -62,13 +62,11 @@ pub(crate) fn perf() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Result of perf.
 enum PerfResult {
     /// The same as the probe.
     All,
     /// Fewer calls than the probe.
     Less(String),
-    /// Nothing to compare with.
     Nothing(String),
 }
 

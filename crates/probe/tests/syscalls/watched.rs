@@ -49,7 +49,6 @@ pub(crate) fn pids(pids: &[u32]) -> Watch {
     subject(Subject { pids: pids.to_vec(), ..nobody() })
 }
 
-/// Observes this subject.
 pub(crate) fn subject(subject: Subject) -> Watch {
     Watch { subjects: vec![subject], way: None }
 }
@@ -59,7 +58,6 @@ pub(crate) fn nobody() -> Subject {
     Subject::of(CpuOwner::Client, vec![], true)
 }
 
-/// The probe's results.
 pub(crate) fn seen(probe: &mut dyn Probe) -> ProbeResults {
     let mut seen = ProbeResults::default();
     probe.read(&mut seen).expect("readable results");
@@ -76,12 +74,10 @@ pub(crate) fn observe(probe: &mut dyn Probe, role: &str, arguments: &[&str]) -> 
     seen
 }
 
-/// Sums a value over all counts of a call.
 pub(crate) fn sum(seen: &ProbeResults, call: &str, of: impl Fn(&SyscallCount) -> u64) -> u64 {
     seen.syscalls.iter().filter(|count| count.call == call).map(of).sum()
 }
 
-/// Number of calls.
 pub(crate) fn calls(seen: &ProbeResults, call: &str) -> u64 {
     sum(seen, call, |count| count.calls)
 }

@@ -1,4 +1,4 @@
-//! Server side of one connection: reads the request, sends the response, closes.
+//! Server side of a connection: reads the request, sends the response, closes.
 //!
 //! Uses a fixed buffer whatever length the peer announces.
 

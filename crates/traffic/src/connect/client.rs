@@ -36,7 +36,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// Buffer size for responses.
 const PIECE: usize = 64 << 10;
 
-/// Opens connections on all threads until the time is over.
+/// Opens connections on all threads for the load's duration.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ pub(crate) fn run_client(
     Ok(outcome(parts, &grid, ended))
 }
 
-/// Results of one thread.
+/// Results of a thread.
 struct Part {
     thread: ThreadCpu,
     connects: LatencyHistogram,
@@ -84,7 +84,7 @@ struct Part {
     span: Option<(u64, u64)>,
 }
 
-/// State of one thread.
+/// State of a thread.
 struct Caller<'a> {
     spec: &'a ClientSpec<ConnectSettings>,
     grid: Grid,
@@ -93,7 +93,7 @@ struct Caller<'a> {
     piece: Vec<u8>,
 }
 
-/// Timestamps of one connection.
+/// Timestamps of a connection.
 struct Times {
     begun: u64,
     connected: u64,
@@ -211,7 +211,6 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// Deadline of a connection.
 struct Deadline<G> {
     until: u64,
     goes_on: G,

@@ -31,7 +31,7 @@ const GRACE: Nanos = Nanos::from_secs(5);
 pub const CONTROL: u32 = 0;
 /// Number of every measured connection.
 const COUNTED: u32 = 1;
-/// Timeout of one connection.
+/// Timeout of a connection.
 const PATIENCE: Nanos = Nanos::from_secs(2);
 
 /// Rejects invalid settings and names the valid ones.

@@ -18,7 +18,6 @@ pub(super) const LARGEST: Bytes = Bytes(16 << 20);
 pub(super) struct Exchange {
     /// Total request length.
     pub(super) request: u32,
-    /// Response length.
     pub(super) response: u32,
 }
 

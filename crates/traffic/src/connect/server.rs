@@ -26,7 +26,6 @@ use crate::{
 };
 
 const END: &str = "server";
-/// Spare threads.
 const SPARE: u32 = 2;
 
 /// A listening server of connections.
@@ -50,7 +49,6 @@ impl Server {
         Ok(Self { spec, listener, port })
     }
 
-    /// Port of the server.
     #[must_use]
     pub(crate) const fn port(&self) -> u16 {
         self.port

@@ -1,5 +1,5 @@
 //! First touch of memory, at one end only: each thread maps its part, writes to every page, unmaps it and repeats
-//! until the time is over.
+//! for the load's duration.
 
 use samples::{ThreadCpu, ThreadRole};
 use sys::{
@@ -22,7 +22,7 @@ const END: &str = "client";
 /// Bytes touched between two clock readings.
 const STEP: usize = HUGE_PAGE;
 
-/// Touches memory on all threads until the time is over.
+/// Touches memory on all threads for the load's duration.
 ///
 /// # Errors
 ///
@@ -101,7 +101,7 @@ impl Times {
     }
 }
 
-/// Results of one thread.
+/// Results of a thread.
 struct Part {
     thread: ThreadCpu,
     intervals: Vec<FirstTouchInterval>,

@@ -29,7 +29,7 @@ use crate::{
 /// Thread names start with this.
 const END: &str = "client";
 
-/// Sends messages and receives replies until the time is over.
+/// Sends messages and receives replies for the load's duration.
 ///
 /// # Errors
 ///
@@ -91,7 +91,7 @@ pub fn exchange<F: Format>(
     }
 }
 
-/// Results of one thread.
+/// Results of a thread.
 struct Part {
     thread: ThreadCpu,
     recorded: ThreadNotes,

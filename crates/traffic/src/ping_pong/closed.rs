@@ -16,7 +16,7 @@ use crate::{
     refused::RefusalCode,
 };
 
-/// Sends and waits until the time is over.
+/// Sends and waits for the load's duration.
 pub(super) fn run<F: Format>(
     socket: &MessageSocket,
     mut format: F,

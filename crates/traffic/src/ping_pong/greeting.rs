@@ -21,7 +21,6 @@ pub(crate) const LENGTH: usize = handshake::LENGTH + 4 + 8;
 /// A cookie is valid for this time, and up to twice as long.
 const SLOT: Nanos = Nanos::from_secs(10);
 
-/// Kind of a greeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GreetingKind {
     /// Client: requests service.
@@ -32,11 +31,9 @@ pub enum GreetingKind {
     Proves,
     /// Server: accepts.
     Welcomes,
-    /// Server: refuses.
     Refuses,
 }
 
-/// A greeting datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Greeting {
     pub handshake: Handshake,
@@ -67,7 +64,6 @@ impl Greeting {
         Self { kind, ..self }
     }
 
-    /// Refusal with its reason.
     pub const fn refusing(self, because: RefusalCode) -> Self {
         Self { cookie: because.code(), ..self.with(GreetingKind::Refuses) }
     }

@@ -36,7 +36,6 @@ pub enum Reply {
     Unknown,
 }
 
-/// A message buffer.
 #[derive(Clone)]
 pub(crate) struct Message(Vec<u8>);
 
@@ -52,7 +51,6 @@ impl Message {
         Self(bytes)
     }
 
-    /// Sets the number.
     pub(crate) fn number(&mut self, number: u64) -> &[u8] {
         let fits = self.0.len().min(8);
         self.0[..fits].copy_from_slice(&number.to_be_bytes()[8 - fits..]);

@@ -1,4 +1,4 @@
-//! The socket of one end: sends and receives whole messages, blocking or spinning.
+//! The socket of an end: sends and receives whole messages, blocking or spinning.
 //!
 //! Over TCP, messages are separated by their length only.
 
@@ -48,7 +48,7 @@ pub struct Inbox {
     to: usize,
 }
 
-/// Result of one wait.
+/// Result of a wait.
 pub enum Arrival<'a> {
     Message(&'a [u8]),
     /// The peer closed the connection between two messages.
@@ -70,7 +70,6 @@ impl MessageSocket {
         format!("{transport} {what}")
     }
 
-    /// Name in errors.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -147,7 +146,6 @@ impl MessageSocket {
         }
     }
 
-    /// Socket options in effect.
     pub(crate) fn facts(&self, cpus: Option<&[u32]>) -> SocketFacts {
         match &self.socket {
             Carrier::Tcp(socket) => tcp_facts(socket, cpus),
@@ -160,7 +158,6 @@ impl MessageSocket {
         self.stream().map_or(Ok(()), |socket| Ok(sys::socket::set_linger_zero(socket)?))
     }
 
-    /// Error for an end by the server.
     pub(crate) fn ended(&self, because: RefusalCode) -> Error {
         Error::Ended { object: self.name.clone(), because }
     }

@@ -69,7 +69,6 @@ impl<'a> Open<'a> {
         (self.load.warmup + self.load.duration).0.div_ceil(self.period)
     }
 
-    /// The first measured message.
     fn first_measured(&self) -> u64 {
         self.load.warmup.0.div_ceil(self.period)
     }

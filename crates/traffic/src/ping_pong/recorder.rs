@@ -19,7 +19,7 @@ pub(super) fn prepare(shared: &SharedState<'_>) {
     (0..STOCK).for_each(|_| shared.store(PingPongInterval::default()));
 }
 
-/// The round trips of one thread.
+/// The round trips of a thread.
 pub(super) struct Recorder<'a> {
     shared: &'a SharedState<'a>,
     begin: u64,
@@ -122,7 +122,7 @@ impl<'a> Recorder<'a> {
         self.strays + self.duplicates
     }
 
-    /// Whether the time is over.
+    /// Whether the time is up.
     #[inline]
     pub(super) const fn is_over(&self, now: u64) -> bool {
         now >= self.end
@@ -139,7 +139,6 @@ impl<'a> Recorder<'a> {
         self.warm
     }
 
-    /// End of the time.
     pub(super) const fn end(&self) -> u64 {
         self.end
     }
@@ -234,7 +233,6 @@ mod tests {
     const MS: u64 = 1_000_000;
     const BEGIN: u64 = 1_000_000 * MS;
 
-    /// Intervals reported by a worker.
     #[derive(Default)]
     struct Reported(RefCell<Vec<PingPongInterval>>);
 

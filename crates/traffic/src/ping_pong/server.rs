@@ -36,14 +36,13 @@ const END: &str = "server";
 /// Attempts to find a port that is free for both TCP and UDP.
 const TRIES: u32 = 32;
 
-/// A listening server of one ping-pong.
+/// A listening server of a ping-pong.
 #[derive(Debug)]
 pub(crate) struct Server {
     spec: ServerSpec<PingPongSettings>,
     port: u16,
     /// For TCP messages, and for a background stream.
     listener: Option<TcpListener>,
-    /// For UDP messages.
     socket: Option<UdpSocket>,
 }
 
@@ -79,7 +78,6 @@ impl Server {
         Ok(Self { spec: spec.clone(), port, listener: Some(listener), socket })
     }
 
-    /// Port of the server.
     #[must_use]
     pub(crate) const fn port(&self) -> u16 {
         self.port

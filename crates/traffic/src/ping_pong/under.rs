@@ -39,7 +39,6 @@ pub(super) struct BackgroundStream {
     flows: Vec<(Direction, u32, TcpStream)>,
 }
 
-/// Settings of a ping-pong's background stream.
 pub(super) fn load(load: &PingPongSettings) -> Option<StreamSettings> {
     let under = load.under?;
     Some(StreamSettings {

@@ -7,7 +7,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Empty slot.
 const EMPTY: u64 = u64::MAX;
 /// Bits for a message's lateness in nanoseconds: over four hours. The other bits distinguish numbers that share a
 /// slot.
@@ -71,7 +70,6 @@ impl Window {
         }
     }
 
-    /// The next number.
     #[inline]
     pub(super) fn next(&self) -> u64 {
         self.next.load(Ordering::Acquire)

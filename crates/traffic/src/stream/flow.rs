@@ -26,7 +26,7 @@ pub const CLIENT: &str = "client";
 /// Name of the listening end.
 pub const SERVER: &str = "server";
 
-/// One end of one connection.
+/// One end of a connection.
 #[derive(Debug)]
 pub struct Flow<'a> {
     /// Index within its direction, from 0.
@@ -54,12 +54,10 @@ pub struct Flow<'a> {
 #[derive(Debug)]
 pub enum FlowSocket {
     Tcp(TcpStream),
-    /// A connected socket and its datagram format.
     Udp(UdpSocket, DatagramFormat),
 }
 
 impl FlowSocket {
-    /// Address of the peer.
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
         match self {
             Self::Tcp(socket) => socket.peer_addr().ok(),
@@ -106,7 +104,7 @@ impl EndFlag {
     }
 }
 
-/// Runs all flows of one end, with a thread each; results have the same order.
+/// Runs all flows of an end, with a thread each; results have the same order.
 ///
 /// # Errors
 ///

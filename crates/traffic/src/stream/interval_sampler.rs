@@ -29,7 +29,7 @@ pub(super) trait Sampled {
     fn sample(&mut self) -> Reading;
 }
 
-/// Time and bytes of one connection.
+/// Time and bytes of a connection.
 pub(super) struct IntervalSampler<'a, S> {
     shared: &'a SharedState<'a>,
     name: &'a str,
@@ -107,7 +107,7 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         self.series.measured_from().map(|from| from + time.0)
     }
 
-    /// Payload so far.
+    /// Total payload.
     #[inline]
     pub(super) const fn total(&self) -> u64 {
         self.total

@@ -18,7 +18,7 @@ const WIDE_GAP: u64 = 250_000;
 /// Limit on the backlog of a sender, in nanoseconds of its schedule.
 const DEBT: u64 = 1_000_000_000;
 
-/// Schedule of one connection.
+/// Schedule of a connection.
 pub(super) struct Pace {
     begun: u64,
     /// Period of messages in ns.

@@ -1,4 +1,4 @@
-//! Intervals of one end of a connection. Callers pass times and samples.
+//! Intervals of an end of a connection. Callers pass times and samples.
 //!
 //! Intervals follow a grid that restarts at the end of the warm-up. An interval ends at the first clock reading after
 //! its boundary, and has its true end, so its rate is exact. Loops read the clock even without progress (their waits
@@ -20,7 +20,7 @@ pub(super) struct Reading {
     pub(super) datagrams: Option<DatagramSample>,
 }
 
-/// Intervals so far.
+/// Completed intervals.
 pub(super) struct Series {
     intervals: Vec<Interval>,
     warmup: u64,
@@ -72,7 +72,6 @@ impl Series {
         self.origin + self.boundary
     }
 
-    /// Completed intervals.
     pub(super) fn ended(&self) -> &[Interval] {
         &self.intervals
     }

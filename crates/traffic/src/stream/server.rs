@@ -10,7 +10,7 @@ use crate::{
     stop::Stop, workers::cpu_of,
 };
 
-/// A listening server of one stream.
+/// A listening server of a stream.
 #[derive(Debug)]
 pub(crate) struct Server {
     spec: ServerSpec<StreamSettings>,
@@ -48,7 +48,6 @@ impl Server {
         Ok(Self { port: gather::port(address)?, spec, listening })
     }
 
-    /// Port of the server.
     #[must_use]
     pub(crate) const fn port(&self) -> u16 {
         self.port

@@ -22,7 +22,6 @@ pub struct PublicKey(RsaPublicKey);
 #[derive(Clone, PartialEq, Eq)]
 pub struct PrivateKey(RsaPrivateKey);
 
-/// Key errors.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum KeyError {
     /// Not a PEM key of this kind.

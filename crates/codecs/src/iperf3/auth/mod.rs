@@ -29,10 +29,8 @@ pub enum Padding {
     Oaep,
 }
 
-/// A client's credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// User name.
     pub user: String,
     pub password: String,
 }

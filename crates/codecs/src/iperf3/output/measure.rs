@@ -22,7 +22,6 @@ pub struct Measure {
     /// Payload.
     #[serde(deserialize_with = "whole")]
     pub bytes: i64,
-    /// Rate in bits per second.
     #[serde(deserialize_with = "real")]
     pub bits_per_second: f64,
     /// Retransmitted segments, at a TCP sender.
@@ -63,16 +62,13 @@ pub struct Measure {
     /// UDP jitter in milliseconds (RFC 1889).
     #[serde(deserialize_with = "maybe_real", skip_serializing_if = "Option::is_none")]
     pub jitter_ms: Option<f64>,
-    /// Lost datagrams.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub lost_packets: Option<i64>,
     /// Datagrams sent or expected.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub packets: Option<i64>,
-    /// Lost datagrams in percent.
     #[serde(deserialize_with = "maybe_real", skip_serializing_if = "Option::is_none")]
     pub lost_percent: Option<f64>,
-    /// Datagrams received out of order.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub out_of_order: Option<i64>,
     /// Whether it is in the `-O` period.

@@ -73,10 +73,8 @@ pub struct End {
     /// CPU usage of both processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_utilization_percent: Option<Cpu>,
-    /// Congestion control of the TCP sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sender_tcp_congestion: Option<String>,
-    /// Congestion control of the TCP receiver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver_tcp_congestion: Option<String>,
 }
@@ -85,10 +83,8 @@ pub struct End {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EndStream {
-    /// At the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sender: Option<Measure>,
-    /// At the receiver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver: Option<Measure>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,7 +95,6 @@ pub struct EndStream {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cpu {
-    /// This end, total.
     #[serde(deserialize_with = "real")]
     pub host_total: f64,
     /// This end, user mode.

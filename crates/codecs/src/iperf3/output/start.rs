@@ -25,7 +25,6 @@ pub struct Start {
     /// The client; written by a server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_connection: Option<Endpoint>,
-    /// The test's cookie.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cookie: Option<String>,
     /// Requested maximum segment size in bytes.
@@ -53,7 +52,6 @@ pub struct Start {
     pub test_start: Option<TestStart>,
 }
 
-/// A data connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConnectionInfo {
@@ -62,7 +60,6 @@ pub struct ConnectionInfo {
     pub socket: i64,
     /// This end's address.
     pub local_host: String,
-    /// This end's port.
     pub local_port: u16,
     /// The other end's address.
     pub remote_host: String,
@@ -93,13 +90,11 @@ pub struct Endpoint {
     pub port: u16,
 }
 
-/// Parameters of a test.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TestStart {
     /// `TCP`, `UDP` or `SCTP`.
     pub protocol: String,
-    /// Streams per direction.
     #[serde(deserialize_with = "whole")]
     pub num_streams: i64,
     /// Bytes per write or datagram.

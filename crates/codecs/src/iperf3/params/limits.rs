@@ -7,7 +7,6 @@ use workload::Transport;
 use super::Params;
 use crate::iperf3::ErrorCode;
 
-/// Streams per direction.
 pub(super) const MAX_STREAMS: usize = 128;
 
 impl Params {

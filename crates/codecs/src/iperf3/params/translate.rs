@@ -32,7 +32,6 @@ pub struct Unsayable {
     /// The setting.
     pub what: &'static str,
     pub value: String,
-    /// Allowed values.
     pub allowed: &'static str,
 }
 

@@ -21,7 +21,6 @@ pub(super) enum Word {
 
 macro_rules! captures {
     ($($name:literal),* $(,)?) => {
-        /// All captures.
         pub(super) const ALL: &[Capture] = &[$(Capture {
             name: $name,
             passed: include_str!(concat!("../../../tests/captures/iperf3/", $name, ".txt")),
@@ -56,7 +55,6 @@ captures!(
 );
 
 impl Capture {
-    /// The capture with this name.
     pub(super) fn named(name: &str) -> &'static Self {
         ALL.iter().find(|capture| capture.name == name).unwrap()
     }

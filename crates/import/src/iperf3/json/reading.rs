@@ -36,7 +36,6 @@ pub(super) struct Reading {
     damaged: u64,
 }
 
-/// State of one connection.
 #[derive(Debug, Clone)]
 struct ConnectionState {
     socket: i64,
@@ -46,7 +45,7 @@ struct ConnectionState {
     zero: Nanos,
 }
 
-/// Summary of one connection.
+/// Summary of a connection.
 #[derive(Clone, Copy)]
 struct Summaries {
     sends: bool,
@@ -231,7 +230,6 @@ impl Reading {
         (streams.filter(carries).collect(), agreements)
     }
 
-    /// Summary of a connection at both ends.
     fn summaries(&self, connection: &ConnectionState, ends: &[EndStream]) -> Summaries {
         let of = |measure: &&Measure| measure.socket == Some(connection.socket);
         let find = |pick: fn(&EndStream) -> Option<&Measure>| ends.iter().filter_map(pick).find(of);

@@ -1,4 +1,4 @@
-//! Accumulates the rows of one connection.
+//! Accumulates the rows of a connection.
 
 use units::{Bytes, Nanos};
 use workload::{DatagramSample, Interval, SocketFacts, TcpSample};
@@ -13,7 +13,6 @@ use crate::{
     series::Series,
 };
 
-/// Rows of one connection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Connection {
     pub(super) id: u32,

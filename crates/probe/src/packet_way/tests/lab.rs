@@ -68,7 +68,6 @@ impl Lab {
         self
     }
 
-    /// Enables forwarding on a host.
     #[expect(clippy::disallowed_methods, reason = "a setting of a namespace is a file of /proc/sys")]
     pub(super) fn forward(&self, host: &str) {
         self.inside(host, || {

@@ -45,7 +45,7 @@ enum ReceiveMethod {
     Dropped(usize),
 }
 
-/// Result of one read.
+/// Result of a read.
 enum Arrival {
     Bytes(usize),
     End,

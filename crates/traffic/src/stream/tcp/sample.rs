@@ -8,7 +8,7 @@ use workload::TcpSample;
 
 use crate::stream::{interval_sampler::Sampled, series::Reading};
 
-/// Sampler of one connection.
+/// Sampler of a connection.
 pub(super) struct Tcp<'a> {
     socket: &'a TcpStream,
     seen: Counters,

@@ -1,4 +1,4 @@
-//! Sending end of a connection: messages until the time is over or everything is sent, at a rate or as fast as
+//! Sending end of a connection: messages for the load's duration or everything is sent, at a rate or as fast as
 //! possible.
 
 use std::{

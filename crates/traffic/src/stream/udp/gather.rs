@@ -28,7 +28,6 @@ const GLANCE: Duration = Duration::from_millis(1);
 /// Datagrams handled per poll.
 const AT_ONCE: usize = 256;
 
-/// Sockets of a trial by purpose and number.
 pub(in crate::stream) type TrialSockets = BTreeMap<(Purpose, u32), (UdpSocket, Opening)>;
 
 /// Binds the requested port or one chosen by the kernel.
@@ -89,7 +88,6 @@ fn next_greeting(listener: &UdpSocket, here: SocketAddr) -> Result<Option<(Optio
     }
 }
 
-/// A socket connected to one client.
 fn connected_socket(here: SocketAddr, peer: SocketAddr, settings: &SocketSettings) -> Result<UdpSocket> {
     let socket = open(here, settings, true)?;
     socket.connect(peer).map_err(Error::socket("connect to", || format!("{peer} over UDP")))?;

@@ -38,7 +38,6 @@ impl Opening {
         self.cookie == 0
     }
 
-    /// The greeting that this replies to.
     pub(super) const fn greeting(self) -> Self {
         Self { cookie: 0, ..self }
     }

@@ -60,7 +60,7 @@ struct StreamHeaders {
     most: u32,
 }
 
-/// Result of one call.
+/// Result of a call.
 #[derive(Default)]
 struct ReceivedBatch {
     /// New payload.

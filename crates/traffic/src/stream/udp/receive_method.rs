@@ -10,14 +10,12 @@ use workload::Mode;
 
 /// Maximum length of a datagram, and of a message of coalesced ones.
 const LONGEST: usize = 65_535;
-/// Messages per call.
 const MESSAGES: usize = 16;
 
 /// How datagrams are read.
 pub(super) enum ReceiveMethod {
     /// One per call, like an ordinary application.
     One(Vec<u8>),
-    /// Many per call.
     Many(ReceiveBatch),
 }
 

@@ -200,7 +200,6 @@ impl<'a> Sender<'a> {
 enum TransmitMethod {
     /// One per call, like an ordinary application.
     One(Vec<u8>),
-    /// Many per call.
     Many(SendBatch),
 }
 

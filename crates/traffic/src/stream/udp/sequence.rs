@@ -47,7 +47,6 @@ pub(super) struct Datagram {
     pub(super) bytes: usize,
 }
 
-/// Counts already reported in samples.
 #[derive(Default)]
 struct ReportedCounts {
     received: u64,
@@ -105,12 +104,11 @@ impl Arrivals {
         bytes
     }
 
-    /// Ends the stream.
     pub(super) fn end(&mut self) {
         self.strays += u64::from(self.far.take().is_some());
     }
 
-    /// The highest number so far.
+    /// Highest number received.
     #[inline]
     pub(super) const fn highest(&self) -> u64 {
         self.highest
