@@ -224,7 +224,7 @@ mod tests {
         let (sender, address) = mpsc::channel();
         let serving = thread::spawn(move || {
             serve(config, Box::new(TrialCounts), stopped, |at| {
-                sender.send(at).expect("the test waits for it")
+                sender.send(at).expect("the test waits for it");
             })
         });
         work(address.recv().expect("it listens"));
