@@ -94,7 +94,7 @@ impl Sandbox {
         command
     }
 
-    /// The folders of programs, and the home, by which processes without another variable are found.
+    /// `PATH` plus the home, which identifies processes that inherit no other variable.
     fn path(&self) -> OsString {
         let mut path = std::env::var_os("PATH").unwrap_or_default();
         path.push(":");

@@ -168,7 +168,7 @@ impl<'p> Design<'p> {
         fresh.into_iter().map(|(_, end)| end).collect()
     }
 
-    /// Cells that could be measured and have no trial because the time budget is used up.
+    /// Measurable cells without a trial because the time budget is used up.
     pub fn out_of_time(&self) -> impl Iterator<Item = &'p str> {
         let cells = self.plan.cells.iter().enumerate().filter(|_| self.spent);
         let lacking = cells.filter(|(cell, _)| !self.skipped.contains(cell) && self.seen.trials(*cell) == 0);

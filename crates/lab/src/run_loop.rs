@@ -71,7 +71,7 @@ impl<S: Sink> RunLoop<'_, S> {
         Ok(made)
     }
 
-    /// Keeps why cells have no trial though the run is complete.
+    /// Records cells left without a trial by the time budget.
     fn skip_out_of_time(&mut self, design: &Design<'_>) -> Result<(), RunError> {
         let Some(budget) = self.request.plan.design.budget else { return Ok(()) };
         for cell in design.out_of_time() {

@@ -113,7 +113,7 @@ pub struct Condition {
 /// Where runs are kept may be a server, and its password in this variable: nothing that is started here needs it.
 const STORE: &str = "PLUMB_DB";
 
-/// What runs a guest, which may be taken over by it, with nothing in its environment but where programs are looked for.
+/// A command with only `PATH` in its environment. A guest may take over the program that runs it.
 fn without_environment(program: impl AsRef<OsStr>) -> Command {
     const PATH: &str = "PATH";
     let mut command = Command::new(program);

@@ -29,7 +29,7 @@ const GLANCE: Duration = Duration::from_millis(200);
 const GRACE: Duration = Duration::from_secs(2);
 /// Telemetry of 1,024 nodes with 9 classes of accesses each takes half of this.
 const LONGEST_MESSAGE: usize = 1 << 20;
-/// An agent may have written a few messages before this link was opened. One that writes more is not an agent of plumb's.
+/// An earlier session may leave a few unread messages.
 const MOST_UNASKED: usize = 64;
 
 /// An agent that has greeted.
@@ -133,7 +133,7 @@ impl AgentLink {
         })
     }
 
-    /// The first message that is accepted, within `patience` altogether.
+    /// Waits up to `patience` in total for a message that `accept` takes.
     fn answer<T>(
         &self,
         patience: Duration,
@@ -148,7 +148,7 @@ impl AgentLink {
         Err(silent("it sends messages that were not asked for".to_owned()))
     }
 
-    /// How long its machine has waited for a CPU.
+    /// CPU wait of the VM's process so far.
     fn starved(&self) -> Duration {
         self.pid.map_or(Duration::ZERO, |pid| machine::longest_wait(&[pid]))
     }

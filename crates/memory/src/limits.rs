@@ -1,10 +1,10 @@
-//! Which numbers of a guest, a monitor or a record can be those of a machine.
+//! Limits for numbers from guests, monitors and records.
 
 use serde_json::Value;
 use units::Bytes;
 
-/// What x86-64 and arm64 can address (Intel SDM, volume 3A, section 4.1.4; `FEAT_LPA` of Arm). Sums of a thousand of these
-/// do not overflow.
+/// Physical address space of x86-64 and arm64 (Intel SDM, volume 3A, section 4.1.4; Arm `FEAT_LPA`). A thousand of these add up
+/// without overflow.
 pub const MOST_MEMORY: Bytes = Bytes(1 << 52);
 
 /// A size in a monitor's answer; `None` where it is not a number or larger than any machine's memory.

@@ -164,7 +164,7 @@ pub fn guest_report(memory: &GuestMemory, by_accesses: bool) -> Option<GuestRepo
     })
 }
 
-/// Looks at every machine at the same time: one whose agent is silent does not delay the others.
+/// Looks at all VMs concurrently, so that a silent agent does not delay the others.
 pub fn look_at_all(
     vms: &mut BTreeMap<String, AttachedVm>,
     interval: Duration,

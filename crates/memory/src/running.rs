@@ -140,7 +140,7 @@ impl GuestMemory {
         self.tiers.iter().flat_map(|tier| &tier.accesses)
     }
 
-    /// Adds what the agent of a machine with this much memory reports.
+    /// Adds the agent's telemetry; `machine` is the VM's total memory.
     ///
     /// # Errors
     /// The first number that is impossible; nothing is added then.

@@ -1,4 +1,4 @@
-//! Guests and monitors that lie: a scripted monitor and a scripted agent of each machine, on sockets. No guest is booted.
+//! Hostile guests and monitors. Each VM has a scripted monitor and a scripted agent on sockets; no guest boots.
 #![expect(clippy::disallowed_methods, reason = "tests read files and the clock")]
 
 use std::{
@@ -24,16 +24,16 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// The most that a flood may add to this process's memory.
 const MOST_GROWTH: u64 = 64 << 20;
 
-/// What a monitor answers in place of its usual answer.
+/// A command and the monitor's false answer.
 type Lie = (&'static str, Value);
-/// What an agent writes for each order.
+/// The messages that an agent sends for each order.
 type Answer = fn(u64) -> Vec<Vec<u8>>;
 
 fn line(value: &Value) -> Vec<u8> {
     format!("{value}\n").into_bytes()
 }
 
-/// A machine with 2 GiB, half of them in a virtio-mem device.
+/// A VM with 2 GiB, half of it in a virtio-mem device.
 fn usual(order: &Value) -> Value {
     match order["execute"].as_str().expect("a command") {
         "qom-list" if order["arguments"]["path"] == "/machine/peripheral" => {
@@ -71,7 +71,7 @@ fn monitor(socket: UnixStream, lie: Option<&Lie>) {
     }
 }
 
-/// Greets, and answers each order with these messages, until it is hung up on.
+/// Greets and answers each order with these messages until the connection closes.
 fn agent(socket: &UnixStream, answer: Answer) {
     let mut to = socket.try_clone().expect("a copy");
     let mut orders = protocol::Receiver::new(socket.try_clone().expect("a copy"));
@@ -91,7 +91,7 @@ fn agent(socket: &UnixStream, answer: Answer) {
     }
 }
 
-/// Sends the same message until it is hung up on.
+/// Sends the same message until the connection closes.
 fn flood(socket: &UnixStream, message: &Value) {
     let mut to = socket.try_clone().expect("a copy");
     let piece = line(message).repeat(64);
@@ -99,7 +99,7 @@ fn flood(socket: &UnixStream, message: &Value) {
     while to.write_all(&piece).is_ok() {}
 }
 
-/// Serves each connection to this socket on a thread of its own.
+/// Serves each connection on a new thread.
 fn serve(at: &Path, serve: impl Fn(UnixStream) + Send + Sync + Clone + 'static) {
     let listener = UnixListener::bind(at).expect("a free name");
     thread::spawn(move || {
@@ -145,7 +145,7 @@ fn resident() -> u64 {
     text.split_ascii_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4096
 }
 
-/// What comes of `work`, which must end.
+/// Returns the result of `work`, or panics if it does not finish.
 fn ends<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = std::sync::mpsc::channel();
     thread::spawn(move || done.send(work()));
@@ -166,7 +166,7 @@ fn rebalance(vms: BTreeMap<String, AttachedVm>) -> Rebalance {
     Rebalance::new(Rebalancer::new(settings).expect("settings that fit"), vms, INTERVAL)
 }
 
-/// The looks of a round at a machine whose agent floods, and at another.
+/// Runs one round over a VM with a flooding agent and an honest one.
 fn round_beside(folder: &Path, message: &Value) -> BTreeMap<String, Result<GuestMemory, MemoryError>> {
     let mut vms = BTreeMap::new();
     let flooded = message.clone();
@@ -196,7 +196,7 @@ fn an_agent_that_floods_is_given_up_and_other_machines_are_managed() {
             round_beside(folder.path(), &message)
         });
         let grown = resident().saturating_sub(before);
-        assert!(grown < MOST_GROWTH, "{what}: {grown} bytes were kept");
+        assert!(grown < MOST_GROWTH, "{what}: memory grew by {grown} bytes");
         let hostile = seen["hostile"].as_ref().expect("its monitor answers");
         assert!(hostile.tiers.is_empty(), "{what}: {hostile:?}");
         let because = hostile.no_accesses_because.as_deref().unwrap_or_default();
@@ -279,7 +279,7 @@ fn telemetry_that_cannot_be_is_refused_with_the_reason() {
             let access =
                 VmAccess { agent: Some(at), slow: vec![1], ..access(folder.path(), "hostile", None) };
             let seen = attach(access).and_then(|mut vm| vm.look(INTERVAL)).expect("its monitor answers");
-            // What every reader of a look computes.
+            // All readers compute these.
             let _ = (seen.idle(), seen.dram_hits(), memory::guest_report(&seen, true));
             seen
         });
@@ -289,7 +289,7 @@ fn telemetry_that_cannot_be_is_refused_with_the_reason() {
     }
 }
 
-/// Every number of a monitor's answers, one at a time, in machines of each kind.
+/// Changes one number of the monitor's answers at a time, for each method.
 #[test]
 fn numbers_of_a_monitor_that_cannot_be_end_in_an_error_of_that_machine() {
     let device = |id: &str, size: u64, most: u64, block: u64| {
@@ -328,7 +328,7 @@ fn numbers_of_a_monitor_that_cannot_be_end_in_an_error_of_that_machine() {
                 let seen = vm.look(INTERVAL)?;
                 Ok::<_, MemoryError>((whole, seen))
             });
-            // Not every machine is asked for every number; what it says of itself is possible in any case.
+            // Not every method reads every number.
             if let Ok((whole, seen)) = came {
                 let sizes = [Some(whole), Some(seen.size), Some(seen.slow), seen.free, seen.available];
                 assert!(sizes.into_iter().flatten().all(|size| size <= Bytes(4 * GIB)), "{what}: {seen:?}");
@@ -341,7 +341,7 @@ fn numbers_of_a_monitor_that_cannot_be_end_in_an_error_of_that_machine() {
 fn an_order_to_stop_ends_the_wait_for_a_silent_agent() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = agent_socket(folder.path(), "silent");
-    // Connections are taken by the kernel, and no one answers.
+    // The kernel accepts connections, but the agent never answers.
     let _listener = UnixListener::bind(&at).expect("a free name");
     let access = VmAccess { agent: Some(at), ..access(folder.path(), "silent", None) };
     let stop = access.stop.clone();

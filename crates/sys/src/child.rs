@@ -38,21 +38,20 @@ pub fn spawn_in(command: &mut Command, ns: Option<&NetNs>, label: &str) -> Resul
     spawn(command, ns.map(NetNs::try_clone).transpose()?, None, label)
 }
 
-/// Starts `command` as [`spawn_in`] does, with less than its parent has: beside its network, it has mounts, a /proc of its own
-/// processes and System V IPC of its own, as far as the kernel lets this process create them. The kernel kills the child when
-/// what this returns is dropped, or this process ends.
+/// Starts `command` like [`spawn_in`], with fewer rights. It gets separate mount, PID and IPC namespaces if the kernel lets this
+/// process create them. The kernel kills the child when the returned value is dropped or this process ends.
 pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> Result<ConfinedChild> {
     let Confines { network, identity } = confines;
     let named = label.to_owned();
     let (result, started) = mpsc::sync_channel(1);
     let (keep, dropped) = mpsc::channel();
     let start = move || {
-        // The next child of this thread is the first process of the namespace. A thread cannot leave it without rights over
-        // the one before, and starts no thread any more, so it has no other use.
+        // The next child of this thread becomes PID 1 of the namespace. Afterwards this thread cannot start threads, and
+        // cannot return without rights over the previous namespace.
         // SAFETY: CLONE_NEWPID does not touch the table of descriptors, which is what makes unshare unsafe.
         let _ = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWPID) };
         let child = spawn(&mut command, Some(network), Some(identity), &named);
-        // The child's streams end with it only when no one else has them.
+        // Closes this process's copies of the child's descriptors.
         drop(command);
         let _ = result.send(child);
         let _: std::result::Result<Infallible, _> = dropped.recv();
@@ -62,11 +61,11 @@ pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> 
     Ok(ConfinedChild { child, _keep: keep })
 }
 
-/// A child with less than its parent has. Dropping it ends it.
+/// A confined child. Dropping it kills the process.
 #[derive(Debug)]
 pub struct ConfinedChild {
     child: Child,
-    /// With this ends the thread that started it, and with that thread the child.
+    /// Dropping this ends the starting thread, so the kernel kills the child.
     _keep: Sender<Infallible>,
 }
 
@@ -117,7 +116,7 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
         }
         reset_signals();
         if confined {
-            // A container may allow some of it or nothing.
+            // Containers may refuse any of these calls.
             let _ = unshare_mounts();
         }
         if let Some((user, groups)) = &other {
@@ -174,7 +173,7 @@ pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
 }
 
-/// The process that starts a child, as the child finds it.
+/// Lets a child check whether its parent still runs.
 struct Parent {
     pid: Pid,
     /// `None` before Linux 5.3.
@@ -185,7 +184,7 @@ impl Parent {
     fn this_process() -> Result<Self> {
         let pid = rustix::process::getpid();
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok();
-        // Above the numbers by which a child knows what it inherits.
+        // Inherited descriptors may replace low numbers.
         let moved_up = |pidfd: OwnedFd| rustix::io::fcntl_dupfd_cloexec(&pidfd, NetNs::ABOVE_INHERITED);
         let pidfd = pidfd.map(moved_up).transpose().named("duplicate", || "a descriptor of this process")?;
         Ok(Self { pid, pidfd })
@@ -194,7 +193,7 @@ impl Parent {
     /// Only system calls, because it runs between fork and exec.
     fn has_ended(&self) -> bool {
         match (rustix::process::getppid(), &self.pidfd) {
-            // It is in another PID namespace, where it has no number here.
+            // The parent has no PID in the child's namespace.
             (None, Some(pidfd)) => {
                 let mut ended = [PollFd::new(pidfd, PollFlags::IN)];
                 !matches!(poll(&mut ended, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(0))
@@ -215,7 +214,7 @@ fn die_with(parent: &Parent) -> io::Result<()> {
     Ok(())
 }
 
-/// Mounts and System V IPC of its own for the calling process, and a /proc that shows only the processes of its PID namespace.
+/// Creates mount and IPC namespaces and mounts /proc for the current PID namespace.
 /// Only system calls, because it runs between fork and exec.
 fn unshare_mounts() -> rustix::io::Result<()> {
     // SAFETY: neither flag touches the table of descriptors, which is what makes unshare unsafe.

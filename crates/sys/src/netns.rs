@@ -100,7 +100,7 @@ impl NetNs {
         Ok(Self { fd, inode: self.inode })
     }
 
-    /// Above all numbers by which children know what they inherit.
+    /// Above all descriptor numbers that children inherit by number.
     pub(crate) const ABOVE_INHERITED: i32 = 512;
 
     /// The same by a number that is above those by which a child knows what it inherits.

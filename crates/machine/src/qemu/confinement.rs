@@ -1,6 +1,5 @@
-//! What QEMU may do less than the process that starts it: it has namespaces of its own, no network but the descriptors that it
-//! inherits, and a user of its own where root starts it and what it opens by itself can be opened by others. A guest that takes
-//! it over has little more, and reaches neither `plumb server` nor the QEMU of another guest.
+//! Confines QEMU: separate namespaces, no network except inherited descriptors, and a separate user if root starts it and that
+//! user can open the kernel and device files. A guest that takes QEMU over cannot reach `plumb server` or another guest's QEMU.
 
 use std::{
     path::Path,
@@ -28,7 +27,7 @@ pub(super) fn of(machine: &Qemu) -> Result<Confines> {
 /// Without KVM or vhost-net it opens nothing but its own files; those are root's on some systems, the kernel too.
 fn identity(machine: &Qemu) -> Result<Identity> {
     static STARTED: AtomicU32 = AtomicU32::new(0);
-    // Runs at the same time have numbers of their own, too.
+    // Concurrent runs start from different numbers.
     let number = std::process::id().wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed));
     let user = User::unassigned(number);
     if !confine::is_root() || !confine::is_mapped(&user)? || !is_readable_by_all(&machine.kernel.image) {

@@ -32,7 +32,7 @@ fn bind(thread: u32, cpus: &[u32]) -> Result<(), QemuError> {
     }
 }
 
-/// These threads of a process by the numbers that they have here: QEMU reports those of its own PID namespace.
+/// Translates thread IDs from QEMU's PID namespace to this one.
 fn seen_here(pid: u32, own: &[u32]) -> io::Result<Vec<u32>> {
     let mut here = Vec::new();
     for thread in threads(pid)? {
@@ -43,7 +43,7 @@ fn seen_here(pid: u32, own: &[u32]) -> io::Result<Vec<u32>> {
     Ok(own.iter().filter_map(seen).collect())
 }
 
-/// `NSpid:	4711	3`, the number in the reader's PID namespace first. Source: filesystems/proc.rst of Linux.
+/// Parses `NSpid: 4711 3`: the ID in the reader's PID namespace comes first. Source: filesystems/proc.rst of Linux.
 fn innermost_number(status: &str) -> Option<u32> {
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     numbers.split_ascii_whitespace().next_back()?.parse().ok()

@@ -20,7 +20,7 @@ const PATIENCE_AT_START: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The end need not be waited for: whoever does not answer is killed.
 const PATIENCE_AT_END: Duration = Duration::from_millis(500);
-/// Answers that wait to be read; QEMU sends one for each command, and those beyond are lost.
+/// Queue length. QEMU sends one answer per command; further ones are dropped.
 const WAITING: usize = 16;
 /// An answer that lists 255 CPUs is some 60 kB long.
 const LONGEST: u64 = 1 << 20;
@@ -166,7 +166,7 @@ impl Drop for Qmp {
 fn sort(line: &str, answers: &SyncSender<Value>) -> Option<String> {
     let said = serde_json::from_str(line).unwrap_or_else(|_| Value::String(line.to_owned()));
     let Some(event) = said.get("event").and_then(Value::as_str) else {
-        // The receiver may be gone, or have more than it asked for.
+        // Fails if the receiver is gone or its queue is full.
         let _ = answers.try_send(said);
         return None;
     };

@@ -1,4 +1,4 @@
-//! Whether what is reported of a guest's memory can be true. A guest may report anything.
+//! Validates memory numbers from guests and records.
 
 use units::{Bytes, Share};
 
@@ -11,7 +11,7 @@ const MOST_NODES: usize = 1024;
 const MOST_ACCESSES: u64 = 1 << 60;
 
 impl GuestMemory {
-    /// Whether a machine with this much memory can have it: sums of its numbers do not overflow either.
+    /// Checks that a VM with this much memory can have these numbers, and that their sums do not overflow.
     ///
     /// # Errors
     /// The first number that is impossible.

@@ -47,7 +47,7 @@ impl DriverStatistics {
         Ok(Some(Self { balloon, counted: None }))
     }
 
-    /// Fills in what it has told within `stale`, of a machine with this much memory.
+    /// Adds statistics no older than `stale`; ignores sizes larger than the VM's memory.
     pub(super) fn look(
         &mut self,
         monitor: &mut Monitor,

@@ -21,7 +21,7 @@ use crate::{
 
 const SUMMARY: &str = "query-memory-size-summary";
 const HUMAN: &str = "human-monitor-command";
-/// For all batches of one resize by the agent: other machines wait for it.
+/// Time limit for one resize by the agent. Other VMs wait for it.
 const RESIZE_TIME: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
@@ -155,7 +155,7 @@ impl Means {
     }
 }
 
-/// Memory that the machine was started with, or memory that was plugged in; `None` where QEMU does not report it.
+/// Base or plugged memory; `None` if QEMU does not report it.
 fn summary(monitor: &mut Monitor, part: &str) -> Result<Option<Bytes>, MemoryError> {
     let answer = monitor.order(SUMMARY, &json!({}))?;
     let impossible = || MemoryError::Strange { command: SUMMARY, answer: answer.to_string() };

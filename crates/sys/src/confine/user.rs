@@ -33,8 +33,8 @@ impl User {
         Self { name: "nobody".to_owned(), uid: 65_534, gid: 65_534 }
     }
 
-    /// A user that no account and no service has, from `number` on: systemd and distributions leave 60578 to 61183 free
-    /// (docs/UIDS-GIDS.md of systemd).
+    /// Picks one of the user IDs 60578 to 61183, which systemd and distributions leave unassigned (systemd,
+    /// docs/UIDS-GIDS.md).
     #[must_use]
     pub fn unassigned(number: u32) -> Self {
         const FIRST: u32 = 60_578;

@@ -112,7 +112,7 @@ impl Document {
     }
 
     /// # Errors
-    /// The first number that is impossible for any machine, and whose it is.
+    /// Names the VM and its first impossible number.
     pub(crate) fn check(&self) -> Result<(), String> {
         for vm in &self.vms {
             vm.check().map_err(|what| format!("`{}`: {what}", vm.name))?;

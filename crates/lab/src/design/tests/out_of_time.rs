@@ -1,11 +1,11 @@
-//! Budgets that trials use up before every cell has one, as on a machine that is busier than its plan expects.
+//! Time budgets that run out before every cell has a trial, e.g. on a busy machine.
 
 use samples::Arm;
 
 use super::*;
 
-/// A plan whose budget is one pass, in trials that take `slower` times as long as planned; the cells with a trial, and those
-/// without one.
+/// Runs a plan with a budget for one pass, with trials `slower` times as long as estimated. Returns cells with and without
+/// trials.
 fn run_slowly(slower: i64) -> (Vec<String>, Vec<String>) {
     let full = plan(3, &PlanOptions { trials: Some(1), ..PlanOptions::default() });
     let options =
