@@ -292,7 +292,7 @@ mod tests {
     fn stores_why_cells_have_no_trial_when_the_budget_is_used_up() {
         let text = builtin::find("quick").expect("it is built in").text;
         let scenario = Scenario::parse("quick", text).expect("it is right");
-        let options = PlanOptions { budget: Some(Nanos::from_secs(1)), ..PlanOptions::default() };
+        let options = PlanOptions { budget: Some(Nanos(1)), ..PlanOptions::default() };
         let plan = scenario::Plan::expand(&scenario, 1, &options);
         let request = Request {
             scenario: &scenario,

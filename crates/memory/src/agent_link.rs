@@ -145,7 +145,7 @@ impl AgentLink {
                 return accepted;
             }
         }
-        Err(silent("it sends messages that were not asked for".to_owned()))
+        Err(silent("it sends unrequested messages".to_owned()))
     }
 
     /// CPU wait of the VM's process so far.

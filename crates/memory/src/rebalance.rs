@@ -169,7 +169,7 @@ pub fn look_at_all(
     vms: &mut BTreeMap<String, AttachedVm>,
     interval: Duration,
 ) -> BTreeMap<String, Result<GuestMemory, MemoryError>> {
-    let failed = |_| Err(MemoryError::Guest("looking at it failed; please report this".to_owned()));
+    let failed = |_| Err(MemoryError::Guest("internal error; please report this".to_owned()));
     thread::scope(|scope| {
         let look = |vm| scope.spawn(move || AttachedVm::look(vm, interval));
         let looks: Vec<_> = vms.iter_mut().map(|(name, vm)| (name.clone(), look(vm))).collect();

@@ -287,7 +287,7 @@ impl RunningVm {
             Ok(MemoryReply::Telemetry(told)) => {
                 seen.take_in(told, &self.access.slow, machine).map_err(MemoryError::Guest)
             }
-            Ok(_) => Err(MemoryError::Guest("its answer is not telemetry".to_owned())),
+            Ok(_) => Err(MemoryError::Guest("unexpected reply to a telemetry order".to_owned())),
             Err(error) => Err(error),
         };
         if let Err(error) = taken_in {

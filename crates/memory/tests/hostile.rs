@@ -174,7 +174,7 @@ fn round_beside(folder: &Path, message: &Value) -> BTreeMap<String, Result<Guest
     serve(&agent_socket(folder, "honest"), |socket| agent(&socket, honest));
     for name in ["hostile", "honest"] {
         let access = VmAccess { agent: Some(agent_socket(folder, name)), ..access(folder, name, None) };
-        vms.insert(name.to_owned(), attach(access).expect("its monitor answers"));
+        vms.insert(name.to_owned(), attach(access).expect("the monitor replies"));
     }
     rebalance(vms).round(true).seen
 }
@@ -186,9 +186,9 @@ fn an_agent_that_floods_is_given_up_and_other_machines_are_managed() {
     let taken = json!({ "memory": { "done": { "taken": { "blocks": blocks } } } });
     for (what, message) in [
         ("greetings", json!({ "hello": Hello::new("test") })),
-        ("answers to nothing", json!({ "reply": { "id": 77, "reply": stale } })),
-        ("long answers to nothing", json!({ "reply": { "id": 77, "reply": taken } })),
-        ("refusals of nothing", json!({ "refused": { "id": 77, "because": "no", "unsupported": false } })),
+        ("unrequested replies", json!({ "reply": { "id": 77, "reply": stale } })),
+        ("long unrequested replies", json!({ "reply": { "id": 77, "reply": taken } })),
+        ("unrequested refusals", json!({ "refused": { "id": 77, "because": "no", "unsupported": false } })),
     ] {
         let before = resident();
         let seen = ends(what, move || {
@@ -197,11 +197,11 @@ fn an_agent_that_floods_is_given_up_and_other_machines_are_managed() {
         });
         let grown = resident().saturating_sub(before);
         assert!(grown < MOST_GROWTH, "{what}: memory grew by {grown} bytes");
-        let hostile = seen["hostile"].as_ref().expect("its monitor answers");
+        let hostile = seen["hostile"].as_ref().expect("the monitor replies");
         assert!(hostile.tiers.is_empty(), "{what}: {hostile:?}");
         let because = hostile.no_accesses_because.as_deref().unwrap_or_default();
-        assert!(because.contains("messages that were not asked for"), "{what}: {because}");
-        let honest = seen["honest"].as_ref().expect("its monitor answers");
+        assert!(because.contains("unrequested messages"), "{what}: {because}");
+        let honest = seen["honest"].as_ref().expect("the monitor replies");
         assert_eq!(honest.available, Some(Bytes(GIB / 2)), "{what}");
     }
 }
@@ -209,7 +209,7 @@ fn an_agent_that_floods_is_given_up_and_other_machines_are_managed() {
 #[test]
 fn a_line_without_end_from_an_agent_is_not_kept() {
     let before = resident();
-    let seen = ends("a line without end", || {
+    let seen = ends("an endless line", || {
         let folder = tempfile::tempdir().expect("a folder");
         let at = agent_socket(folder.path(), "hostile");
         serve(&at, |mut socket| while socket.write_all(&[b' '; 65536]).is_ok() {});
@@ -218,7 +218,7 @@ fn a_line_without_end_from_an_agent_is_not_kept() {
     });
     assert!(resident().saturating_sub(before) < MOST_GROWTH);
     assert!(
-        seen.expect("its monitor answers").no_accesses_because.is_some_and(|it| it.contains("longer than"))
+        seen.expect("the monitor replies").no_accesses_because.is_some_and(|it| it.contains("longer than"))
     );
 }
 
@@ -278,7 +278,7 @@ fn telemetry_that_cannot_be_is_refused_with_the_reason() {
             });
             let access =
                 VmAccess { agent: Some(at), slow: vec![1], ..access(folder.path(), "hostile", None) };
-            let seen = attach(access).and_then(|mut vm| vm.look(INTERVAL)).expect("its monitor answers");
+            let seen = attach(access).and_then(|mut vm| vm.look(INTERVAL)).expect("the monitor replies");
             // All readers compute these.
             let _ = (seen.idle(), seen.dram_hits(), memory::guest_report(&seen, true));
             seen
@@ -348,6 +348,6 @@ fn an_order_to_stop_ends_the_wait_for_a_silent_agent() {
     let begun = Instant::now();
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let seen = ends("a silent agent", move || attach(access).and_then(|mut vm| vm.look(INTERVAL)));
-    let because = seen.expect("its monitor answers").no_accesses_because;
+    let because = seen.expect("the monitor replies").no_accesses_because;
     assert_eq!(because.as_deref(), Some("interrupted"), "after {:?}", begun.elapsed());
 }

@@ -146,7 +146,7 @@ impl Qmp {
 
     fn next(&self, patience: Duration) -> io::Result<Value> {
         if patience.is_zero() {
-            return Err(io::Error::new(ErrorKind::TimedOut, "it sends other messages only"));
+            return Err(io::Error::new(ErrorKind::TimedOut, "QEMU sends only other messages"));
         }
         self.answers.recv_timeout(patience).map_err(|error| match error {
             RecvTimeoutError::Disconnected => io::Error::new(ErrorKind::UnexpectedEof, "it has ended"),
