@@ -62,8 +62,5 @@ pub enum ProbeError {
     },
     /// An operation failed unexpectedly.
     #[error("cannot {operation}: {because}")]
-    Failed {
-        operation: String,
-        because: String,
-    },
+    Failed { operation: String, because: String },
 }

@@ -44,10 +44,7 @@ pub enum TargetError {
     },
     /// The name is ambiguous.
     #[error("{} QEMU virtual machines match `{named}`", pids.len())]
-    SeveralQemus {
-        named: String,
-        pids: Vec<u32>,
-    },
+    SeveralQemus { named: String, pids: Vec<u32> },
 }
 
 /// The process with this PID or thread id.

@@ -73,11 +73,7 @@ pub enum Error {
     #[error("ended by the client")]
     Left,
     #[error("{setting} cannot be {value}; use {allowed}")]
-    Setting {
-        setting: &'static str,
-        value: String,
-        allowed: &'static str,
-    },
+    Setting { setting: &'static str, value: String, allowed: &'static str },
     /// The control connection of an iperf3 test failed.
     #[error(transparent)]
     Iperf3(#[from] codecs::iperf3::Failure),

@@ -16,8 +16,8 @@ use web::{Config, Documents, Rendition, Tls, TlsError, Token};
 
 use super::report::FormatName;
 use crate::{
-    destination, exit::Exit, failure::Misuse, global_flags::GlobalFlags, interrupt, output, remedy_results,
-    run_reference, store_path,
+    bounded_file, destination, exit::Exit, failure::Misuse, global_flags::GlobalFlags, interrupt, output,
+    remedy_results, run_reference, store_path,
 };
 
 const ABOUT: &str = "Serves pages over the runs that are kept: a list with search, each run's report, two runs compared, a result's \

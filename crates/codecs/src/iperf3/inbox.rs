@@ -22,7 +22,10 @@ const SHOWN: usize = 200;
 pub(super) enum Due {
     State,
     /// A length and JSON, or a state byte if the first byte cannot start a valid length.
-    Json { what: &'static str, limit: u32 },
+    Json {
+        what: &'static str,
+        limit: u32,
+    },
     /// The two numbers of an error.
     Error,
     /// Nothing: input is discarded.

@@ -8,9 +8,13 @@ use super::{command, cpu::Cpu};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Message {
     /// A client started.
-    Connecting { host: String },
+    Connecting {
+        host: String,
+    },
     /// A server accepted a client.
-    Accepted { host: String },
+    Accepted {
+        host: String,
+    },
     /// A server waits for the next client.
     Listening,
     /// Printed by the client of a reverse test.
@@ -26,7 +30,10 @@ pub(super) enum Message {
     /// Start time, with `-V`.
     Time(String),
     /// Settings, with `-V`.
-    Starting { protocol: Protocol, message: Option<u64> },
+    Starting {
+        protocol: Protocol,
+        message: Option<u64>,
+    },
     /// Rate per stream in bits per second, with `-V`.
     Rate(f64),
     /// CPU time, with `-V`.

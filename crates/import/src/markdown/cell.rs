@@ -10,10 +10,7 @@ pub(super) enum Cell {
     /// Blank, or a placeholder such as `-`.
     Blank,
     /// A number in the column's quantity.
-    Value {
-        value: ReportedValue,
-        approximate: bool,
-    },
+    Value { value: ReportedValue, approximate: bool },
     /// Not a value of this column.
     Wrong,
 }
