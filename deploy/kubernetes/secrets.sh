@@ -16,8 +16,8 @@ draw() { head -c 24 /dev/urandom | base64 | tr '+/' '-_'; }
 put plumb-broker --from-file="$folder/nats.conf" --from-file="$folder/users.conf"
 put plumb-watch --from-file=fleet.toml="$folder/watch.toml" --from-file="$folder/watch.nk"
 
-# One Secret for each member, and a DaemonSet that only runs on the node of that member: a node can read the Secrets of its own
-# pods only. Controllers' keys are in none of them.
+# One Secret for each member, and a DaemonSet that only runs on the node of that member: a node can only read the Secrets of its
+# pods. They contain no controller's key.
 members=$(awk -F '"' '/^name = /{name = $2} /^role = "member"/{print name}' "$folder/register.toml")
 : >"$here/members.yaml"
 for member in $members; do

@@ -1,4 +1,4 @@
-//! NATS servers that lie: what a client holds stays bounded, and Ctrl-C ends it.
+//! Hostile NATS servers: a client's memory stays bounded, and Ctrl-C ends it.
 
 use std::{
     cell::{Cell, RefCell},
@@ -16,16 +16,16 @@ use std::{
 
 use plumb_tests::{ProcessGuard, Sandbox, signal, wait_until};
 
-/// The most memory of a client, whatever its server sends, in KiB. A client of an honest server has 24 MiB.
+/// Memory limit of a client in KiB. A client of an honest server has 24 MiB.
 const MOST_KIB: u64 = 64 << 10;
-/// What a lie has to send before a client is judged, in bytes, where the client reads that much.
+/// Bytes to send before a client is judged.
 const ENOUGH: u64 = 256 << 20;
-/// Time for a lie that the client does not read.
+/// Time limit for sending them: a client may stop reading.
 const A_WHILE: Duration = Duration::from_secs(2);
-/// Time to end after Ctrl-C: it takes 2 s, and longer on a busy machine.
+/// Time limit after Ctrl-C: 2 s, and more on a busy machine.
 const END: Duration = Duration::from_secs(20);
 
-/// What a server sends forever, after the handshake or in place of it.
+/// An endless message, after the handshake or instead of it.
 struct Lie {
     name: &'static str,
     greets: bool,
@@ -125,7 +125,7 @@ const LIES: &[Lie] = &[
 ];
 
 impl Lie {
-    /// Tells it to each client that connects, and counts the bytes.
+    /// Sends it to each client, and counts the bytes.
     fn listen(&'static self) -> (u16, Arc<AtomicU64>) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let port = listener.local_addr().expect("it listens").port();
@@ -134,7 +134,7 @@ impl Lie {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let count = Arc::clone(&count);
-                // The client closes the connection when it notices.
+                // Fails when the client closes the connection.
                 thread::spawn(move || drop(self.tell(stream, &count)));
             }
         });
@@ -170,14 +170,14 @@ impl Lie {
     }
 }
 
-/// The most memory that a process has had, in KiB.
+/// Peak memory of a process in KiB.
 fn peak(child: &Child) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }
 
-/// Judges a client of this server, interrupts it, and judges it again.
+/// Checks the memory of a client, interrupts it, and checks its end and its log.
 #[track_caller]
 fn stays_bounded(lie: &Lie, sent: &AtomicU64, mut command: Command, log: &str) {
     let file = fs::File::create(log).expect("it is ours");
@@ -199,11 +199,11 @@ fn stays_bounded(lie: &Lie, sent: &AtomicU64, mut command: Command, log: &str) {
     assert!(most < MOST_KIB, "{}: {most} KiB", lie.name);
     let said = fs::read_to_string(log).unwrap_or_default();
     assert!(!said.contains("panicked") && !said.contains('\x1b'), "{}: {said}", lie.name);
-    // A member tries again and again: its log must not fill the disk.
+    // A member reconnects forever: its log must not fill the disk.
     assert!(said.lines().count() < 500, "{}: {} lines", lie.name, said.lines().count());
 }
 
-/// A fleet of the member `m` and the controller `ops`, whose server tells each lie to this user's command.
+/// Runs a command of `m` (member) or `ops` (controller) against each lie.
 fn lies_to(user: &str, command: impl Fn(&Sandbox, &str) -> Command) {
     let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_plumb"));
     let folder = sandbox.home().join("fleet").display().to_string();

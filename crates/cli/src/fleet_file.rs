@@ -35,7 +35,7 @@ struct Document {
 #[derive(Debug)]
 pub(crate) struct FleetFile {
     pub(crate) access: Arc<ServerAccess>,
-    /// The controllers that a member obeys, with their public keys.
+    /// Accepted controllers with their public keys.
     pub(crate) controllers: BTreeMap<String, PublicKey>,
     /// What it lets them do.
     pub(crate) policy: HostPolicy,

@@ -26,14 +26,14 @@ fn main() -> Result<(), Box<dyn Error>> {
                 }
             });
         }
-        println!("{count} members are there, until Ctrl-C");
+        println!("{count} members are connected; press Ctrl-C to stop");
         loop {
             sleep(Duration::from_secs(60)).await;
         }
     })
 }
 
-/// A member's subscriptions, and its answers to users who ask which members are there.
+/// A member's subscriptions, and its replies to roll calls.
 async fn member(stream: TcpStream, number: usize) -> io::Result<()> {
     let name = format!("rack-{number}");
     let info = MemberInfo {

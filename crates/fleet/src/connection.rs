@@ -1,5 +1,5 @@
-//! A connection to a NATS server, for threads that wait: all that is asynchronous runs on a thread of its own. Independent of
-//! what is sent. What a server makes this process hold is bounded by [`INCOMING`] and [`OUTGOING`].
+//! A blocking interface to a NATS connection, which runs asynchronously on a separate thread. Independent of the messages.
+//! [`INCOMING`] and [`OUTGOING`] bound the memory that a server can make this process use.
 
 use std::{
     collections::HashMap,
@@ -32,14 +32,14 @@ use crate::{
     wire::{self, Decoder, Delivery, ServerOp, WireError},
 };
 
-/// How long a message may wait to be sent, and a question for its answer.
+/// Time limit for queueing a message, and for the reply to a request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often the server is asked whether it is there; after three questions without an answer it is not.
+/// Interval of PING. The connection is broken after three PINGs without a PONG.
 const PING: Duration = Duration::from_secs(5);
 const UNANSWERED: u32 = 3;
-/// Attempts to connect again are at most this far apart.
+/// The longest pause between two attempts to reconnect.
 const FARTHEST: Duration = Duration::from_secs(15);
-/// A connection that lasts this long ends a series of failed attempts.
+/// The pauses start again at zero after a connection of this length.
 const STABLE: Duration = Duration::from_secs(15);
 /// How an address begins, encrypted and not.
 pub(crate) const ENCRYPTED: &str = "tls://";
@@ -48,21 +48,21 @@ pub(crate) const PLAIN: &str = "nats://";
 const INCOMING: usize = 8 << 20;
 /// Bytes of messages that wait to be sent.
 const OUTGOING: usize = 16 << 20;
-/// What a waiting message costs besides its bytes.
+/// Memory of a queued message in addition to its bytes.
 const OVERHEAD: usize = 256;
-/// Answers to one question, and their bytes.
+/// Limits for the replies to one roll call: their number, and bytes in total.
 const MOST_ANSWERS: usize = 10_000;
 const ANSWERS: usize = 8 << 20;
-/// The longest wait for all answers to one question.
+/// Time limit for all replies to one roll call.
 const ROLL_CALL: Duration = Duration::from_secs(10);
-/// How long the last messages may take when a connection ends.
+/// Time limit for sending the last messages of a connection.
 const LAST: Duration = Duration::from_secs(1);
-/// How often a wait checks whether the user asked for the end.
+/// Interval at which waits check the stop flag.
 const GLANCE: Duration = Duration::from_millis(100);
-/// How long waits go on after that: all together, and each after this time.
+/// Time limits after the stop flag is set: for all waits together, then for each further one.
 const AFTER_STOP: Duration = Duration::from_millis(500);
 const LATE_WAIT: Duration = Duration::from_millis(100);
-/// Lines about the server that a user sees between two pings.
+/// Limit for printed lines about the server between two PINGs.
 const MOST_LINES: u32 = 10;
 
 /// How a server is reached, and as which user.
@@ -81,25 +81,25 @@ pub struct ServerAccess {
 /// Receives lines about the server and the orders of others.
 pub(crate) type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// A connection, which is made again whenever it breaks. Dropping it ends it, once all is sent.
+/// A connection, restored when it breaks. Dropping it sends the queued messages and closes it.
 pub(crate) struct Connection {
     shared: Arc<Shared>,
     runtime: runtime::Handle,
     outgoing: UnboundedSender<Outgoing>,
-    /// Dropping it ends the thread that all of this runs on.
+    /// Dropping it ends the thread.
     _driver: oneshot::Sender<()>,
 }
 
-/// What the connection's thread and its users share.
+/// State shared by the connection's thread and its users.
 struct Shared {
     access: Arc<ServerAccess>,
     tell: Tell,
-    /// The user asked for the end.
+    /// The stop flag, set by Ctrl-C.
     stop: Arc<AtomicBool>,
     /// When waits end for that reason.
     deadline: OnceLock<Instant>,
     is_connected: AtomicBool,
-    /// The last complaint of the server.
+    /// The server's last error.
     complaint: Mutex<Option<String>>,
     subscriptions: Mutex<HashMap<u64, Subscribed>>,
     next_sid: AtomicU64,
@@ -127,7 +127,7 @@ struct Pulse {
 
 enum Outgoing {
     Line(Vec<u8>, OwnedSemaphorePermit),
-    /// All before it was written.
+    /// Signals that all earlier messages are written.
     Flushed(oneshot::Sender<()>),
 }
 
@@ -145,17 +145,17 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// The answer to a question.
+/// The reply to a request.
 pub(crate) enum Answer {
     Message(Vec<u8>),
-    /// No client subscribes to its subject.
+    /// The subject has no subscribers.
     Nobody,
-    /// No answer in time.
+    /// No reply in time.
     None,
 }
 
 impl Connection {
-    /// Connects, and stays connected. Waits end soon after `stop` is set.
+    /// Connects, and reconnects when the connection breaks. Waits end soon after `stop` is set.
     ///
     /// # Errors
     /// When the server is not reached, or does not let this user in.
@@ -174,7 +174,7 @@ impl Connection {
         let drive = move || {
             // Ends with its sender.
             let _ = runtime.block_on(ended);
-            // A lookup of the server's name may still be under way.
+            // A DNS lookup may still be running.
             runtime.shutdown_background();
         };
         thread::Builder::new().name("nats".to_owned()).spawn(drive).map_err(broken)?;
@@ -195,7 +195,7 @@ impl Connection {
         let dialed = handle.block_on(async {
             select! {
                 dialed = target.dial(&shared.access) => dialed,
-                () = shared.stopped() => Err(shared.broken(&"the program was asked to stop")),
+                () = shared.stopped() => Err(shared.broken(&"interrupted")),
             }
         })?;
         let (outgoing, lines) = unbounded_channel();
@@ -204,12 +204,12 @@ impl Connection {
         Ok(Self { shared, runtime: handle, outgoing, _driver: driver })
     }
 
-    /// Sends a message; it waits while the server is away, for a while.
+    /// Queues a message, also while the server is unreachable. Waits up to [`PATIENCE`] for room.
     pub(crate) fn publish(&self, subject: &str, message: &[u8]) -> Result<(), FleetError> {
         self.send(wire::publish(subject, None, message))
     }
 
-    /// Receives what is sent to a subject from now on.
+    /// Receives the messages published to a subject from now on.
     pub(crate) fn subscribe(self: &Arc<Self>, subject: String) -> Result<Subscription, FleetError> {
         let sid = self.shared.next_sid.fetch_add(1, Ordering::Relaxed);
         let line = wire::subscribe(&subject, sid);
@@ -220,7 +220,7 @@ impl Connection {
         Ok(subscription)
     }
 
-    /// Asks one, and waits for its answer on the subject `answer`.
+    /// Sends a request, and waits for the reply on the subject `answer`.
     pub(crate) fn ask(
         self: &Arc<Self>,
         subject: &str,
@@ -237,8 +237,8 @@ impl Connection {
         })
     }
 
-    /// Asks all that listen: waits for answers on `answers` until none has come for a while. The server says on `none` that
-    /// no client listens.
+    /// Sends a request to all subscribers, and collects replies on `answers` until a pause. The server reports on `none` if
+    /// there are no subscribers.
     pub(crate) fn ask_all(
         self: &Arc<Self>,
         subject: &str,
@@ -256,7 +256,7 @@ impl Connection {
         {
             bytes += message.payload.len();
             if bytes > ANSWERS {
-                return Err(self.shared.broken(&format!("it sent more than {ANSWERS} bytes of answers")));
+                return Err(self.shared.broken(&format!("it sent replies with more than {ANSWERS} bytes")));
             }
             all.push((message.subject, message.payload));
             patience = next;
@@ -264,10 +264,10 @@ impl Connection {
         Ok(all)
     }
 
-    /// Waits until what was sent is written, no longer than a moment.
+    /// Waits up to [`LAST`] until all queued messages are written.
     pub(crate) fn flush(&self) {
         let (sender, flushed) = oneshot::channel();
-        // The receiver of what is lost notices the silence.
+        // If this fails, the receiver notices by its lease.
         let _ = self.outgoing.send(Outgoing::Flushed(sender));
         let _ = self.within(LAST, flushed);
     }
@@ -277,7 +277,7 @@ impl Connection {
         (!self.shared.is_connected.load(Ordering::Relaxed)).then_some(&*self.shared.access.server)
     }
 
-    /// The server's complaint since the last call.
+    /// The server's last error since the previous call.
     pub(crate) fn complaint(&self) -> Option<String> {
         self.shared.complaint.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -290,7 +290,7 @@ impl Connection {
         sent.map_err(|_| self.shared.broken(&"its thread ended"))
     }
 
-    /// Waits for something, no longer than this, and not long after the user asked for the end.
+    /// Waits for `work` up to `patience`, and only briefly after the stop flag is set.
     fn within<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
         self.runtime.block_on(async {
             select! {
@@ -315,7 +315,7 @@ fn cost(bytes: usize) -> u32 {
 }
 
 impl Shared {
-    /// Ends a moment after the user asked for the end.
+    /// Returns shortly after the stop flag is set.
     async fn stopped(&self) {
         while !self.stop.load(Ordering::Relaxed) {
             sleep(GLANCE).await;
@@ -332,7 +332,7 @@ impl Shared {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows a line, unless a server makes too many of them.
+    /// Prints a line, up to [`MOST_LINES`] between two PINGs.
     fn line(&self, text: &str) {
         if self.lines.fetch_add(1, Ordering::Relaxed) < MOST_LINES {
             (self.tell)(&format!("the NATS server {} {text}", self.access.server));
@@ -340,7 +340,7 @@ impl Shared {
     }
 
     fn complain(&self, said: String) {
-        self.line(&format!("says: {said}"));
+        self.line(&format!("reports: {said}"));
         *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
     }
 }
@@ -367,7 +367,7 @@ impl Driver {
             }
             attempts += 1;
             sleep(delay(attempts)).await;
-            // What a server says while it is away is shown as it would be between two pings.
+            // Without a connection there is no PING that resets it.
             self.shared.lines.store(0, Ordering::Relaxed);
             match self.target.dial(&self.shared.access).await {
                 Ok(dialed) => {
@@ -381,7 +381,7 @@ impl Driver {
         }
     }
 
-    /// Until the connection breaks.
+    /// Runs until the connection breaks.
     async fn connected(&mut self, Dialed { stream, decoder }: Dialed) {
         let (reader, writer) = split(stream);
         let shared = &self.shared;
@@ -389,19 +389,19 @@ impl Driver {
         let again = |(sid, it): (&u64, &Subscribed)| wire::subscribe(&it.subject, *sid);
         let lines: Vec<u8> = shared.subscriptions().iter().flat_map(again).collect();
         select! {
-            // Whatever failed, the connection is made again.
+            // The driver reconnects after any error.
             _ = write(shared, &lines, &mut self.outgoing, writer) => {}
             ended = read(shared, decoder, reader) => {
                 if let Err(error) = ended {
                     shared.line(&format!("broke the protocol: {error}"));
                 }
             },
-            () = ask_whether_it_is_there(shared) => {}
+            () = ping(shared) => {}
         }
     }
 }
 
-/// Writes these lines, what is sent, and the PING and PONG that are due.
+/// Writes `first`, then queued messages, PING and PONG.
 async fn write(
     shared: &Shared,
     first: &[u8],
@@ -423,14 +423,14 @@ async fn write(
                 Some(Outgoing::Line(line, _room)) => writer.write_all(&line).await?,
                 // Its waiter may have given up.
                 Some(Outgoing::Flushed(waiter)) => drop(waiter.send(())),
-                // The thread of this is about to end.
+                // The thread is about to end.
                 None => pending().await,
             }
         }
     }
 }
 
-/// Hands received messages to their subscriptions. Waits while too many of them are not read.
+/// Delivers received messages. Stops reading the socket while [`INCOMING`] is full.
 async fn read(
     shared: &Shared,
     mut decoder: Decoder,
@@ -454,7 +454,7 @@ async fn read(
             Ok(0) | Err(_) => return Ok(()),
             Ok(read) => decoder.push(&bytes[..read]),
         }
-        // A server that never stops sending must not keep timers and writes from their turn.
+        // Lets timers and writes run even if the server never stops sending.
         tokio::task::yield_now().await;
     }
 }
@@ -463,14 +463,14 @@ async fn deliver(shared: &Shared, Delivery { sid, subject, payload, no_responder
     let sender = shared.subscriptions().get(&sid).map(|subscribed| subscribed.sender.clone());
     let Some(sender) = sender else { return };
     let room = Arc::clone(&shared.incoming).acquire_many_owned(cost(subject.len() + payload.len())).await;
-    // It is never closed, and the subscription may have ended meanwhile.
+    // The semaphore is never closed. The subscription may have been dropped.
     if let Ok(room) = room {
         let _ = sender.send(Message { subject, payload, no_responders, _room: room });
     }
 }
 
-/// Ends when the server does not answer any more.
-async fn ask_whether_it_is_there(shared: &Shared) {
+/// Sends PING; returns when the server stops replying.
+async fn ping(shared: &Shared) {
     loop {
         sleep(PING).await;
         shared.lines.store(0, Ordering::Relaxed);
@@ -482,7 +482,7 @@ async fn ask_whether_it_is_there(shared: &Shared) {
     }
 }
 
-/// The first attempt is made at once, each further one after twice the time.
+/// The pause before an attempt: none, then 250 ms, doubled for each further one.
 fn delay(attempts: usize) -> Duration {
     let doublings = u32::try_from(attempts).unwrap_or(u32::MAX).saturating_sub(2).min(10);
     if attempts < 2 {
@@ -492,7 +492,7 @@ fn delay(attempts: usize) -> Duration {
     }
 }
 
-/// Whether an address says whether it is encrypted.
+/// Whether an address has the scheme `tls://` or `nats://`.
 #[must_use]
 pub fn is_address(server: &str) -> bool {
     [ENCRYPTED, PLAIN].iter().any(|scheme| server.starts_with(scheme))
@@ -505,7 +505,7 @@ pub(crate) struct Subscription {
     connection: Arc<Connection>,
 }
 
-/// What a wait for a message ended with.
+/// The result of waiting for a message.
 pub(crate) enum Incoming {
     Message(Message),
     /// Nothing in that time.
@@ -515,7 +515,7 @@ pub(crate) enum Incoming {
 }
 
 impl Subscription {
-    /// Waits so long for the next message.
+    /// Waits up to `within` for the next message.
     pub(crate) fn next(&mut self, within: Duration) -> Incoming {
         let messages = &mut self.messages;
         match self.connection.runtime.block_on(async { timeout(within, messages.recv()).await }) {
@@ -525,7 +525,7 @@ impl Subscription {
         }
     }
 
-    /// Waits so long for an answer, but not after the user asked for the end.
+    /// Waits up to `within` for a reply, and only briefly after the stop flag is set.
     fn answer(&mut self, within: Duration) -> Option<Message> {
         self.connection.within(within, self.messages.recv()).flatten()
     }
@@ -534,7 +534,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.connection.shared.subscriptions().remove(&self.sid);
-        // A server that does not hear of it sends messages that are dropped.
+        // If this fails, later messages of the subscription are dropped on arrival.
         let _ = self.connection.send(wire::unsubscribe(self.sid));
     }
 }

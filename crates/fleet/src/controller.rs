@@ -32,7 +32,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Connects to the server; `tell` receives lines about it. Waits end soon after `stop` is set.
+    /// Connects to the server; `tell` receives messages about it. Waits end soon after `stop` is set.
     ///
     /// # Errors
     /// When the server is not reached, or does not let this user in.
@@ -81,7 +81,7 @@ impl Controller {
         self.order(member, Task::Drain(drain), &OrderReply::Done)
     }
 
-    /// Gives an order, and waits until the member answers that it is obeyed.
+    /// Sends an order, and waits for the member's confirmation.
     fn order(&self, member: &str, task: Task, expected: &OrderReply) -> Result<(), FleetError> {
         let server = || self.access.server.clone();
         let key = self.access.key.as_ref().ok_or_else(|| FleetError::Unsigned { server: server() })?;
@@ -92,7 +92,7 @@ impl Controller {
             Answer::Message(reply) => match serde_json::from_slice(&reply) {
                 Ok(reply) if reply == *expected => Ok(()),
                 Ok(OrderReply::Refused { because }) => Err(refused(member, &because)),
-                Ok(_) => Err(refused(member, "it answered something that it was not asked")),
+                Ok(_) => Err(refused(member, "its reply does not match the order")),
                 Err(error) => Err(refused(member, &error.to_string())),
             },
             Answer::Nobody | Answer::None => {
@@ -145,7 +145,7 @@ pub(crate) fn members(connection: &Arc<Connection>, user: &str) -> Result<Vec<Me
     let mut members: Vec<MemberInfo> = Vec::new();
     for (subject, answer) in answers {
         let Ok(member) = serde_json::from_slice::<MemberInfo>(&answer) else { continue };
-        // The name in the subject is the one that the server lets the member use.
+        // The server's permissions guarantee the name in the subject only.
         if subject::is_name(&member.name)
             && member.name == subject::answering(&subject)
             && member.is_printable()

@@ -1,4 +1,4 @@
-//! Reaching a NATS server: a TCP connection, TLS where it is asked for, and the handshake. Independent of messages.
+//! Connects to a NATS server: TCP, TLS if required, and the handshake. Independent of messages.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -26,22 +26,22 @@ use crate::{
 
 /// Time for the connection and the handshake with one address of the server, and for the lookup of all.
 const HANDSHAKE: Duration = Duration::from_secs(5);
-/// Addresses of one name that are tried.
+/// Number of addresses per name to try.
 const ADDRESSES: usize = 8;
 /// The port of an address without one.
 const PORT: u16 = 4222;
-/// Bytes of one read.
+/// Read buffer size in bytes.
 pub(crate) const READ: usize = 16 << 10;
-/// The longest nonce, in bytes. Those of nats-server have 16.
+/// The longest nonce, in bytes. nats-server's have 16.
 const NONCE: usize = 64;
-/// What a server says of a user that it does not know.
+/// The error for an unknown user.
 const VIOLATION: &str = "authorization violation";
 
 /// The bytes of a connection, encrypted or not.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A connection after the handshake, and what is received but not decoded.
+/// A connection after the handshake, with the bytes not yet decoded.
 pub(crate) struct Dialed {
     pub(crate) stream: Box<dyn Stream>,
     pub(crate) decoder: Decoder,
@@ -51,7 +51,7 @@ pub(crate) struct Dialed {
 pub(crate) struct Target {
     host: String,
     port: u16,
-    /// `None`: not encrypted unless the server requires it.
+    /// Requires TLS; otherwise it is used if the server requires it.
     is_encrypted: bool,
     config: Arc<ClientConfig>,
 }
@@ -62,7 +62,7 @@ impl Target {
             |said: &str| FleetError::NoAddress { server: access.server.clone(), said: said.to_owned() };
         let is_encrypted = access.server.starts_with(ENCRYPTED);
         let place = [ENCRYPTED, PLAIN].iter().find_map(|scheme| access.server.strip_prefix(scheme));
-        let place = place.ok_or_else(|| wrong("it begins with neither tls:// nor nats://"))?;
+        let place = place.ok_or_else(|| wrong("its scheme is neither tls:// nor nats://"))?;
         let place = place.strip_suffix('/').unwrap_or(place);
         // An IPv6 address is in brackets: its colons are not that of the port.
         let (host, port) = match place.rsplit_once(':') {
@@ -80,7 +80,7 @@ impl Target {
         Ok(Self { host: host.to_owned(), port, is_encrypted, config: Arc::new(config) })
     }
 
-    /// Connects to the first address of the server that answers.
+    /// Connects to the first reachable address of the server.
     pub(crate) async fn dial(&self, access: &ServerAccess) -> Result<Dialed, FleetError> {
         let away = |said: String| FleetError::Away { server: access.server.clone(), said };
         let late = || away(format!("no answer within {} s", HANDSHAKE.as_secs()));
@@ -116,10 +116,10 @@ impl Target {
             let connector = TlsConnector::from(Arc::clone(&self.config));
             let stream = connector.connect(name, dialed.stream).await;
             let stream = stream.map_err(|error| tls(error.to_string()))?;
-            // What came unencrypted before is not believed.
+            // Bytes received before TLS are discarded.
             dialed = Dialed { stream: Box::new(stream), decoder: Decoder::default() };
         }
-        // A server that lets every user in sends no nonce.
+        // A server without users sends no nonce.
         let key = access.key.as_ref().filter(|_| !nonce.is_empty());
         let signature = key.map(|key| Ok(URL_SAFE_NO_PAD.encode(key.sign(checked(&nonce)?))));
         let connect = wire::connect(&Connect {
@@ -143,7 +143,7 @@ impl Target {
                 ServerOp::Error(said) if said.to_lowercase().contains(VIOLATION) => {
                     return Err(not_permitted(access));
                 }
-                ServerOp::Error(said) => return Err(away(io::Error::other(format!("it said: {said}")))),
+                ServerOp::Error(said) => return Err(away(io::Error::other(format!("it reported: {said}")))),
                 _ => {}
             }
         }
@@ -161,13 +161,13 @@ impl Dialed {
                 0 => return Err(io::Error::other("it closed the connection")),
                 read => self.decoder.push(&bytes[..read]),
             }
-            // A server that never stops sending must not keep the timeouts from being looked at.
+            // Lets the timeouts run even if the server never stops sending.
             tokio::task::yield_now().await;
         }
     }
 }
 
-/// A nonce that may be signed. A key signs orders too: a server that could choose any text would get an order signed.
+/// Accepts only nonces that cannot be a signed text of [`crate::seal`], because the same key signs orders.
 fn checked(nonce: &str) -> io::Result<&[u8]> {
     let is_nonce = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if nonce.len() <= NONCE && nonce.bytes().all(is_nonce) {
@@ -179,12 +179,12 @@ fn checked(nonce: &str) -> io::Result<&[u8]> {
 fn not_permitted(access: &ServerAccess) -> FleetError {
     let because = match &access.key {
         Some(key) => format!("takes no key {}", key.public()),
-        None => "lets nobody in without a key".to_owned(),
+        None => "requires a key".to_owned(),
     };
     FleetError::NotPermitted { server: access.server.clone(), because }
 }
 
-/// Trusts the authorities of this PEM text, or those of this system.
+/// Trusts the authorities of this PEM text, or the system's.
 fn encryption(ca: Option<&str>) -> Result<ClientConfig, String> {
     let mut roots = RootCertStore::empty();
     match ca {

@@ -16,7 +16,7 @@ pub struct NKey(KeyPair);
 pub enum NKeyError {
     #[error("it is no seed of an NKey of a user ({0}); `plumb fleet add` makes one, which begins with SU")]
     Seed(String),
-    #[error("it is not the public key of a user; `plumb fleet add` writes it, and it begins with U")]
+    #[error("not the public key of a user, e.g. `UB…` as `plumb fleet add` writes it")]
     Public,
 }
 
@@ -43,7 +43,7 @@ impl NKey {
         self.0.seed().expect("it has both halves")
     }
 
-    /// The signature of this text.
+    /// Signs a text.
     pub(crate) fn sign(&self, text: &[u8]) -> Vec<u8> {
         self.0.sign(text).expect("it has both halves")
     }
@@ -72,7 +72,7 @@ impl PublicKey {
     /// When it is not the public key of a user.
     pub fn read(text: &str) -> Result<Self, NKeyError> {
         let is_user = |pair: &KeyPair| pair.key_pair_type() == KeyPairType::User;
-        // `nkeys` panics at shorter ones.
+        // `nkeys` panics on shorter texts.
         let pair = Some(text).filter(|text| text.len() == LENGTH && text.is_ascii());
         let pair = pair.and_then(|text| KeyPair::from_public_key(text).ok()).filter(is_user);
         pair.map(|pair| Self(Arc::new(pair))).ok_or(NKeyError::Public)

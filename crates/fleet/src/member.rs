@@ -37,7 +37,7 @@ const GLANCE: Duration = Duration::from_millis(200);
 const GRACE: Duration = Duration::from_secs(3);
 /// Agents at the same time, at most.
 const MOST: usize = 16;
-/// Refused orders that are shown.
+/// Number of refused orders to print.
 const MOST_LINES: u64 = 100;
 /// The server is asked again after this at first, and after twice the time each time,
 const FIRST: Duration = Duration::from_secs(1);
@@ -48,7 +48,7 @@ const FARTHEST: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct MemberPolicy {
     pub access: Arc<ServerAccess>,
-    /// The controllers that it obeys, and the keys that they sign with.
+    /// Accepted controllers and their public keys.
     pub controllers: BTreeMap<String, PublicKey>,
     /// Where traffic goes when a scenario does not say, as is told of it; looking it up may take its time.
     pub address: Option<Ipv4Addr>,
@@ -206,7 +206,7 @@ impl Member<'_> {
         }
     }
 
-    /// The next question and the name of the user who asks; `None` at the end.
+    /// The next message and the user in its subject; `None` at the end.
     fn asked(&self, questions: &mut Subscription) -> Option<(Message, String)> {
         while !self.is_stopped() {
             match questions.next(GLANCE) {
@@ -232,10 +232,10 @@ impl Member<'_> {
         }
     }
 
-    /// Answers a question, under this member's name whatever the question says.
+    /// Replies on a subject with this member's name, never on the message's reply subject.
     fn answer(&self, user: &str, id: &str, answer: &impl Serialize) {
         let answer = serde_json::to_vec(answer).expect("texts and numbers are JSON");
-        // A user who gets no answer asks again, or says so.
+        // Without a reply, the user's request times out.
         let _ = self.connection.publish(&subject::answer(user, &self.policy.access.name, id), &answer);
     }
 
@@ -257,7 +257,7 @@ impl Member<'_> {
                 }
                 Err(because) => {
                     let refused = self.status.refused.fetch_add(1, Ordering::Relaxed);
-                    // A server can make up any number of them.
+                    // A hostile server can send any number.
                     if refused < MOST_LINES {
                         (self.tell)(&format!("refused {controller}: {because}"));
                     } else if refused == MOST_LINES {
@@ -269,14 +269,14 @@ impl Member<'_> {
         }
     }
 
-    /// An order for this process. One for another of this name is not this one's to answer.
+    /// Parses an order, and ignores one for another process with this member's name.
     fn addressed(&self, message: &[u8]) -> Option<(Signed, OrderAddress)> {
         let signed: Signed = serde_json::from_slice(message).ok()?;
         let address: OrderAddress = serde_json::from_str(&signed.order).ok()?;
         (address.instance == self.instance && subject::is_id(&address.id)).then_some((signed, address))
     }
 
-    /// What to do, if the order may be given; why not otherwise.
+    /// Checks an order; the error is the reason to refuse it.
     fn accept(
         &self,
         controller: &str,

@@ -46,7 +46,7 @@ pub(crate) enum OrderReply {
 }
 
 impl MemberInfo {
-    /// Whether its texts can be shown on a terminal.
+    /// Whether its texts have no control characters.
     pub(crate) fn is_printable(&self) -> bool {
         let texts = [&self.name, &self.host, &self.tool].into_iter().chain(&self.devices);
         texts.flat_map(|text| text.chars()).all(|sign| !sign.is_control())

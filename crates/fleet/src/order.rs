@@ -1,4 +1,4 @@
-//! What a controller orders of a member: signed, for one member, once, and for a short time. Independent of how it is carried.
+//! Orders of a controller: signed, for one member, valid once and for a short time. Independent of the transport.
 
 use std::{
     collections::HashMap,
@@ -13,27 +13,27 @@ use crate::{
     seal::Signed,
 };
 
-/// How long an order may be obeyed, in ms. The clocks of a controller and a member may differ by that much.
+/// Validity of an order in ms, and the largest difference between the clocks of controller and member.
 const LIFETIME: i64 = 60_000;
-/// Orders that a member remembers: those that could be repeated.
+/// Limit for remembered orders. Expired ones are forgotten.
 const MOST_REMEMBERED: usize = 10_000;
 
-/// An order, as it is signed.
+/// The signed content of an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) messages: u32,
     pub(crate) controller: String,
     pub(crate) member: String,
-    /// Which process of that member is meant.
+    /// Identifies the process of that member.
     pub(crate) instance: String,
-    /// Different for each order; the answer has it in its subject.
+    /// Unique; part of the reply's subject.
     pub(crate) id: String,
-    /// When it is no longer obeyed, in ms since 1970.
+    /// In ms since 1970.
     pub(crate) expires: i64,
     pub(crate) task: Task,
 }
 
-/// What to do.
+/// The action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Task {
@@ -51,7 +51,7 @@ pub(crate) struct StartOrder {
     pub(crate) run: String,
 }
 
-/// What every order has, whatever else a later version says.
+/// Fields that orders of all versions have.
 #[derive(Debug, Deserialize)]
 pub(crate) struct OrderAddress {
     pub(crate) messages: u32,
@@ -60,13 +60,13 @@ pub(crate) struct OrderAddress {
 }
 
 impl Order {
-    /// An order from now on.
+    /// An order that is valid from now on.
     pub(crate) fn new(controller: &str, [member, instance, id]: [&str; 3], task: Task) -> Self {
         let [controller, member, instance, id] = [controller, member, instance, id].map(str::to_owned);
         Self { messages: VERSION, controller, member, instance, id, expires: now() + LIFETIME, task }
     }
 
-    /// As it is sent.
+    /// Encodes and signs it.
     pub(crate) fn sign(&self, key: &NKey) -> Vec<u8> {
         let order = serde_json::to_string(self).expect("texts and numbers are JSON");
         serde_json::to_vec(&Signed::order(order, key)).expect("texts are JSON")
@@ -79,15 +79,15 @@ pub(crate) fn now() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// The orders that a member has obeyed, so that none is obeyed twice.
+/// Ids of accepted orders, to refuse copies.
 #[derive(Debug, Default)]
 pub(crate) struct Obeyed(HashMap<String, i64>);
 
 impl Obeyed {
-    /// The order, if `controller` gave it to `member` and it is obeyed for the first time.
+    /// Verifies that `controller` signed the order for `member`, that it is valid now, and that it is new.
     ///
     /// # Errors
-    /// When it may not be obeyed, with the reason.
+    /// The reason to refuse it.
     pub(crate) fn check(
         &mut self,
         signed: &Signed,
@@ -155,7 +155,7 @@ mod tests {
             assert!(expired.contains("expired"), "{expired}");
         }
         assert!(check(&other, NOW + LIFETIME).is_ok());
-        // One that is forgotten has expired.
+        // Forgotten, but expired.
         assert!(check(&order(), NOW + LIFETIME + 1).is_err_and(|said| said.contains("expired")));
     }
 
@@ -175,7 +175,7 @@ mod tests {
             Signed { order: order.replace(from, to), signature }
         };
         let text = signed(&order(), &key).order;
-        // A server that chooses a nonce gets that signed, without the mark of an order.
+        // A signature as a nonce of the server, without the prefix of orders.
         let nonce = Signed {
             signature: base64::Engine::encode(
                 &base64::engine::general_purpose::STANDARD,

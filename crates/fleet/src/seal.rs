@@ -1,5 +1,5 @@
-//! Signatures by which a member knows its controllers, so that it need not believe the NATS server: of each order, and of each
-//! message that a controller sends in a session. Independent of what is signed.
+//! Signatures of a controller's orders and session messages, so that members do not have to trust the NATS server.
+//! Independent of the signed content.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     key::{NKey, PublicKey},
 };
 
-/// What a signature is for. A key signs nonces of servers too, which have neither spaces nor line ends.
+/// Prefixes of signed texts. The same key signs nonces of servers, which have no spaces.
 const ORDER: &[u8] = b"plumb order\n";
 const SESSION: &[u8] = b"plumb session\n";
 /// Bytes of a signature (Ed25519), and of the number of a message.
@@ -37,12 +37,12 @@ impl Signed {
     }
 }
 
-/// What is done to a message of a session before it is sent.
+/// Signs outgoing messages of a session.
 #[derive(Debug)]
 pub(crate) enum Seal {
-    /// By a member: nothing.
+    /// Members do not sign.
     None,
-    /// By a controller.
+    /// Controllers do.
     Signed { access: Arc<ServerAccess>, subject: String, number: u64 },
 }
 
@@ -57,17 +57,17 @@ impl Seal {
     }
 }
 
-/// What is done to a message of a session after it is received.
+/// Verifies incoming messages of a session.
 #[derive(Debug)]
 pub(crate) enum Opener {
-    /// By a controller: nothing.
+    /// Controllers do not verify.
     None,
-    /// By a member. Each message has a higher number than the one before.
+    /// Members do. Numbers of messages increase.
     Verified { key: PublicKey, subject: String, number: u64 },
 }
 
 impl Opener {
-    /// The message; `None` of one that its controller did not sign for this session, or that is repeated.
+    /// The content of a message; `None` if it is not signed for this session, or repeated.
     pub(crate) fn open<'a>(&mut self, message: &'a [u8]) -> Option<&'a [u8]> {
         let Self::Verified { key, subject, number } = self else { return Some(message) };
         let (head, rest) = message.split_first_chunk::<NUMBER>()?;
@@ -106,7 +106,7 @@ mod tests {
         let (mut seal, key) = signer("a");
         let messages: Vec<_> = (0..3).map(|n: u8| seal.seal(vec![n])).collect();
         let mut to = opener(&key, "a");
-        // One is lost.
+        // The second is lost.
         assert_eq!(to.open(&messages[0]), Some(&[0][..]));
         assert_eq!(to.open(&messages[2]), Some(&[2][..]));
     }

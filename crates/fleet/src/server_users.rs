@@ -1,5 +1,5 @@
 //! The users of a NATS server's configuration, with what each may: a member receives orders for its name and
-//! answers under it, a controller gives orders under its own. Must not know where the file is.
+//! replies under it, a controller sends orders under its own. Must not know where the file is.
 
 use std::fmt::Write;
 

@@ -123,7 +123,7 @@ impl Shared {
                 Incoming::Message(message) => match opener.open(&message.payload) {
                     Some(frame) => self.window().take(frame, Instant::now()),
                     None => self.finish(SessionEnd::Broken(
-                        "a message came that its controller did not sign, or came twice".to_owned(),
+                        "received a message that the controller did not sign, or a copy".to_owned(),
                     )),
                 },
                 Incoming::Nothing => {}

@@ -39,17 +39,17 @@ pub(crate) fn session(member: &str, controller: &str, id: &str) -> [String; 2] {
     ["to", "from"].map(|way| format!("plumb.session.{member}.{controller}.{id}.{way}"))
 }
 
-/// Answers of a member to the question `id` of a user.
+/// Replies of a member to the request `id` of a user.
 pub(crate) fn answer(user: &str, member: &str, id: &str) -> String {
     format!("plumb.answer.{}.{}.{id}", token(user), token(member))
 }
 
-/// The member that an answer came from: the server lets it use no other name.
+/// The member in the subject of a reply, which the server's permissions guarantee.
 pub(crate) fn answering(subject: &str) -> String {
     subject.split('.').nth(3).unwrap_or_default().replace(DOT, ".")
 }
 
-/// Whether a text of another user can be the last part of a subject: hexadecimal digits.
+/// Whether a text can be the last token of a subject: up to 64 hexadecimal digits.
 pub(crate) fn is_id(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

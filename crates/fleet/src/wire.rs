@@ -1,17 +1,17 @@
-//! The NATS client protocol: bytes in, operations out, and what a client sends. Everything that a server can send is bounded.
+//! The NATS client protocol: decodes a server's operations, with limits, and encodes a client's.
 //! Independent of sockets. Source: <https://docs.nats.io/reference/reference-protocols/nats-protocol>.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The longest line, in bytes. INFO, the longest of them, names every server of a cluster.
+/// The longest line, in bytes. INFO lists every server of a cluster.
 const LINE: usize = 16 << 10;
 /// The longest payload with its headers, in bytes: twice the longest message of a session.
 pub(crate) const PAYLOAD: usize = 64 << 10;
-/// What a client sees of an invalid line, in bytes.
+/// Bytes of an invalid line to print.
 const EXCERPT: usize = 60;
 
-/// What a server sent.
+/// An operation of a server.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ServerOp {
     Info(Info),
@@ -23,7 +23,7 @@ pub(crate) enum ServerOp {
     Message(Delivery),
 }
 
-/// What a server says about itself.
+/// Fields of INFO that plumb uses.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Info {
     #[serde(default)]
@@ -38,11 +38,11 @@ pub(crate) struct Delivery {
     pub(crate) sid: u64,
     pub(crate) subject: String,
     pub(crate) payload: Vec<u8>,
-    /// The server sent it because no client subscribes to the subject of the question.
+    /// Status 503: the request's subject has no subscribers.
     pub(crate) no_responders: bool,
 }
 
-/// Why a server's bytes are invalid.
+/// A violation of the protocol or its limits.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(crate) enum WireError {
     #[error("it sent a line of more than {LINE} bytes")]
@@ -53,26 +53,26 @@ pub(crate) enum WireError {
     Invalid(String),
 }
 
-/// Bytes of a server that are not yet decoded. Holds one line, one payload and one read at most.
+/// Bytes not yet decoded: at most one line, one payload and one read.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     buffer: Vec<u8>,
-    /// Bytes of `buffer` that are decoded.
+    /// Number of decoded bytes in `buffer`.
     start: usize,
 }
 
 impl Decoder {
-    /// Adds the bytes of one read.
+    /// Appends received bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.buffer.drain(..self.start);
         self.start = 0;
         self.buffer.extend(bytes);
     }
 
-    /// The next operation, once all of its bytes are there.
+    /// The next complete operation.
     ///
     /// # Errors
-    /// When the server sent something invalid, or too long. The connection cannot be used any more.
+    /// If the bytes are invalid or exceed a limit. The connection is unusable then.
     pub(crate) fn next(&mut self) -> Result<Option<ServerOp>, WireError> {
         let rest = &self.buffer[self.start..];
         let Some(end) = rest.iter().take(LINE + 2).position(|byte| *byte == b'\n') else {
@@ -140,12 +140,12 @@ impl<'a> Head<'a> {
     }
 }
 
-/// A text of another machine for a log or a terminal: short, and without control characters.
+/// Makes a remote text safe to print: up to 300 characters, control characters replaced.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().take(300).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// What a client says about itself.
+/// Content of CONNECT.
 #[derive(Debug, Serialize)]
 pub(crate) struct Connect<'a> {
     pub(crate) name: &'a str,
@@ -161,7 +161,7 @@ pub(crate) struct Connect<'a> {
     /// 1: the server may send INFO again.
     pub(crate) protocol: u8,
     pub(crate) headers: bool,
-    /// The server answers a question that no client subscribes to.
+    /// Requests status 503 for subjects without subscribers.
     pub(crate) no_responders: bool,
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn run(command: &FleetCommand) -> anyhow::Result<Exit> {
     }
 }
 
-/// A connection for a command that Ctrl-C ends at once.
+/// Connects without a stop flag: Ctrl-C ends the process.
 fn open(access: &Arc<ServerAccess>) -> Result<Controller, FleetError> {
     Controller::open(access, &Arc::default(), |line| output::aside(line))
 }

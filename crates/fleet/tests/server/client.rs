@@ -1,4 +1,4 @@
-//! A NATS server of Debian with the users of a fleet, and clients that send what they like.
+//! A NATS server with the users of a fleet, and raw clients.
 
 use std::{
     fs::{self, File},
@@ -39,7 +39,7 @@ impl Server {
         Self::start(keys, &users(&all))
     }
 
-    /// Without users: every client may do anything, as the server itself always can.
+    /// Without users: each client can do anything that the server could.
     pub(crate) fn of_everyone() -> Self {
         let users = MEMBERS.into_iter().chain(CONTROLLERS);
         Self::start(users.map(|name| (name, NKey::generate())).collect(), "")
@@ -94,14 +94,14 @@ impl Server {
     }
 }
 
-/// What a client received.
+/// A received message.
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
     pub(crate) subject: String,
     pub(crate) payload: Vec<u8>,
 }
 
-/// A connection without any rule but the server's.
+/// A raw connection.
 pub(crate) struct Client {
     stream: BufReader<TcpStream>,
     errors: Vec<String>,
@@ -111,7 +111,7 @@ pub(crate) struct Client {
 impl Client {
     fn line(&mut self) -> String {
         let mut line = String::new();
-        assert!(self.stream.read_line(&mut line).expect("the server answers") > 0, "the server hung up");
+        assert!(self.stream.read_line(&mut line).expect("the server replies") > 0, "the server hung up");
         line.trim_end().to_owned()
     }
 
@@ -119,7 +119,7 @@ impl Client {
         self.stream.get_mut().write_all(text.as_bytes()).expect("the server listens");
     }
 
-    /// Publishes, and says whether the server let it.
+    /// Publishes; false if the server refuses.
     pub(crate) fn publish(&mut self, subject: &str, reply: &str, payload: &[u8]) -> bool {
         let head = format!("PUB {subject} {reply} {}\r\n", payload.len());
         let message = [head.as_bytes(), payload, b"\r\n"].concat();
@@ -128,7 +128,7 @@ impl Client {
         self.errors.drain(..).count() == 0
     }
 
-    /// Subscribes, and says whether the server let it.
+    /// Subscribes; false if the server refuses.
     pub(crate) fn subscribe(&mut self, subject: &str, sid: usize) -> bool {
         self.send(&format!("SUB {subject} {sid}\r\n"));
         self.settle();
@@ -139,7 +139,7 @@ impl Client {
         self.send(&format!("UNSUB {sid}\r\n"));
     }
 
-    /// Receives all that the server sent because of what was sent before.
+    /// Receives everything that earlier commands caused.
     pub(crate) fn settle(&mut self) {
         self.send("PING\r\n");
         loop {

@@ -1,4 +1,4 @@
-//! Users of a fleet who attack each other, and a server that lets them, with a real NATS server.
+//! Attacks of a fleet's users on each other, with a real NATS server.
 #![expect(clippy::disallowed_methods, reason = "files are written, and members waited for")]
 
 mod client;

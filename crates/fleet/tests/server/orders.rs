@@ -1,4 +1,4 @@
-//! What a member does of what a server sends it: the server lets every client do anything here.
+//! Members under attack by their server. Its permissions are off, so that each client can do anything the server could.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,7 @@ use plumb_tests::{PATIENCE, wait_until};
 
 use crate::client::{Client, MEMBERS, Received, Server};
 
-/// Agents that hand over what they receive.
+/// Fake agents.
 #[derive(Default)]
 struct Agents {
     started: Mutex<Vec<UnixStream>>,
@@ -114,7 +114,7 @@ fn controller(server: &Server, name: &str) -> Controller {
         .expect("it listens")
 }
 
-/// The messages to these subjects, once there are so many.
+/// Waits for `count` messages to subjects with this beginning.
 fn captured(client: &mut Client, begin: &str, count: usize) -> Vec<Received> {
     for _ in 0..500 {
         client.settle();
@@ -125,7 +125,7 @@ fn captured(client: &mut Client, begin: &str, count: usize) -> Vec<Received> {
         }
         thread::sleep(Duration::from_millis(20));
     }
-    panic!("no {count} messages to {begin}: {:?}", client.messages);
+    panic!("fewer than {count} messages to {begin}: {:?}", client.messages);
 }
 
 pub(crate) fn forged_and_repeated() {
@@ -141,18 +141,18 @@ pub(crate) fn forged_and_repeated() {
     let orders = captured(&mut attacker, "plumb.order.", 3);
     let [drain, _, of_guest] = &orders[..] else { panic!("{orders:?}") };
 
-    // The same order again.
+    // A copy.
     let before = a.refused();
     let _ = attacker.publish("plumb.order.a.ops", "", &drain.payload);
     a.refuses(before, "already received");
-    // In another controller's name, and a name that no controller has.
+    // On other subjects.
     let before = a.refused();
     let _ = attacker.publish("plumb.order.a.guest", "", &drain.payload);
     a.refuses(before, "not signed with the key of `guest`");
     let before = a.refused();
     let _ = attacker.publish("plumb.order.a.b~pod", "", &drain.payload);
     a.refuses(before, "`b.pod` is not among the `controllers`");
-    // Changed in its fields.
+    // With changed fields.
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("JSON");
     let order: serde_json::Value = serde_json::from_slice(&drain.payload).expect("JSON");
     let inner: serde_json::Value =
@@ -173,14 +173,14 @@ pub(crate) fn forged_and_repeated() {
         let _ = attacker.publish("plumb.order.a.ops", "", forged.to_string().as_bytes());
         a.refuses(before, "not signed with the key of `ops`");
     }
-    // Another member's order, with this member's instance or its own; unsigned; for neither.
+    // An order for another member; unsigned; empty.
     let mut unsigned = inner.clone();
     unsigned["instance"] = instance;
     for payload in [text(&of_guest.payload), unsigned.to_string(), "{}".to_owned(), String::new()] {
         let _ = attacker.publish("plumb.order.a.guest", "", payload.as_bytes());
         let _ = attacker.publish("plumb.order.a.ops", "", payload.as_bytes());
     }
-    // An order of a controller shows that those before were read.
+    // Orders are handled one after another: all forged ones precede this.
     ops.drain("a", false).expect("it obeys");
     assert!(!a.status.drained.load(Ordering::Relaxed) && !b.status.drained.load(Ordering::Relaxed));
     assert_eq!((a.started(), b.started()), (0, 0));
@@ -196,7 +196,7 @@ pub(crate) fn sessions() {
         let agents = member.agents.started.lock().expect("no panic");
         agents[number].try_clone().expect("it is open")
     };
-    // A session that is left alone carries its bytes.
+    // Without an attack, bytes arrive.
     let (session, _, mut writer) = ops.start("a", "run").expect("it starts an agent");
     writer.write_all(b"orders").expect("the session is open");
     let mut bytes = [0; 6];
@@ -209,7 +209,7 @@ pub(crate) fn sessions() {
     member.refuses(before, "already received");
     assert_eq!(member.started(), 1);
     drop((session, writer));
-    // Each forged message ends the session that it is sent to, and none reaches the agent.
+    // Each forged message ends its session, and none reaches the agent.
     let forged = |frame: &[u8]| {
         let mut changed = frame.to_vec();
         changed[30] ^= 1;
@@ -240,20 +240,20 @@ pub(crate) fn names_of_others() {
         let mut attacker = server.client("b.pod");
         assert!(attacker.subscribe("plumb.>", 1));
         thread::scope(|scope| {
-            let members = scope.spawn(|| ops.members().expect("the server is there"));
+            let members = scope.spawn(|| ops.members().expect("the server runs"));
             answer_for_others(&mut attacker);
             members.join().expect("no panic")
         })
     };
-    // On a busy machine answers may come too late.
+    // Replies can be late on a busy machine.
     let complete =
-        (0..20).map(|_| members()).find(|members| members.len() > 1).expect("answers come in time");
+        (0..20).map(|_| members()).find(|members| members.len() > 1).expect("replies arrive in time");
     let named = complete.iter().map(|member| (&*member.name, &*member.host)).collect::<Vec<_>>();
     assert_eq!(named[1], ("b.pod", "honest"));
     assert!(named.len() == 2 && named[0].0 == "a" && named[0].1 != "elsewhere", "{named:?}");
 }
 
-/// Answers a question in its own name and that of `a`.
+/// Replies as `b.pod` and as `a`.
 fn answer_for_others(attacker: &mut Client) {
     let answer = captured(attacker, "plumb.answer.ops.a.", 1).remove(0);
     let id = answer.subject.rsplit('.').next().expect("it has parts").to_owned();

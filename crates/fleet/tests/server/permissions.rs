@@ -1,4 +1,4 @@
-//! What the server lets each user of a fleet do to each other one.
+//! Permissions of each user against each other user.
 
 use crate::client::{CONTROLLERS, MEMBERS, Server};
 
@@ -6,7 +6,7 @@ fn token(name: &str) -> String {
     name.replace('.', "~")
 }
 
-/// Each subject of the users with who may publish to it, and who may subscribe to it.
+/// Subjects with the users that may publish and the users that may subscribe.
 fn subjects() -> Vec<(String, Vec<&'static str>, Vec<&'static str>)> {
     let all: Vec<&'static str> = MEMBERS.into_iter().chain(CONTROLLERS).collect();
     let is_member = |name: &&'static str| MEMBERS.contains(name);
@@ -53,14 +53,14 @@ pub(crate) fn of_every_pair() {
     }
 }
 
-/// A question with another user's subject as its reply subject is received by the user who asked, too.
+/// A user receives its own request, and with `allow_responses` could publish to the reply subject.
 pub(crate) fn by_reply_subjects() {
     let server = Server::of_a_fleet();
     for user in MEMBERS.into_iter().chain(CONTROLLERS) {
         let mut client = server.client(user);
         let own = token(user);
         let mut received = 0;
-        // What a user may both publish and subscribe to.
+        // Subjects for both publishing and subscribing.
         for (sid, question) in
             [format!("plumb.roll.{own}"), format!("plumb.answer.{own}.{own}.0f")].iter().enumerate()
         {
@@ -70,7 +70,7 @@ pub(crate) fn by_reply_subjects() {
                 let _ = client.publish(question, &reply, b"00");
                 received += client.messages.len();
                 let may = client.publish(&reply, "", b"answer");
-                assert_eq!(may, publishers.contains(&user), "{user} answers to {reply}");
+                assert_eq!(may, publishers.contains(&user), "{user} replies to {reply}");
             }
         }
         assert_eq!(received > 0, MEMBERS.contains(&user), "{user} has received its own questions");

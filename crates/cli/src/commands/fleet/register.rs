@@ -18,7 +18,7 @@ use crate::{bounded_file, destination::replace_text, exit::Exit, failure::Misuse
 const REGISTER: &str = "register.toml";
 const SERVER: &str = "nats.conf";
 const USERS: &str = "users.conf";
-/// How the line of a member's file begins that [`Register::update_members`] writes anew.
+/// Prefix of the line in a member's file that [`Register::update_members`] rewrites.
 const CONTROLLERS: &str = "controllers = ";
 const HELP: &str = "`plumb fleet init`, `add` and `remove` write this file";
 
@@ -89,17 +89,17 @@ impl Register {
         self.users.iter().filter(move |user| user.role == role)
     }
 
-    /// The line of a member's file that says which controllers it obeys.
+    /// The line with the controllers and their keys for a member's file.
     fn controllers(&self) -> String {
         let keys = self.of(Role::Controller).map(|user| format!("{:?} = {:?}", user.name, user.key));
         format!("{CONTROLLERS}{{ {} }}", keys.collect::<Vec<_>>().join(", "))
     }
 
-    /// Writes that line anew into the members' files of this folder.
+    /// Rewrites that line in the members' files of this folder.
     fn update_members(&self, folder: &Path) -> anyhow::Result<()> {
         for member in self.of(Role::Member) {
             let file = folder.join(format!("{}.toml", member.name));
-            // It may have been moved to its host.
+            // The user may have moved it to its host.
             let Ok(text) = bounded_file::read(&file) else { continue };
             let line = |line: &str| match line.starts_with(CONTROLLERS) {
                 true => self.controllers() + "\n",
