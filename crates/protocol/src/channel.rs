@@ -41,7 +41,6 @@ impl LineLimit {
     }
 }
 
-/// Capacity kept between lines.
 const KEPT_CAPACITY: usize = 64 << 10;
 /// Limit for a parser message, which may quote the line.
 const MAX_QUOTE: usize = 200;
@@ -57,7 +56,6 @@ pub enum ChannelError {
     /// A line is not a message.
     #[error("not a message of protocol {VERSION}: {reason}; it starts with `{start}`")]
     Malformed {
-        /// The parser's message.
         reason: String,
         /// The start of the line.
         start: String,
@@ -70,7 +68,6 @@ pub enum ChannelError {
         "the peer uses protocol {theirs} (plumb {tool}), this side {VERSION}; install the same version of plumb on both"
     )]
     Version {
-        /// The peer's protocol version.
         theirs: u32,
         /// The peer's version of plumb.
         tool: String,
@@ -83,13 +80,10 @@ pub struct Sender<W> {
 }
 
 impl<W: Write> Sender<W> {
-    /// Flushes after each message.
     pub fn new(to: W) -> Self {
         Self { to }
     }
 
-    /// # Errors
-    /// If writing fails.
     pub fn send<M: Serialize>(&mut self, message: &M) -> Result<(), ChannelError> {
         let mut line = serde_json::to_vec(message).map_err(std::io::Error::from)?;
         line.push(b'\n');
@@ -159,7 +153,6 @@ impl<R: Read> Receiver<R> {
 }
 
 impl Hello {
-    /// This side's hello.
     #[must_use]
     pub fn new(tool: impl Into<String>) -> Self {
         Self { protocol: VERSION, tool: tool.into() }

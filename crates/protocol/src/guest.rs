@@ -13,5 +13,4 @@ pub const CONDUCT: &str = "conduct";
 /// Environment variable with the controller's vsock port, if the channel is not a virtio-serial port. The kernel passes
 /// unknown arguments such as `plumb_vsock=5000` to init as environment variables.
 pub const VSOCK: &str = "plumb_vsock";
-/// The controller's vsock port.
 pub const VSOCK_PORT: u32 = 5000;

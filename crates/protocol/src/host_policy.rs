@@ -20,11 +20,9 @@ pub struct HostPolicy {
     /// Maximum traffic time of a trial, including the warm-up.
     #[serde(serialize_with = "write_duration", deserialize_with = "read_duration")]
     pub duration: Option<Nanos>,
-    /// Devices allowed for traffic.
     pub interfaces: Option<Vec<DeviceName>>,
     /// Ports that the host may listen on as a server.
     pub ports: Option<Ports>,
-    /// When trials may start.
     pub hours: Option<Hours>,
     /// Address for traffic, unless the scenario sets one.
     pub address: Option<Ipv4Addr>,
@@ -45,7 +43,6 @@ impl HostPolicy {
         serde_json::from_str(text)
     }
 
-    /// The flag's value.
     #[must_use]
     pub fn written(&self) -> String {
         serde_json::to_string(self).expect("texts and numbers are JSON")

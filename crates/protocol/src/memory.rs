@@ -4,7 +4,6 @@ use samples::MachineCpu;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
-/// A memory request.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryOrder {
@@ -57,7 +56,6 @@ pub enum AccessSourceKind {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct AccessPattern {
-    /// Total.
     pub memory: Bytes,
     pub shape: PatternShape,
     /// Target accesses per second.
@@ -78,7 +76,6 @@ pub enum PatternShape {
     Scan,
 }
 
-/// Replies to memory requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryReply {
@@ -118,9 +115,7 @@ pub struct MemoryTelemetry {
     /// Source of accesses, `None` without one, and the reason for missing accesses.
     pub source: AccessSourceKind,
     pub no_accesses_because: Option<String>,
-    /// NUMA nodes with memory.
     pub nodes: Vec<NodeTelemetry>,
-    /// Available without swapping.
     pub available: Bytes,
     pub swap_used: Bytes,
     /// Pages read back after eviction, from files and swap.

@@ -39,7 +39,6 @@ impl fmt::Display for Token {
     }
 }
 
-/// Messages from the controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToAgent {
@@ -86,10 +85,7 @@ pub enum Order {
     /// Release the reservation. Reply: [`Reply::Done`].
     Release,
     /// Apply settings to the configured devices; settings left out are reset. Reply: [`Reply::Done`].
-    Configure {
-        /// Devices with changed settings.
-        devices: BTreeMap<DeviceRef, DeviceSettings>,
-    },
+    Configure { devices: BTreeMap<DeviceRef, DeviceSettings> },
     /// Read the states of this host's devices. Reply: [`Reply::DeviceStates`].
     ReadStates { devices: Vec<DeviceRef> },
     /// Read the counters of this host's devices. Reply: [`Reply::DeviceCounters`].
@@ -127,7 +123,6 @@ pub struct ServerOrder {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClientOrder {
     pub token: Token,
-    /// Address to connect from.
     pub bind: Ipv4Addr,
     pub server: Ipv4Addr,
     pub port: u16,
@@ -141,7 +136,6 @@ pub struct ClientOrder {
 pub struct MtuProbe {
     /// The trial with the UDP server.
     pub token: Token,
-    /// Address to send from.
     pub bind: Ipv4Addr,
     pub server: Ipv4Addr,
     pub port: u16,
@@ -157,13 +151,11 @@ pub enum FromAgent {
     /// Progress of a trial, about ten times per second. For the live view only.
     Progress(Progress),
     Reply {
-        /// ID of the request.
         id: u64,
         reply: Box<Reply>,
     },
     /// The request failed.
     Refused {
-        /// ID of the request.
         id: u64,
         /// The reason, with operation and object.
         because: String,
@@ -186,7 +178,6 @@ pub struct Progress {
     pub covers: Nanos,
 }
 
-/// Replies to requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and boxed for sending")]

@@ -18,12 +18,9 @@ pub enum ToConductor {
     Stop,
 }
 
-/// A run to conduct.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Commission {
-    /// The scenario's text.
     pub text: String,
-    /// The expanded scenario.
     pub plan: Plan,
     pub id: RunId,
     /// The remedies to test, if any.
@@ -87,13 +84,7 @@ pub enum RunEvent {
     /// A trial starts.
     Trial { planned: PlannedTrial, cell: Box<Cell> },
     /// Progress of a trial.
-    Rate {
-        /// Time since its start.
-        elapsed: Nanos,
-        per_second: f64,
-        /// The rate as text.
-        text: String,
-    },
+    Rate { elapsed: Nanos, per_second: f64, text: String },
     /// The decision after the trials so far.
     Decided(DesignDecision),
     /// A notice for the user.
@@ -107,7 +98,6 @@ pub struct DesignDecision {
     pub block: Option<u32>,
     /// Results with further trials because they can change the outcome.
     pub open: Vec<String>,
-    /// Number of measurable results.
     pub cells: u32,
     /// Whether the budget ends the run.
     pub out_of_time: bool,

@@ -96,8 +96,6 @@ pub struct Observation {
 /// CPU time of the observing machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HostCpu {
-    /// By kind.
     pub machine: MachineCpu,
-    /// By process.
     pub processes: OwnedCpu,
 }

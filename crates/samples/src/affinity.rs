@@ -27,7 +27,6 @@ impl CpuAffinity {
 /// An interrupt of a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Interrupt {
-    /// Number on the machine.
     pub number: u32,
     /// Name in /proc/interrupts, such as `virtio2-input.0`; `None` if unknown.
     pub name: Option<String>,

@@ -5,7 +5,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-/// Counters along a path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathCounters {
     /// The devices of the path, in order.
@@ -16,7 +15,6 @@ pub struct PathCounters {
     pub softnet: Option<SoftnetCounters>,
 }
 
-/// Counters of a device.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceCounters {
     /// `host:device`.
@@ -27,7 +25,6 @@ pub struct DeviceCounters {
     pub rx_bytes: Bytes,
     /// Received packets that were dropped.
     pub rx_dropped: u64,
-    /// Packets received with errors.
     pub rx_errors: u64,
     /// Packets sent; with segmentation offload, as handed over by the stack.
     pub tx_packets: u64,
@@ -51,10 +48,8 @@ pub struct DeviceCounters {
 /// A driver's counters of one queue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueCounters {
-    /// Packets processed.
     pub packets: u64,
     pub bytes: Bytes,
-    /// Packets dropped.
     pub dropped: u64,
 }
 
@@ -63,7 +58,6 @@ pub struct QueueCounters {
 pub struct QdiscCounters {
     /// `noqueue`, `pfifo_fast`, `tbf`.
     pub kind: String,
-    /// Packets dropped.
     pub drops: u64,
     /// Times that it was full or over its limit.
     pub overlimits: u64,
@@ -71,7 +65,6 @@ pub struct QdiscCounters {
     pub requeues: u64,
 }
 
-/// Counters of a host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostCounters {
     pub host: String,
@@ -85,7 +78,6 @@ pub struct HostCounters {
 /// Backlog queue counters, summed over CPUs, from /proc/net/softnet_stat.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SoftnetCounters {
-    /// Packets processed.
     pub processed: u64,
     /// Packets dropped because a queue was full (net.core.netdev_max_backlog).
     pub dropped: u64,

@@ -11,7 +11,6 @@ use crate::cpu_attribution::OwnedCpu;
 pub struct CpuUsage {
     /// The machine of both ends.
     pub machine: MachineCpu,
-    /// The agents' traffic threads.
     pub threads: Vec<ThreadCpu>,
     /// For ends in virtual machines, as counted by the guest kernels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -48,23 +47,17 @@ pub struct GuestCpu {
 /// The machine's CPU time by kind, summed over CPUs, from /proc/stat (resolution 10 ms).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineCpu {
-    /// CPUs online.
     pub cpus: u32,
     /// Time between the two readings.
     pub elapsed: Nanos,
-    /// User space, including nice.
     pub user: Nanos,
-    /// Kernel, for tasks.
     pub system: Nanos,
-    /// Hardware interrupts.
     pub irq: Nanos,
     /// Soft interrupts, which include most of the network receive path.
     pub softirq: Nanos,
-    /// Stolen by the hypervisor.
     pub steal: Nanos,
     /// Idle, including I/O wait.
     pub idle: Nanos,
-    /// For each online CPU.
     #[serde(default)]
     pub by_cpu: Vec<CpuTimes>,
 }
@@ -77,7 +70,6 @@ pub struct CpuTimes {
     pub busy: Nanos,
     /// Part of `busy` in soft interrupts.
     pub softirq: Nanos,
-    /// Stolen by the hypervisor.
     pub steal: Nanos,
 }
 
@@ -102,7 +94,6 @@ pub struct ThreadCpu {
     pub end: String,
     /// `send`, `receive`, `ping`, `pong`.
     pub role: ThreadRole,
-    /// User and system time.
     pub busy: Nanos,
     /// Run time of the thread.
     pub elapsed: Nanos,

@@ -41,9 +41,7 @@ pub struct OwnedCpu {
     /// Why the exact method was not used, with a hint; `None` if it was, or if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
-    /// Time between the readings.
     pub elapsed: Nanos,
-    /// CPUs online.
     pub cpus: u32,
     /// Busy time according to /proc/stat, to compare with the sum of owners.
     pub busy: Nanos,
@@ -75,12 +73,10 @@ pub enum AttributionSource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnerShare {
     pub owner: CpuOwner,
-    /// The process, where relevant.
     pub process: Option<String>,
     /// The thread, where relevant: `CPU 0/KVM`, `ksoftirqd/1`.
     pub thread: Option<String>,
     /// The CPU, for soft interrupts.
     pub cpu: Option<u32>,
-    /// CPU time.
     pub time: Nanos,
 }

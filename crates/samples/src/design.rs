@@ -58,7 +58,6 @@ impl Design {
 pub struct CellEnd {
     pub cell: String,
     pub why: EndReason,
-    /// Number of measuring trials.
     pub trials: u32,
 }
 
@@ -83,8 +82,5 @@ pub enum EndReason {
     /// Each of its comparisons is established, or within the noise.
     Clear,
     /// Some of its trials received nothing, or none is usable, so it is excluded.
-    Unusable {
-        /// Number of unusable trials.
-        trials: u32,
-    },
+    Unusable { trials: u32 },
 }

@@ -43,9 +43,7 @@ pub struct DeviceState {
 /// A number for each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RxTx {
-    /// Receive.
     pub rx: u32,
-    /// Transmit.
     pub tx: u32,
 }
 
@@ -61,11 +59,9 @@ impl fmt::Display for RxTx {
 pub struct Coalescing {
     /// Microseconds after a received packet.
     pub rx_usecs: Option<u32>,
-    /// Received packets.
     pub rx_frames: Option<u32>,
     /// Microseconds after a sent packet.
     pub tx_usecs: Option<u32>,
-    /// Sent packets.
     pub tx_frames: Option<u32>,
     /// Whether the driver adapts receive coalescing to the load.
     pub adaptive_rx: Option<bool>,
@@ -123,9 +119,7 @@ impl fmt::Display for Coalescing {
 /// A setting in a device's state.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceSettingFact {
-    /// Column heading.
     pub title: &'static str,
-    /// Name in a sentence.
     pub noun: &'static str,
     /// The value as text; `None` if the device has none or it was not read.
     pub of: fn(&DeviceState) -> Option<String>,

@@ -11,9 +11,7 @@ pub struct Environment {
     pub kernel: String,
     /// Hardware architecture, as in uname -m.
     pub architecture: String,
-    /// CPU model name.
     pub cpu_model: Option<String>,
-    /// CPUs online.
     pub cpus: u32,
     /// CPUs that this process may use, by number.
     pub usable_cpus: Vec<u32>,
@@ -22,11 +20,8 @@ pub struct Environment {
     pub memory: Bytes,
     /// Whether the CPU reports a hypervisor.
     pub virtual_machine: bool,
-    /// The active clock source.
     pub clock_source: Option<String>,
-    /// Default congestion control.
     pub congestion_default: Option<String>,
-    /// Available congestion controls.
     pub congestion_available: Vec<String>,
     /// Load averages over 1, 5 and 15 minutes, before the run.
     pub load_average: Option<[f64; 3]>,

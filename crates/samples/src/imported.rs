@@ -41,13 +41,11 @@ pub struct ImportedSettings {
     pub transport: Option<Transport>,
     /// Parallel connections per direction.
     pub streams: Option<u32>,
-    /// The direction of payload.
     pub direction: Option<Direction>,
-    /// Size of each write or message.
+    /// Write or message size.
     pub message: Option<Bytes>,
-    /// The sender's congestion control.
     pub congestion: Option<String>,
-    /// The requested rate of each connection, if any.
+    /// The requested rate per connection, if any.
     pub rate: Option<BitRate>,
 }
 

@@ -49,7 +49,6 @@ pub struct ProbeResults {
     /// Time between the two readings of the probes: the whole trial, including connecting and the warm-up. Zero if no
     /// probe worked.
     pub elapsed: Nanos,
-    /// CPU time by owner.
     pub cpu: Option<OwnedCpu>,
     /// System calls of both ends and of the processes that carry their traffic. Calls in progress at a reading are not
     /// counted.
@@ -72,11 +71,9 @@ pub struct ProbeResults {
     pub lost: Vec<MissingProbe>,
 }
 
-/// Lost events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Overflow {
     pub probe: ProbeKind,
-    /// Number of events.
     pub events: u64,
 }
 
@@ -84,7 +81,7 @@ pub struct Overflow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MissingProbe {
     pub probe: ProbeKind,
-    /// What is missing, with a hint.
+    /// The missing capability, with a hint.
     pub because: String,
 }
 
@@ -102,7 +99,6 @@ pub struct PtraceSlices {
 /// A slice with counting, or a rest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PtraceSlice {
-    /// Whether calls were counted.
     pub looking: bool,
     pub elapsed: Nanos,
     /// CPU time of the process.

@@ -33,7 +33,6 @@ pub struct ImportRecord {
     pub notes: Vec<String>,
 }
 
-/// An imported file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedFile {
     /// As given by the user.

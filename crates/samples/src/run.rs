@@ -57,15 +57,11 @@ pub struct RunHeader {
     pub blocks: u32,
     /// All planned trials, including repetitions of baselines.
     pub planned: u32,
-    /// Start time.
     pub started: UnixMillis,
     pub state: RunState,
-    /// Version of plumb.
     pub tool: String,
-    /// Measured or imported.
     #[serde(default)]
     pub origin: Origin,
-    /// How trials are chosen.
     #[serde(default)]
     pub design: Design,
     /// The run whose remedies this run tests, if any.
@@ -92,7 +88,6 @@ pub struct RunHeader {
 pub struct ScenarioRecord {
     pub name: String,
     pub title: String,
-    /// Its purpose.
     pub about: String,
     /// SHA-256 of its text, in hex.
     pub digest: String,
@@ -119,11 +114,9 @@ impl ScenarioRecord {
     }
 }
 
-/// A measured path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathRecord {
     pub name: String,
-    /// A short description.
     pub about: String,
     /// The client's end, `host:device`.
     pub from: String,
@@ -167,7 +160,7 @@ pub struct CellRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedCell {
     pub cell: String,
-    /// What is missing, with a hint if there is one.
+    /// The missing capability, with an optional hint.
     pub because: String,
 }
 
@@ -193,11 +186,8 @@ pub struct RunRecord {
 /// A run resumed on another machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineChange {
-    /// When it was resumed.
     pub at: UnixMillis,
-    /// Number of earlier trials.
     pub trials_before: u32,
-    /// The new machine.
     pub environment: Environment,
 }
 

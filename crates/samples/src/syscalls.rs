@@ -18,15 +18,12 @@ pub struct SyscallCount {
     pub process: Option<String>,
     /// The thread, if known: `CPU 0/KVM`, `fc_vcpu 0`.
     pub thread: Option<String>,
-    /// Process ID.
     #[serde(default)]
     pub pid: Option<u32>,
-    /// Thread ID.
     #[serde(default)]
     pub tid: Option<u32>,
     /// Name of the call: `ioctl`.
     pub call: String,
-    /// Number of calls.
     pub calls: u64,
     /// Number of failed calls; `None` if not counted.
     pub errors: Option<u64>,

@@ -19,15 +19,11 @@ pub const TRACE_SCHEMA: u32 = 1;
 pub struct Trace {
     /// [`TRACE_SCHEMA`] at the time of writing.
     pub schema: u32,
-    /// Version of plumb.
     pub tool: String,
-    /// Start time.
     pub started: UnixMillis,
     pub target: TraceTarget,
-    /// Why the trace ended.
     pub ended: TraceEnd,
     pub environment: Environment,
-    /// Active probes.
     pub probes: Vec<ProbeKind>,
     /// Probes that cannot run here.
     #[serde(default)]
@@ -69,12 +65,10 @@ pub enum TargetKind {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TracedProcess {
-    /// Process ID.
     pub pid: u32,
     pub name: String,
 }
 
-/// Why a trace ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "why", rename_all = "kebab-case")]
 pub enum TraceEnd {

@@ -30,7 +30,6 @@ pub enum Arm {
     Alone,
 }
 
-/// A finished trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
     /// Position in the plan, from 0.
@@ -40,7 +39,6 @@ pub struct Trial {
     /// The ID of its cell.
     pub cell: String,
     pub arm: Arm,
-    /// Start time.
     pub started: UnixMillis,
     pub measurement: Measurement,
     /// CPU time of the machine and of the agents' threads.
@@ -61,9 +59,7 @@ pub struct Trial {
     /// Number of simultaneous trials between other hosts.
     #[serde(default, skip_serializing_if = "is_none")]
     pub beside: u32,
-    /// Warnings about its validity.
     pub doubts: Vec<ValidityWarning>,
-    /// Earlier attempts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub discarded: Vec<DiscardedAttempt>,
 }

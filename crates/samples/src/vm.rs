@@ -9,16 +9,13 @@ use units::{Bytes, Nanos};
 
 use crate::{counters::DeviceCounters, device_state::DeviceState};
 
-/// A QEMU virtual machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VmFacts {
-    /// Process ID.
     pub pid: u32,
     /// Guest name, from `-name`.
     pub guest: Option<String>,
     /// Proxmox VM ID, from `-id`.
     pub id: Option<String>,
-    /// Whether libvirt created it.
     pub libvirt: bool,
     /// `None` if unknown.
     pub accelerator: Option<VmAccelerator>,
@@ -26,9 +23,7 @@ pub struct VmFacts {
     pub board: Option<String>,
     /// CPU model, from `-cpu`.
     pub cpu: Option<String>,
-    /// Guest CPUs.
     pub cpus: Option<u32>,
-    /// Guest memory.
     pub memory: Option<Bytes>,
     /// Resident memory of the process, including guest memory.
     pub resident: Option<Bytes>,
@@ -38,13 +33,11 @@ pub struct VmFacts {
     pub cpu_limit: Option<f64>,
     /// Time for which the control group was throttled.
     pub throttled: Option<Nanos>,
-    /// Threads, including vhost workers.
     pub threads: Vec<VmThread>,
-    /// Network devices.
     pub devices: Vec<VmDevice>,
     /// Information from the monitor; `None` if not queried.
     pub monitor: Option<VmMonitor>,
-    /// What could not be read.
+    /// Unreadable parts.
     #[serde(default)]
     pub unread: Vec<Unread>,
 }
@@ -82,12 +75,10 @@ impl VmRole {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VmThread {
-    /// Thread ID.
     pub tid: u32,
     /// `CPU 0/KVM`, `vhost-1200`.
     pub name: String,
     pub role: VmRole,
-    /// CPU affinity.
     pub cpus: Vec<u32>,
     /// CPU time, including guest time.
     pub ran: Option<Nanos>,
@@ -107,7 +98,6 @@ pub struct VmDevice {
     /// The guest's device: `virtio-net-pci`, `e1000`.
     pub model: Option<String>,
     pub tap: Option<String>,
-    /// Queues in use.
     pub queues: u32,
     /// Configured queues that the guest does not use.
     pub unused_queues: u32,
@@ -123,7 +113,6 @@ pub struct VmDevice {
     pub master: Option<VmMaster>,
     /// Counters of the tap device; received packets are those sent by the guest.
     pub counters: Option<DeviceCounters>,
-    /// Information from the monitor.
     pub negotiated: Option<NegotiatedFeatures>,
 }
 
@@ -145,7 +134,6 @@ pub struct NegotiatedFeatures {
     pub features: Option<Vec<String>>,
     /// Whether the guest's driver is running.
     pub driver: Option<bool>,
-    /// Whether vhost is active.
     pub vhost: Option<bool>,
 }
 
@@ -156,7 +144,6 @@ pub struct VmMonitor {
     pub version: String,
     /// `running`, `paused`, `prelaunch`.
     pub status: String,
-    /// Whether it uses KVM.
     pub kvm: Option<bool>,
     /// Names of its I/O threads.
     pub io_threads: Vec<String>,
@@ -166,6 +153,5 @@ pub struct VmMonitor {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unread {
     pub what: String,
-    /// The reason.
     pub because: String,
 }

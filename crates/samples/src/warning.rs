@@ -35,11 +35,7 @@ pub enum ValidityWarning {
         by: Vec<Disturber>,
     },
     /// A process of the trial did not run for some time: it was stopped, or starved of CPU time.
-    Stalled {
-        end: String,
-        /// Longest such time.
-        stalled: Nanos,
-    },
+    Stalled { end: String, stalled: Nanos },
     /// The measured time differs clearly from the requested one, at an end of at least one connection.
     OtherDuration {
         asked: Nanos,
@@ -50,7 +46,6 @@ pub enum ValidityWarning {
     EndsDisagree {
         /// Payload accepted by the sender's socket.
         sent: Bytes,
-        /// Payload received.
         received: Bytes,
     },
     /// An end ran on an emulated machine: counts are valid, but times and rates cannot be compared with hardware.
@@ -58,7 +53,7 @@ pub enum ValidityWarning {
     /// A sender did not reach its rate, or skipped part of its schedule after a stall: its thread, CPU or path was too
     /// slow.
     RateNotKept {
-        /// Requested rate of each connection.
+        /// Requested rate per connection.
         asked: BitRate,
         /// Actual rate of the slowest sender's socket.
         got: BitRate,
@@ -67,26 +62,15 @@ pub enum ValidityWarning {
     LateGenerator {
         /// 99th percentile of the delay.
         lateness: Nanos,
-        /// Time between messages.
         period: Nanos,
         /// 99th percentile of the time from the intended send time to the reply.
         tail: Nanos,
     },
     /// So many messages were lost that the percentiles of the rest are not representative.
-    Lossy {
-        /// Messages lost.
-        lost: u64,
-        /// Messages sent.
-        of: u64,
-    },
+    Lossy { lost: u64, of: u64 },
     /// Received messages with numbers that were never sent: messages are modified in transit, or another host sends
     /// them.
-    Strays {
-        /// Number of such messages.
-        strays: u64,
-        /// Messages received.
-        of: u64,
-    },
+    Strays { strays: u64, of: u64 },
     /// Times and rate are only consistent if the times are half round trips, as printed by sockperf.
     HalfRoundTrips,
     /// Interrupted; covers the time until then.
@@ -127,8 +111,6 @@ impl Disturber {
 /// A trial that was discarded and repeated, because of its cause, never because of its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiscardedAttempt {
-    /// Start time.
     pub started: UnixMillis,
-    /// Why it was discarded.
     pub because: ValidityWarning,
 }

@@ -6,7 +6,6 @@ use crate::nearest;
 pub struct Builtin {
     /// As in `plumb run NAME`.
     pub name: &'static str,
-    /// The TOML document.
     pub text: &'static str,
 }
 

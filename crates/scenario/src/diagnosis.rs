@@ -10,11 +10,10 @@ use serde::Serialize;
 pub(crate) struct Problem {
     /// Byte range in the text.
     pub(crate) span: Range<usize>,
-    /// What is wrong, including the name of the object.
+    /// The problem, including the name of the object.
     pub(crate) message: String,
     /// A word or two under the underline.
     pub(crate) label: String,
-    /// What to do.
     pub(crate) help: Option<String>,
 }
 

@@ -43,9 +43,9 @@ pub(crate) struct Document {
     /// The scenario's name: lower-case letters, digits and dashes.
     #[schemars(with = "String", example = &"egress-gateway")]
     pub(crate) name: Spanned<String>,
-    /// One line about what it shows.
+    /// A one-line summary.
     pub(crate) title: String,
-    /// What it shows and how to read the results.
+    /// Its purpose and how to read the results.
     #[schemars(with = "Option<String>")]
     pub(crate) about: String,
     /// Hosts, by name. Each is a network namespace.

@@ -21,7 +21,7 @@ use crate::{
     vm::Vm,
 };
 
-/// Placeholder for MTUs that depend on what a host has not reported yet.
+/// Placeholder for MTUs that depend on a host's missing report.
 pub(crate) const UNKNOWN_MTU: u32 = 0;
 
 /// The network to create before traffic can flow.
@@ -137,7 +137,7 @@ impl Lab {
         self.seat(&at.host) == Some(host) && self.link_devices().any(|device| device.at == at)
     }
 
-    /// Fills in what existing hosts have reported about their devices: first tunnels, then devices on top of them, then
+    /// Fills in reports of existing hosts about their devices: first tunnels, then devices on top of them, then
     /// devices behind those.
     pub fn locate(&mut self) {
         const LEVELS: usize = 3;
@@ -199,7 +199,6 @@ pub struct Host {
 }
 
 impl Host {
-    /// A namespace without forwarding.
     pub fn new(name: impl Into<String>, kind: HostKind) -> Self {
         Self { name: HostName::new(name), kind, forwards: false, vm: None, existing: None, on: None }
     }
@@ -236,6 +235,5 @@ pub struct Route {
     pub host: HostName,
     /// The destination prefix; `0.0.0.0/0` is the default route.
     pub to: Ipv4Net,
-    /// A directly connected address.
     pub via: Ipv4Addr,
 }

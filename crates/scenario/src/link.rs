@@ -65,7 +65,7 @@ impl Link {
         }
     }
 
-    /// Fills in what existing hosts have reported.
+    /// Fills in reports of existing hosts.
     pub(crate) fn locate(&mut self, lab: &Lab) {
         match self {
             Self::Wire(link) => link.locate(lab),

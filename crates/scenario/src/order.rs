@@ -21,7 +21,7 @@ const ROUNDS_PER_INDIVIDUAL: usize = 10;
 /// Results measured simultaneously, by index, and the arm.
 type Group = (Vec<usize>, Arm);
 
-/// Blocks with a trial of each result and a second one of each baseline. The first blocks also have a probed trial of
+/// Blocks with one trial per result and two per baseline. The first blocks also have a probed trial of
 /// each result that a probe supports. Each block has its own order. The results in each of `rounds` are measured
 /// simultaneously; a sample of them is also measured individually.
 pub(crate) fn trials(

@@ -21,7 +21,6 @@ use crate::{
 };
 use segment::{Segments, Step};
 
-/// Maximum nesting of tunnels.
 const TUNNEL_DEPTH: usize = 4;
 
 /// The path of a packet.

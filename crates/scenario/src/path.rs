@@ -26,9 +26,7 @@ pub struct Path {
     pub name: PathName,
     /// A short description for the report.
     pub about: String,
-    /// The client's end.
     pub from: PathEnd,
-    /// The server's end.
     pub to: PathEnd,
     /// The layers in between, without duplicates, in the order in which a packet reaches them.
     pub layers: Vec<Layer>,

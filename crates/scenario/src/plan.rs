@@ -23,7 +23,6 @@ pub struct Cell {
     pub levels: BTreeMap<FactorName, String>,
     /// The workload with the levels applied.
     pub load: WorkloadSettings,
-    /// Where the ends run.
     pub placement: Placement,
     /// All device settings of the lab, with the levels applied.
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
@@ -66,11 +65,8 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// In the order in which they run.
     pub trials: Vec<PlannedTrial>,
-    /// Pause between trials.
     pub pause: Nanos,
-    /// Conditions to stop early.
     pub design: Design,
-    /// Probes for probed trials.
     #[serde(default)]
     pub probes: Vec<ProbeKind>,
 }

@@ -9,7 +9,6 @@ use crate::names::{PathName, WorkloadName};
 const FIRST: u16 = 10_000;
 /// Number of first client ports. Leaves room for the maximum number of connections, in both directions (2048).
 const CHOICES: u16 = 20_000;
-/// The server's port.
 const SERVER: u16 = 9_000;
 
 /// Assigns fixed ports, unless the workload sets them: the same in each trial, so that hashes of addresses and ports

@@ -30,7 +30,6 @@ pub(crate) struct Draft {
     pub(crate) places: Places,
 }
 
-/// Source positions.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     /// All devices; a device created twice is listed twice.
@@ -92,7 +91,6 @@ pub(crate) fn lab(document: &Document) -> Draft {
     Draft { lab, places: resolver.places }
 }
 
-/// Context for resolving links.
 pub(crate) struct Resolver<'d> {
     pub(crate) document: &'d Document,
     mtus: Mtus,

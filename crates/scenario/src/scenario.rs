@@ -11,7 +11,6 @@ use samples::Design;
 pub struct Scenario {
     /// Lower-case letters, digits and dashes.
     pub name: String,
-    /// One line for lists.
     pub title: String,
     /// Its purpose and how to read the results.
     pub about: String,
@@ -32,13 +31,10 @@ pub struct Scenario {
 pub struct Schedule {
     /// Trials per result, which is the number of blocks. With a budget or a precision, the maximum.
     pub trials: u32,
-    /// Pause between trials.
     pub pause: Nanos,
     /// Seed of the order; `None` derives one from the clock. It is printed and stored.
     pub seed: Option<u64>,
-    /// Conditions to stop early.
     pub design: Design,
-    /// Client ports.
     pub ports: Ports,
     /// Whether to measure paths between existing hosts simultaneously if they share no resource.
     #[serde(default)]

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 pub struct Template {
     /// As on the command line.
     pub name: &'static str,
-    /// A short description.
     pub about: &'static str,
     text: &'static str,
 }
@@ -77,7 +76,6 @@ const MEMBERS: Template = Template {
 };
 const FIRST_HOST: &str = "[hosts.a]\n";
 const FIRST_WORKLOAD: &str = "[workloads.";
-/// Longest host name.
 const LONGEST: usize = 48;
 
 /// The name used in the templates.

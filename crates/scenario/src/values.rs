@@ -34,19 +34,15 @@ pub(crate) enum Values<S: 'static> {
     Texts(&'static [&'static str], fn(&Label<'_>) -> Result<S, Problem>),
 }
 
-/// A value as written.
 pub(crate) struct Label<'a> {
-    /// The key.
     pub(crate) word: &'a str,
     pub(crate) text: &'a str,
-    /// Source position.
     pub(crate) place: Range<usize>,
 }
 
 const SWITCH: [(&str, bool); 2] = [("on", true), ("off", false)];
 
 impl<S: Clone> Word<S> {
-    /// Parses a value.
     pub(crate) fn read(&self, text: &str, place: Range<usize>) -> Result<S, Problem> {
         let label = Label { word: self.word, text, place };
         match &self.values {
@@ -90,7 +86,6 @@ impl Label<'_> {
         Problem::new(self.place.clone(), format!("{value} out of range"), "out of range").help(help)
     }
 
-    /// An invalid value.
     pub(crate) fn invalid(&self, help: impl Into<String>) -> Problem {
         let message = format!("`{}` is not a valid value of `{}`", self.text, self.word);
         Problem::new(self.place.clone(), message, "invalid value").help(help)

@@ -13,12 +13,7 @@ pub enum VariantError {
     #[error("the document cannot be read: {0}")]
     Toml(#[from] TomlError),
     #[error("unknown variant `{variant}`; the scenario has {}", list(.known))]
-    Unknown {
-        /// The requested variant.
-        variant: String,
-        /// The existing variants.
-        known: Vec<String>,
-    },
+    Unknown { variant: String, known: Vec<String> },
 }
 
 fn list(known: &[String]) -> String {

@@ -11,9 +11,7 @@ pub struct Vm {
     pub monitor: Monitor,
     /// The machine type, if the monitor has several.
     pub board: Board,
-    /// Guest CPUs.
     pub vcpus: u32,
-    /// Guest memory.
     pub memory: Bytes,
     /// How memory can be reclaimed from the running guest; `None` if it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -139,7 +137,6 @@ impl VirtioNet {
     }
 }
 
-/// The virtual machine monitor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Monitor {
@@ -178,7 +175,6 @@ impl Monitor {
     }
 }
 
-/// The machine type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Board {

@@ -14,7 +14,6 @@ pub struct Workload {
     pub load: WorkloadSettings,
     /// Whether the message size of a stream is the default, which depends on the mode.
     pub default_message: bool,
-    /// Where the ends run.
     pub placement: Placement,
     /// In document order.
     pub paths: Vec<PathName>,

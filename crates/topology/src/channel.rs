@@ -36,7 +36,7 @@ impl Channel {
         Ok(Self { runtime: Arc::clone(runtime), socket: NetlinkSocket::new(Protocol::Route)? })
     }
 
-    /// Processes the messages in order. Returns the error of each, if any.
+    /// Processes the messages in order. Returns an optional error per message.
     pub(crate) fn transact(
         &self,
         messages: impl IntoIterator<Item = MessageBuilder>,

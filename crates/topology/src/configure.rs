@@ -36,7 +36,6 @@ trait DeviceSetting: Send + 'static {
     /// Tests whether this kernel supports the setting. `None` if that needs a device that labs do not have.
     const TRIAL: Option<Trial>;
 
-    /// Reads the current state.
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Self::State, ConfigureError>;
 
     /// The requested state, or else the state at creation.

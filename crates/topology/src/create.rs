@@ -1,7 +1,7 @@
 //! Creates a lab in a fixed order of steps, and handles errors of the kernel.
 //!
 //! Each step is one batch of messages per namespace. If the kernel does not support an element, the element is missing,
-//! and whatever depends on its devices is left out. Any other error ends the creation.
+//! and parts that depend on its devices are left out. Any other error ends the creation.
 
 mod verdict;
 mod verify;
@@ -35,7 +35,7 @@ pub(crate) fn create(lab: &Lab) -> Result<Topology, CreateError> {
     creator.run()
 }
 
-/// Configures a guest, or creates what is on an existing host: see [`Topology::inside`].
+/// Configures a guest, or creates the part of a lab on an existing host: see [`Topology::inside`].
 pub(crate) fn inside(lab: &Lab, host: &HostName) -> Result<Topology, CreateError> {
     match lab.existing(host) {
         Some(_) => Creator::beside(lab, host)?.run(),

@@ -1,4 +1,4 @@
-//! The devices of a lab, with the index and MAC address of each.
+//! The devices of a lab, with their indexes and MAC addresses.
 //!
 //! Both are chosen here and set at creation. So no device has to be looked up, and forwarding tables of tunnels can be
 //! filled before the first packet. Does not create devices.
@@ -113,7 +113,6 @@ impl Devices {
         self.by_ref.get(at)
     }
 
-    /// By host.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Device> {
         self.by_ref.values()
     }

@@ -33,11 +33,7 @@ pub enum CreateError {
     },
     /// Two parts of the lab create the same device.
     #[error("{element} creates device `{device}`, which another part of the lab also creates; rename one")]
-    Twice {
-        /// The second part.
-        element: Element,
-        device: DeviceRef,
-    },
+    Twice { element: Element, device: DeviceRef },
     /// The kernel rejected a supported operation.
     #[error("{element}: cannot {operation}: {refusal}; {}", refusal.remedy())]
     Refused {
@@ -51,14 +47,7 @@ pub enum CreateError {
     #[error(
         "device `{device}` has {what} {found} instead of {wanted}; this is a bug in Plumbline or the kernel"
     )]
-    Differs {
-        device: DeviceRef,
-        what: &'static str,
-        /// As requested.
-        wanted: Box<str>,
-        /// As read back.
-        found: Box<str>,
-    },
+    Differs { device: DeviceRef, what: &'static str, wanted: Box<str>, found: Box<str> },
     /// A guest's device differs from its configuration.
     #[error(
         "virtual machine `{host}` has {setting} {found} instead of {wanted}: its monitor, the guest's driver or this \
@@ -68,9 +57,7 @@ pub enum CreateError {
         host: HostName,
         /// The name of the setting in a scenario, or of the feature.
         setting: &'static str,
-        /// As requested.
         wanted: Box<str>,
-        /// As read back.
         found: Box<str>,
     },
     /// The guest does not have its network device.
@@ -112,30 +99,17 @@ pub enum ConfigureError {
     Unsupported {
         /// The setting and its device.
         element: Element,
-        /// With its value.
         setting: String,
         /// In the kernel's words, if available.
         reason: String,
     },
     #[error("cannot set {setting} of device `{device}`: {refusal}; {}", refusal.remedy())]
-    Refused {
-        device: DeviceRef,
-        /// With its value.
-        setting: String,
-        refusal: Refusal,
-    },
+    Refused { device: DeviceRef, setting: String, refusal: Refusal },
     /// The kernel accepted the setting, but the result differs.
     #[error(
         "device `{device}` has {setting} {found} instead of {wanted}; it may conflict with another setting of the device"
     )]
-    Differs {
-        device: DeviceRef,
-        setting: String,
-        /// As requested.
-        wanted: Box<str>,
-        /// As read back.
-        found: Box<str>,
-    },
+    Differs { device: DeviceRef, setting: String, wanted: Box<str>, found: Box<str> },
     /// The device could not be read back.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -148,17 +122,10 @@ pub enum ReadError {
     Refused { host: HostName, what: String, refusal: Refusal },
     /// The object does not exist.
     #[error("host `{host}` has no {what}; something outside the lab removed it, or it was never created")]
-    Absent {
-        host: HostName,
-        /// What was requested.
-        what: String,
-    },
+    Absent { host: HostName, what: String },
     /// The lab has no such object.
     #[error("the lab has no {what}")]
-    Unknown {
-        /// What was requested.
-        what: String,
-    },
+    Unknown { what: String },
 }
 
 /// Why the device of an existing host was not found.
@@ -172,18 +139,9 @@ pub enum FindError {
         existing: String,
     },
     #[error("host `{host}` does not have the address {address}; its addresses are {existing}")]
-    NoAddress {
-        host: HostName,
-        address: Ipv4Addr,
-        /// With their devices.
-        existing: String,
-    },
+    NoAddress { host: HostName, address: Ipv4Addr, existing: String },
     #[error("the device of host `{host}` has no IPv4 address; its addresses are {existing}")]
-    Unaddressed {
-        host: HostName,
-        /// With their devices.
-        existing: String,
-    },
+    Unaddressed { host: HostName, existing: String },
     #[error(transparent)]
     Create(#[from] CreateError),
     #[error(transparent)]

@@ -7,7 +7,6 @@ use scenario::{DeviceRef, HostName};
 
 use crate::{namespaces::Namespaces, refusal::Refusal};
 
-/// Open connections.
 pub(crate) struct Ethtool<'a> {
     namespaces: &'a Namespaces,
     connections: BTreeMap<HostName, Connection<Protocol>>,

@@ -16,9 +16,7 @@ use crate::{
 pub struct ForeignTapState {
     /// With its plain name, without a host.
     pub state: DeviceState,
-    /// The root queueing discipline.
     pub qdisc: String,
-    /// Counters since its creation.
     pub counters: DeviceCounters,
     /// Inode of its network namespace.
     pub namespace: u64,

@@ -1,4 +1,4 @@
-//! The kinds of link, one file each: what they request from the kernel and what is verified. CONTRIBUTING.md, walk 1,
+//! The kinds of link, one file each: the requests to the kernel and the checks. CONTRIBUTING.md, walk 1,
 //! describes how to add one.
 
 mod attachment;
@@ -32,7 +32,6 @@ pub(crate) use nic::{Taps, find as find_own, mac as mac_of_guest, nic_of, opened
 pub(crate) use vxlan::smallest as smallest_overlay;
 pub(crate) use wire::element as element_of_wire;
 
-/// Context for creating links.
 pub(crate) struct Site<'a> {
     pub(crate) lab: &'a Lab,
     pub(crate) devices: Devices,
@@ -63,7 +62,6 @@ pub(crate) trait LinkKind {
         None
     }
 
-    /// Ports of its device.
     fn ports(&self) -> Vec<DeviceRef> {
         Vec::new()
     }
@@ -96,7 +94,7 @@ pub(crate) trait LinkKind {
         carries(device, link)
     }
 
-    /// Verifies what is not part of the link, once all links have a carrier.
+    /// Verifies properties outside the link, once all links have a carrier.
     fn verify(&self, _site: &Site<'_>) -> Result<(), CreateError> {
         Ok(())
     }

@@ -14,10 +14,9 @@ pub struct Capability {
     /// For messages, e.g. `vxlan`.
     pub name: &'static str,
     pub available: bool,
-    /// What was done, or why it failed.
+    /// The operation, or why it failed.
     pub detail: String,
     pub needed_for: &'static str,
-    /// How to enable it.
     pub remedy: &'static str,
     /// Whether some paths cannot work without it.
     pub required: bool,
@@ -26,7 +25,6 @@ pub struct Capability {
 /// A test of a capability.
 pub(crate) struct Trial {
     pub(crate) name: &'static str,
-    /// Shown on success.
     pub(crate) done: &'static str,
     pub(crate) needed_for: &'static str,
     pub(crate) remedy: &'static str,

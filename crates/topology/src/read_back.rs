@@ -56,7 +56,6 @@ pub(crate) struct LinkFacts {
     pub(crate) sizes: Sizes,
     /// Attributes specific to its kind (`IFLA_INFO_DATA`).
     pub(crate) data: Vec<u8>,
-    /// Without the device name.
     pub(crate) counters: DeviceCounters,
 }
 
@@ -67,7 +66,6 @@ pub(crate) struct Sizes {
     pub(crate) gro: u32,
     pub(crate) gso_ipv4: u32,
     pub(crate) gro_ipv4: u32,
-    /// Limit of the device.
     pub(crate) most: u32,
 }
 

@@ -68,7 +68,7 @@ impl Refusal {
     /// A hint, for the end of an error message.
     pub(crate) fn remedy(&self) -> &'static str {
         match self.errno {
-            EPERM | EACCES => "run as root, or in a user namespace (`plumb doctor` shows what is allowed)",
+            EPERM | EACCES => "run as root, or in a user namespace (run `plumb doctor` for details)",
             _ if self.is_unsupported() => "this kernel does not support it; run `plumb doctor` for details",
             EEXIST | EADDRINUSE => {
                 "it already exists, in the scenario or on an existing host; use another number, name or address"

@@ -3,12 +3,9 @@
 use nlink::netlink::{Connection, Ethtool};
 use samples::RxTx;
 
-/// Unknown by default.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct QueuesAndRings {
-    /// Queues in use.
     pub(crate) queues: Option<RxTx>,
-    /// Ring sizes, in packets.
     pub(crate) rings: Option<RxTx>,
 }
 

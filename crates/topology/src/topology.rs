@@ -26,7 +26,6 @@ use crate::{
     path_counters, read_back,
 };
 
-/// A created lab.
 pub struct Topology {
     pub(crate) namespaces: Namespaces,
     pub(crate) devices: Devices,

@@ -22,7 +22,7 @@ const ROUNDS: f64 = 4.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BalloonMethod {
-    /// A device whose driver allocates single pages of 4 KiB and reports each to the monitor (VIRTIO 1.2, section 5.5).
+    /// A device whose driver allocates single pages of 4 KiB and reports them to the monitor (VIRTIO 1.2, section 5.5).
     VirtioBalloon,
     /// A device with its own memory, which the guest unplugs in whole blocks (VIRTIO 1.2, section 5.15).
     VirtioMem,
@@ -88,7 +88,6 @@ pub struct BalloonData {
     pub method: BalloonMethod,
     #[serde(rename = "move")]
     pub way: BalloonMove,
-    /// Memory moved.
     pub moved: Bytes,
     /// From the request until the first part had moved.
     pub first: Nanos,
@@ -109,9 +108,7 @@ pub struct BalloonData {
 /// Memory moved between two samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BalloonInterval {
-    /// Start, since the request.
     pub start: Nanos,
-    /// End, since the request.
     pub end: Nanos,
     pub moved: Bytes,
 }
@@ -192,7 +189,6 @@ impl KindSettings for BalloonSettings {
     }
 }
 
-/// Columns for a trial.
 pub(crate) const COLUMNS: &[Column<BalloonData>] = &[
     Column::new("measured", "ns", |data| (data.elapsed.0 > 0).then(|| data.elapsed.0.to_string())),
     Column::new("method", "", |data| Some(data.method.word().to_owned())),

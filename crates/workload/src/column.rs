@@ -3,7 +3,6 @@
 /// A column of a table with rows of type `R`.
 #[derive(Debug)]
 pub struct Column<R: ?Sized> {
-    /// Without the unit. Stable.
     pub name: &'static str,
     /// Empty if there is none, or if the name implies it.
     pub unit: &'static str,

@@ -75,7 +75,6 @@ impl KindSettings for ConnectSettings {
     }
 }
 
-/// Columns for a trial.
 pub(crate) const COLUMNS: &[Column<ConnectData>] = &[
     Column::new("measured", "ns", |data| (data.elapsed.0 > 0).then(|| data.elapsed.0.to_string())),
     Column::new("connections", "", |data| Some(data.exchanges.count().to_string())),

@@ -25,9 +25,7 @@ pub struct FirstTouchSettings {
     pub huge_pages: bool,
     /// Measured time, without the warm-up.
     pub duration: Nanos,
-    /// Excluded from results.
     pub warmup: Nanos,
-    /// Sampling interval.
     pub interval: Nanos,
 }
 
@@ -72,7 +70,6 @@ pub struct FirstTouchInterval {
     pub end: Nanos,
     /// Whether it is part of the warm-up.
     pub warmup: bool,
-    /// By all threads.
     pub touched: Bytes,
     /// Time spent touching it, averaged over threads.
     pub touching: Nanos,
@@ -148,7 +145,6 @@ impl KindSettings for FirstTouchSettings {
     }
 }
 
-/// Columns for a trial.
 pub(crate) const COLUMNS: &[Column<FirstTouchData>] = &[
     Column::new("measured", "ns", |data| (data.elapsed.0 > 0).then(|| data.elapsed.0.to_string())),
     Column::new("touched", "bytes", |data| Some(data.touched.0.to_string())),

@@ -14,7 +14,6 @@ use units::Nanos;
 
 /// One minute; longer times are recorded as this.
 const LONGEST: u64 = 60_000_000_000;
-/// Significant decimal digits.
 const DIGITS: u8 = 3;
 /// Start of the V2 encoding (HdrHistogram's `V2EncodingCookieBase
 /// 0x10`).
@@ -54,7 +53,6 @@ impl LatencyHistogram {
         self.open().saturating_record(nanos.0);
     }
 
-    /// Records a time repeatedly.
     pub fn record_many(&mut self, nanos: Nanos, times: u64) {
         self.open().saturating_record_n(nanos.0, times);
     }
@@ -179,7 +177,6 @@ pub(crate) fn read_packed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     LatencyHistogram::deserialize(deserializer).map(|histogram| histogram.packed())
 }
 
-/// The optional variant.
 pub(crate) fn read_packed_if_any<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<LatencyHistogram>, D::Error> {
@@ -214,7 +211,6 @@ fn decode(mut bytes: &[u8]) -> Result<Histogram<u64>, String> {
     Ok(read)
 }
 
-/// The only valid header.
 fn head(counts: u32) -> [u8; HEAD] {
     let mut head = [0; HEAD];
     for (place, word) in head[..16].chunks_exact_mut(4).zip([COOKIE, counts, 0, u32::from(DIGITS)]) {

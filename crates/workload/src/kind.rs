@@ -1,5 +1,5 @@
 //! The kinds of workload: enums for settings, for one end's measurement and for the combined measurement, with the
-//! common interface of each. Independent of the details of a kind.
+//! common interface of each. Independent of the kinds' details.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,6 @@ pub enum WorkloadSettings {
 }
 
 impl WorkloadSettings {
-    /// The common interface.
     #[must_use]
     pub const fn kind(&self) -> &dyn KindSettings {
         match self {
@@ -92,7 +91,6 @@ pub trait KindSettings {
     fn transport(&self) -> Option<Transport> {
         None
     }
-    /// Socket options.
     fn socket(&self) -> Option<&SocketSettings> {
         None
     }
@@ -116,7 +114,6 @@ pub trait KindSettings {
     /// Requested payload rate per direction; `None` if unlimited.
     fn sends_at_most(&self) -> Option<BitRate>;
     fn warmup(&self) -> Nanos;
-    /// Sampling interval.
     fn interval(&self) -> Nanos;
     /// Traffic threads per end.
     fn threads(&self) -> usize;
@@ -174,7 +171,6 @@ pub enum Transport {
     Udp,
 }
 
-/// One end's measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::large_enum_variant, reason = "one per trial and end: boxing would save nothing")]
@@ -304,7 +300,6 @@ pub enum Measurement {
 }
 
 impl Measurement {
-    /// The common interface.
     #[must_use]
     pub const fn kind(&self) -> &dyn KindMeasurement {
         match self {
@@ -358,13 +353,11 @@ pub trait KindMeasurement {
     }
     /// Measured time at the end that deviates most from `asked`; `None` if unknown.
     fn lasted(&self, asked: Nanos) -> Option<Nanos>;
-    /// Whether nothing was received.
     fn is_void(&self) -> bool;
     /// Why there is no value.
     fn why_no_value(&self) -> &'static str;
-    /// The value, for display.
     fn in_a_word(&self) -> String;
-    /// The sockets of each end, as set by the kernel.
+    /// The sockets of both ends, as set by the kernel.
     fn sockets(&self) -> Vec<(&'static str, &SocketFacts)> {
         Vec::new()
     }

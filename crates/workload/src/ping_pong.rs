@@ -127,7 +127,6 @@ fn background_in_words(under: &Background) -> String {
     format!("beside {streams} {rate} ({mode}, {message} writes)")
 }
 
-/// Columns for a trial.
 pub(crate) const COLUMNS: &[Column<PingPongData>] = &[
     Column::new("measured", "ns", |data| (data.elapsed.0 > 0).then(|| data.elapsed.0.to_string())),
     Column::new("round_trips", "", |data| Some(data.round_trips.count().to_string())),

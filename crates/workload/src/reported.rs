@@ -25,7 +25,6 @@ impl ReportedData {
     }
 }
 
-/// A reported number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReportedValue {
     /// Column name without the unit: `Server VM CPU`, `p99`.

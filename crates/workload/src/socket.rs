@@ -26,7 +26,6 @@ pub struct SocketSettings {
 }
 
 impl SocketSettings {
-    /// The kernel's defaults.
     #[must_use]
     pub const fn kernel() -> Self {
         Self {
@@ -45,7 +44,6 @@ impl SocketSettings {
 /// The actual options of a socket.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SocketFacts {
-    /// TCP congestion control.
     pub congestion: Option<String>,
     /// TCP maximum segment size for sending.
     pub mss: Option<u32>,
@@ -54,9 +52,7 @@ pub struct SocketFacts {
     pub send_buffer: Option<Bytes>,
     /// Receive buffer, as counted by the kernel.
     pub receive_buffer: Option<Bytes>,
-    /// TCP_NODELAY.
     pub nodelay: Option<bool>,
-    /// Differentiated services code point.
     pub dscp: Option<u8>,
     /// How long a receive may busy-poll the device queue; zero disables it.
     pub busy_poll: Option<Nanos>,

@@ -27,7 +27,6 @@ impl StreamSettings {
         if let WorkloadSettings::Stream(stream) = settings { Some(stream) } else { None }
     }
 
-    /// In both directions.
     #[must_use]
     pub fn connections(&self) -> u32 {
         self.streams * self.direction.flows().len() as u32
@@ -137,7 +136,6 @@ pub(crate) fn each(streams: u32, direction: Direction) -> &'static str {
     if streams == 1 && direction != Direction::Both { "" } else { " each" }
 }
 
-/// Columns for a trial.
 pub(crate) const COLUMNS: &[Column<StreamData>] = &[
     Column::new("flows", "", |data| Some(data.flows.len().to_string())),
     Column::new("sent", "bytes", |data| data.known(|flow| &flow.sender, EndSeries::bytes)),
@@ -223,7 +221,7 @@ impl KindMeasurement for StreamData {
         if self.flows.is_empty() {
             "no connection was established"
         } else {
-            "neither end recorded how much was received over time"
+            "no end recorded a rate"
         }
     }
 

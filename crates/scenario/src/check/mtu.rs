@@ -57,7 +57,7 @@ pub(crate) fn misfits(lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>)
     lab.links.iter().flat_map(|link| link.kind().misfits(&mtus)).collect()
 }
 
-/// The MTU of each device.
+/// MTUs by device.
 pub(crate) struct Fits(BTreeMap<DeviceRef, u32>);
 
 impl Fits {

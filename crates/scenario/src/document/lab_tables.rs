@@ -97,10 +97,10 @@ pub(crate) struct VmTable {
     pub(crate) gro: Option<Spanned<Switch>>,
     /// Whether a received packet may span several guest buffers.
     pub(crate) mrg_rxbuf: Option<Switch>,
-    /// Entries in the ring of each receive queue: 256, 512 or 1024.
+    /// Entries per receive ring: 256, 512 or 1024.
     #[schemars(with = "Option<u32>", range(min = 256, max = 1024))]
     pub(crate) rx_ring: Option<Spanned<u32>>,
-    /// Entries in the ring of each transmit queue: 256, 512 or 1024. QEMU supports more than 256 only if another
+    /// Entries per transmit ring: 256, 512 or 1024. QEMU supports more than 256 only if another
     /// process handles the packets.
     #[schemars(with = "Option<u32>", range(min = 256, max = 1024))]
     pub(crate) tx_ring: Option<Spanned<u32>>,

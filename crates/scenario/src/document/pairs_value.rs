@@ -43,7 +43,7 @@ impl Document {
         exists.map(|entry| entry.name()).collect()
     }
 
-    /// Both directions of each pair, in document order.
+    /// Both directions of all pairs, in document order.
     pub(crate) fn pair_ways(&self) -> Vec<PairWay<'_>> {
         let Some(pairs) = &self.pairs else { return Vec::new() };
         let (hosts, place) = (self.existing_hosts(), pairs.span());

@@ -31,7 +31,7 @@ pub(crate) struct PathTable {
     /// Whether the other paths are shown relative to this one. True for exactly one path.
     #[schemars(with = "Option<bool>")]
     pub(crate) baseline: Option<Spanned<bool>>,
-    /// What the path shows, in a few words.
+    /// A short description.
     #[serde(default)]
     pub(crate) about: String,
 }

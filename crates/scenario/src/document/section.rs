@@ -1,4 +1,4 @@
-//! A table of named tables, in document order, with the place of each name.
+//! A table of named tables, in document order, with the places of names.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt, marker::PhantomData};
 

@@ -31,7 +31,7 @@ pub(crate) struct WorkloadTable {
     /// Stream: `forward` (client to server), `reverse` or `both`. Default: `forward`.
     #[schemars(with = "Option<Direction>")]
     pub(crate) direction: Option<Spanned<Direction>>,
-    /// Stream: payload rate limit of each connection. Default: unlimited.
+    /// Stream: payload rate limit per connection. Default: unlimited.
     #[schemars(with = "Option<As<BitRate>>")]
     pub(crate) rate: Option<Spanned<As<BitRate>>>,
     /// Test duration, without the warm-up. Default: 2s.
@@ -43,7 +43,7 @@ pub(crate) struct WorkloadTable {
     /// Warm-up at the start of each trial, excluded from results. Default: 300ms.
     #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) warmup: Option<Spanned<As<Nanos>>>,
-    /// Stream: size of each write and read, or of a datagram's payload. Ping-pong: size of each message. Default:
+    /// Stream: size per write and read, or of a datagram's payload. Ping-pong: message size. Default:
     /// 128KiB for a TCP stream, or 1MiB in mode `limit`; 1400 for a UDP stream, which fits a tunnel over Ethernet; 64
     /// for a ping-pong.
     #[schemars(with = "Option<As<Bytes>>")]
@@ -96,14 +96,14 @@ pub(crate) struct WorkloadTable {
     /// Default: false.
     #[schemars(with = "Option<bool>")]
     pub(crate) compact: Option<Spanned<bool>>,
-    /// TCP: congestion control of each socket, or `kernel` for the host's default. Default: `cubic`, because hosts have
+    /// TCP: congestion control of all sockets, or `kernel` for the host's default. Default: `cubic`, because hosts have
     /// different defaults.
     #[schemars(with = "Option<String>", example = &"cubic", example = &"bbr")]
     pub(crate) congestion: Option<Spanned<String>>,
     /// TCP: maximum segment size, in bytes. Default: derived from the path's MTU.
     #[schemars(with = "Option<u32>", range(min = 88, max = 32767))]
     pub(crate) mss: Option<Spanned<u32>>,
-    /// Fixed send and receive buffer size of each socket. Default: the kernel's autotuning.
+    /// Fixed send and receive buffer size of all sockets. Default: the kernel's autotuning.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) window: Option<Spanned<As<Bytes>>>,
     /// Differentiated services code point, 0 to 63. Default: 0.
@@ -181,10 +181,10 @@ pub(crate) struct UnderTable {
     pub(crate) streams: Option<Spanned<u32>>,
     /// `forward` (client to server), `reverse` or `both`. Default: `forward`.
     pub(crate) direction: Option<Direction>,
-    /// Rate limit of each connection. Default: unlimited.
+    /// Rate limit per connection. Default: unlimited.
     #[schemars(with = "Option<As<BitRate>>")]
     pub(crate) rate: Option<Spanned<As<BitRate>>>,
-    /// Size of each write and read. Default: 128KiB, 1MiB in mode `limit`.
+    /// Size per write and read. Default: 128KiB, 1MiB in mode `limit`.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) message: Option<Spanned<As<Bytes>>>,
 }

@@ -16,9 +16,7 @@ pub enum WorkloadSetting {
     Streams(u32),
     /// Parallel connections of a stream, as a multiple of another factor's value.
     StreamsPer {
-        /// The other factor.
         of: FactorName,
-        /// The multiplier.
         times: u32,
         /// Upper limit.
         most: u32,
@@ -33,7 +31,7 @@ pub enum WorkloadSetting {
     Placement(Placement),
     /// How a stream sends and receives. Also selects the default message size.
     Mode(Mode),
-    /// Rate limit of each connection of a stream; `None` is unlimited.
+    /// Rate limit per connection of a stream; `None` is unlimited.
     Rate(Option<BitRate>),
     /// How both ends of a ping-pong wait.
     Waiting(Waiting),

@@ -33,10 +33,9 @@ pub struct DeviceSettings {
     pub big_tcp: Option<Bytes>,
     /// Queues per direction. In the lab's own settings, the number at creation, which is the maximum.
     pub queues: Option<u32>,
-    /// Entries in the ring of each queue.
+    /// Entries per ring.
     #[serde(default)]
     pub rings: RingSizes,
-    /// Interrupt coalescing.
     #[serde(default)]
     pub coalescing: Coalescing,
 }
@@ -124,7 +123,6 @@ trait DeviceSetting: Sync {
     /// Overrides this kind with the value in `other`, if set.
     fn put(&self, settings: &mut DeviceSettings, other: &DeviceSettings);
 
-    /// Removes this kind.
     fn take_out(&self, settings: &mut DeviceSettings);
 
     /// Whether two settings of this kind overlap.

@@ -101,7 +101,7 @@ pub(crate) trait LinkKind {
     fn is_inside(&self, _host: &HostName) -> bool {
         false
     }
-    /// Fills in what existing hosts have reported.
+    /// Fills in reports of existing hosts.
     fn locate(&mut self, _lab: &Lab) {}
     /// MTU mismatches within the link or with the devices under it.
     fn misfits(&self, mtus: &Fits) -> Vec<Misfit>;

@@ -19,9 +19,7 @@ pub(super) enum Step<'l> {
     /// A tunnel's underlay, traced as a separate packet.
     Tunnel {
         over: DeviceRef,
-        /// The near end.
         local: Ipv4Addr,
-        /// The far end.
         remote: Ipv4Addr,
         /// The underlay device at the far end.
         far: DeviceRef,

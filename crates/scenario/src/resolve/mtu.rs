@@ -14,7 +14,6 @@ pub(crate) struct Mtus {
 }
 
 impl Mtus {
-    /// Ethernet's.
     pub(crate) const DEFAULT: u32 = 1500;
 
     pub(super) fn of(document: &Document) -> Self {

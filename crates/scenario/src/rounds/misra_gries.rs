@@ -14,7 +14,6 @@ struct Colouring {
 }
 
 impl Colouring {
-    /// Colours another edge.
     fn add(&mut self, hub: usize, first: usize) {
         let fan = self.fan(hub, first);
         let (free, wanted) = (self.free(hub), self.free(fan[fan.len() - 1]));

@@ -92,7 +92,7 @@ fn parameters(original: &Coalescing) -> String {
     }
 }
 
-/// Sets only what differs, because a driver may not support the rest.
+/// Sets only differences, because a driver may not support the rest.
 fn changes(builder: CoalesceBuilder, now: &Coalescing, target: &Coalescing) -> CoalesceBuilder {
     fn if_other<T: PartialEq>(
         builder: CoalesceBuilder,

@@ -18,7 +18,6 @@ impl DeviceSetting for Mtu {
     type State = u32;
 
     const KIND: DeviceSettingKind = DeviceSettingKind::Mtu;
-    /// Supported by all kernels.
     const TRIAL: Option<Trial> = None;
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<u32, ConfigureError> {

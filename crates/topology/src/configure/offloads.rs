@@ -1,4 +1,4 @@
-//! Offloads: ethtool features, switched by name and verified by what is active.
+//! Offloads: ethtool features, switched by name and verified by the active ones.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -137,7 +137,7 @@ fn target(original: &Features, requested: Offloads) -> BTreeMap<String, bool> {
 }
 
 /// The features to enable for an offload: those enabled at creation, because a device may have others that the kernel
-/// never enables by default (`tx-tcp-mangleid-segmentation`). All of them, if none was enabled.
+/// never enables by default (`tx-tcp-mangleid-segmentation`). All, if none was enabled.
 fn selected<'a>(original: &'a Features, offload: &Offload) -> Vec<&'a str> {
     let own: Vec<_> = original.0.iter().filter(|(name, _)| (offload.is)(name)).collect();
     let enabled: Vec<_> = own.iter().filter(|(_, on)| **on).map(|(name, _)| name.as_str()).collect();

@@ -23,11 +23,8 @@ pub(super) struct Queues;
 /// Queues per direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Count {
-    /// In use.
     now: u32,
-    /// Maximum.
     most: u32,
-    /// Whether channels are combined.
     combined: bool,
 }
 
@@ -99,7 +96,7 @@ impl DeviceSetting for Queues {
         set.map_err(|refusal| refused(device, Self::KIND, setting(), refusal))
     }
 
-    /// Waits until all pairs have a carrier: both ends lose it while the queues of one are changed.
+    /// Waits until all pairs have a carrier: it is lost on both ends while queues change.
     fn settle(kernel: &Kernel<'_>, devices: &Devices) -> Result<(), ConfigureError> {
         let namespaces = kernel.namespaces;
         for (host, _) in namespaces.iter() {

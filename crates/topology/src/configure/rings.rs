@@ -24,9 +24,7 @@ pub(super) struct Places {
 /// Entries; zero if there is no such ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ring {
-    /// Current.
     now: u32,
-    /// Maximum.
     most: u32,
 }
 
@@ -37,7 +35,7 @@ impl fmt::Display for Places {
 }
 
 impl Places {
-    /// Sets only what differs, because a driver may not support both.
+    /// Sets only differences, because a driver may not support both.
     fn changes(self, now: &Self, rings: RingsBuilder) -> RingsBuilder {
         let rings = if self.rx == now.rx { rings } else { rings.rx(self.rx.now) };
         if self.tx == now.tx { rings } else { rings.tx(self.tx.now) }

@@ -15,7 +15,6 @@ pub struct ConnectData {
     pub exchanges: LatencyHistogram,
     /// Failed connections after the warm-up.
     pub failed: u64,
-    /// Measured time.
     pub elapsed: Nanos,
     /// Samples of all clients together, in order, including the warm-up.
     pub intervals: Vec<ConnectInterval>,
@@ -32,7 +31,6 @@ impl ConnectData {
     }
 }
 
-/// One end's record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::large_enum_variant, reason = "one per trial and end: boxing would save nothing")]
@@ -43,7 +41,6 @@ pub enum ConnectEnd {
 }
 
 impl ConnectEnd {
-    /// The client's record.
     #[must_use]
     pub fn alone(self) -> ConnectData {
         match self {
@@ -62,8 +59,6 @@ pub struct ConnectInterval {
     pub end: Nanos,
     /// Whether it is part of the warm-up.
     pub warmup: bool,
-    /// Completed connections.
     pub done: u64,
-    /// Failed connections.
     pub failed: u64,
 }

@@ -11,17 +11,12 @@ use crate::SocketSettings;
 pub struct ConnectSettings {
     /// Client threads, each with one connection at a time.
     pub clients: u32,
-    /// Request size.
     pub request: Bytes,
-    /// Response size.
     pub response: Bytes,
     /// Measured time, without the warm-up.
     pub duration: Nanos,
-    /// Excluded from results.
     pub warmup: Nanos,
-    /// Options for all sockets.
     pub socket: SocketSettings,
-    /// Sampling interval.
     pub interval: Nanos,
 }
 

@@ -31,7 +31,6 @@ pub struct PingPongData {
     pub duplicates: Option<u64>,
     /// The client's socket, as set by the kernel.
     pub client: SocketFacts,
-    /// The server's socket.
     pub server: SocketFacts,
     /// The background stream, if any.
     pub under: Option<StreamData>,

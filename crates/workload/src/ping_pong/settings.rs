@@ -14,10 +14,7 @@ pub enum Schedule {
     Closed,
     /// On a schedule, whether or not earlier messages have returned. A stall affects all messages that are due during
     /// it.
-    Open {
-        /// Time between messages.
-        period: Nanos,
-    },
+    Open { period: Nanos },
 }
 
 /// How both ends wait for a message.
@@ -38,9 +35,9 @@ pub struct Background {
     /// Parallel connections per direction.
     pub streams: u32,
     pub direction: Direction,
-    /// Rate limit of each connection; `None` is unlimited.
+    /// Rate limit per connection; `None` is unlimited.
     pub rate: Option<BitRate>,
-    /// Size of each write and read.
+    /// Size per write and read.
     pub message: Bytes,
 }
 
@@ -58,9 +55,7 @@ pub struct PingPongSettings {
     pub under: Option<Background>,
     /// Measured time, without the warm-up.
     pub duration: Nanos,
-    /// Excluded from results.
     pub warmup: Nanos,
-    /// Options for all sockets.
     pub socket: SocketSettings,
     /// Time covered by each histogram of the series.
     pub interval: Nanos,

@@ -36,7 +36,6 @@ pub struct StreamEnd {
 /// One end of a connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FlowEnd {
-    /// Number within its direction.
     pub id: u32,
     /// Never `both`.
     pub direction: Direction,
@@ -179,7 +178,6 @@ impl EndSeries {
 pub struct Interval {
     /// Start, since the first connection of this end (see `has_common_start`).
     pub start: Nanos,
-    /// End.
     pub end: Nanos,
     /// Payload written or read by this end.
     pub bytes: Bytes,
@@ -221,7 +219,6 @@ pub struct TcpSample {
     pub retransmits: u32,
     /// Congestion window, in bytes (segments times the sending MSS).
     pub cwnd: Bytes,
-    /// Smoothed round-trip time.
     pub rtt: Nanos,
     pub rtt_variation: Nanos,
     /// Pacing rate; `None` without pacing.
@@ -279,7 +276,6 @@ pub struct DatagramSample {
     pub lost: i64,
     /// Received after one with a higher number.
     pub reordered: u64,
-    /// Received again.
     pub duplicates: u64,
     /// Received with a number that was never sent, or without one. Only those detected at the end are also in `count`.
     #[serde(default)]

@@ -41,7 +41,6 @@ impl Direction {
     }
 }
 
-/// When a stream ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Until {
@@ -51,7 +50,6 @@ pub enum Until {
     Sent(Bytes),
 }
 
-/// A bulk transfer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamSettings {
     pub transport: Transport,
@@ -61,13 +59,11 @@ pub struct StreamSettings {
     pub streams: u32,
     pub direction: Direction,
     pub until: Until,
-    /// Excluded from results.
     pub warmup: Nanos,
-    /// Size of each write and read, or of a UDP datagram's payload.
+    /// Size per write and read, or of a UDP datagram's payload.
     pub message: Bytes,
-    /// Payload rate limit of each connection, on a schedule independent of the peer; `None` is unlimited.
+    /// Payload rate limit per connection, on a schedule independent of the peer; `None` is unlimited.
     pub rate: Option<BitRate>,
-    /// Options for all sockets.
     pub socket: SocketSettings,
     /// Sampling interval at both ends.
     pub interval: Nanos,

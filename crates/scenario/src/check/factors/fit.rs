@@ -54,7 +54,7 @@ fn idle_devices(entry: &Entry<FactorTable>, factor: &Factor, paths: &[Path]) -> 
 
 fn without_effect(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Option<Problem> {
     let message = format!("the factor `{}` has no effect", entry.name());
-    let help = "none of its paths and workloads has this setting";
+    let help = "no path or workload that it applies to has this setting";
     let none = !pairs(scenario).any(|(path, workload)| factor.applies_to(path, workload));
     none.then(|| Problem::new(entry.table.vary.span(), message, "no effect").help(help))
 }

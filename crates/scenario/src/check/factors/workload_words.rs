@@ -57,7 +57,7 @@ pub(super) static ALL: [Word<Setting>; 9] = [
     },
     Word {
         word: "rate",
-        about: "Rate limit of each connection of a stream, or `unlimited`.",
+        about: "Rate limit per connection of a stream, or `unlimited`.",
         values: Values::Texts(&["1Gbit/s", "unlimited"], rate),
     },
     Word {

@@ -44,7 +44,6 @@ pub(super) fn of(
     table.hosts.iter().map(|host| PathName::new(host.get_ref())).collect()
 }
 
-/// Reports socket settings.
 fn without_sockets(table: &WorkloadTable, problems: &mut Vec<Problem>) {
     const WHY: &str = "it runs on one host and has no sockets";
     refuse(&table.congestion, "congestion", WHY, problems);

@@ -10,13 +10,10 @@ use crate::values::{Values, Word};
 pub struct Offloads {
     /// TCP segmentation: all `tx-tcp*-segmentation` features of the device.
     pub tso: Option<bool>,
-    /// Generic segmentation offload.
     pub gso: Option<bool>,
-    /// Generic receive offload.
     pub gro: Option<bool>,
     /// Transmit checksums: all `tx-checksum-*` features of the device.
     pub tx_checksum: Option<bool>,
-    /// Receive checksums.
     pub rx_checksum: Option<bool>,
 }
 
