@@ -100,7 +100,7 @@ pub(crate) struct Resolver<'d> {
 impl Resolver<'_> {
     /// MTU of the device at creation.
     pub(crate) fn mtu(&self, device: &DeviceRef) -> u32 {
-        self.mtus.made(device)
+        self.mtus.at_creation(device)
     }
 
     pub(crate) fn address(&self, device: &DeviceRef) -> Option<Ipv4Addr> {

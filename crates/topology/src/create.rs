@@ -38,7 +38,7 @@ pub(crate) fn create(lab: &Lab) -> Result<Topology, CreateError> {
 /// Configures a guest, or creates the part of a lab on an existing host: see [`Topology::inside`].
 pub(crate) fn inside(lab: &Lab, host: &HostName) -> Result<Topology, CreateError> {
     match lab.existing(host) {
-        Some(_) => Creator::beside(lab, host)?.run(),
+        Some(_) => Creator::on_existing(lab, host)?.run(),
         None => Creator::inside(lab, host)?.run(),
     }
 }
@@ -66,7 +66,7 @@ impl<'a> Creator<'a> {
 
     /// In new namespaces on the existing host `host`, where this process runs. The rest of the lab is on other existing
     /// hosts.
-    fn beside(lab: &'a Lab, host: &HostName) -> Result<Self, CreateError> {
+    fn on_existing(lab: &'a Lab, host: &HostName) -> Result<Self, CreateError> {
         Ok(Self::at(lab, Devices::of(lab)?, Namespaces::on_existing(lab, host)?))
     }
 

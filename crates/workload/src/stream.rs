@@ -218,11 +218,7 @@ impl KindMeasurement for StreamData {
     }
 
     fn why_no_value(&self) -> &'static str {
-        if self.flows.is_empty() {
-            "no connection was established"
-        } else {
-            "no end recorded a rate"
-        }
+        if self.flows.is_empty() { "no connection was established" } else { "no end recorded a rate" }
     }
 
     fn in_a_word(&self) -> String {

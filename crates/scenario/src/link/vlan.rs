@@ -58,7 +58,7 @@ impl LinkTable for Entry<VlanTable> {
 
     /// Settings are applied after all devices exist, so the MTU is that of the underlying device at creation.
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
-        Some(mtus.made(&self.under()))
+        Some(mtus.at_creation(&self.under()))
     }
 
     fn port_of(&self, bridge: &Entry<BridgeTable>) -> Option<DeviceName> {

@@ -197,7 +197,7 @@ impl LinkTable for Entry<VxlanTable> {
         let under = self.table.members.iter().map(Entry::<MemberTable>::over);
         // A tunnel is created before settings are applied, so it must fit the underlay's MTU at creation.
         under
-            .filter_map(|over| Some(mtus.effective(&over)?.min(mtus.made(&over))))
+            .filter_map(|over| Some(mtus.effective(&over)?.min(mtus.at_creation(&over))))
             .min()
             .map(|least| least.saturating_sub(ENCAPSULATION))
     }

@@ -9,7 +9,7 @@ use crate::{document::Document, link::LinkTable, names::DeviceRef};
 const DEPTH: usize = 8;
 
 pub(crate) struct Mtus {
-    made: BTreeMap<DeviceRef, u32>,
+    at_creation: BTreeMap<DeviceRef, u32>,
     set: BTreeMap<DeviceRef, u32>,
 }
 
@@ -21,7 +21,7 @@ impl Mtus {
             let (settings, _) = device_settings(&entry.table);
             Some((entry.name().parse().ok()?, settings.mtu?))
         });
-        let mut mtus = Self { made: BTreeMap::new(), set: set.collect() };
+        let mut mtus = Self { at_creation: BTreeMap::new(), set: set.collect() };
         for _ in 0..DEPTH {
             mtus.learn(document, document.links.all().filter(|table| !table.follows_bridge()));
         }
@@ -32,14 +32,13 @@ impl Mtus {
     fn learn<'d>(&mut self, document: &Document, tables: impl Iterator<Item = &'d dyn LinkTable>) {
         for table in tables {
             if let Some(mtu) = table.made_mtu(document, self) {
-                self.made.extend(table.devices(document).into_iter().map(|device| (device.at, mtu)));
+                self.at_creation.extend(table.devices(document).into_iter().map(|device| (device.at, mtu)));
             }
         }
     }
 
-    /// At creation.
-    pub(crate) fn made(&self, device: &DeviceRef) -> u32 {
-        self.made.get(device).copied().unwrap_or(Self::DEFAULT)
+    pub(crate) fn at_creation(&self, device: &DeviceRef) -> u32 {
+        self.at_creation.get(device).copied().unwrap_or(Self::DEFAULT)
     }
 
     /// From a device setting.
@@ -49,6 +48,6 @@ impl Mtus {
 
     /// The final MTU, if known yet.
     pub(crate) fn effective(&self, device: &DeviceRef) -> Option<u32> {
-        self.set(device).or_else(|| self.made.get(device).copied())
+        self.set(device).or_else(|| self.at_creation.get(device).copied())
     }
 }

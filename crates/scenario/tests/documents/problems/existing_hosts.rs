@@ -104,20 +104,8 @@ fn reports_invalid_settings_of_existing_host() {
             "`ssh = \"user@host\"`",
         ),
         ("port = 5201", "port = 0", "port = 0", "`port` is 0", ""),
-        (
-            "to = \"b\"",
-            "to = \"made\"",
-            "to = \"made\"",
-            "no connection between the lab device `made:eth0`",
-            "local = true",
-        ),
-        (
-            "from = \"a\"",
-            "from = \"a:eth2\"",
-            "a:eth2",
-            "its own table names its device",
-            "interface = \"eth2\"",
-        ),
+        ("to = \"b\"", "to = \"made\"", "to = \"made\"", "the lab device `made:eth0`", "local = true"),
+        ("from = \"a\"", "from = \"a:eth2\"", "a:eth2", "own table names its device", "interface = \"eth2\""),
         ("[\"made:eth0\"", "[\"a:eth0\"", "between", "`a:eth0` cannot be created on", "overlays"),
         ("layers = [\"wire\"]\n", "", "[paths.lab]", "`layers` is missing", "layers = [\"wire\"]"),
         (
