@@ -1,4 +1,4 @@
-//! What the benches were asked to do. Must not know what a bench is about.
+//! Command line of the benches.
 
 use std::time::Duration;
 
@@ -17,31 +17,32 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Run only this bench; may be given again
+    /// Run only this bench; may be repeated
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(BENCHES.iter().map(|bench| bench.name)))]
     only: Vec<String>,
 
-    /// Rounds of each bench; every contender works once in each
+    /// Rounds of each bench; every contender runs once per round
     #[arg(long, default_value_t = 7, value_name = "N")]
     rounds: usize,
 
-    /// Be one end of a load, by an order of the process that started this one
+    /// Run one end of a load, as ordered by the parent process
     #[arg(long, hide = true, value_name = "ORDER")]
     pub(crate) end: Option<String>,
 
-    /// No round of a bench begins when it has taken this many seconds
+    /// Start no new round of a bench after this many seconds
     #[arg(long, default_value_t = 120, value_name = "N")]
     seconds: u64,
 }
 
 impl Args {
-    /// The benches that were asked for: all, unless some are named.
+    /// The selected benches; all by default.
     pub(crate) fn benches(&self) -> impl Iterator<Item = &'static Bench> {
-        let asked = |bench: &&Bench| self.only.is_empty() || self.only.iter().any(|name| name == bench.name);
-        BENCHES.iter().filter(asked)
+        let selected =
+            |bench: &&Bench| self.only.is_empty() || self.only.iter().any(|name| name == bench.name);
+        BENCHES.iter().filter(selected)
     }
 
-    /// The bounds of each bench.
+    /// Limits of each bench.
     pub(crate) const fn bounds(&self) -> Bounds {
         Bounds { rounds: self.rounds, time: Duration::from_secs(self.seconds), tell: rounds::on_stderr }
     }
@@ -52,13 +53,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bench_that_does_not_exist_is_refused_and_the_known_ones_are_named() {
+    fn rejects_unknown_bench_and_lists_known_ones() {
         let error = Args::try_parse_from(["benches", "--only", "nothing"]).unwrap_err().to_string();
         assert!(BENCHES.iter().all(|bench| error.contains(bench.name)), "{error}");
     }
 
     #[test]
-    fn all_benches_run_unless_some_are_named() {
+    fn runs_all_benches_by_default() {
         let all = Args::try_parse_from(["benches"]).unwrap();
         assert_eq!(all.benches().count(), BENCHES.len());
         let one = Args::try_parse_from(["benches", "--only", "namespaces"]).unwrap();

@@ -1,8 +1,8 @@
-//! Bench `attacked`: what honest clients get of `plumb server` while others attack its port, against what they get while the same
-//! attack hits another listener of the same host.
+//! Bench `attacked`: performance of honest clients of `plumb server` while its port is under attack, compared with
+//! the same attack on another listener of the host.
 //!
-//! The attack costs both hosts CPU time whoever is hit: only what it costs beyond that is the server's. Each host has a CPU of its
-//! own, or sockperf would be in two regimes, both ends on one CPU or on two. Must not know what an attack consists of.
+//! The attack uses CPU time of both hosts in either case; only the additional cost is the server's. Each host has its
+//! own CPU, because otherwise sockperf is bimodal, with both ends on one CPU or on two.
 
 use std::{cell::RefCell, net::SocketAddrV4, process::Command, time::Duration};
 
@@ -23,7 +23,6 @@ use crate::{
     wire::{End, Wire},
 };
 
-/// This bench.
 pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
@@ -45,10 +44,10 @@ const NOBODY: &str = "no attack";
 const PORT: u16 = 5201;
 const OTHER_PORT: u16 = 5999;
 const RATE: u32 = 8000;
-/// Longer than the honest clients take one after the other; in seven rounds and the warm-up a million connections.
+/// Longer than all honest clients together; in seven rounds and the warm-up this makes a million connections.
 const ATTACK: Duration = Duration::from_secs(8);
 const REST: Duration = Duration::from_secs(1);
-/// For rounds that take three times eight seconds.
+/// Extra time for rounds of three times eight seconds.
 const LONGER: Duration = Duration::from_secs(240);
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -56,17 +55,17 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     route(&wire)?;
     let available = affinity::available();
     let [clients_cpus, server_cpus] = cpus(&Placement::CrossCpu).context("two hosts have CPUs")?;
-    // What is started runs where the thread that starts it may.
+    // Child processes inherit the thread's affinity.
     affinity::pin_thread(&server_cpus).context("start the listeners on a CPU")?;
     let address = End::Server.address();
-    // Every refusal is a line of it.
+    // It prints a line per refusal.
     let script = format!("exec \"$0\" server --bind {address} --port {PORT} >/dev/null 2>&1");
     let mut server = Command::new("sh");
     let mut server = wire.start(End::Server, server.args(["-c", &script]).arg(process::plumb()?))?;
     wire.await_listener(Transport::Tcp, PORT, &mut server)?;
     let order = Order::Listen { at: SocketAddrV4::new(address, OTHER_PORT) };
     let mut listener = wire.start(End::Server, &mut ends::process(&order)?)?;
-    ensure!(listener.line()? == ends::LISTENS, "the other listener says that it listens");
+    ensure!(listener.line()? == ends::LISTENS, "the other listener must print that it listens");
     affinity::pin_thread(&clients_cpus).context("start the clients on a CPU")?;
     let server = RefCell::new(server);
     let clients = |name, attacked| Clients { name, wire: &wire, server: &server, attacked };
@@ -81,7 +80,7 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, PAIRINGS, &taken))
 }
 
-/// Gives the client's host the addresses that the attack comes from, and the server's a way back to them.
+/// Adds the attacker's source addresses to the client's host, and a return route to the server's.
 fn route(wire: &Wire) -> anyhow::Result<()> {
     let ip = |end: End, words: &str| {
         let mut command = Command::new("ip");
@@ -92,7 +91,7 @@ fn route(wire: &Wire) -> anyhow::Result<()> {
     ip(End::Server, "route add 198.18.1.0/24 dev eth0")
 }
 
-/// Honest clients, one after the other, and what is attacked meanwhile.
+/// Honest clients, run one after the other, and the attacked port.
 struct Clients<'a> {
     name: &'static str,
     wire: &'a Wire,
@@ -120,7 +119,7 @@ impl Contender for Clients<'_> {
             None => 0,
         };
         let server = &mut self.server.borrow_mut();
-        ensure!(server.is_running(), "the server has ended");
+        ensure!(server.is_running(), "the server has exited");
         let beside = vec![
             ("connections begun", made as f64),
             ("MB of the server at most", process::most_resident(server.pid())?),
@@ -136,7 +135,7 @@ impl Clients<'_> {
         self.wire.start(End::Client, &mut ends::process(&order)?)
     }
 
-    /// A client whose last flag takes the address.
+    /// Runs a client whose last flag takes the address.
     fn client(&self, program: &str, flags: &str) -> anyhow::Result<String> {
         self.finish(Command::new(program).args(flags.split(' ')))
     }
@@ -151,14 +150,14 @@ impl Clients<'_> {
     }
 }
 
-/// What arrived, by the document that iperf3 and plumb's client print.
+/// Received rate in the JSON of iperf3 or plumb's client.
 fn rate(document: &str) -> anyhow::Result<f64> {
     let document: Value = serde_json::from_str(document).context("read a client's document")?;
     let rate = document["end"]["sum_received"]["bits_per_second"].as_f64();
     Ok(rate.with_context(|| format!("a client has a rate: {}", document["error"]))? / 1e9)
 }
 
-/// From a line like `sockperf: [Valid Duration] RunTime=0.550 sec; SentMessages=24568; ReceivedMessages=24567`.
+/// Parses a line such as `sockperf: [Valid Duration] RunTime=0.550 sec; SentMessages=24568; ReceivedMessages=24567`.
 fn round_trips(text: &str) -> anyhow::Result<f64> {
     let line =
         text.lines().find_map(|line| line.split_once("[Valid Duration] RunTime=")).map(|(_, rest)| rest);
@@ -167,7 +166,7 @@ fn round_trips(text: &str) -> anyhow::Result<f64> {
         let received = rest.split_once("ReceivedMessages=")?.1;
         Some(received.trim().parse::<f64>().ok()? / seconds.parse::<f64>().ok()?)
     });
-    read.with_context(|| format!("sockperf says no duration: {text}"))
+    read.with_context(|| format!("no duration in sockperf's output: {text}"))
 }
 
 #[cfg(test)]
@@ -175,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_counted_over_the_time_that_counts() {
+    fn rate_uses_the_valid_duration() {
         let text = "sockperf: [Total Run] RunTime=1.0 sec; SentMessages=9; ReceivedMessages=9\n\
             sockperf: [Valid Duration] RunTime=0.500 sec; SentMessages=1001; ReceivedMessages=1000\n";
         assert!((round_trips(text).unwrap() - 2000.0).abs() < 1e-9);
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_failed_has_no_rate() {
+    fn failed_client_has_no_rate() {
         let said = r#"{"end": {}, "error": "the server is busy"}"#;
         assert!(rate(said).unwrap_err().to_string().contains("the server is busy"));
     }

@@ -1,21 +1,21 @@
-//! The shape that every bench has, and the list of them.
+//! The interface and the list of benches.
 
 use crate::{
     attacked, boot, comparison::Comparison, import, namespaces, pacing, ping_pong, report, rounds::Bounds,
     stream, tracers, web_list,
 };
 
-/// A bench: contenders that do the same work in turn, compared pair by pair. An error means that nobody could
-/// work; a contender that cannot is told in its comparisons.
+/// A bench: contenders do the same work in turn and are compared in pairs. An error means that no contender could
+/// run; failures of single contenders are in its comparisons.
 #[derive(Debug)]
 pub(crate) struct Bench {
-    /// Its name on the command line and in the results.
+    /// Name on the command line and in results.
     pub(crate) name: &'static str,
-    /// Takes the measurements and compares.
+    /// Runs the measurements and compares them.
     pub(crate) run: fn(&Bounds) -> anyhow::Result<Vec<Comparison>>,
 }
 
-/// Every bench, in the order of the table.
+/// All benches, in the order of the table.
 pub(crate) const BENCHES: &[Bench] = &[
     stream::app::BENCH,
     stream::limit::BENCH,

@@ -1,8 +1,8 @@
-//! Bench `boot`: a guest from the start of QEMU until its agent has greeted, against the kernel's part of the same boot,
-//! which ends as its first process begins.
+//! Bench `boot`: time from the start of QEMU until the guest's agent has greeted, compared with the kernel's part of
+//! the same boot, up to its first process.
 //!
-//! A pair is one boot, so that both sides are hit alike by whatever else the machine does. The kernel's part holds what
-//! plumb's image costs it: an image is loaded and unpacked before anything runs.
+//! Both values of a pair come from one boot, so disturbances affect both. The kernel's part includes loading and
+//! unpacking plumb's image.
 
 use std::{process::Command, time::Duration};
 
@@ -16,7 +16,6 @@ use crate::{
     target::Target,
 };
 
-/// This bench.
 pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
@@ -35,7 +34,7 @@ const PAIRINGS: &[Pairing] = &[
 const BOARDS: [(&str, &Pairing); 2] = [("q35", &PAIRINGS[0]), ("microvm", &PAIRINGS[1])];
 
 const REST: Duration = Duration::from_millis(100);
-/// An emulated boot lasts some seconds.
+/// Extra time, as an emulated boot takes some seconds.
 const LONGER: Duration = Duration::from_secs(30);
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -51,7 +50,7 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, PAIRINGS, &apart(&taken)))
 }
 
-/// A boot gives two values, of which each is one side's.
+/// Splits the two values of a boot.
 fn apart(taken: &[Taken]) -> Vec<Taken> {
     let side = |taken: &Taken, name: &'static str, which: usize| Taken {
         name,
@@ -84,7 +83,7 @@ impl Contender for Guest {
     }
 }
 
-/// Boots a guest: seconds until its agent was there, and until its first process was.
+/// Boots a guest; returns seconds until its agent greeted, and until its first process started.
 fn boot(board: &str) -> anyhow::Result<[f64; 2]> {
     let mut command = Command::new(process::plumb()?);
     let output = command
@@ -102,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_sides_of_a_boot_are_a_pair() {
+    fn both_values_of_a_boot_are_a_pair() {
         let rounds = vec![vec![3.0, 2.5].into(), vec![4.0, 3.0].into()];
         let taken = [Taken { name: PAIRINGS[1].ours, rounds, ..Taken::default() }];
         let rows = compare(&SUBJECT, PAIRINGS, &apart(&taken));

@@ -1,6 +1,4 @@
-//! What a comparison says: pairs of measurements, their ratio with its interval, and the target beside it.
-//!
-//! It must not know how the measurements were taken or how they are shown.
+//! A comparison: pairs of measurements, their ratio with a confidence interval, and the target.
 
 use stats::{Estimate, describe, ratio};
 
@@ -10,32 +8,32 @@ use crate::{
     target::{Target, Verdict},
 };
 
-/// The confidence that intervals are asked for.
+/// Confidence level of intervals.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
-/// What the contenders of a bench do, and what is taken of it.
+/// Work of a bench, and its units.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject {
-    /// The bench.
+    /// Bench name.
     pub(crate) name: &'static str,
-    /// What is done.
+    /// Description of the work.
     pub(crate) what: &'static str,
-    /// The units of a contender's values, in their order.
+    /// Units of the values, in order.
     pub(crate) units: &'static [&'static str],
 }
 
-/// Who is compared with whom, by their names, and where the ratio of each value should be.
+/// Names of two contenders, and targets for the ratio of each value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pairing {
-    /// Who stands for plumb.
+    /// Contender for plumb.
     pub(crate) ours: &'static str,
-    /// Against whom.
+    /// Peer.
     pub(crate) peer: &'static str,
-    /// A target a value.
+    /// One target per value.
     pub(crate) targets: &'static [Target],
 }
 
-/// Every value of every pairing whose contenders are both in `taken`.
+/// Comparisons of all values of all pairings with both contenders in `taken`.
 pub(crate) fn compare(subject: &Subject, pairings: &[Pairing], taken: &[Taken]) -> Vec<Comparison> {
     let find = |name: &str| taken.iter().find(|taken| taken.name == name);
     let of_pairing = |pairing: &Pairing| {
@@ -47,28 +45,28 @@ pub(crate) fn compare(subject: &Subject, pairings: &[Pairing], taken: &[Taken]) 
     pairings.iter().filter_map(of_pairing).flatten().collect()
 }
 
-/// One value of plumb against one peer.
+/// One value of plumb compared with one peer.
 #[derive(Debug)]
 pub(crate) struct Comparison {
-    /// The bench.
+    /// Bench name.
     pub(crate) name: &'static str,
-    /// What was done.
+    /// Description of the work.
     pub(crate) what: &'static str,
-    /// The unit of the values.
+    /// Unit of the values.
     pub(crate) unit: &'static str,
-    /// Who stands for plumb.
+    /// Contender for plumb.
     pub(crate) ours: &'static str,
-    /// Against whom.
+    /// Peer.
     pub(crate) peer: &'static str,
-    /// The peer's value and ours, a pair a round.
+    /// Pairs of the peer's value and plumb's, one per round.
     pub(crate) pairs: Vec<(f64, f64)>,
-    /// Ours over the peer's; `None` without pairs.
+    /// Plumb's value divided by the peer's; `None` without pairs.
     pub(crate) ratio: Option<Estimate>,
-    /// Where the ratio should be.
+    /// Target of the ratio.
     pub(crate) target: Target,
-    /// What a reader must see beside the values.
+    /// Additional values to show.
     pub(crate) beside: Vec<Beside>,
-    /// What else the machine did while the two worked.
+    /// Other activity of the machine during the measurement.
     pub(crate) others: Others,
     /// Why plumb has no value, or fewer than there were rounds.
     pub(crate) our_failure: Option<String>,
@@ -99,24 +97,24 @@ impl Comparison {
         }
     }
 
-    /// Our values, and how they scatter.
+    /// Spread of plumb's values.
     pub(crate) fn our_spread(&self) -> Option<Spread> {
         Spread::of(self.pairs.iter().map(|(_, ours)| *ours))
     }
 
-    /// The peer's values, and how they scatter.
+    /// Spread of the peer's values.
     pub(crate) fn peer_spread(&self) -> Option<Spread> {
         Spread::of(self.pairs.iter().map(|(peer, _)| *peer))
     }
 
-    /// The sides whose values are so far apart that their middle stands for none of them, by name.
+    /// Names and spreads of contenders whose values vary too much for a median.
     pub(crate) fn unsteady(&self) -> impl Iterator<Item = (&'static str, Spread)> {
         let sides = [(self.ours, self.our_spread()), (self.peer, self.peer_spread())];
         let known = sides.into_iter().filter_map(|(name, spread)| Some((name, spread?)));
         known.filter(|(_, spread)| spread.is_wide())
     }
 
-    /// Whether the target is reached, as far as the interval can tell.
+    /// Whether the target is met, as far as the interval shows.
     pub(crate) fn verdict(&self) -> Verdict {
         match self.ratio {
             None => Verdict::NotMeasured,
@@ -124,20 +122,20 @@ impl Comparison {
         }
     }
 
-    /// Whether `other` has the same two contenders in the same bench.
+    /// Whether `other` has the same contenders and bench.
     pub(crate) fn is_of_the_same_two(&self, other: &Self) -> bool {
         (self.name, self.ours, self.peer) == (other.name, other.ours, other.peer)
     }
 }
 
-/// Something both sides have beside their values: medians of the rounds; `None` where one does not tell.
+/// An additional value: medians over the rounds, `None` if unavailable.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Beside {
-    /// What it is.
+    /// Name.
     pub(crate) what: &'static str,
-    /// How much of it plumb had.
+    /// Plumb's value.
     pub(crate) ours: Option<f64>,
-    /// And the peer.
+    /// The peer's value.
     pub(crate) peer: Option<f64>,
 }
 
@@ -161,11 +159,11 @@ impl Beside {
     }
 }
 
-/// The largest value over the smallest, from which on the values of one contender are not of one kind: at equal work
-/// and settings they scatter by some per cent, and by a quarter where the scheduler places the threads.
+/// Ratio of the largest to the smallest value from which on values are probably bimodal: with equal work and settings
+/// they vary by a few per cent, or by a quarter if the scheduler places the threads.
 const WIDE: f64 = 1.5;
 
-/// Median, smallest and largest value.
+/// Median, minimum and maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -174,7 +172,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// The largest value over the smallest.
+    /// Ratio of maximum to minimum.
     pub(crate) fn width(&self) -> f64 {
         self.most / self.least
     }
@@ -207,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ratio_is_ours_over_the_peers_and_only_rounds_of_both_count() {
+    fn ratio_uses_only_rounds_of_both_contenders() {
         let comparison = of(&[1.0; 6], &[4.0; 5]);
         assert_eq!(comparison.pairs.len(), 5);
         assert!((comparison.ratio.unwrap().value - 0.25).abs() < 1e-12);
@@ -216,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_whose_values_are_far_apart_is_doubted_and_the_other_is_not() {
+    fn warns_only_about_contender_with_wide_spread() {
         let names = |comparison: Comparison| comparison.unsteady().map(|(name, _)| name).collect::<Vec<_>>();
         assert_eq!(names(of(&[30.0, 33.0, 31.0], &[10.0, 40.0, 31.0])), ["peer"]);
         assert_eq!(names(of(&[1.0, 1.5, 1.2], &[4.0, 4.0, 4.0])), [""; 0]);
@@ -224,23 +222,23 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_without_values_has_no_verdict() {
+    fn no_verdict_without_values_of_the_peer() {
         let comparison = of(&[1.0], &[]);
         assert_eq!((comparison.verdict(), comparison.our_spread()), (Verdict::NotMeasured, None));
     }
 
     #[test]
-    fn a_few_pairs_prove_nothing_however_clear_they_look() {
+    fn few_pairs_are_undecided() {
         assert_eq!(of(&[1.0; 4], &[4.0; 4]).verdict(), Verdict::Unclear);
     }
 
     #[test]
-    fn a_pairing_with_an_absent_contender_is_left_out() {
+    fn omits_pairing_with_missing_contender() {
         assert!(compare(&SUBJECT, &[PAIRING], &[taken("plumb", &[1.0])]).is_empty());
     }
 
     #[test]
-    fn what_stands_beside_is_the_median_of_each_side() {
+    fn additional_values_are_medians() {
         let with = |name, counts: &[f64]| Taken {
             name,
             rounds: counts

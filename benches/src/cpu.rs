@@ -1,13 +1,13 @@
-//! The machine's CPU time, all CPUs together (proc_stat(5)).
+//! CPU time of the machine over all CPUs (proc_stat(5)).
 //!
-//! Busy is what was neither idle nor stolen: the kernel counts idle time exactly, and samples the rest of it
-//! a few hundred times a second. It must not know what kept the CPUs busy.
+//! Busy time is time neither idle nor stolen: the kernel measures idle time exactly and samples the rest a few
+//! hundred times per second.
 
 use std::fs;
 
 use anyhow::Context;
 
-/// The kernel's unit of CPU time towards programs (USER_HZ), on every architecture that it is built for here.
+/// USER_HZ, on all supported architectures.
 pub(crate) const TICKS_PER_SECOND: f64 = 100.0;
 
 const STAT: &str = "/proc/stat";
@@ -15,22 +15,22 @@ const STAT: &str = "/proc/stat";
 /// CPU seconds since boot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CpuTimes {
-    /// How many CPUs there are.
+    /// Number of CPUs.
     cpus: f64,
-    /// Idle, waiting for input and output included.
+    /// Idle, including iowait.
     idle: f64,
-    /// Given to somebody else by the host.
+    /// Stolen by the hypervisor.
     pub(crate) stolen: f64,
 }
 
 impl CpuTimes {
-    /// As of now.
+    /// Reads the current values.
     pub(crate) fn read() -> anyhow::Result<Self> {
         let text = fs::read_to_string(STAT).with_context(|| format!("read {STAT}"))?;
-        Self::parse(&text).with_context(|| format!("{STAT} has another form than expected"))
+        Self::parse(&text).with_context(|| format!("unexpected format of {STAT}"))
     }
 
-    /// For how long CPUs worked since `before`, which was `seconds` earlier.
+    /// Busy CPU seconds since `before`, which was read `seconds` earlier.
     pub(crate) fn busy_since(&self, before: &Self, seconds: f64) -> f64 {
         self.cpus * seconds - (self.idle - before.idle) - (self.stolen - before.stolen)
     }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_neither_idle_nor_stolen_was_busy() {
+    fn busy_time_is_neither_idle_nor_stolen() {
         let at = |idle: u32, waiting: u32, stolen: u32| {
             let line = format!("cpu  500 0 300 {idle} {waiting} 0 40 {stolen} 0 0\n");
             CpuTimes::parse(&format!("{line}cpu0 1 2\ncpu1 1 2\nintr 5\n")).unwrap()
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn this_kernel_tells() {
+    fn reads_values_of_this_kernel() {
         assert!(CpuTimes::read().unwrap().cpus >= 1.0);
     }
 }

@@ -1,5 +1,5 @@
-//! Plumb's ends of a load, each a process of its own as its agents are: this program, started again with an
-//! order, which drives the traffic engine and prints what it measured.
+//! Plumb's ends of a load in separate processes, like its agents: this program runs itself with an order, drives the
+//! traffic engine, and prints the measurement.
 
 use std::{
     env,
@@ -22,58 +22,58 @@ use crate::{
     wire::{End, Wire},
 };
 
-/// Only these two ends are in the namespaces, so it need not be a secret.
+/// Need not be secret, as only these two ends are in the namespaces.
 const TOKEN: u64 = 1;
 
-/// What a process is to be.
+/// Role of a process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Order {
-    /// The end that listens; it says its port.
+    /// Server, which prints its port.
     Serve { bind: IpAddr, load: WorkloadSettings, cpus: Option<Vec<u32>> },
-    /// The end that connects.
+    /// Client.
     Connect { bind: IpAddr, server: SocketAddr, load: WorkloadSettings, cpus: Option<Vec<u32>> },
-    /// A loop that sleeps until each of its times and does nothing else.
+    /// A loop that sleeps until each scheduled time and does nothing else.
     Sleep { period: Nanos, warmup: Nanos, duration: Nanos, cpus: Option<Vec<u32>> },
-    /// Who reads a log and sends nothing.
+    /// Imports a log.
     Import { log: PathBuf },
-    /// So many hostile connections a second.
+    /// Makes hostile connections at this rate per second.
     Attack { server: SocketAddrV4, rate: u32, seconds: u64 },
-    /// A listener that closes every connection; it says that it listens.
+    /// A listener that closes every connection; prints that it listens.
     Listen { at: SocketAddrV4 },
 }
 
-/// What it says.
+/// Output of the listener.
 pub(crate) const LISTENS: &str = "listens";
 
-/// What an end measured.
+/// Measurement of an end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Account {
-    /// Payload that it received, the warm-up not counted.
+    /// Payload received after the warm-up.
     pub(crate) bytes: u64,
-    /// For how long.
+    /// Duration in seconds.
     pub(crate) seconds: f64,
-    /// Segments that it sent again.
+    /// Retransmitted segments.
     pub(crate) retransmits: u64,
-    /// Datagrams that arrived, and that did not.
+    /// Datagrams received and lost.
     pub(crate) datagrams: Option<(u64, i64)>,
     /// Of round trips.
     pub(crate) round_trips: Option<Quantiles>,
-    /// Of how late messages left after their times.
+    /// Of the lateness of messages.
     pub(crate) lateness: Option<Quantiles>,
     /// Of a log.
     pub(crate) import: Option<import::Reading>,
-    /// Hostile ones.
+    /// Hostile connections.
     pub(crate) connections: u64,
 }
 
-/// Times in microseconds that half of all, 99 % and 99.9 % did not exceed.
+/// Median, 99 % and 99.9 % quantiles in microseconds.
 pub(crate) type Quantiles = [f64; 3];
 
-/// The shares that [`Quantiles`] has.
+/// The quantile levels.
 pub(crate) const SHARES: [f64; 3] = [0.5, 0.99, 0.999];
 
-/// A server of `load`, listening, and its port.
+/// Starts a server of `load`; returns it with its port.
 pub(crate) fn serve(
     wire: &Wire,
     load: &WorkloadSettings,
@@ -86,7 +86,7 @@ pub(crate) fn serve(
     Ok((server, port))
 }
 
-/// The client of `load`.
+/// Starts a client of `load`.
 pub(crate) fn connect(
     wire: &Wire,
     port: u16,
@@ -99,7 +99,7 @@ pub(crate) fn connect(
     wire.start(End::Client, &mut wrap(process(&order)?))
 }
 
-/// Both ends of `load`, which takes `lasts`; what the client measured.
+/// Runs both ends of `load`, which takes `lasts`; returns the client's measurement.
 pub(crate) fn exchange(
     wire: &Wire,
     load: &WorkloadSettings,
@@ -113,19 +113,19 @@ pub(crate) fn exchange(
     account(&client)
 }
 
-/// This program, to be what `order` says.
+/// Command that runs this program with an order.
 pub(crate) fn process(order: &Order) -> anyhow::Result<Command> {
     let mut command = Command::new(env::current_exe().context("find this program")?);
     command.arg("--end").arg(serde_json::to_string(order)?);
     Ok(command)
 }
 
-/// What an end said at its end.
+/// Parses the output of an end.
 pub(crate) fn account(said: &Said) -> anyhow::Result<Account> {
-    serde_json::from_str(&said.output).context("read what was measured")
+    serde_json::from_str(&said.output).context("read the measurement")
 }
 
-/// Is what the order says, in the namespace where it finds itself.
+/// Executes an order in the current namespace.
 pub(crate) fn obey(order: &str) -> anyhow::Result<()> {
     let account = match serde_json::from_str(order).context("read the order")? {
         Order::Serve { bind, load, cpus } => {
@@ -152,7 +152,7 @@ pub(crate) fn obey(order: &str) -> anyhow::Result<()> {
 }
 
 impl Account {
-    /// What the loads that benches have leave in an end's record: streams or a ping-pong, forward.
+    /// Extracts values of streams or ping-pong, forward only, from an end's record.
     fn of(outcome: &Outcome) -> Self {
         let series = || outcome.measured.flows().iter().map(|flow| &flow.series);
         let datagrams = series().filter_map(|series| series.datagrams()).reduce(|all, more| all.and(&more));
@@ -174,11 +174,11 @@ impl Account {
         }
     }
 
-    /// The quantiles that `which` finds, which there must be.
+    /// The quantiles selected by `which`.
     pub(crate) fn quantiles(&self, which: fn(&Self) -> Option<Quantiles>) -> anyhow::Result<Quantiles> {
         match which(self) {
             Some(quantiles) => Ok(quantiles),
-            None => bail!("nothing was timed"),
+            None => bail!("no times recorded"),
         }
     }
 }

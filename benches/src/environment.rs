@@ -1,24 +1,24 @@
-//! Where the numbers come from. They compare with those of no other machine.
+//! Environment of the measurement. Results of different machines are not comparable.
 
 use std::{fs, process::Command};
 
-/// The machine, its peers, and how busy it was at the start.
+/// The machine, installed peers, and initial load.
 #[derive(Debug, Default)]
 pub(crate) struct Environment {
-    /// The kernel's release.
+    /// Kernel release.
     pub(crate) kernel: String,
-    /// CPUs that this process may use.
+    /// CPUs available to this process.
     pub(crate) cpus: usize,
-    /// The load average over one minute (proc(5)); `None` if the kernel does not say.
+    /// One-minute load average (proc(5)); `None` if unknown.
     pub(crate) load: Option<f64>,
-    /// The congestion control that whoever chooses none gets.
+    /// Default congestion control.
     pub(crate) congestion: Option<String>,
-    /// The peers that are there, in their own words.
+    /// Version lines of installed peers.
     pub(crate) peers: Vec<String>,
 }
 
 impl Environment {
-    /// Looks at the machine as it is now.
+    /// Reads the current environment.
     pub(crate) fn read() -> Self {
         let load = fs::read_to_string("/proc/loadavg").ok();
         let congestion = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").ok();
@@ -31,14 +31,14 @@ impl Environment {
         }
     }
 
-    /// Whether others kept the machine busy.
+    /// Whether other work kept the machine busy.
     pub(crate) fn was_busy(&self) -> bool {
-        // A machine at rest shows a few hundredths; half a CPU at work is no rest.
+        // An idle machine has a few hundredths; half a busy CPU is not idle.
         self.load.is_some_and(|load| load > 0.5)
     }
 }
 
-/// The first line that it says about itself.
+/// First line of a program's version output.
 fn version(program: &str) -> Option<String> {
     let flag = if program == "ip" { "-V" } else { "--version" };
     let output = Command::new(program).arg(flag).output().ok()?;

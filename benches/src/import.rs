@@ -1,7 +1,7 @@
-//! Bench `import`: a log of a million lines, read by plumb and by one line of awk that adds up a column of it.
+//! Bench `import`: reading a log of a million lines with plumb and with an awk one-liner that sums a column.
 //!
-//! Awk stands for what people do instead: it looks at no heading, checks nothing and keeps nothing. Beside the speed
-//! stands the memory that each has needed at its most.
+//! awk represents the usual alternative: it ignores headings, checks nothing and stores nothing. Peak memory is shown
+//! as well.
 
 use std::{
     env, fs,
@@ -25,7 +25,6 @@ use crate::{
     target::Target,
 };
 
-/// This bench.
 pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
@@ -37,7 +36,7 @@ const SUBJECT: Subject = Subject {
 const PAIRINGS: &[Pairing] = &[
     Pairing { ours: ONE, peer: AWK, targets: &[Target::NONE] },
     Pairing { ours: MANY, peer: AWK, targets: &[Target::NONE] },
-    // Thousands of tests cost no more than twice what their lines do.
+    // Many tests may take at most twice as long as one with the same number of lines.
     Pairing { ours: MANY, peer: ONE, targets: &[Target::at_least(0.5)] },
 ];
 
@@ -46,11 +45,11 @@ const MANY: &str = "plumb, a test a minute";
 
 const AWK: &str = "awk, a sum";
 
-/// Intervals of a log.
+/// Intervals per log.
 const INTERVALS: u32 = 1_000_000;
-/// Of one test, where there are many.
+/// Intervals per test, if there are many.
 const MINUTE: u32 = 60;
-/// Lines that surround the intervals of one test.
+/// Lines of a test apart from its intervals.
 const AROUND: u32 = 7;
 
 const REST: Duration = Duration::from_millis(100);
@@ -66,7 +65,7 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, bounds, REST)))
 }
 
-/// A log in a file that goes with it.
+/// A log file, removed on drop.
 struct Log {
     path: PathBuf,
     lines: u32,
@@ -74,7 +73,7 @@ struct Log {
 }
 
 impl Log {
-    /// Writes tests of so many intervals each.
+    /// Writes tests of `each` intervals.
     fn write(name: &str, each: u32) -> anyhow::Result<Self> {
         let path = env::temp_dir().join(format!("plumb-bench-{}-{name}.txt", process::id()));
         let tests = INTERVALS.div_ceil(each);
@@ -91,12 +90,12 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        // It lies in a folder that is cleared anyway.
+        // It is in a temporary directory anyway.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// A test as iperf3's client prints it, of so many seconds.
+/// A test as printed by iperf3's client, with this many seconds.
 pub(crate) fn write_test(file: &mut impl Write, port: u32, intervals: u32) -> std::io::Result<()> {
     writeln!(file, "Connecting to host 198.18.0.2, port 5201")?;
     writeln!(file, "[  5] local 198.18.0.1 port {port} connected to 198.18.0.2 port 5201")?;
@@ -135,7 +134,7 @@ impl Contender for Plumb<'_> {
     fn measure(&mut self) -> anyhow::Result<Measured> {
         let order = Order::Import { log: self.log.path.clone() };
         let said = Running::start(&mut ends::process(&order)?, &NetNs::current()?)?.finish(Duration::ZERO)?;
-        let account = ends::account(&said)?.import.context("it says what it read")?;
+        let account = ends::account(&said)?.import.context("it must print what it read")?;
         ensure!(account.trials == self.log.tests, "{} trials of {}", account.trials, self.log.tests);
         let (lines, seconds) = (f64::from(self.log.lines), account.seconds);
         Ok(Measured { values: vec![lines / seconds], beside: vec![("MB at most", account.megabytes)] })
@@ -164,16 +163,16 @@ impl Contender for Awk<'_> {
     }
 }
 
-/// What one reading took.
+/// Cost of reading a log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Reading {
     trials: u32,
     seconds: f64,
-    /// Resident at its most.
+    /// Peak resident memory.
     megabytes: f64,
 }
 
-/// Reads a log as `plumb import` does, and makes of every trial the text that is kept.
+/// Reads a log like `plumb import`, including serialization of every trial.
 pub(crate) fn read(log: &Path) -> anyhow::Result<Reading> {
     let begin = Instant::now();
     let meta = Meta {
@@ -209,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_test_of_the_log_is_read() {
+    fn reads_every_test_of_the_log() {
         let path = env::temp_dir().join(format!("plumb-bench-{}-test.txt", process::id()));
         let log = Log { path, lines: 0, tests: 3 };
         let mut text = Vec::new();

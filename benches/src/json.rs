@@ -1,4 +1,4 @@
-//! Comparisons as JSON for programs, with every pair. Computes no number.
+//! Comparisons as JSON, with all pairs.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::{
     environment::Environment,
 };
 
-/// The document; `version` changes when a field changes its meaning.
+/// The document; `version` changes when a field's meaning changes.
 pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> String {
     let document = json!({
         "version": 2,
@@ -65,7 +65,7 @@ mod tests {
     };
 
     #[test]
-    fn the_document_holds_every_pair_and_the_interval() {
+    fn document_has_all_pairs_and_the_interval() {
         const PAIRING: Pairing = Pairing { ours: "plumb", peer: "peer", targets: &[Target::at_most(0.5)] };
         let taken = |name, values: &[f64]| Taken {
             name,

@@ -1,14 +1,14 @@
-//! A listener for comparison that is not plumb's.
+//! A listener for comparison, independent of plumb.
 
 use std::net::{SocketAddrV4, UdpSocket};
 
 use anyhow::Context;
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Connections that the listener's kernel keeps for it: as many as it may without a setting (net.core.somaxconn).
+/// Listen backlog: the default of net.core.somaxconn.
 const BACKLOG: i32 = 4096;
 
-/// Takes connections and closes them, as cheaply as a listener can, for ever; datagrams are left to the kernel.
+/// Accepts and closes connections forever, as cheaply as possible; ignores datagrams.
 pub(crate) fn listen(at: SocketAddrV4, ready: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
     let listener = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).context("make a socket")?;
     listener.bind(&at.into()).with_context(|| format!("bind {at}"))?;
@@ -16,7 +16,7 @@ pub(crate) fn listen(at: SocketAddrV4, ready: impl FnOnce() -> anyhow::Result<()
     let _datagrams = UdpSocket::bind(at).with_context(|| format!("bind {at}"))?;
     ready()?;
     loop {
-        // A client that is gone already is no reason to end.
+        // Ignores clients that have left.
         drop(listener.accept());
     }
 }

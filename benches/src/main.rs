@@ -1,11 +1,8 @@
-//! Plumbline beside its peers: the same work, interleaved, as ratios with intervals and the targets beside them.
+//! Compares Plumbline with its peers: the same work, interleaved, as ratios with confidence intervals and targets.
 //!
-//! One file a bench, all of one shape (bench.rs). It must not know how a room does its work, and no number
-//! that it measures makes it fail: only work that plumb did not do does.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a bench times its contenders and lets the kernel come to rest"
-)]
+//! One file per bench with a common interface (bench.rs). No measured number makes it fail; only work that plumb did
+//! not do does.
+#![expect(clippy::disallowed_methods, reason = "times contenders and waits between rounds")]
 
 mod args;
 mod attacked;

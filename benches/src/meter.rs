@@ -1,8 +1,7 @@
-//! What a stream moves and what the whole machine spends on it, over one and the same stretch of time.
+//! Measures the bytes of a stream and the CPU time of the machine over the same period.
 //!
-//! The measure is the same for every contender and its own: bytes by the counter of the device that receives,
-//! CPU time by the kernel's. The stretch lies within the transfer, so that neither its beginning nor its end
-//! counts. The meter sleeps meanwhile.
+//! It is independent of the contenders: bytes come from the receiving device's counter, CPU time from the kernel. The
+//! period excludes the start and the end of the transfer. The meter sleeps in between.
 
 use std::{
     thread,
@@ -17,46 +16,46 @@ use crate::{
     wire::{End, Wire, received},
 };
 
-/// More than what contenders say to each other before they send.
+/// More bytes than contenders exchange before the transfer.
 const BEGUN: u64 = 1 << 20;
 
-/// How long they may take for that, and how often it is looked for.
+/// Timeout for that, and polling interval.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// Left out after the beginning, where windows and buffers grow, and before the end.
+/// Excluded after the start, where windows and buffers grow, and before the end.
 const GROWING: Duration = Duration::from_millis(250);
 const ENDING: Duration = Duration::from_millis(50);
 
-/// What was read over a stretch of time.
+/// Measurement over a period.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Window {
-    /// How long it was.
+    /// Duration in seconds.
     pub(crate) seconds: f64,
-    /// Bytes received, headers included.
+    /// Bytes received, including headers.
     pub(crate) bytes: f64,
-    /// CPU seconds that the whole machine spent.
+    /// CPU seconds of the whole machine.
     pub(crate) busy: f64,
 }
 
 impl Window {
-    /// The rate received.
+    /// Received rate.
     pub(crate) fn gbits_per_second(&self) -> f64 {
         self.bytes * 8.0 / 1e9 / self.seconds
     }
 
-    /// The rate that one whole CPU would carry.
+    /// Rate per fully used CPU.
     pub(crate) fn gbits_per_cpu(&self) -> f64 {
         self.bytes * 8.0 / 1e9 / self.busy
     }
 
-    /// CPU time a gigabyte (10^9 bytes).
+    /// CPU seconds per gigabyte (10^9 bytes).
     pub(crate) fn cpu_seconds_per_gb(&self) -> f64 {
         self.busy / (self.bytes / 1e9)
     }
 }
 
-/// Awaits the first bytes of a transfer that will take `lasts`, and measures within it.
+/// Waits for the first bytes of a transfer that takes `lasts`, and measures within it.
 pub(crate) fn watch(
     wire: &Wire,
     before: u64,
@@ -66,7 +65,7 @@ pub(crate) fn watch(
     wire.run_at(End::Server, || {
         let waiting = Instant::now();
         while received()? < before + BEGUN {
-            ensure!(client.is_running(), "the client ended before it sent");
+            ensure!(client.is_running(), "the client exited before it sent");
             ensure!(waiting.elapsed() < PATIENCE, "nothing arrived for {} s", PATIENCE.as_secs());
             thread::sleep(GLANCE);
         }
@@ -75,7 +74,7 @@ pub(crate) fn watch(
         let first = Reading::now()?;
         thread::sleep((lasts - ENDING).saturating_sub(begin.elapsed()));
         let window = Reading::now()?.since(&first);
-        ensure!(window.bytes > 0.0 && window.busy > 0.0, "nothing was moved in {:.2} s", window.seconds);
+        ensure!(window.bytes > 0.0 && window.busy > 0.0, "no data in {:.2} s", window.seconds);
         Ok(window)
     })
 }
@@ -103,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_says_rate_and_cost() {
+    fn window_has_rate_and_cost() {
         let window = Window { seconds: 0.5, bytes: 2e9, busy: 0.8 };
         assert!((window.gbits_per_second() - 32.0).abs() < 1e-9);
         assert!((window.gbits_per_cpu() - 20.0).abs() < 1e-9);

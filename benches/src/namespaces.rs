@@ -1,7 +1,7 @@
 //! Bench `namespaces`: a bridge and 100 namespaces behind it, each with a veth pair and an address, all up.
 //!
-//! Only the set-up is timed. Then what was made is counted and every guest has to answer, so that nobody wins
-//! by not doing the work.
+//! Only the setup is timed. Afterwards the result is counted and every guest must reply, so that no contender wins by
+//! doing less.
 
 mod peers;
 mod plumb;
@@ -26,17 +26,17 @@ const SUBJECT: Subject = Subject {
     units: &["ms"],
 };
 
-/// How many guests there are; the scripts of the peers have the same number.
+/// Number of guests, also in the peers' scripts.
 const GUESTS: u8 = 100;
 
-/// The kernel takes namespaces down after the last process has gone, behind everyone's back, and makes whoever
-/// makes new ones wait for that.
+/// The kernel removes namespaces asynchronously after the last process has exited, and delays the creation of new
+/// ones until then.
 const REST: Duration = Duration::from_secs(2);
 
-/// Rounds are cheap without those who take every second one, and one ratio is near its target.
+/// Rounds are cheap without the contenders that skip every second one, and one ratio is close to its target.
 const MORE_ROUNDS: usize = 4;
 
-/// What the guests' set-up is checked with, by all contenders.
+/// Script that checks the setup, for all contenders.
 const CHECK: &str = include_str!("namespaces/check.sh");
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -48,12 +48,12 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, &pairings, &taken))
 }
 
-/// Holds what [`CHECK`] counted, ports that are up and guests that answer the first, against what there must be.
+/// Compares the output of [`CHECK`], ports that are up and guests that reply, with the expected numbers.
 fn verify(counted: &str) -> anyhow::Result<()> {
     let (ports, answers) = counted.split_once(' ').with_context(|| format!("counted `{counted}`"))?;
-    ensure!(ports.trim() == GUESTS.to_string(), "{ports} ports of the bridge are up, not {GUESTS}");
+    ensure!(ports.trim() == GUESTS.to_string(), "{ports} ports of the bridge are up instead of {GUESTS}");
     let others = GUESTS - 1;
-    ensure!(answers.trim() == others.to_string(), "{answers} guests answered, not {others}");
+    ensure!(answers.trim() == others.to_string(), "{answers} guests replied instead of {others}");
     Ok(())
 }
 
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_that_was_not_done_does_not_count() {
+    fn rejects_incomplete_work() {
         assert!(verify("100 99").is_ok());
         for (counted, reason) in [("99 99", "99 ports"), ("100 98", "98 guests"), ("", "counted")] {
             let error = verify(counted).unwrap_err().to_string();
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn plumb_does_the_work_that_it_is_timed_for() {
+    fn plumb_does_the_timed_work() {
         if sys::userns::has_net_admin() {
             assert!(Plumb::new().measure().unwrap().values[0] > 0.0);
         }

@@ -1,18 +1,17 @@
-//! What else the machine did while a contender worked: the CPU time of other processes, and what the host
-//! took. Ratios that were taken beside much of it mislead.
+//! Other activity of the machine during a measurement: CPU time of other processes, and steal time. Much of either
+//! makes ratios misleading.
 //!
-//! A process's own time and that of the children it has reaped: what a child used moves to its parent when it
-//! ends, so that the sum over all processes loses nothing. Kernel threads are left out: they work for the
-//! contenders too. See proc_pid_stat(5), proc_stat(5).
+//! A process counts with its own time and that of its reaped children, whose time moves to the parent when they exit,
+//! so the sum over all processes is complete. Kernel threads are excluded, as they work for the contenders.
 
 use std::{fmt, fs, ops::AddAssign, time::Instant};
 
 use crate::cpu::{CpuTimes, TICKS_PER_SECOND};
 
-/// Parts of a CPU that are worth a word, half of what would move a ratio on two CPUs by 5 %.
+/// Reported share of a CPU: half of the share that would shift a ratio on two CPUs by 5 %.
 const NOTABLE: f64 = 0.05;
 
-/// When something began.
+/// Start of a period.
 pub(crate) struct Moment {
     at: Instant,
     ticks: u64,
@@ -20,13 +19,13 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// Now, when this process has no children.
+    /// Now; call while this process has no children.
     pub(crate) fn now() -> Self {
         let stolen = CpuTimes::read().map_or(0.0, |times| times.stolen);
         Self { at: Instant::now(), ticks: other_ticks(), stolen }
     }
 
-    /// What others did since; this process has no children again.
+    /// Activity since then; call while this process has no children.
     pub(crate) fn others(&self) -> Others {
         let now = Self::now();
         Others {
@@ -37,7 +36,7 @@ impl Moment {
     }
 }
 
-/// What others did, in seconds.
+/// Seconds of other activity.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Others {
     seconds: f64,
@@ -46,17 +45,17 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    /// How much of one CPU other processes used.
+    /// CPUs used by other processes.
     pub(crate) fn busy(&self) -> f64 {
         self.of_a_cpu(self.busy)
     }
 
-    /// How much of one CPU the host gave to somebody else.
+    /// CPUs stolen by the hypervisor.
     pub(crate) fn stolen(&self) -> f64 {
         self.of_a_cpu(self.stolen)
     }
 
-    /// Whether neither is worth a word.
+    /// Whether both are negligible.
     pub(crate) fn were_quiet(&self) -> bool {
         self.busy() < NOTABLE && self.stolen() < NOTABLE
     }
@@ -84,7 +83,7 @@ impl fmt::Display for Others {
     }
 }
 
-/// The ticks of every process but this one and the kernel's threads; 0 for what cannot be read.
+/// Ticks of all other processes except kernel threads; 0 if unreadable.
 fn other_ticks() -> u64 {
     let Ok(processes) = fs::read_dir("/proc") else { return 0 };
     let numbers = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
@@ -92,8 +91,8 @@ fn other_ticks() -> u64 {
     others.filter_map(|pid| ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)).sum()
 }
 
-/// Ticks of a process, its reaped children's included; `None` for a thread of the kernel, whose parent is
-/// number 2. The name in brackets may hold anything, so fields count from the last bracket.
+/// Ticks of a process including reaped children; `None` for kernel threads, whose parent is PID 2. The name in
+/// parentheses may contain anything, so fields count from the last parenthesis.
 fn ticks(stat: &str) -> Option<u64> {
     let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
     let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
@@ -106,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_a_process_s_own_and_those_of_reaped_children() {
+    fn ticks_include_reaped_children() {
         let stat = |pid: u32, name: &str, parent: u32| {
             format!("{pid} ({name}) S {parent} 1 1 0 -1 4 1 2 3 4 10 20 300 4000 20 0")
         };
@@ -117,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_told_when_they_took_more_than_a_little() {
+    fn reports_other_activity_above_a_threshold() {
         let others = |busy, stolen| Others { seconds: 10.0, busy, stolen };
         assert_eq!(others(0.4, 0.4).to_string(), "quiet");
         assert_eq!(others(3.0, 0.0).to_string(), "noisy: other work took 30 % of a CPU");

@@ -1,7 +1,7 @@
-//! Bench `pacing`: how late messages leave that have a time to leave at, 10,000 a second, against a loop that
-//! does nothing but sleep until each of the same times.
+//! Bench `pacing`: lateness of 10,000 scheduled messages per second, compared with a loop that only sleeps until the
+//! same times.
 //!
-//! The loop is what the kernel's timers can do here; both ask for the same precision of them.
+//! The loop shows the limit of the kernel's timers here; both request the same precision.
 
 use std::time::Duration;
 
@@ -22,7 +22,6 @@ use crate::{
     wire::{End, Wire},
 };
 
-/// This bench.
 pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
@@ -110,7 +109,7 @@ impl Contender for Bare<'_> {
     }
 }
 
-/// Sleeps until each time of the schedule, and notes how late it was.
+/// Sleeps until each scheduled time and records the lateness.
 pub(crate) fn bare(
     period: Nanos,
     warmup: Nanos,
@@ -140,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bare_loop_notes_every_time_after_the_warm_up() {
+    fn bare_loop_records_every_time_after_the_warmup() {
         let ms = Nanos::from_millis;
         let lateness = bare(ms(1), ms(3), ms(5), None).unwrap();
         assert_eq!(lateness.count(), 6);

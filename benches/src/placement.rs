@@ -1,13 +1,13 @@
-//! Where the two ends run: which CPUs a placement means on this machine.
+//! CPUs for a placement on this machine.
 
 use workload::Placement;
 
-/// The CPUs of client and server; `None` leaves both to the scheduler. With one CPU there is no crossing.
+/// CPUs of client and server; `None` leaves both to the scheduler. With a single CPU both ends share it.
 pub(crate) fn cpus(placement: &Placement) -> Option<[Vec<u32>; 2]> {
     on(&sys::affinity::available(), placement)
 }
 
-/// Every stream has both its ends on one CPU, and streams take CPUs in turn.
+/// Both ends of a stream share a CPU, and streams alternate between CPUs.
 pub(crate) fn spread() -> Placement {
     let all = sys::affinity::available();
     Placement::Cpus { client: all.clone(), server: all }
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_placement_takes_cpus_that_there_are() {
+    fn placement_uses_available_cpus() {
         let available = [2, 5, 7];
         let cases = [
             (Placement::Free, None),

@@ -1,9 +1,7 @@
-//! A peer's process in a world of its own: network, mounts and processes that no one else sees, and that go
-//! with it however it ends.
+//! A peer's process with private network, mount and PID namespaces, which disappear with it in any case.
 //!
-//! A peer speaks in lines: `ready` when it could begin, `made` when it has done the work that it is told to do
-//! by a line on its standard input, and `checked ...` with what there is to see of it. Other lines are only
-//! kept for errors. This must not know what the work is.
+//! A peer prints `ready` when it can start, `made` after the work, which a line on its standard input triggers, and
+//! `checked ...` with the result. Other lines are only used in errors.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -15,30 +13,30 @@ use std::{
 
 use anyhow::{Context, bail};
 
-/// Runs before a peer's script: gives it its own /run for the names of namespaces, takes the settings of
-/// the machine out of its reach, and says what is not installed.
+/// Runs before a peer's script: provides a private /run for namespace names, protects the machine's settings, and
+/// reports missing programs.
 const ENTER: &str = include_str!("private/enter.sh");
 
-/// The slowest peer needs a few seconds.
+/// The slowest peer takes a few seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long one may take to end once there are no more orders, and how often that is looked for.
+/// Time for a peer to exit after the last order, and polling interval.
 const FAREWELL: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// How much of what a peer said is worth reading in an error.
+/// Lines of output shown in an error.
 const LAST_LINES: usize = 3;
 
-/// A peer's process that is ready to work.
+/// A peer's process, ready to work.
 pub(crate) struct Private {
     process: Child,
-    /// `None` once there will be no more.
+    /// `None` after the last order.
     orders: Option<ChildStdin>,
     lines: Receiver<String>,
 }
 
 impl Private {
-    /// Starts the shell script `script`, with `arguments` as `$1` and so on, and waits until it is ready.
+    /// Starts the shell script `script` with `arguments` as `$1` and so on, and waits until it is ready.
     pub(crate) fn start(name: &str, script: &str, arguments: &[&str]) -> anyhow::Result<Self> {
         let mut command = Command::new("unshare");
         command.args(["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c"]);
@@ -46,7 +44,7 @@ impl Private {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = sys::child::spawn_in(&mut command, None, name)?;
         let orders = process.stdin.take();
-        let output = BufReader::new(process.stdout.take().expect("it is a pipe"));
+        let output = BufReader::new(process.stdout.take().expect("piped"));
         let (sender, lines) = channel();
         thread::spawn(move || output.lines().map_while(Result::ok).all(|line| sender.send(line).is_ok()));
         let mut this = Self { process, orders, lines };
@@ -54,56 +52,56 @@ impl Private {
         Ok(this)
     }
 
-    /// Has it work; the time is from the order to the answer.
+    /// Runs the work; returns the time from the order to its completion.
     pub(crate) fn work(&mut self) -> anyhow::Result<Duration> {
         let begin = Instant::now();
-        let orders = self.orders.as_mut().context("it is a pipe")?;
+        let orders = self.orders.as_mut().context("piped")?;
         orders.write_all(b"go\n").context("order the peer to work")?;
         self.wait_for("made")?;
         Ok(begin.elapsed())
     }
 
-    /// What there is to see of its work.
+    /// The result of its work.
     pub(crate) fn checked(&mut self) -> anyhow::Result<String> {
         self.wait_for("checked")
     }
 
-    /// The rest of the line that begins with `word`.
+    /// The rest of the line that starts with `word`.
     fn wait_for(&mut self, word: &str) -> anyhow::Result<String> {
         let deadline = Instant::now() + PATIENCE;
-        let mut said: Vec<String> = Vec::new();
+        let mut output: Vec<String> = Vec::new();
         loop {
             match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(line) if line.split(' ').next() == Some(word) => {
                     return Ok(line[word.len()..].trim().to_owned());
                 }
-                Ok(line) => said.push(line),
+                Ok(line) => output.push(line),
                 Err(RecvTimeoutError::Timeout) => {
-                    bail!("it was not `{word}` after {} s{}", PATIENCE.as_secs(), last(&said));
+                    bail!("no `{word}` after {} s{}", PATIENCE.as_secs(), last(&output));
                 }
-                Err(RecvTimeoutError::Disconnected) => bail!("it ended before `{word}`{}", last(&said)),
+                Err(RecvTimeoutError::Disconnected) => bail!("it exited before `{word}`{}", last(&output)),
             }
         }
     }
 }
 
 impl Drop for Private {
-    /// The first process takes all others of its world with it, and with the last of them go its namespaces.
+    /// The first process ends all others of its PID namespace, and their namespaces disappear.
     fn drop(&mut self) {
-        // One that ends by itself has reaped its own: what they used is then known to be the bench's.
+        // A peer that exits by itself has reaped its children, so their CPU time counts for the bench.
         drop(self.orders.take());
         let begin = Instant::now();
         while begin.elapsed() < FAREWELL && matches!(self.process.try_wait(), Ok(None)) {
             thread::sleep(GLANCE);
         }
-        // Both fail only when it is gone.
+        // Fails only if the process has exited.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-fn last(said: &[String]) -> String {
-    let lines = &said[said.len().saturating_sub(LAST_LINES)..];
+fn last(output: &[String]) -> String {
+    let lines = &output[output.len().saturating_sub(LAST_LINES)..];
     if lines.is_empty() { String::new() } else { format!(": {}", lines.join("; ")) }
 }
 
@@ -118,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_peer_makes_is_seen_by_no_one_else_and_goes_with_it() {
+    fn peers_namespaces_are_private_and_temporary() {
         let script = "echo ready; read -r go; ip netns add plumb-bench-test; echo made; \
             echo checked $(ip netns list | wc -l); read -r forever";
         let Some(peer) = start(script) else { return };
@@ -129,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_cannot_change_the_settings_of_the_machine() {
+    fn peer_cannot_change_settings_of_the_machine() {
         let script = "echo ready; read -r go; echo made; \
             (echo 1 >/proc/sys/vm/overcommit_memory) 2>/dev/null && echo checked yes || echo checked no";
         let Some(peer) = start(script) else { return };
@@ -139,12 +137,12 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_is_not_installed_or_fails_says_so() {
+    fn missing_or_failing_peer_is_reported() {
         let cases = [("need ip no-such-command", "no-such-command"), ("ls /no-such-file", "/no-such-file")];
         for (script, reason) in cases {
             let Some(peer) = start(script) else { return };
             let error = peer.err().map(|error| error.to_string()).unwrap_or_default();
-            assert!(error.contains("ended before `ready`") && error.contains(reason), "{error}");
+            assert!(error.contains("exited before `ready`") && error.contains(reason), "{error}");
         }
     }
 }

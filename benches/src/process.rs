@@ -1,6 +1,6 @@
-//! A contender's process: its lines, its end, and what it said. It must not know what was asked of it.
+//! A contender's process: its output lines and its end.
 //!
-//! What it writes has to fit into a pipe (64 KiB, pipe(7)) unless it is read meanwhile: contenders say little.
+//! Unless it is read, its output must fit into a pipe (64 KiB, pipe(7)).
 
 use std::{
     env, fs,
@@ -14,30 +14,30 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use sys::netns::NetNs;
 
-/// How often its end is looked for.
+/// Polling interval for its end.
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// How much longer than it should a process may take.
+/// Timeout beyond the expected duration.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// The program of the house, which lies beside this one.
+/// The plumb binary next to this one.
 pub(crate) fn plumb() -> anyhow::Result<PathBuf> {
     let path = env::current_exe().context("find this program")?.with_file_name("plumb");
     ensure!(path.is_file(), "{} is not built: cargo build --profile dist --bin plumb", path.display());
     Ok(path)
 }
 
-/// The peak of a process's resident memory in MB (proc_pid_status(5)).
+/// Peak resident memory of a process in MB (proc_pid_status(5)).
 pub(crate) fn most_resident(pid: u32) -> anyhow::Result<f64> {
     let path = format!("/proc/{pid}/status");
     let status = fs::read_to_string(&path).with_context(|| format!("read {path}"))?;
     let line =
-        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("the kernel tells VmHWM")?;
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("the kernel reports VmHWM")?;
     let kibibytes: f64 = line.split_whitespace().next().context("VmHWM is a number")?.parse()?;
     Ok(kibibytes * 1024.0 / 1e6)
 }
 
-/// A running process; ended when dropped.
+/// A running process, killed on drop.
 pub(crate) struct Running {
     process: Child,
     output: BufReader<ChildStdout>,
@@ -45,26 +45,26 @@ pub(crate) struct Running {
     begun: Instant,
 }
 
-/// What a process said that succeeded.
+/// Output of a process that succeeded.
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// On its standard output, without lines that were read before.
+    /// Standard output without lines already read.
     pub(crate) output: String,
-    /// On its standard error.
+    /// Standard error.
     pub(crate) error: String,
 }
 
 impl Running {
-    /// Starts it in `namespace`. It ends with the thread that calls this.
+    /// Starts it in `namespace`. It ends with the calling thread.
     pub(crate) fn start(command: &mut Command, namespace: &NetNs) -> anyhow::Result<Self> {
         let label = command.get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = sys::child::spawn_in(command, Some(namespace), &label)?;
-        let output = BufReader::new(process.stdout.take().expect("it is a pipe"));
+        let output = BufReader::new(process.stdout.take().expect("piped"));
         Ok(Self { process, output, label, begun: Instant::now() })
     }
 
-    /// Its next line, or what it said instead when it ends without one.
+    /// Its next line, or its error output if it exits without one.
     pub(crate) fn line(&mut self) -> anyhow::Result<String> {
         let mut line = String::new();
         let read = self.output.read_line(&mut line).with_context(|| format!("read from {}", self.label))?;
@@ -75,23 +75,22 @@ impl Running {
         Ok(line.trim_end().to_owned())
     }
 
-    /// Its number.
     pub(crate) fn pid(&self) -> u32 {
         self.process.id()
     }
 
-    /// Whether it has not ended.
+    /// Whether it is still running.
     pub(crate) fn is_running(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// Waits until it has ended well, which takes at least `lasts` from its start: until then it is left alone,
-    /// for a look at it would be measured.
+    /// Waits until it has succeeded, which takes at least `lasts` from its start; it is not polled before, as that
+    /// would affect the measurement.
     pub(crate) fn finish(mut self, lasts: Duration) -> anyhow::Result<Said> {
         thread::sleep(lasts.saturating_sub(self.begun.elapsed()));
         while self.is_running() {
             if self.begun.elapsed() > lasts + PATIENCE {
-                bail!("{} had not ended after {} s", self.label, self.begun.elapsed().as_secs());
+                bail!("{} was still running after {} s", self.label, self.begun.elapsed().as_secs());
             }
             thread::sleep(GLANCE);
         }
@@ -106,7 +105,7 @@ impl Running {
     fn complaint(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut from) = self.process.stderr.take() {
-            // What cannot be read is not missed: this explains a failure that is told anyway.
+            // Optional information about a failure that is reported anyway.
             let _ = from.read_to_string(&mut text);
         }
         text
@@ -115,7 +114,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Both fail only when it has ended.
+        // Fails only if the process has exited.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_first_and_the_rest_with_the_end() {
+    fn reads_lines_first_and_the_rest_at_the_end() {
         let mut running = shell("echo one; echo two; echo three >&2");
         assert_eq!(running.line().unwrap(), "one");
         let said = running.finish(Duration::ZERO).unwrap();
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn who_fails_says_why() {
+    fn failure_includes_error_output() {
         for (script, last_words) in [("echo no luck >&2; exit 3", "no luck"), ("echo sorry; exit 1", "sorry")]
         {
             let error = shell(script).finish(Duration::ZERO).unwrap_err().to_string();

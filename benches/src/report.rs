@@ -1,6 +1,7 @@
-//! Bench `report`: a run of a thousand trials as one page of HTML, from the store to the file, beside one of a hundred.
+//! Bench `report`: an HTML report of a run with a thousand trials, from the store to the file, compared with one of a
+//! hundred.
 //!
-//! There is no peer: what is compared is the time for a trial, which must not grow with their number. Beside it stands the page's size.
+//! There is no peer: the time per trial must not grow with their number. The page's size is shown as well.
 
 use std::{
     fs,
@@ -23,7 +24,6 @@ use crate::{
     target::Target,
 };
 
-/// This bench.
 pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
@@ -48,7 +48,7 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, bounds, REST)))
 }
 
-/// A run in a store of its own.
+/// A run in its own store.
 struct Run {
     name: &'static str,
     store: PathBuf,
@@ -57,7 +57,7 @@ struct Run {
 }
 
 impl Run {
-    /// Imported from a log of so many tests.
+    /// Imported from a log with this many tests.
     fn kept(name: &'static str, folder: &Path, trials: u32) -> anyhow::Result<Self> {
         let file = |ending: &str| folder.join(format!("{trials}.{ending}"));
         let (store, page, log) = (file("db"), file("html"), file("txt"));
@@ -87,7 +87,7 @@ impl Contender for Run {
         let seconds = begin.elapsed().as_secs_f64();
         let page = fs::read_to_string(&self.page).context("read the page")?;
         let is_whole = page.contains(self.name) && page.ends_with("</html>\n");
-        ensure!(is_whole, "the page does not tell of {}", self.name);
+        ensure!(is_whole, "the page does not mention {}", self.name);
         let megabytes = page.len() as f64 / 1e6;
         Ok(Measured { values: vec![f64::from(self.trials) / seconds], beside: vec![("MB", megabytes)] })
     }

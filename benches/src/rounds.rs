@@ -1,6 +1,4 @@
-//! Contenders in turn: blocks in which each works once, in random order, so that what drifts hits all alike.
-//!
-//! It must not know what the work is.
+//! Runs contenders in rounds, each once per round in random order, so that drift affects all equally.
 
 use std::{
     io::{Write, stderr},
@@ -12,55 +10,54 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::others::{Moment, Others};
 
-/// How much is measured at most.
+/// Limits of a bench.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// Rounds that count.
+    /// Measured rounds.
     pub(crate) rounds: usize,
-    /// No round begins after this time.
+    /// No round starts after this time.
     pub(crate) time: Duration,
-    /// Who is told that a round begins: the bench, the round (0 is the warm-up) and how many count.
+    /// Called at the start of a round with the bench, the round (0 is the warm-up) and the number of rounds.
     pub(crate) tell: fn(&str, usize, usize),
 }
 
 impl Bounds {
-    /// This many rounds more.
+    /// The same with additional rounds.
     pub(crate) fn and(&self, more: usize) -> Self {
         Self { rounds: self.rounds + more, ..*self }
     }
 
-    /// So much more time.
+    /// The same with additional time.
     pub(crate) fn for_longer(&self, time: Duration) -> Self {
         Self { time: self.time + time, ..*self }
     }
 
-    /// No more rounds than this.
+    /// The same with at most this many rounds.
     pub(crate) fn of_at_most(&self, rounds: usize) -> Self {
         Self { rounds: self.rounds.min(rounds), ..*self }
     }
 }
 
-/// Who can do the work of a bench.
+/// A contender of a bench.
 pub(crate) trait Contender {
-    /// Its name in the results, by which comparisons find it.
+    /// Name in results, used by comparisons.
     fn name(&self) -> &'static str;
 
-    /// Whether it works in this round, the warm-up being number 0.
+    /// Whether it runs in this round; the warm-up is number 0.
     fn works_in(&self, _round: usize) -> bool {
         true
     }
 
-    /// Does the work once, checks that it was done, and returns its values: the same ones in the
-    /// same order as every other contender of the bench.
+    /// Does the work once, checks it, and returns the values in the order common to all contenders of the bench.
     fn measure(&mut self) -> anyhow::Result<Measured>;
 }
 
-/// What one piece of work gave.
+/// Result of one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Measured {
-    /// What is compared; positive.
+    /// Compared values; positive.
     pub(crate) values: Vec<f64>,
-    /// What a reader must see beside it, such as retransmits, and how much of it there was.
+    /// Additional values to show, e.g. retransmits.
     pub(crate) beside: Vec<(&'static str, f64)>,
 }
 
@@ -70,21 +67,21 @@ impl From<Vec<f64>> for Measured {
     }
 }
 
-/// What a contender measured.
+/// Results of a contender.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
-    /// Who.
+    /// Name.
     pub(crate) name: &'static str,
-    /// What each round gave, as far as it came; nothing where it did not work.
+    /// Results of the rounds up to a failure; empty for rounds in which it did not run.
     pub(crate) rounds: Vec<Measured>,
-    /// What else the machine did meanwhile, all rounds together.
+    /// Other activity of the machine, over all rounds.
     pub(crate) others: Others,
-    /// Why it came no further.
+    /// Why it stopped early.
     pub(crate) failure: Option<String>,
 }
 
-/// Has every contender work once in each round (that it works in), after a round that does not count (it fills the caches and
-/// shows who can work at all), with `rest` after each. One that fails is out.
+/// Runs every contender once per round, after a warm-up round (which fills caches and shows which contenders work),
+/// with `rest` after each. A contender that fails is excluded.
 pub(crate) fn take(
     bench: &str,
     contenders: &mut [Box<dyn Contender + '_>],
@@ -129,14 +126,14 @@ fn work(contender: &mut dyn Contender, taken: &mut Taken, counts: bool) {
     }
 }
 
-/// Says on standard error that a round begins.
+/// Prints the start of a round to standard error.
 pub(crate) fn on_stderr(bench: &str, round: usize, rounds: usize) {
     let text = if round == 0 { "warm-up".to_owned() } else { format!("round {round} of {rounds}") };
-    // Progress is a courtesy; a closed terminal is no reason to stop.
+    // Progress is optional; a closed terminal is no reason to stop.
     let _ = writeln!(stderr(), "{bench}: {text}");
 }
 
-/// Says on standard error that a bench has no rows.
+/// Prints to standard error that a bench was skipped.
 pub(crate) fn skipped(bench: &str, because: &anyhow::Error) {
     let _ = writeln!(stderr(), "{bench}: skipped, because {because:#}");
 }
@@ -147,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    /// Notes each call; fails from call `fails_at` on.
+    /// Records each call; fails from call `fails_at` on.
     struct Fake {
         name: &'static str,
         calls: Rc<RefCell<Vec<&'static str>>>,
@@ -181,7 +178,7 @@ mod tests {
     const PLENTY: Duration = Duration::from_secs(60);
 
     #[test]
-    fn every_contender_works_once_a_round_and_the_first_round_does_not_count() {
+    fn every_contender_runs_once_per_round_after_the_warmup() {
         let (taken, calls) = run(usize::MAX, Bounds { rounds: 8, time: PLENTY, tell: |_, _, _| () });
         for taken in taken {
             let expected: Vec<Measured> = (2..=9).map(|done| vec![f64::from(done)].into()).collect();
@@ -193,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn who_fails_is_out_and_the_others_go_on() {
+    fn failing_contender_is_excluded() {
         let (taken, calls) = run(3, Bounds { rounds: 4, time: PLENTY, tell: |_, _, _| () });
         assert_eq!(taken[0].rounds.len(), 4);
         assert_eq!((taken[1].rounds.len(), taken[1].failure.as_deref()), (1, Some("tired")));
@@ -201,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sits_a_round_out_is_still_paired_with_the_others_of_the_same_round() {
+    fn pairs_by_round_despite_skipped_rounds() {
         struct Second(usize);
         impl Contender for Second {
             fn name(&self) -> &'static str {
@@ -222,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn no_round_begins_when_the_time_is_up() {
+    fn starts_no_round_after_the_time_limit() {
         let (taken, _) = run(
             usize::MAX,
             Bounds { rounds: 1_000_000_000, time: Duration::from_millis(20), tell: |_, _, _| () },

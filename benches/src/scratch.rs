@@ -1,4 +1,4 @@
-//! A folder for the files of a bench, which goes with it. Must not know what lies in it.
+//! A temporary directory for the files of a bench.
 
 use std::{
     env, fs,
@@ -24,7 +24,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // It lies in a folder that is cleared anyway.
+        // It is in a temporary directory anyway.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

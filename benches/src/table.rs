@@ -1,4 +1,4 @@
-//! Comparisons as a table for people: two contenders at a time, their values below. Computes no number.
+//! Comparisons as a table: two contenders at a time, with their values below.
 
 use comfy_table::{CellAlignment, Table, presets};
 use units::significant;
@@ -10,7 +10,7 @@ use crate::{
 
 const HEADER: [&str; 6] = ["", "PLUMB (RANGE)", "PEER (RANGE)", "PLUMB/PEER (INTERVAL)", "TARGET", ""];
 
-/// The table, and below it what a reader must know.
+/// The table with notes below it.
 pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -26,25 +26,24 @@ pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> Str
     let text = table.trim_fmt();
     let mut rows = text.lines();
     let mut lines: Vec<String> = rows.next().map(str::to_owned).into_iter().collect();
-    let (mut before, mut doubts): (Option<&Comparison>, Vec<String>) = (None, Vec::new());
+    let (mut before, mut warnings): (Option<&Comparison>, Vec<String>) = (None, Vec::new());
     for (comparison, row) in comparisons.iter().zip(rows) {
         if !before.is_some_and(|before| before.is_of_the_same_two(comparison)) {
-            lines.append(&mut doubts);
+            lines.append(&mut warnings);
             lines.extend(heading(comparison, before));
         }
         lines.push(row.to_owned());
-        doubts.extend(comparison.unsteady().map(|(name, spread)| doubt(comparison.unit, name, spread)));
+        warnings.extend(comparison.unsteady().map(|(name, spread)| warning(comparison.unit, name, spread)));
         before = Some(comparison);
     }
-    lines.append(&mut doubts);
+    lines.append(&mut warnings);
     lines.push(String::new());
     lines.extend(confidence(comparisons));
     lines.push(machine(environment));
     lines.join("\n")
 }
 
-/// What the rows below it are about: the bench if it is another one, the two contenders, and what must be
-/// seen beside their values.
+/// Heading of the following rows: the bench if it differs, the two contenders, and additional values.
 fn heading(comparison: &Comparison, before: Option<&Comparison>) -> Vec<String> {
     let mut lines = Vec::new();
     if before.is_none_or(|before| before.name != comparison.name) {
@@ -55,7 +54,7 @@ fn heading(comparison: &Comparison, before: Option<&Comparison>) -> Vec<String> 
     lines.push(format!("{} | {} ({})", comparison.ours, comparison.peer, notes.join("; ")));
     let failed = |who: &str, reason: &Option<String>| {
         let rounds = comparison.pairs.len();
-        reason.as_ref().map(|reason| format!("  {who} came no further than {rounds} rounds: {reason}"))
+        reason.as_ref().map(|reason| format!("  {who} stopped after {rounds} rounds: {reason}"))
     };
     lines.extend(failed(comparison.ours, &comparison.our_failure));
     lines.extend(failed(comparison.peer, &comparison.failure));
@@ -67,12 +66,12 @@ fn beside(it: &Beside) -> String {
     format!("{} {} | {}", it.what, show(it.ours), show(it.peer))
 }
 
-/// What the middle of values that are far apart is worth.
-fn doubt(unit: &str, name: &str, spread: Spread) -> String {
+/// Warning about a median of widely spread values.
+fn warning(unit: &str, name: &str, spread: Spread) -> String {
     let [least, most, times] = [spread.least, spread.most, spread.width()].map(|value| significant(value, 3));
     format!(
-        "  doubt: {unit} of {name} went from {least} to {most} ({times} times as much): in two regimes, or unsteady; a \
-         median between them says little"
+        "  warning: {unit} of {name} ranges from {least} to {most} ({times}x): bimodal or unsteady, so the \
+                 median is not meaningful"
     )
 }
 
@@ -113,8 +112,11 @@ fn confidence(comparisons: &[Comparison]) -> Option<String> {
 
 fn machine(environment: &Environment) -> String {
     let load = environment.load.map_or_else(|| "unknown".into(), |load| format!("{load:.2}"));
-    let busy =
-        if environment.was_busy() { "; it was busy with something else, so repeat this at rest" } else { "" };
+    let busy = if environment.was_busy() {
+        "; it was busy with other work, so repeat this on an idle machine"
+    } else {
+        ""
+    };
     let versions: Vec<&str> = environment.peers.iter().map(String::as_str).collect();
     format!(
         "Linux {}, {} CPUs, congestion control {} by default, load average {load} at the start{busy}.\n{}.",
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_shows_both_sides_the_ratio_the_target_and_the_verdict() {
+    fn row_has_values_ratio_target_and_verdict() {
         const TARGETS: &[Target] = &[Target::at_most(0.2)];
         let all = [
             taken("plumb", &[10.0, 20.0, 30.0, 20.0, 20.0, 20.0], None),
@@ -166,8 +168,8 @@ mod tests {
         }
         assert!(line("| able").contains("retransmits 7.00 | 7.00; quiet"), "{text}");
         assert!(text.contains("not measured"), "{text}");
-        let doubts: Vec<&str> = text.lines().filter(|line| line.contains("doubt: ms of")).collect();
-        assert!(doubts.len() == 2 && doubts[1].contains("able went from 100 to 300 (3.00 times"), "{text}");
+        let warnings: Vec<&str> = text.lines().filter(|line| line.contains("warning: ms of")).collect();
+        assert!(warnings.len() == 2 && warnings[1].contains("able ranges from 100 to 300 (3.00x"), "{text}");
         assert!(text.contains("0 rounds: it is not installed"), "{text}");
         for word in ["busy", "frobnicator 3", "reno"] {
             assert!(text.contains(word), "{word} in\n{text}");

@@ -1,38 +1,38 @@
-//! Where a ratio should be, and whether it is there.
+//! Target of a ratio, and whether it is met.
 
 use std::fmt;
 
 use stats::{Estimate, verdict::LEAST_CONFIDENCE};
 
-/// Where a ratio should be, ends included. Without ends there is no target.
+/// Inclusive bounds of a ratio; no bounds mean no target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Target {
-    /// The least, if there is one.
+    /// Lower bound.
     pub(crate) least: Option<f64>,
-    /// The most, if there is one.
+    /// Upper bound.
     pub(crate) most: Option<f64>,
 }
 
 impl Target {
-    /// Nothing is asked for.
+    /// No target.
     pub(crate) const NONE: Self = Self { least: None, most: None };
 
-    /// From `least` to `most`.
+    /// Between the bounds.
     pub(crate) const fn between(least: f64, most: f64) -> Self {
         Self { least: Some(least), most: Some(most) }
     }
 
-    /// No less than `least`.
+    /// At least.
     pub(crate) const fn at_least(least: f64) -> Self {
         Self { least: Some(least), most: None }
     }
 
-    /// No more than `most`.
+    /// At most.
     pub(crate) const fn at_most(most: f64) -> Self {
         Self { least: None, most: Some(most) }
     }
 
-    /// What `ratio` says about it.
+    /// Verdict on a ratio.
     pub(crate) fn verdict(&self, ratio: &Estimate) -> Verdict {
         if *self == Self::NONE {
             return Verdict::NoTarget;
@@ -66,19 +66,18 @@ impl fmt::Display for Target {
     }
 }
 
-/// What the interval of a ratio says about the target.
+/// Verdict of a ratio's interval on the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The whole interval reaches it.
+    /// The whole interval meets it.
     Met,
-    /// Nothing of the interval reaches it.
+    /// No part of the interval meets it.
     Missed,
-    /// A part of the interval does, or the pairs are too few for an interval that means something: five at
-    /// least.
+    /// Part of the interval meets it, or there are fewer than the five pairs required for an interval.
     Unclear,
     /// There is no ratio.
     NotMeasured,
-    /// There is nothing to reach.
+    /// There is no target.
     NoTarget,
 }
 
@@ -102,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_is_met_or_missed_only_by_the_whole_interval() {
+    fn target_is_met_or_missed_only_by_the_whole_interval() {
         let estimate = |low: f64, high: f64| Estimate {
             value: (low * high).sqrt(),
             interval: Some(Interval { low, high, confidence: 0.95 }),

@@ -1,6 +1,7 @@
-//! Bench `web-list`: the list of `plumb web` over a store with 10,000 runs, beside one with ten.
+//! Bench `web-list`: the run list of `plumb web` over a store with 10,000 runs, compared with one of ten.
 //!
-//! There is no peer: a page of the list must not cost more where more is kept. A round is some requests, each on a connection of its own.
+//! There is no peer: a page of the list must not cost more with more runs. A round consists of several requests, each
+//! on its own connection.
 
 use std::{
     io::{Read, Write},
@@ -25,12 +26,11 @@ use crate::{
     target::Target,
 };
 
-/// This bench.
 pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
     name: "web-list",
-    what: "the first page of the list of runs, asked for on a new connection",
+    what: "the first page of the list of runs, requested on a new connection",
     units: &["requests/s"],
 };
 
@@ -50,11 +50,11 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, bounds, REST)))
 }
 
-/// A server over a store of its own.
+/// A server with its own store.
 struct List {
     name: &'static str,
     address: String,
-    /// Of the run that stands first.
+    /// Id of the first run in the list.
     newest: String,
     _server: Running,
 }
@@ -68,7 +68,8 @@ impl List {
         let mut server = Running::start(&mut command, &NetNs::current()?)?;
         let line = server.line()?;
         let address = line.split("http://").nth(1).and_then(|rest| rest.split('/').next());
-        let address = address.with_context(|| format!("it says where it listens, not `{line}`"))?.to_owned();
+        let address =
+            address.with_context(|| format!("expected the listening address, not `{line}`"))?.to_owned();
         Ok(Self { name, address, newest, _server: server })
     }
 
@@ -81,7 +82,7 @@ impl List {
     }
 }
 
-/// Keeps one run so many times, a minute apart; the last one's name.
+/// Stores one run this many times, a minute apart; returns the last id.
 fn keep(path: &Path, folder: &Path, runs: u32) -> anyhow::Result<String> {
     let log = folder.join("log.txt");
     let mut text = Vec::new();
@@ -116,7 +117,7 @@ impl Contender for List {
             let page = self.page()?;
             ensure!(
                 page.starts_with("HTTP/1.1 200") && page.contains(&self.newest),
-                "it is not the list: {page:.200}"
+                "not the list: {page:.200}"
             );
         }
         Ok(vec![f64::from(REQUESTS) / begin.elapsed().as_secs_f64()].into())

@@ -1,6 +1,4 @@
-//! The path of the benches that send: two hosts and a veth pair between them, in anonymous namespaces.
-//!
-//! It must not know what is sent.
+//! The path of sending benches: two hosts connected by a veth pair, in anonymous namespaces.
 
 use std::{
     collections::BTreeMap,
@@ -27,26 +25,26 @@ use crate::process::Running;
 const PREFIX: u8 = 30;
 const DEVICE: &str = "eth0";
 
-/// As large as a packet of BIG TCP can be.
+/// Maximum size of a BIG TCP packet.
 const LARGEST: Bytes = Bytes(524_280);
 
-/// How long a server may take to listen, and how often that is looked for.
+/// Timeout for a server to listen, and polling interval.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(2);
 
-/// One end of the wire.
+/// One end of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Where the first byte comes from.
+    /// Sends the first byte.
     Client,
-    /// Where something listens.
+    /// Listens.
     Server,
 }
 
 impl End {
     const BOTH: [Self; 2] = [Self::Client, Self::Server];
 
-    /// Its address.
+    /// IP address.
     pub(crate) const fn address(self) -> Ipv4Addr {
         match self {
             Self::Client => Ipv4Addr::new(198, 18, 0, 1),
@@ -62,33 +60,33 @@ impl End {
     }
 }
 
-/// A veth pair, up and addressed.
+/// A veth pair, up and with addresses.
 pub(crate) struct Wire {
     topology: Topology,
 }
 
 impl Wire {
-    /// Raises it.
+    /// Creates it.
     pub(crate) fn raise() -> anyhow::Result<Self> {
         Ok(Self { topology: Topology::raise(&lab()).context("raise a wire")? })
     }
 
-    /// Raises one that carries the largest packets there are (BIG TCP).
+    /// Creates one with the largest packets (BIG TCP).
     pub(crate) fn raise_with_big_tcp() -> anyhow::Result<Self> {
         let wire = Self::raise()?;
         let big = DeviceSettings { big_tcp: Some(LARGEST), ..DeviceSettings::default() };
         let settings: BTreeMap<_, _> =
             End::BOTH.map(|end| (DeviceRef::new(end.host(), DEVICE), big.clone())).into();
-        wire.topology.configure(&settings).context("switch BIG TCP on")?;
+        wire.topology.configure(&settings).context("enable BIG TCP")?;
         Ok(wire)
     }
 
-    /// Starts a process at `end`. It ends with the thread that calls this.
+    /// Starts a process at `end`. It ends with the calling thread.
     pub(crate) fn start(&self, end: End, command: &mut Command) -> anyhow::Result<Running> {
         Running::start(command, self.namespace(end)?)
     }
 
-    /// Waits until something listens on `port` of the server, which `server` should do.
+    /// Waits until `server` listens on `port`.
     pub(crate) fn await_listener(
         &self,
         transport: Transport,
@@ -98,7 +96,7 @@ impl Wire {
         let wait = || {
             let begin = Instant::now();
             while !listens(transport, port) {
-                ensure!(server.is_running(), "the server ended before it listened");
+                ensure!(server.is_running(), "the server exited before it listened");
                 ensure!(begin.elapsed() < PATIENCE, "nothing listens on port {port}");
                 thread::sleep(GLANCE);
             }
@@ -117,7 +115,7 @@ impl Wire {
     }
 
     fn namespace(&self, end: End) -> anyhow::Result<&NetNs> {
-        self.topology.namespace(&HostName::new(end.host())).context("the wire has both ends")
+        self.topology.namespace(&HostName::new(end.host())).context("the path has both ends")
     }
 }
 
@@ -148,7 +146,7 @@ fn listens(transport: Transport, port: u16) -> bool {
 
 fn lab() -> Lab {
     let link_end = |end: End| {
-        let address = Ipv4Net::new(end.address(), PREFIX).expect("30 is a length of a prefix");
+        let address = Ipv4Net::new(end.address(), PREFIX).expect("30 is a valid prefix length");
         LinkEnd::new(DeviceRef::new(end.host(), DEVICE), Some(address))
     };
     let hosts = End::BOTH.map(|end| Host::new(end.host(), HostKind::Host)).into();

@@ -1,9 +1,9 @@
-//! Arbitrary bytes through the target that `FUZZ_TARGET` names. One program for all of them: it is linked once.
+//! Passes arbitrary bytes to the target in `FUZZ_TARGET`. A single program for all targets, which is linked once.
 #![no_main]
 
 use std::sync::LazyLock;
 
-/// Each has a corpus of its name.
+/// Each has a corpus of the same name.
 const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("agent_is_told", protocol::exercise::to_agent),
     ("agent_says", protocol::exercise::from_agent),
@@ -31,7 +31,7 @@ const TARGETS: &[(&str, fn(&[u8]))] = &[
 ];
 
 static CHOSEN: LazyLock<fn(&[u8])> = LazyLock::new(|| {
-    let name = std::env::var("FUZZ_TARGET").expect("FUZZ_TARGET names a target");
+    let name = std::env::var("FUZZ_TARGET").expect("FUZZ_TARGET is set");
     let known = TARGETS.iter().find(|(known, _)| *known == name);
     known.unwrap_or_else(|| panic!("no target {name} in this build")).1
 });
@@ -40,7 +40,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| CHOSEN(bytes));
 
 #[cfg(feature = "whole")]
 fn web_request(bytes: &[u8]) {
-    /// Its store is empty, and goes with the temporary folder of the machine.
+    /// Uses an empty store in the temporary directory.
     static PAGES: LazyLock<web::exercise::Pages> = LazyLock::new(|| {
         let name = format!("plumb-fuzz-{}.db", std::process::id());
         web::exercise::Pages::over(&std::env::temp_dir().join(name))

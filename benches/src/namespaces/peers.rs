@@ -1,4 +1,4 @@
-//! The peers: `ip` commands, `ip -batch` and Mininet, each in its best honest form.
+//! The peers: `ip` commands, `ip -batch` and Mininet, each used efficiently.
 
 use super::{CHECK, milliseconds, verify};
 use crate::{
@@ -7,19 +7,19 @@ use crate::{
     target::Target,
 };
 
-/// A peer and what plumb should take in its stead.
+/// A peer and the targets against it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer {
     pub(super) name: &'static str,
     script: &'static str,
     program: &'static str,
-    /// Slow ones work every second round: their ratios are far from the targets.
+    /// Slow ones run every second round, as their ratios are far from the targets.
     is_slow: bool,
-    /// Where the ratio of our time to the peer's should be.
+    /// Targets of the ratio of plumb's time to the peer's.
     pub(super) targets: &'static [Target],
 }
 
-/// Every peer, in the order of the table.
+/// All peers, in the order of the table.
 pub(super) const ALL: [Peer; 3] = [
     Peer {
         name: "ip",

@@ -1,4 +1,4 @@
-//! Plumb: [`Topology::raise`], which reads everything back and waits until it carries before it returns.
+//! Plumb: [`Topology::raise`], which reads everything back and waits for carrier before it returns.
 
 use std::{
     process::{Command, Stdio},
@@ -16,12 +16,11 @@ use topology::Topology;
 use super::{CHECK, GUESTS, milliseconds, verify};
 use crate::rounds::{Contender, Measured};
 
-/// Its name in the results.
 pub(super) const NAME: &str = "plumb";
 
 const MTU: u32 = 1500;
 
-/// Raises the lab in this process.
+/// Creates the lab in this process.
 pub(super) struct Plumb {
     lab: Lab,
 }
@@ -70,7 +69,7 @@ fn lab() -> Lab {
 }
 
 fn attachment(name: String, number: u8) -> Link {
-    let address = Ipv4Net::new([198, 18, 0, number].into(), 24).expect("24 is a length of a prefix");
+    let address = Ipv4Net::new([198, 18, 0, number].into(), 24).expect("24 is a valid prefix length");
     let at = DeviceRef::new(name.clone(), "eth0");
     let port = DeviceRef::new("switch", format!("port{number}"));
     Attachment { name, at, port, address, mtu: MTU }.into()

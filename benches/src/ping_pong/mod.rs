@@ -1,7 +1,7 @@
-//! Benches `ping-pong-udp` and `ping-pong-tcp`: one message of 64 bytes there and back at a time, against
-//! sockperf: blocking with free ends, with both on one CPU and with one CPU each, and spinning.
+//! Benches `ping-pong-udp` and `ping-pong-tcp`: one message of 64 bytes in flight, compared with sockperf: blocking
+//! with unpinned ends, with both on one CPU and on one CPU each, and spinning.
 //!
-//! Full round trips: sockperf prints half of them unless it is told not to.
+//! Full round trips: sockperf prints half of them by default.
 
 mod plumb;
 mod sockperf;
@@ -32,25 +32,24 @@ const UNITS: &[&str] = &["us p50", "us p99", "us p99.9"];
 
 const MESSAGE: u64 = 64;
 const MEASURED: Duration = Duration::from_secs(1);
-/// As long as sockperf's.
+/// The same as sockperf's.
 const WARMUP: Duration = Duration::from_millis(400);
 
 const REST: Duration = Duration::from_millis(100);
 
-/// Rounds beside the usual ones: a run of a process is faster or slower than the next as a whole, so that many short
-/// ones say more than few long ones.
+/// Additional rounds: the speed varies between processes, so many short runs are better than few long ones.
 const MORE: usize = 8;
 /// Time for them.
 const LONGER: Duration = Duration::from_secs(30);
-/// Who blocks works in every second round: its ratios are far from where they would be missed.
+/// Blocking contenders run every second round, as their ratios are far from the targets.
 const BLOCKING_EVERY: usize = 2;
 
-/// In how many rounds there is one for those who wait in this way.
+/// Interval of rounds for a waiting mode.
 fn every(waiting: Waiting) -> usize {
     if waiting == Spin { 1 } else { BLOCKING_EVERY }
 }
 
-/// The ways in which both are asked to work, and how each is called then.
+/// Waiting modes and placements, with the names of both contenders.
 const WAYS: &[(Waiting, Placement, &str, &str)] = &[
     (Block, Free, "plumb", "sockperf as it comes"),
     (Block, SameCpu, "plumb, same CPU", "sockperf, same CPU"),
@@ -59,9 +58,9 @@ const WAYS: &[(Waiting, Placement, &str, &str)] = &[
 ];
 
 const BLOCKING: &[Target] = &[Target::at_most(1.0), Target::at_most(1.0)];
-/// Spinning, against the peer as it comes.
+/// Spinning, compared with the peer's defaults.
 const SPINNING: &[Target] = &[Target::at_most(0.15), Target::at_most(0.13)];
-/// Spinning, against the peer spinning.
+/// Spinning, compared with the spinning peer.
 const SPINNING_BOTH: &[Target] = &[Target::at_most(0.85), Target::at_most(0.88)];
 
 fn udp(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -76,7 +75,7 @@ fn tcp(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     run(&subject, Transport::Tcp, &pairings(&[], &[]), bounds)
 }
 
-/// Each way against the peer's same one, and spinning against the peer as it comes.
+/// Pairs of equal modes, and spinning compared with the peer's defaults.
 fn pairings(against_defaults: &'static [Target], equal: &'static [Target]) -> Vec<Pairing> {
     let same_way = WAYS.iter().map(|(waiting, _, ours, peer)| {
         let targets = if *waiting == Spin { equal } else { BLOCKING };
@@ -116,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spinning_is_compared_with_spinning_and_with_the_peer_as_it_comes() {
+    fn compares_spinning_with_spinning_and_with_defaults() {
         let spins = |pairing: &Pairing| pairing.ours.contains("spinning");
         let pairings = pairings(&[], &[]);
         let peers: Vec<&str> = pairings.iter().filter(|it| spins(it)).map(|it| it.peer).collect();

@@ -1,4 +1,4 @@
-//! Plumb's ping-pong: the traffic engine, an end a process.
+//! Plumb's ping-pong: the traffic engine, with a process per end.
 
 use units::{Bytes, Nanos};
 use workload::{PingPongSettings, Placement, Transport, Waiting, WorkloadSettings};
@@ -11,7 +11,7 @@ use crate::{
     wire::Wire,
 };
 
-/// The engine, waiting and placed in one way.
+/// The engine with one waiting mode and placement.
 pub(super) struct Plumb<'a> {
     pub(super) name: &'static str,
     pub(super) wire: &'a Wire,

@@ -1,4 +1,4 @@
-//! sockperf, whichever is on the PATH.
+//! sockperf from the PATH.
 
 use std::process::Command;
 
@@ -15,7 +15,7 @@ use crate::{
 
 const PORT: u16 = 11111;
 
-/// sockperf, waiting and placed in one way.
+/// sockperf with one waiting mode and placement.
 pub(super) struct Sockperf<'a> {
     pub(super) name: &'static str,
     pub(super) wire: &'a Wire,
@@ -48,7 +48,7 @@ impl Contender for Sockperf<'_> {
 }
 
 impl Sockperf<'_> {
-    /// What both ends are told.
+    /// Common arguments of both ends.
     fn say<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command.args(["-i", &End::Server.address().to_string(), "-p", &PORT.to_string()]);
         if self.transport == Transport::Tcp {
@@ -73,11 +73,11 @@ fn sockperf(cpus: Option<Vec<u32>>, role: &str) -> Command {
     command
 }
 
-/// Microseconds from a line like `sockperf: ---> percentile 99.000 =  311.240`.
+/// Microseconds in a line such as `sockperf: ---> percentile 99.000 =  311.240`.
 fn percentile(text: &str, share: f64) -> anyhow::Result<f64> {
     let label = format!("percentile {:.3} =", share * 100.0);
     let found = text.lines().find_map(|line| line.split_once(&label)?.1.trim().parse().ok());
-    found.with_context(|| format!("sockperf says no {label}"))
+    found.with_context(|| format!("no {label} in sockperf's output"))
 }
 
 #[cfg(test)]
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_percentile_is_read_from_its_line() {
+    fn parses_percentile() {
         let text =
             "sockperf: ---> percentile 99.900 = 1141.122\nsockperf: ---> percentile 99.000 =  311.240\n";
         assert_eq!(percentile(text, 0.99).unwrap(), 311.24);

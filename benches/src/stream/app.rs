@@ -1,7 +1,7 @@
-//! Bench `stream-app`: one TCP stream as an ordinary application sends it, against iperf3.
+//! Bench `stream-app`: one TCP stream with ordinary writes, compared with iperf3.
 //!
-//! The same work should give the same number: both as they come, with the kernel's congestion control, and both
-//! with cubic, where the scheduler places the ends and where they are on one CPU.
+//! The same work should give the same result: both with defaults and the kernel's congestion control, and both with
+//! cubic, with ends placed by the scheduler or on one CPU.
 
 use workload::Placement::{Free, SameCpu};
 
@@ -14,7 +14,6 @@ use crate::{
     wire::Wire,
 };
 
-/// This bench.
 pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {

@@ -1,5 +1,5 @@
-//! Bench `stream-big-tcp`: the cheapest stream over a wire that carries packets of 512 KiB, against iperf3 as it
-//! comes on an ordinary wire, and against iperf3 at equal settings on the same wire.
+//! Bench `stream-big-tcp`: the cheapest stream over a veth pair with packets of 512 KiB, compared with iperf3 with
+//! defaults on an ordinary pair, and with equal settings on the same one.
 
 use workload::Placement::{Free, SameCpu};
 
@@ -16,7 +16,6 @@ use crate::{
     wire::Wire,
 };
 
-/// This bench.
 pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {

@@ -1,6 +1,6 @@
-//! Bench `streams-4`: four TCP streams at once, against iperf3.
+//! Bench `streams-4`: four parallel TCP streams, compared with iperf3.
 //!
-//! Free, and spread: each stream has both its ends on one CPU, which iperf3 cannot do; before 3.16 it has one
+//! Unpinned, and spread: both ends of a stream share a CPU, which iperf3 does not support; before 3.16 it has one
 //! thread for all streams.
 
 use workload::{Placement::Free, StreamSettings};
@@ -14,7 +14,6 @@ use crate::{
     wire::Wire,
 };
 
-/// This bench.
 pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {

@@ -1,4 +1,4 @@
-//! iperf3, whichever is on the PATH.
+//! iperf3 from the PATH.
 
 use std::process::Command;
 
@@ -16,16 +16,16 @@ use crate::{
 
 const PORT: u16 = 5201;
 
-/// iperf3 with some flags of its client.
+/// iperf3 with client flags.
 pub(super) struct Iperf3 {
-    /// What it is told beside where to, how long, where to run and how to report.
+    /// Flags apart from destination, duration, placement and output format.
     pub(super) flags: &'static [&'static str],
     pub(super) placement: Placement,
     pub(super) until: Until,
 }
 
 impl Iperf3 {
-    /// For a time.
+    /// With a time limit.
     pub(super) fn new(flags: &'static [&'static str], placement: Placement) -> Self {
         Self { flags, placement, until: super::for_a_time() }
     }
@@ -46,7 +46,7 @@ impl Iperf3 {
     }
 }
 
-/// Whether this iperf3 can throw away what it receives without copying it, which came with 3.17.
+/// Whether this iperf3 can discard received data without copying, since 3.17.
 pub(super) fn can_skip_the_copy() -> bool {
     let help = Command::new("iperf3").arg("--help").output();
     help.is_ok_and(|help| {
@@ -73,7 +73,7 @@ impl Tool for Iperf3 {
     }
 }
 
-/// Reads the JSON of a client.
+/// Parses a client's JSON.
 fn report(text: &str) -> anyhow::Result<Report> {
     let document: Value = serde_json::from_str(text).context("read the JSON of iperf3")?;
     if let Some(error) = document["error"].as_str() {
@@ -81,12 +81,12 @@ fn report(text: &str) -> anyhow::Result<Report> {
     }
     let end = &document["end"];
     let of = |sum: &str, field: &str| end[sum][field].as_f64();
-    let received = of("sum_received", "bytes").context("iperf3 says nothing received")?;
+    let received = of("sum_received", "bytes").context("no received bytes in iperf3's output")?;
     let length = document["start"]["test_start"]["blksize"].as_f64().unwrap_or(1.0);
     let lost = of("sum_received", "lost_percent").map(|percent| percent / 100.0);
     Ok(Report {
         received: received as u64,
-        seconds: of("sum_received", "seconds").context("iperf3 says no time")?,
+        seconds: of("sum_received", "seconds").context("no duration in iperf3's output")?,
         retransmits: of("sum_sent", "retransmits").map(|count| count as u64),
         datagrams: lost.map(|lost| ((received / length) as u64, lost)),
     })
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_received_is_read_and_an_error_is_one() {
+    fn parses_received_bytes_and_errors() {
         let tcp = r#"{"start": {"test_start": {"blksize": 131072}}, "end": {
             "sum_sent": {"bytes": 2000, "retransmits": 7},
             "sum_received": {"bytes": 1900, "seconds": 1.5}}}"#;

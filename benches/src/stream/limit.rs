@@ -1,7 +1,7 @@
-//! Bench `stream-limit`: one TCP stream as cheaply as the kernel can move it, against iperf3.
+//! Bench `stream-limit`: one TCP stream at minimum cost, compared with iperf3.
 //!
-//! Most of what is gained over iperf3 as it comes are settings, so the rows at equal settings stand beside it:
-//! its large writes, its sendfile, and where it can, its receive without a copy.
+//! Most of the gain over iperf3's defaults comes from settings, so there are also rows with equal settings: large
+//! writes, sendfile and, if supported, receiving without a copy.
 
 use workload::Placement::{CrossCpu, Free, SameCpu};
 
@@ -14,7 +14,6 @@ use crate::{
     wire::Wire,
 };
 
-/// This bench.
 pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
@@ -33,10 +32,10 @@ const PAIRINGS: &[Pairing] = &[
     Pairing { ours: CROSS, peer: SKIP_CROSS, targets: EQUALS },
 ];
 
-/// The targets against the peer's defaults, for a stream on one CPU.
+/// Targets against the peer's defaults, for a stream on one CPU.
 const DEFAULTS: &[Target] = &[Target::at_least(2.3), Target::at_least(3.0), Target::at_most(0.33)];
 
-/// The targets at equal settings.
+/// Targets with equal settings.
 pub(super) const EQUALS: &[Target] = &[Target::at_least(1.05), Target::at_least(1.05), Target::at_most(0.95)];
 
 const SAME: &str = "plumb limit cubic 1M, same CPU";
@@ -48,7 +47,7 @@ const SENDFILE_SAME: &str = "iperf3 cubic 1M -Z, same CPU";
 const SKIP_SAME: &str = "iperf3 cubic 1M --skip-rx-copy, same CPU";
 const SKIP_CROSS: &str = "iperf3 cubic 1M --skip-rx-copy, cross CPU";
 
-/// iperf3's flags at equal settings.
+/// iperf3's flags for equal settings.
 pub(super) const EQUAL: &[&str] = &["--congestion", "cubic", "--length", "1M"];
 const SENDFILE: &[&str] = &["--congestion", "cubic", "--length", "1M", "--zerocopy"];
 const SKIP: &[&str] = &["--congestion", "cubic", "--length", "1M", "--skip-rx-copy"];

@@ -1,6 +1,4 @@
-//! Benches of streams: tools that send bytes over the wire, metered alike.
-//!
-//! One file a bench; here is what a tool must be able to do, and how its transfer is metered.
+//! Benches of streams: the interface of a tool, and how its transfer is metered. One file per bench.
 
 pub(crate) mod app;
 pub(crate) mod big_tcp;
@@ -25,10 +23,10 @@ use crate::{
     wire::{End, Wire, received},
 };
 
-/// How long a transfer takes; iperf3 takes whole seconds only.
+/// Duration of a transfer; iperf3 supports only whole seconds.
 const TIME: Duration = Duration::from_secs(1);
 
-/// Sockets linger no longer than this, and CPUs come to rest.
+/// Pause for lingering sockets and idle CPUs.
 const REST: Duration = Duration::from_millis(100);
 
 const CONGESTION: &str = "cubic";
@@ -40,40 +38,39 @@ fn for_a_time() -> Until {
 
 /// A program that sends a stream.
 trait Tool {
-    /// Starts its server, waits until it listens, and says where. `wrap` makes the command one that does
-    /// something beside.
+    /// Starts its server, waits until it listens, and returns its port. `wrap` may extend the command.
     fn serve(&self, wire: &Wire, wrap: fn(Command) -> Command) -> anyhow::Result<(Running, u16)>;
 
     /// Starts its client, which sends until its end.
     fn send(&self, wire: &Wire, port: u16, wrap: fn(Command) -> Command) -> anyhow::Result<Running>;
 
-    /// What it says about the transfer.
+    /// Its report on the transfer.
     fn report(&self, client: &Said, server: &Said) -> anyhow::Result<Report>;
 }
 
-/// What a tool says about its transfer.
+/// A tool's report on its transfer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Report {
-    /// Payload that the server received, in bytes.
+    /// Payload received by the server, in bytes.
     received: u64,
-    /// For how long, in seconds.
+    /// Duration in seconds.
     seconds: f64,
-    /// Segments sent again, of TCP.
+    /// Retransmitted segments, for TCP.
     retransmits: Option<u64>,
-    /// Datagrams that arrived, and the share of those sent that did not, of UDP.
+    /// Datagrams received, and share of lost ones, for UDP.
     datagrams: Option<(u64, f64)>,
 }
 
 impl Report {
-    /// The tool's word against the device's counter: payload is what arrived without headers, and without what
-    /// the socket had to drop.
+    /// Checks the report against the device's counter: payload is what arrived, without headers and datagrams dropped
+    /// by the socket.
     fn hold_against(&self, arrived: u64) -> anyhow::Result<()> {
         let (claimed, arrived) = (self.received as f64, arrived as f64);
         let least = if self.datagrams.is_some() { 0.0 } else { 0.8 };
-        ensure!(claimed > 0.0, "it says that nothing was received");
+        ensure!(claimed > 0.0, "it reports no received data");
         ensure!(
             (least * arrived..=arrived).contains(&claimed),
-            "it says that {claimed} bytes were received, and {arrived} arrived at the device"
+            "it reports {claimed} received bytes, but {arrived} arrived at the device"
         );
         Ok(())
     }
@@ -98,7 +95,7 @@ impl<T: Tool> Contender for Metered<'_, T> {
         let (server, port) = self.tool.serve(self.wire, |command| command)?;
         let mut client = self.tool.send(self.wire, port, |command| command)?;
         let window = meter::watch(self.wire, before, TIME, &mut client);
-        // Why a client failed says more than that nothing arrived.
+        // The client's error is more useful than the absence of data.
         let client = client.finish(TIME)?;
         let window = window?;
         let report = self.tool.report(&client, &server.finish(TIME)?)?;
@@ -107,12 +104,12 @@ impl<T: Tool> Contender for Metered<'_, T> {
     }
 }
 
-/// The units of [`tcp_values`].
+/// Units of [`tcp_values`].
 const TCP_UNITS: &[&str] = &["Gbit/s", "Gbit/s per CPU", "CPU-s per GB"];
 
 fn tcp_values(window: &Window, report: &Report) -> Measured {
     let values = vec![window.gbits_per_second(), window.gbits_per_cpu(), window.cpu_seconds_per_gb()];
-    let own = ("own word, Gbit/s", report.received as f64 * 8.0 / 1e9 / report.seconds);
+    let own = ("own report, Gbit/s", report.received as f64 * 8.0 / 1e9 / report.seconds);
     let retransmits = report.retransmits.map(|count| ("retransmits", count as f64));
     Measured { values, beside: retransmits.into_iter().chain([own]).collect() }
 }
@@ -122,7 +119,7 @@ fn tcp<'a, T: Tool + 'a>(name: &'static str, wire: &'a Wire, tool: T) -> Box<dyn
     Box::new(Metered { name, wire, tool, values: tcp_values })
 }
 
-/// One mebibyte: larger writes gain nothing.
+/// One mebibyte; larger writes gain nothing.
 const LARGE: Bytes = Bytes(1 << 20);
 
 #[cfg(test)]
@@ -130,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_that_claims_more_or_far_less_than_arrived_is_not_believed() {
+    fn rejects_report_that_differs_from_device_counter() {
         let claims = |received| Report { received, seconds: 1.0, retransmits: None, datagrams: None };
         assert!(claims(990).hold_against(1000).is_ok());
         for wrong in [0, 700, 1001] {

@@ -1,4 +1,4 @@
-//! Plumb's streams: the traffic engine, an end a process.
+//! Plumb's streams: the traffic engine, with a process per end.
 
 use std::process::Command;
 
@@ -12,25 +12,25 @@ use crate::{
     wire::Wire,
 };
 
-/// The engine with one load.
+/// The engine with a load.
 pub(super) struct Plumb {
     pub(super) load: StreamSettings,
     pub(super) placement: Placement,
 }
 
 impl Plumb {
-    /// As an ordinary application sends, with the kernel's congestion control.
+    /// Ordinary writes, with the kernel's congestion control.
     pub(super) fn as_it_comes(placement: Placement) -> Self {
         Self { load: StreamSettings::new(for_a_time()), placement }
     }
 
-    /// As an ordinary application sends.
+    /// Ordinary writes.
     pub(super) fn app(placement: Placement) -> Self {
         let socket = SocketSettings { congestion: Some(CONGESTION.into()), ..SocketSettings::kernel() };
         Self { load: StreamSettings { socket, ..StreamSettings::new(for_a_time()) }, placement }
     }
 
-    /// As cheaply as the kernel can.
+    /// At minimum cost.
     pub(super) fn limit(placement: Placement) -> Self {
         let Self { load, placement } = Self::app(placement);
         Self { load: StreamSettings { mode: Mode::Limit, message: LARGE, ..load }, placement }

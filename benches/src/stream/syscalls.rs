@@ -1,8 +1,8 @@
-//! Bench `syscalls`: system calls that a gigabyte over one TCP stream takes, against iperf3.
+//! Bench `syscalls`: system calls per gigabyte over one TCP stream, compared with iperf3.
 //!
-//! The kernel counts them (`perf stat` on the tracepoint that every system call enters by), exactly and for a
-//! tenth of a microsecond each; strace would slow the two ends until they have something else to do. Starting
-//! and ending a process takes some hundred: a transfer of several gigabytes makes that little.
+//! The kernel counts them (`perf stat` on the tracepoint of system call entry), exactly and for a tenth of a
+//! microsecond each; strace would slow both ends down and change what they do. Starting and ending a process takes
+//! about a hundred calls, which a transfer of several gigabytes makes negligible.
 
 use std::{process::Command, time::Duration};
 
@@ -22,7 +22,6 @@ use crate::{
     wire::{End, Wire},
 };
 
-/// This bench.
 pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
@@ -40,7 +39,7 @@ const PAIRINGS: &[Pairing] = &[
 const LIMIT: &str = "plumb limit cubic 1M, same CPU";
 
 const AMOUNT: u64 = 8 << 30;
-/// Counts scatter little.
+/// Counts vary little.
 const ROUNDS: usize = 3;
 
 const EVENT: &str = "raw_syscalls:sys_enter";
@@ -93,13 +92,13 @@ impl<T: Tool> Contender for Counted<'_, T> {
     }
 }
 
-/// Whether the kernel lets somebody count here.
+/// Whether counting is permitted here.
 fn try_to_count(wire: &Wire) -> anyhow::Result<f64> {
     count(&wire.start(End::Server, &mut counting(Command::new("true")))?.finish(Duration::ZERO)?)
 }
 
-/// The same command with its system calls counted. Its processes are in a world of their own, and end with it.
-#[expect(clippy::needless_pass_by_value, reason = "who does not count gives the same command back")]
+/// The same command with its system calls counted, in its own PID namespace.
+#[expect(clippy::needless_pass_by_value, reason = "same signature as the wrapper that does not count")]
 fn counting(command: Command) -> Command {
     let mut wrapped = Command::new("unshare");
     wrapped.args([
@@ -118,11 +117,11 @@ fn counting(command: Command) -> Command {
     wrapped
 }
 
-/// The count in a line like `2048,,raw_syscalls:sys_enter,1342678,100.00,,`.
+/// The count in a line such as `2048,,raw_syscalls:sys_enter,1342678,100.00,,`.
 fn count(said: &Said) -> anyhow::Result<f64> {
     let line = said.error.lines().find(|line| line.contains(EVENT));
     let number = line.and_then(|line| line.split(',').next()?.parse().ok());
-    number.with_context(|| format!("perf counted nothing: {}", said.error.trim()))
+    number.with_context(|| format!("no count in perf's output: {}", said.error.trim()))
 }
 
 #[cfg(test)]
@@ -130,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_count_is_the_first_field_of_its_line() {
+    fn parses_count_in_the_first_field() {
         let said = |error: &str| Said { output: String::new(), error: error.into() };
         assert_eq!(count(&said("noise\n2048,,raw_syscalls:sys_enter,1342678,100.00,,\n")).unwrap(), 2048.0);
         for refused in ["<not counted>,,raw_syscalls:sys_enter,0,100.00,,", "No permission"] {

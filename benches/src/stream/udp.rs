@@ -1,7 +1,7 @@
-//! Bench `udp`: datagrams of 1448 bytes as fast as they go, against iperf3.
+//! Bench `udp`: datagrams of 1448 bytes at maximum rate, compared with iperf3.
 //!
-//! What counts is what arrived; how much was lost stands beside. iperf3 sends a datagram a call, as plumb's
-//! ordinary mode does: that row is the same work. The limit mode sends and receives many a call.
+//! Received datagrams count; losses are shown as well. iperf3 sends one datagram per call, like plumb's app mode, so
+//! that row is the same work. The limit mode sends and receives many per call.
 
 use units::Bytes;
 use workload::{
@@ -18,7 +18,6 @@ use crate::{
     wire::Wire,
 };
 
-/// This bench.
 pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {

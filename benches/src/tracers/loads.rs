@@ -1,4 +1,4 @@
-//! The loads that are watched, and a contender that has one watched by a tool.
+//! Traced loads, and a contender that traces one with a tool.
 
 use std::time::Duration;
 
@@ -16,18 +16,18 @@ use crate::{
     wire::Wire,
 };
 
-/// The slowest tool has begun by then.
+/// The slowest tool has started by then.
 const WARMUP: Duration = Duration::from_millis(2500);
 const MEASURED: Duration = Duration::from_secs(1);
 
-/// A load and the number that comes of it.
+/// A load and its result.
 #[derive(Debug)]
 pub(super) struct Watchable {
     load: fn() -> WorkloadSettings,
     value: fn(&Account, &Account) -> anyhow::Result<f64>,
 }
 
-/// 64 bytes there and back.
+/// Round trips of 64 bytes.
 pub(super) const PING_PONG: Watchable = Watchable {
     load: || {
         WorkloadSettings::PingPong(PingPongSettings {
@@ -40,7 +40,7 @@ pub(super) const PING_PONG: Watchable = Watchable {
     value: |client, _| Ok(client.quantiles(|client| client.round_trips)?[0]),
 };
 
-/// As an ordinary application sends.
+/// Ordinary writes.
 pub(super) const STREAM: Watchable = Watchable {
     load: || {
         let socket = SocketSettings { congestion: Some("cubic".into()), ..SocketSettings::kernel() };
@@ -52,12 +52,12 @@ pub(super) const STREAM: Watchable = Watchable {
         })
     },
     value: |_, server| {
-        ensure!(server.seconds > 0.0 && server.bytes > 0, "nothing was received");
+        ensure!(server.seconds > 0.0 && server.bytes > 0, "no data received");
         Ok(server.bytes as f64 * 8.0 / 1e9 / server.seconds)
     },
 };
 
-/// A load that a tool watches.
+/// A load traced by a tool.
 pub(super) struct Watched<'a> {
     pub(super) wire: &'a Wire,
     pub(super) load: &'static Watchable,
@@ -79,7 +79,7 @@ impl Contender for Watched<'_> {
         let server = server.finish(WARMUP + MEASURED)?;
         if let Some(watching) = watching {
             let said = watching.finish(Duration::ZERO)?;
-            self.tool.check(&said).with_context(|| format!("{} did not watch", self.tool.name))?;
+            self.tool.check(&said).with_context(|| format!("{} did not trace", self.tool.name))?;
         }
         Ok(vec![(self.load.value)(&ends::account(&client)?, &ends::account(&server)?)?].into())
     }

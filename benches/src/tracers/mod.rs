@@ -1,8 +1,6 @@
-//! Bench `tracers`: what it costs a load to have its system calls counted and timed: a ping-pong on one CPU, whose
-//! every microsecond shows, and a stream, which hardly shows it. Plumb's probe beside bpftrace, `perf trace -s` and
-//! `strace -c -f`, and nobody at all.
-//!
-//! The load is plumb's in every row: only who looks on differs.
+//! Bench `tracers`: overhead of counting and timing a load's system calls, for a ping-pong on one CPU, where every
+//! microsecond is visible, and a stream, where it hardly is. Compares plumb's probe with bpftrace, `perf trace -s`,
+//! `strace -c -f`, and no tracer. The load is always plumb's.
 
 mod loads;
 mod tools;
@@ -21,7 +19,6 @@ use crate::{
     wire::Wire,
 };
 
-/// This bench.
 pub(crate) const BENCH: Bench = Bench { name: "tracers", run };
 
 const ROUND_TRIPS: Subject = Subject {
@@ -65,12 +62,12 @@ const CARRIED: &[Pairing] = &[
 ];
 
 const REST: Duration = Duration::from_millis(100);
-/// A round takes some seconds a tracer, most of which it needs to begin.
+/// A round takes some seconds per tracer, mostly for its start.
 const LONGER: Duration = Duration::from_secs(60);
 const MOST_ROUNDS: usize = 6;
-/// A stream says little about tracers.
+/// Few, as a stream hardly shows the overhead.
 const MOST_STREAMS: usize = 3;
-/// Less than this cannot be told from nothing: a ratio needs a number above nought.
+/// Lower limit, because ratios need positive numbers.
 const LEAST_ADDED: f64 = 0.01;
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -88,9 +85,9 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(comparisons)
 }
 
-/// What each round took longer than the same round without a tracer.
+/// Additional time of each round compared with the same round without a tracer.
 fn added(taken: &[Taken]) -> Vec<Taken> {
-    let Some(nobody) = taken.iter().find(|taken| taken.name == NOBODY) else { return Vec::new() };
+    let Some(untraced) = taken.iter().find(|taken| taken.name == NOBODY) else { return Vec::new() };
     let more = |(one, none): (&Measured, &Measured)| {
         let added =
             one.values.first().zip(none.values.first()).map(|(one, none)| (one - none).max(LEAST_ADDED));
@@ -98,7 +95,7 @@ fn added(taken: &[Taken]) -> Vec<Taken> {
     };
     let of = |taken: &Taken| Taken {
         name: taken.name,
-        rounds: taken.rounds.iter().zip(&nobody.rounds).map(more).collect(),
+        rounds: taken.rounds.iter().zip(&untraced.rounds).map(more).collect(),
         others: taken.others,
         failure: taken.failure.clone(),
     };
@@ -110,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_added_is_held_against_the_same_round() {
+    fn overhead_is_relative_to_the_same_round() {
         let taken = |name, values: &[f64]| Taken {
             name,
             rounds: values.iter().map(|value| vec![*value].into()).collect(),
@@ -123,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pairing_is_of_tracers_that_there_are() {
+    fn every_pairing_has_existing_tracers() {
         let known = |name: &str| TOOLS.iter().any(|tool| tool.name == name);
         let all = || TIMED.iter().chain(EXTRA).chain(CARRIED);
         assert!(all().all(|pairing| known(pairing.ours) && known(pairing.peer)));

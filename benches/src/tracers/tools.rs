@@ -1,4 +1,4 @@
-//! Those who watch two processes until both have ended, and what shows that they did.
+//! Tools that trace two processes until both have exited, and how to verify that they did.
 
 use std::process::Command;
 
@@ -12,13 +12,13 @@ use crate::process::{self, Running, Said};
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) name: &'static str,
-    /// How it is started for two processes; `None` where nobody watches.
+    /// Command for two processes; `None` for no tracer.
     command: fn([u32; 2]) -> anyhow::Result<Option<Command>>,
-    /// What its output has when it has counted.
+    /// Text in its output if it has counted.
     counted: &'static str,
 }
 
-/// Nobody first, then every tracer.
+/// No tracer first, then every tracer.
 pub(super) const TOOLS: &[Tool] = &[
     Tool { name: NOBODY, command: |_| Ok(None), counted: "" },
     Tool { name: PLUMB, command: |pids| plumb(pids).map(Some), counted: "\"call\": \"recv" },
@@ -35,7 +35,7 @@ impl Tool {
         Running::start(&mut command, &here).map(Some)
     }
 
-    /// Whether it has counted.
+    /// Checks that it has counted.
     pub(super) fn check(&self, said: &Said) -> anyhow::Result<()> {
         let counted = [&said.output, &said.error].iter().any(|text| text.contains(self.counted));
         ensure!(counted, "it counted nothing: {}", said.error.trim());
@@ -50,7 +50,7 @@ fn plumb([one, other]: [u32; 2]) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// Counts and times by process and call, as its manual does it; running and waiting are not told apart.
+/// Counts and times by process and call, as in its manual; running and waiting are not distinguished.
 fn bpftrace([one, other]: [u32; 2]) -> Command {
     let program = format!(
         "tracepoint:raw_syscalls:sys_enter /pid == {one} || pid == {other}/ {{ @begun[tid] = nsecs; }}
