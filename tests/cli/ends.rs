@@ -173,7 +173,7 @@ pub(super) fn ended_by_a_limit() {
         (&["client", "-t", "1", "-b", "200M"], "--max-rate of 100 Mbit/s"),
         (&["ping", "-t", "60"], "--max-duration"),
         (&["ping", "-t", "60", "--connect"], "--max-duration"),
-        (&["ping", "-t", "60", "--tcp"], "ahead of time"),
+        (&["ping", "-t", "60", "--tcp"], "the server ended"),
     ] {
         let output = sandbox.plumb(&server.words(words));
         assert_eq!(output.status, Some(1), "{words:?}: {output:?}");

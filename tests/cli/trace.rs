@@ -38,12 +38,12 @@ pub(crate) fn what_cannot_be_traced_is_refused() {
     let own = std::process::id().to_string();
     for (words, said) in [
         (&["trace"][..], "--pid PID"),
-        (&["trace", "--pid", "4194999"], "no process has the number 4194999"),
+        (&["trace", "--pid", "4194999"], "no process with PID 4194999"),
         (&["trace", "--pid", "one"], "invalid value 'one'"),
         (&["trace", "--netns", "no-such-netns"], "/run/netns/no-such-netns"),
-        (&["trace", "--netns", "/proc/self/status"], "is no namespace"),
+        (&["trace", "--netns", "/proc/self/status"], "is not a namespace"),
         (&["trace", "--cgroup", "no/such.slice"], "no/such.slice"),
-        (&["trace", "--qemu", "no-such-guest"], "no QEMU is called `no-such-guest`"),
+        (&["trace", "--qemu", "no-such-guest"], "no QEMU virtual machine `no-such-guest`"),
         (&["trace", "--pid", &own, "--qemu", "x"], "cannot be used with"),
         (&["trace", "--pid", &own, "--for", "0"], "--for 0"),
         (&["trace", "--pid", &own, "--output", "x.docx"], "names no format"),

@@ -39,7 +39,7 @@ pub(crate) fn all_bad_files_are_named() {
     let good = data("iperf3/tcp.client.txt");
     let output = sandbox.plumb(&["import", &broken, &good, &prose]);
     assert_eq!(output.status, Some(64), "{output:?}");
-    for said in ["2 of 3 files", "a JSON document breaks off", "nothing to import in", "--skip-unreadable"] {
+    for said in ["2 of 3 files", "truncated JSON document", "nothing to import in", "--skip-unreadable"] {
         assert!(output.err.contains(said), "{said} is not in:\n{}", output.err);
     }
     let output = sandbox.plumb(&["import", &broken]);

@@ -164,9 +164,9 @@ pub(crate) fn what_is_no_machine_is_refused() {
     let own = std::process::id().to_string();
     let no_monitor = sandbox.home().join("socket").display().to_string();
     for (named, status, said) in [
-        ("4194999", 64, "no process has the number 4194999"),
+        ("4194999", 64, "no process with PID 4194999"),
         (own.as_str(), 64, "is no QEMU"),
-        ("no-such-guest", 64, "no QEMU is called `no-such-guest`"),
+        ("no-such-guest", 64, "no QEMU virtual machine `no-such-guest`"),
         (no_monitor.as_str(), 1, "cannot connect to the monitor"),
     ] {
         let output = sandbox.plumb(&["measure", "--qemu", named, "--for", FOR]);

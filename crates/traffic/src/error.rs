@@ -25,7 +25,7 @@ pub enum Error {
     },
     /// Timeout.
     #[error(
-        "{object}: no reply within {waited} while waiting for {missing}; check that the other end is running and that the path is up"
+        "{object}: waited {waited} for {missing}; check that the other end is running and that the path is up"
     )]
     Silent {
         /// Connection or address.

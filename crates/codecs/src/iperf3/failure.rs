@@ -53,9 +53,7 @@ pub enum Failure {
         claim: String,
     },
     /// Timeout.
-    #[error(
-        "no reply within {waited} while waiting for {awaited}; check that the other end is still running"
-    )]
+    #[error("waited {waited} for {awaited}; check that the other end is still running")]
     Silent {
         /// The expected message.
         awaited: &'static str,

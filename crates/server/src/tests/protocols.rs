@@ -72,7 +72,7 @@ fn a_client_that_a_limit_ends_has_an_error_and_no_result() {
                 assert!(ended, "{transport:?}, {schedule:?}: {error}");
                 assert!(monotonic() - begun < Nanos::from_secs(10).0, "it was told, and did not find out");
                 let failure = server.ended().1.failure.expect("a limit");
-                assert!(failure.contains("limit of duration"), "{failure}");
+                assert!(failure.contains("limit on duration"), "{failure}");
             }
         }
     });
@@ -138,7 +138,7 @@ fn a_client_of_ours_is_ended_by_the_limits_too() {
             ClientSpec { token: 0, bind: HERE, server: server.address, load, cpus: None }
         };
         assert!(run_client(&spec(20_000), &Stop::new(), &()).is_err());
-        assert!(server.ended().1.failure.is_some_and(|failure| failure.contains("limit of duration")));
+        assert!(server.ended().1.failure.is_some_and(|failure| failure.contains("limit on duration")));
         run_client(&spec(50), &Stop::new(), &()).expect("there is a place again");
         assert_eq!(server.ended().1.failure, None);
     });
