@@ -123,7 +123,7 @@ mod tests {
             prop_assert!(!Level::highest(&claims, capacity(1.001), HEADROOM, true).is_short());
         }
 
-        /// Max-min: a reduced claim has as much per weight as any other, apart from floors and ceilings.
+        /// Max-min: reduced claims are equal per weight, except for floors and ceilings.
         #[test]
         fn shares_shortfall_by_weight(claims in claims(), part in 0.05..0.95_f64) {
             let (floors, needs) = (sum(&claims, |claim| claim.floor), sum(&claims, Claim::bounded_need));
@@ -137,7 +137,7 @@ mod tests {
             }
         }
 
-        /// What a VM is guaranteed, whatever the others need.
+        /// Guaranteed minimum, independent of the others' needs.
         #[test]
         fn every_claim_gets_its_weighted_share(mut claims in claims(), part in 0.05..1.5_f64) {
             claims.iter_mut().for_each(|claim| claim.floor = 0.0);

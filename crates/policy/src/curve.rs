@@ -6,7 +6,7 @@ use crate::observation::HeatClass;
 
 /// Limit on points, so that decisions on a thousand VMs take milliseconds.
 const MOST_POINTS: usize = 48;
-/// Initial tolerance when removing points, as a share of accesses; doubled until few enough are left.
+/// Initial tolerance when removing points, as a share of accesses; doubled until the limit is met.
 const TOLERANCE: f64 = 1e-5;
 /// Share of accesses at the end of the curve that is ignored: an average retains traces of all memory ever accessed.
 const TAIL: f64 = 1e-4;
@@ -104,7 +104,7 @@ impl Curve {
         (span > 0.05).then(|| ((served - random) / span).clamp(0.0, 1.0))
     }
 
-    /// Removes points until few enough are left. The result is concave and below the original, so needs are never
+    /// Removes points down to the limit. The result is concave and below the original, so needs are never
     /// underestimated.
     fn thinned(mut points: Vec<(f64, f64)>) -> Self {
         let end = points.partition_point(|(_, y)| *y < 1.0 - TAIL);

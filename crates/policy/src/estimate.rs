@@ -32,7 +32,7 @@ pub(crate) struct Estimate {
     curve: Curve,
     /// Number of histograms.
     seen: u32,
-    /// Need according to the last histogram alone.
+    /// Need according to the last histogram.
     last: f64,
     /// Variance of the logarithm of the need between histograms.
     variance: f64,

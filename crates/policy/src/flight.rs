@@ -1,4 +1,4 @@
-//! Moves that were ordered but are not complete.
+//! Incomplete moves.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::tiers::Tiers;
 
 /// Decisions without progress after which a move is abandoned.
 const PATIENCE: u32 = 5;
-/// Decisions for which the VM is then left alone.
+/// Length of the pause after that, in decisions.
 const REST: u32 = 16;
 
 /// Progress of a VM's last move.
@@ -50,7 +50,7 @@ impl Flight {
         true
     }
 
-    /// Whether the VM is left alone after an abandoned move.
+    /// Whether the VM pauses after an abandoned move.
     pub(crate) fn rests(self) -> bool {
         self.rest > 0
     }

@@ -30,7 +30,7 @@ impl Ledger {
         }
     }
 
-    /// Takes all of it, or as many whole blocks as available.
+    /// Takes all, or the available whole blocks.
     pub(crate) fn take_fast(&mut self, wanted: u64, block: u64) -> u64 {
         let taken = if wanted <= self.fast { wanted } else { self.fast / block * block };
         self.fast -= taken;

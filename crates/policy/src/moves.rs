@@ -100,7 +100,7 @@ pub enum Basis {
     Pressure,
     /// No data: it keeps its memory.
     Nothing,
-    /// The guest does not reply and is left alone.
+    /// The guest does not reply; its memory does not change.
     Silent,
 }
 

@@ -13,7 +13,7 @@ pub struct Observation {
     /// Memory according to its balloon or virtio-mem device as seen by the host, not by resident set size. A guest's
     /// own report could take memory from others.
     pub has: Tiers,
-    /// `None` if the guest does not reply; it is left alone, and its memory stays reserved.
+    /// `None` if the guest does not reply; its memory stays unchanged and reserved.
     pub guest: Option<GuestReport>,
 }
 
@@ -36,7 +36,7 @@ pub struct GuestReport {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct HeatClass {
     pub bytes: Bytes,
-    /// Accesses to all of it in the interval, in any unit common to the VM.
+    /// Total accesses in the interval, in any unit common to the VM.
     pub accesses: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Target memory of each VM, which this and later decisions approach.
+//! Target memory per VM, which this and later decisions approach.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::{
 
 /// Uncertainty that a VM may keep, in standard errors.
 const TO_KEEP: f64 = 3.0;
-/// How far below its need a VM must be before others are squeezed, in standard errors; more in a shortage, where
+/// Deficit of a VM before others are squeezed, in standard errors; more in a shortage, where
 /// others lack that DRAM, too.
 const TO_ASK: f64 = 1.5;
 const TO_ASK_IN_SHORTAGE: f64 = 3.0;
@@ -54,7 +54,7 @@ pub(crate) struct Candidate<'a> {
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) candidates: Vec<Candidate<'a>>,
-    /// VMs left alone because they do not reply.
+    /// VMs that do not reply.
     silent: Vec<(&'a VmSettings, Option<Tiers>)>,
     pub(crate) level: Level,
     /// DRAM missing to meet all targets.
@@ -82,7 +82,7 @@ impl<'a> Plan<'a> {
         Self { candidates, silent, level, missing: needs.saturating_sub(capacity) }
     }
 
-    /// Estimate and goal of each VM.
+    /// Estimates and goals of all VMs.
     pub(crate) fn outlooks(&self) -> Vec<Outlook> {
         let silent = self.silent.iter().map(|(vm, has)| Outlook {
             vm: vm.name.clone(),
@@ -184,7 +184,7 @@ impl<'a> Candidate<'a> {
 fn basis(vm: &VmSettings, state: &VmState, guest: &GuestReport) -> Option<(Curve, Basis)> {
     let lifted = state.guard.need().0 as f64 / vm.target.0;
     if let Some(estimate) = &state.estimate {
-        // Pressure of a VM that does not have all of its memory: its accesses do not show what is missing.
+        // Pressure of a VM that does not have all of its memory: its accesses do not show the missing part.
         let curve = estimate.curve();
         let basis = if curve.bytes(vm.target.0) < state.guard.need().0 as f64 {
             (Curve::uniform(lifted), Basis::Pressure)

@@ -48,7 +48,7 @@ impl Rebalancer {
         &self.settings
     }
 
-    /// Withdraws moves of the last decision that were not carried out, e.g. all of them in a dry run.
+    /// Withdraws moves of the last decision that did not happen, e.g. all of them in a dry run.
     pub fn withdraw(&mut self, moves: &[Move]) {
         for order in moves {
             if let Some(state) = self.state.vm_mut(&order.vm) {
@@ -81,7 +81,7 @@ impl Rebalancer {
         Decision { moves, outlooks, missing, refused }
     }
 
-    /// Distributes, within the same interval, what the decision's squeezes have freed so far, by the earlier
+    /// Distributes, within the same interval, memory freed by the decision's squeezes, by the earlier
     /// observations except for the current memory. Only VMs without a move get memory.
     pub fn hand_out(&mut self, observations: &[Observation], decision: &Decision) -> Vec<Move> {
         let Self { settings, state } = self;

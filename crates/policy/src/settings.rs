@@ -1,4 +1,4 @@
-//! The operator's settings: limits and targets of each VM, and common settings.
+//! The operator's settings: limits and targets per VM, and common settings.
 
 use std::collections::BTreeSet;
 

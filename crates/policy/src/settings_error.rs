@@ -1,4 +1,4 @@
-//! Errors in settings: what is wrong, for which VM, and what to do.
+//! Errors in settings, with VM and advice.
 
 use thiserror::Error;
 use units::Bytes;

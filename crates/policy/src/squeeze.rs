@@ -34,7 +34,7 @@ impl Demand {
     }
 }
 
-/// Squeezes to free what is wanted beyond free DRAM and squeezes in progress.
+/// Squeezes for demand beyond free DRAM and squeezes in progress.
 pub(crate) fn squeezes(
     plan: &Plan<'_>,
     settings: &Settings,
@@ -66,7 +66,7 @@ pub(crate) fn squeezes(
     moves
 }
 
-/// Current DRAM relative to what it keeps. DRAM above a ceiling is always removed.
+/// Current DRAM relative to its lower limit. DRAM above a ceiling is always removed.
 fn excess(candidate: &Candidate<'_>) -> f64 {
     if is_above(candidate) {
         return f64::INFINITY;
@@ -87,7 +87,7 @@ fn is_above(candidate: &Candidate<'_>) -> bool {
     candidate.has.fast.0 > candidate.vm.most_fast()
 }
 
-/// At most a step, in whole blocks, not below what it keeps, and limited by its slow memory.
+/// At most a step, in whole blocks, not below its lower limit, and limited by its slow memory.
 fn squeeze(
     candidate: &Candidate<'_>,
     settings: &Settings,
@@ -100,7 +100,7 @@ fn squeeze(
     let blocks = (excess / block).min(lacking.div_ceil(block));
     let aim = has.fast.0 - blocks * block;
     let growth = vm.slow_beside(aim).saturating_sub(has.slow.max(told.slow).0);
-    // What does not fit into slow memory stays in DRAM.
+    // The rest stays in DRAM if slow memory is full.
     let left = growth.saturating_sub(ledger.slow).div_ceil(block) * block;
     let fast = aim.saturating_add(left);
     if fast.saturating_add(block) > has.fast.0 {

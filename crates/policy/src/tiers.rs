@@ -10,7 +10,7 @@ use units::Bytes;
 pub struct Tiers {
     /// DRAM.
     pub fast: Bytes,
-    /// Slow memory: CXL, persistent memory, or that of another socket.
+    /// Slow memory: CXL, persistent memory, or another socket's memory.
     pub slow: Bytes,
 }
 

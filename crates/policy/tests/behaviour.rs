@@ -24,7 +24,7 @@ fn vm(name: &str) -> VmSettings {
     }
 }
 
-/// A VM whose accesses are all to the first `hot` MiB.
+/// A VM that only accesses the first `hot` MiB.
 fn seen(name: &str, has: Tiers, hot: u64) -> Observation {
     let accesses = vec![HeatClass { bytes: Bytes(hot * MIB), accesses: 1e6 }];
     let guest = GuestReport { accesses: Some(accesses), ..GuestReport::default() };
@@ -72,7 +72,7 @@ fn moves_surplus_dram_to_a_vm_below_target_once_free() {
     let second = rebalancer.decide(&[seen("a", half, 1024), seen("b", b, 4096)]);
     assert_eq!(move_of(&second, "a"), None, "still in progress");
     let grow = move_of(&second, "b").unwrap();
-    assert_eq!(grow.to, mib(2304, 5888), "only what became free");
+    assert_eq!(grow.to, mib(2304, 5888), "only freed memory");
     assert_eq!(
         grow.to_string(),
         "b: DRAM 2.00 GiB to 2.25 GiB: DRAM serves 50.0 % of its accesses, 56.2 % with this move; target 90.0 %"
@@ -93,14 +93,14 @@ fn distributes_freed_dram_within_the_interval() {
     assert_eq!(move_of(&second, "b").map(|made| made.to), Some(mib(2560, 5632)), "freed later");
 }
 
-/// The uncertainty of two histograms may exceed what the VM lacks.
+/// The uncertainty of two histograms may exceed the VM's deficit.
 #[test]
 fn two_low_hit_measurements_suffice_despite_young_estimate() {
     let moves = |served: &[Option<f64>]| -> Vec<usize> {
         let mut rebalancer = two(6144);
         let decide = |served: &Option<f64>| {
             let mut lacking = seen("b", mib(2048, 6144), 2300);
-            lacking.guest.as_mut().expect("it answers").dram_hits = served.map(Share);
+            lacking.guest.as_mut().expect("replies").dram_hits = served.map(Share);
             rebalancer.decide(&[seen("a", mib(4096, 4096), 1024), lacking]).moves.len()
         };
         served.iter().map(decide).collect()

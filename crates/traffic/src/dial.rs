@@ -23,7 +23,7 @@ use crate::{
 /// Timeout for establishing a connection, and then for the server's start signal.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
-/// How long an earlier connection from the same port may delay a new one.
+/// Maximum delay by an earlier connection from the same port.
 const LINGERING: Nanos = Nanos::from_secs(3);
 /// Interval between attempts.
 const GLANCE: Duration = Duration::from_millis(5);
@@ -153,7 +153,7 @@ fn refusal(mut socket: &TcpStream, name: &str) -> Option<Error> {
     said.then(|| refused(socket, byte[0], name))
 }
 
-/// Checks, without waiting, that the server has not ended the load.
+/// Checks without blocking whether the server has ended the load.
 pub(crate) fn check_stands(control: &TcpStream, name: &str) -> Result<()> {
     let mut word = [0; refused::LONGEST];
     let because = match sys::socket::recv_nonblocking(control, &mut word) {
@@ -166,7 +166,7 @@ pub(crate) fn check_stands(control: &TcpStream, name: &str) -> Result<()> {
 
 /// Informs a client why it is not, or no longer, served.
 pub fn refuse(mut socket: &TcpStream, because: RefusalCode) {
-    // The client is gone.
+    // The client has left.
     let _ = socket.write_all(&because.encode());
 }
 

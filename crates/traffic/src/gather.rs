@@ -116,7 +116,7 @@ fn accept(listener: &TcpListener, undecided: &mut Vec<PartialHandshake>) -> Resu
         match listener.accept() {
             Ok((socket, _)) => undecided.extend(PartialHandshake::new(socket)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-            // The peer was gone before accept (accept(2)).
+            // The peer left before accept (accept(2)).
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted) => {}
             Err(error) => {

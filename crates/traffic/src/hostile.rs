@@ -1,6 +1,6 @@
 //! Misbehaving servers that stop, or continue, at the wrong time and keep connections open: clients must still end.
 //!
-//! Judges only whether they end, not how long it takes.
+//! Judges only whether they end, not the duration.
 
 use std::{
     io::{Read, Write},

@@ -158,7 +158,7 @@ impl<'a> SharedState<'a> {
     }
 
     fn send(&self, event: WorkerEvent) {
-        // The receiver is gone only if the whole load has failed.
+        // The receiver is missing only if the whole load has failed.
         let _ = self.events.send(event);
     }
 
@@ -171,7 +171,7 @@ impl<'a> SharedState<'a> {
 ///
 /// # Errors
 ///
-/// The first failure that is not a consequence of another.
+/// The first failure, ignoring its consequences.
 pub(crate) fn run<'a, T: Send>(
     jobs: Vec<Job<'a, T>>,
     shared: &'a SharedState<'a>,
@@ -310,7 +310,7 @@ fn join<T>(threads: Vec<(String, ScopedJoinHandle<'_, Result<T>>)>) -> Result<Ve
     failure.map_or(Ok(created), Err)
 }
 
-/// Closed until every thread stands before it.
+/// A barrier for all threads.
 #[derive(Debug, Default)]
 struct Gate {
     open: Mutex<bool>,

@@ -1,4 +1,4 @@
-//! Moving a message takes no memory: ten times as many messages, no more allocations.
+//! Messages cause no allocations: ten times the messages, the same number of allocations.
 
 mod both_ends;
 mod counting;
@@ -6,7 +6,7 @@ mod counting;
 use units::{BitRate, Bytes, Nanos};
 use workload::{Direction, Mode, StreamSettings, Transport, Until, WorkloadSettings};
 
-/// What may differ for other reasons: an interval more is told, a thread's name is longer.
+/// Tolerance for other causes: another reported interval, a longer thread name.
 const CHANCE: u64 = 40;
 
 /// Allocations of both ends together, from the listening socket to the records, and the messages that were sent.

@@ -1,5 +1,5 @@
 //! An interval of a ping-pong takes little memory: its histogram goes round between the measuring thread and the
-//! one that watches. That the measuring thread itself makes none is shown beside its recorder.
+//! one that watches. The recorder's tests show that the measuring thread makes none.
 
 mod both_ends;
 mod counting;
@@ -7,12 +7,12 @@ mod counting;
 use units::Nanos;
 use workload::{Measurement, PingPongSettings, Schedule, Transport, WorkloadSettings};
 
-/// What may differ for other reasons: a thread was seen on one more CPU, a list has grown.
+/// Tolerance for other causes: a thread on another CPU, a grown list.
 const CHANCE: u64 = 40;
-/// What the watching thread takes to pack and to keep an interval.
+/// Allocations of the watching thread per interval.
 const AN_INTERVAL: u64 = 4;
 
-/// Allocations of both ends together, and the intervals that were kept.
+/// Allocations of both ends, and the recorded intervals.
 fn run(schedule: Schedule, duration: Nanos) -> (u64, u64) {
     let interval = Nanos::from_millis(10);
     let load =

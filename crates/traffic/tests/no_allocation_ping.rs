@@ -6,11 +6,11 @@ mod counting;
 use units::Nanos;
 use workload::{Measurement, PingPongSettings, Schedule, Transport, Waiting, WorkloadSettings};
 
-/// What may differ for other reasons: a thread was seen on one more CPU, a channel needs another block.
+/// Tolerance for other causes: a thread on another CPU, another block of a channel.
 const CHANCE: u64 = 40;
 /// Messages that the long run has beyond the short one's; one allocation in fifty would show.
 const MORE: u64 = 2_000;
-/// How long the long run may take: on a machine with other work each message of a thread that spins takes a time slice.
+/// Timeout of the long run: on a busy machine each message of a spinning thread takes a time slice.
 const LONG: [u64; 5] = [1, 2, 4, 16, 64];
 
 /// Allocations of both ends together, from the listening socket to the records, and the round trips made.
@@ -48,7 +48,7 @@ fn thousands_of_messages_more_take_no_more_memory() {
             let is_fine = |taken_by_many, many| taken_by_many <= taken + CHANCE && many > few + MORE;
             let (mut taken_by_many, mut many) = (0, 0);
             for seconds in LONG {
-                // Whoever waits long for the other end to come looks for it often: that is no message's fault.
+                // Waiting for the other end allocates per poll, independent of messages.
                 (taken_by_many, many) = run(&load, Nanos::from_secs(seconds));
                 if is_fine(taken_by_many, many) {
                     break;

@@ -49,7 +49,7 @@ pub(crate) fn worlds(obedience: Obedience) -> impl Strategy<Value = World> {
     })
 }
 
-/// Capacity of `room` times what VMs have or need, at least their floors.
+/// Capacity of `room` times the VMs' memory or need, at least their floors.
 fn with_room(mut settings: Settings, vms: &[Vm], room: f64) -> Settings {
     let all = settings.vms.iter().zip(vms).enumerate();
     let needs: f64 = all
@@ -138,7 +138,7 @@ impl World {
         self.rebalancer.decide(&observations)
     }
 
-    /// Distributes what became free.
+    /// Distributes freed memory.
     pub(crate) fn hand_out(&mut self, decision: &policy::Decision) -> Vec<Move> {
         let observations = self.observe();
         self.rebalancer.hand_out(&observations, decision)

@@ -1,4 +1,4 @@
-//! A simulated host with many VMs, and what a policy can observe.
+//! A simulated host with many VMs, and its observable state.
 
 use policy::{GuestReport, HeatClass, Observation, Settings, Tiers, VmSettings};
 use rand::{RngExt, SeedableRng};

@@ -21,7 +21,7 @@ impl Rival {
     pub(crate) const ALL: [Self; 5] =
         [Self::Optimum, Self::HotBytes, Self::Pressure, Self::Proportional, Self::Equal];
 
-    /// DRAM for the next interval, whose views are `next`.
+    /// DRAM for the next interval with views `next`.
     pub(crate) fn wants(self, now: &[View<'_>], next: &[View<'_>], capacity: f64) -> Vec<f64> {
         match self {
             Self::Optimum => optimum(next, capacity),

@@ -227,7 +227,7 @@ fn cpu_owners_add_up_with_idle_wakeups() {
             scope.spawn(move || {
                 sys::affinity::pin_thread(&[one]).expect("available CPU");
                 while sys::clock::monotonic() < until {
-                    here.write_all(&[1]).and_then(|()| here.read_exact(&mut [0])).expect("it answers");
+                    here.write_all(&[1]).and_then(|()| here.read_exact(&mut [0])).expect("replies");
                 }
             });
         });

@@ -1,6 +1,6 @@
 //! Server side of a connection: reads the request, sends the response, closes.
 //!
-//! Uses a fixed buffer whatever length the peer announces.
+//! Uses a fixed buffer for any announced length.
 
 use std::{
     io::{self, Read, Write},

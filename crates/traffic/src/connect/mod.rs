@@ -24,7 +24,7 @@ use workload::ConnectSettings;
 
 use crate::error::{Error, Result};
 
-/// How long an end waits after the other should have ended.
+/// Grace period after the other end's deadline.
 const GRACE: Nanos = Nanos::from_secs(5);
 /// Number of the control connection, through which the server starts the client and learns of its end. Measured
 /// connections have higher numbers.

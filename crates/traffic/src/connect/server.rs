@@ -107,7 +107,7 @@ fn serve(
     let spent = CpuMeter::from_now();
     while goes_on() {
         match listener.accept() {
-            // The client counts failed connections; those of unknown peers are closed.
+            // The client counts failed connections; connections of unknown peers are closed.
             Ok((socket, _)) => drop(requests.respond(&socket, belongs, goes_on)),
             Err(error) if is_passing(&error) => {}
             Err(error) => {
@@ -119,7 +119,7 @@ fn serve(
     Ok(Some(spent.until_now(END, ThreadRole::Pong)))
 }
 
-/// A timeout, or the peer was gone before accept (accept(2)).
+/// A timeout, or the peer left before accept (accept(2)).
 fn is_passing(error: &io::Error) -> bool {
     is_wait(error) || error.kind() == io::ErrorKind::ConnectionAborted
 }

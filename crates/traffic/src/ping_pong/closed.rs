@@ -88,7 +88,7 @@ fn patience(socket: &MessageSocket, notes: &Recorder<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether `message` returns in time, or the server is gone.
+/// Whether `message` returns in time, or the server has left.
 pub(super) fn answered_within(
     socket: &MessageSocket,
     message: &Message,

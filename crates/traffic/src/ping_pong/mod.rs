@@ -46,7 +46,7 @@ use crate::{
 const SHORTEST: Nanos = Nanos::from_millis(10);
 /// Period of the fastest open loop.
 const FASTEST: Nanos = Nanos(1_000);
-/// How long an end waits after the other should have ended.
+/// Grace period after the other end's deadline.
 const GRACE: Nanos = Nanos::from_secs(5);
 /// Timeout after which a datagram is lost and an unsent message of an open loop is dropped. Longer than usual paths
 /// take, so that latency is not mistaken for loss.

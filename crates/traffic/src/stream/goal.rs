@@ -70,7 +70,7 @@ pub(super) fn end_of_record(load: &StreamSettings, begun: u64, latest: u64, foun
     latest.max(found.min(requested))
 }
 
-/// How long a receiver waits for a sender that ends by time, and its error after that.
+/// Timeout of a receiver whose sender ends by time, and its error after that.
 pub(super) struct Patience(Option<u64>);
 
 impl Patience {

@@ -1,6 +1,6 @@
 //! Schedule of a rate-limited sender, and sleeping by it.
 //!
-//! Open loop: message n (from 0) is due n periods after the start, whatever happened to earlier ones. A thread sleeps
+//! Open loop: message n (from 0) is due n periods after the start, regardless of earlier ones. A thread sleeps
 //! until the next one is due, with an absolute deadline. If messages are due more often than every [`GAP`] (in limit
 //! mode [`WIDE_GAP`], so that many datagrams are sent per call), it wakes up once per gap and sends the messages of a
 //! gap together: none early, and by plan none later than a gap. A late sender catches up without sleeping, by at most

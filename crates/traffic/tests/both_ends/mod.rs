@@ -1,4 +1,4 @@
-//! Both ends of a load of our own on loopback, in one process whose allocations are counted.
+//! Runs both ends of a load on loopback in one process and counts allocations.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -12,7 +12,7 @@ use crate::counting;
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Allocations of both ends together, from the listening socket to the records, and what the client recorded.
+/// Allocations of both ends, from listening to results, and the client's measurement.
 pub(crate) fn run(load: WorkloadSettings) -> (u64, Outcome) {
     let stop = Stop::new();
     let before = counting::taken();

@@ -124,7 +124,7 @@ fn stops() {
             thread::scope(|scope| {
                 let server = scope.spawn(|| server.run(&stop, &()));
                 assert!(run_client(&client, &stop, &stopper).is_err_and(|error| error.is_stopped()));
-                // If it is late, it only sees that the client is gone.
+                // If it is late, it only sees that the client has left.
                 let ended = server.join().expect("no panic");
                 assert!(ended.is_ok() || ended.is_err_and(|error| error.is_stopped()));
             });

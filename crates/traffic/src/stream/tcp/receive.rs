@@ -25,7 +25,7 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// How much earlier than the receiver's threads a sender may start on a busy machine.
+/// Maximum head start of a sender over the receiver's threads on a busy machine.
 const TOLERANCE: Nanos = Nanos::from_millis(500);
 /// At least the maximum size of a socket buffer, in bytes.
 const BUFFERFUL: u64 = 8 << 20;

@@ -32,7 +32,7 @@ use crate::{
 
 /// Timeout of the first datagram.
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// How long a receiver continues after the closing datagram, for reordered ones and for a sender that missed the
+/// Time that a receiver continues after the closing datagram, for reordered ones and for a sender that missed the
 /// reply.
 const LINGER: Nanos = Nanos::from_millis(150);
 /// Interval of unsolicited closing replies in that time: a sender waiting for a CPU asks too rarely.

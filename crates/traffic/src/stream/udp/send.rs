@@ -163,7 +163,7 @@ impl<'a> Sender<'a> {
         Err(Error::Silent { object: self.flow.name.clone(), missing, waited: PATIENCE })
     }
 
-    /// Sends the closing datagram until the receiver replies, or is gone after receiving it.
+    /// Sends the closing datagram until the receiver replies, or has left after receiving it.
     fn close(&self, sent: u64, shared: &SharedState<'_>) -> Result<()> {
         let closing = DatagramFormat::closing(sent);
         let mut bytes = [0; opening::LENGTH + 1];
