@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs every target for so many seconds (the first argument), as many at once as there are CPUs; with a second
-# argument, that target only. New inputs are kept beside the build, not in the corpus; a crash ends with its input in
-# artifacts/ and a status that is not zero. FUZZ_FEATURES= leaves out what takes most of the product to build.
+# Runs every target for the given number of seconds, in parallel on all CPUs, or only the target in the second argument.
+# New inputs go to the build directory, not to the corpus. A crash leaves its input in artifacts/ and exits non-zero.
+# FUZZ_FEATURES= skips the targets that need most of the product.
 set -eu
 cd "$(dirname "$0")"
 seconds=$1
@@ -9,7 +9,7 @@ features=${FUZZ_FEATURES-whole}
 host=$(rustc --print host-tuple)
 built=${CARGO_TARGET_DIR:-target}
 
-# What `cargo fuzz run --sanitizer none` asks of the compiler; to build that takes longer than to run the targets.
+# The flags of `cargo fuzz run --sanitizer none`; building cargo-fuzz takes longer than running the targets.
 coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
     -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-sanitizer-coverage-stack-depth
@@ -17,7 +17,7 @@ coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
 RUSTFLAGS="$(echo $coverage) --cfg fuzzing -Cdebug-assertions" \
     cargo build --release --quiet --target "$host" --features "$features"
 
-# The rows of the table in src/main.rs, those behind the feature only with it.
+# The targets in src/main.rs, according to the features.
 targets=$(awk -F '"' -v features="$features" '/cfg\(feature/ { is_whole = 1; next }
     /^    \("/ { if (!is_whole || features == "whole") print $2; is_whole = 0 }' src/main.rs)
 if [ $# -eq 1 ]; then
@@ -32,11 +32,11 @@ mkdir -p "$found" "artifacts/$target"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
-# An input has 25 s, since targets may run beside other work.
+# An input may take 25 s, as the machine may be busy.
 FUZZ_TARGET=$target "$built/$host/release/fuzz" "$found" "corpus/$target" \
     -artifact_prefix="artifacts/$target/" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=512 -timeout=25 \
     >"$log" 2>&1 || status=1
-# The last lines: runs made and the memory that they took; of a failure, what led to it.
+# The last lines: number of runs and memory used, or the cause of a failure.
 echo "fuzz: $target for $seconds s
 $(if [ $status -eq 0 ]; then grep -E '^(Done|stat::|#[0-9]+.*DONE)' "$log" | tail -n 2; else tail -n 60 "$log"; fi)"
 exit $status
