@@ -154,6 +154,29 @@ mod tests {
         assert!(told.no_accesses_because.is_some());
     }
 
+    /// A source before its first report.
+    struct Silent;
+
+    impl AccessSource for Silent {
+        fn kind(&self) -> AccessSourceKind {
+            AccessSourceKind::Damon
+        }
+
+        fn look(&mut self) -> Result<Look, MemoryError> {
+            Ok(Look::Pending("first report pending"))
+        }
+    }
+
+    #[test]
+    fn reports_why_a_running_source_has_no_accesses_yet() {
+        let asked = Some((AccessSourceKind::Damon, None));
+        let mut telemetry = GuestTelemetry { source: Some(Box::new(Silent)), asked, before: None };
+        let reply = telemetry.look(AccessSourceKind::Damon).expect("this machine has /proc");
+        assert_eq!(reply.source, AccessSourceKind::Damon);
+        assert_eq!(reply.no_accesses_because.as_deref(), Some("first report pending"));
+        assert!(reply.nodes.iter().all(|node| node.accesses.is_empty()), "{reply:?}");
+    }
+
     #[test]
     fn numbers_are_read_where_they_stand() {
         let memory =
