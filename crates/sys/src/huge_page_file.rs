@@ -23,7 +23,7 @@ use crate::{
 const POOL: &str = "/proc/sys/vm/nr_hugepages";
 const PAGE_MAP: &str = "/proc/self/pagemap";
 const ZONES: &str = "/proc/zoneinfo";
-/// Reading this file updates the statistics of each CPU, and shrinks its free lists by an eighth or 8 MiB, whichever is less.
+/// Reading this file updates the statistics of each CPU, and shrinks its free lists by the lesser of an eighth and 8 MiB.
 const REFRESH: &str = "/proc/sys/vm/stat_refresh";
 /// Enough for lists of 1 GiB.
 const MOST_REFRESHES: usize = 200;

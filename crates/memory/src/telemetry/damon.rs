@@ -164,7 +164,7 @@ fn stop() {
     let _ = write(&file("nr_kdamonds"), "0");
 }
 
-/// Mean amount of memory of each node in each class of counts, over all finished aggregations. `None` before the first.
+/// Mean memory per node and class of counts over all finished aggregations, `None` before the first.
 /// Each aggregation covers all memory.
 fn histogram(layout: &Layout, grown: &[u64]) -> Option<Accesses> {
     let size = |ranges: &[(u64, u64)]| ranges.iter().map(|(start, end)| end - start).sum::<u64>();
