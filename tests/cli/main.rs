@@ -29,7 +29,7 @@ mod variants;
 mod watch;
 
 fn main() -> ExitCode {
-    run(CASES)
+    run(&[CASES, other_users::CASES].concat())
 }
 
 const CASES: &[Case] = &[
@@ -362,60 +362,7 @@ const CASES: &[Case] = &[
         needs: &[],
         test: a_reader_that_leaves_early,
     },
-    Case {
-        name: "refuses_a_configuration_file_that_another_user_could_write",
-        needs: OTHER_USERS,
-        test: other_users::configuration_file,
-    },
-    Case {
-        name: "refuses_a_fleet_file_that_another_user_could_write",
-        needs: OTHER_USERS,
-        test: other_users::fleet_file,
-    },
-    Case {
-        name: "refuses_a_watch_plan_or_hook_that_another_user_could_write",
-        needs: OTHER_USERS,
-        test: other_users::plan_and_hook,
-    },
-    Case {
-        name: "refuses_secrets_that_other_users_can_read",
-        needs: OTHER_USERS,
-        test: other_users::secrets,
-    },
-    Case {
-        name: "follows_no_link_of_another_user_to_write_a_file",
-        needs: OTHER_USERS,
-        test: other_users::planted_links,
-    },
-    Case {
-        name: "follows_no_link_of_another_user_to_write_manual_pages",
-        needs: OTHER_USERS,
-        test: other_users::planted_manual_pages,
-    },
-    Case {
-        name: "takes_no_permissions_or_pipes_from_another_user",
-        needs: OTHER_USERS,
-        test: other_users::planted_files_and_pipes,
-    },
-    Case {
-        name: "writes_through_own_links_pipes_and_standard_output",
-        needs: OTHER_USERS,
-        test: other_users::own_links_and_pipes,
-    },
-    Case {
-        name: "changes_no_file_that_another_user_linked_next_to_a_store",
-        needs: OTHER_USERS,
-        test: other_users::planted_next_to_a_store,
-    },
-    Case {
-        name: "waits_for_no_pipe_that_another_user_made_next_to_a_store",
-        needs: OTHER_USERS,
-        test: other_users::pipes_next_to_a_store,
-    },
 ];
-
-/// What is needed to act as several users.
-const OTHER_USERS: &[Need] = &[Need::OtherUsers, Need::Program("openssl", "openssl")];
 
 /// What is needed to take rights away.
 const FALLBACK: &[Need] = &[Need::Root, Need::Program("setpriv", "util-linux")];

@@ -11,9 +11,53 @@ use std::{
     thread,
 };
 
-use plumb_tests::{Output, Sandbox, WebServer, certificate};
+use plumb_tests::{Case, Need, Output, Sandbox, WebServer, certificate};
 
 use crate::{earlier, sandbox};
+
+/// What is needed to act as several users.
+const NEEDS: &[Need] = &[Need::OtherUsers, Need::Program("openssl", "openssl")];
+
+pub(crate) const CASES: &[Case] = &[
+    Case {
+        name: "refuses_a_configuration_file_that_another_user_could_write",
+        needs: NEEDS,
+        test: configuration_file,
+    },
+    Case { name: "refuses_a_fleet_file_that_another_user_could_write", needs: NEEDS, test: fleet_file },
+    Case {
+        name: "refuses_a_watch_plan_or_hook_that_another_user_could_write",
+        needs: NEEDS,
+        test: plan_and_hook,
+    },
+    Case { name: "refuses_secrets_that_other_users_can_read", needs: NEEDS, test: secrets },
+    Case { name: "follows_no_link_of_another_user_to_write_a_file", needs: NEEDS, test: planted_links },
+    Case {
+        name: "follows_no_link_of_another_user_to_write_manual_pages",
+        needs: NEEDS,
+        test: planted_manual_pages,
+    },
+    Case {
+        name: "takes_no_permissions_or_pipes_from_another_user",
+        needs: NEEDS,
+        test: planted_files_and_pipes,
+    },
+    Case {
+        name: "writes_through_own_links_pipes_and_standard_output",
+        needs: NEEDS,
+        test: own_links_and_pipes,
+    },
+    Case {
+        name: "changes_no_file_that_another_user_linked_next_to_a_store",
+        needs: NEEDS,
+        test: planted_next_to_a_store,
+    },
+    Case {
+        name: "waits_for_no_pipe_that_another_user_made_next_to_a_store",
+        needs: NEEDS,
+        test: pipes_next_to_a_store,
+    },
+];
 
 const ATTACKER: u32 = 65_534;
 const USER: u32 = 65_533;
@@ -122,7 +166,7 @@ fn changes(name: &str, text: &str, run: &dyn Fn(u32, &Sandbox, &Path) -> Output,
     }
 }
 
-pub(crate) fn configuration_file() {
+fn configuration_file() {
     let text = "pager = \"touch /nowhere/pager\"\n";
     for variable in ["XDG_CONFIG_HOME", "HOME"] {
         let words = ["config", "--json"];
@@ -150,7 +194,7 @@ pub(crate) fn configuration_file() {
     }
 }
 
-pub(crate) fn fleet_file() {
+fn fleet_file() {
     let text = "server = \"nats://127.0.0.1:1\"\nname = \"ops\"\n";
     let list = |uid: u32, sandbox: &Sandbox, top: &Path| {
         by(uid, sandbox, &[("XDG_CONFIG_HOME", top), ("XDG_DATA_HOME", sandbox.home())], &["fleet", "list"])
@@ -171,7 +215,7 @@ pub(crate) fn fleet_file() {
     changes("ca.pem", "no certificate", &authority, "127.0.0.1:1");
 }
 
-pub(crate) fn plan_and_hook() {
+fn plan_and_hook() {
     let plan = "[[measure]]\nscenario = \"quick\"\nevery = \"1h\"\n";
     let dry = |uid: u32, sandbox: &Sandbox, file: &Path| {
         let file = file.to_str().expect("plain names");
@@ -216,7 +260,7 @@ fn bounded(sandbox: &Sandbox, words: &[&str]) -> Output {
     command.stdin(Stdio::null()).output().map(Output::from).expect("coreutils")
 }
 
-pub(crate) fn secrets() {
+fn secrets() {
     let sandbox = sandbox();
     let token = sandbox.file("token", "a-token-that-is-long-enough\n");
     let [cert, key] = certificate(&sandbox, "own", "IP:127.0.0.1");
@@ -307,7 +351,7 @@ impl Secret {
     }
 }
 
-pub(crate) fn planted_links() {
+fn planted_links() {
     for uid in [0, USER] {
         let sandbox = earlier::with_runs("shape-1.db.gz");
         let store = sandbox.home().join("store");
@@ -340,7 +384,7 @@ pub(crate) fn planted_links() {
     }
 }
 
-pub(crate) fn planted_manual_pages() {
+fn planted_manual_pages() {
     let sandbox = sandbox();
     let secret = Secret::of(0, &sandbox);
     for name in ["plumb-run.1", "plumb.1"] {
@@ -355,7 +399,7 @@ pub(crate) fn planted_manual_pages() {
     }
 }
 
-pub(crate) fn planted_files_and_pipes() {
+fn planted_files_and_pipes() {
     let sandbox = earlier::with_runs("shape-1.db.gz");
     let shared = folder(&sandbox, "shared");
     let path = shared.join("report.md");
@@ -376,7 +420,7 @@ pub(crate) fn planted_files_and_pipes() {
     assert!(output.status == Some(1) && output.err.contains("user 65534 made it"), "{output:?}");
 }
 
-pub(crate) fn own_links_and_pipes() {
+fn own_links_and_pipes() {
     let sandbox = earlier::with_runs("shape-1.db.gz");
     let home = sandbox.home();
     let of = |path: &Path| fs::read_to_string(path).expect("it was written");
@@ -419,7 +463,7 @@ pub(crate) fn own_links_and_pipes() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-pub(crate) fn planted_next_to_a_store() {
+fn planted_next_to_a_store() {
     for (name, is_hard_link, shared_mode, owner) in [
         ("runs.db.plan.watch", false, 0o775, 0),
         ("runs.db.plan.watch", false, 0o755, ATTACKER),
@@ -453,7 +497,7 @@ pub(crate) fn planted_next_to_a_store() {
     }
 }
 
-pub(crate) fn pipes_next_to_a_store() {
+fn pipes_next_to_a_store() {
     for name in ["runs.db.plan.watch", "runs.db.plan.watch-lock", "runs.db.other.lock"] {
         let sandbox = earlier::with_runs("runs.db.gz");
         let shared = folder(&sandbox, "shared");

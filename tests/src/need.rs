@@ -71,6 +71,7 @@ impl Need {
 }
 
 /// A test: a sentence, what it needs, and what it does.
+#[derive(Clone, Copy)]
 pub struct Case {
     /// What holds when it passes.
     pub name: &'static str,

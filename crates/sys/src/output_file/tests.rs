@@ -1,3 +1,4 @@
+//! Every way to write a file, where another user has put links, pipes and files of their own.
 use std::fs::{self, Permissions};
 use std::io::Read;
 use std::os::fd::AsRawFd;

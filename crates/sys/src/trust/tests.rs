@@ -1,3 +1,4 @@
+//! Files, links and folders that other users own or can write, and the remedy that is named for each.
 #![expect(clippy::disallowed_methods, reason = "tests prepare files")]
 
 use std::fs::{self, Permissions};
