@@ -90,6 +90,12 @@ docs: setup ## Make every picture and capture of docs/ anew (5 minutes on a quie
 	@$(if $(filter no,$(RUNS)),,cargo build --quiet --bin plumb --example page_pictures && $(BUILT)/debug/examples/page_pictures $(abspath $(BUILT)/debug/plumb) docs/guide/pictures/pages)
 	@$(if $(filter no,$(RUNS)),,$(XTASK) captures)
 
+.PHONY: site
+site: setup-build ## Build the documentation as a web site with offline search into out/site
+	@command -v mdbook >/dev/null || cargo install --quiet --locked mdbook --version 0.5.4 --target "$$(rustc --print host-tuple)"
+	@mdbook build
+	@echo "The documentation: out/site/index.html"
+
 .PHONY: deb
 deb: setup-build ## Build a Debian package into out/
 	@$(XTASK) deb

@@ -6,6 +6,7 @@ mod file_size;
 mod fmt;
 mod generated;
 mod kinds;
+mod links;
 mod lints;
 mod machine_paths;
 mod module_docs;
@@ -35,6 +36,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "unsafe", hold: unsafe_code::hold },
     Rule { name: "kinds", hold: kinds::hold },
     Rule { name: "shapes", hold: shapes::hold },
+    Rule { name: "links", hold: links::hold },
     Rule { name: "machine-paths", hold: machine_paths::hold },
     Rule { name: "script", hold: script::hold },
     Rule { name: "fmt", hold: fmt::hold },
