@@ -292,7 +292,7 @@ pub(crate) fn unfit_certificates() {
         (&cert, &foreign, 64, "do not belong together"),
         (&nothing, &key, 64, "no certificate"),
         (&cert, &nothing, 64, "no private key"),
-        (&cert, &open, 64, "can be read by others"),
+        (&cert, &open, 64, "other users can read it"),
         (&cert, &"nowhere".to_owned(), 1, "nowhere"),
     ] {
         let refused =

@@ -20,7 +20,7 @@ pub enum RefusalCode {
     #[error("it gave no reason; it may limit time, bytes or rate, or was stopped: see its output")]
     Unsaid,
     /// All places are taken.
-    #[error("it already serves the maximum number of clients (--max-clients); try again later")]
+    #[error("it is busy with the maximum number of clients (--max-clients); try again later")]
     Busy,
     #[error("this address is not allowed (--allow); ask the server's operator to add it")]
     Address,
