@@ -1,4 +1,4 @@
-//! Who may read, and from where.
+//! Access control: who may read pages, and from which address.
 
 use std::{
     fs::{self, Permissions},
@@ -15,7 +15,7 @@ use crate::{
     sandbox,
 };
 
-/// In a namespace of the test's own.
+/// In a private namespace of the test.
 const ADDRESS: &str = "198.18.0.1";
 
 pub(crate) fn token() {
@@ -66,10 +66,10 @@ fn off_loopback() {
     assert!(chrome.text("[role=alert]").contains("not the token"));
     chrome.evaluate(&format!("document.querySelector('#token').value = '{token}'"));
     chrome.follow("button");
-    // Where he wanted to go in the first place.
+    // The page requested before signing in.
     assert!(chrome.text("main").contains("What each layer costs"), "{}", chrome.text("main"));
     assert!(!chrome.evaluate("document.cookie").to_string().contains("plumb"), "no script sees the cookie");
-    chrome.asked_nobody_but(&server.origin);
+    chrome.requested_only(&server.origin);
     server.end();
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn refused() {
     sign_in("Origin: null\r\n", "token=x", "403");
     sign_in(&ours, "token=x", "303");
     sign_in(&ours, &format!("token={}", "x".repeat(100_000)), "413");
-    // The pages start nothing.
+    // Pages cannot start anything.
     for request in ["GET /start", "POST /start", "GET /started/0", "POST /runs"] {
         check(request, &format!("Host: {host}\r\n{form}{ours}"), "scenario=quick", "404");
     }
@@ -121,7 +121,7 @@ pub(crate) fn refused() {
     server.end();
 }
 
-/// A file that only its owner can read.
+/// Changes a file's permissions.
 fn chmod(file: &str, mode: u32) {
     fs::set_permissions(file, Permissions::from_mode(mode)).expect("ours");
 }
@@ -136,7 +136,7 @@ pub(crate) fn token_file() {
     assert!(refused.status == Some(64) && refused.err.contains("7 characters"), "{refused:?}");
     let missing = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--token-file", "nowhere"]);
     assert!(missing.status == Some(1) && missing.err.contains("nowhere"), "{missing:?}");
-    // On loopback too, where one is given.
+    // Also on loopback, if a token is configured.
     let file = sandbox.secret("token", TOKEN);
     for mode in [0o604, 0o644, 0o660, 0o666] {
         chmod(&file, mode);
@@ -153,7 +153,7 @@ pub(crate) fn token_file() {
     server.end();
 }
 
-/// The head of a form of this server's, with a cookie.
+/// The header of a form from this server, with a cookie.
 fn head(server: &WebServer, cookie: &str) -> String {
     let origin = &server.origin;
     let host = origin.trim_start_matches("http://");
@@ -161,7 +161,7 @@ fn head(server: &WebServer, cookie: &str) -> String {
     format!("Host: {host}\r\nOrigin: {origin}\r\n{form}\r\nCookie: {cookie}\r\n")
 }
 
-/// Signs in: the cookie as a browser sends it.
+/// Signs in and returns the cookie.
 fn signed_in(server: &WebServer) -> String {
     let answer = server.answer("POST /sign-in", &head(server, ""), &format!("token={TOKEN}"));
     let (_, cookie) = answer.split_once("set-cookie: ").unwrap_or_else(|| panic!("{answer}"));
@@ -178,7 +178,7 @@ pub(crate) fn cookies() {
     };
     let [first, second] = [signed_in(&server), signed_in(&server)];
     assert!(first != second && reads(&server, &first) && reads(&server, &second));
-    // Signing out ends every copy of this cookie, and no other cookie.
+    // Signing out invalidates every copy of this cookie and no other cookie.
     let answer = server.answer("POST /sign-out", &head(&server, &first), "");
     assert!(answer.contains("HTTP/1.1 303") && answer.contains("Max-Age=0"), "{answer}");
     assert!(!reads(&server, &first) && reads(&server, &second));
@@ -225,7 +225,7 @@ pub(crate) fn guesses() {
     }
 }
 
-/// A certificate of its own for loopback, and its key.
+/// A separate certificate for loopback, and its key.
 fn certificate(sandbox: &Sandbox, name: &str) -> [String; 2] {
     plumb_tests::certificate(sandbox, name, "IP:127.0.0.1,DNS:localhost")
 }
@@ -238,7 +238,7 @@ pub(crate) fn encrypted() {
     let token = sandbox.secret("token", TOKEN);
     let server =
         WebServer::start(&sandbox, &["--tls-cert", &cert, "--tls-key", &key, "--token-file", &token]);
-    let place = server.origin.strip_prefix("https://").expect("it says that it is encrypted").to_owned();
+    let place = server.origin.strip_prefix("https://").expect("the address uses https").to_owned();
     let curl = |arguments: &[&str]| {
         let shared = ["--silent", "--show-error", "--include", "--max-time", "600"];
         let done = Command::new("curl").args(shared).args(arguments).output().expect("curl starts");
@@ -250,11 +250,11 @@ pub(crate) fn encrypted() {
     assert!(status == Some(0) && answer.contains("200 OK") && answer.contains("egress-1"), "{answer}");
     let (status, answer) = curl(&["--cacert", &cert, "--tls-max", "1.2", &page]);
     assert!(status == Some(0) && answer.contains("401") && !answer.contains("egress-1"), "{answer}");
-    // 60: the certificate leads to none that the client knows.
+    // curl exit status 60: unknown issuer.
     assert_eq!(curl(&["--cacert", &other, "--header", shown, &page]).0, Some(60));
-    // In the clear nothing is said.
+    // An unencrypted request gets no reply.
     let mut plain = TcpStream::connect(&place).expect("it listens");
-    // It may have hung up at the first byte.
+    // The server may have closed the connection after the first byte.
     let _ = write!(plain, "GET / HTTP/1.1\r\nHost: {place}\r\n{shown}\r\n\r\n");
     let mut answer = Vec::new();
     let _ = plain.read_to_end(&mut answer);
@@ -277,7 +277,7 @@ pub(crate) fn encrypted() {
     chrome.evaluate("document.querySelector('#token').value = 'a-token-that-is-long-enough'");
     chrome.follow("button");
     assert!(chrome.text("main").contains("What each layer costs"), "{}", chrome.text("main"));
-    chrome.asked_nobody_but(&server.origin);
+    chrome.requested_only(&server.origin);
     server.end();
 }
 

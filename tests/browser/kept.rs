@@ -1,4 +1,4 @@
-//! Stores with runs in them, made of the recorded run that the crate `analysis` is tested with. Must not know the pages.
+//! Stores with runs derived from the recorded run in the tests of the crate `analysis`. Independent of the pages.
 
 use plumb_tests::Sandbox;
 use samples::{RunId, RunRecord};
@@ -8,13 +8,13 @@ use store::{Store, StoreError};
 const RECORDED: &str = include_str!("../../crates/analysis/tests/golden/egress.run.json");
 const DAY: i64 = 86_400_000;
 
-/// What is particular to a kept run.
+/// Properties of a stored run.
 pub(crate) struct Kept<'a> {
     pub(crate) id: &'a str,
     pub(crate) title: &'a str,
-    /// Days after the first one.
+    /// Days after the first run.
     pub(crate) day: i64,
-    /// Its throughput as a share of what was recorded.
+    /// Throughput relative to the recorded run.
     pub(crate) share: f64,
     pub(crate) kernel: &'a str,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Kept<'a> {
 pub(crate) const PLAIN: Kept<'static> =
     Kept { id: "egress-1", title: "What an egress gateway costs", day: 0, share: 1.0, kernel: "6.1.0" };
 
-/// Keeps a run.
+/// Stores a run.
 pub(crate) fn keep(sandbox: &Sandbox, kept: &Kept<'_>) {
     let mut run: Value = serde_json::from_str(RECORDED).expect("JSON");
     let header = &mut run["header"];
@@ -41,10 +41,10 @@ pub(crate) fn keep(sandbox: &Sandbox, kept: &Kept<'_>) {
         record.trials.iter().try_for_each(|trial| importing.trial(trial))?;
         Ok(record.header.clone())
     });
-    kept.expect("it can be kept");
+    kept.expect("the run is stored");
 }
 
-/// Runs of the same scenario, one a day, each with its share of the recorded throughput.
+/// Stores one run of the same scenario per day with these relative throughputs.
 pub(crate) fn keep_days(sandbox: &Sandbox, shares: &[f64]) {
     for (day, share) in shares.iter().enumerate() {
         let kernel = if *share < 0.9 { "6.12.9" } else { "6.1.0" };

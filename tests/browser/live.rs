@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::sandbox;
 
-/// Many times what the end of a run takes on a busy machine.
+/// Many times the duration of a run's end on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 pub(crate) fn followed() {
@@ -20,7 +20,7 @@ pub(crate) fn followed() {
     chrome.open(&server.origin);
     chrome.follow(".runs .name a");
     assert_eq!(chrome.evaluate("location.pathname.endsWith('/live')"), json!(true));
-    // The same page to the end: what comes is shown, nothing is loaded anew.
+    // The page updates in place to the end, without a reload.
     chrome.evaluate(
         "window.stayed = true; window.first = document.querySelector('.progress-line').textContent; true",
     );
@@ -34,6 +34,6 @@ pub(crate) fn followed() {
     assert!(run.wait().expect("a child of this test").success());
     chrome.follow(".progress-line a");
     assert!(chrome.text("main").contains("Summary"));
-    chrome.asked_nobody_but(&server.origin);
+    chrome.requested_only(&server.origin);
     server.end();
 }

@@ -1,4 +1,4 @@
-//! The pages over runs that have ended.
+//! Pages of finished runs.
 
 use std::fs;
 
@@ -10,11 +10,11 @@ use crate::{
     sandbox,
 };
 
-/// What looks pages over.
+/// The accessibility checker.
 pub(crate) const AXE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/browser/node_modules/axe-core/axe.min.js");
 
-/// Twelve runs, of which the last five are slower, with another kernel.
+/// Twelve runs, of which the last five are slower and have another kernel.
 const SHARES: [f64; 12] = [1.0, 1.01, 0.99, 1.02, 1.0, 0.98, 1.01, 0.7, 0.71, 0.69, 0.7, 0.72];
 
 pub(crate) fn list() {
@@ -31,7 +31,7 @@ pub(crate) fn list() {
     chrome.follow("a[rel=next]");
     assert_eq!(chrome.count(".runs tbody tr"), 5);
     assert!(chrome.text(".runs tbody").contains("egress-04"));
-    // As its reader types it and presses Enter.
+    // Type it and press Enter.
     chrome.evaluate("document.querySelector('#q').value = 'needle'");
     chrome.follow(".search button");
     assert_eq!((chrome.count(".runs tbody tr"), chrome.text(".runs .name a")), (1, "egress-04".to_owned()));
@@ -39,7 +39,7 @@ pub(crate) fn list() {
     assert!(chrome.text("main").contains("No run is like that"), "{}", chrome.text("main"));
     chrome.follow(".clear");
     assert_eq!(chrome.count(".runs tbody tr"), 25);
-    chrome.asked_nobody_but(&server.origin);
+    chrome.requested_only(&server.origin);
     server.end();
 }
 
@@ -64,12 +64,12 @@ pub(crate) fn report() {
             head.contains("200 OK") && head.contains("attachment; filename=\"egress-1."),
             "{file}: {head}"
         );
-        // The same as the terminal writes, whatever it is.
+        // Equal to the command line's output in every format.
         let format = file.rsplit('/').next().expect("a name");
         let written = sandbox.succeed(&["report", "egress-1", "--format", format]).out;
         assert!(body == written, "{file} is another file than plumb report writes");
     }
-    chrome.asked_nobody_but(&server.origin);
+    chrome.requested_only(&server.origin);
     server.end();
 }
 
@@ -86,12 +86,12 @@ pub(crate) fn compare() {
     let kernel = text.find("6.12.9").expect("the kernels differ");
     let results = text.find("Verdict").expect("its results are compared");
     assert!(kernel < results, "{text}");
-    // One of two: the page asks for the other.
+    // With only one run given, the page asks for the other.
     chrome.open(&format!("{}/compare?b=egress-2", server.origin));
     assert_eq!(chrome.evaluate("document.querySelector('#a').value"), json!("egress-1"));
     chrome.follow(".pair button");
     assert_eq!(chrome.evaluate("location.search"), place);
-    chrome.asked_nobody_but(&server.origin);
+    chrome.requested_only(&server.origin);
     server.end();
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn history() {
         (12, 1)
     );
     assert_eq!(chrome.count(".result:first-of-type .interval"), 12);
-    // What came with the change is marked and told.
+    // The environment change is marked and shown.
     let changed = chrome.evaluate("document.querySelector('.changed').closest('a').textContent");
     assert!(
         changed.as_str().is_some_and(|title| title.contains("egress-7") && title.contains("kernel 6.12.9")),
@@ -116,11 +116,11 @@ pub(crate) fn history() {
     );
     chrome.follow(".result a[href*=compare]");
     assert_eq!(chrome.evaluate("location.search"), json!("?a=egress-6&b=egress-7"));
-    // Of an earlier run it is what was known then.
+    // The page of an earlier run ignores later runs.
     chrome.open(&format!("{}/runs/egress-3/history", server.origin));
     let lead = chrome.text(".lead");
     assert!(lead.contains("4 runs") && lead.contains("from 10 runs on"), "{lead}");
-    chrome.asked_nobody_but(&server.origin);
+    chrome.requested_only(&server.origin);
     server.end();
 }
 
@@ -155,14 +155,14 @@ pub(crate) fn hostile() {
         let body = chrome.text("body");
         assert!(!body.contains("mistake in plumb"), "{page}: {body}");
         assert_ne!(chrome.evaluate("document.title"), json!("run"), "{page}");
-        // The one of a report, which holds no name.
+        // The script of a report, which contains no names.
         let scripts = chrome.evaluate(
             "[...document.querySelectorAll('script:not([src]):not([type])')].filter((it) => !it.textContent.startsWith('\\n(() => {')).length",
         );
         assert_eq!(scripts, json!(0), "{page}");
         assert_eq!(chrome.count("img"), 0, "{page}");
     }
-    chrome.asked_nobody_but(&server.origin);
+    chrome.requested_only(&server.origin);
     server.end();
 }
 
@@ -228,5 +228,5 @@ pub(crate) fn from_disk() {
     let text = chrome.text("body");
     assert!(text.contains("What each layer costs") && text.contains("node-to-node"), "{text}");
     assert!(chrome.count("svg") > 0);
-    chrome.asked_nobody_but(&address);
+    chrome.requested_only(&address);
 }

@@ -1,5 +1,5 @@
-//! What the script of a report adds: values under the pointer and by keys, series shown and hidden, a part of a time series, sorted
-//! tables. Must not know how it does that.
+//! The script of a report: tooltips for pointer and keyboard, hiding series, zooming into a time series, sorting
+//! tables.
 
 use std::fs;
 
@@ -12,11 +12,11 @@ use crate::{
     sandbox,
 };
 
-/// An ordinary page stays below.
+/// Ordinary pages are smaller.
 const MOST: usize = 1 << 20;
 
 const LAYERS: &str = "#layers-1 .on-screens";
-/// A client's log of two minutes, half of them at another level.
+/// A client's log of two minutes with a level shift in the middle.
 fn log() -> String {
     let second = |second: u32| {
         let rate = if second < 60 { 10.0 } else { 18.0 } + f64::from(second * 7 % 5) / 10.0;
@@ -36,7 +36,7 @@ fn log() -> String {
     )
 }
 
-/// The report of a recorded run, opened from disk.
+/// Opens the report of a recorded run from disk.
 fn page() -> (plumb_tests::Sandbox, Chrome) {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
@@ -48,7 +48,7 @@ fn page() -> (plumb_tests::Sandbox, Chrome) {
     (sandbox, chrome)
 }
 
-/// The report of a log that was imported, with its time series unfolded.
+/// Opens the report of an imported log and unfolds its time series.
 fn series() -> (plumb_tests::Sandbox, Chrome) {
     let sandbox = sandbox();
     let _ = sandbox.succeed(&["import", &sandbox.file("client.log", &log())]);
@@ -94,7 +94,7 @@ fn press(chrome: &mut Chrome, key: &str) {
     }
 }
 
-/// The middle of an element, in the middle of the screen.
+/// Scrolls an element to the middle of the screen and returns its centre.
 fn middle(chrome: &mut Chrome, element: &str) -> [f64; 2] {
     let place = chrome.evaluate(&format!(
         "(() => {{ const it = {element}; it.scrollIntoView({{block: 'center'}});
@@ -111,23 +111,23 @@ fn tip(chrome: &mut Chrome) -> String {
 
 pub(crate) fn values() {
     let (_sandbox, mut chrome) = page();
-    // The dot of a trial says its value, as the picture's own table has it.
+    // A trial's dot shows the value in the picture's table.
     let dot = format!("document.querySelectorAll('{LAYERS} [data-s=dot][data-v]')[1]");
     let value = chrome.evaluate(&format!("{dot}.dataset.v"));
     let at = middle(&mut chrome, &dot);
     pointer(&mut chrome, "mouseMoved", at);
     let said = tip(&mut chrome);
     assert!(said.contains(value.as_str().expect("text")) && said.contains("Gbit/s"), "{said}");
-    assert!(said.contains("node-to-node") && said.contains("trial"), "its row and what it is: {said}");
+    assert!(said.contains("node-to-node") && said.contains("trial"), "its row and value: {said}");
     let csv =
         chrome.evaluate("atob(document.querySelector('#layers-1 a[download$=csv]').href.split(',')[1])");
     let shown: f64 = value.as_str().and_then(|it| it.parse().ok()).expect("a number");
     let numbers = csv.as_str().expect("text").split([',', ' ', '\n']).filter_map(|it| it.parse::<f64>().ok());
     assert!(numbers.into_iter().any(|it| (it / 1e9 / shown - 1.0).abs() < 1e-3), "{shown} is in {csv}");
-    // Away from the picture nothing is said.
+    // No tooltip away from the picture.
     pointer(&mut chrome, "mouseMoved", [1.0, 1.0]);
     assert_eq!(tip(&mut chrome), "");
-    // By keys: one mark after another, to the last one; nothing after Escape.
+    // Arrow keys step through the marks to the last one; Escape hides the tooltip.
     chrome.evaluate(&format!("document.querySelector('{LAYERS}').focus(); true"));
     press(&mut chrome, "ArrowRight");
     let first = tip(&mut chrome);
@@ -159,7 +159,7 @@ pub(crate) fn series_by_legend() {
     chrome.evaluate(&format!("{key}.focus(); true"));
     press(&mut chrome, "Enter");
     assert_eq!(count(&mut chrome), before);
-    // Every entry stands for something that is drawn.
+    // Every legend entry has something in the picture.
     let idle = chrome.evaluate(
         "[...document.querySelectorAll('svg.pc [data-k]')].filter((it) => it.getAttribute('role') !== 'button')
             .map((it) => it.textContent)",
@@ -167,7 +167,7 @@ pub(crate) fn series_by_legend() {
     assert_eq!(idle, json!([]));
 }
 
-/// The least and the most that the axis of the picture is labelled with.
+/// The smallest and largest labels of the picture's axis.
 fn ends(chrome: &mut Chrome) -> (f64, f64) {
     let ticks = chrome.evaluate(
         "[...document.querySelectorAll('.on-screens [data-box] [data-ticks] text')].map((it) => Number(it.textContent))",
@@ -188,7 +188,7 @@ pub(crate) fn zoom() {
             return [at(0.4), at(0.5)]; })()",
     );
     let [from, to] = [0, 1].map(|end| [0, 1].map(|it| place[end][it].as_f64().expect("a number")));
-    // Between marks the nearest sample is told, with its time.
+    // Between marks, the nearest sample is shown with its time.
     pointer(&mut chrome, "mouseMoved", from);
     let said = tip(&mut chrome);
     assert!(said.contains("time") && said.lines().count() >= 2, "{said}");
@@ -198,7 +198,7 @@ pub(crate) fn zoom() {
     let part = ends(&mut chrome);
     assert!(part.0 > whole.0 && part.1 < whole.1, "{part:?} of {whole:?}");
     assert!(chrome.text(".zoom").contains(" to "), "{}", chrome.text(".zoom"));
-    // The sample under the pointer is one of the part.
+    // The sample under the pointer is in the visible part.
     let near = [(from[0] + to[0]) / 2.0, from[1]];
     pointer(&mut chrome, "mouseMoved", near);
     let said = tip(&mut chrome);
@@ -212,7 +212,7 @@ pub(crate) fn zoom() {
     assert!(later.0 > part.0 && later.1 > part.1, "{later:?} after {part:?}");
     click(&mut chrome, "Show the whole");
     assert_eq!(ends(&mut chrome), whole);
-    // By keys.
+    // By keyboard.
     chrome.evaluate("document.querySelector('.on-screens [data-box]').closest('svg').focus(); true");
     press(&mut chrome, "+");
     assert_ne!(ends(&mut chrome), whole);
@@ -222,7 +222,7 @@ pub(crate) fn zoom() {
 
 pub(crate) fn sorted() {
     let (_sandbox, mut chrome) = page();
-    // The first table whose second column has round trips or rates of several results.
+    // The first table whose second column has latencies or rates of several results.
     chrome.evaluate(
         "window.rows = [...document.querySelectorAll('table')].filter((it) => it.querySelector('.sort')).find((it) =>
             [...it.querySelectorAll('thead th')].some((head) => head.textContent.startsWith('Received')));
@@ -262,7 +262,7 @@ pub(crate) fn units() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
     let page = sandbox.succeed(&["report", "egress-1", "--format", "html"]).out;
-    // A table whose cells have several units, dashes and words, in a page with the same script.
+    // A table with several units, dashes and words in its fields, in a page with the same script.
     let cells =
         ["950 Mbit/s", "-", "1.2 Gbit/s (1.1 to 1.3)", "none", "3 kbit/s", "−2 Gbit/s", "1,712 kbit/s"];
     let rows: String =
@@ -317,14 +317,14 @@ pub(crate) fn hostile() {
                 clientX: mark.getBoundingClientRect().x + 1, clientY: mark.getBoundingClientRect().y + 1}));
             return document.querySelector('.tip').textContent; }).join()",
     );
-    assert!(told.as_str().is_some_and(|told| told.contains("<img")), "names are text: {told}");
+    assert!(told.as_str().is_some_and(|told| told.contains("<img")), "names stay text: {told}");
     chrome.evaluate("document.querySelectorAll('.sort').forEach((it) => it.click()); true");
     assert!(chrome.count(".sort") > 0);
     assert_ne!(chrome.evaluate("document.title"), json!("run"));
     assert_eq!((chrome.count("img"), chrome.count("script:not([type])")), (0, 1));
 }
 
-/// Where it is served too, its script runs by its digest, and no other does.
+/// When served, too, the page's script is allowed by its digest, and no other script runs.
 pub(crate) fn served() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
@@ -339,6 +339,6 @@ pub(crate) fn served() {
     let policy = server.get("/runs/egress-1");
     let policy = policy.lines().find(|line| line.starts_with("content-security-policy")).expect("a policy");
     assert!(policy.contains("script-src 'sha256-") && !policy.contains("script-src 'unsafe"), "{policy}");
-    chrome.asked_nobody_but(&server.origin);
+    chrome.requested_only(&server.origin);
     server.end();
 }

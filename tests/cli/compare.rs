@@ -1,11 +1,11 @@
-//! Runs compared with each other, without rights: tables of another tool stand in for runs.
+//! Compares runs without privileges; tables of another tool stand in for runs.
 
 use plumb_tests::Sandbox;
 use serde_json::Value;
 
 use crate::sandbox;
 
-/// A table with one cell, a trial a row.
+/// A table with one result and one trial per row.
 fn table(sandbox: &Sandbox, name: &str, gbits: f64, trials: usize) -> String {
     let steps = [0.0, 0.02, -0.02, 0.01, 0.04, -0.03, 0.03, -0.01];
     let rows: Vec<String> =
@@ -14,7 +14,7 @@ fn table(sandbox: &Sandbox, name: &str, gbits: f64, trials: usize) -> String {
     sandbox.file(name, &format!("{head}\n{}\n", rows.join("\n")))
 }
 
-/// The table as a run that is kept; its name.
+/// Imports the table as a run and returns its name.
 fn kept(sandbox: &Sandbox, file: &str) -> String {
     sandbox.succeed(&["import", "--quiet", file]).out.trim().to_owned()
 }
@@ -23,7 +23,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }
 
-pub(crate) fn runs_and_files_are_compared() {
+pub(crate) fn compares_runs_and_files() {
     let sandbox = sandbox();
     let (a, b) = (table(&sandbox, "a.md", 9.4, 8), table(&sandbox, "b.md", 6.4, 8));
     let shown = sandbox.succeed(&["compare", &a, &b]).out;
@@ -51,7 +51,7 @@ pub(crate) fn runs_and_files_are_compared() {
     assert!(std::fs::read_to_string(&page).expect("was written").starts_with("# "), "a folder is made");
 }
 
-pub(crate) fn what_is_no_run_is_called_what_it_is() {
+pub(crate) fn describes_files_that_are_not_runs() {
     let sandbox = sandbox();
     let a = table(&sandbox, "a.md", 9.4, 8);
     let run = kept(&sandbox, &a);
@@ -76,7 +76,7 @@ pub(crate) fn what_is_no_run_is_called_what_it_is() {
     assert!(missing.status == Some(64) && missing.err.contains("no file no/such/file.json"), "{missing:?}");
 }
 
-pub(crate) fn a_gate_answers_by_its_status() {
+pub(crate) fn gate_sets_the_exit_status() {
     let sandbox = sandbox();
     let main = table(&sandbox, "main.md", 9.4, 8);
     let _ = sandbox.succeed(&["baseline", "set", "main", &kept(&sandbox, &main)]);
@@ -100,7 +100,7 @@ pub(crate) fn a_gate_answers_by_its_status() {
     }
 }
 
-pub(crate) fn a_baseline_is_kept_until_its_name_is_taken_away() {
+pub(crate) fn baseline_stays_until_its_name_is_removed() {
     let sandbox = sandbox();
     let none = sandbox.succeed(&["baseline", "list"]).out;
     assert!(none.contains("plumb baseline set"), "{none}");

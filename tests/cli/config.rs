@@ -1,4 +1,4 @@
-//! Defaults of a user's own: which goes before which, and what is said of a file that is wrong.
+//! The user's configuration: precedence of its settings, and errors in the file.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// Runs `plumb` with a configuration file, and the environment as it is given here alone.
+/// Runs `plumb` with a configuration file and only the given environment.
 fn configured(sandbox: &Sandbox, file: &str, set: &[(&str, &str)], words: &[&str]) -> Output {
     let folder = sandbox.home().join("config/plumb");
     fs::create_dir_all(&folder).expect("the sandbox is ours");
@@ -20,7 +20,7 @@ fn configured(sandbox: &Sandbox, file: &str, set: &[(&str, &str)], words: &[&str
     command.envs(set.iter().copied()).output().map(Output::from).expect("plumb was built")
 }
 
-/// What holds for a key, and where it comes from.
+/// The value of a key and its source.
 fn shown(output: &Output, key: &str) -> (String, String) {
     let rows: Value = serde_json::from_str(&output.out).expect("JSON");
     let row = rows.as_array().expect("a list").iter().find(|row| row["key"] == key).expect("every key");
@@ -28,7 +28,7 @@ fn shown(output: &Output, key: &str) -> (String, String) {
     (text("value"), text("from"))
 }
 
-pub(crate) fn a_flag_goes_before_the_environment_and_that_before_the_file() {
+pub(crate) fn precedence_of_flag_environment_and_file() {
     let sandbox = sandbox();
     let file =
         "db = \"~/file.db\"\nplain = true\npager = \"more\"\ntrials = 7\nprobe = \"cpu\"\ncolour = false\n";
@@ -66,7 +66,7 @@ pub(crate) fn a_flag_goes_before_the_environment_and_that_before_the_file() {
             );
         }
     }
-    // A variable that is set to nothing is not set.
+    // An empty variable counts as unset.
     for set in [&[][..], &[("PLUMB_DB", "")]] {
         let (db, from) = shown(&configured(&sandbox, file, set, plain), "db");
         assert_eq!(
@@ -77,7 +77,7 @@ pub(crate) fn a_flag_goes_before_the_environment_and_that_before_the_file() {
     }
 }
 
-pub(crate) fn what_stands_in_the_file_is_done() {
+pub(crate) fn applies_the_file() {
     let sandbox = sandbox();
     let scenario = sandbox.file("wire.toml", &wire(3, "1s"));
     let planned = |file: &str, words: &[&str]| {
@@ -91,7 +91,7 @@ pub(crate) fn what_stands_in_the_file_is_done() {
     assert!(sandbox.home().join("other.db").exists());
 }
 
-pub(crate) fn a_file_that_is_wrong_is_told_with_its_line() {
+pub(crate) fn shows_the_line_of_an_error() {
     let sandbox = sandbox();
     for (file, said) in [
         (

@@ -1,4 +1,4 @@
-//! Runs that an earlier version has stored, and what is reported of them today.
+//! Runs stored by earlier versions, and their reports today.
 
 use std::{fs::File, io::Read, path::PathBuf};
 
@@ -7,7 +7,7 @@ use plumb_tests::Sandbox;
 
 use crate::sandbox;
 
-/// What the runs are called, without the time, with the database that they are in.
+/// Run names without the time, each with its database.
 const RUNS: [(&str, &str); 9] = [
     (BEFORE_KINDS, "kinds"),
     (BEFORE_KINDS, "told-both"),
@@ -20,38 +20,38 @@ const RUNS: [(&str, &str); 9] = [
     (FURTHER, "further"),
 ];
 const BEFORE_KINDS: &str = "runs.db.gz";
-/// Directions, modes and kinds that the earlier runs do not have.
+/// Directions, modes and kinds missing from the earlier runs.
 const FURTHER: &str = "further.db.gz";
 
-/// Columns in which a number stood for what is not known, with the format that has them: it is left out today.
+/// Columns that used to hold a number for an unknown value and are empty today, with their format.
 const LEFT_OUT: [(&str, &str); 5] = [
-    // The sender's rate, of a stream whose receiver told nothing.
+    // The sender's rate for a stream whose receiver reported nothing.
     ("csv", "received_bits_per_second"),
-    // Zeros, of what a log or another end does not tell.
+    // Zeros for values that a log or a remote end does not report.
     ("csv-trials", "started_unix_ms"),
     ("csv-trials", "received_bytes"),
     ("csv-trials", "retransmits"),
     ("csv-trials", "cpu_busy_ns"),
 ];
 
-/// What was not always what the report judges by, or its time; another test tells what it is.
+/// Columns whose meaning has changed over the versions. Another test covers them.
 const ELSEWHERE: [(&str, &str); 2] = [("csv-trials", "value"), ("csv-trials", "measured_ns")];
 
 fn data(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "../../tests/cli/earlier", name].iter().collect()
 }
 
-/// A home with the runs of a database.
+/// A sandbox with the runs of a database.
 pub(crate) fn with_runs(database: &str) -> Sandbox {
     let sandbox = sandbox();
     let mut runs = Vec::new();
-    let packed = File::open(data(database)).expect("the data is there");
+    let packed = File::open(data(database)).expect("the file is readable");
     GzDecoder::new(packed).read_to_end(&mut runs).expect("the data is whole");
     std::fs::write(sandbox.database(), runs).expect("the home can be written");
     sandbox
 }
 
-/// A table with a head.
+/// A table with a header.
 struct Csv {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -67,14 +67,14 @@ impl Csv {
         Self::read(&sandbox.succeed(&["report", &format!("latest:{run}"), "--format", format]).out)
     }
 
-    /// The field of a row; empty where the column is not there.
+    /// Empty if the column is missing.
     fn field(&self, row: usize, column: &str) -> &str {
         let place = self.head.iter().position(|name| name == column);
         place.map_or("", |place| &self.rows[row][place])
     }
 }
 
-/// The fields of a line; in quotes a separator is none.
+/// Separators inside quotes do not split a field.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut quoted = false;
@@ -88,11 +88,12 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-pub(crate) fn stored_runs_are_reported_with_the_same_numbers() {
+pub(crate) fn reports_stored_runs_with_the_same_numbers() {
     for (database, run) in RUNS {
         let sandbox = with_runs(database);
         for (format, ending) in [("csv", "csv"), ("csv-trials", "trials.csv")] {
-            let kept = std::fs::read_to_string(data(&format!("{run}.{ending}"))).expect("the data is there");
+            let kept =
+                std::fs::read_to_string(data(&format!("{run}.{ending}"))).expect("the file is readable");
             let (before, now) = (Csv::read(&kept), Csv::reported(&sandbox, run, format));
             assert_eq!(before.rows.len(), now.rows.len(), "{run}, {format}");
             let elsewhere = |name: &str| database == BEFORE_KINDS && ELSEWHERE.contains(&(format, name));
@@ -110,8 +111,8 @@ pub(crate) fn stored_runs_are_reported_with_the_same_numbers() {
     }
 }
 
-/// Every kind of workload, schedule and source: what a trial's row says is what its cell is judged by.
-pub(crate) fn rows_by_trial_rows_by_cell_and_the_report_agree() {
+/// Covers every kind of workload, schedule and source: the value in a trial's row is the one its result is judged by.
+pub(crate) fn trial_rows_result_rows_and_report_agree() {
     let mut metrics = std::collections::BTreeSet::new();
     for (database, run) in RUNS {
         let sandbox = with_runs(database);
@@ -139,8 +140,7 @@ pub(crate) fn rows_by_trial_rows_by_cell_and_the_report_agree() {
     assert!(met.iter().all(|runs| *runs > 0), "{metrics:?}");
 }
 
-/// What a spreadsheet says of each kind and source, as far as only it says it.
-pub(crate) fn a_row_says_what_its_cell_is_judged_by_and_nothing_that_is_not_known() {
+pub(crate) fn row_has_the_judged_value_and_no_unknown_ones() {
     let sandbox = with_runs(BEFORE_KINDS);
     let first = |run: &str, cell: &str, columns: &[&str]| -> Vec<String> {
         let table = Csv::reported(&sandbox, run, "csv-trials");
@@ -172,7 +172,7 @@ fn is_near(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs()
 }
 
-/// What the findings of the two first versions of records said of the medians of the run in shape-1.db.gz and shape-2.db.gz.
+/// Medians that the first two record formats printed in their findings for the run in shape-1.db.gz and shape-2.db.gz.
 const MEDIANS: [(&str, f64); 8] = [
     ("node-to-node/bulk/underlay-offload=on", 19_990_000_000.0),
     ("node-to-node/bulk/underlay-offload=off", 20_009_999_984.0),
@@ -184,7 +184,7 @@ const MEDIANS: [(&str, f64); 8] = [
     ("vxlan-to-vxlan/ping/underlay-offload=on/vxlan-offload=on", 45_983.0),
 ];
 
-pub(crate) fn records_of_every_earlier_version_are_read() {
+pub(crate) fn reads_records_of_every_earlier_version() {
     for database in ["shape-1.db.gz", "shape-2.db.gz"] {
         let sandbox = with_runs(database);
         let findings = sandbox.findings("latest");
@@ -196,7 +196,7 @@ pub(crate) fn records_of_every_earlier_version_are_read() {
             })
             .collect();
         assert_eq!(medians, MEDIANS, "{database}");
-        // What reads it writes today's.
+        // Reading writes it back in today's format.
         let record = sandbox.record();
         assert_eq!((&record["header"]["schema"], plumb_tests::trials(&record).len()), (&3.into(), 60));
         let load = &record["header"]["cells"][0]["sent"]["load"];

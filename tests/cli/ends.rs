@@ -1,4 +1,4 @@
-//! Client, ping and server as a user meets them when something does not go its way: interrupted, refused, limited.
+//! Client, ping and server when they are interrupted, refused or limited.
 
 use std::{
     fs::{self, File},
@@ -11,13 +11,13 @@ use serde_json::Value;
 
 use super::{free_port, sandbox};
 
-/// Whatever is awaited comes within this time, on a machine that has other things to do as well.
+/// Generous for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// More CPU time than a client takes before it sends.
+/// More CPU time than a client uses before it starts sending.
 const WELL_BEGUN: Duration = Duration::from_millis(500);
 
-/// A server that listens, its log kept.
+/// A listening server and its log.
 struct Server {
     child: Child,
     port: String,
@@ -38,7 +38,7 @@ impl Server {
     }
 
     fn log(&self) -> String {
-        fs::read_to_string(&self.log).expect("it was made")
+        fs::read_to_string(&self.log).expect("the file exists")
     }
 
     fn said(&self, words: &str) -> bool {
@@ -57,15 +57,15 @@ impl Drop for Server {
     }
 }
 
-/// Starts a client, interrupts it once its lines say that it measures, and awaits its end.
+/// Starts a client, interrupts it once its output shows that it measures, and waits for it to exit.
 fn interrupted(sandbox: &Sandbox, server: &Server, words: &[&str]) -> Output {
     let lines = sandbox.file("lines", "");
     let file = File::create(&lines).expect("the sandbox can be written");
     let mut command = sandbox.command(&server.words(words));
     command.args(["-t", "60", "-i", "100ms"]).stdout(file).stderr(Stdio::piped());
     let client = command.spawn().expect("plumb was built");
-    let said = || fs::read_to_string(&lines).expect("it was made");
-    // With --json there are no lines; that it is served is known from the server.
+    let said = || fs::read_to_string(&lines).expect("the file exists");
+    // With --json the client prints no lines, so watch the server.
     let json = words.contains(&"--json");
     let sends = || cpu_time(client.id()) >= WELL_BEGUN;
     let flows = || if json { server.said("#1 ") && sends() } else { said().lines().count() >= 3 };
@@ -80,7 +80,7 @@ fn interrupt(child: &Child) {
     assert!(status.is_ok_and(|status| status.success()), "it runs");
 }
 
-/// Ctrl-C is no loss: what was measured till then is said in full, and that it was interrupted.
+/// Ctrl-C prints the full result so far and marks it as interrupted.
 pub(super) fn interrupted_clients() {
     for words in [
         &["client"][..],
@@ -100,8 +100,8 @@ pub(super) fn interrupted_clients() {
     }
 }
 
-/// More than the CPUs that there are have to do: what a client takes of them is its own, and it says who had the rest.
-pub(super) fn beside_other_work() {
+/// More busy loops than CPUs: the client reports only its own CPU time and names the competing process.
+pub(super) fn under_competing_load() {
     let sandbox = sandbox();
     let server = Server::start(&sandbox, &[]);
     let cpus = std::thread::available_parallelism().map_or(2, usize::from);
@@ -131,7 +131,7 @@ pub(super) fn interrupted_documents() {
     }
 }
 
-/// A client that is refused says why; its server has one line about it.
+/// A refused client prints the reason; its server logs one line.
 fn check_refused(sandbox: &Sandbox, server: &Server, words: &[&str], said: &str) {
     let before = server.log().matches("turned away").count();
     let output = sandbox.plumb(&server.words(words));
@@ -163,7 +163,7 @@ pub(super) fn refused_by_a_busy_server() {
     let _ = first.wait();
 }
 
-/// A limit is named, with its flag, whether it is met before or under way; a result it is never.
+/// The error names the limit and its flag, before or during the test. It is never reported as a result.
 pub(super) fn ended_by_a_limit() {
     let sandbox = sandbox();
     let limits = ["--max-duration", "1", "--max-rate", "100M"];

@@ -1,5 +1,5 @@
-//! `plumb trace --fallback ptrace`: system calls where no program can be loaded into the kernel. The rights to load one are
-//! taken from plumb by setpriv(1).
+//! `plumb trace --fallback ptrace`: traces system calls where eBPF cannot load. setpriv(1) drops the capabilities for
+//! loading.
 
 use std::{
     process::{Child, Command, Stdio},
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// A program that reads and writes byte by byte until it is ended.
+/// A program that reads and writes single bytes until it is killed.
 struct Busy(Child);
 
 impl Busy {
@@ -25,7 +25,7 @@ impl Busy {
         self.0.id().to_string()
     }
 
-    /// What the kernel says of it.
+    /// A field of its /proc status.
     fn status(&self, field: &str) -> String {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).expect("it runs");
         let line = text.lines().find_map(|line| line.strip_prefix(field)).expect("every process has it");
@@ -40,12 +40,12 @@ impl Drop for Busy {
     }
 }
 
-/// `plumb` without the rights that eBPF needs.
-fn without_rights(sandbox: &Sandbox, arguments: &[&str]) -> Command {
+/// `plumb` without the capabilities that eBPF needs.
+fn without_privileges(sandbox: &Sandbox, arguments: &[&str]) -> Command {
     bounded(sandbox, "-bpf,-perfmon,-sys_admin", arguments)
 }
 
-/// `plumb` of root with these capabilities alone, or all but these, as setpriv(1) has them.
+/// `plumb` as root with this capability set, in setpriv(1) syntax.
 pub(crate) fn bounded(sandbox: &Sandbox, set: &str, arguments: &[&str]) -> Command {
     let plain = sandbox.command(arguments);
     let mut command = Command::new("setpriv");
@@ -57,13 +57,13 @@ pub(crate) fn bounded(sandbox: &Sandbox, set: &str, arguments: &[&str]) -> Comma
     command
 }
 
-pub(crate) fn without_rights_the_way_out_is_named_and_goes() {
+pub(crate) fn names_and_runs_the_fallback_without_privileges() {
     let sandbox = sandbox();
     let busy = Busy::start();
     let pid = busy.pid();
     let trace = |more: &[&str]| {
         let words = [&["trace", "--pid", pid.as_str(), "--for", "1500ms"], more].concat();
-        let output = without_rights(&sandbox, &words).output().expect("util-linux has it");
+        let output = without_privileges(&sandbox, &words).output().expect("util-linux has it");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), output.stderr)
     };
     let (status, page, _) = trace(&[]);
@@ -79,7 +79,10 @@ pub(crate) fn without_rights_the_way_out_is_named_and_goes() {
     }
     let table =
         page.split("System calls\n").nth(1).expect("a section").split("CPU time").next().expect("text");
-    assert!(!table.contains("Running") && !table.contains("Waiting"), "unknown is not nought:\n{table}");
+    assert!(
+        !table.contains("Running") && !table.contains("Waiting"),
+        "an unknown value is not printed as 0:\n{table}"
+    );
     let (_, document, _) = trace(&["--fallback", "ptrace", "--json"]);
     let document: Value = serde_json::from_str(&document).expect("JSON");
     let slices = document["observed"]["stopping"]["slices"].as_array().expect("a list");
@@ -88,13 +91,13 @@ pub(crate) fn without_rights_the_way_out_is_named_and_goes() {
     assert!(!busy.status("State:").starts_with(['t', 'T']), "and runs");
 }
 
-pub(crate) fn a_killed_plumb_lets_go() {
+pub(crate) fn killed_plumb_releases_processes() {
     let sandbox = sandbox();
     let busy = Busy::start();
     let pid = busy.pid();
     let words =
         ["trace", "--pid", pid.as_str(), "--for", "60s", "--fallback", "ptrace", "--probe", "syscalls"];
-    let mut plumb = without_rights(&sandbox, &words).spawn().expect("util-linux has it");
+    let mut plumb = without_privileges(&sandbox, &words).spawn().expect("util-linux has it");
     let watched = wait_until(Duration::from_secs(20), || busy.status("TracerPid:") != "0");
     std::thread::sleep(Duration::from_millis(200));
     plumb.kill().expect("SIGKILL can be sent");
@@ -103,10 +106,10 @@ pub(crate) fn a_killed_plumb_lets_go() {
     assert!(wait_until(Duration::from_secs(5), || busy.status("TracerPid:") == "0"), "the kernel lets go");
     let moved = || std::fs::read_to_string(format!("/proc/{}/io", busy.pid())).expect("it runs");
     let before = moved();
-    assert!(wait_until(Duration::from_secs(5), || moved() != before), "it goes on as before");
+    assert!(wait_until(Duration::from_secs(5), || moved() != before), "it continues as before");
 }
 
-pub(crate) fn only_processes_by_number_can_be_stopped() {
+pub(crate) fn only_processes_by_pid_can_be_stopped() {
     let sandbox = sandbox();
     for words in [
         &["trace", "--fallback", "ptrace", "--qemu", "x"][..],

@@ -1,4 +1,4 @@
-//! Peers of the test that break off, or alter what they return: what a user is told of it.
+//! Peers that disconnect or alter their replies, and the resulting error messages.
 
 use std::{
     cell::RefCell,
@@ -14,9 +14,9 @@ use serde_json::Value;
 
 use super::sandbox;
 
-/// Several times the longest bound of any wait.
+/// Several times the longest timeout.
 const WATCHED: Duration = Duration::from_secs(120);
-/// Of iperf3's control connection.
+/// Bytes of the cookie on iperf3's control connection.
 const COOKIE: usize = 37;
 const PARAMETERS: u8 = 9;
 const STREAMS: u8 = 10;
@@ -26,7 +26,7 @@ const END: u8 = 4;
 const RESULTS: u8 = 13;
 const DISPLAY: u8 = 14;
 
-/// Runs a program that has to end.
+/// Runs a program that must exit by itself.
 fn ended(mut command: Command) -> Output {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built");
     let child = RefCell::new(child);
@@ -40,7 +40,7 @@ fn ended(mut command: Command) -> Output {
     output
 }
 
-/// Serves a test of iperf3's until it runs, closes its streams, and keeps the control connection.
+/// Serves an iperf3 test until it runs, closes its streams, and keeps the control connection open.
 fn close_the_streams(listener: &TcpListener, streams: usize) {
     let (mut control, _) = listener.accept().expect("the client");
     control.read_exact(&mut [0; COOKIE]).expect("a cookie");
@@ -57,18 +57,18 @@ fn close_the_streams(listener: &TcpListener, streams: usize) {
     let held: Vec<TcpStream> = (0..streams).map(|_| accept()).collect();
     control.write_all(&[START, RUNNING]).expect("connected");
     for mut stream in &held {
-        // One that the client sends on is full, or reset, some time.
+        // The stream that the client sends on fills up or is reset.
         let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
         let _ = stream.write_all(&[7; 100_000]);
     }
     thread::sleep(Duration::from_millis(300));
     drop(held);
-    // Until the client has ended.
+    // Until the client exits.
     while control.read(&mut [0; 64]).is_ok_and(|read| read > 0) {}
 }
 
-/// The client ends by itself, with a reason and a way on, in every direction.
-pub(super) fn streams_that_are_closed() {
+/// In every direction, the client exits by itself and prints the reason and what to do.
+pub(super) fn server_closes_its_streams() {
     for (words, streams, way) in [
         (&["-R"][..], 1, "connection 0 (reverse) with 127.0.0.1:"),
         (&["-R", "-P", "2"], 2, "every connection (reverse) with 127.0.0.1:"),
@@ -98,13 +98,13 @@ pub(super) fn streams_that_are_closed() {
     }
 }
 
-/// Answers as sockperf does; in the answer to one message the highest bit of the number is turned over.
+/// Replies as sockperf does, but flips the highest bit of the sequence number in one reply.
 fn alter_one(socket: &UdpSocket) {
     const ALTERED: u64 = 40;
     let mut message = [0; 2048];
     while let Ok((length, client)) = socket.recv_from(&mut message) {
         let answer = &mut message[..length];
-        // No more a client's.
+        // Clears the client flag.
         answer[9] &= !1;
         if answer[..8] == ALTERED.to_be_bytes() {
             answer[0] ^= 0x80;
@@ -113,8 +113,8 @@ fn alter_one(socket: &UdpSocket) {
     }
 }
 
-/// What was never sent is counted, told and doubted, and is no round trip.
-pub(super) fn strays_are_told() {
+/// A reply to a message that was never sent is counted and reported, raises a warning, and is no round trip.
+pub(super) fn reports_stray_replies() {
     let sandbox = sandbox();
     let socket = UdpSocket::bind(("127.0.0.1", 0)).expect("loopback");
     let port = socket.local_addr().expect("bound").port().to_string();
@@ -138,7 +138,7 @@ pub(super) fn strays_are_told() {
     }
 }
 
-/// Clear the screen, a title, their eight-bit forms, concealed text, a line written over, writing turned round.
+/// Clear screen, window title, their eight-bit forms, concealed text, carriage return, reversed text direction.
 const OBEYED: [&str; 8] = [
     "\u{1b}[2J",
     "\u{1b}]0;title\u{7}",
@@ -150,7 +150,7 @@ const OBEYED: [&str; 8] = [
     "\u{2066}\u{200f}",
 ];
 
-/// That nothing in an output would be obeyed, and that the sequence was in it.
+/// Checks that the output contains the escaped sequence and no live one.
 fn is_harmless(what: &str, output: &Output, sequence: &str) {
     obeys_nothing(what, output, sequence);
     let text = format!("{}{}", output.out, output.err);
@@ -170,7 +170,7 @@ fn in_toml(text: &str) -> String {
     text.chars().map(|sign| format!("\\u{:04X}", u32::from(sign))).collect()
 }
 
-/// What files say and are called, in what is printed of them and in what is wrong with them.
+/// File contents and file names in output and in error messages.
 pub(super) fn files_are_harmless() {
     for sequence in OBEYED {
         let sandbox = sandbox();
@@ -190,7 +190,7 @@ pub(super) fn files_are_harmless() {
         let file = sandbox.file(&format!("t{sequence}.md"), table);
         is_harmless("a file", &sandbox.succeed(&["import", &file]), sequence);
         for words in [&["runs"][..], &["runs", "--json"], &["report", "-f", "raw"]] {
-            is_harmless("a file that was imported", &sandbox.succeed(words), sequence);
+            is_harmless("an imported file", &sandbox.succeed(words), sequence);
         }
         is_harmless(
             "a file that is not there",
@@ -198,34 +198,34 @@ pub(super) fn files_are_harmless() {
             sequence,
         );
         is_harmless("a name", &sandbox.plumb(&["report", &format!("no{sequence}")]), sequence);
-        // Some of it clap leaves out.
+        // clap leaves out part of it.
         obeys_nothing("a flag", &sandbox.plumb(&["report", &format!("--no{sequence}")]), sequence);
         is_harmless("a lab", &sandbox.plumb(&["lab", "down", &format!("no{sequence}")]), sequence);
     }
 }
 
-/// What a browser would obey, and what ends a part of XML.
+/// Markup that a browser would run, and the end of a CDATA section.
 const MARKUP: &str = "</script><script>alert(1)</script>]]><img src=x onerror=alert(1)>";
 const FORMATS: [&str; 8] = ["terminal", "markdown", "html", "latex", "json", "csv", "csv-trials", "raw"];
 
-/// What a table says, in every format of its report and in every picture of it.
+/// Table contents in every report format and every picture.
 pub(super) fn every_format_is_harmless() {
     let long = "W".repeat(10_000);
     for sequence in OBEYED.into_iter().chain([MARKUP, &long]) {
         let sandbox = sandbox();
         let rows = ["a", "b", "c"].map(|name| format!("| {name}{sequence} | {}.5 |\n", name.len() + 4));
-        // A line that ends within a name is none of the table's.
+        // A line break inside a name is not part of the table's format.
         let table =
             format!("# Of {sequence}\n\n| Setting | Rate (Gbit/s) |\n| --- | --- |\n{}", rows.concat());
         let file = sandbox.file("table.md", &table.replace('\r', ""));
         let _ = sandbox.succeed(&["import", &file, "--title", &format!("Of {sequence}")]);
         for format in FORMATS {
             let mut said = sandbox.succeed(&["report", "--format", format]);
-            // As the standard has it (RFC 4180).
+            // RFC 4180 line ends.
             said.out = said.out.replace("\r\n", "\n");
             obeys_nothing(format, &said, sequence);
             if format == "html" {
-                // Its own, and the record, which is none that is run.
+                // The page's own script and the embedded record, which does not run.
                 assert_eq!(said.out.matches("<script").count(), 2, "{sequence:?}");
                 assert_eq!(said.out.matches("<img").count(), 0, "{sequence:?}");
             }
@@ -243,7 +243,7 @@ pub(super) fn every_format_is_harmless() {
     }
 }
 
-/// Serves a whole test of iperf3's whose server says this.
+/// Serves a complete iperf3 test with this text in the server's output.
 fn say(listener: &TcpListener, said: &str) {
     let (mut control, _) = listener.accept().expect("the client");
     control.read_exact(&mut [0; COOKIE]).expect("a cookie");
@@ -274,12 +274,12 @@ fn say(listener: &TcpListener, said: &str) {
     control.write_all(&(results.len() as u32).to_be_bytes()).expect("connected");
     control.write_all(results.as_bytes()).expect("connected");
     control.write_all(&[DISPLAY]).expect("connected");
-    // Until the client has ended.
+    // Until the client exits.
     while control.read(&mut [0; 64]).is_ok_and(|read| read > 0) {}
     let _ = taken.join();
 }
 
-/// What a server says, as the client shows it.
+/// Server output as printed by the client.
 pub(super) fn servers_are_harmless() {
     for sequence in OBEYED {
         let sandbox = sandbox();

@@ -187,7 +187,7 @@ fn with_host(sandbox: &Sandbox, at_login: &str, at_copy: &str) -> Command {
 }
 
 /// A signal ends the start of an agent.
-pub(super) fn hosts_that_hold_a_start_up() {
+pub(super) fn hosts_that_block_a_start() {
     for (what, at_login, at_copy) in HOSTILE_HOSTS {
         for name in ["INT", "TERM"] {
             let sandbox = sandbox();
@@ -210,7 +210,7 @@ pub(super) fn hosts_that_hold_a_start_up() {
 }
 
 /// Endless output of a host takes no memory.
-pub(super) fn hosts_that_send_without_end() {
+pub(super) fn hosts_with_endless_output() {
     for (at_login, at_copy) in [
         ("exec cat /dev/zero", "true"),
         ("exec yes", "true"),

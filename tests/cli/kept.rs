@@ -1,4 +1,4 @@
-//! Runs as they are kept: checked, repaired, taken elsewhere, removed; and files that cannot be used.
+//! Stored runs: checked, repaired, exported, removed; and unusable files.
 
 use std::{fs, path::Path, process::Stdio, time::Duration};
 
@@ -8,13 +8,13 @@ use super::{earlier, sandbox};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A sandbox with the run of an earlier version, in which one digit of a trial's bytes is another.
+/// A sandbox with an earlier version's run in which one digit of a trial's data is flipped.
 fn with_a_flipped_digit() -> Sandbox {
     let sandbox = earlier::with_runs("shape-1.db.gz");
-    // What earlier versions kept has no checksum yet.
+    // Runs of earlier versions have no checksums yet.
     let _ = sandbox.succeed(&["runs", "repair"]);
-    let mut bytes = fs::read(sandbox.database()).expect("is there");
-    // Also copies that SQLite has left behind: which of them counts is its own affair.
+    let mut bytes = fs::read(sandbox.database()).expect("the database is readable");
+    // Also flips stale copies that SQLite left in the file.
     let needle = b"{\"index\":0,";
     let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(needle)).collect();
     assert!(!places.is_empty(), "there is a trial 0");
@@ -57,9 +57,9 @@ pub(super) fn exported_and_imported() {
         assert_eq!(to.succeed(&["report", "latest", "--format", "raw"]).out, before, "{form}");
     }
     let listed = to.succeed(&["runs", "--json"]).out;
-    assert_eq!(listed.matches("\"run\"").count(), 1, "the same run is kept once: {listed}");
+    assert_eq!(listed.matches("\"run\"").count(), 1, "the run is stored only once: {listed}");
 
-    let mut bytes = fs::read(&file).expect("is there");
+    let mut bytes = fs::read(&file).expect("the file is readable");
     let (middle, length) = (bytes.len() / 2, bytes.len());
     bytes[middle] ^= 1;
     for (name, bytes) in
@@ -70,7 +70,7 @@ pub(super) fn exported_and_imported() {
         let refused = to.plumb(&["runs", "import", path.to_str().expect("plain")]);
         assert!(refused.status != Some(0) && refused.err.contains(name), "{name}: {refused:?}");
     }
-    assert_eq!(to.succeed(&["runs", "--json"]).out, listed, "nothing of what is damaged is kept");
+    assert_eq!(to.succeed(&["runs", "--json"]).out, listed, "no damaged trial is imported");
 }
 
 fn has_trials(sandbox: &Sandbox) -> bool {
@@ -79,8 +79,8 @@ fn has_trials(sandbox: &Sandbox) -> bool {
     runs[0]["trials"].as_u64().is_some_and(|trials| trials > 0)
 }
 
-/// A run that is under way is not removed by a slip, and its process is named.
-pub(super) fn a_run_under_way() {
+/// An active run is not removed by accident; the error names its process.
+pub(super) fn an_active_run() {
     let sandbox = sandbox();
     let file = sandbox.file("two.toml", &wire(40, "300ms"));
     let mut command = sandbox.command(&["run", &file, "--quiet"]);
@@ -99,7 +99,8 @@ pub(super) fn a_run_under_way() {
     assert!(!run.wait().expect("a child").success(), "it has no run any more");
 }
 
-/// A run that goes on under another kernel, or on other processors, says so in all its reports; one on the same machine does not.
+/// A run resumed under another kernel or on other processors says so in all its reports; a run resumed on the same
+/// machine does not.
 pub(super) fn resumed_elsewhere() {
     let first = sandbox();
     let file = first.file("two.toml", &wire(3, "300ms"));
@@ -129,19 +130,19 @@ pub(super) fn resumed_elsewhere() {
     }
 }
 
-/// Deleted while a run is under way: the run goes on in a new file, with all that it had.
+/// The run continues in a new database that contains all of its trials.
 pub(super) fn a_deleted_database() {
     let sandbox = sandbox();
     let file = sandbox.file("two.toml", &wire(8, "300ms"));
     let mut command = sandbox.command(&["run", &file, "--quiet"]);
     let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
     assert!(wait_until(PATIENCE, || has_trials(&sandbox)), "a trial is made");
-    fs::remove_file(sandbox.database()).expect("is there");
+    fs::remove_file(sandbox.database()).expect("the database exists");
     let ended = run.wait_with_output().expect("a child");
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.success() && said.contains("was deleted or moved"), "{said}");
     let record = sandbox.record();
-    // The baseline twice in each block.
+    // Two baseline trials per block.
     assert_eq!(trials(&record).len(), 16, "{said}");
     assert_eq!(sandbox.succeed(&["runs", "check"]).status, Some(0));
 }
@@ -168,7 +169,7 @@ pub(super) fn no_file_named() {
     for words in [&["runs"][..], &["config"]] {
         assert!(say(words).out.contains("data/plumb/runs.db"), "{words:?}");
     }
-    // A service has no home.
+    // Services have no HOME.
     let mut service = sandbox.command(&["runs"]);
     service.env_remove("HOME").env_remove("XDG_DATA_HOME").env_remove("PLUMB_DB");
     service.env("STATE_DIRECTORY", sandbox.home());
@@ -179,7 +180,7 @@ pub(super) fn no_file_named() {
     }
 }
 
-/// A file without end, and one that is longer than any scenario; every command that reads a document.
+/// Every command that reads a document, with an endless file and one longer than any scenario.
 pub(super) fn endless_documents() {
     let sandbox = sandbox();
     let array = format!("schema = 1\nx = [{}]\n", "1,".repeat(25 << 20));
@@ -204,14 +205,14 @@ pub(super) fn endless_documents() {
             let plumb = sandbox.command(&[words, &[file]].concat());
             command.arg(plumb.get_program()).args(plumb.get_args()).env("PLUMB_DB", sandbox.database());
             command.env("IPERF3_PASSWORD", "b");
-            let output = plumb_tests::Output::from(command.output().expect("sh is there"));
+            let output = plumb_tests::Output::from(command.output().expect("sh starts"));
             assert!(matches!(output.status, Some(1 | 64)), "{words:?} {file}: {output:?}");
             assert!(output.err.contains("longer than 1048576 bytes"), "{words:?} {file}: {output:?}");
         }
     }
 }
 
-/// On a disk without room whatever is written leaves what was there, or nothing, and no half of itself.
+/// On a full disk, a failed write leaves the old file or none, never part of a file.
 pub(super) fn a_full_disk() {
     let sandbox = earlier::with_runs("shape-1.db.gz");
     let disk = sandbox.home().join("disk");
@@ -233,7 +234,7 @@ pub(super) fn a_full_disk() {
         let mut command = std::process::Command::new("unshare");
         command.args(["--mount", "sh", "-c", script]).arg(Path::new(&disk)).arg(name);
         command.arg(plumb.get_program()).args(plumb.get_args()).env("PLUMB_DB", sandbox.database());
-        let output = plumb_tests::Output::from(command.output().expect("unshare is there"));
+        let output = plumb_tests::Output::from(command.output().expect("unshare starts"));
         let left = if name == "new" { String::new() } else { format!("{name}\nold\n") };
         assert_eq!(output.out, left, "{name} {words:?}: {output:?}");
         assert!(

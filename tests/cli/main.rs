@@ -1,4 +1,4 @@
-//! The command line as a user types it; only tracing needs rights, and what is sent stays on loopback.
+//! The command line. Only tracing needs privileges, and all traffic stays on loopback.
 #![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
 
 use std::{
@@ -33,36 +33,32 @@ fn main() -> ExitCode {
 }
 
 const CASES: &[Case] = &[
+    Case { name: "rebalancer_replays_a_memory_record", needs: &[], test: memory::replays_a_record },
     Case {
-        name: "a_record_of_memory_is_replayed_by_the_rebalancer",
+        name: "refuses_memory_record_with_impossible_numbers",
         needs: &[],
-        test: memory::a_record_is_replayed,
+        test: memory::refuses_impossible_numbers,
     },
-    Case {
-        name: "a_record_of_memory_with_impossible_numbers_is_refused",
-        needs: &[],
-        test: memory::a_record_with_impossible_numbers_is_refused,
-    },
-    Case { name: "a_record_of_memory_is_shown_as_a_page", needs: &[], test: memory::a_record_is_shown },
+    Case { name: "shows_a_memory_record_as_a_page", needs: &[], test: memory::shows_a_record },
     Case { name: "help_names_every_subcommand", needs: &[], test: help_names_every_subcommand },
-    Case { name: "explain_without_a_name_tells_where_names_are", needs: &[], test: explain_without_a_name },
-    Case { name: "a_misspelt_scenario_is_answered_by_the_one_meant", needs: &[], test: a_misspelt_scenario },
     Case {
-        name: "a_variant_is_listed_and_shown_as_a_scenario_of_its_own",
+        name: "explain_without_a_name_says_where_to_find_names",
+        needs: &[],
+        test: explain_without_a_name,
+    },
+    Case { name: "suggests_the_scenario_for_a_misspelt_name", needs: &[], test: a_misspelt_scenario },
+    Case {
+        name: "lists_and_shows_a_variant_as_its_own_scenario",
         needs: &[],
         test: variants::shown_and_checked,
     },
     Case {
-        name: "a_variant_that_is_not_there_or_wrong_is_told_with_what_there_is",
+        name: "error_for_a_missing_or_invalid_variant_lists_the_available_ones",
         needs: &[],
-        test: variants::not_there,
+        test: variants::missing_variants,
     },
-    Case {
-        name: "a_run_of_a_variant_is_resumed_from_what_is_kept",
-        needs: &[Need::Root],
-        test: variants::resumed,
-    },
-    Case { name: "a_mistake_in_a_scenario_is_shown_in_its_place", needs: &[], test: a_mistake_in_a_scenario },
+    Case { name: "resumes_a_stored_run_of_a_variant", needs: &[Need::Root], test: variants::resumed },
+    Case { name: "shows_the_position_of_a_scenario_error", needs: &[], test: a_mistake_in_a_scenario },
     Case { name: "every_builtin_shows_and_checks", needs: &[], test: every_builtin_shows_and_checks },
     Case {
         name: "bash_completes_commands_flags_and_scenarios",
@@ -75,103 +71,91 @@ const CASES: &[Case] = &[
         test: shells::every_command_has_a_manual_page,
     },
     Case { name: "a_dry_run_measures_nothing", needs: &[], test: a_dry_run_measures_nothing },
-    Case { name: "a_database_that_is_none_is_left_as_it_is", needs: &[], test: a_database_that_is_none },
-    Case { name: "a_report_without_runs_says_how_to_get_one", needs: &[], test: a_report_without_runs },
     Case {
-        name: "an_output_of_unknown_format_is_refused_before_anything_runs",
+        name: "leaves_a_file_that_is_not_a_database_unchanged",
+        needs: &[],
+        test: file_that_is_not_a_database,
+    },
+    Case { name: "report_without_runs_says_how_to_get_one", needs: &[], test: a_report_without_runs },
+    Case {
+        name: "refuses_unknown_output_format_before_running",
         needs: &[],
         test: an_output_of_unknown_format,
     },
     Case {
-        name: "an_agent_refuses_a_controller_of_another_version",
+        name: "agent_refuses_controller_of_another_version",
         needs: &[],
         test: an_agent_refuses_another_version,
     },
     Case {
-        name: "flags_that_make_no_sense_are_answered_before_anything_is_sent",
+        name: "refuses_invalid_flag_combinations_before_sending",
         needs: &[],
-        test: flags_that_make_no_sense,
+        test: invalid_flag_combinations,
     },
-    Case {
-        name: "a_server_that_is_not_there_is_a_failure_with_a_hint",
-        needs: &[],
-        test: a_server_that_is_not_there,
-    },
+    Case { name: "missing_server_is_a_failure_with_a_hint", needs: &[], test: missing_server },
     Case {
         name: "plumb_measures_against_itself_in_every_kind_and_direction",
         needs: &[],
         test: against_itself,
     },
+    Case { name: "writes_every_listed_picture", needs: &[], test: plot::writes_every_listed_picture },
+    Case { name: "draws_two_logs_in_one_picture", needs: &[], test: plot::draws_two_logs_in_one_picture },
+    Case { name: "explains_invalid_picture_requests", needs: &[], test: plot::explains_invalid_requests },
+    Case { name: "answers_a_sweep_in_a_table", needs: &[], test: tables::answers_a_sweep_in_a_table },
     Case {
-        name: "every_picture_that_is_listed_is_written",
+        name: "finds_four_machines_and_their_system_calls",
         needs: &[],
-        test: plot::every_picture_that_is_listed_is_written,
+        test: tables::finds_four_machines_and_their_system_calls,
     },
     Case {
-        name: "two_logs_are_drawn_against_each_other",
+        name: "reports_stored_runs_with_the_same_numbers",
         needs: &[],
-        test: plot::two_logs_are_drawn_against_each_other,
+        test: earlier::reports_stored_runs_with_the_same_numbers,
     },
     Case {
-        name: "what_is_wrong_with_a_picture_is_said",
+        name: "trial_rows_result_rows_and_report_agree",
         needs: &[],
-        test: plot::what_is_wrong_with_a_picture_is_said,
-    },
-    Case { name: "a_sweep_in_a_table_is_answered", needs: &[], test: tables::a_sweep_in_a_table_is_answered },
-    Case {
-        name: "four_machines_and_their_system_calls_are_found",
-        needs: &[],
-        test: tables::four_machines_and_their_system_calls_are_found,
+        test: earlier::trial_rows_result_rows_and_report_agree,
     },
     Case {
-        name: "stored_runs_are_reported_with_the_same_numbers",
+        name: "row_has_the_judged_value_and_no_unknown_ones",
         needs: &[],
-        test: earlier::stored_runs_are_reported_with_the_same_numbers,
+        test: earlier::row_has_the_judged_value_and_no_unknown_ones,
     },
     Case {
-        name: "rows_by_trial_rows_by_cell_and_the_report_agree",
+        name: "reads_records_of_every_earlier_version",
         needs: &[],
-        test: earlier::rows_by_trial_rows_by_cell_and_the_report_agree,
+        test: earlier::reads_records_of_every_earlier_version,
     },
+    Case { name: "checks_and_repairs_runs", needs: &[], test: kept::checked_and_repaired },
+    Case { name: "exports_a_run_as_one_file_in_three_forms", needs: &[], test: kept::exported_and_imported },
     Case {
-        name: "a_row_says_what_its_cell_is_judged_by_and_nothing_that_is_not_known",
-        needs: &[],
-        test: earlier::a_row_says_what_its_cell_is_judged_by_and_nothing_that_is_not_known,
-    },
-    Case {
-        name: "records_of_every_earlier_version_are_read",
-        needs: &[],
-        test: earlier::records_of_every_earlier_version_are_read,
-    },
-    Case { name: "runs_are_checked_and_repaired", needs: &[], test: kept::checked_and_repaired },
-    Case { name: "a_run_is_one_file_in_three_forms", needs: &[], test: kept::exported_and_imported },
-    Case {
-        name: "a_database_of_a_server_is_known_to_every_command",
+        name: "every_command_accepts_a_database_server",
         needs: &[Need::PostgresServer],
-        test: shared_store::every_command_knows_it,
+        test: shared_store::every_command_accepts_it,
     },
     Case {
-        name: "a_password_of_a_shared_store_is_shown_nowhere",
+        name: "never_shows_the_password_of_a_shared_store",
         needs: &[Need::PostgresServer],
-        test: shared_store::no_password_is_shown,
+        test: shared_store::never_shows_the_password,
     },
     Case {
-        name: "a_run_under_way_is_not_removed_by_a_slip",
+        name: "does_not_remove_an_active_run_by_accident",
         needs: &[Need::Root],
-        test: kept::a_run_under_way,
+        test: kept::an_active_run,
     },
     Case {
-        name: "a_database_that_is_deleted_costs_its_run_nothing",
+        name: "run_survives_the_deletion_of_its_database",
         needs: &[Need::Root],
         test: kept::a_deleted_database,
     },
     Case {
-        name: "a_run_that_is_resumed_on_another_machine_says_so_for_good",
+        name: "run_resumed_on_another_machine_is_marked_in_all_reports",
         needs: &[Need::Root],
         test: kept::resumed_elsewhere,
     },
-    Case { name: "a_database_named_by_nothing_is_the_usual_one", needs: &[], test: kept::no_file_named },
-    Case { name: "a_document_without_end_is_refused_at_once", needs: &[], test: kept::endless_documents },
+    Case { name: "empty_database_name_means_the_default", needs: &[], test: kept::no_file_named },
+    Case { name: "refuses_endless_documents_at_once", needs: &[], test: kept::endless_documents },
     Case {
         name: "refuses_database_addresses_in_other_forms_without_showing_their_password",
         needs: &[],
@@ -195,179 +179,155 @@ const CASES: &[Case] = &[
     Case {
         name: "signal_ends_start_on_hostile_ssh_host",
         needs: &[],
-        test: hostile_input::hosts_that_hold_a_start_up,
+        test: hostile_input::hosts_that_block_a_start,
     },
     Case {
         name: "refuses_ssh_host_with_endless_output",
         needs: &[],
-        test: hostile_input::hosts_that_send_without_end,
+        test: hostile_input::hosts_with_endless_output,
     },
-    Case { name: "a_full_disk_leaves_no_half_report", needs: &[Need::Root], test: kept::a_full_disk },
-    Case { name: "runs_and_files_are_compared", needs: &[], test: compare::runs_and_files_are_compared },
+    Case { name: "full_disk_leaves_no_partial_report", needs: &[Need::Root], test: kept::a_full_disk },
+    Case { name: "compares_runs_and_files", needs: &[], test: compare::compares_runs_and_files },
     Case {
-        name: "what_is_no_run_is_called_what_it_is",
+        name: "says_what_a_file_is_if_it_is_not_a_run",
         needs: &[],
-        test: compare::what_is_no_run_is_called_what_it_is,
+        test: compare::describes_files_that_are_not_runs,
     },
-    Case { name: "a_gate_answers_by_its_status", needs: &[], test: compare::a_gate_answers_by_its_status },
+    Case { name: "gate_sets_the_exit_status", needs: &[], test: compare::gate_sets_the_exit_status },
     Case {
-        name: "a_baseline_is_kept_until_its_name_is_taken_away",
+        name: "baseline_stays_until_its_name_is_removed",
         needs: &[],
-        test: compare::a_baseline_is_kept_until_its_name_is_taken_away,
+        test: compare::baseline_stays_until_its_name_is_removed,
     },
     Case {
-        name: "an_interrupted_client_says_what_was_measured_and_its_server_calls_it_no_failure",
+        name: "interrupted_client_prints_its_result_and_the_server_reports_no_failure",
         needs: &[],
         test: ends::interrupted_clients,
     },
     Case {
-        name: "a_client_beside_other_work_says_whose_it_was_and_leaves_its_time_out",
+        name: "client_under_competing_load_names_the_process_and_excludes_its_time",
         needs: &[],
-        test: ends::beside_other_work,
+        test: ends::under_competing_load,
     },
     Case {
-        name: "the_document_of_an_interrupted_client_is_whole_and_marked",
+        name: "document_of_an_interrupted_client_is_complete_and_marked",
         needs: &[],
         test: ends::interrupted_documents,
     },
     Case {
-        name: "an_address_that_is_not_allowed_is_told_so_and_logged_once",
+        name: "tells_a_client_that_its_address_is_not_allowed_and_logs_it_once",
         needs: &[],
         test: ends::refused_by_address,
     },
+    Case { name: "busy_server_tells_every_plumb_client", needs: &[], test: ends::refused_by_a_busy_server },
     Case {
-        name: "a_busy_server_says_so_to_every_client_of_ours",
+        name: "client_exits_with_the_reason_when_the_server_closes_its_streams",
         needs: &[],
-        test: ends::refused_by_a_busy_server,
+        test: hostile::server_closes_its_streams,
     },
     Case {
-        name: "a_server_that_closes_its_streams_and_says_nothing_ends_its_client_with_the_reason",
+        name: "counts_a_reply_to_an_unsent_message_as_stray_in_text_and_json",
         needs: &[],
-        test: hostile::streams_that_are_closed,
+        test: hostile::reports_stray_replies,
     },
     Case {
-        name: "an_answer_to_what_was_never_sent_is_a_stray_on_the_terminal_and_in_the_document",
+        name: "flag_overrides_environment_and_environment_overrides_configuration_file",
         needs: &[],
-        test: hostile::strays_are_told,
+        test: config::precedence_of_flag_environment_and_file,
+    },
+    Case { name: "applies_the_configuration_file", needs: &[], test: config::applies_the_file },
+    Case {
+        name: "shows_the_line_of_a_configuration_error",
+        needs: &[],
+        test: config::shows_the_line_of_an_error,
     },
     Case {
-        name: "a_flag_goes_before_the_environment_and_that_before_the_configuration_file",
-        needs: &[],
-        test: config::a_flag_goes_before_the_environment_and_that_before_the_file,
-    },
-    Case {
-        name: "what_stands_in_the_configuration_file_is_done",
-        needs: &[],
-        test: config::what_stands_in_the_file_is_done,
-    },
-    Case {
-        name: "a_configuration_file_that_is_wrong_is_told_with_its_line",
-        needs: &[],
-        test: config::a_file_that_is_wrong_is_told_with_its_line,
-    },
-    Case {
-        name: "a_terminal_obeys_nothing_that_a_file_says_or_is_called",
+        name: "escapes_control_sequences_in_file_contents_and_names",
         needs: &[],
         test: hostile::files_are_harmless,
     },
     Case {
-        name: "no_format_of_a_report_and_no_picture_obeys_what_a_name_holds",
+        name: "escapes_names_in_every_report_format_and_picture",
         needs: &[],
         test: hostile::every_format_is_harmless,
     },
+    Case { name: "escapes_control_sequences_from_a_server", needs: &[], test: hostile::servers_are_harmless },
     Case {
-        name: "a_terminal_obeys_nothing_that_a_server_says",
-        needs: &[],
-        test: hostile::servers_are_harmless,
-    },
-    Case {
-        name: "a_limit_that_a_client_meets_is_named_and_is_no_result",
+        name: "names_the_limit_that_ends_a_client_and_reports_no_result",
         needs: &[],
         test: ends::ended_by_a_limit,
     },
+    Case { name: "refuses_what_cannot_be_traced", needs: &[], test: trace::refuses_what_cannot_be_traced },
+    Case { name: "compares_only_traces", needs: &[], test: trace::compares_only_traces },
     Case {
-        name: "what_cannot_be_traced_is_refused",
-        needs: &[],
-        test: trace::what_cannot_be_traced_is_refused,
-    },
-    Case {
-        name: "what_is_no_trace_is_not_compared",
-        needs: &[],
-        test: trace::what_is_no_trace_is_not_compared,
-    },
-    Case {
-        name: "calls_of_a_known_program_are_counted_exactly",
+        name: "counts_calls_of_a_known_program_exactly",
         needs: PROBES,
-        test: trace::calls_of_a_known_program_are_counted_exactly,
+        test: trace::counts_calls_of_a_known_program_exactly,
     },
     Case {
-        name: "children_are_counted_with_the_program",
+        name: "counts_children_with_the_program",
         needs: PROBES,
-        test: trace::children_are_counted_with_the_program,
+        test: trace::counts_children_with_the_program,
     },
     Case {
-        name: "a_program_that_fails_is_told_and_is_no_success",
+        name: "reports_a_failing_traced_program_as_a_failure",
         needs: PROBES,
-        test: trace::a_program_that_fails_is_told_and_is_no_success,
+        test: trace::reports_a_failing_program,
     },
     Case {
-        name: "a_process_that_ends_meanwhile_leaves_what_was_seen",
+        name: "keeps_results_of_a_process_that_exits_during_the_trace",
         needs: PROBES,
-        test: trace::a_process_that_ends_meanwhile_leaves_what_was_seen,
+        test: trace::keeps_results_of_a_process_that_exits,
     },
+    Case { name: "shows_two_traces_side_by_side", needs: PROBES, test: trace::shows_two_traces_side_by_side },
     Case {
-        name: "two_traces_are_shown_side_by_side",
-        needs: PROBES,
-        test: trace::two_traces_are_shown_side_by_side,
-    },
-    Case {
-        name: "where_nothing_can_be_loaded_processes_are_stopped_at_calls_if_that_is_asked_for",
+        name: "stops_processes_at_calls_on_request_if_ebpf_cannot_load",
         needs: FALLBACK,
-        test: fallback::without_rights_the_way_out_is_named_and_goes,
+        test: fallback::names_and_runs_the_fallback_without_privileges,
     },
     Case {
-        name: "a_killed_plumb_lets_go_of_what_it_stopped_at_calls",
+        name: "killed_plumb_releases_processes_stopped_at_calls",
         needs: FALLBACK,
-        test: fallback::a_killed_plumb_lets_go,
+        test: fallback::killed_plumb_releases_processes,
     },
     Case {
-        name: "only_processes_by_number_are_stopped_at_calls",
+        name: "only_processes_given_by_pid_can_be_stopped_at_calls",
         needs: &[],
-        test: fallback::only_processes_by_number_can_be_stopped,
+        test: fallback::only_processes_by_pid_can_be_stopped,
     },
-    Case { name: "a_plan_that_is_wrong_is_refused", needs: &[], test: watch::a_wrong_plan_is_refused },
+    Case { name: "refuses_an_invalid_watch_plan", needs: &[], test: watch::refuses_an_invalid_plan },
     Case {
-        name: "a_dry_run_of_a_watch_shows_what_the_next_day_would_send",
+        name: "dry_run_of_a_watch_shows_the_traffic_of_the_next_day",
         needs: &[],
         test: watch::a_dry_run_shows_the_next_day,
     },
     Case {
-        name: "a_measurement_that_the_budget_has_no_room_for_is_left_out",
+        name: "skips_a_measurement_that_exceeds_the_budget",
         needs: &[],
-        test: watch::what_the_budget_has_no_room_for_is_left_out,
+        test: watch::skips_what_exceeds_the_budget,
     },
     Case {
-        name: "a_watch_of_a_store_that_cannot_be_read_tells_no_loss",
+        name: "watch_with_an_unreadable_store_reports_no_loss",
         needs: &[],
-        test: watch::a_store_that_cannot_be_read_is_no_loss,
+        test: watch::unreadable_store_is_no_loss,
     },
-    Case { name: "each_capability_is_held_or_not", needs: FALLBACK, test: rights::each_is_held_or_not },
     Case {
-        name: "a_lab_and_its_probes_need_two_capabilities",
+        name: "doctor_reports_each_capability_correctly",
+        needs: FALLBACK,
+        test: rights::reports_each_capability,
+    },
+    Case {
+        name: "a_lab_with_probes_needs_two_capabilities",
         needs: &[Need::Root, Need::Program("setpriv", "util-linux"), Need::BTF],
         test: rights::a_lab_and_its_probes_need_two,
     },
-    Case {
-        name: "a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is",
-        needs: &[],
-        test: a_reader_that_leaves_early,
-    },
+    Case { name: "closed_pipe_is_no_failure_and_full_disk_is", needs: &[], test: a_reader_that_leaves_early },
 ];
 
-/// What is needed to take rights away.
+/// Needed to drop capabilities.
 const FALLBACK: &[Need] = &[Need::Root, Need::Program("setpriv", "util-linux")];
 
-/// What probes need.
+/// Needed by the probes.
 const PROBES: &[Need] = &[Need::Root, Need::BTF];
 
 fn sandbox() -> Sandbox {
@@ -455,9 +415,9 @@ fn a_dry_run_measures_nothing() {
     assert!(!sandbox.database().exists());
 }
 
-fn a_database_that_is_none() {
+fn file_that_is_not_a_database() {
     let sandbox = sandbox();
-    let text = "this is somebody's shopping list\n".repeat(100);
+    let text = "this is a shopping list\n".repeat(100);
     std::fs::write(sandbox.database(), &text).expect("writable");
     let output = sandbox.plumb(&["runs"]);
     assert_eq!(output.status, Some(1), "{output:?}");
@@ -489,7 +449,7 @@ fn an_agent_refuses_another_version() {
     assert!(said.contains("protocol 99") && said.contains("9.9.9"), "{said}");
 }
 
-fn flags_that_make_no_sense() {
+fn invalid_flag_combinations() {
     let sandbox = sandbox();
     for (words, said) in [
         (&["client"][..], "<HOST>"),
@@ -523,7 +483,7 @@ fn flags_that_make_no_sense() {
     }
 }
 
-fn a_server_that_is_not_there() {
+fn missing_server() {
     let sandbox = sandbox();
     let port = free_port();
     for words in [&["client"][..], &["ping", "--tcp"], &["ping", "--udp"], &["ping", "--connect"]] {
@@ -559,15 +519,14 @@ fn against_itself() {
         let sockets = own["sockets"].as_array().map(Vec::len);
         assert!(
             words[0] == "ping" || sockets == Some(2),
-            "a plumb at the other end tells of its sockets: {own}"
+            "plumb at the other end reports its sockets: {own}"
         );
     }
     server.kill().expect("it runs");
     let _ = server.wait();
 }
 
-/// A port of loopback that was free a moment ago, and is none that the kernel gives to connections: those begin at
-/// 32768 (net.ipv4.ip_local_port_range).
+/// A free loopback port outside the kernel's ephemeral range, which starts at 32768 (net.ipv4.ip_local_port_range).
 fn free_port() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let ports = || 10_000 + (std::process::id() * 61 + NEXT.fetch_add(1, Ordering::Relaxed)) % 20_000;

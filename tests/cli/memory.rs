@@ -1,4 +1,4 @@
-//! Records of looks at virtual machines' memory: replayed by the rebalancer, and shown as a page. No machine is needed.
+//! Records of virtual machines' memory: replayed by the rebalancer and shown as a page. No machine is needed.
 
 use std::fs;
 
@@ -13,7 +13,8 @@ pub(crate) const CONFIG: &str = "capacity = \"2GiB\"\n\
     [vms.busy]\nqmp = \"/nowhere/busy\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n\
     [vms.idle]\nqmp = \"/nowhere/idle\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n";
 
-/// A machine that has 1 GiB of 1.5 GiB of fast memory and accesses so much all the time: half of it is on the slow node.
+/// A machine with 1 GiB of its 1.5 GiB in fast memory and a constant access rate; half of the accessed memory is on
+/// the slow node.
 fn machine(name: &str, accessed: u64) -> Value {
     let node = |node: u64| {
         let classes =
@@ -28,7 +29,7 @@ fn machine(name: &str, accessed: u64) -> Value {
     })
 }
 
-/// Thirty looks, and a line over which somebody was killed.
+/// Thirty samples and a truncated line, as after a kill.
 fn record(sandbox: &Sandbox) -> String {
     let look = |number: u64| {
         json!({
@@ -40,8 +41,9 @@ fn record(sandbox: &Sandbox) -> String {
     sandbox.file("record.jsonl", &(lines.join("\n") + "\n{\"schema\":1,\"at\":"))
 }
 
-/// The one that accesses more gets it from the other; the record is as it was, and says nothing of machines that it does not have.
-pub(crate) fn a_record_is_replayed() {
+/// The busier machine gets fast memory from the other. The record is unchanged, and unknown machines are not
+/// mentioned.
+pub(crate) fn replays_a_record() {
     let sandbox = sandbox();
     let (record, config) = (record(&sandbox), sandbox.file("vms.toml", CONFIG));
     let output = sandbox.succeed(&["rebalance", &config, "--replay", &record]);
@@ -51,7 +53,7 @@ pub(crate) fn a_record_is_replayed() {
     };
     assert!(of("busy").contains("where 1.00 GiB were recorded"), "{}", output.out);
     assert!(of("busy").starts_with("busy: 1.") && !of("idle").starts_with("idle: 1."), "{}", output.out);
-    assert!(output.err.contains("line 31"), "what was cut off is told: {}", output.err);
+    assert!(output.err.contains("line 31"), "the truncated line is reported: {}", output.err);
 
     let other = sandbox.file("others.toml", "[vms.web]\nqmp = \"/nowhere/web\"\n");
     let refused = sandbox.plumb(&["rebalance", &other, "--replay", &record]);
@@ -61,8 +63,8 @@ pub(crate) fn a_record_is_replayed() {
     assert!(refused.status == Some(1) && refused.err.contains("line 1 of"), "{refused:?}");
 }
 
-/// Each number of a record in turn is the largest that JSON carries.
-pub(crate) fn a_record_with_impossible_numbers_is_refused() {
+/// Sets each number of a record in turn to the largest JSON number.
+pub(crate) fn refuses_impossible_numbers() {
     let sandbox = sandbox();
     let config = sandbox.file("vms.toml", CONFIG);
     let most = json!(u64::MAX);
@@ -103,8 +105,8 @@ pub(crate) fn a_record_with_impossible_numbers_is_refused() {
     }
 }
 
-/// As text, and as a page with pictures.
-pub(crate) fn a_record_is_shown() {
+/// As text and as a page with pictures.
+pub(crate) fn shows_a_record() {
     let sandbox = sandbox();
     let record = record(&sandbox);
     let text = sandbox.succeed(&["memory", "report", &record]).out;

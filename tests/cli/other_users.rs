@@ -1,4 +1,5 @@
-//! Files that another user can write, and links that another user made: none is trusted, and none is followed to a file of root's.
+//! Files that another user can write and links that another user made: plumb trusts neither, and follows no such link
+//! to a file of root.
 
 use std::{
     fs::{self, Permissions},
@@ -15,7 +16,7 @@ use plumb_tests::{Case, Need, Output, Sandbox, WebServer, certificate};
 
 use crate::{earlier, sandbox};
 
-/// What is needed to act as several users.
+/// Needed to act as several users.
 const NEEDS: &[Need] = &[Need::OtherUsers, Need::Program("openssl", "openssl")];
 
 pub(crate) const CASES: &[Case] = &[
@@ -71,7 +72,7 @@ fn give(path: &Path, uid: u32) {
     lchown(path, Some(uid), None).expect("root may");
 }
 
-/// A folder for a case below a home that every user can pass.
+/// A folder for one case, below a home that every user can traverse.
 fn folder(sandbox: &Sandbox, name: &str) -> PathBuf {
     mode(sandbox.home(), 0o755);
     let folder = sandbox.home().join(name);
@@ -79,17 +80,17 @@ fn folder(sandbox: &Sandbox, name: &str) -> PathBuf {
     folder
 }
 
-/// A copy of the program that every user can start.
+/// A copy of the program that every user can run.
 fn program(sandbox: &Sandbox) -> PathBuf {
     let copy = folder(sandbox, "bin").join("plumb");
     if !copy.exists() {
         let copied = Command::new("cp").arg(PLUMB).arg(&copy).status();
-        assert!(copied.expect("cp is there").success());
+        assert!(copied.expect("cp starts").success());
     }
     copy
 }
 
-/// `plumb` as this user, with nothing in its environment but this.
+/// Runs `plumb` as this user with only this environment.
 fn by(uid: u32, sandbox: &Sandbox, set: &[(&str, &Path)], words: &[&str]) -> Output {
     let mut command = Command::new(program(sandbox));
     command.args(words).env_clear().envs(set.iter().copied()).env("NO_COLOR", "1").stdin(Stdio::null());
@@ -100,8 +101,8 @@ fn by(uid: u32, sandbox: &Sandbox, set: &[(&str, &Path)], words: &[&str]) -> Out
     command.output().map(Output::from).expect("plumb was built")
 }
 
-/// What is done to `plumb/NAME` in a folder of root's or a user's, and the command that the error names; nothing where
-/// the file is read.
+/// A change to `plumb/NAME` in a folder of root or a user, and the command that the error suggests; `None` if plumb
+/// reads the file.
 type Change = (fn(&Path, &str), Option<&'static str>);
 
 const OF_ROOT: &[Change] = &[
@@ -120,7 +121,7 @@ const OF_ROOT: &[Change] = &[
 
 const OF_USER: &[Change] = &[
     (|_, _| (), None),
-    // As a umask of 002 leaves them.
+    // As left by a umask of 002.
     (|top, name| (mode(top, 0o775), mode(&top.join("plumb").join(name), 0o664)).1, None),
     (|top, name| give(&top.join("plumb").join(name), 0), None),
     (|top, name| give(&top.join("plumb").join(name), ATTACKER), Some("chown 65533 ")),
@@ -128,7 +129,7 @@ const OF_USER: &[Change] = &[
     (|top, name| mode(&top.join("plumb").join(name), 0o646), Some("chmod o-w ")),
 ];
 
-/// Moves the file away, and leaves a link of this owner to it.
+/// Moves the file away and replaces it by a link with this owner.
 fn link(top: &Path, name: &str, owner: u32) {
     let (file, moved) = (top.join("plumb").join(name), top.join("moved"));
     fs::rename(&file, &moved).expect("root may");
@@ -136,7 +137,7 @@ fn link(top: &Path, name: &str, owner: u32) {
     give(&file, owner);
 }
 
-/// Does each change to a file of root's and of a user's, and holds what `plumb` prints against it.
+/// Applies each change to a file of root and of a user, and checks `plumb`'s output.
 fn changes(name: &str, text: &str, run: &dyn Fn(u32, &Sandbox, &Path) -> Output, read: &str) {
     for (uid, cases) in [(0, OF_ROOT), (USER, OF_USER)] {
         for (number, (change, remedy)) in cases.iter().enumerate() {
@@ -180,7 +181,7 @@ fn configuration_file() {
         };
         changes("config.toml", text, &run, "/nowhere/pager");
     }
-    // Every command reads it, and one that is missing is missed nowhere.
+    // Every command reads the file; a missing file is no error.
     let sandbox = sandbox();
     let top = folder(&sandbox, "top");
     give(&top, ATTACKER);
@@ -205,7 +206,7 @@ fn fleet_file() {
         by(uid, sandbox, &[("PLUMB_FLEET", &file), ("HOME", sandbox.home())], &["fleet", "list"])
     };
     changes("named.toml", text, &named, "127.0.0.1:1");
-    // Whom the server must be certified by is in a file, too.
+    // The server's CA certificate is read from a file, too.
     let authority = |uid: u32, sandbox: &Sandbox, top: &Path| {
         let text = format!("{text}ca = \"{}\"\n", top.join("plumb/ca.pem").display());
         let file = folder(sandbox, "fleet").join("fleet.toml");
@@ -226,8 +227,8 @@ fn plan_and_hook() {
     for is_on_path in [false, true] {
         let hook = |uid: u32, sandbox: &Sandbox, top: &Path| {
             let hook = top.join("plumb/hook");
-            let target = fs::canonicalize(&hook).expect("it is there");
-            mode(&target, fs::metadata(&target).expect("it is there").mode() | 0o111);
+            let target = fs::canonicalize(&hook).expect("the file exists");
+            mode(&target, fs::metadata(&target).expect("the file exists").mode() | 0o111);
             let file = folder(sandbox, "plan").join("plan.toml");
             let name = if is_on_path { "hook".to_owned() } else { hook.display().to_string() };
             fs::write(&file, format!("{plan}[alert]\nhook = [\"{name}\", \"ops\"]\n")).expect("ours");
@@ -251,7 +252,7 @@ fn plan_and_hook() {
     }
 }
 
-/// `plumb`, ended where it would serve.
+/// `plumb` with a time limit, for commands that would serve.
 fn bounded(sandbox: &Sandbox, words: &[&str]) -> Output {
     let plumb = sandbox.command(words);
     let mut command = Command::new("timeout");
@@ -298,7 +299,7 @@ fn secrets() {
         assert!(output.status == Some(64) && output.err.contains("chown root "), "{words:?}: {output:?}");
         give(secret, 0);
     }
-    // Who may log in to a server is read from a file, too.
+    // A server's list of allowed logins is read from a file, too.
     mode(Path::new(&users), 0o666);
     let output = bounded(&sandbox, &commands[2].1);
     assert!(output.status == Some(64) && output.err.contains("chmod go-w "), "{output:?}");
@@ -310,11 +311,11 @@ fn secrets() {
     let mut piped = Command::new("bash");
     let script = "exec timeout 20 \"$0\" web --listen 127.0.0.1:0 --token-file <(echo short)";
     piped.args(["-c", script, PLUMB]).env("PLUMB_DB", sandbox.database()).env("HOME", sandbox.home());
-    let output = piped.output().map(Output::from).expect("bash is there");
+    let output = piped.output().map(Output::from).expect("bash starts");
     assert!(output.err.contains("5 characters"), "{output:?}");
 }
 
-/// Each command that writes a file which the user names, without that name, and what it writes in a folder so named.
+/// Each command that writes a user-named file, without that name, and the file it writes into a folder of that name.
 const WRITERS: &[(&[&str], &str)] = &[
     (&["report", "latest", "-o"], "report.md"),
     (&["report", "latest", "-o"], "report.html"),
@@ -326,7 +327,7 @@ const WRITERS: &[(&[&str], &str)] = &[
     (&["scenario", "new", "mine", "-o"], "mine.toml"),
 ];
 
-/// A file of root's that no command may change, in a folder of its own.
+/// A file of root that no command may change, in its own folder.
 struct Secret {
     path: PathBuf,
     inode: u64,
@@ -338,14 +339,14 @@ impl Secret {
         fs::write(&path, "secret").expect("the sandbox is ours");
         mode(&path, 0o600);
         [path.as_path(), path.parent().expect("it has one")].iter().for_each(|path| give(path, uid));
-        let inode = fs::metadata(&path).expect("it is there").ino();
+        let inode = fs::metadata(&path).expect("the file exists").ino();
         Self { path, inode }
     }
 
     fn is_untouched(&self, case: &str) {
-        let found = fs::metadata(&self.path).expect("it is there");
+        let found = fs::metadata(&self.path).expect("the file exists");
         assert_eq!((found.ino(), found.mode() & 0o7777), (self.inode, 0o600), "{case}");
-        assert_eq!(fs::read_to_string(&self.path).expect("it is there"), "secret", "{case}");
+        assert_eq!(fs::read_to_string(&self.path).expect("the file is readable"), "secret", "{case}");
         let others = fs::read_dir(self.path.parent().expect("it has one")).expect("it is ours").count();
         assert_eq!(others, 1, "{case}");
     }
@@ -405,7 +406,7 @@ fn planted_files_and_pipes() {
     let path = shared.join("report.md");
     let text = path.to_str().expect("plain names");
     mode(&shared, 0o1777);
-    // A file of the attacker's does not stay writable.
+    // An attacker's file does not stay writable.
     fs::write(&path, "planted").expect("root may");
     mode(&path, 0o666);
     give(&path, ATTACKER);
@@ -413,7 +414,7 @@ fn planted_files_and_pipes() {
     let written = fs::metadata(&path).expect("it was written");
     assert_eq!((written.uid(), written.mode() & 0o022), (0, 0));
     fs::remove_file(&path).expect("root may");
-    // What the attacker reads from gets nothing, and holds nobody up.
+    // An attacker's pipe gets no data and does not block the command.
     assert!(Command::new("mkfifo").arg(&path).status().expect("coreutils").success());
     give(&path, ATTACKER);
     let output = sandbox.plumb(&["report", "latest", "-o", text]);
@@ -424,7 +425,7 @@ fn own_links_and_pipes() {
     let sandbox = earlier::with_runs("shape-1.db.gz");
     let home = sandbox.home();
     let of = |path: &Path| fs::read_to_string(path).expect("it was written");
-    // A link of root's own stays, and what it leads to keeps its permissions.
+    // A link of root itself is followed, and its target keeps its permissions.
     let (target, link) = (home.join("target.md"), home.join("link.md"));
     fs::write(&target, "old").expect("ours");
     mode(&target, 0o640);
@@ -441,7 +442,7 @@ fn own_links_and_pipes() {
         let mut command = Command::new("bash");
         command.args(["-c", script, PLUMB]).env("PLUMB_DB", sandbox.database()).env("HOME", home);
         let output = command.env("NO_COLOR", "1").current_dir(home).output().map(Output::from);
-        let output = output.expect("bash is there");
+        let output = output.expect("bash starts");
         assert_eq!(output.status, Some(0), "{script}: {output:?}");
     };
     shell(
@@ -513,7 +514,7 @@ fn pipes_next_to_a_store() {
         let mut command = Command::new("timeout");
         command.args(["120", PLUMB, "watch", &plan, "--once"]).env("PLUMB_DB", shared.join("runs.db"));
         let output = command.env("HOME", sandbox.home()).output().map(Output::from).expect("coreutils");
-        // 124: it was waiting for the other end of the pipe.
+        // 124: timed out waiting for the other end of the pipe.
         assert_ne!(output.status, Some(124), "{name}: {output:?}");
     }
 }

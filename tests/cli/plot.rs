@@ -1,4 +1,4 @@
-//! `plumb plot` from logs of other tools to files: what is listed can be written, and what is wrong with a request is said.
+//! `plumb plot` draws other tools' logs: every listed picture can be written, and bad requests get a clear error.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn log(sandbox: &Sandbox) -> String {
     sandbox.file("queues.md", SWEEP)
 }
 
-pub(crate) fn every_picture_that_is_listed_is_written() {
+pub(crate) fn writes_every_listed_picture() {
     let sandbox = sandbox();
     let file = log(&sandbox);
     let listed = sandbox.succeed(&["plot", &file]).out;
@@ -44,7 +44,7 @@ pub(crate) fn every_picture_that_is_listed_is_written() {
     );
 }
 
-pub(crate) fn two_logs_are_drawn_against_each_other() {
+pub(crate) fn draws_two_logs_in_one_picture() {
     let sandbox = sandbox();
     let (a, b) = (log(&sandbox), sandbox.file("other.md", SWEEP));
     let target = sandbox.home().join("b.csv").display().to_string();
@@ -53,7 +53,7 @@ pub(crate) fn two_logs_are_drawn_against_each_other() {
     assert!(csv.lines().skip(1).all(|row| row.contains(",1,")), "each over itself is 1: {csv}");
 }
 
-pub(crate) fn what_is_wrong_with_a_picture_is_said() {
+pub(crate) fn explains_invalid_requests() {
     let sandbox = sandbox();
     let file = log(&sandbox);
     for (flags, said) in [

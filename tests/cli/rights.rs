@@ -1,4 +1,4 @@
-//! Capabilities taken from plumb by setpriv(1): what `plumb doctor --rights` says of each holds.
+//! Drops capabilities with setpriv(1) and checks `plumb doctor --rights` for each.
 
 use std::process::Output;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{fallback::bounded, sandbox};
 
-/// What root does with these capabilities alone.
+/// Runs `plumb` as root with only these capabilities.
 fn with(sandbox: &Sandbox, kept: &[&str], arguments: &[&str]) -> Output {
     let kept = kept.iter().map(|name| format!(",+{}", name.trim_start_matches("CAP_").to_lowercase()));
     let set = format!("-all{}", kept.collect::<String>());
@@ -18,7 +18,7 @@ fn said(output: &Output) -> String {
     [&output.stdout[..], &output.stderr].map(|said| String::from_utf8_lossy(said).into_owned()).concat()
 }
 
-/// Each use of capabilities: their names, what stands for them, and whether plumb holds them.
+/// Each use of capabilities: their names, what replaces them, and whether plumb has them.
 fn uses(kept: &[&str]) -> Vec<(Vec<String>, Option<String>, bool)> {
     let output = with(&sandbox(), kept, &["doctor", "--rights", "--json"]);
     let document: Value =
@@ -31,7 +31,7 @@ fn uses(kept: &[&str]) -> Vec<(Vec<String>, Option<String>, bool)> {
     each.collect()
 }
 
-pub(crate) fn each_is_held_or_not() {
+pub(crate) fn reports_each_capability() {
     let all = uses(&[]);
     assert!(all.len() >= 5 && all.iter().all(|(.., held)| !held), "{all:?}");
     for (names, ..) in &all {

@@ -1,4 +1,4 @@
-//! Runs in a PostgreSQL database: every command that knows a file of runs knows it too.
+//! Runs in a PostgreSQL database work with every command that reads stored runs.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use plumb_tests::{PostgresServer, Sandbox};
 
 use super::{earlier, sandbox};
 
-/// Ends it with the test.
+/// Killed on drop.
 struct Page(Child);
 
 impl Drop for Page {
@@ -21,7 +21,7 @@ impl Drop for Page {
     }
 }
 
-pub(super) fn every_command_knows_it() {
+pub(super) fn every_command_accepts_it() {
     let server = PostgresServer::new();
     let address = server.database();
     let from = earlier::with_runs("shape-2.db.gz");
@@ -54,10 +54,10 @@ pub(super) fn every_command_knows_it() {
     assert!(repaired.status == Some(1) && repaired.err.contains("restoring a backup"), "{repaired:?}");
     let _ = plumb(&["baseline", "remove", "main"]);
     let _ = plumb(&["runs", "remove", "small-2026"]);
-    assert!(!sandbox.database().exists(), "no file was made");
+    assert!(!sandbox.database().exists(), "a file was created");
 }
 
-pub(super) fn no_password_is_shown() {
+pub(super) fn never_shows_the_password() {
     let server = PostgresServer::new();
     let sandbox = sandbox();
     let address = server.database().replace("plumb@", "plumb:s3cret@");
@@ -85,12 +85,11 @@ pub(super) fn no_password_is_shown() {
         assert!(output.status != Some(0) && output.err.contains("postgres://***"), "{output:?}");
         assert!(!output.err.contains("s3cret"), "{output:?}");
     }
-    fs::remove_file(folder.join("config.toml")).expect("it is there");
+    fs::remove_file(folder.join("config.toml")).expect("the file exists");
     let away = sandbox.plumb(&["report", "--db", &address]);
     assert!(away.err.contains("cannot reach postgres://plumb@"), "{away:?}");
 }
 
-/// What `plumb web` shows of it.
 fn page_lists_both(sandbox: &Sandbox, address: &str) {
     let mut command = sandbox.command(&["web", "--listen", "127.0.0.1:0"]);
     command.env("PLUMB_DB", address).stdout(Stdio::piped()).stderr(Stdio::null());

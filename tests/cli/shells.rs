@@ -1,10 +1,10 @@
-//! What a shell completes, and manual pages.
+//! Shell completions and manual pages.
 
 use std::process::Command;
 
 use crate::sandbox;
 
-/// Sources the script in a real bash and has it complete the last word.
+/// Sources the script in a real bash and completes the last word.
 const COMPLETE: &str = r#"source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _plumb plumb "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"; echo "${COMPREPLY[@]}""#;
 
 pub(crate) fn bash_completes_commands_flags_and_scenarios() {
@@ -17,11 +17,8 @@ pub(crate) fn bash_completes_commands_flags_and_scenarios() {
         (&["plumb", "scenario", "ch"], "check"),
     ] {
         let mut bash = Command::new("bash");
-        let completed = bash
-            .args(["--norc", "-c", COMPLETE, "bash", &script])
-            .args(typed)
-            .output()
-            .expect("bash is there");
+        let completed =
+            bash.args(["--norc", "-c", COMPLETE, "bash", &script]).args(typed).output().expect("bash starts");
         let said = String::from_utf8_lossy(&completed.stdout);
         assert_eq!(said.trim(), expected, "{typed:?}: {}", String::from_utf8_lossy(&completed.stderr));
     }

@@ -1,12 +1,12 @@
-//! Write-ups whose numbers stand in tables, from the file to the answer: a sweep of queues and channels through a
-//! Linux bridge, and four kinds of machines with their system calls.
+//! Write-ups with numbers in tables, from the file to the findings: a sweep of queues and channels, and system calls
+//! of virtual machines.
 
 use plumb_tests::Sandbox;
 use serde_json::Value;
 
 use crate::sandbox;
 
-/// The findings on a file.
+/// The findings for a file.
 fn findings(sandbox: &Sandbox, name: &str, text: &str) -> Value {
     let file = sandbox.file(name, text);
     let run = sandbox.succeed(&["import", "--quiet", &file]).out;
@@ -22,9 +22,9 @@ fn is_setting(levels: &Value, queues: &str, channels: &str) -> bool {
     levels["Queue"] == queues && levels["채널 수"] == channels
 }
 
-/// The write-up saw by eye that throughput saturates beyond 16 queues, and that 8 queues with 16 channels have most
-/// for their CPU time.
-pub(crate) fn a_sweep_in_a_table_is_answered() {
+/// The write-up's author saw that throughput saturates beyond 16 queues, and that 8 queues with 16 channels use the
+/// least CPU time.
+pub(crate) fn answers_a_sweep_in_a_table() {
     let sandbox = sandbox();
     let found = findings(
         &sandbox,
@@ -47,7 +47,7 @@ pub(crate) fn a_sweep_in_a_table_is_answered() {
     assert!(is_setting(&of("max")["levels"], "40", "40"), "{}", of("max"));
     let efficient = of("efficient");
     assert!(is_setting(&efficient["levels"], "16", "16"), "{efficient}");
-    // Within 10 % of the best, which 64.1 Gbit/s are not; the reasons name what the write-up preferred.
+    // 64.1 Gbit/s is not within 10 % of the best; the reasons name the setting that the write-up preferred.
     let why = efficient["why"].to_string();
     assert!(why.contains("Queue=8, 채널 수=16 has 64.1 Gbit/s (17.0 % off the best)"), "{why}");
     let frontier = all(answer, "frontier").iter();
@@ -55,10 +55,10 @@ pub(crate) fn a_sweep_in_a_table_is_answered() {
     assert!(!frontier.clone().any(|point| point["levels"]["Queue"] == "32"), "{}", answer["frontier"]);
 
     let shown = sandbox.succeed(&["report", "--full"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(shown.contains("128 were used"), "the cap is said: {shown}");
+    assert!(shown.contains("128 were used"), "the limit is shown: {shown}");
 }
 
-pub(crate) fn four_machines_and_their_system_calls_are_found() {
+pub(crate) fn finds_four_machines_and_their_system_calls() {
     let sandbox = sandbox();
     let found =
         findings(&sandbox, "vmm.md", include_str!("../../crates/import/tests/data/vmm-comparison.md"));

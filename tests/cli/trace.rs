@@ -1,5 +1,5 @@
-//! `plumb trace`: what it refuses, what it counts of programs whose system calls are known, and two of its documents
-//! side by side.
+//! `plumb trace`: invalid requests, counts for programs with known system calls, and two of its documents side by
+//! side.
 
 use std::process::{Command, Stdio};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// A program that makes this many reads of a byte and as many writes, and few others.
+/// The number of 1-byte reads and writes of the program, which makes few other calls.
 const BYTES: u64 = 2000;
 
 fn dd() -> Vec<String> {
@@ -16,14 +16,14 @@ fn dd() -> Vec<String> {
     ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "status=none", &count].map(str::to_owned).to_vec()
 }
 
-/// Traces a program with JSON as its result.
+/// Traces a program and returns the JSON document.
 fn traced(sandbox: &Sandbox, flags: &[&str], program: &[String]) -> Value {
     let mut words = vec!["trace", "--json"];
     words.extend(flags);
     words.push("--");
     words.extend(program.iter().map(String::as_str));
     let output = sandbox.succeed(&words);
-    // What the program prints comes before the document.
+    // The program's own output comes before the document.
     let from = output.out.find("{\n").expect("a document");
     serde_json::from_str(&output.out[from..]).expect("JSON")
 }
@@ -33,7 +33,7 @@ fn calls(trace: &Value, call: &str, value: &str) -> u64 {
     all.iter().filter(|count| count["call"] == call).filter_map(|count| count[value].as_u64()).sum()
 }
 
-pub(crate) fn what_cannot_be_traced_is_refused() {
+pub(crate) fn refuses_what_cannot_be_traced() {
     let sandbox = sandbox();
     let own = std::process::id().to_string();
     for (words, said) in [
@@ -58,7 +58,7 @@ pub(crate) fn what_cannot_be_traced_is_refused() {
     }
 }
 
-pub(crate) fn what_is_no_trace_is_not_compared() {
+pub(crate) fn compares_only_traces() {
     let sandbox = sandbox();
     for (name, text, status, said) in [
         ("none.txt", "just words\n", 64, "is no trace"),
@@ -79,9 +79,9 @@ pub(crate) fn what_is_no_trace_is_not_compared() {
     }
 }
 
-pub(crate) fn calls_of_a_known_program_are_counted_exactly() {
+pub(crate) fn counts_calls_of_a_known_program_exactly() {
     let sandbox = sandbox();
-    // Reading its libraries and its locale takes some reads; their number is that of a copy of nothing.
+    // Loading libraries and the locale costs some reads: as many as copying nothing.
     let nothing: Vec<String> = dd().into_iter().map(|word| word.replace(&BYTES.to_string(), "0")).collect();
     let (few, many) = (traced(&sandbox, &[], &nothing), traced(&sandbox, &[], &dd()));
     for call in ["read", "write"] {
@@ -94,7 +94,7 @@ pub(crate) fn calls_of_a_known_program_are_counted_exactly() {
     assert!(many["observed"]["overflowed"].as_array().is_none_or(Vec::is_empty), "{many}");
 }
 
-pub(crate) fn children_are_counted_with_the_program() {
+pub(crate) fn counts_children_with_the_program() {
     let sandbox = sandbox();
     let shell = |copies: usize| {
         let copy = dd().join(" ");
@@ -102,12 +102,12 @@ pub(crate) fn children_are_counted_with_the_program() {
         ["sh".to_owned(), "-c".to_owned(), format!("{all} & wait")].to_vec()
     };
     let (one, three) = (traced(&sandbox, &[], &shell(1)), traced(&sandbox, &[], &shell(3)));
-    // Of every program the loader's own writes are none.
+    // The loader writes nothing.
     assert_eq!(calls(&one, "write", "calls"), BYTES, "{one}");
     assert_eq!(calls(&three, "write", "calls"), 3 * BYTES, "{three}");
 }
 
-pub(crate) fn a_program_that_fails_is_told_and_is_no_success() {
+pub(crate) fn reports_a_failing_program() {
     let sandbox = sandbox();
     let output = sandbox.plumb(&["trace", "--", "sh", "-c", "exit 7"]);
     assert_eq!(output.status, Some(1), "{output:?}");
@@ -115,7 +115,7 @@ pub(crate) fn a_program_that_fails_is_told_and_is_no_success() {
     assert!(output.out.contains("System calls") && output.out.contains("exit 7"), "{}", output.out);
 }
 
-pub(crate) fn a_process_that_ends_meanwhile_leaves_what_was_seen() {
+pub(crate) fn keeps_results_of_a_process_that_exits() {
     let sandbox = sandbox();
     let mut sleeper = Command::new("sh")
         .args(["-c", "for n in 1 2 3 4 5 6 7 8 9 10; do sleep 0.2; done"])
@@ -123,7 +123,7 @@ pub(crate) fn a_process_that_ends_meanwhile_leaves_what_was_seen() {
         .spawn()
         .expect("every system has it");
     let pid = sleeper.id().to_string();
-    // Somebody has to wait for it, or what is left of it stays.
+    // Reap the process, or it stays as a zombie.
     let waiter = std::thread::spawn(move || sleeper.wait());
     let output = sandbox.plumb(&["trace", "--pid", &pid, "--for", "60"]);
     let _ = waiter.join();
@@ -131,7 +131,7 @@ pub(crate) fn a_process_that_ends_meanwhile_leaves_what_was_seen() {
     assert!(output.out.contains("It ended meanwhile"), "{}", output.out);
 }
 
-pub(crate) fn two_traces_are_shown_side_by_side() {
+pub(crate) fn shows_two_traces_side_by_side() {
     let sandbox = sandbox();
     let file = |name: &str| sandbox.home().join(name).display().to_string();
     let (a, b) = (file("a.json"), file("b.json"));

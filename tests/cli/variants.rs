@@ -1,4 +1,4 @@
-//! Variants of scenarios as a user meets them: listed, shown, run under names of their own, resumed, and not there.
+//! Variants of scenarios: listed, shown, run under their own names, resumed, and missing.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::sandbox;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A wire; the variant `twice` measures it twice as often.
+/// A wire; the variant `twice` has twice the trials.
 const WIRE: &str = r#"schema = 1
 name = "wire"
 title = "One wire"
@@ -53,7 +53,7 @@ pub(super) fn shown_and_checked() {
         assert!(row.split_whitespace().nth(1) == Some(variant), "{row}");
         let shown = sandbox.succeed(&[&["scenario", "show", plain], flags].concat()).out;
         assert!(shown.contains(&format!("name = \"{plain}-{variant}\"")), "{shown}");
-        assert!(!shown.contains("[variants"), "what is shown stands alone: {shown}");
+        assert!(!shown.contains("[variants"), "the shown scenario is self-contained: {shown}");
         let file = sandbox.file("variant.toml", &shown);
         let checked = sandbox.succeed(&["scenario", "check", &file]).out;
         assert_eq!(checked, sandbox.succeed(&[&["scenario", "check", plain], flags].concat()).out);
@@ -61,7 +61,7 @@ pub(super) fn shown_and_checked() {
     }
 }
 
-pub(super) fn not_there() {
+pub(super) fn missing_variants() {
     let sandbox = sandbox();
     for (words, said, hint) in [
         (&["quick", "--full"][..], "no variant `full`", "is its full size"),
@@ -82,17 +82,17 @@ pub(super) fn not_there() {
     assert!(output.out.contains("unknown key `trails`"), "{}", output.out);
 }
 
-/// From what is kept alone, or asked for by the same flags; never as a run of the plain scenario.
+/// Resumes from the stored run alone or with the same flags, never as a run of the plain scenario.
 pub(super) fn resumed() {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", WIRE);
     for by in [&["run"][..], &["run", &file, "--variant", "twice"]] {
         let mut run = sandbox.start(&["run", &file, "--variant", "twice", "--probe", "none"]);
-        assert!(wait_until(PATIENCE, || kept(&sandbox) >= 1), "no trial was kept");
+        assert!(wait_until(PATIENCE, || kept(&sandbox) >= 1), "no trial was stored");
         run.kill().expect("SIGKILL can be sent");
         run.wait().expect("it was started");
         let there = kept(&sandbox);
-        assert!((1..8).contains(&there), "{there} trials are kept");
+        assert!((1..8).contains(&there), "{there} trials are stored");
         let plain = sandbox.plumb(&["run", &file, "--resume"]);
         assert_eq!(plain.status, Some(64), "a variant is no run of the plain scenario: {plain:?}");
         let _ = sandbox.succeed(&[by, &["--resume", "--quiet"]].concat());

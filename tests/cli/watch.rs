@@ -1,4 +1,4 @@
-//! Plans that are wrong, and what a watch does without measuring: nothing is sent.
+//! Invalid plans, and the watch commands that send nothing.
 
 use plumb_tests::Sandbox;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::{earlier, sandbox};
 
 const HOURLY: &str = "[[measure]]\nscenario = \"quick\"\nevery = \"1h\"\n";
 
-pub(crate) fn a_wrong_plan_is_refused() {
+pub(crate) fn refuses_an_invalid_plan() {
     let sandbox = sandbox();
     let other = sandbox.succeed(&["scenario", "show", "quick"]).out;
     let _ = sandbox.file("other.toml", &other);
@@ -33,10 +33,10 @@ pub(crate) fn a_wrong_plan_is_refused() {
     for words in [&["watch"][..], &["watch", "no.toml"], &["watch", "no.toml", "--once", "--for", "1h"]] {
         assert_eq!(sandbox.plumb(words).status, Some(64), "{words:?}");
     }
-    assert!(!sandbox.database().exists(), "nothing was kept");
+    assert!(!sandbox.database().exists(), "a run was stored");
 }
 
-/// A home with a run of an earlier version and a plan that has its scenario once an hour.
+/// A sandbox with a run of an earlier version and an hourly plan for its scenario.
 fn with_a_run(budget: &str) -> (Sandbox, String) {
     let sandbox = earlier::with_runs("runs.db.gz");
     let record = sandbox.succeed(&["report", "latest:kinds", "--format", "raw"]).out;
@@ -54,7 +54,7 @@ fn rows(text: &str) -> Vec<Value> {
 pub(crate) fn a_dry_run_shows_the_next_day() {
     let (sandbox, plan) = with_a_run("1000GB");
     let shown = rows(&sandbox.succeed(&["watch", &plan, "--dry-run", "--json"]).out);
-    let bytes = shown[0]["bytes"].as_u64().expect("a run is kept");
+    let bytes = shown[0]["bytes"].as_u64().expect("a run is stored");
     assert!(bytes > 1_000_000, "streams were sent: {shown:?}");
     assert_eq!(
         (&shown[0]["scenario"], &shown[0]["measurements"], &shown[0]["left_out"]),
@@ -65,12 +65,12 @@ pub(crate) fn a_dry_run_shows_the_next_day() {
         assert!(page.contains(part), "no `{part}` in\n{page}");
     }
     let before = sandbox.succeed(&["runs", "--json"]).out;
-    // Ten a day at most: what is left of this day, and some of the next.
+    // At most ten runs a day: the rest of today and part of tomorrow.
     let (tight, plan) = with_a_run(&(10 * bytes).to_string());
     let shown = rows(&tight.succeed(&["watch", &plan, "--dry-run", "--json"]).out);
     let of = |key: &str| shown[0][key].as_u64().expect("a count");
     assert!(of("left_out") > 0 && of("measurements") + of("left_out") == 24, "{shown:?}");
-    assert_eq!(sandbox.succeed(&["runs", "--json"]).out, before, "nothing was measured");
+    assert_eq!(sandbox.succeed(&["runs", "--json"]).out, before, "a run was measured");
 
     let empty = crate::sandbox();
     let plan = empty.file("plan.toml", HOURLY);
@@ -79,7 +79,7 @@ pub(crate) fn a_dry_run_shows_the_next_day() {
     assert!(!empty.database().exists(), "no file is made");
 }
 
-pub(crate) fn what_the_budget_has_no_room_for_is_left_out() {
+pub(crate) fn skips_what_exceeds_the_budget() {
     let (sandbox, plan) = with_a_run("1kB");
     let before = sandbox.succeed(&["runs", "--json"]).out;
     let output = sandbox.succeed(&["watch", &plan, "--once", "--json"]);
@@ -89,13 +89,13 @@ pub(crate) fn what_the_budget_has_no_room_for_is_left_out() {
     assert!(why.contains("it may send") && why.contains("0 B of the day's 1000 B are used"), "{why}");
     let again = sandbox.succeed(&["watch", &plan, "--once"]);
     assert!(again.out.is_empty() && again.err.contains("nothing is due"), "{again:?}");
-    assert_eq!(sandbox.succeed(&["runs", "--json"]).out, before, "nothing was measured");
+    assert_eq!(sandbox.succeed(&["runs", "--json"]).out, before, "a run was measured");
     let (sandbox, plan) = with_a_run("1kB");
     let line = sandbox.succeed(&["watch", &plan, "--once"]).out;
     assert!(line.contains("  kinds  left out: it may send"), "{line}");
 }
 
-pub(crate) fn a_store_that_cannot_be_read_is_no_loss() {
+pub(crate) fn unreadable_store_is_no_loss() {
     let sandbox = sandbox();
     let plan = sandbox.file("plan.toml", HOURLY);
     std::fs::write(sandbox.database(), "no database").expect("ours");

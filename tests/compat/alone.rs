@@ -1,7 +1,7 @@
-//! A private network for every test and every row, and how many of them run at once.
+//! A private network for every test and every row, and a limit on how many run in parallel.
 //!
-//! Each has its own namespace: ports, addresses and the kernel's counters are nobody else's, and nothing is sent
-//! over the machine's own loopback. It must not know what is tested.
+//! Each has its own namespace, so that ports, addresses and kernel counters are private and the machine's own loopback
+//! carries no traffic.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -17,10 +17,10 @@ use sys::{
     userns,
 };
 
-/// Most of them wait for time to pass: several a CPU, and yet each gets its share.
+/// Most cases only wait, so several per CPU still get enough CPU time.
 const AT_ONCE: usize = 14;
 
-/// Runs the cases side by side and says why those whose needs are not met are skipped.
+/// Runs the cases in parallel and prints why any are skipped.
 pub(crate) fn run<'a>(cases: impl IntoIterator<Item = &'a Case>) -> ExitCode {
     let mut arguments = Arguments::from_args();
     // Before a user namespace makes this process look like root.
@@ -28,12 +28,12 @@ pub(crate) fn run<'a>(cases: impl IntoIterator<Item = &'a Case>) -> ExitCode {
     if !userns::has_net_admin() && !arguments.list {
         userns::enter_as_root().unwrap_or_else(|error| panic!("a private network for each test: {error}"));
     }
-    // The places below bound what runs at once; the cases themselves only wait.
+    // [`Place`] limits parallel work; the cases themselves only wait.
     arguments.test_threads = Some(arguments.test_threads.unwrap_or(trials.len()).max(1));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-#[expect(clippy::disallowed_macros, reason = "skipped tests say why")]
+#[expect(clippy::disallowed_macros, reason = "the reason for a skip is printed")]
 fn trial(case: &Case, only_list: bool) -> Trial {
     let unmet = case.needs.iter().find_map(|need| need.unmet());
     if let (Some(reason), false) = (&unmet, only_list) {
@@ -47,7 +47,7 @@ fn trial(case: &Case, only_list: bool) -> Trial {
     .with_ignored_flag(unmet.is_some())
 }
 
-/// Does something in a private network, once there is a place.
+/// Runs `work` in a private network as soon as a place is free.
 pub(crate) fn alone(work: impl FnOnce() + Send) {
     let _place = Place::take();
     let inside = || {
@@ -57,8 +57,8 @@ pub(crate) fn alone(work: impl FnOnce() + Send) {
     NetNs::create("a test").and_then(|namespace| namespace.run_in(inside)).expect("a private network");
 }
 
-/// Does something with each of many, each in a private network, and names all that failed. Whatever fails beside the
-/// others is tried once more on its own: a machine that stands still loses datagrams, and a defect fails twice.
+/// Runs `work` for each item in its own private network and names all that failed. An item that fails in parallel is
+/// repeated alone: a stalled machine drops datagrams, while a defect fails twice.
 pub(crate) fn each<T: Sync>(cases: &[T], name: impl Fn(&T) -> String, check: impl Fn(&T) + Sync) {
     let check = &check;
     let tried = |case| catch_unwind(AssertUnwindSafe(|| alone(|| check(case))));
@@ -72,7 +72,7 @@ pub(crate) fn each<T: Sync>(cases: &[T], name: impl Fn(&T) -> String, check: imp
     assert!(failed.is_empty(), "{} of {} failed: {failed:#?}", failed.len(), cases.len());
 }
 
-/// One of [`AT_ONCE`], given back when it is dropped.
+/// One of [`AT_ONCE`] places, released on drop.
 struct Place;
 
 static TAKEN: Mutex<usize> = Mutex::new(0);

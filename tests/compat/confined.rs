@@ -1,4 +1,4 @@
-//! What a server is once it listens: nobody, with a filter, and of full use to every client all the same.
+//! A listening server runs as nobody under a seccomp filter and still serves every client.
 
 use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
 
@@ -15,39 +15,43 @@ use crate::{
 
 pub(crate) const CASES: &[Case] = &[
     Case {
-        name: "a_server_of_root_becomes_nobody_under_a_filter_and_serves_every_client",
+        name: "root_server_becomes_nobody_under_a_filter_and_serves_every_client",
         needs: &[ROOT, IPERF3],
         test: || serves(&["server"], "65534", CLIENTS),
     },
     Case {
-        name: "a_server_of_root_becomes_the_user_that_is_named",
+        name: "root_server_becomes_the_named_user",
         needs: &[ROOT, IPERF3],
         test: || serves(&["server", "--user", "12345"], "12345", &CLIENTS[..4]),
     },
     Case {
-        name: "a_server_under_a_filter_serves_stock_sockperf_clients",
+        name: "filtered_server_serves_stock_sockperf_clients",
         needs: &[ROOT, SOCKPERF],
         test: || serves(&["server"], "65534", SOCKPERF_CLIENTS),
     },
     Case {
-        name: "every_call_that_a_server_under_a_filter_may_make_is_made",
+        name: "filtered_server_uses_every_allowed_call",
         needs: &[ROOT, IPERF3, SOCKPERF, Need::Program("strace", "strace")],
         test: || alone(every_call),
     },
     Case {
-        name: "a_port_below_1024_is_served_over_tcp_and_udp_by_nobody",
+        name: "serves_a_port_below_1024_over_tcp_and_udp_as_nobody",
         needs: &[ROOT, IPERF3],
         test: || alone(low_port),
     },
     Case {
-        name: "a_server_whose_helper_is_killed_ends_with_the_reason",
+        name: "server_exits_with_the_reason_when_its_helper_is_killed",
         needs: &[ROOT],
         test: || alone(killed_helper),
     },
-    Case { name: "a_server_says_whom_it_cannot_become", needs: &[ROOT], test: || alone(no_such_user) },
+    Case {
+        name: "server_names_the_user_that_it_cannot_become",
+        needs: &[ROOT],
+        test: || alone(no_such_user),
+    },
 ];
 
-/// Without address and port; those that are only flags are stock iperf3's.
+/// Without address and port. Entries with only flags are for stock iperf3.
 const CLIENTS: &[&str] = &[
     "-u -t 1 -R -P 3",
     "-t 1 --bidir",
@@ -102,7 +106,7 @@ fn serve_one(sandbox: &Sandbox, words: &[&str], uid: &str, client: &str) {
     }
 }
 
-/// What the kernel says of each thread.
+/// The kernel's view of each thread.
 fn rights(pid: u32) -> Vec<(String, Vec<String>)> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs").filter_map(Result::ok);
     let status = |thread: fs::DirEntry| {
@@ -115,14 +119,14 @@ fn rights(pid: u32) -> Vec<(String, Vec<String>)> {
     all
 }
 
-/// What the clients above lack: IPv6, datagrams to a client in batches, the end of a stream to one.
+/// Cases missing above: IPv6, datagram batches to a client, the end of a stream to a client.
 const MORE_CLIENTS: &[&str] =
     &["-t 1 -6", "-u -t 1 -6 -R", "client -u -t 1 --mode limit -R", "client -n 10M -R"];
 
-/// Words, a list of each kind of clients.
+/// Command lines per kind of client.
 type Words = &'static [&'static str];
 
-/// Servers by their flags, each with its clients, and those that it refuses: who writes documents asks what it writes to.
+/// Server flags, their clients, and refused clients. A server that prints JSON inspects its output file.
 const TRACED: [(Words, &[Words], Words); 2] = [
     (&[], &[CLIENTS, SOCKPERF_CLIENTS, MORE_CLIENTS], &[]),
     (&["-J", "--max-rate", "10M"], &[SOCKPERF_CLIENTS], &["-t 1 -b 100M"]),
@@ -131,18 +135,18 @@ const TRACED: [(Words, &[Words], Words); 2] = [
 fn every_call() {
     let sandbox = sandbox();
     let files = TRACED.map(|(flags, clients, refused)| traced(&sandbox, flags, [&clients.concat(), refused]));
-    // The tracers write to their end.
+    // strace writes its last lines after the server has exited.
     wait_until(PATIENCE, || unused(&files).is_empty());
     assert_eq!(unused(&files), Vec::<String>::new(), "allowed and never made");
 }
 
-/// A file of the calls that a server of these clients made.
+/// A file of the system calls of a server with these clients.
 fn traced(sandbox: &Sandbox, flags: &[&str], [served, refused]: [&[&str]; 2]) -> PathBuf {
     let port = free_port();
     let file = sandbox.home().join(format!("calls-{port}"));
     let server = sandbox.command(&[&["server", "-p", &port.to_string()], flags].concat());
     let mut strace = Command::new("strace");
-    // The tracer is the grandchild: the server has the process id that is known.
+    // strace runs as the grandchild, so the server's pid is known.
     strace.args(["-D", "-f", "-qq", "-n", "-X", "raw", "-o"]).arg(&file);
     strace.arg(server.get_program()).args(server.get_args());
     for (name, value) in server.get_envs() {
@@ -162,7 +166,7 @@ fn traced(sandbox: &Sandbox, flags: &[&str], [served, refused]: [&[&str]; 2]) ->
     file
 }
 
-/// The parts of the filter that no traced call of a process under it needed.
+/// Parts of the filter that no traced call needed.
 fn unused(files: &[PathBuf]) -> Vec<String> {
     let texts = files.iter().map(|file| fs::read_to_string(file).unwrap_or_default());
     let made: BTreeSet<(i64, Vec<u64>)> = texts.flat_map(|text| filtered_calls(&text)).collect();
@@ -187,7 +191,7 @@ fn unused(files: &[PathBuf]) -> Vec<String> {
     parts.filter(|(_, is_made)| !is_made).map(|(part, _)| part).collect()
 }
 
-/// Those of processes that had a filter by then; whoever comes later has inherited it.
+/// Calls of processes under a filter; later processes inherit it.
 fn filtered_calls(text: &str) -> BTreeSet<(i64, Vec<u64>)> {
     let (mut free, mut filtered, mut made) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for (process, name, number, arguments) in text.lines().filter_map(traced_call) {
@@ -203,8 +207,8 @@ fn filtered_calls(text: &str) -> BTreeSet<(i64, Vec<u64>)> {
     made
 }
 
-/// The process, name, number and numeric arguments of a line like `4711 [  41] socket(0x2, 0x80002, 0) = 3`; `None` for the rest
-/// of a call that another one interrupted.
+/// Process, name, number and numeric arguments of a line like `4711 [  41] socket(0x2, 0x80002, 0) = 3`; `None` for
+/// the rest of an interrupted call.
 fn traced_call(line: &str) -> Option<(&str, &str, i64, Vec<u64>)> {
     let (process, rest) = line.split_once(' ')?;
     let (number, call) = rest.trim_start().strip_prefix('[')?.split_once("] ")?;
@@ -212,7 +216,7 @@ fn traced_call(line: &str) -> Option<(&str, &str, i64, Vec<u64>)> {
     let mut parsed = Vec::new();
     for word in arguments.split([',', ')', ' ']).filter(|word| !word.is_empty()) {
         match word.strip_prefix("flags=") {
-            // Those of clone(2) are shown behind the stack.
+            // strace prints the flags of clone(2) after the stack.
             Some(flags) => parsed.insert(0, number_of(flags)),
             None => parsed.push(word.split('|').fold(0, |all, part| all | number_of(part))),
         }

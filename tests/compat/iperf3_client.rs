@@ -16,38 +16,34 @@ use crate::{
 
 pub(crate) const CASES: &[Case] = &[
     Case {
-        name: "plumb_client_measures_against_a_stock_iperf3_server_with_every_option",
+        name: "plumb_client_measures_against_stock_iperf3_server_with_every_option",
         needs: &[IPERF3],
         test: every_option,
     },
+    Case { name: "plumb_client_explains_errors_as_iperf3_does", needs: &[IPERF3], test: errors },
     Case {
-        name: "plumb_client_says_what_is_wrong_as_its_user_expects",
-        needs: &[IPERF3],
-        test: what_is_wrong,
-    },
-    Case {
-        name: "plumb_client_logs_in_to_a_stock_server_and_a_wrong_password_is_refused",
+        name: "plumb_client_logs_in_to_a_stock_server_and_fails_with_a_wrong_password",
         needs: &[IPERF3, OPENSSL],
         test: || alone(logging_in),
     },
     Case {
-        name: "plumb_client_gives_up_connecting_when_it_was_told_to",
+        name: "plumb_client_honours_the_connect_timeout",
         needs: &[ROOT],
         test: || alone(connect_timeout),
     },
     Case { name: "plumb_client_prints_lines_and_a_summary", needs: &[IPERF3], test: lines_and_a_summary },
     Case {
-        name: "plumb_client_interrupted_prints_what_it_measured",
+        name: "interrupted_plumb_client_prints_its_result",
         needs: &[IPERF3],
         test: || alone(interrupted),
     },
     Case {
-        name: "trials_of_plumb_client_are_kept_and_a_loss_of_a_fifth_between_two_runs_is_found",
+        name: "stores_trials_of_plumb_client_and_finds_a_loss_of_a_fifth_between_runs",
         needs: &[IPERF3],
         test: || in_one_of_three(kept),
     },
     Case {
-        name: "the_type_of_service_is_in_the_packets_of_whoever_sends",
+        name: "packets_of_either_sender_have_the_type_of_service",
         needs: &[ROOT, TCPDUMP, IPERF3],
         test: type_of_service,
     },
@@ -78,7 +74,7 @@ fn check(sandbox: &Sandbox, row: &Row) {
     (row.proof)(&pair);
 }
 
-/// Flags, and what is printed.
+/// Flags and the expected output.
 type Printed = (&'static str, &'static [&'static str]);
 
 const PRINTED: &[Printed] = &[
@@ -105,7 +101,7 @@ fn lines_and_a_summary() {
     );
 }
 
-/// Whoever sends sets the byte: plumb's client, and plumb's server for a stock client.
+/// The sender sets the byte: plumb's client, or plumb's server for a stock client.
 fn type_of_service() {
     each(&["client", "server"], |sender| (*sender).to_owned(), |sender| sent_with_the_byte(sender));
 }
@@ -131,7 +127,7 @@ fn sent_with_the_byte(sender: &str) {
     assert!(said.contains("tos 0x20"), "from plumb {sender}: {said}");
 }
 
-/// A packet of loopback that has the byte: those of the control connection may not have it.
+/// Captures a loopback packet with this byte, which packets of the control connection may lack.
 fn tcpdump(filter: &str) -> Running {
     let mut command = std::process::Command::new("tcpdump");
     command.args([
@@ -149,7 +145,7 @@ fn tcpdump(filter: &str) -> Running {
     running
 }
 
-/// A listener whose queue is full answers no SYN.
+/// A listener with a full queue does not answer SYN packets.
 fn connect_timeout() {
     std::fs::write("/proc/sys/net/core/somaxconn", "0").expect("root of this network");
     let full = TcpListener::bind("127.0.0.1:0").expect("a port is free");
@@ -163,7 +159,7 @@ fn connect_timeout() {
     assert!(ended.err.contains("waited 300 ms"), "{}", ended.err);
 }
 
-fn what_is_wrong() {
+fn errors() {
     each(
         &[("mistakes", mistakes as fn(&Sandbox)), ("refused", refused), ("busy", busy)],
         |(name, _)| (*name).to_owned(),
@@ -185,7 +181,7 @@ fn mistakes(sandbox: &Sandbox) {
         assert!(ended.err.contains(said), "{words:?}: no `{said}` in: {}", ended.err);
     }
     let ended = sandbox.plumb(&["ping", "127.0.0.1", "-p", &nobody]);
-    assert!(ended.err.contains("iperf3 answers no round trips"), "{}", ended.err);
+    assert!(ended.err.contains("iperf3 has no round trips"), "{}", ended.err);
 }
 
 fn refused(sandbox: &Sandbox) {
@@ -195,7 +191,7 @@ fn refused(sandbox: &Sandbox) {
     assert!(ended.err.contains("nonesuch"), "{}", ended.err);
 }
 
-/// A stock server serves one test at a time.
+/// A stock server runs one test at a time.
 fn busy(sandbox: &Sandbox) {
     let server = Server::start(&[]);
     let first = server.client(sandbox, "-t 3 -i 0.2");
@@ -204,7 +200,7 @@ fn busy(sandbox: &Sandbox) {
     assert_eq!(second.status, Some(1), "{second:?}");
     assert!(second.err.contains("busy"), "{}", second.err);
     let first = first.finish();
-    assert_eq!(first.status, Some(0), "the test that was there is not disturbed: {first:?}");
+    assert_eq!(first.status, Some(0), "the first test is not disturbed: {first:?}");
 }
 
 fn interrupted() {
@@ -215,12 +211,8 @@ fn interrupted() {
     client.signal("INT");
     let ended = client.finish();
     assert_eq!(ended.status, Some(130), "{ended:?}");
-    assert!(
-        ended.out.contains("it was interrupted"),
-        "the summary says that it is none of the whole: {}",
-        ended.out
-    );
-    assert!(ended.out.contains("Received  "), "the server told what it had received: {}", ended.out);
+    assert!(ended.out.contains("it was interrupted"), "the summary is marked as incomplete: {}", ended.out);
+    assert!(ended.out.contains("Received  "), "the server reported its received bytes: {}", ended.out);
     let there = server.finish();
     assert_eq!(there.status, Some(0), "the server has had an orderly end: {there:?}");
     assert!(there.out.contains("receiver"), "and prints its summary: {there:?}");
@@ -229,16 +221,16 @@ fn interrupted() {
 fn kept() {
     let sandbox = sandbox();
     let server = Server::of_many(&[]);
-    // What two runs of one rate differ by beside other work is some 4 % here.
+    // Under competing load, two runs of the same rate differ by up to 4 % here.
     for (rate, name) in [("20M", "before"), ("16M", "after")] {
         let ended =
             server.measure(&sandbox, &format!("-C cubic -b {rate} -l 8K -t 1 --repeat 5 --pause 100ms"));
         assert_eq!(ended.status, Some(0), "{ended:?}");
         assert!(ended.err.contains("kept as client-"), "{}", ended.err);
-        let (trials, summary) = ended.out.split_once("Summary").expect("what the trials come to");
+        let (trials, summary) = ended.out.split_once("Summary").expect("a summary of the trials");
         let of_trials: Vec<&str> = trials.lines().filter(|line| line.starts_with("trial ")).collect();
         assert!(of_trials.len() == 5 && of_trials[4].starts_with("trial 5 of 5: Received "), "{of_trials:?}");
-        assert!(!trials.contains("This machine"), "no trial has a page of its own: {trials}");
+        assert!(!trials.contains("This machine"), "no report of a single trial: {trials}");
         assert!(summary.contains("5 of 5 trials"), "{summary}");
         let _ = sandbox.succeed(&["baseline", "set", name, "latest"]);
     }
@@ -246,7 +238,7 @@ fn kept() {
     let compared: Value = serde_json::from_str(&compared).expect("JSON");
     let cell = &compared["cells"][0];
     assert_eq!(cell["comparison"]["verdict"], "lower", "{compared}");
-    // Beside other work the difference is seen as well, and may be that work's.
+    // Under competing load the difference is found as well, but may come from that load.
     let (verdict, status) = if cell["disturbed"].is_string() { ("unknown", 2) } else { ("worse", 1) };
     assert_eq!(cell["verdict"], verdict, "{compared}");
     let check = sandbox.plumb(&["check", "baseline:after", "--against", "before", "--max-loss", "5%"]);
@@ -300,7 +292,7 @@ impl Keys {
         let (private, public) = (path("private.pem"), path("public.pem"));
         let openssl = |words: &[&str]| {
             let mut command = std::process::Command::new("openssl");
-            let done = command.args(words).output().expect("openssl is there");
+            let done = command.args(words).output().expect("openssl starts");
             assert!(done.status.success(), "{done:?}");
         };
         openssl(&["genrsa", "-out", &private, "2048"]);
@@ -323,7 +315,7 @@ struct Server {
 }
 
 impl Server {
-    /// That ends after one client.
+    /// Exits after one client.
     fn start(flags: &[&str]) -> Self {
         Self::of_many(&[&["-1"], flags].concat())
     }
@@ -350,18 +342,18 @@ impl Server {
     }
 }
 
-/// What an end wrote, in the one structure that reads both.
+/// Parses the JSON of either end.
 pub(crate) fn parsed(ended: &Ended) -> Output {
     Output::parse(&ended.out).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
 }
 
-/// Of the sockets of a stock server the client has no address.
+/// plumb knows no addresses of a stock server's sockets.
 fn own_sockets(ended: &Ended) -> Vec<Value> {
     let all = facts(ended, "sockets").into_iter().map(|mut one| one["socket"].take());
     all.filter(|socket| socket["addresses"].is_string()).collect()
 }
 
-/// What plumb says beside that of the sockets it used: a list, by its name under `plumb`.
+/// A list that plumb adds to the JSON for its own sockets, by its name under `plumb`.
 pub(crate) fn facts(ended: &Ended, list: &str) -> Vec<Value> {
     let document: Value = serde_json::from_str(&ended.out).expect("a JSON document");
     document["plumb"][list].as_array().cloned().unwrap_or_else(|| panic!("no plumb.{list}: {document}"))

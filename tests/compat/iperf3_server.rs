@@ -12,24 +12,16 @@ use crate::{
 };
 
 pub(crate) const CASES: &[Case] = &[
-    Case { name: "a_stock_iperf3_client_is_served_with_every_option", needs: &[IPERF3], test: every_option },
+    Case { name: "serves_stock_iperf3_client_with_every_option", needs: &[IPERF3], test: every_option },
+    Case { name: "stock_iperf3_client_prints_its_usual_summary", needs: &[IPERF3], test: the_usual_summary },
+    Case { name: "stock_iperf3_client_gets_errors_in_iperf3_s_words", needs: &[IPERF3], test: what_is_wrong },
     Case {
-        name: "a_stock_iperf3_client_prints_its_usual_summary",
-        needs: &[IPERF3],
-        test: the_usual_summary,
-    },
-    Case {
-        name: "a_stock_iperf3_client_is_told_what_is_wrong_in_iperf3_s_words",
-        needs: &[IPERF3],
-        test: what_is_wrong,
-    },
-    Case {
-        name: "a_stock_iperf3_client_logs_in_and_a_wrong_password_is_refused",
+        name: "stock_iperf3_client_logs_in_and_a_wrong_password_is_refused",
         needs: &[IPERF3, OPENSSL],
         test: || alone(logging_in),
     },
     Case {
-        name: "several_stock_iperf3_clients_are_served_at_once_or_one_after_another",
+        name: "serves_several_stock_iperf3_clients_in_parallel_or_in_turn",
         needs: &[IPERF3],
         test: several_at_once,
     },
@@ -60,7 +52,7 @@ fn check(sandbox: &Sandbox, row: &Row) {
     (row.proof)(&pair);
 }
 
-/// Flags, and what is printed.
+/// Flags and the expected output.
 type Printed = (&'static str, &'static [&'static str]);
 
 const PRINTED: &[Printed] = &[
@@ -91,7 +83,7 @@ fn the_usual_summary() {
     );
 }
 
-/// The server's limits, a client's flags that are beyond them, and what the client prints.
+/// The server's limits, client flags beyond them, and the client's error.
 type Limited = (&'static [&'static str], &'static str, &'static str);
 
 const LIMITED: &[Limited] = &[
@@ -117,7 +109,7 @@ fn what_is_wrong() {
     alone(busy);
 }
 
-/// The place is taken: the second client is told so in iperf3's words, and the first is not disturbed.
+/// The second client gets iperf3's busy error, and the first is not disturbed.
 fn busy() {
     let server = Server::start(&sandbox(), &["--max-clients", "1"]);
     let first = server.client("-t 3");
@@ -167,7 +159,7 @@ fn several(flags: &[&str], first_ends_before: bool) {
     assert_eq!(ends < begins, first_ends_before, "{flags:?}:\n{}", said.out);
 }
 
-/// A plumb server on a port of its own.
+/// A plumb server on its own port.
 struct Server {
     port: String,
     running: Running,
@@ -191,7 +183,7 @@ impl Server {
         self.client(flags).finish()
     }
 
-    /// It goes on serving, and ends cleanly when it is told to.
+    /// Checks that the server keeps running and exits cleanly on a signal.
     fn stays(self, sandbox: &Sandbox) {
         let again = sandbox.plumb(&["client", "127.0.0.1", "-p", &self.port, "-n", "1K"]);
         assert_ne!(again.status, Some(64), "{again:?}");

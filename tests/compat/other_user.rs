@@ -1,4 +1,4 @@
-//! Another user of the same machine, who wants a UDP port: this program once more, under another uid.
+//! Another user of the same machine who tries to bind a UDP port: this program under another uid.
 
 use std::{
     collections::BTreeSet,
@@ -15,49 +15,49 @@ use std::{
 use socket2::{Domain, Socket, Type};
 use tempfile::TempDir;
 
-/// The first argument of the program when it is the other user; its work, a port and addresses follow.
+/// First argument of the program as the other user, followed by its work, a port and addresses.
 pub(crate) const ROLE: &str = "bind-udp-as-another-user";
 /// `nobody`.
 const UID: u32 = 65_534;
-/// Between two rounds of attempts: others need the CPU too.
+/// Pause between rounds of attempts, to leave CPU time for others.
 const PAUSE: Duration = Duration::from_millis(1);
-/// What it says once it has tried everything for the first time.
+/// Printed after the first round.
 const READY: &str = "ready\n";
 
-/// What the other user does with the sockets that it could bind.
+/// What to do with sockets that could be bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Tries with and without each flag, closes them at once, and tries again.
+    /// Try with and without each flag, close at once, repeat.
     Try,
-    /// Keeps those that both flags would let others share.
+    /// Keep sockets that are shareable with both flags.
     Keep,
 }
 
-/// The other user at work.
+/// The process of the other user.
 pub(crate) struct OtherUser {
     child: Child,
     out: BufReader<ChildStdout>,
     _program: TempDir,
 }
 
-/// What the other user came to.
+/// The other user's results.
 pub(crate) struct Tried {
-    /// How often everything was tried.
+    /// Number of rounds.
     pub(crate) rounds: u64,
-    /// What could be bound, a line each.
+    /// Successful binds, one per line.
     pub(crate) bound: String,
 }
 
 impl OtherUser {
-    /// Starts it in the calling thread's network; returns when everything was tried once.
+    /// Starts the process in the calling thread's network; returns after the first round.
     pub(crate) fn start(work: Work, port: u16, addresses: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let program = folder.path().join("program");
-        // Others may not look into the folder that this program was built in. What this process had open to write
-        // would be busy while another test starts a program.
+        // The other user may not read the build folder. A file that this process had open for writing would be busy
+        // while another test starts a program.
         let copied =
             Command::new("cp").arg(std::env::current_exe().expect("this program")).arg(&program).status();
-        assert!(copied.expect("cp is there").success());
+        assert!(copied.expect("cp starts").success());
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("an own folder");
         let mut command = Command::new(program);
         command.args([ROLE, if work == Work::Keep { "keep" } else { "try" }, &port.to_string()]);
@@ -70,7 +70,7 @@ impl OtherUser {
         Self { child, out, _program: folder }
     }
 
-    /// Ends it.
+    /// Stops the process and returns its results.
     pub(crate) fn end(mut self) -> Tried {
         drop(self.child.stdin.take());
         let mut said = String::new();
@@ -88,8 +88,8 @@ impl Drop for OtherUser {
     }
 }
 
-/// What the other user does until its input ends.
-#[expect(clippy::disallowed_macros, reason = "it tells the test")]
+/// Body of the other user's process, until its input ends.
+#[expect(clippy::disallowed_macros, reason = "the test reads it")]
 pub(crate) fn play(words: &[String]) {
     let [work, port, addresses @ ..] = words else { panic!("its work, a port and addresses: {words:?}") };
     let port: u16 = port.parse().expect("a port");

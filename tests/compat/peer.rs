@@ -1,4 +1,4 @@
-//! Programs at either end of a test: started, awaited within a bound, ended whatever happens.
+//! Programs at either end of a test, started with a time limit and killed on drop.
 
 use std::{
     io::Read,
@@ -15,10 +15,10 @@ use plumb_tests::{Output, Sandbox, wait_until};
 
 use crate::tables::host;
 
-/// No program takes longer than this, even on a machine that has other things to do.
+/// Time limit for any program, even on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
-/// A program that runs. It goes when this is dropped.
+/// A running program, killed on drop.
 pub(crate) struct Running {
     name: String,
     child: Child,
@@ -36,7 +36,7 @@ impl Running {
         Self { name, child, out, err }
     }
 
-    /// Waits for its end.
+    /// Waits for it to exit.
     pub(crate) fn finish(mut self) -> Output {
         let begun = Instant::now();
         let status = loop {
@@ -57,14 +57,14 @@ impl Running {
         self.child.id()
     }
 
-    /// Sends a signal by its name.
+    /// Sends a signal by name.
     pub(crate) fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-s", signal, &pid]).status().expect("kill is there");
+        let sent = Command::new("kill").args(["-s", signal, &pid]).status().expect("kill starts");
         assert!(sent.success(), "{}", self.name);
     }
 
-    /// Waits until it says this.
+    /// Waits until it prints this text.
     pub(crate) fn await_word(&self, word: &str) {
         let said = || [&self.out, &self.err].into_iter().flatten().map(Said::so_far).collect::<String>();
         assert!(wait_until(PATIENCE, || said().contains(word)), "{}: no `{word}` in: {}", self.name, said());
@@ -83,7 +83,7 @@ impl Drop for Running {
     }
 }
 
-/// What a program says, as it says it.
+/// A program's output, read continuously.
 struct Said {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
@@ -114,36 +114,36 @@ impl Said {
     }
 }
 
-/// A port that nobody has: the network is the test's own, and the kernel gives no connection a port below 32768
+/// A free port: the network is private, and the kernel's ephemeral ports start at 32768
 /// (net.ipv4.ip_local_port_range).
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     10_000 + NEXT.fetch_add(1, Ordering::Relaxed) % 20_000
 }
 
-/// Waits until somebody listens on a TCP port: a server of one client cannot be asked.
+/// Waits for a listener on a TCP port without connecting: a server for a single client would count that.
 pub(crate) fn await_listener(port: u16) {
     let suffix = format!(":{port:04X}");
     let listens = |line: &str| {
         let mut words = line.split_whitespace().skip(1);
-        // proc_net_tcp.rst: the local address, the remote one, the state; 0A is LISTEN.
+        // proc_net_tcp.rst: local address, remote address, state; 0A is LISTEN.
         words.next().is_some_and(|local| local.ends_with(&suffix)) && words.nth(1) == Some("0A")
     };
     let there = || ["tcp", "tcp6"].iter().any(|table| of_network(table).lines().any(listens));
-    assert!(wait_until(PATIENCE, there), "nobody listens on port {port}");
+    assert!(wait_until(PATIENCE, there), "no listener on port {port}");
 }
 
-/// Waits until a packet socket is there: whoever captures has begun.
+/// Waits for a packet socket, which shows that the capture has started.
 pub(crate) fn await_capture() {
-    assert!(wait_until(PATIENCE, || of_network("packet").lines().count() > 1), "nobody captures");
+    assert!(wait_until(PATIENCE, || of_network("packet").lines().count() > 1), "no packet capture");
 }
 
-/// A file of the network that the calling thread is in (/proc/net is that of the process).
+/// A file of the calling thread's network (/proc/net shows the process's).
 pub(crate) fn of_network(file: &str) -> String {
     std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default()
 }
 
-/// Datagrams that the kernel dropped in this network because a receiver's buffer was full.
+/// Datagrams that the kernel dropped in this network because a receive buffer was full.
 pub(crate) fn dropped_by_full_buffers() -> i64 {
     let table = of_network("snmp");
     let mut rows = table.lines().filter_map(|line| line.strip_prefix("Udp: ")).map(str::split_whitespace);
@@ -152,14 +152,14 @@ pub(crate) fn dropped_by_full_buffers() -> i64 {
     found.and_then(|(_, value)| value.parse().ok()).expect("RcvbufErrors is counted")
 }
 
-/// iperf3 with these words, not yet started.
+/// iperf3 with these arguments, not yet started.
 pub(crate) fn iperf3(words: &[&str]) -> Command {
     let mut command = Command::new("iperf3");
     command.args(words);
     command
 }
 
-/// A client by its words, without address and port, of a server here; one that is only flags is stock iperf3.
+/// A client for a server here, given without address and port; stock iperf3 if there are only flags.
 pub(crate) fn client_of(sandbox: &Sandbox, client: &str, port: u16) -> Running {
     let words: Vec<_> = client.split_whitespace().collect();
     let (place, port) = (host(client), port.to_string());

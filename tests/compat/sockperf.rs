@@ -1,4 +1,4 @@
-//! Stock sockperf at the other end of `plumb server` and of `plumb ping --sockperf`.
+//! Stock sockperf against `plumb server` and `plumb ping --sockperf`.
 
 use std::process::Command;
 
@@ -15,30 +15,26 @@ pub(crate) const SOCKPERF: Need = Need::Program("sockperf", "sockperf");
 
 pub(crate) const CASES: &[Case] = &[
     Case {
-        name: "a_stock_sockperf_client_is_served_in_every_mode_and_loses_nothing",
+        name: "serves_stock_sockperf_client_in_every_mode_without_loss",
         needs: &[SOCKPERF],
         test: || serve_all(SERVED, SERVED_FAST),
     },
     Case {
-        name: "a_stock_sockperf_throughput_client_is_received_whole",
+        name: "receives_all_data_of_a_stock_sockperf_throughput_client",
         needs: &[SOCKPERF],
         test: || serve_all(RECEIVED, RECEIVED_FAST),
     },
     Case {
-        name: "a_message_longer_than_sockperf_s_server_takes_ends_the_connection",
+        name: "message_too_long_for_sockperf_ends_the_connection",
         needs: &[SOCKPERF],
         test: || alone(too_long),
     },
     Case { name: "plumb_ping_measures_against_a_stock_sockperf_server", needs: &[SOCKPERF], test: ping_all },
-    Case {
-        name: "plumb_ping_says_so_when_no_sockperf_server_answers",
-        needs: &[],
-        test: || alone(nobody_answers),
-    },
+    Case { name: "plumb_ping_reports_a_missing_sockperf_server", needs: &[], test: || alone(nobody_answers) },
 ];
 
-/// Modes and flags of stock clients, beside address and port. Rates are such that a server which gets no CPU for
-/// the better part of a second still loses no datagram: its socket's buffer holds them.
+/// Modes and flags of stock clients, without address and port. The rates are low enough for the socket buffer to hold
+/// all datagrams while the server gets no CPU for most of a second.
 const SERVED: &[&str] = &[
     "ping-pong -t 1",
     "ping-pong -t 1 -m 1472 --full-rtt",
@@ -51,7 +47,7 @@ const SERVED: &[&str] = &[
     "under-load -t 1 --mps 200 --reply-every 7 -m 100 -b 5",
 ];
 
-/// Those that send faster than datagrams are sure to be received.
+/// Clients that may send faster than datagrams can be received.
 const SERVED_FAST: &[&str] = &[
     "ping-pong -t 1 --tcp -m 65507 -b 2",
     "under-load -t 1 --tcp",
@@ -74,13 +70,13 @@ fn serve_all(rows: &[&str], fast: &[&str]) {
     each(&over_both(rows).chain(fast).collect::<Vec<_>>(), String::clone, |flags| serve(&sandbox, flags));
 }
 
-/// The same flags over UDP and over TCP.
+/// The same flags over UDP and TCP.
 fn over_both(rows: &[&str]) -> impl Iterator<Item = String> {
     rows.iter().flat_map(|flags| [(*flags).to_owned(), format!("{flags} --tcp")])
 }
 
-/// A client and the server that served it alone. One that closes with answers unread may tell of its own end as if it were the
-/// server's, and is started once more.
+/// Runs a client and its server. A client that closes its connection with unread replies may mistake its own end for
+/// the server's, so it is repeated.
 fn served(sandbox: &Sandbox, flags: &str) -> [Ended; 2] {
     let both = || {
         let server = Server::start(sandbox, "-1 --idle-timeout 4");
@@ -103,7 +99,7 @@ fn serve(sandbox: &Sandbox, flags: &str) {
     assert!(report["failure"].is_null(), "{flags}: {report}");
     if let Some(received) = said.received {
         assert!(received > 0, "{flags}: {said:?}");
-        // What is under way when the time is over is not awaited.
+        // Messages in flight at the end are not waited for.
         let (every, under_way) = match flag(flags, "-b") {
             _ if flags.starts_with("under-load") => (flag(flags, "--reply-every").unwrap_or(100), u64::MAX),
             burst => (1, burst.unwrap_or(1)),
@@ -120,23 +116,23 @@ fn serve(sandbox: &Sandbox, flags: &str) {
     }
 }
 
-/// Flat out over UDP, a client sends more than a socket's buffer takes. And one that closes a connection with
-/// answers unread resets it, and what it had not sent yet is gone.
+/// At full speed over UDP, a client may overflow the socket buffer. A client that closes a TCP connection with unread
+/// replies resets it, and unsent data is lost.
 fn may_lose(flags: &str) -> bool {
     let tcp = flags.contains("--tcp");
     if flags.starts_with("throughput") { !tcp && flag(flags, "--mps").is_none() } else { tcp }
 }
 
-/// What a stock client printed.
+/// Parsed output of a stock client.
 #[derive(Debug)]
 struct Said {
     sent: u64,
-    /// Answers; `None` of a mode that has none.
+    /// Replies; `None` in modes without replies.
     received: Option<u64>,
 }
 
 impl Said {
-    /// Of a client that ended well, and missed no answer but those that the kernel dropped at a full buffer.
+    /// Checks that the client succeeded and lost only replies that the kernel dropped at a full buffer.
     fn read(client: &Ended, flags: &str, dropped: u64) -> Self {
         assert_eq!(client.status, Some(0), "{flags}: {client:?}");
         if flags.starts_with("throughput") {
@@ -144,7 +140,7 @@ impl Said {
         }
         let clean = "; # duplicated messages = 0; # out-of-order messages = 0";
         assert!(client.out.contains(clean), "{flags}: {}", client.out);
-        // Over TCP it is what a client did not wait for at its end, when its answers could not keep up.
+        // Over TCP: messages whose replies were still outstanding at the end.
         let missed = number_after(&client.out, "# dropped messages = ");
         assert!(
             missed <= dropped || may_lose(flags),
@@ -163,7 +159,7 @@ fn too_long() {
     let client = server.client("ping-pong --tcp -t 1 -m 65508");
     assert_ne!(client.status, Some(0), "{client:?}");
     let next = server.client("ping-pong --tcp -t 1 --mps 100");
-    assert_eq!(next.status, Some(0), "the server goes on: {next:?}");
+    assert_eq!(next.status, Some(0), "the server continues: {next:?}");
     server.running.signal("INT");
     let there = server.running.finish();
     assert_eq!(there.status, Some(0), "{there:?}");
@@ -192,11 +188,11 @@ fn ping(sandbox: &Sandbox, flags: &str) {
     let count = outcome["round_trips"]["count"].as_u64().expect("a count");
     let lost = outcome["lost"].as_u64().expect("a count");
     if flags.contains("--rate") {
-        assert_eq!(count + lost, 1000, "{flags}: as many as fall due in a second");
+        assert_eq!(count + lost, 1000, "{flags}: one message per interval for a second");
     }
     if tcp || lost == 0 {
-        // One message greets, over UDP more only where the first was answered late; the warm-up is not told of.
-        let more = received.checked_sub(count).expect("what was answered was received");
+        // The client sends one greeting, or more over UDP if the reply is late; it does not report the warm-up.
+        let more = received.checked_sub(count).expect("replies are received messages");
         let exact = !flags.contains("--warmup") && tcp;
         assert!(more == 1 || !exact && more >= 1, "{flags}: {received} received, {count} answered");
     }
@@ -254,12 +250,12 @@ impl Stock {
             await_listener(port);
         } else {
             let there = || of_network("udp").contains(&format!(":{port:04X} "));
-            assert!(wait_until(PATIENCE, there), "nobody is bound to port {port}");
+            assert!(wait_until(PATIENCE, there), "no socket on port {port}");
         }
         Self { port, running }
     }
 
-    /// Ends it; how many messages it says to have received, none of them out of order.
+    /// Stops it. Returns the number of received messages, and checks that all were in order.
     fn received(self) -> u64 {
         self.running.signal("INT");
         let said = self.running.finish().out;
@@ -274,7 +270,7 @@ fn sockperf(words: &str) -> Command {
     command
 }
 
-/// The line that a server prints of its one client that it served.
+/// The server's line about its only client.
 fn report(server: &Ended) -> Value {
     let lines = server.out.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut clients: Vec<Value> = lines.filter(|line| line["dialect"].is_string()).collect();

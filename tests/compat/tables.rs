@@ -1,24 +1,24 @@
-//! iperf3's options, a row each: the flags, and what shows that they had their effect. Both roles use the same rows.
+//! iperf3's options, one row each: the flags and a check of their effect. Both roles use the same rows.
 
 use codecs::iperf3::output::{ConnectionInfo, Interval, Measure, Output, TestStart};
 use serde_json::Value;
 
-/// An option and its proof.
+/// An option and the check of its effect.
 pub(crate) struct Row {
-    /// What is typed after `-c HOST -p PORT -J`; `PORT` stands for a free one.
+    /// Arguments after `-c HOST -p PORT -J`; `PORT` stands for a free port.
     pub(crate) flags: &'static str,
-    /// What must hold beside the agreement of both ends.
+    /// Checked in addition to the agreement of both ends.
     pub(crate) proof: fn(&Pair),
 }
 
-/// What both ends wrote about one test.
+/// Output of both ends of a test.
 pub(crate) struct Pair {
     pub(crate) flags: String,
     pub(crate) client: Output,
     pub(crate) server: Output,
-    /// What plumb's end, which is either of them, says of its sockets.
+    /// Socket details reported by plumb's end.
     pub(crate) facts: Vec<Value>,
-    /// Whether plumb's end is the server.
+    /// Whether plumb is the server.
     pub(crate) plumb_serves: bool,
     /// Datagrams that the kernel dropped at a full buffer.
     pub(crate) dropped: i64,
@@ -28,11 +28,11 @@ const fn row(flags: &'static str, proof: fn(&Pair)) -> Row {
     Row { flags, proof }
 }
 
-/// Every option of iperf3's that plumb has, alone and with those that change its meaning.
+/// Every iperf3 option that plumb supports, alone and with options that change its meaning.
 pub(crate) const ROWS: &[Row] = &[
     row("-t 1", |pair| pair.lasted(1.0)),
     row("-t 2", |pair| pair.lasted(2.0)),
-    row("-t 1 -R", |pair| pair.both_say(|test| test.reverse, 1)),
+    row("-t 1 -R", |pair| pair.both_report(|test| test.reverse, 1)),
     row("-t 1 --bidir", |pair| {
         assert!(pair.client.end.sum_received_bidir_reverse.is_some_and(|sum| sum.bytes > 0));
     }),
@@ -46,8 +46,8 @@ pub(crate) const ROWS: &[Row] = &[
     row("-t 1 -b 20M -R", |pair| pair.came_at(20e6)),
     row("-t 1 -b 20M/10 -l 10K", |pair| pair.came_at(20e6)),
     row("-t 1 -b 10M -P 2", |pair| pair.came_at(20e6)),
-    row("-t 1 -l 32K", |pair| pair.both_say(|test| test.blksize, 32 << 10)),
-    row("-t 1 -l 100 -b 10M -R", |pair| pair.both_say(|test| test.blksize, 100)),
+    row("-t 1 -l 32K", |pair| pair.both_report(|test| test.blksize, 32 << 10)),
+    row("-t 1 -l 100 -b 10M -R", |pair| pair.both_report(|test| test.blksize, 100)),
     row("-t 1 -w 128K", buffers),
     row("-t 1 -w 128K -R", buffers),
     row("-t 1 -M 1000", |pair| segments(&pair.client)),
@@ -60,8 +60,8 @@ pub(crate) const ROWS: &[Row] = &[
     row("-t 1 -Z", |pair| pair.plumb_sends("zero_copy", &Value::Bool(true))),
     row("-t 1 -Z -R", |pair| pair.plumb_sends("zero_copy", &Value::Bool(true))),
     row("-t 1 -N -l 1K -b 10M", |pair| pair.every_socket("nodelay", &Value::Bool(true))),
-    row("-t 1 -S 0x20", |pair| pair.both_say(|test| test.tos.unwrap_or(-1), 32)),
-    row("-t 1 --dscp ef -R", |pair| pair.both_say(|test| test.tos.unwrap_or(-1), 184)),
+    row("-t 1 -S 0x20", |pair| pair.both_report(|test| test.tos.unwrap_or(-1), 32)),
+    row("-t 1 --dscp ef -R", |pair| pair.both_report(|test| test.tos.unwrap_or(-1), 184)),
     row("-t 1 -P 3", connections),
     row("-t 1 -P 3 -R", connections),
     row("-t 1 -P 2 --bidir", |pair| assert_eq!(pair.server.start.connected.len(), 4)),
@@ -77,7 +77,7 @@ pub(crate) const ROWS: &[Row] = &[
         assert_eq!(pair.server.extra_data.as_deref(), Some("more"));
     }),
     row("-t 1 --get-server-output", |pair| {
-        // As JSON or as text, as the server likes.
+        // JSON or text, chosen by the server.
         let (json, text) = (&pair.client.server_output_json, &pair.client.server_output_text);
         let received = json.as_ref().and_then(|said| said.end.sum_received).map(|sum| sum.bytes);
         let told = text.as_ref().is_some_and(|text| text.contains("receiver"));
@@ -98,16 +98,16 @@ pub(crate) const ROWS: &[Row] = &[
     row("-u -t 1 -b 10M --udp-counters-64bit -l 1400 -R", |pair| datagrams(pair, 1400)),
     row("-u -t 1 -b 20M -O 1", omitted),
     row("-u -t 1 -b 20M -w 256K", buffers),
-    row("-u -t 1 -b 20M -S 32", |pair| pair.both_say(|test| test.tos.unwrap_or(-1), 32)),
+    row("-u -t 1 -b 20M -S 32", |pair| pair.both_report(|test| test.tos.unwrap_or(-1), 32)),
 ];
 
-/// The server's address that goes with the flags.
+/// The server address that matches the flags.
 pub(crate) fn host(flags: &str) -> &'static str {
     if flags.contains("-6") { "::1" } else { "127.0.0.1" }
 }
 
 impl Pair {
-    /// Whoever received, both report the same count; whoever sent, both the same.
+    /// Both ends report the same received and sent counts.
     pub(crate) fn agree(&self) {
         let (client, server, flags) = (&self.client.end, &self.server.end, &self.flags);
         let bytes = |sum: Option<Measure>| sum.map(|sum| sum.bytes).filter(|bytes| *bytes > 0);
@@ -134,7 +134,7 @@ impl Pair {
     }
 
     fn received_is_not_more_than_sent(&self) {
-        // What is left out at the start is cut at either end's own time.
+        // Each end cuts omitted seconds by its own clock.
         if self.flags.contains("-O") {
             return;
         }
@@ -148,24 +148,24 @@ impl Pair {
         }
     }
 
-    /// Both tell the same of a parameter.
-    fn both_say(&self, parameter: fn(&TestStart) -> i64, expected: i64) {
+    /// Both ends report the same parameter.
+    fn both_report(&self, parameter: fn(&TestStart) -> i64, expected: i64) {
         let said = [&self.client, &self.server].map(|output| parameter(self.test(output)));
         assert_eq!(said, [expected; 2], "{}", self.flags);
     }
 
     fn test<'a>(&self, output: &'a Output) -> &'a TestStart {
-        output.start.test_start.as_ref().unwrap_or_else(|| panic!("{}: no test began", self.flags))
+        output.start.test_start.as_ref().unwrap_or_else(|| panic!("{}: no test started", self.flags))
     }
 
     fn lasted(&self, seconds: f64) {
         let sum = self.client.end.sum_received.expect("a summary");
-        // A busy machine is late to stop, not early.
+        // A busy machine stops late, never early.
         assert!((0.5 * seconds..seconds + 2.0).contains(&sum.seconds), "{}: {sum:?}", self.flags);
     }
 
-    /// As many bytes as asked for were sent, whole writes of every connection counted. With --bidir the end that
-    /// is done first ends the other way, too.
+    /// At least the requested number of bytes was sent, in whole writes of every connection. With --bidir, the end
+    /// that finishes first also stops the other direction.
     fn carried(&self, bytes: i64) {
         let most = bytes + (4 << 17);
         let (sent, other) = (self.client.end.sum_sent, self.client.end.sum_sent_bidir_reverse);
@@ -173,8 +173,7 @@ impl Pair {
         assert!(other.is_none_or(|sum| sum.bytes <= most), "{}: {other:?}", self.flags);
     }
 
-    /// A rate that was asked for, as far as a busy machine keeps it; what the kernel dropped at a full buffer was
-    /// sent at this rate, too.
+    /// The requested rate, with a tolerance for busy machines; datagrams dropped at a full buffer count as sent.
     fn came_at(&self, rate: f64) {
         let sum = self.client.end.sum_received.expect("a summary");
         let dropped = 8 * self.dropped * self.test(&self.client).blksize;
@@ -182,7 +181,7 @@ impl Pair {
         assert!((0.5..1.3).contains(&ratio), "{}: {sum:?}, {} dropped", self.flags, self.dropped);
     }
 
-    /// What plumb says of the socket that it sends by, where it is plumb's end that sends.
+    /// Socket details reported by plumb as the sender.
     fn plumb_sends(&self, fact: &str, expected: &Value) {
         if self.plumb_serves == self.flags.contains("-R") {
             self.every_socket(fact, expected);
@@ -190,9 +189,9 @@ impl Pair {
         self.lasted(1.0);
     }
 
-    /// What plumb says of each socket of its own.
+    /// Details of every socket of plumb's end.
     fn every_socket(&self, fact: &str, expected: &Value) {
-        assert!(!self.facts.is_empty(), "{}: plumb says of no socket", self.flags);
+        assert!(!self.facts.is_empty(), "{}: plumb reports no socket", self.flags);
         for socket in &self.facts {
             assert_eq!(&socket[fact], expected, "{}: {fact} of {socket}", self.flags);
         }
@@ -207,7 +206,7 @@ fn streams(output: &Output) -> impl Iterator<Item = &Measure> {
     output.intervals.iter().flat_map(|Interval { streams, .. }| streams)
 }
 
-/// The kernel doubles what is asked for (socket(7)).
+/// The kernel doubles the requested size (socket(7)).
 fn buffers(pair: &Pair) {
     let asked = pair.server.start.sock_bufsize.expect("the server's buffers");
     assert_eq!(pair.client.start.sock_bufsize, Some(asked), "{}", pair.flags);
@@ -217,7 +216,7 @@ fn buffers(pair: &Pair) {
     }
 }
 
-/// The congestion window is a multiple of the segment, which time stamps make 12 bytes less.
+/// The congestion window is a multiple of the segment size less 12 bytes for timestamps.
 fn segments(sender: &Output) {
     assert_eq!(sender.start.tcp_mss, Some(1000));
     let windows: Vec<i64> = streams(sender).filter_map(|measure| measure.snd_cwnd).collect();
@@ -230,7 +229,7 @@ fn congestion(sender: &Output, receiver: &Output) {
 }
 
 fn omitted(pair: &Pair) {
-    pair.both_say(|test| test.omit, 1);
+    pair.both_report(|test| test.omit, 1);
     for output in [&pair.client, &pair.server] {
         let marks: Vec<bool> = streams(output).map(|measure| measure.omitted == Some(true)).collect();
         assert!(marks.contains(&true) && marks.contains(&false), "{}: {marks:?}", pair.flags);
@@ -239,7 +238,7 @@ fn omitted(pair: &Pair) {
 }
 
 fn connections(pair: &Pair) {
-    pair.both_say(|test| test.num_streams, 3);
+    pair.both_report(|test| test.num_streams, 3);
     for output in [&pair.client, &pair.server] {
         assert_eq!(output.start.connected.len(), 3, "{}", pair.flags);
         assert_eq!(output.end.streams.as_ref().map(Vec::len), Some(3), "{}", pair.flags);
@@ -252,7 +251,7 @@ fn source_port(pair: &Pair) {
     assert_eq!(first(&pair.client).local_port, port);
 }
 
-/// Bytes are datagrams of one size, the end that received counted them, and what is missing the kernel dropped.
+/// All datagrams have the same size, the receiver counted them, and the kernel dropped the missing ones.
 fn datagrams(pair: &Pair, size: i64) {
     let (client, server) = (&pair.client.end, &pair.server.end);
     let received = if pair.flags.contains("-R") { client.sum_received } else { server.sum_received };
@@ -262,7 +261,7 @@ fn datagrams(pair: &Pair, size: i64) {
     assert_eq!(received.bytes, (packets - lost) * size, "{}: {received:?}", pair.flags);
 }
 
-/// The CPUs that plumb's end was told to keep to, which are the first for a client and the second for a server.
+/// CPUs that plumb's end is pinned to: the first for a client, the second for a server.
 fn pinned(pair: &Pair, client: Option<u32>, server: Option<u32>) {
     let cpu = if pair.plumb_serves { server } else { client };
     pair.every_socket("cpus", &cpu.map_or(Value::Null, |cpu| Value::from(vec![cpu])));

@@ -1,4 +1,4 @@
-//! The server's UDP port belongs to its user: nobody else can bind it, before, while or after a client is served.
+//! No other user can bind the server's UDP port before, while or after it serves a client.
 
 use plumb_tests::{Case, Sandbox};
 
@@ -13,23 +13,23 @@ use crate::{
 
 pub(crate) const CASES: &[Case] = &[
     Case {
-        name: "another_user_cannot_bind_the_udp_port_before_while_or_after_a_client_is_served",
+        name: "other_user_cannot_bind_the_udp_port_before_while_or_after_serving",
         needs: &[ROOT, IPERF3],
         test: || no_moment(CLIENTS),
     },
     Case {
-        name: "another_user_cannot_bind_the_udp_port_while_a_stock_sockperf_client_is_served",
+        name: "other_user_cannot_bind_the_udp_port_while_serving_stock_sockperf",
         needs: &[ROOT, SOCKPERF],
         test: || no_moment(SOCKPERF_CLIENTS),
     },
     Case {
-        name: "a_server_does_not_share_a_udp_port_that_another_user_has_bound",
+        name: "server_does_not_share_a_udp_port_bound_by_another_user",
         needs: &[ROOT],
         test: || alone(bound_before),
     },
 ];
 
-/// Where a server listens, and which addresses overlap with that.
+/// Server addresses and the addresses that overlap with them.
 type Places = (&'static [&'static str], &'static [&'static str]);
 
 const PLACES: &[Places] = &[
@@ -37,7 +37,7 @@ const PLACES: &[Places] = &[
     (&[], &["127.0.0.1", "127.0.0.2", "0.0.0.0", "::1", "::"]),
 ];
 
-/// Clients of every protocol over UDP, without address and port; those that are only flags are stock iperf3's.
+/// Clients of every UDP protocol, without address and port. Entries with only flags are for stock iperf3.
 const CLIENTS: &[&str] = &[
     "ping -t 1",
     "ping --sockperf -t 1",

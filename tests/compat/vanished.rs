@@ -1,4 +1,4 @@
-//! A client whose path is cut without a word, neither RST nor FIN nor ICMP: the server stops sending to it.
+//! A client whose path is cut without RST, FIN or ICMP: the server stops sending to it.
 
 use std::{fs, process::Command, thread, time::Duration};
 
@@ -16,21 +16,17 @@ const IP: Need = Need::Program("ip", "iproute2");
 const TC: Need = Need::Program("tc", "iproute2");
 
 pub(crate) const CASES: &[Case] = &[
+    Case { name: "server_stops_sending_to_a_client_behind_a_cut_path", needs: &[IPERF3, IP], test: vanished },
     Case {
-        name: "a_server_stops_sending_to_a_client_whose_path_was_cut_in_silence",
-        needs: &[IPERF3, IP],
-        test: vanished,
-    },
-    Case {
-        name: "a_client_behind_a_path_that_loses_most_of_what_is_sent_to_it_is_served_to_its_end",
+        name: "serves_a_client_behind_a_very_lossy_path_to_the_end",
         needs: &[IPERF3, IP, TC],
         test: || alone(overloaded),
     },
-    Case { name: "a_stream_whose_end_is_lost_for_seconds_is_measured", needs: &[IP], test: interrupted },
+    Case { name: "measures_a_stream_whose_end_is_lost_for_seconds", needs: &[IP], test: interrupted },
 ];
 
-/// Flags of the server, a client's without address, and how long the server awaits a sign of life. Flags alone are
-/// stock iperf3's. No client ends before the server's patience with it.
+/// Server flags, client arguments without address, and the server's timeout for a silent client. Flags alone are for
+/// stock iperf3. Clients run longer than the timeout.
 type Row = (&'static str, &'static str, &'static str);
 
 const ROWS: &[Row] = &[
@@ -45,9 +41,9 @@ const ROWS: &[Row] = &[
 ];
 
 const PORT: &str = "5201";
-/// Packets that a test under way sends in a short time, and many more than one that has ended does.
+/// Packets that a running test sends in [`WHILE`], far more than a finished one does.
 const MANY: u64 = 200;
-/// Long enough for a test under way to send [`MANY`].
+/// Long enough for a running test to send [`MANY`] packets.
 const WHILE: Duration = Duration::from_secs(1);
 
 fn vanished() {
@@ -77,7 +73,7 @@ fn cut(sandbox: &Sandbox, (of_server, of_client, patience): &Row) {
     assert_eq!(ended.status, Some(0), "{of_client}: {ended:?}");
 }
 
-/// 39 of 40 packets toward the client are lost, whatever they carry.
+/// 39 of 40 packets toward the client are lost.
 fn overloaded() {
     let sandbox = sandbox();
     let path = Path::create();
@@ -90,7 +86,7 @@ fn overloaded() {
     assert!(ended.out.contains(" sent "), "{ended:?}");
 }
 
-/// Nothing gets through from the middle of a stream on until long after its end.
+/// The path is cut from the middle of a stream until long after its end.
 fn interrupted() {
     let sandbox = sandbox();
     let path = Path::create();
@@ -132,7 +128,7 @@ impl Path {
         path
     }
 
-    /// From now on nothing gets through, and nobody is told.
+    /// Drops all further packets silently.
     fn cut(&self) {
         self.forward("0");
     }
@@ -142,19 +138,19 @@ impl Path {
         self.router.run_in(write).expect("enters").expect("root of its namespace");
     }
 
-    /// Bounds the rate toward the client; the queue before it has room for so many packets, and not for so many bytes.
+    /// Limits the rate toward the client; the queue is bounded in packets, not in bytes.
     fn limit(&self, rate: &str) {
         let add = "tc qdisc add dev to-client";
         run(&self.router, &format!("{add} root handle 1: tbf rate {rate} burst 5kb latency 1s"));
         run(&self.router, &format!("{add} parent 1:1 pfifo limit 10"));
     }
 
-    /// Packets that the server has sent.
+    /// Packets sent by the server.
     fn sent(&self) -> u64 {
         let devices = self.router.run_in(|| of_network("dev")).expect("enters");
         let device = devices.lines().find_map(|line| line.trim_start().strip_prefix("to-server:"));
         let packets = device.and_then(|counts| counts.split_whitespace().nth(1));
-        packets.and_then(|packets| packets.parse().ok()).expect("a device counts what it receives")
+        packets.and_then(|packets| packets.parse().ok()).expect("a device has a receive counter")
     }
 
     fn serve(&self, sandbox: &Sandbox, flags: &str) -> Running {
@@ -185,6 +181,6 @@ fn ip(ns: &NetNs, words: &str) {
 fn run(ns: &NetNs, line: &str) {
     let (program, words) = line.split_once(' ').expect("a program and words");
     let run = || Command::new(program).args(words.split_whitespace()).output();
-    let ended = ns.run_in(run).expect("enters").expect("it is there");
+    let ended = ns.run_in(run).expect("enters").expect("the process can be waited for");
     assert!(ended.status.success(), "{line}: {}", String::from_utf8_lossy(&ended.stderr));
 }

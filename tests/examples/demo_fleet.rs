@@ -1,7 +1,7 @@
-//! `make demo-fleet`: six hosts in network namespaces of this machine, on a bridge; one is limited to 1 Gbit/s, and what another sends
-//! to a third is lost in part. One has an sshd, on each of the others is a member of a fleet; a NATS server and PostgreSQL are where
-//! `plumb` measures all pairs and names both. Nothing is left.
-#![expect(clippy::disallowed_macros, reason = "it tells what it does")]
+//! `make demo-fleet`: six hosts in network namespaces on a bridge. One host is limited to 1 Gbit/s, and one path loses
+//! packets. One host has an sshd, the others run fleet members; a NATS server and PostgreSQL are next to `plumb`,
+//! which measures all pairs and names the slow host and the lossy path. Removes everything at the end.
+#![expect(clippy::disallowed_macros, reason = "prints its progress")]
 
 use std::process::{Command, ExitCode};
 

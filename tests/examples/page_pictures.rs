@@ -1,6 +1,5 @@
-//! `make docs`: pictures of the pages that `plumb web` serves over real runs, taken by Chromium. Owns what is shown and how large;
-//! must not know how a page is made.
-#![expect(clippy::disallowed_macros, reason = "it tells what it does")]
+//! `make docs`: Chromium takes pictures of `plumb web` pages with real runs. Owns the choice of pages and sizes.
+#![expect(clippy::disallowed_macros, reason = "prints its progress")]
 #![expect(clippy::disallowed_methods, reason = "it writes files")]
 
 use std::{fs, path::Path, process::ExitCode};
@@ -10,15 +9,15 @@ use plumb_tests::{
 };
 
 const NEEDS: [Need; 2] = [Need::Root, Need::Program("chromium", "chromium")];
-/// A window, and a longer one for a report, a long phone, and a sheet of A4.
+/// A window, a taller one for a report, a tall phone, and a sheet of A4.
 const WINDOW: [u32; 2] = [1200, 900];
 const REPORT: [u32; 2] = [1200, 1500];
 const PHONE: [u32; 2] = [390, 1700];
 const SHEET: [u32; 2] = [794, 1123];
-/// Runs of a history alone, and beside other work: a level shift is told from ten runs on, when it has lasted five.
+/// Undisturbed runs of the history. A level shift needs ten runs, and five at the new level.
 const ALONE: u32 = 8;
 const BESIDE: u32 = 8;
-/// So much of a run is under way when it is shown.
+/// Output of a run in progress when its picture is taken.
 const UNDER_WAY: &str =
     "Number(document.querySelector('.progress-line').textContent.match(/([0-9]+) of/)?.[1]) >= 40";
 
@@ -56,7 +55,7 @@ fn main() -> ExitCode {
     take("history", &format!("/runs/{last}/history"), (WINDOW, "screen", "light"));
 
     let mut run = sandbox.start(&["run", "quick", "--quiet"]);
-    assert!(wait_until(PATIENCE, || server.get("/").contains("under way")), "the run does not begin");
+    assert!(wait_until(PATIENCE, || server.get("/").contains("under way")), "the run does not start");
     chrome.open(&server.origin);
     chrome.follow(".runs .name a");
     chrome.wait_for(UNDER_WAY);
@@ -67,13 +66,13 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Measures, and names the run.
+/// Runs a measurement and returns the run's name.
 fn measured(sandbox: &Sandbox, command: &[&str]) -> String {
     let _ = sandbox.succeed(command);
     sandbox.record()["header"]["id"].as_str().expect("a name").to_owned()
 }
 
-/// Runs of one scenario, the last ones beside other work; the last of them.
+/// Runs of one scenario, the last ones with competing load. Returns the last run's name.
 fn history(sandbox: &Sandbox) -> String {
     let file = sandbox.file("two-hosts.toml", &wire_with_latency(5, "300ms"));
     let run = || measured(sandbox, &["run", &file, "--quiet"]);

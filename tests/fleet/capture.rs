@@ -1,10 +1,10 @@
-//! What passes the bridge while several runs want the same hosts: judged by captured packets, not by what the runs say.
+//! Bridge traffic while several runs compete for the same hosts, checked by captured packets.
 
 use std::process::Stdio;
 
 use plumb_tests::{Capture, Connection, by_ssh, pairs};
 
-/// Two runs over four and three hosts of six, of which they share one, at the same time; each measures its pairs in rounds.
+/// Two simultaneous runs over four and three of six hosts, with one host in common; each measures its pairs in rounds.
 pub(crate) fn no_host_is_in_two_measurements() {
     let network = crate::network(6);
     for host in 0..6 {
@@ -28,7 +28,7 @@ pub(crate) fn no_host_is_in_two_measurements() {
     for (place, one) in connections.iter().enumerate() {
         for other in &connections[place + 1..] {
             if one.hosts != other.hosts && one.overlaps(other) {
-                assert!(!one.shares_a_host(other), "{one:?} beside {other:?}");
+                assert!(!one.shares_a_host(other), "{one:?} overlaps {other:?}");
                 at_once += 1;
             }
         }

@@ -1,15 +1,15 @@
-//! How a run over hosts that exist already ends when it is not left in peace.
+//! How runs over existing hosts end when they are disturbed.
 
 use std::process::{Child, Stdio};
 
 use plumb_tests::{Network, PATIENCE, first_two, name, processes, signal, trials, wait_until};
 
-/// A long run of which some trials are made.
-fn under_way(network: &Network) -> Child {
+/// A long run with some finished trials.
+fn in_progress(network: &Network) -> Child {
     let file = network.sandbox.file("long.toml", &first_two(8, "700ms"));
     let mut command = network.command(&["run", &file]);
     let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-    assert!(wait_until(PATIENCE, || kept(network) >= 2), "no trial was kept");
+    assert!(wait_until(PATIENCE, || kept(network) >= 2), "no trial was stored");
     for host in [0, 1] {
         assert_eq!(network.agents(host).len(), 1, "an agent on h{host}");
     }
@@ -23,20 +23,20 @@ fn kept(network: &Network) -> usize {
 
 pub(crate) fn a_killed_controller() {
     let network = crate::network(2);
-    let mut run = under_way(&network);
+    let mut run = in_progress(&network);
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");
     network.agents_are_gone();
     let there = kept(&network);
-    assert!((2..16).contains(&there), "{there} trials are kept");
+    assert!((2..16).contains(&there), "{there} trials are stored");
     let resumed = network.succeed(&["run", "--resume"]);
-    assert!(!resumed.err.contains("[1/16]"), "what was there is not made again: {}", resumed.err);
+    assert!(!resumed.err.contains("[1/16]"), "finished trials are not repeated: {}", resumed.err);
     assert_eq!(kept(&network), 16);
 }
 
 pub(crate) fn a_killed_connection() {
     let network = crate::network(2);
-    let run = under_way(&network);
+    let run = in_progress(&network);
     let to_second = processes(&network.sandbox).into_iter().filter(|pid| name(*pid) == "ssh").find(|pid| {
         let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         words.split(|byte| *byte == 0).any(|word| word == b"h1")

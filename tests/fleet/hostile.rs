@@ -81,7 +81,7 @@ const LIES: &[Lie] = &[
         reads: true,
     },
     Lie {
-        name: "many answers",
+        name: "endless replies",
         greets: true,
         once: "",
         forever: "MSG plumb.answer.m.m.00 1 2\r\n{}\r\n",
@@ -109,7 +109,7 @@ const LIES: &[Lie] = &[
         reads: true,
     },
     Lie {
-        name: "many questions, answers unread",
+        name: "endless questions, replies unread",
         greets: true,
         once: "",
         forever: "MSG plumb.roll.ops 3 2\r\n00\r\n",
@@ -222,11 +222,11 @@ fn lies_to(user: &str, command: impl Fn(&Sandbox, &str) -> Command) {
     }
 }
 
-pub(crate) fn a_server_that_lies_to_a_member() {
+pub(crate) fn hostile_server_of_a_member() {
     lies_to("m", |sandbox, file| sandbox.command(&["member", file]));
 }
 
-pub(crate) fn a_server_that_lies_to_a_controller() {
+pub(crate) fn hostile_server_of_a_controller() {
     lies_to("ops", |sandbox, file| {
         let mut command = sandbox.command(&["fleet", "drain", "m"]);
         command.env("PLUMB_FLEET", file);

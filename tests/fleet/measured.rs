@@ -1,8 +1,8 @@
-//! What a run over hosts that exist already measures, and what it leaves there.
+//! Runs over existing hosts: their results, and what they leave on the hosts.
 
 use plumb_tests::{Network, first_two, pair, trials};
 
-/// What a stream receives in the median, in Mbit/s.
+/// Median received rate in Mbit/s.
 fn rate(network: &Network) -> f64 {
     let findings = network.sandbox.findings("latest");
     let cell = &findings["cells"][0];
@@ -47,7 +47,10 @@ pub(crate) fn this_machine_is_an_end() {
     assert!(rate(&network) > 1.0);
     let record = network.sandbox.record();
     assert_eq!(record["header"]["paths"][0]["from"], "a:br0");
-    assert!(trials(&record)[0]["cpu"]["processes"].is_object(), "who had this machine's CPUs is known");
+    assert!(
+        trials(&record)[0]["cpu"]["processes"].is_object(),
+        "the process that used this machine's CPUs is named"
+    );
     network.agents_are_gone();
 }
 

@@ -1,5 +1,5 @@
-//! Hosts that members make reachable, with a real NATS server: a run between two, and what becomes of it when a member, the server
-//! or the network goes.
+//! Hosts reached through members and a real NATS server: a run between two of them, and the loss of a member, the
+//! server or the network.
 
 use std::{
     cell::RefCell,
@@ -12,12 +12,12 @@ use plumb_tests::{
     Fleet, NATS_SERVER, Output, PATIENCE, ProcessGuard, certificate, pair, signal, trials, wait_until,
 };
 
-/// Two of them.
+/// A fleet of two members.
 fn fleet() -> Fleet {
     Fleet::of(crate::network(2), 0..2)
 }
 
-/// A member that does not stay.
+/// Runs a member that is expected to exit.
 fn refused(fleet: &Fleet, host: usize, file: &str) -> String {
     let log = fleet.path("refused.log");
     let mut command = fleet.network.on_host(host, &["member", &fleet.path(file)]);
@@ -35,12 +35,12 @@ fn scenario(fleet: &Fleet, trials: u32, duration: &str) -> String {
     fleet.network.sandbox.file("members.toml", &pair(hosts, trials, duration))
 }
 
-/// A long run of which some trials are made.
-fn under_way(fleet: &Fleet) -> Child {
+/// A long run with some finished trials.
+fn in_progress(fleet: &Fleet) -> Child {
     let file = scenario(fleet, 8, "700ms");
     let mut command = fleet.network.command(&["run", &file]);
     let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-    assert!(wait_until(PATIENCE, || (2..16).contains(&kept(fleet))), "no trial was kept");
+    assert!(wait_until(PATIENCE, || (2..16).contains(&kept(fleet))), "no trial was stored");
     assert_eq!([0, 1].map(|host| fleet.network.agents(host).len()), [1, 1]);
     run
 }
@@ -50,7 +50,7 @@ fn kept(fleet: &Fleet) -> usize {
     serde_json::from_str::<serde_json::Value>(&output.out).map_or(0, |record| trials(&record).len())
 }
 
-/// The run ends with these words, and no agent is left.
+/// The run fails with this message, and no agent is left.
 #[track_caller]
 fn ends(fleet: &Fleet, run: Child, words: &[&str]) {
     let output = Output::from(run.wait_with_output().expect("it was started"));
@@ -91,23 +91,23 @@ pub(crate) fn a_run_between_two() {
 
 pub(crate) fn a_killed_member() {
     let mut fleet = fleet();
-    let run = under_way(&fleet);
+    let run = in_progress(&fleet);
     drop(fleet.members.pop());
     ends(&fleet, run, &["the agent of host", "--resume"]);
     fleet.members.push(fleet.member(1, "m1"));
     fleet.is_there(&["m0", "m1"]);
     goes_on(&fleet);
-    let mut run = under_way(&fleet);
+    let mut run = in_progress(&fleet);
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");
     fleet.network.agents_are_gone();
     signal(fleet.members[0].0.id(), "TERM");
-    assert!(fleet.members[0].0.wait().expect("it was started").success(), "it ends as it was asked");
+    assert!(fleet.members[0].0.wait().expect("it was started").success(), "the member exits on request");
 }
 
 pub(crate) fn a_killed_server() {
     let mut fleet = fleet();
-    let run = under_way(&fleet);
+    let run = in_progress(&fleet);
     let tells = |fleet: &Fleet, line: &str| fleet.metrics(0).lines().any(|told| told == line);
     for line in ["connected", "agents", "agents_started_total"] {
         let line = format!("plumb_member_{line}{{member=\"m0\"}} 1");
@@ -125,7 +125,7 @@ pub(crate) fn a_killed_server() {
 
 pub(crate) fn a_member_that_is_cut_off() {
     let fleet = fleet();
-    let run = under_way(&fleet);
+    let run = in_progress(&fleet);
     fleet.network.at(1, "ip link set eth0 down");
     ends(&fleet, run, &["--resume"]);
     fleet.network.at(1, "ip link set eth0 up");
@@ -137,9 +137,9 @@ pub(crate) fn over_tls() {
     let fleet = Fleet::encrypted(crate::network(2), 0..2);
     let _ = fleet.network.succeed(&["run", &scenario(&fleet, 2, "300ms")]);
     assert_eq!(kept(&fleet), 4);
-    // Another authority than the server's.
+    // A CA that did not sign the server's certificate.
     let [other, _] = certificate(&fleet.network.sandbox, "other", "IP:198.18.0.254");
-    let text = fs::read_to_string(fleet.path("fleet/m1.toml")).expect("it was made");
+    let text = fs::read_to_string(fleet.path("fleet/m1.toml")).expect("the file exists");
     let foreign = text.lines().filter(|line| !line.starts_with("ca =")).collect::<Vec<_>>().join("\n");
     fs::write(fleet.path("fleet/foreign.toml"), format!("{foreign}\nca = \"{other}\"\n"))
         .expect("it is ours");
@@ -147,20 +147,20 @@ pub(crate) fn over_tls() {
     assert!(said.contains("certificate"), "{said}");
 }
 
-pub(crate) fn who_may_not() {
+pub(crate) fn access_denied() {
     let mut fleet = fleet();
     let (home, folder) = (fleet.path(""), fleet.path("fleet"));
     let network = &fleet.network;
-    // One of that name is there already.
+    // A member of that name is already connected.
     assert!(refused(&fleet, 1, "fleet/m0.toml").contains("another member calls itself `m0`"));
-    // One that the server has never heard of.
+    // A member that the server does not know.
     let _ = network.succeed(&["fleet", "init", NATS_SERVER, "--folder", &fleet.path("other")]);
     for words in [&["add", "ops", "--controller"][..], &["add", "m2"]] {
         let _ = network.succeed(&[&["fleet"], words, &["--folder", &fleet.path("other")]].concat());
     }
     let said = refused(&fleet, 1, "other/m2.toml");
     assert!(said.contains("takes no key U"), "{said}");
-    // Another controller than the member obeys.
+    // A controller that the member does not accept.
     fleet.register(&["add", "guest", "--controller"]);
     signal(fleet.server.as_ref().expect("it runs").0.id(), "HUP");
     let file = scenario(&fleet, 1, "300ms");
@@ -172,14 +172,14 @@ pub(crate) fn who_may_not() {
     };
     let is_refused = || as_guest().err.contains("`guest` is not among the `controllers`");
     assert!(wait_until(PATIENCE, is_refused), "{:?}", as_guest());
-    // A member that is let in no more.
+    // A revoked member.
     fleet.register(&["remove", "m1"]);
     signal(fleet.server.as_ref().expect("it runs").0.id(), "HUP");
     fleet.is_there(&["m0"]);
     let output = network.plumb(&["run", &file]);
     says(&output, &["no member calls itself `m1`", "m0"]);
     network.agents_are_gone();
-    // A key that others can read, and a server that is away.
+    // A key that others can read, and a server that is down.
     fs::set_permissions(
         format!("{home}/.config/plumb/ops.nk"),
         std::os::unix::fs::PermissionsExt::from_mode(0o644),
@@ -196,13 +196,13 @@ pub(crate) fn who_may_not() {
     says(&fleet.network.plumb(&["fleet", "list"]), &[NATS_SERVER, "cannot be reached"]);
 }
 
-/// What the file of a member lets measurements do, and no more.
+/// A member's file limits what measurements may do.
 pub(crate) fn a_policy() {
     let mut fleet = fleet();
     let file = scenario(&fleet, 1, "2500ms");
     let (member, own) = (fleet.path("fleet/m1.toml"), fleet.path("fleet/m1.toml.own"));
-    fs::rename(&member, &own).expect("it was made");
-    let own = fs::read_to_string(own).expect("it was made");
+    fs::rename(&member, &own).expect("the file exists");
+    let own = fs::read_to_string(own).expect("the file exists");
     let hour = SystemTime::UNIX_EPOCH.elapsed().expect("it is later").as_secs() / 3600;
     let hours =
         |from: u64, to: u64| format!("hours = \"{:02}:00-{:02}:00\"", (hour + from) % 24, (hour + to) % 24);
@@ -231,7 +231,7 @@ pub(crate) fn a_policy() {
     assert!(output.status == Some(64) && output.err.contains("22:00-06:00"), "{output:?}");
 }
 
-/// Members as a cluster has them: one text for all, a name and a key for each, and nothing that says where traffic goes.
+/// Members as in a cluster: the same configuration for all, a name and a key for each, and no traffic address.
 pub(crate) fn nodes_of_a_cluster() {
     const NODES: [&str; 2] = ["node.0", "node.1"];
     let mut fleet = Fleet::of(crate::network(2), 0..0);
@@ -242,9 +242,9 @@ pub(crate) fn nodes_of_a_cluster() {
         let folder = fleet.path(&format!("node{host}"));
         fs::create_dir_all(&folder).expect("it is ours");
         let key = fleet.path(&format!("fleet/{}.nk", NODES[host]));
-        fs::copy(key, format!("{folder}/member.nk")).expect("it was made");
+        fs::copy(key, format!("{folder}/member.nk")).expect("the file exists");
         let made =
-            fs::read_to_string(fleet.path(&format!("fleet/{}.toml", NODES[host]))).expect("it was made");
+            fs::read_to_string(fleet.path(&format!("fleet/{}.toml", NODES[host]))).expect("the file exists");
         let controllers = made.lines().find(|line| line.starts_with("controllers = ")).expect("it names ops");
         let text = format!(
             "server = \"{NATS_SERVER}\"\nkey = \"member.nk\"\n{controllers}\n[policy]\nports = \"{ports}\"\n"
@@ -264,7 +264,7 @@ pub(crate) fn nodes_of_a_cluster() {
     let text = fs::read_to_string(&file).expect("it was written");
     let short = text.replace("\"2s\"", "\"200ms\"").replace("trials = 5", "trials = 1");
     fs::write(&file, &short).expect("it is ours");
-    // The first of its ports is somebody else's.
+    // The first of its ports is in use.
     let mut other = fleet.network.on_host(1, &["server", "--port", "5201"]);
     let _other =
         ProcessGuard(other.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plumb was built"));

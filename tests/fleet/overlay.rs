@@ -1,11 +1,11 @@
-//! What is made on hosts that exist already: an overlay between them, guests behind it, and that nothing of it stays there.
+//! Overlays between existing hosts, with guests behind them, and their removal.
 
 use std::{fs, process::Stdio, thread::sleep, time::Duration};
 
 use plumb_tests::{Network, PATIENCE, ProcessGuard, Random, kill, name, pair, processes, trials, wait_until};
 use serde_json::Value;
 
-/// An overlay between `h0` and `h1`, beside their own network.
+/// An overlay between `h0` and `h1` next to their own network.
 fn routed() -> String {
     let network = pair(["ssh = \"h0\"", "ssh = \"h1\""], 2, "500ms");
     network
@@ -24,7 +24,7 @@ layers = ["vxlan", "network"]
 "#
 }
 
-/// `proxmox-vxlan` with `h0` and `h1` as its hypervisors, as the guide says.
+/// `proxmox-vxlan` with `h0` and `h1` as its hypervisors, as in the guide.
 fn proxmox() -> String {
     let shipped = include_str!("../../scenarios/proxmox-vxlan.toml");
     let (lab, _) = shipped
@@ -47,7 +47,7 @@ fn proxmox() -> String {
     })
 }
 
-/// Whether a host has its own two devices alone, and nothing listens at the tunnel's port.
+/// Whether a host has only its own two devices and no listener on the tunnel's port.
 fn is_bare(network: &Network, host: usize) -> bool {
     network.holds(host, "[ $(ip -o link | wc -l) = 2 ] && ! grep -q :12B5 /proc/net/udp")
 }
@@ -55,7 +55,7 @@ fn is_bare(network: &Network, host: usize) -> bool {
 fn are_bare(network: &Network) {
     network.agents_are_gone();
     for host in [0, 1] {
-        assert!(wait_until(PATIENCE, || is_bare(network, host)), "something is left on h{host}");
+        assert!(wait_until(PATIENCE, || is_bare(network, host)), "leftovers on h{host}");
     }
 }
 
@@ -64,14 +64,14 @@ fn of_path<'r>(record: &'r Value, path: &str) -> Vec<&'r Value> {
     trials(record).iter().filter(of).collect()
 }
 
-/// The devices that a trial passed, each with its MTU.
+/// Devices passed by a trial, with their MTUs.
 fn devices(trial: &Value) -> Vec<(&str, u64)> {
     let all = trial["devices"].as_array().expect("a list").iter();
     all.map(|device| (device["device"].as_str().expect("a name"), device["mtu"].as_u64().expect("a number")))
         .collect()
 }
 
-/// Writes down each change of a device in the network of `h0`, until it is dropped.
+/// Logs every device change in the network of `h0` until dropped.
 struct LinkMonitor {
     _process: ProcessGuard,
     seen: String,
@@ -85,27 +85,27 @@ impl LinkMonitor {
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .stdout(fs::File::create(&seen).expect("it is ours"));
-        let monitor = Self { _process: ProcessGuard(command.spawn().expect("ip is there")), seen };
+        let monitor = Self { _process: ProcessGuard(command.spawn().expect("ip starts")), seen };
         let hears = || {
             network.at(0, "ip link set lo down; ip link set lo up");
             !monitor.links().is_empty()
         };
-        assert!(wait_until(PATIENCE, hears), "the monitor says nothing");
+        assert!(wait_until(PATIENCE, hears), "the monitor prints nothing");
         monitor
     }
 
-    /// The devices that changed.
+    /// The changed devices.
     fn links(&self) -> Vec<String> {
-        let text = fs::read_to_string(&self.seen).expect("it was made");
+        let text = fs::read_to_string(&self.seen).expect("the file exists");
         let names = text.lines().filter_map(|line| line.split(": ").nth(1)?.split('@').next());
         names.map(str::to_owned).collect()
     }
 }
 
-pub(crate) fn an_overlay_is_measured_beside_its_network() {
+pub(crate) fn measures_an_overlay_next_to_the_network() {
     let network = crate::network(2);
     let file = network.sandbox.file("overlay.toml", &routed());
-    // One that is made there and moved away would show.
+    // The log also shows a device that is created there and moved away.
     let monitor = LinkMonitor::start(&network);
     let mut run = network.command(&["run", &file, "--quiet"]).spawn().expect("plumb was built");
     let tunnels = || network.holds(0, "grep -q :12B5 /proc/net/udp");
@@ -167,7 +167,7 @@ pub(crate) fn proxmox_vxlan_between_two_hosts() {
     are_bare(&network);
 }
 
-pub(crate) fn nothing_is_left_whatever_is_killed() {
+pub(crate) fn leaves_nothing_after_any_kill() {
     const KILLS: usize = 8;
     let network = crate::network(2);
     let file = network.sandbox.file("proxmox.toml", &proxmox());
@@ -180,7 +180,7 @@ pub(crate) fn nothing_is_left_whatever_is_killed() {
         victims.extend([0, 1].into_iter().flat_map(|host| network.agents(host)));
         let victim = victims[random.below(victims.len())];
         let killed = name(victim);
-        // It may have ended by itself just now.
+        // It may have just exited by itself.
         let _ = kill(victim);
         let ended = wait_until(PATIENCE, || !processes(&network.sandbox).contains(&run.id()));
         if !ended {
@@ -190,12 +190,12 @@ pub(crate) fn nothing_is_left_whatever_is_killed() {
         assert!(ended, "the run does not end when {killed} is killed");
         are_bare(&network);
     }
-    // The same overlay can be made at once again.
+    // The same overlay can be created again at once.
     let _ = network.succeed(&["run", &file, "--trials", "1", "--quiet"]);
     are_bare(&network);
 }
 
-pub(crate) fn what_keeps_it_from_being_made() {
+pub(crate) fn errors() {
     let network = crate::network(2);
     let file = network.sandbox.file("overlay.toml", &routed());
     let refused = |words: &[&str]| {

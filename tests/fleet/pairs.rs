@@ -1,12 +1,12 @@
-//! All pairs of some hosts: the matrix, and who is to blame for what is slow in it.
+//! All pairs of some hosts: the matrix and the cause of slow paths.
 
 use plumb_tests::{Fleet, PostgresServer, by_member, by_ssh, pairs, trials};
 
-/// Where all pairs pass, the least that each way gets beside others on a busy machine, in Mbit/s, stands far above this.
+/// Threshold far below the rate of any undisturbed direction on a busy machine, in Mbit/s.
 const SLOW: &str = "20mbit";
 
-/// Three of them by SSH, three by members; kept in a PostgreSQL database.
-pub(crate) fn a_slow_host_and_a_lossy_way_are_named() {
+/// Three hosts by SSH, three by members; stored in PostgreSQL.
+pub(crate) fn names_a_slow_host_and_a_lossy_path() {
     let store = PostgresServer::new();
     let mut fleet = Fleet::of(crate::network(6), 3..6);
     fleet.network.sandbox.keep_in(store.database());
@@ -22,7 +22,7 @@ pub(crate) fn a_slow_host_and_a_lossy_way_are_named() {
     let matrix = &findings["matrices"][0];
     assert_eq!(matrix["hosts"].as_array().map(Vec::len), Some(6), "{matrix}");
     assert_eq!(matrix["pairs"].as_array().map(Vec::len), Some(30), "{matrix}");
-    the_trials_of_a_round_were_made_at_the_same_time(&network.sandbox.record());
+    check_rounds(&network.sandbox.record());
     assert!(matrix["contamination"]["trials"].as_u64() >= Some(6), "{matrix}");
     assert!(run.out.contains("Up to 3 pairs at the same time: "), "{}", run.out);
     let claims = |id: &str| -> Vec<String> {
@@ -45,11 +45,11 @@ pub(crate) fn a_slow_host_and_a_lossy_way_are_named() {
     let csv = network.sandbox.succeed(&["report", "latest", "--format", "csv"]).out;
     assert!(csv.contains("b-to-e") && csv.contains("f-to-a"), "{csv}");
     network.agents_are_gone();
-    assert!(!network.sandbox.database().exists(), "it was kept in the database alone");
+    assert!(!network.sandbox.database().exists(), "runs are only in the database");
 }
 
-/// Each way was measured beside two others once in a block, and some alone.
-fn the_trials_of_a_round_were_made_at_the_same_time(record: &serde_json::Value) {
+/// Each direction was measured once per block next to two others, and sometimes alone.
+fn check_rounds(record: &serde_json::Value) {
     let all = trials(record);
     let beside = |trial: &&serde_json::Value| trial["beside"].as_u64().unwrap_or(0);
     let measured: Vec<_> = all.iter().filter(|trial| trial["arm"] == "measure").collect();

@@ -1,4 +1,4 @@
-//! What a user is told of a host on which no agent can be started.
+//! Errors for hosts on which no agent can start.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn run(network: &Network, scenario: &str) -> Output {
     network.plumb(&["run", &file])
 }
 
-pub(crate) fn what_keeps_ssh_from_a_host() {
+pub(crate) fn ssh_errors() {
     let network = crate::network(1);
     let to = |destination: &str| pair([&format!("ssh = \"{destination}\""), "ssh = \"h0\""], 1, "300ms");
     says(&run(&network, &to("h9.invalid")), &["host a (h9.invalid)", "no host of that name"]);
@@ -25,7 +25,7 @@ pub(crate) fn what_keeps_ssh_from_a_host() {
         &["host a (root@198.18.0.77)", "cannot be reached", "route"],
     );
     let keys = network.sandbox.home().join("authorized_keys");
-    let kept = fs::read(&keys).expect("it was made");
+    let kept = fs::read(&keys).expect("the file exists");
     fs::write(&keys, "").expect("it is ours");
     says(
         &run(&network, &first_two(1, "300ms")),
@@ -33,7 +33,7 @@ pub(crate) fn what_keeps_ssh_from_a_host() {
     );
     fs::write(&keys, kept).expect("it is ours");
     let known = network.sandbox.home().join("known_hosts");
-    let other = fs::read_to_string(network.sandbox.home().join("key.pub")).expect("it was made");
+    let other = fs::read_to_string(network.sandbox.home().join("key.pub")).expect("the file exists");
     fs::write(&known, format!("any {other}")).expect("it is ours");
     says(&run(&network, &first_two(1, "300ms")), &["not the one that is known", "ssh-keygen -R"]);
     fs::write(&known, "").expect("it is ours");
@@ -42,7 +42,7 @@ pub(crate) fn what_keeps_ssh_from_a_host() {
 
 pub(crate) fn one_machine_by_two_names() {
     let network = crate::network(1);
-    // The configuration of SSH gives the host a second name.
+    // An SSH alias gives the host a second name.
     let config = network.sandbox.home().join("ssh_config");
     let known = fs::read_to_string(&config).expect("it was written");
     fs::write(&config, format!("Host h-again\n  HostName 198.18.0.1\n{known}")).expect("it is ours");
@@ -69,7 +69,7 @@ pub(crate) fn a_host_that_cannot_have_the_program() {
     let wrong = "ssh = \"h0\"\naddress = \"198.18.0.9\"";
     let output = run(&network, &pair([wrong, "ssh = \"h1\""], 1, "300ms"));
     says(&output, &["does not have the address 198.18.0.9", "198.18.0.1 (eth0)"]);
-    // A file that another wrote under the program's name is none of ours.
+    // A file with the program's name but other contents is not used.
     network.on(0, "for file in ~root/.cache/plumb/plumb-*; do rm \"$file\"; echo changed > \"$file\"; done");
     let file = network.sandbox.file("pair.toml", &first_two(1, "300ms"));
     let _ = network.succeed(&["run", &file]);

@@ -1,16 +1,16 @@
-//! Two runs that want one interface.
+//! Two runs that compete for one interface.
 
 use std::process::{Child, Command, Stdio};
 
 use plumb_tests::{PATIENCE, first_two, trials, wait_until, wire};
 use serde_json::Value;
 
-/// When the first trial of a run began and the last one ended, in milliseconds.
+/// Start of a run's first trial and end of its last one, in milliseconds.
 fn span(record: &Value) -> (u64, u64) {
     let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("no number: {value}"));
     let ends = trials(record).iter().map(|trial| {
         let started = number(&trial["started"]);
-        // The warm-up comes before what is measured.
+        // The warm-up precedes the measurement.
         (started, started + 300 + 400)
     });
     let (starts, ends): (Vec<u64>, Vec<u64>) = ends.unzip();
@@ -26,7 +26,7 @@ pub(crate) fn two_runs_never_measure_at_once() {
     };
     let first = start();
     let begun = || network.sandbox.plumb(&["runs", "list"]).out.contains("two-machines");
-    assert!(wait_until(PATIENCE, begun), "the first run does not begin");
+    assert!(wait_until(PATIENCE, begun), "the first run does not start");
     let second = start();
     let refused = network.plumb(&["run", &file, "--no-wait"]);
     assert_eq!(refused.status, Some(1), "{refused:?}");
@@ -49,7 +49,7 @@ pub(crate) fn two_runs_never_measure_at_once() {
     network.agents_are_gone();
 }
 
-pub(crate) fn a_lab_beside_a_run_is_told() {
+pub(crate) fn a_lab_and_a_run_warn_of_each_other() {
     let network = crate::network(2);
     let hosts = network.sandbox.file("pair.toml", &first_two(300, "500ms"));
     let lab = network.sandbox.file("lab.toml", &wire(300, "500ms"));
@@ -58,7 +58,7 @@ pub(crate) fn a_lab_beside_a_run_is_told() {
     };
     let has_begun = |name: &str| {
         let begun = || network.sandbox.plumb(&["runs", "list"]).out.contains(name);
-        assert!(wait_until(PATIENCE, begun), "{name} does not begin");
+        assert!(wait_until(PATIENCE, begun), "{name} does not start");
     };
     let said = |mut run: Child| {
         run.kill().expect("it is ours");
@@ -67,7 +67,7 @@ pub(crate) fn a_lab_beside_a_run_is_told() {
     };
     let over_hosts = start(network.command(&["run", &hosts, "--plain"]));
     has_begun("two-machines");
-    // In the network of a host, as somebody who works there would start it.
+    // In the network of a host, like a user who works there.
     let in_lab = start(network.on_host(0, &["run", &lab, "--plain"]));
     has_begun("two-hosts");
     said(over_hosts);

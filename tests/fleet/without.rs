@@ -1,5 +1,4 @@
-//! A run over many hosts goes on without one that is lost, and without a path that carries nothing, and measures them when it is
-//! resumed.
+//! A run over many hosts continues without a lost host and a dead path, and measures them when it is resumed.
 
 use std::{collections::BTreeMap, process::Stdio};
 
@@ -7,7 +6,7 @@ use plumb_tests::{Network, Output, PATIENCE, ProcessGuard, by_ssh, pairs, signal
 
 const TRIALS: usize = 3;
 
-/// Trials by their paths.
+/// Number of trials by path.
 fn kept(network: &Network) -> BTreeMap<String, usize> {
     let output = network.sandbox.plumb(&["report", "latest", "--format", "raw"]);
     let mut paths = BTreeMap::new();
@@ -29,7 +28,7 @@ fn says(output: &Output, words: &[&str]) {
     assert!(output.status == Some(1) && words.iter().all(|word| output.err.contains(word)), "{output:?}");
 }
 
-/// `e` was never there, `d` is lost in the course of it, and between `a` and `b` nothing passes.
+/// `e` never exists, `d` is lost during the run, and no packets pass between `a` and `b`.
 pub(crate) fn a_lost_host_and_a_dead_path() {
     let network = crate::network(4);
     network.part([&[0], &[1]]);
@@ -37,7 +36,7 @@ pub(crate) fn a_lost_host_and_a_dead_path() {
     let file = network.sandbox.file("five.toml", &pairs("pairs = \"all\"", hosts, TRIALS as u32, "700ms"));
     let mut command = network.command(&["run", &file]);
     let run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-    assert!(wait_until(PATIENCE, || kept(&network).values().sum::<usize>() >= 4), "no trial was kept");
+    assert!(wait_until(PATIENCE, || kept(&network).values().sum::<usize>() >= 4), "no trial was stored");
     for agent in network.agents(3) {
         signal(agent, "KILL");
     }
@@ -61,7 +60,7 @@ pub(crate) fn a_lost_host_and_a_dead_path() {
     assert!(!second.keys().any(|path| path.contains('e')), "{second:?}");
 }
 
-/// A watch whose run lacked a host tries that host alone again, and has one complete run when it is back.
+/// A watch whose run lacked a host repeats only that host, and has one complete run once the host is back.
 pub(crate) fn a_watch() {
     let network = crate::network(3);
     network.cable(2, "down");
@@ -74,7 +73,7 @@ pub(crate) fn a_watch() {
     let watch = ProcessGuard(command.stdout(file).stderr(Stdio::null()).spawn().expect("plumb was built"));
     let said = || std::fs::read_to_string(&log).unwrap_or_default();
     assert!(wait_until(PATIENCE, || said().contains("failed: not measured: host c (")), "{}", said());
-    assert_eq!(kept(&network).len(), 2, "the pair that is left");
+    assert_eq!(kept(&network).len(), 2, "the remaining pair");
     network.cable(2, "up");
     assert!(wait_until(PATIENCE, || said().lines().any(|line| line.contains("Gbit/s"))), "{}", said());
     drop(watch);

@@ -1,4 +1,4 @@
-//! Files that are no logs, or not whole.
+//! Files that are not logs, and truncated logs.
 
 use crate::{data, sandbox};
 
@@ -32,7 +32,7 @@ pub(crate) fn nothing_half_stored() {
     assert!(sandbox.succeed(&["runs"]).out.contains("no runs are kept"));
 }
 
-pub(crate) fn all_bad_files_are_named() {
+pub(crate) fn names_all_bad_files() {
     let sandbox = sandbox();
     let broken = sandbox.file("broken.json", "{\"start\": {\n\"a\": 1,\n");
     let prose = sandbox.file("prose.txt", "Nothing was measured.\n");
@@ -40,7 +40,7 @@ pub(crate) fn all_bad_files_are_named() {
     let output = sandbox.plumb(&["import", &broken, &good, &prose]);
     assert_eq!(output.status, Some(64), "{output:?}");
     for said in ["2 of 3 files", "truncated JSON document", "nothing to import in", "--skip-unreadable"] {
-        assert!(output.err.contains(said), "{said} is not in:\n{}", output.err);
+        assert!(output.err.contains(said), "{said} is missing in:\n{}", output.err);
     }
     let output = sandbox.plumb(&["import", &broken]);
     assert!(!output.err.contains("recognised are") && !output.err.contains("--skip"), "{}", output.err);
@@ -52,7 +52,7 @@ pub(crate) fn all_bad_files_are_named() {
     let told = &output.out;
     assert!(told.contains("tcp.client.txt:1-") && told.contains("imported 1 trial"), "{told}");
     for said in ["left out: nothing to import in", "broken.json: ", "prose.txt: "] {
-        assert!(output.err.contains(said), "{said} is not in:\n{}", output.err);
+        assert!(output.err.contains(said), "{said} is missing in:\n{}", output.err);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Runs of iperf3 logs compared with each other, as a user does it: what is found of a loss, and what is not found of none.
+//! Compares runs of iperf3 logs: real losses are found, and equal runs show none.
 
 use std::f64::consts::TAU;
 
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::sandbox;
 
-/// Pairs of runs a case.
+/// Pairs of runs per case.
 const PAIRS: usize = 10;
-/// What trials scatter by, and what the intervals within one do.
+/// Relative spread between trials, and between intervals of a trial.
 const SCATTER: f64 = 0.02;
 
-/// Normal deviates, the same every time.
+/// Normally distributed numbers, the same every time.
 struct Draw(u64);
 
 impl Draw {
@@ -31,7 +31,7 @@ impl Draw {
     }
 }
 
-/// A receiver's log of ten intervals about a rate.
+/// A receiver's log of ten intervals around a rate.
 fn log(draw: &mut Draw, rate: f64, number: usize) -> String {
     let carried = |bytes: u64, start: f64, end: f64| {
         json!({"socket": 5, "start": start, "end": end, "seconds": end - start, "bytes": bytes,
@@ -63,7 +63,7 @@ fn log(draw: &mut Draw, rate: f64, number: usize) -> String {
     .to_string()
 }
 
-/// A run of so many trials; its name.
+/// Imports a run of this many trials and returns its name.
 fn run(sandbox: &Sandbox, draw: &mut Draw, trials: usize, rate: f64) -> String {
     let file = |number: usize| {
         let rate = draw.about(rate);
@@ -75,7 +75,7 @@ fn run(sandbox: &Sandbox, draw: &mut Draw, trials: usize, rate: f64) -> String {
     sandbox.succeed(&words.collect::<Vec<_>>()).out.trim().to_owned()
 }
 
-/// The verdict on each pair of runs, the second of which keeps so much, and what a gate at 5 % says.
+/// The verdicts of pairs of runs, the second with this share of the first's rate, and the result of a gate at 5 %.
 fn pairs(trials: usize, kept: f64) -> Vec<(String, String)> {
     let sandbox = sandbox();
     let mut draw = Draw(0x1a9e_0000 + trials as u64 * 1000 + (kept * 100.0) as u64);

@@ -1,14 +1,14 @@
-//! Logs of days: memory does not grow with them.
+//! Logs that cover days need no more memory.
 
 use std::{fmt::Write, process::Command};
 
 use crate::sandbox;
 
-/// More than are kept of one test, so that memory is at its most.
+/// More samples than are stored per test, so that memory peaks.
 const SECONDS: u32 = 60_000;
 
-/// Of what a process takes for itself (RLIMIT_DATA, setrlimit(2)), which leaves out the program's own text; in KiB. With
-/// that text, under 20 MB of it resident, it stays below 100 MB.
+/// Data limit in KiB (RLIMIT_DATA, setrlimit(2)), which excludes the program text. With under 20 MB of resident text,
+/// the total stays below 100 MB.
 const MOST: u32 = 80_000_000 / 1024;
 
 pub(crate) fn memory_is_bounded() {

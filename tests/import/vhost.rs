@@ -1,4 +1,4 @@
-//! A published measurement: vhost-net on and off, four ways, a server's and a client's log each.
+//! A published measurement: vhost-net on and off over four paths, each with a server's and a client's log.
 
 use std::process::Stdio;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{data, sandbox};
 
-/// Ratios of the summaries that iperf3 printed, on over off.
+/// Ratios of the summaries printed by iperf3, vhost on to off.
 const SPEED_UPS: &[(&str, f64, &str)] = &[
     ("host-to-vm", 27.4 / 16.2, "higher"),
     ("vm-to-host", 21.8 / 17.7, "higher"),
@@ -18,7 +18,7 @@ pub(crate) fn speed_up_by_path() {
     let sandbox = sandbox();
     let told = sandbox.succeed(&["import", &data("vhost-net.md")]).out;
     for heading in ["\"with vhost-net + Host->VM\"", "\"without vhost-net + VM1->VM0\"", "both ends"] {
-        assert!(told.contains(heading), "{heading} is not in:\n{told}");
+        assert!(told.contains(heading), "{heading} is missing in:\n{told}");
     }
     assert!(told.contains("imported 8 trials in 8 cells"), "{told}");
     let findings = sandbox.findings("latest");
@@ -33,7 +33,7 @@ pub(crate) fn speed_up_by_path() {
         assert_eq!(change["verdict"], *verdict, "{path}");
         let end = |which: &str| change["ratio_interval"][which].as_f64().expect("an interval");
         assert!(end("low") < got && got < end("high"), "{path}: {change}");
-        assert_eq!(change["basis"], "intervals", "{path}: of one trial each");
+        assert_eq!(change["basis"], "intervals", "{path}: one trial each");
     }
     let report = sandbox.succeed(&["report"]).out;
     for shown in ["1.69x", "1.24x", "1.17x", "0.40x"] {
@@ -65,7 +65,7 @@ pub(crate) fn jumps_and_asymmetry() {
         assert!(claims.contains(&id), "{id} is not in {claims:?}");
     }
     let cells = findings["cells"].as_array().expect("a list");
-    let cell = |id: &str| cells.iter().find(|cell| cell["id"] == id).expect("the cell is there");
+    let cell = |id: &str| cells.iter().find(|cell| cell["id"] == id).expect("the result exists");
     let shifts = |cell: &Value| cell["shifts"].as_array().map_or(0, Vec::len);
     assert_eq!(shifts(cell("vm1-to-vm0/tcp-stream/vhost-net=off")), 2, "12.4 to 20.1 to 14.8 Gbit/s");
     assert_eq!(shifts(cell("host-to-vm/tcp-stream/vhost-net=on")), 0, "that one is steady");
@@ -81,7 +81,7 @@ pub(crate) fn a_run_like_any_other() {
     let raw = sandbox.succeed(&["report", "latest:vhost", "--format", "raw"]).out;
     let record: Value = serde_json::from_str(&raw).expect("a record is JSON");
     assert_eq!(record["header"]["origin"]["kind"], "imported");
-    assert_eq!(record["header"]["environment"], Value::Null, "nobody told");
+    assert_eq!(record["header"]["environment"], Value::Null, "no load was reported");
     let again = sandbox.succeed(&["import", "--quiet", "--name", "vhost", &data("vhost-net.md")]).out;
     assert_ne!(again.trim(), run, "the same file again is another run");
 }

@@ -1,4 +1,4 @@
-//! Runs whose trials are chosen as they go on, and what is tried after them.
+//! Adaptive runs, and the remedies tried after them.
 
 use std::{collections::BTreeSet, thread, time::Duration};
 
@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// Writes of sizes that differ so much that no noise hides it.
+/// Write sizes with differences far above the noise.
 const SIZES: &str =
     "[factors.message]\nvary = \"message\"\nvalues = [64, \"512\", \"4KiB\", \"128KiB\", \"1MiB\"]\n";
 
-/// A sweep of sizes on a wire.
+/// A sweep of write sizes on a wire.
 fn sweep(schedule: &str) -> String {
     wire(12, "150ms").replace("[schedule]\n", &format!("{SIZES}[schedule]\n{schedule}\n"))
 }
@@ -38,7 +38,7 @@ fn runs_stop_early() {
     let ends = record["ends"].as_array().expect("a list");
     assert_eq!(ends.len(), 5, "each cell has its reason: {ends:?}");
     let settled = |end: &&Value| end["why"]["kind"] == "settled";
-    // Writes as small as these are out of the question; that one of them had no CPU once does not make it so.
+    // Small writes are excluded early. A single write of that size without CPU time does not count.
     let smallest = |cell: &str| cell.ends_with("=64") || cell.ends_with("=512");
     let mut small = ends.iter().filter(|end| end["cell"].as_str().is_some_and(smallest));
     assert!(small.any(|end| settled(&end)), "{ends:?}");
@@ -50,7 +50,7 @@ pub(crate) fn a_killed_run_with_a_budget() {
     let sandbox = sandbox();
     let file = sandbox.file("sweep.toml", &sweep(""));
     let mut run = sandbox.start(&["run", &file, "--budget", "12s", "--objective", "max"]);
-    assert!(wait_until(PATIENCE, || kept(&sandbox) > 0), "no trial was kept");
+    assert!(wait_until(PATIENCE, || kept(&sandbox) > 0), "no trial was stored");
     thread::sleep(Duration::from_secs(3));
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");
@@ -58,7 +58,7 @@ pub(crate) fn a_killed_run_with_a_budget() {
     let _ = sandbox.succeed(&["run", "--resume", "--quiet"]);
     let record = sandbox.record();
     let after: Vec<Value> = trials(&record).iter().map(|trial| trial["index"].clone()).collect();
-    assert_eq!(after[..before.len()], before, "what was there is kept");
+    assert_eq!(after[..before.len()], before, "stored trials are unchanged");
     let once: BTreeSet<u64> = after.iter().filter_map(Value::as_u64).collect();
     assert!(once.len() == after.len() && after.len() > before.len(), "no trial is made twice: {after:?}");
     assert_eq!(record["header"]["design"]["budget"], 12_000_000_000_u64);
@@ -85,7 +85,7 @@ pub(crate) fn ports_are_fixed_or_vary() {
             trials(&record).iter().flat_map(|trial| trial["measurement"]["flows"].as_array().expect("flows"));
         let pairs: Vec<String> =
             flows.map(|flow| flow["sender"]["socket"]["addresses"].to_string()).collect();
-        assert_eq!(pairs.len(), 2 * 6, "three trials and as many again");
+        assert_eq!(pairs.len(), 2 * 6, "three trials, then three more");
         let all: BTreeSet<&String> = pairs.iter().collect();
         assert_eq!(all.len(), different, "{ports}: {all:?}");
     }
@@ -111,7 +111,7 @@ fn remedies_are_tried() {
         let claims = findings["claims"].as_array().expect("claims");
         let claim = claims.iter().find(|claim| claim["id"] == "offload-off").expect("the rule spoke");
         let brought = &claim["remedy"]["brought"][0];
-        // Beside other work the baseline may differ from itself by more than the remedy brings; that is unclear then.
+        // Under competing load, the baseline may vary by more than the remedy's effect; the result is then undecided.
         let comparison = &brought["comparison"];
         assert!(comparison["verdict"] == "higher" || comparison["verdict"] == "unclear", "{claim}");
         assert!(comparison["ratio_interval"]["low"].as_f64() > Some(1.0), "{claim}");

@@ -1,4 +1,4 @@
-//! Runs beside other work, which this test makes: who it was is told, and what it disturbed is not taken for the path's.
+//! Runs with competing load created by the test: the process is named, and disturbed trials are repeated.
 
 use std::{
     io::{BufRead, BufReader},
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// Who disturbed, of the doubts of a trial or of the attempts before it.
+/// Processes named in a trial's warnings or discarded attempts.
 fn disturbers(causes: impl IntoIterator<Item = Value>) -> Vec<String> {
     let disturbed = causes.into_iter().filter(|cause| cause["kind"] == "disturbed");
     let by = disturbed.flat_map(|cause| cause["by"].as_array().expect("a list").clone());
@@ -27,12 +27,12 @@ fn discarded(trial: &Value) -> Vec<Value> {
     attempts.map(|attempt| attempt["because"].clone()).collect()
 }
 
-/// Both CPUs of a machine with two: what is left to the traffic is less than half.
+/// Loads both CPUs of a two-CPU machine, so that the traffic gets less than half.
 fn noise(sandbox: &Sandbox) -> Vec<OtherWork> {
     OtherWork::on_cpus(std::thread::available_parallelism().map_or(2, usize::from), sandbox.home())
 }
 
-pub(crate) fn a_burst_is_named_and_its_trials_are_made_again() {
+pub(crate) fn names_a_burst_and_repeats_its_trials() {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(16, "400ms"));
     let mut command = sandbox.command(&["run", &file]);
@@ -40,7 +40,7 @@ pub(crate) fn a_burst_is_named_and_its_trials_are_made_again() {
     let mut noise = Some(noise(&sandbox));
     let mut run = command.spawn().expect("plumb was built");
     let mut said = String::new();
-    for line in BufReader::new(run.stderr.take().expect("asked for as a pipe")).lines() {
+    for line in BufReader::new(run.stderr.take().expect("stderr is piped")).lines() {
         let line = line.expect("text");
         noise.take_if(|_| line.starts_with("[5/"));
         said.push_str(&line);
@@ -49,7 +49,7 @@ pub(crate) fn a_burst_is_named_and_its_trials_are_made_again() {
     assert_eq!(run.wait().expect("it was started").code(), Some(0), "{said}");
     let record = sandbox.record();
     let named = |causes: Vec<Value>| disturbers(causes).iter().any(|name| name == OtherWork::NAME);
-    // Where other tests did not leave the CPUs alone in time, it stays in, with its cause.
+    // If other tests keep the CPUs busy for too long, the trial is kept with its cause.
     let again = trials(&record).iter().filter(|trial| named(discarded(trial))).count();
     let kept = trials(&record).iter().filter(|trial| named(doubts(trial))).count();
     assert!(again + kept > 0, "{said}");
@@ -61,7 +61,7 @@ pub(crate) fn a_burst_is_named_and_its_trials_are_made_again() {
     }
 }
 
-pub(crate) fn a_run_beside_other_work_says_so_and_a_gate_cannot_tell() {
+pub(crate) fn run_under_load_warns_and_a_gate_is_undecided() {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(5, "300ms"));
     let _ = sandbox.succeed(&["run", &file, "--quiet"]);
@@ -72,7 +72,7 @@ pub(crate) fn a_run_beside_other_work_says_so_and_a_gate_cannot_tell() {
     let findings = sandbox.findings("latest");
     let first = &findings["claims"][0];
     assert_eq!((&first["id"], &first["severity"]), (&"disturbed".into(), &"serious".into()), "{findings}");
-    // Of many others, as of tests beside this one, those that had most are named.
+    // With many competing processes, e.g. tests in parallel, those with the most CPU time are named.
     let by = disturbers(trials(&sandbox.record()).iter().flat_map(doubts));
     let is_named = |text: &str| by.iter().any(|name| text.contains(&format!("`{name}`")));
     assert!(by.iter().any(|name| name == OtherWork::NAME) || by.len() >= 3, "{by:?}");
@@ -85,13 +85,13 @@ pub(crate) fn a_run_beside_other_work_says_so_and_a_gate_cannot_tell() {
     assert!(check.status == Some(2) && is_named(&check.out), "{check:?}");
 }
 
-pub(crate) fn a_trial_in_which_an_agent_stood_still_is_made_again() {
+pub(crate) fn repeats_a_trial_with_a_stopped_agent() {
     let sandbox = sandbox();
-    // Long trials: what lies between two is a small part.
+    // Long trials, so that the time between two is small.
     let file = sandbox.file("wire.toml", &wire(8, "1500ms"));
     let mut run = sandbox.start(&["run", &file]);
     assert!(wait_until(Duration::from_secs(20), || agents(&sandbox).len() == 3), "no agents were started");
-    // One of so many falls into a trial.
+    // At least one of these hits a trial.
     for round in 0..6 {
         std::thread::sleep(Duration::from_millis(700));
         let Some(agent) = agents(&sandbox).get(round % 3).copied() else { break };
@@ -103,7 +103,7 @@ pub(crate) fn a_trial_in_which_an_agent_stood_still_is_made_again() {
     let record = sandbox.record();
     let stalled = |causes: Vec<Value>| causes.iter().any(|cause| cause["kind"] == "stalled");
     assert!(trials(&record).iter().any(|trial| stalled(discarded(trial))), "{record}");
-    // One that is stopped three times in a row stays in, with its cause.
+    // A trial that is stopped three times in a row is kept with its cause.
     let kept = trials(&record).iter().filter(|trial| stalled(doubts(trial))).collect::<Vec<_>>();
     assert!(kept.iter().all(|trial| discarded(trial).len() == 2), "{record}");
 }

@@ -1,4 +1,4 @@
-//! How a run and a lab end when they are not left in peace.
+//! How runs and labs end when they are disturbed.
 
 use std::{fs, process::Command, thread, time::Duration};
 
@@ -10,7 +10,7 @@ use plumb_tests::{
 
 use crate::{PATIENCE, sandbox};
 
-/// What `make soak ARGS=kills` does hundreds of times.
+/// A short version of `make soak ARGS=kills`.
 pub(crate) fn a_few_kills() {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(30, "100ms"));
@@ -23,32 +23,32 @@ pub(crate) fn a_killed_controller_leaves_nothing() {
     let before = Leftovers::of(&sandbox);
     let file = sandbox.file("long.toml", &wire(8, "400ms"));
     let mut run = sandbox.start(&["run", &file]);
-    assert!(wait_until(PATIENCE, || kept(&sandbox) >= 2), "no trial was kept");
+    assert!(wait_until(PATIENCE, || kept(&sandbox) >= 2), "no trial was stored");
     let beside = sandbox.plumb(&["run", "--resume"]);
     assert!(beside.status == Some(1) && beside.err.contains("under way"), "{beside:?}");
-    // In the middle of a trial, and far from its end.
+    // In the middle of a trial.
     thread::sleep(Duration::from_millis(150));
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");
     before.are_gone_within(PATIENCE);
     let there = kept(&sandbox);
-    assert!((2..16).contains(&there), "{there} trials are kept");
+    assert!((2..16).contains(&there), "{there} trials are stored");
     let resumed = sandbox.succeed(&["run", "--resume"]);
     assert!(resumed.err.contains("[16/16]"), "{}", resumed.err);
-    assert!(!resumed.err.contains("[1/16]"), "what was there is not made again: {}", resumed.err);
+    assert!(!resumed.err.contains("[1/16]"), "finished trials are not repeated: {}", resumed.err);
     assert_eq!(kept(&sandbox), 16);
     assert_eq!(sandbox.findings("latest")["run"]["state"], "complete");
     let again = sandbox.plumb(&["run", "--resume"]);
     assert_eq!(again.status, Some(64), "there is nothing left to resume: {again:?}");
 }
 
-pub(crate) fn ctrl_c_lowers_the_lab() {
+pub(crate) fn ctrl_c_removes_the_lab() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     for name in ["INT", "TERM"] {
         let file = sandbox.file("long.toml", &wire(50, "400ms"));
         let mut run = sandbox.start(&["run", &file]);
-        assert!(wait_until(PATIENCE, || kept(&sandbox) >= 1), "no trial was kept");
+        assert!(wait_until(PATIENCE, || kept(&sandbox) >= 1), "no trial was stored");
         signal(run.id(), name);
         let status = run.wait().expect("it was started");
         assert_eq!(status.code(), Some(130), "{name}");
@@ -67,7 +67,7 @@ pub(crate) fn an_agent_killed_is_named() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .expect("plumb was built");
-    assert!(wait_until(PATIENCE, || kept(&sandbox) >= 1), "no trial was kept");
+    assert!(wait_until(PATIENCE, || kept(&sandbox) >= 1), "no trial was stored");
     let ours: Vec<u32> = Leftovers::of(&sandbox).processes.difference(&before.processes).copied().collect();
     let agent = ours.iter().copied().find(|pid| is_agent(*pid)).expect("an agent runs");
     signal(agent, "KILL");
@@ -93,7 +93,7 @@ pub(crate) fn a_killed_keeper() {
         .expect("it is named");
     signal(keeper, "KILL");
     before.are_gone_within(PATIENCE);
-    // It has no memory and no files any more, and may still be on its way out.
+    // The process has no memory or files any more, but may not have exited yet.
     assert!(wait_until(PATIENCE, || sandbox.succeed(&["lab", "list"]).out.contains("gone")));
     assert!(sandbox.succeed(&["lab", "gc"]).out.contains("swept away lab quick"));
     assert!(sandbox.succeed(&["lab", "list"]).out.contains("no lab is up"));
@@ -104,7 +104,7 @@ pub(crate) fn a_full_disk() {
     let file = sandbox.file("wire.toml", &wire(400, "20ms"));
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).expect("the sandbox can be written");
-    // The mount lives in a mount namespace of the shell, so that it goes with it whatever happens.
+    // The mount lives in the shell's mount namespace and disappears with it.
     let script = format!(
         "mount -t tmpfs -o size=400k tmpfs {disk}; {plumb} run {file} --db {disk}/runs.db; status=$?; \
          {plumb} runs --db {disk}/runs.db; exit $status",
@@ -112,7 +112,7 @@ pub(crate) fn a_full_disk() {
         plumb = env!("CARGO_BIN_EXE_plumb"),
     );
     let mut command = Command::new("unshare");
-    let output = command.args(["--mount", "sh", "-c", &script]).output().expect("unshare is there");
+    let output = command.args(["--mount", "sh", "-c", &script]).output().expect("unshare starts");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("no space left") && said.contains("runs.db"), "{said}");
@@ -120,6 +120,6 @@ pub(crate) fn a_full_disk() {
     let list = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
         told > 5 && list.contains(&format!(" {told}/800 ")),
-        "{told} trials were told of, kept are: {list}"
+        "{told} trials were reported, stored are: {list}"
     );
 }

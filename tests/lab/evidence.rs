@@ -1,4 +1,4 @@
-//! What the kernel, tcpdump, iperf3 and ethtool say of a standing lab.
+//! Checks a running lab with the kernel, tcpdump, iperf3 and ethtool.
 
 use std::process::{Child, Stdio};
 
@@ -6,7 +6,7 @@ use plumb_tests::{Leftovers, Sandbox, wait_until};
 
 use crate::{PATIENCE, sandbox};
 
-/// A standing lab that is taken down whatever the test does.
+/// A running lab, removed on drop.
 pub(crate) struct Standing<'a> {
     sandbox: &'a Sandbox,
     name: &'a str,
@@ -18,7 +18,7 @@ impl<'a> Standing<'a> {
         Self { sandbox, name }
     }
 
-    /// Starts a command in a host, its output kept.
+    /// Starts a command in a host and captures its output.
     pub(crate) fn start(&self, host: &str, command: &[&str]) -> Child {
         let mut arguments = vec!["lab", "shell", host, "--lab", self.name, "--"];
         arguments.extend(command);
@@ -26,10 +26,10 @@ impl<'a> Standing<'a> {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built")
     }
 
-    /// iperf3 from one host to an address of another: 20 MB. Gives the server's JSON.
+    /// Sends 20 MB with iperf3 from one host to an address of another. Returns the server's JSON.
     fn iperf3(&self, from: &str, to: &str, address: &str) -> serde_json::Value {
         let server = self.start(to, &["iperf3", "--server", "--one-off", "--json"]);
-        // Port 5201, in the state LISTEN.
+        // Port 5201 in state LISTEN.
         let listens = |line: &str| line.contains(":1451 ") && line.contains(" 0A ");
         let sockets = || self.sandbox.inside(to, &["cat", "/proc/net/tcp", "/proc/net/tcp6"]);
         assert!(wait_until(PATIENCE, || sockets().lines().any(listens)), "the server listens");
@@ -39,12 +39,12 @@ impl<'a> Standing<'a> {
         serde_json::from_slice(&output.stdout).expect("iperf3 prints JSON")
     }
 
-    /// A counter of a device, from the host's own /proc/net/dev: (received, sent) packets.
+    /// A device's (received, sent) packets from the host's own /proc/net/dev.
     fn packets(&self, host: &str, device: &str) -> (u64, u64) {
         let table = self.sandbox.inside(host, &["cat", "/proc/net/dev"]);
         let line = table.lines().find_map(|line| line.trim().strip_prefix(&format!("{device}:")));
         let fields: Vec<u64> =
-            line.expect("the device is there").split_whitespace().filter_map(|n| n.parse().ok()).collect();
+            line.expect("the device exists").split_whitespace().filter_map(|n| n.parse().ok()).collect();
         (fields[1], fields[9])
     }
 }
@@ -60,7 +60,7 @@ pub(crate) fn the_underlay_carries_vxlan() {
     let lab = Standing::of(&sandbox, "egress-gateway", "evidence");
     let capture =
         lab.start("egress", &["tcpdump", "-i", "eth0", "-n", "-c", "40", "-e", "--immediate-mode", "udp"]);
-    // Below its heading, a line for each socket that captures.
+    // After a heading, one line per packet socket.
     let captures = || sandbox.inside("egress", &["cat", "/proc/net/packet"]).lines().count() > 1;
     assert!(wait_until(PATIENCE, captures), "tcpdump captures");
     let _ = lab.iperf3("app", "target", "198.18.2.2");
@@ -85,18 +85,18 @@ pub(crate) fn the_target_sees_the_egress_address() {
     assert_eq!(seen["start"]["accepted_connection"]["host"], "198.18.2.100", "{seen}");
 }
 
-pub(crate) fn guests_on_one_bridge_never_touch_the_wire() {
+pub(crate) fn guests_on_one_bridge_never_use_the_wire() {
     let sandbox = sandbox();
     let lab = Standing::of(&sandbox, "quick", "bridge");
     let before = lab.packets("node1", "eth0");
     let sent = lab.iperf3("app", "web", "198.18.64.11");
     assert!(sent["end"]["sum_received"]["bytes"].as_u64() > Some(1_000_000), "{sent}");
     let after = lab.packets("node1", "eth0");
-    // A stray ARP or so may pass in the meantime; megabytes cannot hide in it.
+    // A few stray ARP packets may pass, but not megabytes.
     assert!(after.0 - before.0 < 10 && after.1 - before.1 < 10, "{before:?} to {after:?}");
 }
 
-pub(crate) fn offloads_read_back_are_the_scenarios() {
+pub(crate) fn ethtool_shows_the_offloads() {
     let sandbox = sandbox();
     let text = plumb_tests::wire(5, "1s")
         + "[devices.\"left:eth0\"]\ntso = \"off\"\ngro = \"off\"\ntx-checksum = \"on\"\n";
@@ -110,28 +110,28 @@ pub(crate) fn offloads_read_back_are_the_scenarios() {
         assert!(line.contains(": off"), "TSO off is every tx-tcp feature off: {line}");
     }
     let other = sandbox.inside("right", &["ethtool", "-k", "eth0"]);
-    assert!(other.contains("tcp-segmentation-offload: on"), "the other end was left alone:\n{other}");
+    assert!(other.contains("tcp-segmentation-offload: on"), "the other end is unchanged:\n{other}");
 }
 
-pub(crate) fn queues_read_back_are_the_scenarios() {
+pub(crate) fn ethtool_shows_the_queues() {
     let sandbox = sandbox();
     let _lab = Standing::of(&sandbox, "bridge-queues", "queues");
     for (host, device) in [("client", "eth0"), ("pve", "server")] {
         let channels = sandbox.inside(host, &["ethtool", "-l", device]);
         let count =
             |word: &str| channels.lines().filter(|line| line.split_whitespace().eq([word, "4"])).count();
-        // The most that it could have, and those that it has.
+        // The maximum and the current number.
         assert_eq!((count("RX:"), count("TX:")), (2, 2), "{host}:{device}:\n{channels}");
     }
 }
 
-pub(crate) fn nothing_is_visible_in_the_root_namespace() {
+pub(crate) fn invisible_in_the_root_namespace() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     let lab = Standing::of(&sandbox, "quick", "invisible");
     let during = Leftovers::of(&sandbox);
     assert_eq!(during.devices, before.devices);
-    assert!(during.namespaces.len() > before.namespaces.len(), "the lab has namespaces of its own");
+    assert!(during.namespaces.len() > before.namespaces.len(), "the lab has its own namespaces");
     assert!(std::fs::read_dir("/run/netns").map_or(0, Iterator::count) == 0, "no namespace has a name");
     drop(lab);
     before.are_gone_within(PATIENCE);
@@ -164,5 +164,5 @@ pub(crate) fn a_lab_without_its_virtual_machines() {
         assert!(up.contains(&told), "no `{told}` in {up}");
     }
     let devices = sandbox.inside("pve", &["cat", "/proc/net/dev"]);
-    assert!(devices.contains("client") && devices.contains("vmbr0"), "their ports are there: {devices}");
+    assert!(devices.contains("client") && devices.contains("vmbr0"), "their ports exist: {devices}");
 }

@@ -1,4 +1,4 @@
-//! What `plumb client` says of the device that it sends by, between two hosts of a standing lab.
+//! Hints of `plumb client` about the sending device, between two hosts of a running lab.
 
 use std::process::Child;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::{PATIENCE, evidence::Standing, sandbox};
 
 const SERVER: &str = "198.18.0.2";
-/// What comes before the client, so that another user starts it.
+/// Command prefix that runs the client as another user.
 const NOBODY: &[&str] = &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 
-pub(crate) fn an_offload_that_is_off_is_named() {
+pub(crate) fn names_a_disabled_offload() {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(1, "100ms"));
     let lab = Standing::of(&sandbox, &file, "hint");
@@ -28,12 +28,12 @@ pub(crate) fn an_offload_that_is_off_is_named() {
     assert!(said.contains("Offloads of eth0 are off"), "{said}");
     assert!(said.contains("ethtool -K eth0 tso on gso on"), "{said}");
 
-    // The remedy is carried out as it is printed.
+    // Run the remedy exactly as printed.
     let _ = sandbox.inside("left", &["ethtool", "-K", "eth0", "tso", "on", "gso", "on"]);
     assert_eq!(hint(&sandbox, &[]), None, "the remedy helps");
 }
 
-/// The hint of a short stream, as a user with these words before the command is told it.
+/// The hint after a short stream, with this command prefix.
 fn hint(sandbox: &Sandbox, user: &[&str]) -> Option<Value> {
     let said = sandbox.inside("left", &[user, &client(&["--json"])].concat());
     let document: Value = serde_json::from_str(&said).expect("JSON");
@@ -47,14 +47,14 @@ fn client<'a>(flags: &[&'a str]) -> Vec<&'a str> {
     [&[env!("CARGO_BIN_EXE_plumb"), "client", SERVER, "-t", "300ms"], flags].concat()
 }
 
-/// A standing server in the other host. It goes when this is dropped.
+/// A server in the other host, stopped on drop.
 struct Server(Child);
 
 impl Server {
     fn start(sandbox: &Sandbox, lab: &Standing<'_>) -> Self {
         let server = lab.start("right", &[env!("CARGO_BIN_EXE_plumb"), "server", "-B", SERVER]);
         let server = Self(server);
-        // Port 5201, in the state LISTEN.
+        // Port 5201 in state LISTEN.
         let listens = |line: &str| line.contains(":1451 ") && line.contains(" 0A ");
         let there = || sandbox.inside("right", &["cat", "/proc/net/tcp"]).lines().any(listens);
         assert!(wait_until(PATIENCE, there), "the server listens");

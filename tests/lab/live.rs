@@ -1,4 +1,4 @@
-//! The live view on a terminal of the kernel's: it is given back whatever ends the run, and what was measured is kept.
+//! The live view on a real terminal: the terminal is restored however the run ends, and results are stored.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -13,10 +13,10 @@ use plumb_tests::{Leftovers, Sandbox, agents, name, processes, signal, trials, w
 
 use super::sandbox;
 
-/// Several times what a boot or a trial takes on a busy machine.
+/// Several times the duration of a boot or a trial on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What gives the terminal back to what was on it before.
+/// Switches back from the alternate screen.
 const LEAVES: &str = "\u{1b}[?1049l";
 
 /// A run in a terminal.
@@ -27,13 +27,13 @@ struct Shown {
     reader: Option<thread::JoinHandle<()>>,
 }
 
-/// What came to a terminal, and what that made of it.
+/// Bytes sent to a terminal and the resulting screen.
 struct Written {
     parser: vt100::Parser,
     all: Vec<u8>,
 }
 
-/// Runs a scenario as a user at a terminal of this size does, and then shows the terminal's settings.
+/// Runs a scenario in a terminal of this size and then prints the terminal's settings.
 fn typed(sandbox: &Sandbox, words: &[&str], (rows, columns): (u16, u16)) -> Shown {
     let plumb = sandbox.command(words);
     let words: Vec<&str> =
@@ -51,7 +51,7 @@ fn typed(sandbox: &Sandbox, words: &[&str], (rows, columns): (u16, u16)) -> Show
     let reader = thread::spawn(move || {
         let mut read = [0; 4096];
         while let Ok(count @ 1..) = from.read(&mut read) {
-            let mut written = to.lock().expect("nobody panics with it");
+            let mut written = to.lock().expect("the lock is not poisoned");
             written.parser.process(&read[..count]);
             written.all.extend_from_slice(&read[..count]);
         }
@@ -61,7 +61,7 @@ fn typed(sandbox: &Sandbox, words: &[&str], (rows, columns): (u16, u16)) -> Show
 
 impl Shown {
     fn with<T>(&self, of: impl FnOnce(&mut Written) -> T) -> T {
-        of(&mut self.terminal.lock().expect("nobody panics with it"))
+        of(&mut self.terminal.lock().expect("the lock is not poisoned"))
     }
 
     fn contents(&self) -> String {
@@ -77,7 +77,7 @@ impl Shown {
         self.keys.as_mut().expect("it is open").write_all(keys.as_bytes()).expect("script reads it");
     }
 
-    /// Gives the terminal another size, as its window does.
+    /// Resizes the terminal.
     fn resize(&self, sandbox: &Sandbox, (rows, columns): (u16, u16)) {
         let plumb = processes(sandbox).into_iter().find(|pid| name(*pid) == "plumb").expect("it runs");
         let terminal = std::fs::read_link(format!("/proc/{plumb}/fd/2")).expect("standard error");
@@ -88,7 +88,7 @@ impl Shown {
         assert!(done.expect("coreutils").success());
     }
 
-    /// The exit status, once the terminal was found as it was before, and what was printed there after a live view.
+    /// Checks that the terminal is restored. Returns the exit status and the output after the live view.
     fn ended(mut self) -> (Option<i32>, String) {
         let status = self.script.wait().expect("a child of this test").code();
         self.keys = None;
@@ -112,8 +112,8 @@ fn scenario(sandbox: &Sandbox) -> String {
     sandbox.file("wire.toml", &wire(8, "400ms"))
 }
 
-/// It follows the size of its window; q ends the run with the summary of what there is, and the rest can be made later.
-pub(super) fn q_ends_a_run_that_can_go_on() {
+/// The view adapts to the window size; `q` ends the run with a summary, and the run can be resumed.
+pub(super) fn q_ends_a_resumable_run() {
     let sandbox = sandbox();
     let (before, file) = (Leftovers::of(&sandbox), scenario(&sandbox));
     let mut shown = typed(&sandbox, &["run", &file], (24, 80));
@@ -138,8 +138,8 @@ pub(super) fn q_ends_a_run_that_can_go_on() {
     assert_eq!(trials(&sandbox.record()).len(), 16);
 }
 
-/// A signal, a lost agent and the run's own end give the terminal back; the latter leaves the report there.
-pub(super) fn the_terminal_is_given_back_whatever_ends_it() {
+/// A signal, a lost agent and the end of the run restore the terminal; after a complete run, the report is printed.
+pub(super) fn restores_the_terminal() {
     for (ends, wanted) in [("key", 130), ("signal", 130), ("error", 1), ("end", 0)] {
         let sandbox = sandbox();
         let file = sandbox.file("wire.toml", &wire(if ends == "end" { 1 } else { 50 }, "200ms"));
@@ -163,8 +163,8 @@ pub(super) fn the_terminal_is_given_back_whatever_ends_it() {
     }
 }
 
-/// Plain lines where they are asked for, and where the terminal is too small.
-pub(super) fn plain_lines_where_they_are_asked_for() {
+/// Plain lines on request and on small terminals.
+pub(super) fn plain_lines_on_request() {
     for (words, size) in [(&["--plain"][..], (24, 80)), (&[], (20, 60))] {
         let sandbox = sandbox();
         let file = sandbox.file("wire.toml", &wire(1, "200ms"));
@@ -175,8 +175,8 @@ pub(super) fn plain_lines_where_they_are_asked_for() {
     }
 }
 
-/// What a client says meanwhile stands below its lines and goes; not where standard output goes elsewhere.
-pub(super) fn client_says_its_rate_below_its_lines() {
+/// A status line below the client's output, removed at the end; none if standard output is redirected.
+pub(super) fn client_shows_its_rate() {
     let sandbox = sandbox();
     let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|socket| socket.local_addr()).expect("loopback");
     let port = free.port().to_string();
@@ -188,15 +188,15 @@ pub(super) fn client_says_its_rate_below_its_lines() {
     said.read_line(&mut first).expect("text");
     assert!(first.contains("serving"), "{first}");
     let words = ["client", "127.0.0.1", "-p", &port, "-t", "3", "--no-keep"];
-    // So many rows that nothing scrolls away.
+    // Enough rows that nothing scrolls off.
     let shown = typed(&sandbox, &words, (60, 80));
     let terminal = Arc::clone(&shown.terminal);
     let (status, written) = shown.ended();
     assert_eq!(status, Some(0), "{written}");
     assert!(written.contains(" of 3 s") && written.contains('█'), "it is shown: {written:?}");
-    let left = terminal.lock().expect("nobody panics with it").parser.screen().contents();
+    let left = terminal.lock().expect("the lock is not poisoned").parser.screen().contents();
     assert!(left.contains("0.0-") && left.contains("Received"), "{left}");
-    assert!(!left.contains('█') && !left.contains(" of 3 s"), "it is gone: {left}");
+    assert!(!left.contains('█') && !left.contains(" of 3 s"), "it is removed: {left}");
     let plain = sandbox.succeed(&words);
     assert!(!plain.err.contains('\u{1b}') && plain.out.contains("0.0-"), "{plain:?}");
     server.kill().expect("it runs");

@@ -1,4 +1,4 @@
-//! Runs that measure: what is kept and reported of them.
+//! Runs that measure: their records and reports.
 
 use std::process::Command;
 
@@ -17,7 +17,7 @@ pub(crate) fn every_builtin_runs() {
         ("bridge-streams", 16),
         ("bridge-queues", 9),
     ] {
-        // As it is built in, but for how long a trial takes.
+        // The built-in scenario with shorter trials.
         let text = sandbox.succeed(&["scenario", "show", name]).out;
         let short = text.replace("duration = \"1s\"", "duration = \"200ms\"");
         let short = short.replace("duration = \"2s\"", "duration = \"200ms\"");
@@ -69,7 +69,7 @@ pub(crate) fn a_run_is_measured() {
     assert_eq!(findings["run"]["state"], "complete");
 }
 
-/// So many streams take turns on few CPUs: each has a rate of its own time, whose sum no wire carries.
+/// On few CPUs, streams take turns. Each rate is over the stream's own time, so the rates may not be added up.
 pub(crate) fn a_thousand_streams() {
     const SECONDS: f64 = 0.3;
     let sandbox = sandbox();
@@ -104,7 +104,7 @@ pub(crate) fn a_thousand_streams() {
     assert_eq!(flows, [500, 1000]);
 }
 
-/// One end, no path: the page faults are the kernel's own evidence of what was touched.
+/// One host without a path: the kernel's page faults show the touched memory.
 pub(crate) fn memory_is_touched_at_hosts() {
     let sandbox = sandbox();
     let touch = |name: &str, more: &str| {
@@ -148,7 +148,7 @@ pub(crate) fn memory_is_touched_at_hosts() {
             assert!(fewer < Some(faults), "{host}: {findings}");
         }
     }
-    assert!(at("wire/throughput")["path_mtu"].is_u64(), "paths are measured beside it");
+    assert!(at("wire/throughput")["path_mtu"].is_u64(), "paths are measured as well");
     let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
     for part in
         ["first touch of 32.0 MiB by 2 threads, small pages", "Faults/GiB", "4.00 KiB", "CPU-s/GiB", "iB/s"]
@@ -211,7 +211,7 @@ pub(crate) fn a_jumbo_path_is_verified() {
     );
 }
 
-pub(crate) fn what_the_kernel_lacks_is_skipped() {
+pub(crate) fn skips_what_the_kernel_lacks() {
     let sandbox = sandbox();
     let text = wire(1, "100ms")
         + "\n[factors.congestion]\nvary = \"congestion\"\nvalues = [\"cubic\", \"no-such-control\"]\n";
@@ -230,13 +230,13 @@ pub(crate) fn a_run_without_root() {
     let output = unprivileged(&sandbox, &["run", &file]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() {
-        assert!(said.contains("user namespace"), "it says what it is: {said}");
+        assert!(said.contains("user namespace"), "the page names it: {said}");
     } else {
         assert!(said.contains("max_user_namespaces") || said.contains("unprivileged_userns"), "{said}");
     }
 }
 
-/// Runs `plumb` as a user without any rights.
+/// Runs `plumb` as an unprivileged user.
 pub(crate) fn unprivileged(sandbox: &Sandbox, arguments: &[&str]) -> std::process::Output {
     let run = sandbox.command(arguments);
     let mut command = Command::new("setpriv");
@@ -246,10 +246,10 @@ pub(crate) fn unprivileged(sandbox: &Sandbox, arguments: &[&str]) -> std::proces
         .args(run.get_args());
     command.env_clear().envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
     open_to_all(sandbox.home());
-    command.output().expect("setpriv is there")
+    command.output().expect("setpriv starts")
 }
 
-/// Another user shall write into the sandbox, and read the program that cargo built for this one.
+/// The other user must be able to write into the sandbox and read the test binary.
 fn open_to_all(folder: &std::path::Path) {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777)).expect("it is ours");

@@ -1,5 +1,5 @@
-//! Labs among users of one machine: what another user wrote, runs or made is neither trusted nor touched.
-#![expect(clippy::disallowed_macros, reason = "a test that returns early says why")]
+//! Labs of several users of one machine: files, processes and labs of other users are neither trusted nor touched.
+#![expect(clippy::disallowed_macros, reason = "prints why a test returns early")]
 
 use std::{
     fs,
@@ -25,7 +25,7 @@ const SHELL: &[&str] = &["lab", "shell", "node1", "--", "true"];
 const GC: &[&str] = &["lab", "gc"];
 const LIST: &[&str] = &["lab", "list"];
 
-/// Who asks for their labs, and what names the folder that those are listed below.
+/// The user who calls `plumb`, and the variable for the folder of the list of labs.
 #[derive(Debug, Clone, Copy)]
 enum Caller {
     Root,
@@ -42,7 +42,7 @@ impl Caller {
     }
 }
 
-/// A caller with an empty folder for their list of labs.
+/// A caller with an empty list of labs.
 struct Place {
     sandbox: Sandbox,
     caller: Caller,
@@ -73,7 +73,7 @@ impl Place {
         self.labs().join("quick.json")
     }
 
-    /// Enters a lab as the caller would.
+    /// Enters a lab as the caller.
     fn enter(&self, record: &Value) {
         let labs = self.labs();
         fs::create_dir_all(&labs).expect("the sandbox can be written");
@@ -90,7 +90,7 @@ impl Place {
         self.run(&[&[PLUMB], words].concat())
     }
 
-    /// Runs a program as the caller; as root, it is plumb.
+    /// Runs a program as the caller; `plumb` itself as root.
     fn run(&self, program: &[&str]) -> Output {
         let mut command = match self.caller {
             Caller::Root => self.sandbox.command(&program[1..]),
@@ -105,7 +105,7 @@ impl Place {
     }
 }
 
-/// A program that another user starts.
+/// A program run as another user.
 fn by(uid: u32, program: &[&str]) -> Command {
     let mut command = Command::new(program[0]);
     command.args(&program[1..]).uid(uid).gid(uid).current_dir("/").stdin(Stdio::null());
@@ -113,7 +113,7 @@ fn by(uid: u32, program: &[&str]) -> Command {
     command
 }
 
-/// A process that ends with the test at the latest.
+/// A process, killed on drop.
 struct Process(Child);
 
 impl Process {
@@ -129,12 +129,12 @@ impl Process {
         self.0.try_wait().expect("a child of this test").is_none()
     }
 
-    /// Empty when it has ended.
+    /// Empty after the process has exited.
     fn user_namespace(&self) -> PathBuf {
         fs::read_link(format!("/proc/{}/ns/user", self.pid())).unwrap_or_default()
     }
 
-    /// Waits until what was started has become `sleep`.
+    /// Waits until the process has become `sleep`.
     fn sleeps(&self) {
         let name = || fs::read_to_string(format!("/proc/{}/comm", self.pid())).unwrap_or_default();
         assert!(wait_until(PATIENCE, || name().trim() == "sleep"), "it is `{}`", name());
@@ -158,17 +158,17 @@ fn owner(path: &Path, uid: u32) {
     lchown(path, Some(uid), Some(uid)).expect("root may");
 }
 
-/// The record of a lab, as plumb writes it.
+/// The record of a lab as plumb writes it.
 fn record() -> Value {
     let place = Place::of(Caller::Root);
     let up = place.plumb(&["lab", "up", "quick"]);
     let text = fs::read_to_string(place.entry());
     let down = place.plumb(&["lab", "down", "quick"]);
     assert_eq!((up.status, down.status), (Some(0), Some(0)), "{up:?} {down:?}");
-    serde_json::from_str(&text.expect("a lab that stands is listed")).expect("JSON")
+    serde_json::from_str(&text.expect("a running lab is listed")).expect("JSON")
 }
 
-/// The same for a lab that is held by another process.
+/// The same record with another process as the holder.
 fn held_by(record: &Value, process: u32) -> Value {
     let mut record = record.clone();
     let fields = record.as_object_mut().expect("an object").values_mut();
@@ -183,7 +183,7 @@ fn start_time(pid: u32) -> u64 {
     { fields }.nth(20).and_then(|field| field.parse().ok()).expect("proc_pid_stat(5)")
 }
 
-/// What somebody does to the list of a caller's labs, and what the caller is told then.
+/// A change to a caller's list of labs and the expected error.
 struct Attack {
     done: fn(&Place),
     told: &'static str,
@@ -203,7 +203,7 @@ const ATTACKS: &[Attack] = &[
     Attack { done: |place| mode(&place.entry(), 0o660), told: "mode 0660" },
 ];
 
-/// The folder is elsewhere, and a link of `linker` leads there; what is its owner's own is handed over.
+/// The folder is elsewhere, behind a link of `linker`; the owner's files are chowned accordingly.
 fn planted_link(place: &Place, parent: u32, linker: u32) {
     let (there, elsewhere) = (place.folder().join("plumb"), place.folder().join("elsewhere"));
     fs::rename(&there, &elsewhere).expect("root may");
@@ -279,7 +279,7 @@ pub(crate) fn an_environment_of_another_user() {
     }
     theirs.enter(&lab);
     let down = theirs.plumb(&["lab", "down", "quick"]);
-    assert_eq!(down.status, Some(0), "it still stands for its own user: {down:?}");
+    assert_eq!(down.status, Some(0), "its own user can still remove it: {down:?}");
 }
 
 pub(crate) fn a_holder_of_another_user() {
@@ -291,7 +291,7 @@ pub(crate) fn a_holder_of_another_user() {
         assert!(theirs.is_alive() && output.status == Some(1), "{words:?}: {output:?}");
         assert!(output.err.contains("belongs to user 65534"), "{words:?}: {}", output.err);
     }
-    // A number that has become another process's.
+    // A pid reused by another process.
     let mut victim = Process::start(0, SLEEP);
     let mut later = held_by(&record, victim.pid());
     let start_time = start_time(victim.pid()) - 1;
@@ -317,7 +317,7 @@ pub(crate) fn namespaces_of_another_user() {
         return;
     }
     theirs.sleeps();
-    // A process of root's that holds their network namespace, once in their user namespace and once not.
+    // A process of root that holds their network namespace, inside and outside their user namespace.
     let hold = format!("exec 7</proc/{0}/ns/net; exec", theirs.pid());
     let enter = format!("{hold} nsenter --preserve-credentials --user --target {} sleep 600", theirs.pid());
     for (script, told) in [(enter, "user namespace"), (format!("{hold} sleep 600"), "network namespace")] {
@@ -351,7 +351,7 @@ pub(crate) fn a_user_without_rights() {
     }
 }
 
-/// Says so if it is.
+/// Whether access was denied.
 fn is_forbidden(output: &Output) -> bool {
     let settings = ["max_user_namespaces", "unprivileged_userns", "unshare failed"];
     let is_forbidden = output.status != Some(0) && settings.iter().any(|name| output.err.contains(name));

@@ -1,12 +1,12 @@
-//! Packets as devices really passed them on: how many segments one stood for, which queue it took, and what the devices
-//! were set to meanwhile.
+//! Packet sizes and queues as the devices saw them, and the device settings at the time.
 
 use plumb_tests::{Leftovers, trials, wire};
 use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// Devices of one and of two queues, which build large packets or do not. Receive offload lets a veth count its queues.
+/// Devices with one and two queues, with and without segmentation offload. Receive offload makes a veth count per
+/// queue.
 const SETTINGS: &str = r#"
 [devices."left:eth0"]
 gro = "on"
@@ -26,7 +26,7 @@ values = ["on", "off"]
 
 [schedule]"#;
 
-pub(crate) fn packets_are_counted_by_size_and_queue() {
+pub(crate) fn counts_packets_by_size_and_queue() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     let file = sandbox.file("sizes.toml", &wire(1, "300ms").replace("\n[schedule]", SETTINGS));

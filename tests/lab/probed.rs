@@ -1,5 +1,4 @@
-//! Runs that are watched by probes: what they see is kept with the probed trials and with no others, and a run outlives
-//! them.
+//! Runs with probes: only probed trials have their data, and a run survives the loss of the observer.
 
 use std::{collections::BTreeMap, fs, process::Stdio};
 
@@ -8,7 +7,7 @@ use serde_json::Value;
 
 use crate::{PATIENCE, measured::unprivileged, sandbox};
 
-/// How many trials there are of each arm.
+/// Number of trials per arm.
 fn arms(record: &Value) -> BTreeMap<&str, usize> {
     let mut arms = BTreeMap::new();
     for trial in trials(record) {
@@ -17,7 +16,7 @@ fn arms(record: &Value) -> BTreeMap<&str, usize> {
     arms
 }
 
-pub(crate) fn a_probed_trial_has_what_was_seen() {
+pub(crate) fn probed_trials_have_probe_data() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     let file = sandbox.file("both.toml", &wire_with_latency(3, "300ms"));
@@ -42,7 +41,7 @@ pub(crate) fn a_probed_trial_has_what_was_seen() {
     before.are_gone_within(PATIENCE);
 }
 
-/// Whatever the arm, the devices of the path counted what passed them.
+/// Device counters exist in every arm.
 fn check_counters(trial: &Value) {
     let devices = trial["counters"]["devices"].as_array().expect("a list");
     let names: Vec<&str> = devices.iter().filter_map(|device| device["device"].as_str()).collect();
@@ -50,9 +49,9 @@ fn check_counters(trial: &Value) {
     for (one, other) in [(0, 1), (1, 0)] {
         let count = |at: usize, what: &str| devices[at][what].as_u64().expect("a count");
         assert!(count(one, "tx_packets") > 20, "{devices:?}");
-        // One after another they are read: a neighbour may have been asked for in between.
+        // The counters are read one after another, so neighbour discovery may fall in between.
         let missed = count(one, "tx_packets").abs_diff(count(other, "rx_packets"));
-        assert!(missed <= 3, "what one sends the other gets: {devices:?}");
+        assert!(missed <= 3, "sent packets are received: {devices:?}");
         assert_eq!(count(one, "tx_dropped") + count(one, "rx_errors"), 0);
         assert!(devices[one]["qdisc"]["kind"].is_string(), "{devices:?}");
     }
@@ -90,14 +89,14 @@ pub(crate) fn a_killed_observer_ends_no_run() {
     };
     let watched = || observer().is_some() && kept(&sandbox) > 0;
     assert!(wait_until(PATIENCE, watched), "no observer, or no trial");
-    signal(observer().expect("it was there"), "KILL");
+    signal(observer().expect("the observer runs"), "KILL");
     let output = run.wait_with_output().expect("it was started");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert_eq!(said.matches("the run goes on without probes").count(), 1, "{said}");
+    assert_eq!(said.matches("the run continues without probes").count(), 1, "{said}");
     let record = sandbox.record();
     let arms = arms(&record);
-    assert_eq!((arms["measure"], arms["again"]), (6, 6), "what is not watched is kept whole");
+    assert_eq!((arms["measure"], arms["again"]), (6, 6), "trials without probes stay complete");
     assert!(arms.get("probed").is_none_or(|probed| *probed < 6), "{arms:?}");
     let watched = trials(&record).iter().filter(|trial| trial["arm"] == "probed");
     assert!(watched.into_iter().all(|trial| trial["observed"].is_object()), "half a probed trial is none");
@@ -105,13 +104,13 @@ pub(crate) fn a_killed_observer_ends_no_run() {
     before.are_gone_within(PATIENCE);
 }
 
-/// Whether a process is in the namespace that the tests run in: hosts of labs are not.
+/// Whether a process is in the tests' namespace, unlike hosts of labs.
 fn is_outside(pid: u32) -> bool {
     let namespace = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
     namespace(&pid.to_string()).is_some_and(|theirs| Some(theirs) == namespace("self"))
 }
 
-pub(crate) fn a_killed_controller_takes_its_probes_away() {
+pub(crate) fn killed_controller_unloads_its_probes() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     let file = sandbox.file("long.toml", &wire(20, "400ms"));
@@ -119,17 +118,17 @@ pub(crate) fn a_killed_controller_takes_its_probes_away() {
     let loaded =
         || Leftovers::of(&sandbox).processes.difference(&before.processes).any(|pid| holds_programs(*pid));
     let begun = || loaded() && kept(&sandbox) > 0;
-    assert!(wait_until(PATIENCE, begun), "no program was loaded, or no trial kept");
+    assert!(wait_until(PATIENCE, begun), "no program was loaded, or no trial stored");
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");
-    // None is pinned: with whoever holds them they are gone.
+    // No program is pinned, so all of them disappear with the process.
     before.are_gone_within(PATIENCE);
     let resumed = sandbox.succeed(&["run", "--resume", "--quiet"]);
     assert!(!resumed.err.contains("plans differ"), "{}", resumed.err);
     assert_eq!(arms(&sandbox.record()), BTreeMap::from([("measure", 20), ("again", 20), ("probed", 7)]));
 }
 
-/// Whether a process holds programs that it loaded into the kernel.
+/// Whether a process holds loaded eBPF programs.
 fn holds_programs(pid: u32) -> bool {
     let descriptors =
         fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter().flatten().filter_map(Result::ok);
@@ -137,7 +136,7 @@ fn holds_programs(pid: u32) -> bool {
     descriptors.filter_map(|file| fs::read_to_string(file.path()).ok()).any(is_program)
 }
 
-pub(crate) fn without_rights_the_probes_are_named_once() {
+pub(crate) fn names_probes_without_privileges_once() {
     let sandbox = sandbox();
     let file = sandbox.file("both.toml", &wire_with_latency(2, "200ms"));
     let output = unprivileged(&sandbox, &["run", &file, "--probe", "syscalls,packet-way"]);

@@ -1,4 +1,4 @@
-//! Runs that are kept in a PostgreSQL database while they are made: the server restarts, and others want the same run.
+//! Runs stored in a PostgreSQL database: the server restarts, and several controllers want the same run.
 
 use std::{
     process::{Child, Stdio},
@@ -10,7 +10,7 @@ use plumb_tests::{PostgresServer, Sandbox, trials, wait_until, wire};
 
 use crate::{PATIENCE, sandbox};
 
-/// A run with this database, its standard error piped.
+/// Starts a run with this database and a piped standard error.
 fn run(sandbox: &Sandbox, arguments: &[&str], address: &str) -> Child {
     let mut command = sandbox.command(arguments);
     command.env("PLUMB_DB", address).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -31,7 +31,7 @@ pub(crate) fn a_server_that_restarts() {
     assert!(wait_until(PATIENCE, has_tables), "the tables are made");
     for end in [PostgresServer::stop, PostgresServer::crash] {
         let before = kept(&server, database);
-        assert!(wait_until(PATIENCE, || kept(&server, database) > before), "no trial was kept");
+        assert!(wait_until(PATIENCE, || kept(&server, database) > before), "no trial was stored");
         end(&server);
         thread::sleep(Duration::from_secs(2));
         server.start(&[]);
@@ -42,7 +42,7 @@ pub(crate) fn a_server_that_restarts() {
     assert!(said.contains("cannot reach postgres://") && said.contains("is kept now"), "{said}");
     let raw = sandbox.succeed(&["report", "latest", "--format", "raw", "--db", &address]).out;
     let record: serde_json::Value = serde_json::from_str(&raw).expect("a run record is JSON");
-    // The baseline twice in each block.
+    // Two baseline trials per block.
     assert_eq!(trials(&record).len(), 20, "{said}");
     assert_eq!(record["header"]["state"], "complete", "{}", record["header"]);
 }
@@ -56,7 +56,7 @@ pub(crate) fn two_controllers_of_one_run() {
     let has_trial = || {
         server.sql(database, "SELECT to_regclass('trial') IS NOT NULL") == "t" && kept(&server, database) > 1
     };
-    assert!(wait_until(PATIENCE, has_trial), "no trial was kept");
+    assert!(wait_until(PATIENCE, has_trial), "no trial was stored");
     let resume = ["run", "--resume", "--quiet", "--db", &address];
     let second = sandbox.plumb(&resume);
     assert_eq!(second.status, Some(1), "{second:?}");
@@ -71,7 +71,7 @@ pub(crate) fn two_controllers_of_one_run() {
         || server.sql("postgres", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == "0";
     assert!(wait_until(PATIENCE, is_free), "the server has noticed");
     let mut third = run(&sandbox, &resume[..3], &address);
-    assert!(wait_until(PATIENCE, || kept(&server, database) > there), "it goes on");
+    assert!(wait_until(PATIENCE, || kept(&server, database) > there), "the run continues");
     third.kill().expect("SIGKILL can be sent");
     third.wait().expect("it was started");
     assert_eq!(server.sql(database, "SELECT count(*) - count(DISTINCT place) FROM trial"), "0");

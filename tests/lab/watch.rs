@@ -1,4 +1,4 @@
-//! Watches of a real scenario: each run compared with a reference, the hook told, numbers served, the budget kept to.
+//! Watches of a real scenario: comparison with a reference, hooks, metrics, and the traffic budget.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// Due again a second after it began; `more` are further lines of the measurement, and tables.
+/// Due every second; `more` contains further lines and tables.
 fn plan(sandbox: &Sandbox, more: &str) -> String {
     let every = "every = \"1min\"\njitter = \"59s\"\n";
     sandbox.file("plan.toml", &format!("[[measure]]\nscenario = \"./wire.toml\"\n{every}{more}"))
@@ -25,7 +25,7 @@ fn once(sandbox: &Sandbox, plan: &str) -> (Output, Value) {
     (output, document)
 }
 
-pub(crate) fn a_loss_is_told_and_the_budget_kept_to() {
+pub(crate) fn reports_a_loss_and_respects_the_budget() {
     in_one_of_three(watched);
 }
 
@@ -35,9 +35,9 @@ fn watched() {
     let file = plan(&sandbox, "");
     let (output, first) = once(&sandbox, &file);
     assert_eq!((output.status, &first["verdict"]), (Some(0), &"first".into()), "{output:?}");
-    let bytes = first["bytes"].as_u64().expect("it was counted");
+    let bytes = first["bytes"].as_u64().expect("bytes are counted");
     let median = first["results"][0]["value"]["median"].as_f64().expect("a rate");
-    // Trials of 400 ms, the warm-up with them; those that were made again beside other work count too.
+    // Trials of 400 ms, warm-up included; repeated trials count as well.
     let record = sandbox.record();
     let trials = record["trials"].as_array().expect("a list");
     let made: usize = trials.iter().map(|trial| 1 + trial["discarded"].as_array().map_or(0, Vec::len)).sum();
@@ -57,7 +57,7 @@ fn watched() {
     );
     let (output, third) = once(&sandbox, &plan(&sandbox, &hook));
     if output.status == Some(2) {
-        // Beside too much other work nothing can be told, and nobody is.
+        // Too much competing load makes the result unknown, and no hook runs.
         let why = third["unknown"][0]["why"].as_str().unwrap_or_default();
         let causes = ["Others used the CPUs", "The noise of two runs"];
         assert!(causes.iter().any(|cause| why.starts_with(cause)), "{output:?}");
@@ -70,16 +70,16 @@ fn watched() {
         "{output:?}"
     );
     let told: Value =
-        serde_json::from_str(&fs::read_to_string(sandbox.home().join("told")).expect("it was told"))
+        serde_json::from_str(&fs::read_to_string(sandbox.home().join("told")).expect("the hook ran"))
             .expect("a document");
     assert_eq!(told, third);
-    let names = fs::read_to_string(sandbox.home().join("names")).expect("it was told");
+    let names = fs::read_to_string(sandbox.home().join("names")).expect("the hook ran");
     assert_eq!(names.trim(), format!("lost {}", third["run"].as_str().expect("a run")));
     fs::remove_file(sandbox.home().join("told")).expect("ours");
     let (output, fourth) = once(&sandbox, &plan(&sandbox, &hook));
-    // The loss stands where nothing can be told, too.
+    // The loss is reported even if other results are unknown.
     assert!(matches!(output.status, Some(1 | 2)), "{output:?}");
-    assert_eq!(fourth["alert"], Value::Null, "it is told once: {output:?}");
+    assert_eq!(fourth["alert"], Value::Null, "it is reported once: {output:?}");
     assert!(!sandbox.home().join("told").exists());
 
     let used = fourth["bytes_today"].as_u64().expect("they were counted");
@@ -87,10 +87,10 @@ fn watched() {
     let tight = plan(&sandbox, &more);
     let (output, fifth) = once(&sandbox, &tight);
     assert_eq!((output.status, &fifth["verdict"]), (Some(0), &"left-out".into()), "{output:?}");
-    numbers_are_served(&sandbox, &tight, &fourth, used);
+    serves_metrics(&sandbox, &tight, &fourth, used);
 }
 
-/// Keeps a run with all the rates of the latest one three times as high, as if it had followed that, and calls it `main`.
+/// Stores a copy of the latest run with three times its rates as a later run with the name `main`.
 fn three_times_as_fast(sandbox: &Sandbox) {
     let mut record = sandbox.record();
     let started = record["header"]["started"].as_i64().expect("a time");
@@ -110,7 +110,7 @@ fn three_times_as_fast(sandbox: &Sandbox) {
     let _ = sandbox.succeed(&["baseline", "set", "main", "two-hosts-before"]);
 }
 
-fn numbers_are_served(sandbox: &Sandbox, plan: &str, latest: &Value, used: u64) {
+fn serves_metrics(sandbox: &Sandbox, plan: &str, latest: &Value, used: u64) {
     let mut command = sandbox.command(&["watch", plan, "--metrics", "127.0.0.1:0"]);
     let mut watch = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
     let mut said = BufReader::new(watch.stderr.take().expect("a pipe"));
@@ -137,7 +137,7 @@ fn numbers_are_served(sandbox: &Sandbox, plan: &str, latest: &Value, used: u64) 
     assert_eq!(value("plumb_watch_regression{scenario=\"two-hosts\"}"), 1.0);
     assert_eq!(value("plumb_watch_bytes_used"), used as f64);
     signal(watch.id(), "TERM");
-    assert_eq!(watch.wait().expect("a child").code(), Some(0), "no run was under way");
+    assert_eq!(watch.wait().expect("a child").code(), Some(0), "no run is active");
 }
 
 fn get(at: &str) -> String {
@@ -148,15 +148,15 @@ fn get(at: &str) -> String {
     answer
 }
 
-/// Asked to end, it ends the run under way as Ctrl-C does; killed, it takes the run with it.
-pub(crate) fn nothing_is_left_of_a_watch_that_ends_in_a_run() {
+/// SIGINT ends the current run as Ctrl-C does; SIGKILL ends the run as well.
+pub(crate) fn a_watch_that_ends_during_a_run_leaves_nothing() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     let _ = sandbox.file("wire.toml", &wire(50, "400ms"));
     let file = plan(&sandbox, "");
     for (name, status) in [("TERM", Some(130)), ("INT", Some(130)), ("KILL", None)] {
         let mut watch = sandbox.start(&["watch", &file]);
-        assert!(wait_until(PATIENCE, || kept(&sandbox) >= 1), "no trial was kept");
+        assert!(wait_until(PATIENCE, || kept(&sandbox) >= 1), "no trial was stored");
         signal(watch.id(), name);
         assert_eq!(watch.wait().expect("it was started").code(), status, "{name}");
         before.are_gone_within(Duration::from_secs(10));

@@ -1,5 +1,5 @@
-//! A server of root for half an hour among honest clients and hostile ones: what it holds, and what its honest clients get, drawn
-//! over the time.
+//! A root server under half an hour of honest and hostile clients: plots its resources and the honest clients' results
+//! over time.
 
 use std::{
     fs,
@@ -16,15 +16,15 @@ use sys::netns::NetNs;
 use crate::{rounds, sandbox};
 
 const PORT: u16 = 5201;
-/// A second: the CPUs are left to the honest ones.
+/// Per second. Leaves CPU time for the honest clients.
 const RATE: u32 = 1000;
 const HALF_AN_HOUR: usize = 30;
-/// Between two looks.
+/// Sampling interval.
 const PAUSE: Duration = Duration::from_secs(2);
-/// What memory may differ by from one third of the time to another, in bytes: an address that is served has its budget.
+/// Allowed difference in memory between thirds of the test, in bytes. Each served address has its own budget.
 const ROOM: f64 = (32 << 20) as f64;
 
-/// What the server's process holds, and what an honest ping took.
+/// Resources of the server process and the latency of an honest ping.
 struct Look {
     memory: f64,
     descriptors: f64,
@@ -75,7 +75,7 @@ pub(crate) fn half_an_hour() {
     );
 }
 
-/// A veth pair; fifty addresses for the hostile ones and another for the honest.
+/// A veth pair with fifty addresses for hostile clients and one for honest clients.
 fn raise(server: &NetNs, clients: &NetNs) {
     let there = server.proc_path().display().to_string();
     let mut script =
@@ -105,7 +105,7 @@ fn serve(sandbox: &Sandbox) -> ProcessGuard {
     ProcessGuard(child)
 }
 
-/// A round of honest clients and a look at the server, again and again for so long.
+/// Repeatedly runs honest clients and samples the server.
 fn honest(sandbox: &Sandbox, pid: u32, lasts: Duration) -> Vec<Look> {
     let begun = Instant::now();
     let mut looks = Vec::new();
@@ -147,7 +147,7 @@ fn look(sandbox: &Sandbox, pid: u32) -> Look {
     }
 }
 
-/// A line of sixty bars, each the most of its time.
+/// A line of sixty bars, each the maximum of its interval.
 fn draw((what, unit, word, of): Field, looks: &[Look]) {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let values: Vec<f64> = looks.iter().map(|look| of(look) / unit).collect();

@@ -1,12 +1,12 @@
-//! A guest's memory after many random cycles in which it is taken and given back while its kernel compacts.
+//! A guest's memory after many random cycles of taking and returning it during compaction.
 
 use plumb_tests::compaction_cycles;
 
-/// Twenty amounts, each so often.
+/// Number of amounts in each cycle.
 const AMOUNTS: u32 = 20;
 const TRIALS: usize = 5;
 
-/// A trial in which memory of the guest's had changed would end the run.
+/// A trial that finds changed guest memory fails the run.
 pub(crate) fn memory_is_intact_after_cycles() {
     let sandbox = crate::sandbox();
     let file = sandbox.file("cycles.toml", &compaction_cycles(AMOUNTS));

@@ -1,4 +1,4 @@
-//! Hundreds of processes killed at random.
+//! Kills hundreds of processes at random.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use plumb_tests::{compaction_cycles, kills, wire};
 
 use crate::{rounds, sandbox};
 
-/// Of ten, eight are of runs on a wire, one of runs with a virtual machine and one of a server.
+/// Of ten kills, eight hit runs on a wire, one a run with a virtual machine and one a server.
 pub(crate) fn kills_at_random() {
     let (sandbox, count) = (sandbox(), rounds(500));
     let few = count.div_ceil(10);

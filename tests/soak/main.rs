@@ -1,7 +1,7 @@
-//! What takes too long for every change: the whole program for minutes and hours beside other work, stops and faults, and
-//! how often it is right. `make soak`; each prints what it counted.
-#![expect(clippy::disallowed_methods, reason = "a soak waits, and makes other work meanwhile")]
-#![expect(clippy::disallowed_macros, reason = "what was counted is printed")]
+//! Long tests of the whole program under competing load, stopped processes and faults, with success counts. Run by
+//! `make soak`; each prints its counts.
+#![expect(clippy::disallowed_methods, reason = "a soak waits and creates competing load")]
+#![expect(clippy::disallowed_macros, reason = "counts are printed")]
 
 mod attacked_server;
 mod cycles;
@@ -21,22 +21,22 @@ use plumb_tests::{Case, Need, Sandbox, run};
 
 const CASES: &[Case] = &[
     Case {
-        name: "quick_beside_bursts_of_other_work_says_what_it_says_alone",
+        name: "quick_under_bursts_of_load_agrees_with_undisturbed_runs",
         needs: &[Need::Root],
-        test: neighbours::bursts_beside_quick,
+        test: neighbours::quick_under_bursts,
     },
     Case {
-        name: "quick_beside_four_loops_says_so_and_a_gate_cannot_tell",
+        name: "quick_under_four_loops_warns_and_a_gate_is_undecided",
         needs: &[Need::Root],
-        test: neighbours::loops_beside_all_of_quick,
+        test: neighbours::quick_under_loops,
     },
     Case {
-        name: "no_trial_in_which_an_agent_was_stopped_is_kept",
+        name: "stores_no_trial_with_a_stopped_agent",
         needs: &[Need::Root],
         test: stops::no_stopped_trial_is_kept,
     },
     Case {
-        name: "a_guest_s_memory_is_intact_after_a_hundred_cycles_with_compaction",
+        name: "guest_memory_is_intact_after_a_hundred_cycles_with_compaction",
         needs: &[
             Need::Root,
             Need::Program("qemu-system-x86_64", "qemu-system-x86"),
@@ -46,12 +46,12 @@ const CASES: &[Case] = &[
         test: cycles::memory_is_intact_after_cycles,
     },
     Case {
-        name: "every_test_of_guests_passes_on_each_installed_kernel",
+        name: "every_guest_test_passes_on_each_installed_kernel",
         needs: &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel],
         test: kernels::guests_on_each_kernel,
     },
     Case {
-        name: "nothing_is_left_and_nothing_lost_after_hundreds_of_kills",
+        name: "hundreds_of_kills_leave_nothing_and_lose_nothing",
         needs: &[
             Need::Root,
             Need::Program("kill", "procps"),
@@ -72,7 +72,7 @@ const CASES: &[Case] = &[
         test: store_faults::locked_stores,
     },
     Case {
-        name: "a_server_is_steady_for_half_an_hour_among_honest_and_hostile_clients",
+        name: "server_is_steady_for_half_an_hour_under_honest_and_hostile_clients",
         needs: &[
             Need::Root,
             Need::Program("ip", "iproute2"),
@@ -82,12 +82,12 @@ const CASES: &[Case] = &[
         test: attacked_server::half_an_hour,
     },
     Case {
-        name: "ten_writers_keep_a_hundred_thousand_trials_once_while_their_server_fails",
+        name: "ten_writers_store_a_hundred_thousand_trials_once_while_the_server_crashes",
         needs: &[Need::Root, Need::PostgresServer],
         test: writers::a_hundred_thousand_trials,
     },
     Case {
-        name: "in_a_storm_of_a_hundred_faults_no_trial_of_a_fleet_is_lost_and_no_host_is_in_two_streams",
+        name: "storm_of_a_hundred_faults_loses_no_trial_and_never_puts_a_host_into_two_streams",
         needs: &[
             Need::Root,
             Need::Program("sshd", "openssh-server"),
@@ -100,7 +100,7 @@ const CASES: &[Case] = &[
         test: storm::a_storm_of_faults,
     },
     Case {
-        name: "equal_runs_are_hardly_ever_called_different",
+        name: "equal_runs_are_rarely_reported_as_different",
         needs: &[Need::Root],
         test: equal::equal_runs,
     },
@@ -110,24 +110,25 @@ fn main() -> ExitCode {
     run(CASES)
 }
 
-/// A run that makes disturbed trials again, as users have it.
+/// A sandbox that repeats disturbed trials, as in normal use.
 fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_plumb"))
 }
 
-/// Starts `plumb` as users have it: tests keep disturbed trials, as they run beside each other.
+/// Starts `plumb` as in normal use: other tests disable repeats, because they run in parallel.
 fn command(sandbox: &Sandbox, arguments: &[&str]) -> std::process::Command {
     let mut command = sandbox.command(arguments);
     command.env_remove("PLUMB_KEEP_DISTURBED");
     command
 }
 
-/// So many of a soak's rounds: `SOAK_ROUNDS` if it is set.
+/// Number of rounds, or `SOAK_ROUNDS` if set.
 fn rounds(usual: usize) -> usize {
     std::env::var("SOAK_ROUNDS").ok().map_or(usual, |text| text.parse().expect("SOAK_ROUNDS is a number"))
 }
 
-/// Spreads rounds evenly from 0 to 1, each far from those before it: multiples of the golden ratio, without their whole part.
+/// Spreads rounds evenly over 0 to 1, each far from the previous ones: fractional parts of multiples of the golden
+/// ratio.
 fn spread(round: usize, stream: usize) -> f64 {
     ((round * 2 + stream + 1) as f64 * 0.618_033_988_749_895).fract()
 }

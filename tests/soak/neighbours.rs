@@ -1,4 +1,4 @@
-//! `quick` beside other work, for a part of its time and for all of it.
+//! `quick` under competing load for part and all of its duration.
 
 use std::{
     process::Stdio,
@@ -14,18 +14,18 @@ use crate::{
     steps::{self, Agreement, Steps},
 };
 
-/// The quietest that a run takes.
+/// Duration of an undisturbed run in seconds.
 const RUN: f64 = 45.0;
 
-/// What a run came to.
+/// The outcome of a run.
 struct Made {
     steps: Steps,
-    /// Trials that were made again, and all that were kept.
+    /// Repeated trials and all stored trials.
     again: usize,
     kept: usize,
 }
 
-/// A run of `quick`, beside two loops for 5 to 15 s where a burst is asked for.
+/// Runs `quick`, optionally with two busy loops for 5 to 15 s.
 fn quick(sandbox: &Sandbox, burst: Option<usize>) -> Made {
     let began = Instant::now();
     let mut run = command(sandbox, &["run", "quick", "--quiet"])
@@ -40,7 +40,7 @@ fn quick(sandbox: &Sandbox, burst: Option<usize>) -> Made {
         let work = OtherWork::on_cpus(2, sandbox.home());
         sleep(Duration::from_secs_f64(lasts));
         drop(work);
-        said = format!("beside two loops after {after:.1} s, for {lasts:.1} s");
+        said = format!("two loops after {after:.1} s, for {lasts:.1} s");
     }
     assert!(run.wait().expect("it was started").success());
     let (findings, record) = (sandbox.findings("latest"), sandbox.record());
@@ -49,7 +49,7 @@ fn quick(sandbox: &Sandbox, burst: Option<usize>) -> Made {
         .filter(|trial| trial["discarded"].as_array().is_some_and(|all| !all.is_empty()));
     let made = Made { steps: steps::of(&findings), again: again.count(), kept: trials(&record).len() };
     println!(
-        "  {said}: {:.0} s, {} of {} trials made again",
+        "  {said}: {:.0} s, {} of {} trials repeated",
         began.elapsed().as_secs_f64(),
         made.again,
         made.kept
@@ -57,7 +57,7 @@ fn quick(sandbox: &Sandbox, burst: Option<usize>) -> Made {
     made
 }
 
-pub(crate) fn bursts_beside_quick() {
+pub(crate) fn quick_under_bursts() {
     let (mut quiet, mut disturbed) = (Vec::new(), Vec::new());
     for round in 0..rounds(10) {
         quiet.push(quick(&sandbox(), None));
@@ -73,7 +73,7 @@ pub(crate) fn bursts_beside_quick() {
     }
     let (alone, beside) = (Agreement::of(&quiet, &truth), Agreement::of(&disturbed, &truth));
     println!(
-        "  alone: {alone:#?}\n  beside bursts: {beside:#?}\n  made again when alone: {again} of {kept} trials"
+        "  undisturbed: {alone:#?}\n  with bursts: {beside:#?}\n  repeated when undisturbed: {again} of {kept} trials"
     );
     assert!(alone.reversed.is_empty() && beside.reversed.is_empty(), "a step is reversed");
     assert!(
@@ -84,7 +84,7 @@ pub(crate) fn bursts_beside_quick() {
     assert!(complete * 20 >= runs * 17, "every large step is established in {complete} of {runs} runs only");
 }
 
-pub(crate) fn loops_beside_all_of_quick() {
+pub(crate) fn quick_under_loops() {
     let sandbox = sandbox();
     let _ = quick(&sandbox, None);
     let before = sandbox.findings("latest");
@@ -101,8 +101,8 @@ pub(crate) fn loops_beside_all_of_quick() {
     assert!(answer.contains(OtherWork::NAME), "the first screen names who it was:\n{answer}");
     for (cell, then) in cells(&findings).zip(cells(&before)) {
         let (now, then) = (cost(cell), cost(then));
-        println!("  {}: {now:.3} CPU-s for a unit of work, alone {then:.3}", cell["id"]);
-        // Smaller batches and colder caches make it up to twice; the loops' own time would make it five times.
+        println!("  {}: {now:.3} CPU-s per unit of work, undisturbed {then:.3}", cell["id"]);
+        // Smaller batches and colder caches may double the cost; the loops' CPU time would raise it fivefold.
         assert!(now < 2.5 * then, "CPU time of others is charged to {}", cell["id"]);
     }
     let check = sandbox.plumb(&["check", "latest", "--against", "before"]);
@@ -113,7 +113,7 @@ fn cells(findings: &Value) -> impl Iterator<Item = &Value> {
     findings["cells"].as_array().expect("a list").iter()
 }
 
-/// CPU time for a unit of work, of both ends.
+/// CPU time per unit of work at both ends.
 fn cost(cell: &Value) -> f64 {
     cell["cpu"]["per_work"]["seconds"].as_f64().unwrap_or(f64::NAN)
 }

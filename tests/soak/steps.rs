@@ -1,13 +1,13 @@
-//! The steps of a run's ladders: what a layer costs, as one run says it and as several say it together.
+//! Steps of the cost breakdown by layer in single runs, compared with the result of several runs.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// A step that is a fifth or more has to be found.
+/// Steps of at least this share must be found.
 const LARGE: f64 = 0.2;
 
-/// What a run says of a step.
+/// A run's result for a step.
 pub(crate) struct Step {
     ratio: f64,
     low: f64,
@@ -19,7 +19,7 @@ pub(crate) struct Step {
 /// By workload, path and the path below.
 pub(crate) type Steps = BTreeMap<String, Step>;
 
-/// Those of a run's findings.
+/// The steps in a run's findings.
 pub(crate) fn of(findings: &Value) -> Steps {
     let mut steps = Steps::new();
     for ladder in findings["ladders"].as_array().expect("a list") {
@@ -35,7 +35,7 @@ pub(crate) fn of(findings: &Value) -> Steps {
     steps
 }
 
-/// What quiet runs say of a step: the median of their ratios.
+/// The median ratio of each step over undisturbed runs.
 pub(crate) fn pooled(quiet: &[Steps]) -> BTreeMap<String, f64> {
     let mut ratios: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (name, step) in quiet.iter().flatten() {
@@ -48,18 +48,18 @@ pub(crate) fn pooled(quiet: &[Steps]) -> BTreeMap<String, f64> {
     ratios.into_iter().map(|(name, all)| (name, median(all))).collect()
 }
 
-/// How many runs say what the quiet ones say.
+/// Agreement of runs with the undisturbed ones.
 #[derive(Debug, Default)]
 pub(crate) struct Agreement {
     pub(crate) runs: usize,
-    /// Steps whose interval has the quiet value in it, of all that have an interval.
+    /// Steps whose interval contains the undisturbed value, and steps that have an interval.
     pub(crate) covered: usize,
     pub(crate) intervals: usize,
-    /// Runs that establish every large step.
+    /// Runs that find every large step.
     pub(crate) complete: usize,
-    /// Large steps that are not.
+    /// Large steps that are not found.
     pub(crate) missed: Vec<String>,
-    /// Steps that are established to be the reverse of a large one.
+    /// Steps found in the opposite direction of a large one.
     pub(crate) reversed: Vec<String>,
 }
 

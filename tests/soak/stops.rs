@@ -1,4 +1,4 @@
-//! Agents that stand still for a while in the middle of a run.
+//! Agents that are stopped for a while during a run.
 
 use std::{process::Stdio, thread::sleep, time::Duration};
 
@@ -11,7 +11,7 @@ const STOP: Duration = Duration::from_secs(3);
 
 pub(crate) fn no_stopped_trial_is_kept() {
     let (sandbox, stops) = (sandbox(), rounds(20));
-    // Longer than the stops, with those that are made again.
+    // Longer than all stops, with repeated trials.
     let trials_of_run = u32::try_from(stops * 8).expect("few");
     let file = sandbox.file("wire.toml", &wire(trials_of_run, "500ms"));
     let mut run = command(&sandbox, &["run", &file])
@@ -43,11 +43,11 @@ pub(crate) fn no_stopped_trial_is_kept() {
         .filter(|trial| !trial["discarded"].as_array().is_none_or(Vec::is_empty))
         .count();
     println!(
-        "  {stops} stops: {again} trials made again; {} kept, the least moved {:.2} of the median",
+        "  {stops} stops: {again} trials repeated; {} stored, the slowest moved {:.2} of the median",
         moved.len(),
         moved[0] / median
     );
     let stalled = |trial: &&Value| trial["doubts"].to_string().contains("\"stalled\"");
-    assert_eq!(trials(&record).iter().filter(stalled).count(), 0, "trials that stood still are kept");
-    assert!(again > 0 && moved[0] > median / 3.0, "a trial that stood still is kept without a word");
+    assert_eq!(trials(&record).iter().filter(stalled).count(), 0, "trials with a stopped agent are stored");
+    assert!(again > 0 && moved[0] > median / 3.0, "a trial with a stopped agent is stored without a warning");
 }

@@ -1,4 +1,4 @@
-//! Disks that fill and stores that others lock at random moments of runs: nothing that was kept is lost, and every run is completed.
+//! Full disks and locked stores at random moments of runs: no stored trial is lost, and every run completes.
 
 use std::{
     fs,
@@ -14,12 +14,12 @@ use serde_json::Value;
 
 use crate::{rounds, sandbox};
 
-/// A fault comes within this time of a run's start, or of the last one.
+/// Longest delay from a run's start or the previous fault to the next fault.
 const WITHIN: Duration = Duration::from_secs(3);
-/// A lock is held for this long at most: SQLite itself waits for no more than five.
+/// Longest lock. SQLite itself waits up to five seconds.
 const LONGEST_LOCK: Duration = Duration::from_secs(8);
 
-/// So many runs meet a full disk, each resumed until it is complete.
+/// Each run meets full disks and is resumed until it is complete.
 pub(crate) fn full_disks() {
     let (sandbox, count) = (sandbox(), rounds(100));
     let file = sandbox.file("wire.toml", &wire(40, "100ms"));
@@ -34,14 +34,14 @@ pub(crate) fn full_disks() {
         disk.clear();
         let now = disk.kept();
         let lost = kept.iter().filter(|trial| !now.contains(trial)).count();
-        assert_eq!(lost, 0, "trials that were kept are gone: {ended:?}");
+        assert_eq!(lost, 0, "stored trials are lost: {ended:?}");
         match ended.status {
             Some(1) => {
                 assert!(ended.err.contains("no space left"), "{ended:?}");
                 full += 1;
                 kept = now;
             }
-            // It had made its last trial before.
+            // The last trial was stored before the disk was full.
             Some(0 | 64) => {
                 assert_eq!(now.len(), 80, "{ended:?}");
                 complete += 1;
@@ -53,7 +53,7 @@ pub(crate) fn full_disks() {
     println!("  {full} full disks, {complete} complete runs");
 }
 
-/// A disk of its own, which only processes see that are in the mounts of this one.
+/// A disk mounted in a private mount namespace.
 struct Disk<'a> {
     sandbox: &'a Sandbox,
     path: PathBuf,
@@ -71,7 +71,7 @@ impl<'a> Disk<'a> {
             .arg(&path)
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
-        let mut holder = ProcessGuard(holder.spawn().expect("unshare is there"));
+        let mut holder = ProcessGuard(holder.spawn().expect("unshare starts"));
         let mut said = String::new();
         let _ = BufReader::new(holder.0.stdout.take().expect("it is a pipe")).read_line(&mut said);
         assert_eq!(said, "mounted\n");
@@ -90,17 +90,17 @@ impl<'a> Disk<'a> {
 
     fn begin(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);
-        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("nsenter is there")
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("nsenter starts")
     }
 
     /// The trials of the latest run.
     fn kept(&self) -> Vec<Value> {
         let output = self.command(&["report", "latest", "--format", "raw"]).output().map(Output::from);
-        let record: Option<Value> = serde_json::from_str(&output.expect("nsenter is there").out).ok();
+        let record: Option<Value> = serde_json::from_str(&output.expect("nsenter starts").out).ok();
         record.map(|record| trials(&record).to_vec()).unwrap_or_default()
     }
 
-    /// The same place as seen from here.
+    /// The path of the filler file outside the mount namespace.
     fn filler(&self) -> PathBuf {
         let inside = self.path.strip_prefix("/").expect("a temporary folder's place is whole");
         PathBuf::from(format!("/proc/{}/root", self.holder.0.id())).join(inside).join("filler")
@@ -112,11 +112,11 @@ impl<'a> Disk<'a> {
     }
 
     fn clear(&self) {
-        fs::remove_file(self.filler()).expect("it was made");
+        fs::remove_file(self.filler()).expect("the file exists");
     }
 }
 
-/// So many locks are held for up to eight seconds while runs go on, which end well with all of their trials.
+/// Holds locks for up to eight seconds during runs, which must succeed with all of their trials.
 pub(crate) fn locked_stores() {
     let (sandbox, count) = (sandbox(), rounds(100));
     let file = sandbox.file("wire.toml", &wire(40, "100ms"));
@@ -129,7 +129,7 @@ pub(crate) fn locked_stores() {
             if let Some(ended) = run.try_wait().expect("it was started") {
                 break ended;
             }
-            // One that writes keeps writers out, and one that reads keeps the log from being taken in.
+            // A write transaction blocks writers; a read transaction blocks checkpoints.
             let begins = ["BEGIN IMMEDIATE;", "BEGIN; SELECT count(*) FROM trial;"];
             let lock = Lock::take(&sandbox, begins[random.below(begins.len())]);
             sleep(LONGEST_LOCK.mul_f64(random.fraction()));
@@ -143,7 +143,7 @@ pub(crate) fn locked_stores() {
     println!("  {locks} locks, {complete} complete runs");
 }
 
-/// A transaction of another program. It ends with its standard input.
+/// A transaction of another program, ended by closing its standard input.
 struct Lock {
     _input: ChildStdin,
     _program: ProcessGuard,

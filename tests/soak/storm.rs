@@ -1,10 +1,10 @@
-//! A fleet in a storm of faults.
+//! A fleet under random faults.
 
 use std::time::SystemTime;
 
 use plumb_tests::storm::Storm;
 
-/// The faults of one storm come again with its seed: `SOAK_SEED`, or else one from the clock.
+/// `SOAK_SEED` repeats the faults of a storm; otherwise the seed comes from the clock.
 pub(crate) fn a_storm_of_faults() {
     let from_clock = || SystemTime::UNIX_EPOCH.elapsed().expect("it is later").subsec_nanos() | 1;
     let seed = std::env::var("SOAK_SEED").ok();

@@ -1,4 +1,4 @@
-//! A hundred thousand trials of one run by ten writers, in a database whose server fails every few seconds.
+//! Ten writers store a hundred thousand trials of one run while the database server crashes every few seconds.
 
 use std::{
     thread,
@@ -12,7 +12,7 @@ use store::{PatientStore, Store};
 use crate::{rounds, sandbox};
 
 const WRITERS: u32 = 10;
-/// Of another writer's trials so many are sent, too: every tenth.
+/// One in this many trials is also sent by a second writer.
 const SENT_TWICE: u32 = 10;
 const BETWEEN_FAULTS: Duration = Duration::from_secs(10);
 
@@ -41,9 +41,9 @@ pub(crate) fn a_hundred_thousand_trials() {
         faults
     });
     let took = begun.elapsed().as_secs_f64();
-    println!("{all} trials by {WRITERS} writers in {took:.1} s, {faults} faults of the server meanwhile");
+    println!("{all} trials by {WRITERS} writers in {took:.1} s, {faults} server crashes");
     let store = Store::open(&address).expect("opens");
-    let progress = store.progress(&header.id).expect("is there");
+    let progress = store.progress(&header.id).expect("the run exists");
     assert_eq!(progress.made, all);
     let database = address.rsplit('/').next().expect("it ends in it");
     let places = server.sql(database, "SELECT count(DISTINCT place), min(place), max(place) FROM trial");
@@ -53,15 +53,15 @@ pub(crate) fn a_hundred_thousand_trials() {
     }
 }
 
-/// A run with a trial as it is measured.
+/// A run with one trial, from a real measurement.
 fn one_trial(planned: u32) -> (RunHeader, Trial) {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(1, "200ms"));
     let _ = sandbox.succeed(&["run", &file, "--quiet"]);
-    let store = Store::open(sandbox.database()).expect("is there");
-    let run = store.resolve("latest").expect("is there");
+    let store = Store::open(sandbox.database()).expect("the database opens");
+    let run = store.resolve("latest").expect("the run exists");
     let record = store.load(&run).expect("loads");
-    let trial = record.trials.into_iter().next().expect("one was made");
+    let trial = record.trials.into_iter().next().expect("the run has a trial");
     (RunHeader { planned, ..record.header }, Trial { discarded: Vec::new(), ..trial })
 }
 
@@ -73,10 +73,10 @@ fn write(address: &str, run: &RunId, sample: &Trial, first: u32, each: u32, all:
     let mut store = Store::open(address).expect("opens");
     let mut patient = PatientStore::new(&mut store, &|_| (), &|| false);
     for index in first..first + each {
-        patient.trial(run, &numbered(sample, index)).expect("is kept in the end");
+        patient.trial(run, &numbered(sample, index)).expect("the trial is stored in the end");
         if index % SENT_TWICE == 0 {
             let of_next = numbered(sample, (index + each) % all);
-            patient.trial(run, &of_next).expect("is kept once, by whomever");
+            patient.trial(run, &of_next).expect("the trial is stored once, by either writer");
         }
     }
 }

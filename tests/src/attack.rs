@@ -1,4 +1,4 @@
-//! Hostile clients: connections of ten kinds at a steady rate from fifty addresses. It must not know who else uses the path.
+//! Hostile clients: ten kinds of connections from fifty addresses at a steady rate.
 
 use std::{
     collections::VecDeque,
@@ -10,21 +10,21 @@ use std::{
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Addresses that they come from.
+/// Number of source addresses.
 pub const SOURCES: u8 = 50;
 
-/// Connections that are held open at once: the oldest is closed for the next.
+/// Open connections at a time; the oldest is closed for each new one.
 const HELD: usize = 4000;
 
-/// EINPROGRESS: a connection that is not waited for (connect(2)).
+/// EINPROGRESS, returned by a non-blocking connect(2).
 const IN_PROGRESS: i32 = 115;
 
-/// One of the addresses.
+/// One of the source addresses.
 pub const fn source(number: u8) -> Ipv4Addr {
     Ipv4Addr::new(198, 18, 1, number + 1)
 }
 
-/// What one connection is to do.
+/// A kind of hostile connection.
 struct Kind {
     says: &'static [u8],
     end: End,
@@ -40,9 +40,9 @@ enum End {
 }
 
 const GARBAGE: &[u8] = &[0xa5; 64];
-/// As iperf3's.
+/// In iperf3's format.
 const COOKIE: &[u8] = b"abcdefghijklmnopqrstuvwxyz234567abcd\0";
-/// A number, the flag of a client, and a length that nobody has.
+/// A sequence number, the client flag, and an impossible length.
 const SOCKPERF: &[u8] = &[0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x7f, 0xff, 0xff, 0xff];
 
 const KINDS: [Kind; 10] = [
@@ -58,10 +58,10 @@ const KINDS: [Kind; 10] = [
     Kind { says: GARBAGE, end: End::Datagram },
 ];
 
-/// Attacks `server` with `rate` connections a second for so long, and tells how many of them were begun; datagrams count.
+/// Attacks `server` with `rate` connections per second and returns how many were started, datagrams included.
 ///
 /// # Errors
-/// What the kernel says where this process cannot have the sockets, or the addresses are not there.
+/// A socket cannot be created, or the source addresses do not exist.
 pub fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> io::Result<u64> {
     sys::limits::raise_open_files().map_err(io::Error::other)?;
     let mut held = VecDeque::with_capacity(HELD);
@@ -70,7 +70,7 @@ pub fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> io::Result<u6
         let due = (begin.elapsed().as_secs_f64() * f64::from(rate)) as u64;
         for number in tried..due {
             let kind = &KINDS[(number % KINDS.len() as u64) as usize];
-            // Every source has every kind.
+            // Every source uses every kind.
             let from = source((number / KINDS.len() as u64 % u64::from(SOURCES)) as u8);
             let (socket, begun) = kind.connect(from, server)?;
             made += u64::from(begun);
@@ -88,7 +88,8 @@ pub fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> io::Result<u6
 }
 
 impl Kind {
-    /// Connects and says its words; it ends with the socket. Whether it was begun: what the server makes of it is told too late.
+    /// Connects and sends its bytes; the connection ends with the socket. Returns whether it was started, since the
+    /// server's reaction comes later.
     fn connect(&self, from: Ipv4Addr, server: SocketAddrV4) -> io::Result<(Socket, bool)> {
         let (kind, protocol) = match self.end {
             End::Datagram => (Type::DGRAM, Protocol::UDP),
@@ -105,7 +106,7 @@ impl Kind {
             Ok(()) => true,
             Err(error) => error.raw_os_error() == Some(IN_PROGRESS),
         };
-        // What a server refuses is an attack as well.
+        // A refused connection is an attack as well.
         if !self.says.is_empty() {
             let _ = socket.send(self.says);
         }

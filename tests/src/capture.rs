@@ -1,4 +1,4 @@
-//! What passes the bridge of a network: its TCP connections by their captured packets, not by what anybody says of them.
+//! TCP connections that cross the bridge of a network, read from captured packets.
 
 use std::{
     collections::BTreeMap,
@@ -10,31 +10,32 @@ use std::{
 
 use crate::{Network, PATIENCE, ProcessGuard, signal};
 
-/// What begins, ends or fills a connection between two hosts; those of SSH, and of where `plumb` runs, are none.
+/// Packets that start, end or carry a connection between two hosts, without SSH and without the host that runs
+/// `plumb`.
 const FILTER: &str = "tcp and not port 22 and not host 198.18.0.254 and \
                       (tcp[tcpflags] & (tcp-syn|tcp-fin|tcp-rst) != 0 or ip[2:2] > ((ip[0] & 15) + (tcp[12] >> 4)) * 4)";
 
-/// A connection by its captured packets.
+/// A connection in the capture.
 #[derive(Debug, Clone)]
 pub struct Connection {
-    /// The hosts' last bytes, the smaller first.
+    /// Last address bytes of the hosts, the smaller first.
     pub hosts: [u8; 2],
-    /// When its first packet passed, in seconds.
+    /// Time of its first packet in seconds.
     pub begun: f64,
-    /// When its last one did that is no acknowledgement alone.
+    /// Time of its last packet other than a plain acknowledgement.
     pub ended: f64,
-    /// What its packets carried, what was sent again included.
+    /// Payload bytes, retransmissions included.
     pub bytes: u64,
 }
 
 impl Connection {
-    /// Whether an end of both is the same host.
+    /// Whether both connections have a host in common.
     #[must_use]
     pub fn shares_a_host(&self, other: &Self) -> bool {
         self.hosts.iter().any(|host| other.hosts.contains(host))
     }
 
-    /// Whether both were there at some moment.
+    /// Whether both were open at the same time.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.begun < other.ended && other.begun < self.ended
@@ -49,13 +50,13 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins one.
+    /// Starts a capture.
     #[must_use]
     pub fn on_bridge(network: &Network) -> Self {
         let words = ["tcpdump", "-l", "-nn", "-tt", "-s", "128", "-B", "16384", "-i", "br0", FILTER];
         let mut command = network.at_switch(&words);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut process = command.spawn().expect("nsenter is there");
+        let mut process = command.spawn().expect("nsenter starts");
         let mut out = process.stdout.take().expect("it is piped");
         let lines = thread::spawn(move || {
             let mut text = String::new();
@@ -64,7 +65,7 @@ impl Capture {
         });
         let err = BufReader::new(process.stderr.take().expect("it is piped"));
         let (ready, listens) = mpsc::channel();
-        // Read to its end, so that tcpdump never waits for a reader.
+        // Read continuously, so that tcpdump never blocks.
         let said = thread::spawn(move || {
             let mut said = String::new();
             for line in err.lines().map_while(Result::ok) {
@@ -80,10 +81,10 @@ impl Capture {
         Self { process: ProcessGuard(process), lines, said }
     }
 
-    /// The connections that were captured, in the order in which they began.
+    /// The captured connections in order of their start.
     ///
     /// # Panics
-    /// When a packet was missed.
+    /// If tcpdump missed a packet.
     #[must_use]
     pub fn end(mut self) -> Vec<Connection> {
         signal(self.process.0.id(), "TERM");
@@ -95,7 +96,7 @@ impl Capture {
         let mut connections = Vec::new();
         for packet in text.lines().filter_map(Packet::parse) {
             let Packet { time, ends, begins, bytes } = packet;
-            // The same ports again, unless it asks once more because nobody answered.
+            // A SYN on the same ports starts a new connection unless it repeats an unanswered one.
             if begins && open.get(&ends).is_some_and(|seen| seen.bytes > 0) {
                 connections.extend(open.remove(&ends));
             }
@@ -110,10 +111,10 @@ impl Capture {
     }
 }
 
-/// A line: `TIME IP 198.18.0.1.40000 > 198.18.0.2.5001: Flags [S], seq 1, ..., length 0`.
+/// Parses `TIME IP 198.18.0.1.40000 > 198.18.0.2.5001: Flags [S], seq 1, ..., length 0`.
 struct Packet {
     time: f64,
-    /// Host and port, the smaller host first.
+    /// Host and port of both ends, the smaller host first.
     ends: [(u8, u16); 2],
     begins: bool,
     bytes: u64,

@@ -1,13 +1,13 @@
-//! Certificates that sign themselves, by openssl(1).
+//! Self-signed certificates made by openssl(1).
 
 use std::process::Command;
 
 use crate::Sandbox;
 
-/// A certificate for these names (`IP:127.0.0.1,DNS:localhost`) and its key, as files of the sandbox.
+/// Creates a certificate for these names (`IP:127.0.0.1,DNS:localhost`) and its key as files in the sandbox.
 ///
 /// # Panics
-/// When it cannot be made.
+/// If openssl fails.
 #[must_use]
 pub fn certificate(sandbox: &Sandbox, name: &str, of: &str) -> [String; 2] {
     let files =
@@ -15,7 +15,7 @@ pub fn certificate(sandbox: &Sandbox, name: &str, of: &str) -> [String; 2] {
     let mut openssl = Command::new("openssl");
     openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
     openssl.args(["-out", &files[0], "-keyout", &files[1], "-days", "2", "-subj", "/CN=plumb"]);
-    // An authority is no server to some clients.
+    // Some clients reject a CA certificate as a server certificate.
     openssl.args(["-addext", "basicConstraints=critical,CA:FALSE"]);
     let made = openssl.args(["-addext", &format!("subjectAltName={of}")]).output();
     assert!(made.as_ref().is_ok_and(|made| made.status.success()), "{made:?}");

@@ -1,5 +1,5 @@
-//! A headless Chromium, told what to do by its DevTools protocol (<https://chromedevtools.github.io/devtools-protocol/>) over a
-//! pair of pipes. Must not know what it looks at.
+//! A headless Chromium, controlled by the DevTools protocol (<https://chromedevtools.github.io/devtools-protocol/>)
+//! over a pair of pipes.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -12,9 +12,9 @@ use std::{
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::{Value, json};
 
-/// Many times what a page takes on a busy machine.
+/// Many times a page load on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// Descriptors 3 and 4 are the protocol's; what the browser says beside is nothing to a test.
+/// Descriptors 3 and 4 carry the protocol; the browser's other output is discarded.
 const ON_PIPES: &str = "exec chromium \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null";
 const FLAGS: [&str; 9] = [
     "--headless",
@@ -35,7 +35,7 @@ pub struct Chrome {
     session: Option<String>,
     number: u64,
     events: Vec<Value>,
-    /// Every address that was asked for.
+    /// All requested addresses.
     requests: Vec<String>,
     _profile: tempfile::TempDir,
 }
@@ -46,8 +46,7 @@ impl Chrome {
         let mut command = Command::new("sh");
         command.args(["-c", ON_PIPES, "sh"]).args(FLAGS);
         command.arg(format!("--user-data-dir={}", profile.path().display())).arg("about:blank");
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a shell is there");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a shell starts");
         let orders = child.stdin.take().expect("piped");
         let mut said = BufReader::new(child.stdout.take().expect("piped"));
         let (hear, heard) = channel();
@@ -74,7 +73,7 @@ impl Chrome {
         chrome
     }
 
-    /// Orders something; what came of it.
+    /// Sends a command and returns its result.
     pub fn call(&mut self, method: &str, params: &Value) -> Value {
         self.number += 1;
         let mut order = json!({"id": self.number, "method": method, "params": params});
@@ -92,10 +91,10 @@ impl Chrome {
         }
     }
 
-    /// The next message; events are kept.
+    /// Reads the next message; stores events.
     fn hear(&mut self, begun: Instant) -> Value {
         let left = PATIENCE.saturating_sub(begun.elapsed());
-        let message = self.heard.recv_timeout(left).expect("Chromium answers");
+        let message = self.heard.recv_timeout(left).expect("Chromium replies");
         if message.get("method").is_some() {
             if message["method"] == "Network.requestWillBeSent" {
                 self.requests.extend(message["params"]["request"]["url"].as_str().map(str::to_owned));
@@ -105,18 +104,18 @@ impl Chrome {
         message
     }
 
-    /// Goes to an address and waits until the page is loaded.
+    /// Opens an address and waits until the page has loaded.
     pub fn open(&mut self, address: &str) {
         self.loads(|chrome| drop(chrome.call("Page.navigate", &json!({"url": address}))));
     }
 
-    /// Clicks what leads to another page.
+    /// Clicks a link to another page.
     pub fn follow(&mut self, selector: &str) {
         let click = format!("document.querySelector({}).click()", json!(selector));
         self.loads(|chrome| drop(chrome.evaluate(&click)));
     }
 
-    /// Waits for the page that this leads to: the page before may load still.
+    /// Waits until the new page has loaded, even if the old page is still loading.
     fn loads(&mut self, act: impl FnOnce(&mut Self)) {
         self.events.clear();
         act(self);
@@ -130,7 +129,7 @@ impl Chrome {
         }
     }
 
-    /// What an expression comes to in the page.
+    /// Evaluates an expression in the page.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let order = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let mut outcome = self.call("Runtime.evaluate", &order);
@@ -138,7 +137,7 @@ impl Chrome {
         outcome["result"]["value"].take()
     }
 
-    /// Waits until an expression holds.
+    /// Waits until an expression is true.
     pub fn wait_for(&mut self, expression: &str) {
         let begun = Instant::now();
         while self.evaluate(expression) != json!(true) {
@@ -147,7 +146,7 @@ impl Chrome {
         }
     }
 
-    /// The text that is seen of an element; empty where there is none.
+    /// The visible text of an element, or an empty string.
     pub fn text(&mut self, selector: &str) -> String {
         let text = self.evaluate(&format!("document.querySelector({})?.innerText ?? ''", json!(selector)));
         text.as_str().unwrap_or_default().to_owned()
@@ -158,32 +157,32 @@ impl Chrome {
         count.as_u64().expect("a number")
     }
 
-    /// Shows pages as a phone does.
+    /// Displays pages at phone size.
     pub fn as_a_phone(&mut self) {
         self.sized([390, 844], true);
     }
 
-    /// Shows pages in a window of this width and height, in pixels of CSS.
+    /// Displays pages in a window of this size in CSS pixels.
     pub fn sized(&mut self, [width, height]: [u32; 2], mobile: bool) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile});
         self.call("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// Shows pages as on a `screen` or in `print`, to a reader who wants them `light` or `dark`.
+    /// Emulates the medium (`screen` or `print`) and the colour scheme (`light` or `dark`).
     pub fn shown(&mut self, medium: &str, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call("Emulation.setEmulatedMedia", &json!({"media": medium, "features": features}));
     }
 
-    /// Shows no scrollbars, which are no part of a page.
+    /// Hides scrollbars, which are not part of a page.
     pub fn without_scrollbars(&mut self) {
         self.call("Emulation.setScrollbarsHidden", &json!({"hidden": true}));
     }
 
-    /// What is seen, as PNG.
+    /// A screenshot as PNG.
     ///
     /// # Panics
-    /// When it is no picture.
+    /// If it is not a PNG.
     pub fn picture(&mut self) -> Vec<u8> {
         let taken = self.call("Page.captureScreenshot", &json!({"format": "png"}));
         BASE64_STANDARD.decode(taken["data"].as_str().unwrap_or_default()).expect("a picture")
@@ -193,8 +192,8 @@ impl Chrome {
         self.call("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
     }
 
-    /// Nothing but this origin was asked for.
-    pub fn asked_nobody_but(&self, origin: &str) {
+    /// Checks that all requests went to this origin.
+    pub fn requested_only(&self, origin: &str) {
         assert!(!self.requests.is_empty());
         let elsewhere: Vec<_> = self.requests.iter().filter(|asked| !asked.starts_with(origin)).collect();
         assert!(elsewhere.is_empty(), "{elsewhere:?}");

@@ -1,4 +1,4 @@
-//! Running `plumb` as a user does, with a home of its own for each test.
+//! Runs `plumb` as a user does, with a separate home for each test.
 
 use std::{
     ffi::OsString,
@@ -8,57 +8,55 @@ use std::{
 
 use crate::need::{GUEST_KERNEL_VARIABLE, guest_kernel, is_root};
 
-/// A home for one test: its runs and labs are seen by no other.
+/// The home of one test, which keeps its runs and labs apart from others.
 pub struct Sandbox {
     plumb: PathBuf,
     home: tempfile::TempDir,
-    /// The address of a store, in place of a file in the home.
+    /// Address of a shared store, instead of a file in the home.
     shared_store: Option<String>,
 }
 
-/// What a command came to.
+/// The result of a command.
 #[derive(Debug, Clone)]
 pub struct Output {
-    /// Its exit status; `None` when a signal ended it.
+    /// Exit status; `None` after a signal.
     pub status: Option<i32>,
-    /// Standard output.
     pub out: String,
-    /// Standard error.
     pub err: String,
 }
 
 impl Sandbox {
-    /// A fresh home for `plumb` at this place (`env!("CARGO_BIN_EXE_plumb")`).
+    /// A fresh home for this `plumb` binary (`env!("CARGO_BIN_EXE_plumb")`).
     #[must_use]
     pub fn new(plumb: &str) -> Self {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
         Self { plumb: plumb.into(), home, shared_store: None }
     }
 
-    /// The folder; files in it go with the sandbox.
+    /// The folder, removed with the sandbox.
     #[must_use]
     pub fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// Where this sandbox keeps its runs, unless they are kept in a shared store.
+    /// The database file of this sandbox, unless it uses a shared store.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.home().join("runs.db")
     }
 
-    /// Keeps its runs at this address from now on.
+    /// Stores runs at this address from now on.
     pub fn keep_in(&mut self, address: String) {
         self.shared_store = Some(address);
     }
 
-    /// What is /run to this sandbox's labs if root asks for them, and the folder of its user's own otherwise.
+    /// The folder that replaces /run for labs of root, and the runtime folder of other users.
     #[must_use]
     pub fn run(&self) -> PathBuf {
         self.home().join("run")
     }
 
-    /// Writes a file into the folder and gives its path as text.
+    /// Writes a file into the folder and returns its path.
     #[must_use]
     pub fn file(&self, name: &str, text: &str) -> String {
         let path = self.home().join(name);
@@ -66,7 +64,7 @@ impl Sandbox {
         path.to_str().expect("temporary folders have plain names").to_owned()
     }
 
-    /// The same of a secret, which no other user can read.
+    /// Like [`Sandbox::file`], readable by its owner only.
     #[must_use]
     pub fn secret(&self, name: &str, text: &str) -> String {
         let path = self.file(name, text);
@@ -87,7 +85,7 @@ impl Sandbox {
             .env("XDG_RUNTIME_DIR", self.run())
             .env("PLUMB_DB", self.shared_store.as_ref().map_or_else(|| self.database(), PathBuf::from))
             .env("NO_COLOR", "1")
-            // Beside other tests every trial is disturbed.
+            // Tests run next to each other, so every trial would be repeated.
             .env("PLUMB_KEEP_DISTURBED", "true")
             .envs(guest_kernel().map(|kernel| (GUEST_KERNEL_VARIABLE, kernel)))
             .stdin(Stdio::null());
@@ -102,8 +100,8 @@ impl Sandbox {
         path
     }
 
-    /// Root's labs are listed below /run whatever the environment says, so it gets one of its own, in mounts that
-    /// nobody else sees. The process becomes `plumb`: its pid is that of the command.
+    /// Root's labs are listed below /run whatever the environment says, so mount a private /run. The shell execs
+    /// `plumb`: the pid is that of the command.
     fn with_own_run(&self) -> Command {
         std::fs::create_dir_all(self.run()).expect("it is ours");
         let mut command = Command::new("unshare");
@@ -112,13 +110,13 @@ impl Sandbox {
         command
     }
 
-    /// Runs `plumb` with these arguments to its end.
+    /// Runs `plumb` to completion.
     #[must_use]
     pub fn plumb(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().map(Output::from).expect("plumb was built")
     }
 
-    /// Runs `plumb` and insists on success.
+    /// Runs `plumb` and asserts success.
     #[must_use]
     pub fn succeed(&self, arguments: &[&str]) -> Output {
         let output = self.plumb(arguments);
@@ -126,14 +124,14 @@ impl Sandbox {
         output
     }
 
-    /// Starts `plumb` in the background, its output thrown away.
+    /// Starts `plumb` in the background and discards its output.
     #[must_use]
     pub fn start(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plumb was built")
     }
 
-    /// Runs a command in a host of a standing lab, and insists on success.
+    /// Runs a command in a host of a running lab and asserts success.
     #[must_use]
     pub fn inside(&self, host: &str, command: &[&str]) -> String {
         let mut arguments = vec!["lab", "shell", host, "--"];

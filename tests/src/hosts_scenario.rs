@@ -1,8 +1,8 @@
-//! Scenarios between hosts that SSH or a member makes reachable.
+//! Scenarios between hosts reached by SSH or through a member.
 
 use std::ops::Range;
 
-/// Between two hosts that exist already, with so many trials of such a length.
+/// A scenario between two existing hosts.
 #[must_use]
 pub fn pair([from, to]: [&str; 2], trials: u32, duration: &str) -> String {
     let hosts = format!(
@@ -11,23 +11,23 @@ pub fn pair([from, to]: [&str; 2], trials: u32, duration: &str) -> String {
     scenario("two-machines", &hosts, trials, duration)
 }
 
-/// The same between `h0` and `h1`.
+/// Like [`between`], for `h0` and `h1`.
 #[must_use]
 pub fn first_two(trials: u32, duration: &str) -> String {
     pair(["ssh = \"h0\"", "ssh = \"h1\""], trials, duration)
 }
 
-/// What stands in the table of each of these hosts of a network where SSH leads to them.
+/// Table entries for these hosts of a network, reached by SSH.
 pub fn by_ssh(hosts: Range<usize>) -> impl Iterator<Item = String> {
     hosts.map(|number| format!("ssh = \"h{number}\""))
 }
 
-/// The same where members are on them.
+/// The same for hosts with members.
 pub fn by_member(hosts: Range<usize>) -> impl Iterator<Item = String> {
     hosts.map(|number| format!("member = \"m{number}\"\ninterface = \"eth0\""))
 }
 
-/// Each of these hosts with each, `a` and on; what is said of pairs (`pairs = "all"`) comes first.
+/// All pairs of these hosts, named `a` and on; `pairs` is the setting for pairs (`pairs = "all"`).
 #[must_use]
 pub fn pairs(pairs: &str, hosts: impl Iterator<Item = String>, trials: u32, duration: &str) -> String {
     let hosts: String =

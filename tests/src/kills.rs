@@ -1,5 +1,5 @@
-//! Programs of which one process after another is killed at random, and what must hold after each: nothing is left,
-//! nothing that was kept is lost, and it can be gone on with.
+//! Kills processes of a program at random. After each kill nothing may be left behind, no stored trial may be lost,
+//! and the run must be resumable.
 
 use std::{
     collections::BTreeMap,
@@ -13,19 +13,19 @@ use serde_json::Value;
 
 use crate::{Leftovers, Sandbox, name, processes, trials, wait_until};
 
-/// How soon nothing is left of a run whose process was killed.
+/// Time limit for cleanup after a process of a run was killed.
 const GONE: Duration = Duration::from_secs(5);
-/// How long a run may take to see that one of its processes is gone, on a machine that is busy.
+/// Time limit for a run to notice a dead process on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How many processes of each name.
+/// Killed processes by name.
 type Killed = BTreeMap<String, usize>;
 
-/// Runs of a scenario of which so many processes are killed, each within this time of its start: the controller, an agent,
-/// the observer or a monitor. Each run is resumed until it is complete. Tells how many of which were killed.
+/// Kills processes of runs, each within this time of a start: the controller, an agent, the observer or a monitor.
+/// Resumes each run until it is complete. Returns how many of each were killed.
 ///
 /// # Panics
-/// When something is left of a run, a trial that was kept is gone or another, or a run cannot be resumed.
+/// If a run leaves something behind, loses or changes a stored trial, or cannot be resumed.
 #[must_use]
 pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Duration) -> String {
     let before = Leftovers::of(sandbox);
@@ -44,8 +44,8 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
         before.are_gone_within(GONE);
         let now = kept_trials(sandbox);
         let lost = kept.iter().filter(|trial| !now.contains(trial)).count();
-        assert_eq!(lost, 0, "of {} trials that were kept are gone, killed: {killed:?}", kept.len());
-        // Complete, the last time perhaps without a chance to say so: there is nothing to resume.
+        assert_eq!(lost, 0, "{} stored trials are lost, killed: {killed:?}", kept.len());
+        // 64: the run is complete, so there is nothing to resume. The last kill may have come too late to be reported.
         let is_over = ended.success() || ended.code() == Some(64);
         kept = if is_over { Vec::new() } else { now };
         arguments = if is_over || kept.is_empty() { begin } else { resume };
@@ -54,18 +54,17 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
         let resumed = sandbox.plumb(&resume);
         assert!(matches!(resumed.status, Some(0 | 64)), "{resumed:?}");
         let now = kept_trials(sandbox);
-        assert!(kept.iter().all(|trial| now.contains(trial)), "a resume changes what was kept");
+        assert!(kept.iter().all(|trial| now.contains(trial)), "a resume changes stored trials");
         assert_eq!(sandbox.findings("latest")["run"]["state"], "complete");
     }
     before.are_gone_within(GONE);
     told(&killed)
 }
 
-/// A server of which so many processes are killed while a client is served: the client ends, and the next server begins at
-/// the same port.
+/// Kills processes of a server during a test: the client must exit, and the next server must start on the same port.
 ///
 /// # Panics
-/// When something is left of it, the client does not end or says that all is well, or the port stays taken.
+/// If something is left behind, the client hangs or reports success, or the port stays in use.
 #[must_use]
 pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
     let before = Leftovers::of(sandbox);
@@ -78,7 +77,7 @@ pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
         let client = ["client", "127.0.0.1", "--port", &port, "--no-keep", "-P", "4"];
         assert!(
             wait_until(PATIENCE, || sandbox.plumb(&[&client[..], &["-n", "1M"]].concat()).status == Some(0)),
-            "nobody is served at port {port} after {killed:?}"
+            "no client is served on port {port} after {killed:?}"
         );
         let mut client = sandbox.start(&[&client[..], &["-t", "600"]].concat());
         sleep(Duration::from_secs_f64(random.fraction()));
@@ -89,9 +88,9 @@ pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
             *killed.entry(victim_name).or_insert(0) += 1;
         }
         if victim == server.id() {
-            assert!(!wait(&mut client).success(), "a test whose server is gone is no success");
+            assert!(!wait(&mut client).success(), "a client without its server fails");
         } else {
-            // The server goes on without the process that opens sockets for it, and is ended here.
+            // The server continues without its socket helper, so stop it here.
             let _ = kill(server.id());
             let _ = wait(&mut client);
         }
@@ -101,7 +100,7 @@ pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
     told(&killed)
 }
 
-/// How many trials of the latest run are kept.
+/// Number of stored trials of the latest run.
 #[must_use]
 pub fn kept(sandbox: &Sandbox) -> u64 {
     let listed = sandbox.plumb(&["runs", "--json"]).out;
@@ -109,25 +108,25 @@ pub fn kept(sandbox: &Sandbox) -> u64 {
     listed[0]["trials"].as_u64().unwrap_or(0)
 }
 
-/// The trials of the latest run; none when there is no run yet.
+/// The trials of the latest run; empty before the first run.
 fn kept_trials(sandbox: &Sandbox) -> Vec<Value> {
     if kept(sandbox) == 0 { Vec::new() } else { trials(&sandbox.record()).to_vec() }
 }
 
-/// Whether the process was there to be killed.
+/// Returns whether the process existed.
 #[must_use]
 pub fn kill(pid: u32) -> bool {
     sent(pid, "KILL")
 }
 
-/// Whether the process was there to get this signal.
+/// Sends a signal and returns whether the process existed.
 pub(crate) fn sent(pid: u32, name: &str) -> bool {
     let status = Command::new("kill").args(["-s", name, &pid.to_string()]).stderr(Stdio::null()).status();
-    status.expect("kill is there").success()
+    status.expect("kill starts").success()
 }
 
 fn wait(child: &mut Child) -> ExitStatus {
-    // It is not asked for what ended it between two looks.
+    // Keeps the last value: it cannot be read after the process has exited.
     let mut ended = None;
     for _ in 0..PATIENCE.as_millis() / 20 {
         ended = child.try_wait().expect("it was started");
@@ -144,11 +143,11 @@ fn told(killed: &Killed) -> String {
     each.join(", ")
 }
 
-/// The same numbers each time: Lehmer's generator (Park & Miller, CACM 31, 1988).
+/// Deterministic random numbers: Lehmer's generator (Park & Miller, CACM 31, 1988).
 pub struct Random(u32);
 
 impl Random {
-    /// Those of this seed, which is not 0.
+    /// The seed must not be 0.
     #[must_use]
     pub fn of(seed: u32) -> Self {
         Self(seed)
@@ -160,7 +159,7 @@ impl Random {
         f64::from(self.0) / f64::from(0x7fff_ffff_u32)
     }
 
-    /// One of so many numbers.
+    /// A number below `count`.
     pub fn below(&mut self, count: usize) -> usize {
         (self.fraction() * count as f64) as usize
     }

@@ -1,6 +1,6 @@
-//! What a lab could leave behind: processes, network namespaces, devices. Counted before and after. Processes are known
-//! by the sandbox's home in their environment, so that labs of others do not count. The processes that run guests inherit
-//! nothing but PATH, where it is the last folder.
+//! What a lab could leave behind: processes, network namespaces, devices. Counted before and after each test.
+//! Processes are recognized by the sandbox's home in their environment, so that other labs do not count. Guest
+//! monitors inherit only PATH, whose last folder is the home.
 
 use std::{
     collections::BTreeSet,
@@ -13,20 +13,20 @@ use std::{
 
 use crate::command::Sandbox;
 
-/// What is there at one moment.
+/// A snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftovers {
     home: PathBuf,
-    /// Pids of what was started from the sandbox and has not ended.
+    /// Pids of running processes started from the sandbox.
     pub processes: BTreeSet<u32>,
-    /// Inode numbers of network namespaces that one of them is in or holds, but for that of the tests.
+    /// Inode numbers of network namespaces that these processes use or hold, without that of the tests.
     pub namespaces: BTreeSet<String>,
-    /// Devices of the namespace that the tests run in.
+    /// Devices in the namespace of the tests.
     pub devices: BTreeSet<String>,
 }
 
 impl Leftovers {
-    /// Looks at what a sandbox has.
+    /// Takes a snapshot of a sandbox.
     #[must_use]
     pub fn of(sandbox: &Sandbox) -> Self {
         Self::of_home(sandbox.home())
@@ -40,7 +40,7 @@ impl Leftovers {
         Self { home: home.to_owned(), processes, namespaces, devices: devices() }
     }
 
-    /// Waits until all is as it was, and otherwise says what is left.
+    /// Waits until the state is as before, and otherwise fails with the difference.
     pub fn are_gone_within(&self, patience: Duration) {
         let clean = wait_until(patience, || Self::of_home(&self.home).is_within(self));
         assert!(clean, "left behind after {patience:?}: {:?}, before: {self:?}", Self::of_home(&self.home));
@@ -53,25 +53,25 @@ impl Leftovers {
     }
 }
 
-/// Sends a signal, such as `STOP`, to a process that a test started.
+/// Sends a signal, e.g. `STOP`, to a process of the test.
 pub fn signal(pid: u32, name: &str) {
-    let status = Command::new("kill").args(["-s", name, &pid.to_string()]).status().expect("kill is there");
+    let status = Command::new("kill").args(["-s", name, &pid.to_string()]).status().expect("kill starts");
     assert!(status.success(), "kill -s {name} {pid}");
 }
 
-/// What a process is called; empty of one that has ended.
+/// The name of a process; empty after its end.
 #[must_use]
 pub fn name(pid: u32) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
 }
 
-/// The agents of a run that was started from a sandbox: one at each end, and the observer.
+/// The agents of a sandbox's run: one at each end, and the observer.
 #[must_use]
 pub fn agents(sandbox: &Sandbox) -> Vec<u32> {
     processes(sandbox).into_iter().filter(|pid| name(*pid) == "plumb-agent").collect()
 }
 
-/// Whether `holds` becomes true in time.
+/// Returns whether `holds` becomes true in time.
 pub fn wait_until(patience: Duration, holds: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < patience {
@@ -83,19 +83,19 @@ pub fn wait_until(patience: Duration, holds: impl Fn() -> bool) -> bool {
     holds()
 }
 
-/// CPU time that all threads of a process have taken; none of one that is gone.
+/// CPU time of all threads of a process; zero after its end.
 #[must_use]
 pub fn cpu_time(pid: u32) -> Duration {
-    /// Of any x86 or ARM Linux, in milliseconds. See times(2) and proc_pid_stat(5).
+    /// Milliseconds per clock tick on x86 and ARM Linux. See times(2) and proc_pid_stat(5).
     const TICK: u64 = 10;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // After the name, which may hold anything: the state and ten more before the two times.
+    // The name may contain anything. After it come the state and ten more fields before the two times.
     let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
     let ticks = fields.split(' ').skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok());
     Duration::from_millis(ticks.sum::<u64>() * TICK)
 }
 
-/// Pids of everything that was started from a sandbox and has not ended.
+/// Pids of all running processes started from a sandbox.
 #[must_use]
 pub fn processes(sandbox: &Sandbox) -> Vec<u32> {
     started_from(sandbox.home()).collect()
@@ -113,7 +113,7 @@ fn started_from(home: &Path) -> impl Iterator<Item = u32> {
     pids.filter(move |pid| has_home(*pid, home))
 }
 
-/// A zombie has no environment: it is gone for this purpose.
+/// A zombie has no environment and counts as gone.
 fn has_home(pid: u32, home: &Path) -> bool {
     let home = home.as_os_str().as_bytes();
     let (own, on_path) = ([b"HOME=", home].concat(), [b":", home].concat());

@@ -1,9 +1,9 @@
-//! What the tests of the whole program share: requirements, commands, and looking for what is left behind.
+//! Shared code of the test programs: requirements, commands, and checks for leftovers.
 //!
-//! The tests themselves are beside this: tests/cli needs no rights but for tracing, tests/lab raises real labs, tests/vm
-//! boots guests, tests/soak takes hours. They belong to the package `plumb`, whose binary they run. Knows nothing of the program's inside.
+//! The tests are in the neighbouring folders: tests/cli needs no privileges except for tracing, tests/lab creates real
+//! labs, tests/vm boots guests, tests/soak takes hours. They belong to the package `plumb` and run its binary.
 #![expect(clippy::disallowed_methods, reason = "tests read /proc, files and the clock")]
-#![expect(clippy::disallowed_macros, reason = "skipped tests say why")]
+#![expect(clippy::disallowed_macros, reason = "the reason for a skip is printed")]
 
 mod attack;
 mod capture;
@@ -44,5 +44,5 @@ pub use ssh_network::Network;
 pub use vary::vary;
 pub use web_server::WebServer;
 
-/// How long a machine with other work may take for what it usually does in less than a second.
+/// Time limit on a busy machine for operations that usually take less than a second.
 pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(180);

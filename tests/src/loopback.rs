@@ -1,4 +1,4 @@
-//! A private loopback, and what a machine with other work does to a test on it.
+//! A private loopback for tests, and allowances for a busy machine.
 
 use std::{
     fs,
@@ -7,7 +7,7 @@ use std::{
 
 use sys::netns::{NetNs, bring_loopback_up};
 
-/// Runs a test of times again, should other work have disturbed it: it has to pass once in five times.
+/// Runs a timing test up to five times until it passes, in case other work disturbs it.
 pub fn in_one_of_five(test: impl Fn()) {
     for _ in 0..4 {
         if catch_unwind(AssertUnwindSafe(&test)).is_ok() {
@@ -17,9 +17,8 @@ pub fn in_one_of_five(test: impl Fn()) {
     test();
 }
 
-/// Packets that this thread's namespace has dropped until now because nobody took them in time: datagrams that a
-/// full buffer had no room for (see udp(7), `InErrors`), and what its loopback had none for. Nothing else gets lost
-/// on a loopback.
+/// Packets dropped so far in this thread's namespace: datagrams lost to a full buffer (udp(7), `InErrors`) and
+/// loopback backlog drops. A loopback loses packets in no other way.
 pub fn dropped() -> u64 {
     let read = |of: &str| fs::read_to_string(format!("/proc/thread-self/net/{of}")).expect("procfs");
     let snmp = read("snmp");
@@ -34,11 +33,11 @@ pub fn dropped() -> u64 {
     [errors, backlog].map(|count| count.parse::<u64>().expect("a number")).iter().sum()
 }
 
-/// Runs `work` in a namespace of its own with nothing but a loopback; `None`, with the reason printed,
-/// where this process may not make one.
+/// Runs `work` in a private namespace with only a loopback. Prints the reason and returns `None` if this process may
+/// not create one.
 ///
 /// # Panics
-/// Instead, where the environment has `CI`: what is to prove something may not pass without doing it.
+/// If the environment has `CI`, instead of skipping.
 pub fn on_loopback<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     let ns = match NetNs::create("the test") {
         Ok(ns) => ns,

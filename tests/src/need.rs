@@ -1,4 +1,4 @@
-//! What a test needs of the machine. A test whose needs are not met is skipped, with the reason.
+//! Requirements of tests. A test with an unmet requirement is skipped, and the reason is printed.
 
 use std::{
     collections::BTreeSet,
@@ -11,36 +11,35 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 use crate::postgres_server;
 
-/// Something that not every machine has.
+/// A requirement that not every machine meets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// Root of the machine.
     Root,
-    /// Root who can become other users: not that of a user namespace with one user.
+    /// Root that can switch to other users, unlike in a user namespace with a single user.
     OtherUsers,
-    /// A program on the PATH, and the Debian package that brings it.
+    /// A program on the PATH and its Debian package.
     Program(&'static str, &'static str),
-    /// A program on the PATH, and where its releases are.
+    /// A program on the PATH and where to get its releases.
     Release(&'static str, &'static str),
-    /// At least so many CPUs.
+    /// At least this many CPUs.
     Cpus(usize),
-    /// A file of the kernel, and what it shows that there is.
+    /// A kernel file and the feature that it indicates.
     File(&'static str, &'static str),
-    /// An installed kernel with its modules, which a guest can boot.
+    /// An installed kernel with modules that a guest can boot.
     GuestKernel,
     /// Same, and the test runs on each installed kernel series, e.g. 6.1 and 6.12, unless `PLUMB_GUEST_KERNEL` is set.
     EachGuestKernel,
-    /// One of them that was built with this line in its configuration, and the Debian package that brings it.
+    /// A guest kernel with this line in its configuration, and its Debian package.
     GuestKernelWith(&'static str, &'static str),
-    /// What [`PostgresServer`](crate::PostgresServer) starts.
+    /// Needed by [`PostgresServer`](crate::PostgresServer).
     PostgresServer,
 }
 
 impl Need {
-    /// A kernel that tells the layout of its structures, which probes need.
+    /// Type information for the structures that probes read.
     pub const BTF: Self = Self::File("/sys/kernel/btf/vmlinux", "a kernel with BTF");
 
-    /// Why it is not met; `None` when it is.
+    /// The reason if it is not met.
     #[must_use]
     pub fn unmet(self) -> Option<String> {
         match self {
@@ -70,18 +69,17 @@ impl Need {
     }
 }
 
-/// A test: a sentence, what it needs, and what it does.
+/// A test case.
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// What holds when it passes.
+    /// States the tested behaviour.
     pub name: &'static str,
-    /// What it needs.
     pub needs: &'static [Need],
-    /// Does it; a panic is a failure.
+    /// Panics on failure.
     pub test: fn(),
 }
 
-/// Does a test of measurements again, should other work have disturbed them: it has to pass once in three times.
+/// Runs a test of measurements up to three times until it passes, in case other work disturbs it.
 pub fn in_one_of_three(test: fn()) {
     let disturbed = (0..2).all(|_| std::panic::catch_unwind(test).is_err());
     if disturbed {
@@ -89,11 +87,11 @@ pub fn in_one_of_three(test: fn()) {
     }
 }
 
-/// Runs the cases whose needs are met, one after another, and says why the others are skipped.
+/// Runs the cases one at a time and prints why any are skipped.
 #[must_use]
 pub fn run(cases: &[Case]) -> ExitCode {
     let mut arguments = Arguments::from_args();
-    // Labs share the machine's two CPUs, and leftovers are counted: one test at a time.
+    // Labs share the machine's two CPUs and leftovers are counted, so run one test at a time.
     arguments.test_threads = Some(1);
     let older = older_series();
     let trials = cases.iter().flat_map(|case| {
@@ -112,9 +110,9 @@ pub fn guest_kernel() -> Option<String> {
     chosen.or_else(|| std::env::var(GUEST_KERNEL_VARIABLE).ok())
 }
 
-/// Tests run one after another.
+/// Tests run one at a time.
 static GUEST_KERNEL: Mutex<Option<String>> = Mutex::new(None);
-/// Sets the kernel of plumb's guests.
+/// Selects the kernel of plumb's guests.
 pub const GUEST_KERNEL_VARIABLE: &str = "PLUMB_GUEST_KERNEL";
 
 fn trial(case: &Case, series: Option<&String>, only_list: bool) -> Trial {
@@ -145,7 +143,7 @@ pub(crate) fn is_root() -> bool {
     effective == Some("0")
 }
 
-/// Whether the first range of users that this user namespace has is more than one.
+/// Whether the first user range of this user namespace contains more than one user.
 pub(crate) fn has_other_users() -> bool {
     let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     map.split_whitespace()
@@ -161,7 +159,7 @@ fn is_on_path(program: &str) -> bool {
     places.into_iter().any(|folder| folder.join(program).is_file())
 }
 
-/// Releases of kernels that are installed with their modules.
+/// Releases of installed kernels with modules.
 fn kernels() -> impl Iterator<Item = String> {
     let kernels = std::fs::read_dir("/boot").into_iter().flatten().filter_map(Result::ok);
     let names = kernels.filter_map(|entry| entry.file_name().into_string().ok());
@@ -170,7 +168,7 @@ fn kernels() -> impl Iterator<Item = String> {
         .filter(|release| Path::new("/lib/modules").join(release).join("modules.dep").is_file())
 }
 
-/// All installed kernel series, e.g. 6.1, the oldest first.
+/// All installed kernel series, e.g. 6.1, oldest first.
 #[must_use]
 pub fn guest_kernel_series() -> Vec<String> {
     let number = |part: Option<&str>| part.and_then(|part| part.parse::<u32>().ok());
@@ -184,7 +182,7 @@ pub fn guest_kernel_series() -> Vec<String> {
     all.into_iter().map(|(major, minor)| format!("{major}.{minor}")).collect()
 }
 
-/// All but the newest, plumb's default. Empty if the environment sets a kernel.
+/// All but the newest, which is plumb's default. Empty if the environment sets a kernel.
 fn older_series() -> Vec<String> {
     let mut all = guest_kernel_series();
     all.pop();

@@ -1,4 +1,4 @@
-//! Other work beside a run, of a process with a name of its own.
+//! Competing CPU load during a run, from a process with a known name.
 
 use std::{
     path::Path,
@@ -9,17 +9,17 @@ use std::{
 pub struct OtherWork(Child);
 
 impl OtherWork {
-    /// What its process is called.
+    /// The process name.
     pub const NAME: &str = "other-work";
 
-    /// Starts as many as there are CPUs to keep busy; their program is made in a folder that is writable.
+    /// Starts one loop per CPU to load, from a copy of the shell in a writable folder.
     #[must_use]
     pub fn on_cpus(count: usize, folder: &Path) -> Vec<Self> {
         let shell = folder.join(Self::NAME);
         if !shell.exists() {
             std::fs::copy("/bin/sh", &shell).expect("there is a shell");
         }
-        // Without the sandbox's home in its environment, by which the run's own processes are known.
+        // Without the sandbox's home in its environment, which identifies the run's own processes.
         let spin = || Command::new(&shell).args(["-c", "while :; do :; done"]).env_clear().spawn();
         (0..count).map(|_| Self(spin().expect("it is a shell"))).collect()
     }

@@ -1,5 +1,5 @@
-//! A PostgreSQL server of a test: its files are in a folder of its own, it listens at a socket there and, where a test says so, at
-//! a port of loopback.
+//! A PostgreSQL server for tests. Its files are in a private folder; it listens on a socket there and, on request, on
+//! a loopback port.
 
 use std::{
     fs::{self, File},
@@ -27,10 +27,10 @@ use crate::{
 
 /// Debian's `nobody`: root may not start a server.
 const NOBODY: u32 = 65_534;
-/// Where Debian has the programs of each version.
+/// Debian's folder of program versions.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
-/// A server, which ends with this.
+/// A server, stopped on drop.
 #[derive(Debug)]
 pub struct PostgresServer {
     folder: TempDir,
@@ -41,9 +41,9 @@ pub struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// One that was just made, and runs.
+    /// Creates and starts a server.
     ///
-    /// **Trap:** it is killed when the thread that called this ends.
+    /// **Trap:** it is killed when the calling thread ends.
     #[must_use]
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -72,9 +72,9 @@ impl PostgresServer {
         server
     }
 
-    /// Starts it, with settings such as `listen_addresses=127.0.0.1`.
+    /// Starts it with settings such as `listen_addresses=127.0.0.1`.
     ///
-    /// **Trap:** it is killed when the thread that called this ends.
+    /// **Trap:** it is killed when the calling thread ends.
     pub fn start(&self, settings: &[&str]) {
         let folder = self.folder.path();
         let log = File::options().create(true).append(true).open(folder.join("log")).expect("it is ours");
@@ -94,27 +94,27 @@ impl PostgresServer {
         assert!(wait_until(PATIENCE, is_ready), "the server does not answer: {}", self.log());
     }
 
-    /// Ends it as its service does; those who are connected are told.
+    /// Stops it as its service does, notifying clients.
     pub fn stop(&self) {
         self.end("INT");
     }
 
-    /// Ends it as a fault does: it recovers when it is started.
+    /// Kills it without a clean shutdown, so that it recovers at the next start.
     pub fn crash(&self) {
         self.end("QUIT");
     }
 
-    /// Stops all of its processes, or lets them go on (`STOP`, `CONT`): whoever connects meanwhile gets no answer.
+    /// Stops or continues all of its processes (`STOP`, `CONT`). New connections hang while it is stopped.
     ///
     /// # Panics
-    /// When it does not run.
+    /// If it is not running.
     pub fn signal(&self, name: &str) {
         let server = self.process().as_ref().expect("it runs").id();
-        // First: it starts no others then.
+        // First, so that it forks no new processes.
         signal(server, name);
         let children = format!("/proc/{server}/task/{server}/children");
         let children = fs::read_to_string(children).expect("Linux");
-        // Those of a connection that has just ended are gone.
+        // Processes of closed connections may have exited already.
         let _ = children
             .split_whitespace()
             .filter_map(|pid| pid.parse().ok())
@@ -130,14 +130,14 @@ impl PostgresServer {
         self.address(&name)
     }
 
-    /// The address of a database, by the socket.
+    /// The address of a database through the socket.
     #[must_use]
     pub fn address(&self, database: &str) -> String {
         let folder = self.folder.path().display().to_string().replace('/', "%2F");
         format!("postgres://plumb@{folder}:{}/{database}", self.port)
     }
 
-    /// What a statement answers, its columns apart by `|`.
+    /// The result of a statement, columns separated by `|`.
     #[must_use]
     pub fn sql(&self, database: &str, statement: &str) -> String {
         let mut asked = self.program("psql");
@@ -154,13 +154,13 @@ impl PostgresServer {
         self.succeed(&mut asked)
     }
 
-    /// Where it listens at loopback, if it is told to.
+    /// Its loopback address, if it listens there.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// A file that the server may read, and no other user.
+    /// A file that only the server's user may read.
     #[must_use]
     pub fn file(&self, name: &str, text: &[u8]) -> PathBuf {
         let path = self.folder.path().join(name);
@@ -192,7 +192,7 @@ impl PostgresServer {
 
     fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.programs.join(name));
-        // What it would otherwise take from the user's surroundings.
+        // Clear variables that would change its defaults.
         command.env_clear().env("LC_ALL", "C").env("PATH", "/usr/bin:/bin").current_dir("/");
         command
     }
@@ -226,13 +226,13 @@ impl Drop for PostgresServer {
     }
 }
 
-/// Why there can be none here.
+/// The reason if PostgreSQL cannot run here.
 pub(crate) fn unmet() -> Option<String> {
     if programs().is_none() {
         return Some("needs a PostgreSQL server (apt-get install postgresql)".to_owned());
     }
     let is_confined = is_root() && !has_other_users();
-    is_confined.then(|| "needs a user who is not root, or root who can become one".to_owned())
+    is_confined.then(|| "needs a non-root user, or root with other users".to_owned())
 }
 
 /// The programs of the newest version.

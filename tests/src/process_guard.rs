@@ -1,13 +1,13 @@
-//! A process that does not outlive its test, however that ends.
+//! A process that ends with its test, however that ends.
 
 use std::process::Child;
 
-/// Ends the process when it is dropped.
+/// Kills the process on drop.
 pub struct ProcessGuard(pub Child);
 
 impl Drop for ProcessGuard {
     fn drop(&mut self) {
-        // It has ended already, or is ended now.
+        // It may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,6 +1,6 @@
-//! A scenario that is quickly measured.
+//! Scenarios that are quick to measure.
 
-/// Two hosts on a wire: the smallest scenario, with as many trials and as long ones as a test wants.
+/// Two hosts on a wire: the smallest scenario.
 #[must_use]
 pub fn wire(trials: u32, duration: &str) -> String {
     format!(
@@ -34,7 +34,7 @@ pause = "1ms"
     )
 }
 
-/// The same with a ping-pong beside the stream.
+/// The same with an additional ping-pong workload.
 #[must_use]
 pub fn wire_with_latency(trials: u32, duration: &str) -> String {
     let ping = format!(
@@ -44,7 +44,7 @@ pub fn wire_with_latency(trials: u32, duration: &str) -> String {
     wire(trials, duration).replace("[schedule]", &ping)
 }
 
-/// A guest whose agent takes random amounts of memory and gives them back, in so many cycles, while its kernel is made to compact.
+/// A guest whose agent takes random amounts of memory and returns them while its kernel compacts memory.
 #[must_use]
 pub fn compaction_cycles(cycles: u32) -> String {
     let mut text = r#"schema = 1
@@ -69,7 +69,7 @@ vm = "with-agent"
     .to_owned();
     let mut state = 0x2545_f491_u32;
     for cycle in 0..cycles {
-        // Lehmer's generator (Park & Miller, CACM 31, 1988), the same amounts each time.
+        // Lehmer's generator (Park & Miller, CACM 31, 1988): the same amounts every time.
         state = (u64::from(state) * 48_271 % 0x7fff_ffff) as u32;
         let memory = 2 * (8 + state % 80);
         let way = if cycle % 2 == 0 { "shrink" } else { "grow" };

@@ -1,5 +1,5 @@
-//! Hosts with an sshd each: namespaces that only processes of the test hold, on a bridge in one more. Keys, homes and the
-//! folder /run of each host are files of the test.
+//! Hosts with an sshd each, in network namespaces held by the test's processes and connected by a bridge in another
+//! namespace. Keys, homes and each host's /run are files of the test.
 
 use std::{
     fs,
@@ -13,15 +13,15 @@ use sys::netns::NetNs;
 
 use crate::{Output, PATIENCE, ProcessGuard, Sandbox, name, wait_until};
 
-/// Some hosts, `h0` and on, with the addresses 198.18.0.1 and on; and where `plumb` runs, with 198.18.0.254.
+/// Hosts `h0` and on, with addresses from 198.18.0.1, and the machine that runs `plumb`, 198.18.0.254.
 pub struct Network {
-    /// Where `plumb` keeps its runs.
+    /// The sandbox of `plumb`.
     pub sandbox: Sandbox,
     switch: Place,
     hosts: Vec<Place>,
 }
 
-/// A process in namespaces of its own.
+/// A process in its own namespaces.
 struct Place {
     process: ProcessGuard,
 }
@@ -31,7 +31,7 @@ impl Place {
         let mut command = Command::new("unshare");
         command.args(["--net", "--mount", "sh", "-c", script]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let process = sys::child::spawn_in(&mut command, None, what).expect("unshare is there");
+        let process = sys::child::spawn_in(&mut command, None, what).expect("unshare starts");
         let place = Self { process: ProcessGuard(process) };
         let own = namespace_of(std::process::id());
         assert!(wait_until(PATIENCE, || namespace_of(place.pid()) != own), "{what} has no namespace");
@@ -50,7 +50,7 @@ impl Place {
 
     fn shell(&self, script: &str) {
         let mut command = self.command();
-        let output = command.args(["sh", "-ec", script]).output().expect("nsenter is there");
+        let output = command.args(["sh", "-ec", script]).output().expect("nsenter starts");
         assert!(output.status.success(), "{script}: {output:?}");
     }
 }
@@ -60,7 +60,7 @@ fn namespace_of(pid: u32) -> Option<PathBuf> {
 }
 
 impl Network {
-    /// So many hosts, and `plumb` at this place (`env!("CARGO_BIN_EXE_plumb")`).
+    /// Creates the hosts, and `plumb` from this binary (`env!("CARGO_BIN_EXE_plumb")`).
     #[must_use]
     pub fn of(plumb: &str, hosts: usize) -> Self {
         let sandbox = Sandbox::new(plumb);
@@ -95,9 +95,9 @@ impl Network {
             "Host h*\n  User root\n  HostKeyAlias any\nHost *\n  IdentityFile {folder}/key\n  IdentitiesOnly yes\n  \
              UserKnownHostsFile {folder}/known_hosts\n  GlobalKnownHostsFile /dev/null\n  StrictHostKeyChecking yes\n"
         ));
-        let public = fs::read_to_string(self.folder().join("hostkey.pub")).expect("it was made");
+        let public = fs::read_to_string(self.folder().join("hostkey.pub")).expect("the file exists");
         let _ = self.sandbox.file("known_hosts", &format!("any {public}"));
-        // As a user's configuration would be read, which is found by the user's name and not by HOME.
+        // ssh finds a user's configuration by the user's name, not by HOME.
         fs::create_dir(self.folder().join("bin")).expect("it is ours");
         let _ = self
             .sandbox
@@ -142,13 +142,13 @@ impl Network {
         self.hosts.push(host);
     }
 
-    /// `plumb` on a host, as its own user would start it, with the sandbox's runs; not yet started.
+    /// `plumb` on a host as the host's user would run it, with the sandbox's runs; not yet started.
     #[must_use]
     pub fn on_host(&self, host: usize, arguments: &[&str]) -> Command {
         self.started_in(&self.hosts[host], arguments)
     }
 
-    /// `plumb` where the bridge is, not yet started.
+    /// `plumb` next to the bridge, not yet started.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {
         self.started_in(&self.switch, arguments)
@@ -164,13 +164,13 @@ impl Network {
         command
     }
 
-    /// Runs it to its end.
+    /// Runs it to completion.
     #[must_use]
     pub fn plumb(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().map(Output::from).expect("plumb was built")
     }
 
-    /// Runs it and insists on success.
+    /// Runs it and asserts success.
     #[must_use]
     pub fn succeed(&self, arguments: &[&str]) -> Output {
         let output = self.plumb(arguments);
@@ -178,7 +178,7 @@ impl Network {
         output
     }
 
-    /// Limits what a host sends and what it receives, as `1gbit`.
+    /// Limits a host's send and receive rate, e.g. `1gbit`.
     pub fn limit(&self, host: usize, rate: &str) {
         let shape = |device: &str| {
             format!("tc qdisc replace dev {device} root tbf rate {rate} burst 256kb latency 50ms")
@@ -187,7 +187,7 @@ impl Network {
         self.switch.shell(&shape(&format!("p{host}")));
     }
 
-    /// Loses so many percent of what one host sends to another, those of SSH apart.
+    /// Drops this percentage of the packets from one host to another, except SSH.
     pub fn lose(&self, percent: u32, [from, to]: [usize; 2]) {
         self.at(
             to,
@@ -199,7 +199,7 @@ impl Network {
         );
     }
 
-    /// Lets nothing pass between two halves of the hosts, until they are joined.
+    /// Blocks all traffic between two halves of the hosts.
     pub fn part(&self, halves: [&[usize]; 2]) {
         for (half, others) in [(halves[0], halves[1]), (halves[1], halves[0])] {
             let others: Vec<String> = others.iter().map(|host| format!("198.18.0.{}", host + 1)).collect();
@@ -212,17 +212,17 @@ impl Network {
         }
     }
 
-    /// Lets all pass again.
+    /// Ends the block.
     pub fn join(&self) {
         (0..self.hosts.len()).for_each(|host| self.at(host, "nft 'delete table ip parted'"));
     }
 
-    /// Pulls the cable of a host out of the bridge (`down`), or puts it in again (`up`).
+    /// Sets a host's bridge port `down` or `up`.
     pub fn cable(&self, host: usize, state: &str) {
         self.switch.shell(&format!("ip link set p{host} {state}"));
     }
 
-    /// A command where the bridge is, not yet started.
+    /// A command next to the bridge, not yet started.
     #[must_use]
     pub fn at_switch(&self, words: &[&str]) -> Command {
         let mut command = self.switch.command();
@@ -230,7 +230,7 @@ impl Network {
         command
     }
 
-    /// Lets no packet of a tunnel in at a host.
+    /// Drops all incoming tunnel packets of a host.
     pub fn lose_udp(&self, host: usize) {
         self.at(
             host,
@@ -239,7 +239,7 @@ impl Network {
         );
     }
 
-    /// A UDP socket that has this port of a host.
+    /// A UDP socket bound to this port of a host.
     #[must_use]
     pub fn udp(&self, host: usize, port: u16) -> UdpSocket {
         let namespace = NetNs::open(format!("/proc/{}/ns/net", self.hosts[host].pid())).expect("it runs");
@@ -250,7 +250,7 @@ impl Network {
     #[must_use]
     pub fn holds(&self, host: usize, script: &str) -> bool {
         let mut command = self.hosts[host].command();
-        command.args(["sh", "-c", script]).status().expect("nsenter is there").success()
+        command.args(["sh", "-c", script]).status().expect("nsenter starts").success()
     }
 
     /// A command in a host's network, not yet started.
@@ -266,17 +266,17 @@ impl Network {
         self.hosts[host].shell(script);
     }
 
-    /// Runs a script in a host's network and mounts, as its own processes would; what it prints.
+    /// Runs a script in a host's network and mounts, as the host's own processes would, and returns its output.
     pub fn on(&self, host: usize, script: &str) -> String {
         let mut command = Command::new("nsenter");
         let target = self.hosts[host].pid().to_string();
         let output = command.args(["-t", &target, "--net", "--mount", "--", "sh", "-ec", script]).output();
-        let output = output.expect("nsenter is there");
+        let output = output.expect("nsenter starts");
         assert!(output.status.success(), "{script}: {output:?}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Agents that run on a host.
+    /// Agents running on a host.
     #[must_use]
     pub fn agents(&self, host: usize) -> Vec<u32> {
         self.processes(host).into_iter().filter(|pid| name(*pid) == "plumb-agent").collect()
@@ -294,10 +294,10 @@ impl Network {
     /// Waits until no agent runs on any host.
     pub fn agents_are_gone(&self) {
         let count = || (0..self.hosts.len()).map(|host| self.agents(host).len()).sum::<usize>();
-        assert!(wait_until(PATIENCE, || count() == 0), "{} agents are left", count());
+        assert!(wait_until(PATIENCE, || count() == 0), "{} agents still run", count());
     }
 
-    /// The files that a host's user has, without those of /run.
+    /// Files of a host's user, without those in /run.
     #[must_use]
     pub fn files(&self, host: usize) -> Vec<String> {
         let home = self.folder().join(format!("h{host}/home"));

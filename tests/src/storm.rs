@@ -1,5 +1,5 @@
-//! A run of all pairs of a fleet, kept in PostgreSQL, in a storm of faults: whatever dies, stands still or is cut off, the run is gone
-//! on with until it is complete. Judged by the store and by what passed the bridge.
+//! A run of all pairs of a fleet, stored in PostgreSQL, under random faults: processes are killed or stopped and
+//! networks are cut. The run is resumed until it is complete. The store and the traffic on the bridge are checked.
 
 mod fault;
 mod judgement;
@@ -19,41 +19,41 @@ use crate::{
     wait_until,
 };
 
-/// Members, each on a host of its own.
+/// Members, one per host.
 const HOSTS: usize = 4;
-/// So that a capture of an hour is small, and a stream far from what this machine can send.
+/// Keeps the capture of an hour small, and a stream far below the machine's capacity.
 const RATE: &str = "20mbit";
-/// The part of the run by whose end all faults have come.
+/// Share of the run by which all faults have happened.
 const STORMY: f64 = 0.8;
-/// How long after a trial was kept the next fault comes, at most: it hits every part of a round.
+/// Longest delay from a stored trial to the next fault, so that faults hit every part of a round.
 const BEYOND: Duration = Duration::from_secs(1);
-/// How long a fault lasts, at least.
+/// Shortest fault in seconds.
 const SHORTEST: f64 = 0.3;
-/// How far apart controllers are started, at least, where one after another finds what it needs away.
+/// Shortest interval between controller starts while one after another fails.
 const APART: Duration = Duration::from_secs(1);
-/// How often one looks for a controller that has ended.
+/// Interval for checking whether a controller has exited.
 const GLANCE: Duration = Duration::from_millis(100);
-/// How soon nothing is left when members have ended.
+/// Time limit for cleanup after members have exited.
 const GONE: Duration = Duration::from_secs(5);
 
-/// Which faults come, and what they are drawn from.
+/// A series of faults.
 #[derive(Debug, Clone)]
 pub struct Storm {
     /// In this order.
     pub faults: Vec<Fault>,
-    /// For when and how long each is; not 0.
+    /// Seed for times and durations of faults; not 0.
     pub seed: u32,
-    /// How long a fault lasts, at most.
+    /// Longest fault.
     pub longest: Duration,
-    /// Trials of each way.
+    /// Trials per direction.
     pub trials: u32,
-    /// How long a trial is, as `4s`. Where a controller dies in one that lasts longer than the next controller takes to begin, that
-    /// one would send beside it, could it.
+    /// Trial duration, e.g. `4s`. If a controller dies in a trial that lasts longer than the next controller needs to
+    /// start, the next one would send at the same time, if nothing prevented that.
     pub trial: &'static str,
 }
 
 impl Storm {
-    /// So many faults drawn from all, some of which last longer than a member waits for its controller.
+    /// Draws faults from all kinds; some last longer than a member's timeout for its controller.
     #[must_use]
     pub fn of(faults: usize, seed: u32) -> Self {
         let mut random = Random::of(seed);
@@ -62,10 +62,11 @@ impl Storm {
         Self { faults, seed, longest: Duration::from_secs(20), trials, trial: "5s" }
     }
 
-    /// Does it, with `plumb` at this place, and prints what happens and what it came to.
+    /// Runs the storm with this `plumb` binary and prints the faults and the outcome.
     ///
     /// # Panics
-    /// When a trial is lost, altered or stored twice, two streams shared a host, the run cannot be gone on with, or something is left.
+    /// If a trial is lost, changed or stored twice, two streams share a host, the run cannot be resumed, or something
+    /// is left behind.
     pub fn run(&self, plumb: &str) {
         let begun = Instant::now();
         println!("  {} faults, seed {}", self.faults.len(), self.seed);
@@ -85,7 +86,7 @@ impl Storm {
         fleet.network.agents_are_gone();
         let connections = capture.end();
         let stored = StoredTrials::of(&store);
-        stored.are_all_that_was_planned();
+        stored.are_complete();
         stored.hold(&kept);
         stored.were_on_the_wire(&connections);
         let shared = judgement::sharing(&connections);
@@ -104,11 +105,11 @@ impl Storm {
     }
 }
 
-/// The run while it is made.
+/// The run in progress.
 struct Course {
     fleet: Fleet,
     store: PostgresServer,
-    /// More than one where a second one tries to take the run over.
+    /// More than one while a second controller tries to take over the run.
     controllers: Vec<(usize, ProcessGuard)>,
     started: usize,
     run: String,
@@ -118,12 +119,12 @@ struct Course {
     random: Random,
     longest: Duration,
     complete: bool,
-    /// How often what happened.
+    /// Number of events by kind.
     told: BTreeMap<String, usize>,
 }
 
 impl Course {
-    /// The run is kept.
+    /// Starts the run.
     fn begin(fleet: Fleet, store: PostgresServer, storm: &Storm) -> Self {
         let scenario = pairs("pairs = \"all\"", by_member(0..HOSTS), storm.trials, storm.trial);
         let _ = fleet.network.sandbox.file("storm.toml", &scenario);
@@ -149,7 +150,7 @@ impl Course {
         course
     }
 
-    /// Starts a controller: the first begins the run, and the others go on with it.
+    /// Starts a controller: the first one starts the run, later ones resume it.
     fn start(&mut self) {
         let log = File::create(self.log(self.started)).expect("it is ours");
         let file = self.fleet.path("storm.toml");
@@ -174,7 +175,7 @@ impl Course {
         *self.told.entry(what).or_default() += 1;
     }
 
-    /// Looks who has ended, and goes on with the run where nobody makes it.
+    /// Checks for exited controllers and resumes the run if none is left.
     fn tend(&mut self) {
         for (number, mut controller) in std::mem::take(&mut self.controllers) {
             let Some(status) = controller.0.try_wait().expect("it was started") else {
@@ -192,7 +193,7 @@ impl Course {
         }
     }
 
-    /// Tends the run for a while.
+    /// Keeps the run going for this long.
     fn pass(&mut self, time: Duration) {
         let until = Instant::now() + time;
         while let left = until.saturating_duration_since(Instant::now())
@@ -203,7 +204,7 @@ impl Course {
         }
     }
 
-    /// Tends the run until this holds; as long as trials are made it is waited for.
+    /// Keeps the run going until `holds` returns true; waits for as long as new trials arrive.
     fn until(&mut self, what: &str, holds: impl Fn(&Self) -> bool) {
         let (mut seen, mut since) = (0, Instant::now());
         while !holds(self) {
@@ -215,7 +216,7 @@ impl Course {
             let last = self.said(self.started - 1);
             assert!(
                 since.elapsed() < PATIENCE,
-                "{what} is not reached; {count} trials are kept; {:?}\n{last}",
+                "{what} is not reached; {count} trials are stored; {:?}\n{last}",
                 self.told
             );
         }
@@ -225,14 +226,14 @@ impl Course {
         self.complete
     }
 
-    /// One fault, when this part of the trials is kept.
+    /// Causes one fault once this share of the trials is stored.
     fn meet(&mut self, fault: Fault, part: f64) {
         let goal = (self.kept.planned() as f64 * part) as usize;
         self.until("the next fault", |course| StoredTrials::count(&course.store) >= goal);
         let beyond = BEYOND.mul_f64(self.random.fraction());
         self.pass(beyond);
         assert!(!self.complete, "the run is complete before all faults were made: {:?}", self.told);
-        // Short ones are more frequent: an equal share for each order of magnitude.
+        // Short faults are more frequent: each order of magnitude is equally likely.
         let most = self.longest.as_secs_f64() / SHORTEST;
         let lasts = Duration::from_secs_f64(SHORTEST * most.powf(self.random.fraction()));
         println!(

@@ -1,6 +1,6 @@
-//! Variations of bytes that something reads.
+//! Mutations of input bytes.
 
-/// A sample as it is and doubled, cut at each place, and with each byte changed in some ways.
+/// The sample itself, doubled, cut at each position, and with each byte changed in several ways.
 pub fn vary(sample: &[u8], exercise: impl Fn(&[u8])) {
     exercise(sample);
     exercise(&[sample, sample].concat());

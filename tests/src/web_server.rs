@@ -1,4 +1,4 @@
-//! `plumb web` as a test starts it, and requests that no browser would make. Must not know the pages.
+//! `plumb web` and raw requests that no browser would send.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -10,14 +10,14 @@ use crate::{Sandbox, signal};
 
 pub struct WebServer {
     child: Child,
-    /// `http://127.0.0.1:40000`.
+    /// E.g. `http://127.0.0.1:40000`.
     pub origin: String,
-    /// That it made and printed.
+    /// The generated token that it printed.
     pub token: Option<String>,
 }
 
 impl WebServer {
-    /// Serves a sandbox's runs at a free port of loopback.
+    /// Serves a sandbox's runs on a free loopback port.
     pub fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
         Self::at("127.0.0.1:0", sandbox, arguments)
     }
@@ -40,7 +40,7 @@ impl WebServer {
         panic!("plumb web ended before it served: {:?}", child.wait());
     }
 
-    /// The whole answer to a request with these lines of head, each of which ends itself.
+    /// The complete response to a request with these header lines, each ending in a line break.
     pub fn answer(&self, request: &str, head: &str, body: &str) -> String {
         let host = self.origin.trim_start_matches("http://");
         let mut stream = TcpStream::connect(host).expect("it serves");
@@ -55,13 +55,13 @@ impl WebServer {
         answer
     }
 
-    /// The answer to a plain request for a page.
+    /// The response to a plain request for a page.
     pub fn get(&self, page: &str) -> String {
         let host = self.origin.trim_start_matches("http://");
         self.answer(&format!("GET {page}"), &format!("Host: {host}\r\n"), "")
     }
 
-    /// Ends it as a service manager does.
+    /// Stops it as a service manager does.
     pub fn end(mut self) {
         signal(self.child.id(), "TERM");
         let status = self.child.wait().expect("a child of this test");

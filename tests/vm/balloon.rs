@@ -1,17 +1,17 @@
-//! Memory that is taken from real guests and given back, by each method.
+//! Takes memory from real guests and returns it, by each method.
 
 use serde_json::Value;
 
 use crate::sandbox;
 
-/// Of what moved, the host has so much less, or more, behind the guest: its kernel uses a little of it for itself, and each page
-/// that it touches again may cost the host a huge one.
+/// Minimum share of the moved memory that shows at the host: the guest's kernel uses some itself, and each page that
+/// it touches again may cost the host a huge page.
 const NEARLY_ALL: f64 = 0.75;
 const NEXT_TO_NOTHING: f64 = 0.2;
 
-pub(crate) fn three_methods_move_what_was_asked() {
+pub(crate) fn three_methods_move_the_requested_amount() {
     let sandbox = sandbox();
-    // On a busy machine the scenario's own budget is used up before every result has a trial.
+    // On a busy machine, the scenario's time budget may run out before every result has a trial.
     let _ = sandbox.succeed(&["run", "balloon", "--trials", "1", "--budget", "1h", "--probe", "syscalls"]);
     let findings = sandbox.findings("latest");
     let cell = |id: &str| -> &Value {
@@ -29,12 +29,12 @@ pub(crate) fn three_methods_move_what_was_asked() {
             assert!(cell["value"]["median"].as_f64() > Some(0.0), "{cell}");
         }
         let resident = |cell: &Value| cell["measured"]["resident_per_byte"].as_f64().expect("it was read");
-        assert!(resident(shrink) > NEARLY_ALL, "what is taken is free on the host: {shrink}");
-        assert!(resident(grow) > NEARLY_ALL, "what is touched is there again: {grow}");
+        assert!(resident(shrink) > NEARLY_ALL, "taken memory is free on the host: {shrink}");
+        assert!(resident(grow) > NEARLY_ALL, "touched memory is back: {grow}");
         assert!(resident(untouched) < NEXT_TO_NOTHING, "there was nothing to free: {untouched}");
         assert!(grow["measured"]["touching"].as_f64() > Some(0.0), "the guest touched it: {grow}");
     }
-    // By counts, which hold on any machine: a call a page against one for many blocks.
+    // Call counts hold on any machine: one call per page, or one for many blocks.
     let made = |method: &str| &cell(&format!("{method}/shrink"))["probed"]["calls"];
     let calls = |method: &str| {
         made(method)["all"].as_f64().unwrap_or_else(|| panic!("no calls of {method}: {}", findings["probes"]))
@@ -48,11 +48,12 @@ pub(crate) fn three_methods_move_what_was_asked() {
     assert!(pages > 262_144.0, "each of a GiB's pages is freed by a call: {pages}");
     let by_pages = freeing("virtio-balloon");
     assert!(by_pages > 262_144.0 && freeing("agent") < by_pages / 100.0, "{}", made("agent"));
-    // The rest is the guest's timer, which an emulated machine has from its monitor, and plumb's looks: more of them where it takes long.
+    // The rest comes from the guest's timer, which an emulated machine gets from its monitor, and from plumb's
+    // sampling; a longer trial has more of both.
     assert!(agent < pages / 20.0 && blocks < pages / 2.0, "{pages} {blocks} {agent}");
 }
 
-pub(crate) fn what_cannot_give_memory_is_refused() {
+pub(crate) fn refuses_machines_that_cannot_give_memory() {
     let sandbox = sandbox();
     let shipped = sandbox.succeed(&["scenario", "show", "balloon"]).out;
     for (from, to, said) in [
@@ -70,14 +71,14 @@ pub(crate) fn what_cannot_give_memory_is_refused() {
         assert!(shipped.contains(from), "{from}");
         let output =
             sandbox.plumb(&["scenario", "check", &sandbox.file("it.toml", &shipped.replacen(from, to, 1))]);
-        // A long path of the file makes it wrap.
+        // Undo the line wrap of long file paths.
         let err = output.err.replace("\n  │ ", " ");
         assert!(output.status != Some(0) && err.contains(said), "{to}: {err}");
     }
 }
 
-/// Random amounts by the agent's pages, each taken and given back while the guest's kernel is made to compact its memory: a trial in
-/// which memory of the guest's had changed would end the run.
+/// Takes random amounts through the agent and returns them while the guest's kernel compacts its memory. A trial that
+/// finds changed memory fails the run.
 pub(crate) fn memory_is_intact_after_cycles_with_compaction() {
     let sandbox = sandbox();
     let file = sandbox.file("cycles.toml", &plumb_tests::compaction_cycles(5));

@@ -1,4 +1,4 @@
-//! Guests that come up: what they say of themselves, and what is left of them.
+//! Guests that boot: their properties, and cleanup after them.
 
 use std::{thread, time::Duration};
 
@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 
 use crate::{remains::Remains, sandbox};
 
-/// How many guests are raised and lowered, in rows as many as an ordinary machine of CI has CPUs; hundreds are killed by `make soak`.
+/// Number of guests to create and remove, in parallel on each CPU of an ordinary CI machine; `make soak` kills
+/// hundreds.
 const GUESTS: usize = 10;
 const ROWS: usize = 2;
 
-/// Has a guest boot and tell what it is.
+/// Boots a guest and returns its description.
 pub(crate) fn boot(sandbox: &Sandbox, flags: &[&str]) -> Value {
     let arguments = [&["vm", "run", "--json"], flags].concat();
     let output = sandbox.plumb(&arguments);
@@ -19,7 +20,7 @@ pub(crate) fn boot(sandbox: &Sandbox, flags: &[&str]) -> Value {
     serde_json::from_str(&output.out).expect("a JSON document")
 }
 
-/// How long a guest took until its agent was there.
+/// Time until the guest's agent was ready.
 pub(crate) fn ready(document: &Value) -> Duration {
     Duration::from_nanos(document["ready_within"].as_u64().expect("nanoseconds"))
 }
@@ -49,7 +50,7 @@ pub(crate) fn every_board_boots_and_probes() {
     }
 }
 
-/// A guest that reads anything else pays a system call for it, or counts in ticks.
+/// Any other clock source costs a system call per read or has only tick resolution.
 fn clock(document: &Value) -> &'static str {
     if document["accelerator"] == "kvm" { "kvm-clock" } else { "tsc" }
 }

@@ -1,4 +1,4 @@
-//! Machines that a user starts by hand, as the guide says: a kernel, busybox, and the drivers that any distribution has.
+//! Virtual machines started by hand, as in the guide: a kernel, busybox, and drivers of any distribution.
 
 use std::{
     fs,
@@ -13,11 +13,11 @@ use serde_json::Value;
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 pub(crate) const MIB: f64 = 1024.0 * 1024.0;
-/// What users follow.
+/// The guide for users.
 const GUIDE: &str = include_str!("../../docs/guide/rebalance.md");
-/// The guide speaks of GiB; the machines here are this many times smaller, in MiB for each of them.
+/// MiB per GiB of the guide: the machines here are smaller.
 const FOR_A_GIB: u64 = 96;
-/// In the order in which they can be loaded; what is built in is not there.
+/// In load order. Built-in modules are missing.
 const MODULES: [&str; 8] = [
     "drivers/virtio/virtio_ring",
     "drivers/virtio/virtio",
@@ -29,7 +29,7 @@ const MODULES: [&str; 8] = [
     "drivers/char/virtio_console",
 ];
 const FOLDERS: [&str; 7] = ["bin", "dev", "lib", "proc", "sys", "run", "mnt"];
-/// What every guest begins with.
+/// The start of every init script.
 const PREAMBLE: &str = "#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin
@@ -51,17 +51,17 @@ pub(crate) struct GuestKernel {
     modules: PathBuf,
 }
 
-/// A QEMU that a user started by hand. Dropping it ends it.
+/// A QEMU started by hand and killed on drop.
 pub(crate) struct Machine {
     pub(crate) qemu: Child,
     console: PathBuf,
 }
 
-/// The block of the guide that has this text, with a machine's own name and folder in it, and sizes made small.
+/// The block of the guide with this text, with a machine's own name and folder and with smaller sizes.
 pub(crate) fn guide(text: &str, folder: &Path) -> String {
     let block = GUIDE.split("```").skip(1).step_by(2).find(|block| block.contains(text));
     let block = block.unwrap_or_else(|| panic!("the guide has no block with `{text}`"));
-    // Without what stands behind the fence, and as if it stood at the margin.
+    // Without the info string of the fence, and unindented.
     let (_, block) = block.split_once('\n').expect("a fence ends its line");
     let lines: Vec<&str> = block.lines().map(str::trim).collect();
     let places = ["/run/", "/var/lib/node_exporter/", "/var/lib/plumb/"];
@@ -73,7 +73,7 @@ pub(crate) fn guide(text: &str, folder: &Path) -> String {
     })
 }
 
-/// Words of a command or of flags in the guide.
+/// Splits a command or flags from the guide into words.
 pub(crate) fn words(block: &str) -> Vec<String> {
     block.replace("\\\n", " ").split_whitespace().map(str::to_owned).collect()
 }
@@ -109,7 +109,7 @@ impl GuestKernel {
         Self { image: kernel.image, modules: kernel.modules }
     }
 
-    /// The guest's file system, with what its first process does after the preamble; with `plumb` in it where that is given.
+    /// The guest's initrd, with an init script after the preamble and optionally with `plumb`.
     pub(crate) fn initrd(&self, folder: &Path, script: &str, plumb: Option<&str>) {
         let root = folder.join("root");
         for part in FOLDERS {
@@ -118,14 +118,14 @@ impl GuestKernel {
         fs::copy("/bin/busybox", root.join("bin/busybox")).expect("it was installed");
         if let Some(plumb) = plumb {
             fs::create_dir_all(root.join("usr/local/bin")).expect("it is ours");
-            // Without symbols, as in a package: a guest unpacks it slowly.
+            // Stripped as in a package, since unpacking is slow in a guest.
             let to = root.join("usr/local/bin/plumb");
             let stripped =
                 Command::new("strip").arg("-o").arg(to).arg(plumb).status().expect("gcc needs it too");
             assert!(stripped.success());
         }
         for (place, module) in MODULES.iter().enumerate() {
-            // Read by the shell in the order of their names; busybox knows compressed ones by their content.
+            // The shell loads them in name order; busybox detects compression by content.
             let file = self.modules.join("kernel").join(module);
             let copy = root.join(format!("lib/{place}.ko"));
             let _ = fs::copy(file.with_extension("ko"), &copy)
@@ -139,7 +139,7 @@ impl GuestKernel {
 }
 
 impl Machine {
-    /// One of this name with the folder's initrd, `append` on the kernel's command line, and these flags.
+    /// Starts a machine with the folder's initrd, `append` on the kernel command line, and these flags.
     pub(crate) fn start(
         folder: &Path,
         name: &str,
@@ -155,7 +155,7 @@ impl Machine {
         Self::spawn(command, console, &folder.join(format!("{name}.qmp")))
     }
 
-    /// One that never starts its guest, with its monitor here.
+    /// A machine that never runs its guest, with its monitor socket at `qmp`.
     pub(crate) fn bare(qmp: &Path, devices: &[&str]) -> Self {
         let mut command = Self::qemu();
         command.args(["-S", "-m", "128M", "-qmp", &format!("unix:{},server,nowait", qmp.display())]);
@@ -182,17 +182,17 @@ impl Machine {
 
     fn spawn(mut command: Command, console: PathBuf, qmp: &Path) -> Self {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let machine = Self { qemu: command.spawn().expect("QEMU is there"), console };
+        let machine = Self { qemu: command.spawn().expect("QEMU starts"), console };
         assert!(wait_until(PATIENCE, || UnixStream::connect(qmp).is_ok()), "QEMU opens its monitor");
         machine
     }
 
-    /// How often the guest has said so.
+    /// Number of times the guest has printed this word.
     pub(crate) fn said(&self, word: &str) -> usize {
         fs::read_to_string(&self.console).unwrap_or_default().matches(word).count()
     }
 
-    /// What it has in RAM, in bytes.
+    /// Resident memory in bytes.
     pub(crate) fn resident(&self) -> f64 {
         let text = fs::read_to_string(format!("/proc/{}/statm", self.qemu.id())).unwrap_or_default();
         text.split_whitespace().nth(1).and_then(|pages| pages.parse::<f64>().ok()).unwrap_or(0.0) * 4096.0
@@ -210,14 +210,14 @@ impl Drop for Machine {
     }
 }
 
-/// What is told of the first machine of a file.
+/// The first machine in the output of `plumb top`.
 pub(crate) fn top(sandbox: &Sandbox, config: &str) -> Value {
     let out = sandbox.succeed(&["memory", "top", config, "--once", "--json"]).out;
     let document: Value = serde_json::from_str(&out).expect("it is JSON");
     document["vms"][0].clone()
 }
 
-/// The value of a gauge of a machine, as it was last written.
+/// The latest value of a machine's gauge.
 pub(crate) fn gauge(metrics: &Path, name: &str, vm: &str) -> Option<f64> {
     let text = fs::read_to_string(metrics).unwrap_or_default();
     let line = format!("{name}{{vm=\"{vm}\"}} ");

@@ -1,4 +1,4 @@
-//! What a monitor may do, as the kernel sees it while its guest runs.
+//! A monitor's privileges while its guest runs, as shown by the kernel.
 
 use std::{collections::BTreeSet, fs, ops::RangeInclusive, time::Duration};
 
@@ -6,9 +6,9 @@ use plumb_tests::wait_until;
 
 use crate::{remains::monitor, sandbox};
 
-/// Longer than any guest takes to boot.
+/// Longer than any boot.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Users that no account and no service has, `plumb server` neither.
+/// User ids not used by accounts or services, including `plumb server`.
 const UNASSIGNED: RangeInclusive<u32> = 60_578..=61_183;
 
 pub(crate) fn a_monitor_has_little() {
@@ -19,9 +19,9 @@ pub(crate) fn a_monitor_has_little() {
     let mut command = sandbox.command(&arguments);
     let mut controller = command.env("SECRET", "of the user").spawn().expect("plumb was built");
     assert!(wait_until(PATIENCE, || monitor(&sandbox).is_some()), "no monitor");
-    let pid = monitor(&sandbox).expect("it was there");
+    let pid = monitor(&sandbox).expect("the monitor runs");
     let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
-    // QEMU installs its filter once it has read its arguments.
+    // QEMU installs its filter after parsing its arguments.
     let lines = || -> BTreeSet<String> {
         read("status").lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     };
@@ -52,7 +52,7 @@ pub(crate) fn a_monitor_has_little() {
         assert!(numbers.len() == 1 && UNASSIGNED.contains(&first), "{kind}{line}");
     }
     assert!(namespaces.iter().all(|(_, own)| *own), "{namespaces:?}");
-    assert_eq!(processes, [1], "it sees itself alone");
+    assert_eq!(processes, [1], "it sees only itself");
     let variables: Vec<_> = environment.split('\0').filter(|variable| !variable.is_empty()).collect();
     assert!(matches!(variables[..], [path] if path.starts_with("PATH=")), "{variables:?}");
     let devices: Vec<_> =

@@ -1,4 +1,4 @@
-//! How a guest ends when it is not left in peace.
+//! How guests end when they are disturbed.
 
 use std::{
     process::{Child, Stdio},
@@ -14,12 +14,12 @@ use crate::{
     sandbox,
 };
 
-/// Less than a guest may take to greet, whose controller would end then too.
+/// Shorter than a guest's boot timeout, which would end the controller as well.
 const SOON: Duration = Duration::from_secs(20);
-/// What a monitor takes to start, and a part of what its guest takes to boot.
+/// Longer than a monitor's start, shorter than a guest's boot.
 const WELL_BEGUN: Duration = Duration::from_millis(500);
 
-/// A guest that begins to boot: its controller, and its monitor's pid.
+/// Starts booting a guest. Returns its controller and its monitor's pid.
 fn booting(sandbox: &Sandbox) -> (Child, u32) {
     let mut command = sandbox.command(&["vm", "run"]);
     let controller = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built");
@@ -27,7 +27,7 @@ fn booting(sandbox: &Sandbox) -> (Child, u32) {
     (controller, monitor(sandbox).expect("it boots for seconds"))
 }
 
-/// One whose kernel runs.
+/// The same, once the guest's kernel runs.
 fn well_begun(sandbox: &Sandbox) -> (Child, u32) {
     let (controller, monitor) = booting(sandbox);
     assert!(wait_until(SOON, || cpu_time(monitor) >= WELL_BEGUN), "its monitor gets no CPU");
@@ -37,7 +37,7 @@ fn well_begun(sandbox: &Sandbox) -> (Child, u32) {
 pub(crate) fn a_killed_controller_leaves_no_monitor() {
     let before = Remains::now();
     let sandbox = sandbox();
-    // Its agent is there by then, and has not yet tried all probes.
+    // The agent is ready by then and still tries the probes.
     let booted = ready(&boot(&sandbox, &["--probe", "none"])) + Duration::from_millis(300);
     for moment in [Duration::ZERO, Duration::from_millis(700), booted] {
         let (mut controller, _) = booting(&sandbox);
@@ -77,7 +77,7 @@ pub(crate) fn ctrl_c_ends_a_boot() {
         let output = controller.wait_with_output().expect("it was started");
         assert_eq!(output.status.code(), Some(130), "{name}: {output:?}");
         assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
-        assert!(output.stdout.is_empty(), "it waited until its guest was there: {output:?}");
+        assert!(output.stdout.is_empty(), "it waited for its guest: {output:?}");
         assert!(!String::from_utf8_lossy(&output.stderr).contains("--resume"), "{output:?}");
         assert!(processes(&sandbox).is_empty(), "a monitor outlives its controller");
     }

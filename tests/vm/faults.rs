@@ -1,4 +1,4 @@
-//! Runs with guests that cannot go on: what is said, that nothing is left, and that finished trials are kept.
+//! Runs with failing guests: the error, cleanup, and stored trials.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -15,10 +15,10 @@ use crate::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// More than any of these runs makes.
+/// More trials than any of these runs completes.
 const PLANNED: u32 = 40;
 
-/// A run that makes trials with a guest.
+/// A run with a guest.
 struct Run {
     sandbox: Sandbox,
     before: (Leftovers, Remains),
@@ -28,7 +28,7 @@ struct Run {
 }
 
 impl Run {
-    /// One that has begun its second trial.
+    /// Returns a run in its second trial.
     fn in_its_trials() -> Self {
         let sandbox = sandbox();
         let before = (Leftovers::of(&sandbox), Remains::now());
@@ -36,7 +36,7 @@ impl Run {
         let mut command = sandbox.command(&["run", &file, "--probe", "none"]);
         let mut controller =
             command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-        let lines = BufReader::new(controller.stderr.take().expect("asked for as a pipe"));
+        let lines = BufReader::new(controller.stderr.take().expect("stderr is piped"));
         let mut run = Self { sandbox, before, controller, lines, said: String::new() };
         run.read_until("[2/");
         run
@@ -55,25 +55,25 @@ impl Run {
         monitor(&self.sandbox).expect("its guest is in its trials")
     }
 
-    /// Insists that the run fails by itself, says all of this, and can be resumed.
+    /// Checks that the run fails by itself with these messages and can be resumed.
     fn fails_with(mut self, expected: &[&str]) {
         self.lines.read_to_string(&mut self.said).expect("text");
         let said = &self.said;
         assert_eq!(self.controller.wait().expect("it was started").code(), Some(1), "{said}");
         for expected in expected.iter().chain(&["--resume"]) {
-            assert!(said.contains(expected), "`{expected}` is not in {said}");
+            assert!(said.contains(expected), "`{expected}` is missing in {said}");
         }
         self.leaves_its_trials();
     }
 
-    /// Insists that nothing is left but the finished trials.
+    /// Checks that only the finished trials remain.
     fn leaves_its_trials(self) {
         let left = || processes(&self.sandbox);
         assert!(wait_until(PATIENCE, || left().is_empty()), "{:?}", left());
         let (processes_and_devices, files) = self.before;
         processes_and_devices.are_gone_within(PATIENCE);
         let kept = trials(&self.sandbox.record()).len();
-        assert!((1..PLANNED as usize).contains(&kept), "{kept} trials were kept: {}", self.said);
+        assert!((1..PLANNED as usize).contains(&kept), "{kept} trials were stored: {}", self.said);
         files.has_only_gained(&self.sandbox, &["run.toml", "runs.db"]);
     }
 }

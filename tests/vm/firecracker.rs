@@ -1,14 +1,14 @@
-//! Guests of Firecracker: measured where the program is, and left out with its reason where it is not.
+//! Firecracker guests: measured if the program is installed, and otherwise skipped with the reason.
 
 use plumb_tests::trials;
 use serde_json::Value;
 
 use crate::sandbox;
 
-/// A guest of Firecracker and a namespace on the bridge of a host.
+/// A Firecracker guest and a namespace on a host's bridge.
 const SCENARIO: &str = r#"schema = 1
 name = "firecracker"
-title = "A guest of Firecracker beside a namespace on one bridge"
+title = "A Firecracker guest and a namespace on one bridge"
 
 [hosts.pve]
 
@@ -65,7 +65,7 @@ pub(crate) fn a_guest_is_measured() {
     let trial = trials(&record)
         .iter()
         .find(|trial| trial["cell"].as_str().is_some_and(|cell| cell.contains("to-vm")));
-    let devices = &trial.expect("it was measured")["devices"];
+    let devices = &trial.expect("the trial exists")["devices"];
     let device = devices.as_array().into_iter().flatten().find(|state| state["device"] == "vm0:eth0");
     let device = device.unwrap_or_else(|| panic!("no vm0:eth0 in {devices}"));
     assert_eq!((&device["kind"], &device["mtu"]), (&"virtio".into(), &9000.into()), "{device}");
@@ -90,7 +90,7 @@ pub(crate) fn absence_is_no_end() {
 pub(crate) fn flags_of_qemu_are_refused() {
     let sandbox = sandbox();
     for (flags, said) in [
-        (&["--board", "q35"][..], "one board of its own"),
+        (&["--board", "q35"][..], "a machine type of its own"),
         (&["--vhost", "on"], "moves packets itself"),
         (&["--queues", "2", "--vcpus", "2"], "one queue each way"),
         (&["--accel", "tcg"], "by KVM only"),

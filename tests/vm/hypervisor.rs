@@ -1,5 +1,4 @@
-//! Runs in a virtual hypervisor: guests that this machine could not run, and what is left when the hypervisor or its
-//! controller ends.
+//! Runs in a virtual hypervisor: guests that need nested KVM, and cleanup after the hypervisor or its controller dies.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -15,11 +14,11 @@ use crate::{
     sandbox,
 };
 
-/// QEMU makes four calls and more for each message that it carries itself.
+/// Minimum system calls per message when QEMU itself carries the packets.
 const MANY: f64 = 3.0;
 
-/// Two namespaces on a bridge, and two on a VLAN, one of whose devices sorts before the one under it: nothing in the hypervisor
-/// has to boot.
+/// Two namespaces on a bridge, and two on a VLAN whose device name sorts before its parent's. Nothing has to boot in
+/// the hypervisor.
 const WIRE: &str = r#"schema = 1
 name = "inside"
 title = "Two namespaces on a bridge in a virtual hypervisor"
@@ -75,8 +74,8 @@ trials = 8
 pause = "1ms"
 "#;
 
-/// The contrast of write-up 004: 0.007 system calls a message with vhost, 8.3 without.
-pub(crate) fn vhost_makes_calls_needless() {
+/// As in write-up 004: 0.007 system calls per message with vhost, 8.3 without.
+pub(crate) fn vhost_saves_calls() {
     let sandbox = sandbox();
     let paths = ["--path", "host-to-vm", "--path", "host-to-vm-vhost", "--workload", "latency"];
     let output =
@@ -84,7 +83,7 @@ pub(crate) fn vhost_makes_calls_needless() {
     assert_eq!(output.status, Some(0), "{output:?}");
     assert!(output.err.contains("it runs in a virtual hypervisor, which is emulated"), "{}", output.err);
     let record = sandbox.record();
-    assert_eq!(record["header"]["environment"]["inside"], "it was asked for");
+    assert_eq!(record["header"]["environment"]["inside"], "calls are recorded");
     for trial in trials(&record) {
         assert!(trial["doubts"].as_array().is_some_and(|doubts| !doubts.is_empty()), "{trial:#}");
         if trial["arm"] == "probed" {
@@ -96,7 +95,7 @@ pub(crate) fn vhost_makes_calls_needless() {
     for cell in findings["cells"].as_array().expect("a list") {
         let (calls, packets) = (calls_per_message(cell), packets_written_per_message(cell));
         if cell["path"].as_str().is_some_and(|path| path.contains("vhost")) {
-            // Timers and the agent's channel make calls, how many a message depends on how slow messages are.
+            // Timers and the agent's channel make calls; the number per message depends on the speed of messages.
             assert_eq!(packets, 0.0, "{}: written by QEMU, {calls} calls a message", cell["id"]);
         } else {
             assert!(packets > 0.9 && calls > MANY, "{}: {packets} of {calls} calls a message", cell["id"]);
@@ -106,8 +105,8 @@ pub(crate) fn vhost_makes_calls_needless() {
     assert!(page.contains("vhost workers") && page.contains("in a virtual hypervisor"), "{page}");
 }
 
-/// The devices of a microvm interrupt its CPU's call, which on q35 may last for the whole trial.
-pub(crate) fn time_in_a_guest_is_neither_work_nor_a_wait() {
+/// The devices of a microvm interrupt the vCPU's ioctl, which on q35 may last for the whole trial.
+pub(crate) fn guest_time_is_neither_work_nor_wait() {
     let sandbox = sandbox();
     let ping = "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"500ms\"\nwarmup = \"100ms\"\n\n\
                 [schedule]\ntrials = 1\npause = \"1ms\"\n";
@@ -125,22 +124,22 @@ pub(crate) fn time_in_a_guest_is_neither_work_nor_a_wait() {
     assert_eq!(guest + running + waiting, number(&run["total"]), "{run:#}");
 }
 
-/// Of the thread that carries the packets in the kernel, which is named after its monitor.
+/// CPU time of the kernel thread that carries the packets, named after its monitor.
 fn worker_time(trial: &Value) -> u64 {
-    let shares = trial["observed"]["cpu"]["shares"].as_array().expect("the owners were told").iter();
+    let shares = trial["observed"]["cpu"]["shares"].as_array().expect("CPU time is split by owner").iter();
     let of_worker = shares.filter(|share| share["owner"] == "vhost");
     let named = |share: &&Value| share["thread"].as_str().is_some_and(|thread| thread.starts_with("vhost-"));
     of_worker.filter(named).map(|share| number(&share["time"])).sum()
 }
 
-/// Of the monitor at the server's end.
+/// System calls of the monitor at the server's end.
 fn calls_per_message(cell: &Value) -> f64 {
     let ends = cell["probed"]["calls"]["ends"].as_array().expect("calls were counted");
     let of_monitor = ends.iter().filter(|end| end["end"] == "server" && is_monitor(end));
     of_monitor.filter_map(|end| end["rate"].as_f64()).sum()
 }
 
-/// By the monitor at the server's end: into a tap, QEMU writes a packet by `writev`.
+/// Writes of the monitor at the server's end: QEMU writes packets to a tap with `writev`.
 fn packets_written_per_message(cell: &Value) -> f64 {
     let rows = cell["probed"]["calls"]["processes"].as_array().expect("calls were counted");
     let written = rows.iter().filter(|row| {
@@ -154,23 +153,23 @@ fn is_monitor(end: &Value) -> bool {
     end["process"].as_str().is_some_and(|process| process.starts_with("qemu"))
 }
 
-/// Ends a run as `how` says, given the pids of controller and hypervisor, once it has kept a trial; its exit status and
-/// what it said.
+/// Ends a run with `how`, given the pids of controller and hypervisor, after the first stored trial. Returns the exit
+/// status and output.
 fn ended(sandbox: &Sandbox, args: &[&str], how: impl FnOnce(u32, u32)) -> (Option<i32>, String) {
     let mut command = sandbox.command(args);
     let mut controller =
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-    let mut lines = BufReader::new(controller.stderr.take().expect("asked for as a pipe"));
+    let mut lines = BufReader::new(controller.stderr.take().expect("stderr is piped"));
     let mut said = String::new();
     while !said.lines().any(|line| line.starts_with('[')) {
-        assert!(lines.read_line(&mut said).expect("text") > 0, "it ended by itself: {said}");
+        assert!(lines.read_line(&mut said).expect("text") > 0, "the run ended by itself: {said}");
     }
     how(controller.id(), monitor(sandbox).expect("it is in its trials"));
     lines.read_to_string(&mut said).expect("text");
     (controller.wait().expect("it was started").code(), said)
 }
 
-pub(crate) fn finished_trials_outlive_their_hypervisor() {
+pub(crate) fn finished_trials_survive_their_hypervisor() {
     let before = Remains::now();
     let sandbox = sandbox();
     let file = sandbox.file("inside.toml", WIRE);
@@ -180,13 +179,13 @@ pub(crate) fn finished_trials_outlive_their_hypervisor() {
     let (status, said) = ended(&sandbox, &["run", "--resume"], |_, hypervisor| signal(hypervisor, "KILL"));
     assert_eq!(status, Some(1), "{said}");
     assert!(said.contains("the agent of host hypervisor is lost") && said.contains("--resume"), "{said}");
-    assert!(processes(&sandbox).is_empty(), "a hypervisor is left");
+    assert!(processes(&sandbox).is_empty(), "a hypervisor still runs");
     assert!(trials(&sandbox.record()).len() >= 2, "{said}");
     let output = sandbox.plumb(&["run", "--resume"]);
     assert_eq!(output.status, Some(0), "{output:?}");
     assert!(
         output.err.contains("it runs in a virtual hypervisor"),
-        "a run goes on where it began: {}",
+        "a run resumes at the same place: {}",
         output.err
     );
     let record = sandbox.record();
@@ -197,11 +196,11 @@ pub(crate) fn finished_trials_outlive_their_hypervisor() {
     before.has_only_gained(&sandbox, &["inside.toml", "runs.db"]);
 }
 
-/// What each device of the VLAN received, and what it sent, in each trial over it.
+/// Packets received and sent by each device of the VLAN in each trial over it.
 fn packets_of_vlan(record: &Value) -> Vec<u64> {
     let of_path = |trial: &&Value| trial["cell"].as_str().is_some_and(|cell| cell.starts_with("tagged/"));
     let trials: Vec<&Value> = trials(record).iter().filter(of_path).collect();
-    assert!(!trials.is_empty(), "no trial was made over the VLAN: {record:#}");
+    assert!(!trials.is_empty(), "no trial over the VLAN: {record:#}");
     let devices = trials.iter().flat_map(|trial| trial["counters"]["devices"].as_array().expect("a list"));
     let of_vlan = |device: &&Value| device["device"].as_str().is_some_and(|at| at.contains("10-"));
     let packets: Vec<u64> = devices

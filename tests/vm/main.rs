@@ -1,6 +1,6 @@
-//! Real guests, booted from the one binary: what they are, how they end, and that nothing is left of them.
+//! Real guests booted from the plumb binary: their properties, their end, and cleanup after them.
 #![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
-#![expect(clippy::disallowed_macros, reason = "how long a boot took is told, not judged")]
+#![expect(clippy::disallowed_macros, reason = "boot times are printed, not judged")]
 
 use std::process::ExitCode;
 
@@ -24,10 +24,10 @@ mod telemetry;
 mod variants;
 mod virtio;
 
-/// What any guest needs.
+/// Needed by every guest.
 const GUEST: &[Need] = &[Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
 
-/// What a guest needs that is measured: a device on a bridge.
+/// Needed to measure a guest, which has a device on a bridge.
 const MEASURED: &[Need] = &[
     Need::Root,
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),
@@ -35,7 +35,7 @@ const MEASURED: &[Need] = &[
     Need::File("/dev/net/tun", "a kernel with tap devices"),
 ];
 
-/// What it takes besides to take a device away.
+/// Also needed to remove a device.
 const WITH_IP: &[Need] = &[
     Need::Root,
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),
@@ -45,14 +45,14 @@ const WITH_IP: &[Need] = &[
     Need::File("/dev/net/tun", "a kernel with tap devices"),
 ];
 
-/// What a machine needs that nobody of plumb started.
+/// Needed for machines that plumb did not start.
 const STANDING: &[Need] = &[
     Need::Root,
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),
     Need::File("/dev/net/tun", "a kernel with tap devices"),
 ];
 
-/// What a guest needs that is measured with probes.
+/// Needed to measure a guest with probes.
 const WATCHED: &[Need] = &[
     Need::Root,
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),
@@ -61,26 +61,25 @@ const WATCHED: &[Need] = &[
     Need::BTF,
 ];
 
-/// What a user's own guest needs, which plumb has not booted.
+/// Needed for guests started by hand.
 const BY_HAND: &[Need] = &[
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),
     Need::GuestKernel,
     Need::File("/usr/share/doc/busybox-static", "busybox in one file (apt-get install busybox-static)"),
 ];
 
-/// What it takes to run guests in a machine that has KVM.
+/// Needed to run guests in a virtual machine with KVM.
 const HYPERVISOR: &[Need] =
     &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
 
-/// A case of each kernel-dependent kind runs on every installed kernel series. `make soak` runs all cases on all of them.
 const CASES: &[Case] = &[
     Case {
-        name: "a_monitor_is_a_user_of_its_own_in_namespaces_of_its_own_with_a_sealed_image",
+        name: "monitor_has_its_own_user_and_namespaces_and_a_sealed_image",
         needs: HYPERVISOR,
         test: confined::a_monitor_has_little,
     },
     Case {
-        name: "memory_moves_by_pages_by_blocks_and_by_the_agent",
+        name: "moves_memory_by_pages_by_blocks_and_by_the_agent",
         needs: &[
             Need::Root,
             Need::Program("qemu-system-x86_64", "qemu-system-x86"),
@@ -88,12 +87,12 @@ const CASES: &[Case] = &[
             Need::File("/dev/net/tun", "a kernel with tap devices"),
             Need::BTF,
         ],
-        test: balloon::three_methods_move_what_was_asked,
+        test: balloon::three_methods_move_the_requested_amount,
     },
     Case {
-        name: "machines_that_cannot_give_memory_are_refused",
+        name: "refuses_machines_that_cannot_give_memory",
         needs: &[],
-        test: balloon::what_cannot_give_memory_is_refused,
+        test: balloon::refuses_machines_that_cannot_give_memory,
     },
     Case {
         name: "memory_goes_to_the_machine_that_uses_it",
@@ -101,7 +100,7 @@ const CASES: &[Case] = &[
         test: rebalance::memory_goes_to_the_machine_that_uses_it,
     },
     Case {
-        name: "both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves",
+        name: "reports_both_tiers_of_a_user_s_guest_and_moves_the_fast_one",
         needs: &[
             Need::Program("qemu-system-x86_64", "qemu-system-x86"),
             Need::EachGuestKernel,
@@ -110,10 +109,10 @@ const CASES: &[Case] = &[
                 "busybox in one file (apt-get install busybox-static)",
             ),
         ],
-        test: telemetry::both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves,
+        test: telemetry::reports_both_tiers_and_moves_the_fast_one,
     },
     Case {
-        name: "accesses_are_counted_by_damon_where_the_guests_kernel_has_it",
+        name: "damon_counts_accesses_if_the_guest_kernel_has_it",
         needs: &[
             Need::Program("qemu-system-x86_64", "qemu-system-x86"),
             Need::GuestKernelWith(telemetry::DAMON, "linux-image-6.12-cloud-amd64"),
@@ -122,22 +121,22 @@ const CASES: &[Case] = &[
                 "busybox in one file (apt-get install busybox-static)",
             ),
         ],
-        test: telemetry::accesses_are_counted_by_damon,
+        test: telemetry::damon_counts_accesses,
     },
     Case {
-        name: "a_machine_has_one_mover_of_its_memory_at_a_time",
+        name: "only_one_process_moves_a_machine_s_memory",
         needs: BY_HAND,
-        test: telemetry::a_machine_has_one_mover_at_a_time,
+        test: telemetry::only_one_process_moves_memory,
     },
     Case {
-        name: "who_takes_a_guests_pages_may_be_killed_in_the_middle",
+        name: "guest_survives_a_mover_killed_while_taking_its_pages",
         needs: BY_HAND,
-        test: telemetry::who_takes_pages_may_be_killed_in_the_middle,
+        test: telemetry::survives_a_kill_while_taking_pages,
     },
     Case {
-        name: "what_a_machine_lacks_to_move_its_memory_is_told",
+        name: "names_what_a_machine_lacks_to_move_its_memory",
         needs: &[Need::Program("qemu-system-x86_64", "qemu-system-x86")],
-        test: telemetry::what_a_machine_lacks_is_told,
+        test: telemetry::names_what_a_machine_lacks,
     },
     Case {
         name: "memory_is_intact_after_random_cycles_with_compaction",
@@ -145,84 +144,80 @@ const CASES: &[Case] = &[
         test: balloon::memory_is_intact_after_cycles_with_compaction,
     },
     Case {
-        name: "a_file_that_asks_for_what_cannot_be_is_refused",
+        name: "refuses_a_file_with_impossible_limits",
         needs: &[],
-        test: rebalance::a_file_that_asks_for_what_cannot_be_is_refused,
+        test: rebalance::refuses_impossible_limits,
     },
     Case {
-        name: "in_a_virtual_hypervisor_vhost_makes_a_monitor_s_calls_needless",
+        name: "vhost_saves_a_monitor_s_calls_in_a_virtual_hypervisor",
         needs: &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::EachGuestKernel],
-        test: hypervisor::vhost_makes_calls_needless,
+        test: hypervisor::vhost_saves_calls,
     },
     Case {
-        name: "time_that_a_guest_runs_in_a_call_is_neither_work_nor_a_wait",
+        name: "guest_time_inside_a_call_is_neither_work_nor_wait",
         needs: HYPERVISOR,
-        test: hypervisor::time_in_a_guest_is_neither_work_nor_a_wait,
+        test: hypervisor::guest_time_is_neither_work_nor_wait,
     },
     Case {
-        name: "finished_trials_outlive_the_hypervisor_that_they_were_made_in",
+        name: "finished_trials_survive_their_hypervisor",
         needs: HYPERVISOR,
-        test: hypervisor::finished_trials_outlive_their_hypervisor,
+        test: hypervisor::finished_trials_survive_their_hypervisor,
     },
     Case {
-        name: "a_monitor_s_cpu_time_and_calls_are_told_by_thread_beside_what_its_guest_sees",
+        name: "shows_a_monitor_s_cpu_time_and_calls_by_thread_next_to_the_guest_s_view",
         needs: WATCHED,
-        test: roles::a_monitor_s_threads_are_told_apart,
+        test: roles::distinguishes_a_monitor_s_threads,
     },
     Case {
-        name: "a_machine_that_stands_is_told_to_be_what_its_command_line_says",
+        name: "describes_a_running_machine_as_its_command_line_does",
         needs: STANDING,
-        test: standing::a_standing_machine_is_what_its_command_line_says,
+        test: standing::describes_a_running_machine,
     },
     Case {
-        name: "a_free_monitor_tells_more_and_one_that_is_taken_says_so",
+        name: "a_free_monitor_adds_details_and_a_busy_one_is_reported",
         needs: STANDING,
-        test: standing::a_free_monitor_tells_more_and_is_let_go,
+        test: standing::free_monitor_adds_details_and_is_released,
     },
     Case {
-        name: "what_is_no_virtual_machine_is_not_measured",
+        name: "measures_only_virtual_machines",
         needs: &[],
-        test: standing::what_is_no_machine_is_refused,
+        test: standing::refuses_what_is_not_a_machine,
     },
     Case {
-        name: "a_machine_that_ends_while_it_is_measured_leaves_what_was_seen",
+        name: "keeps_results_of_a_machine_that_ends_during_the_measurement",
         needs: STANDING,
-        test: standing::a_machine_that_ends_meanwhile_leaves_what_was_seen,
+        test: standing::keeps_results_of_a_machine_that_ends,
     },
     Case {
-        name: "a_guest_of_either_board_has_its_cpus_and_runs_every_probe_in_its_own_kernel",
+        name: "guest_of_either_machine_type_has_its_cpus_and_runs_every_probe",
         needs: &[Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::EachGuestKernel],
         test: boots::every_board_boots_and_probes,
     },
     Case {
-        name: "guests_raised_and_lowered_in_a_row_leave_no_process_socket_or_file",
+        name: "guests_created_and_removed_in_a_row_leave_no_process_socket_or_file",
         needs: GUEST,
         test: boots::guests_in_a_row_leave_nothing,
     },
     Case {
-        name: "a_controller_killed_while_its_guest_boots_or_runs_leaves_no_monitor",
+        name: "controller_killed_during_a_boot_or_run_leaves_no_monitor",
         needs: GUEST,
         test: ends::a_killed_controller_leaves_no_monitor,
     },
-    Case { name: "a_monitor_killed_is_an_error_that_says_so", needs: GUEST, test: ends::a_killed_monitor },
-    Case { name: "ctrl_c_ends_a_booting_guest_at_once", needs: GUEST, test: ends::ctrl_c_ends_a_boot },
+    Case { name: "killed_monitor_is_reported_as_an_error", needs: GUEST, test: ends::a_killed_monitor },
+    Case { name: "ctrl_c_stops_a_booting_guest_at_once", needs: GUEST, test: ends::ctrl_c_ends_a_boot },
+    Case { name: "shows_the_console_of_a_panicking_kernel", needs: GUEST, test: refused::shows_a_panic },
     Case {
-        name: "a_kernel_that_panics_is_quoted_by_its_console",
+        name: "refuses_an_invalid_kernel_or_size_before_starting",
         needs: GUEST,
-        test: refused::a_panic_is_quoted,
+        test: refused::refuses_invalid_flags,
     },
     Case {
-        name: "a_kernel_or_a_size_that_makes_no_sense_is_refused_before_anything_starts",
-        needs: GUEST,
-        test: refused::nonsense_is_refused,
-    },
-    Case {
-        name: "hardware_virtualisation_that_does_not_work_is_refused_with_its_reason",
+        name: "refuses_broken_hardware_virtualisation_with_the_reason",
         needs: GUEST,
         test: refused::kvm_is_checked,
     },
     Case {
-        name: "a_guest_uses_as_many_queues_as_asked_and_each_takes_packets",
+        name: "guest_uses_the_requested_queues_and_each_receives_packets",
         needs: &[
             Need::Root,
             Need::Program("qemu-system-x86_64", "qemu-system-x86"),
@@ -232,77 +227,69 @@ const CASES: &[Case] = &[
         test: measured::queues_are_those_of_the_guest,
     },
     Case {
-        name: "a_microvm_and_a_namespace_on_one_bridge_answer_each_other",
+        name: "microvm_and_namespace_on_one_bridge_answer_each_other",
         needs: MEASURED,
         test: measured::a_microvm_answers_a_namespace,
     },
     Case {
-        name: "a_guest_killed_in_a_trial_ends_the_run_and_finished_trials_are_kept",
+        name: "guest_killed_in_a_trial_ends_the_run_and_finished_trials_stay",
         needs: MEASURED,
         test: faults::a_guest_killed,
     },
     Case {
-        name: "a_guest_that_stands_still_in_a_trial_is_told_from_one_that_is_gone",
+        name: "distinguishes_a_stopped_guest_from_a_dead_one",
         needs: MEASURED,
         test: faults::a_guest_stopped,
     },
     Case {
-        name: "a_controller_killed_in_a_trial_leaves_nothing_but_the_finished_trials",
+        name: "controller_killed_in_a_trial_leaves_only_the_finished_trials",
         needs: MEASURED,
         test: faults::a_controller_killed,
     },
+    Case { name: "missing_tap_ends_the_run_and_is_named", needs: WITH_IP, test: faults::a_tap_removed },
     Case {
-        name: "a_tap_that_is_gone_ends_the_run_and_is_named",
-        needs: WITH_IP,
-        test: faults::a_tap_removed,
-    },
-    Case {
-        name: "a_guests_device_threads_and_mtu_are_as_asked_and_the_record_says_what_was_agreed_on",
+        name: "guest_device_threads_and_mtu_are_as_requested_and_the_record_has_what_was_negotiated",
         needs: MEASURED,
         test: virtio::as_asked,
     },
+    Case { name: "names_a_setting_that_a_guest_did_not_accept", needs: MEASURED, test: virtio::not_taken },
     Case {
-        name: "a_setting_that_a_guest_did_not_take_is_an_error_that_names_it",
-        needs: MEASURED,
-        test: virtio::not_taken,
-    },
-    Case {
-        name: "a_guest_s_rings_have_the_sizes_of_each_level_up_to_those_that_its_monitor_made",
+        name: "guest_rings_have_the_size_of_each_level_up_to_the_monitor_s_limit",
         needs: MEASURED,
         test: virtio::ring_sizes,
     },
     Case {
-        name: "a_guest_s_device_coalesces_as_each_level_says_where_its_driver_can",
+        name: "guest_device_coalesces_at_each_level_if_its_driver_can",
         needs: MEASURED,
         test: virtio::coalescing,
     },
     Case {
-        name: "shipped_scenarios_run_with_their_guests_as_virtual_machines",
+        name: "runs_shipped_scenarios_with_virtual_machines_as_guests",
         needs: MEASURED,
         test: variants::guests_of_shipped_scenarios,
     },
     Case {
-        name: "a_guest_without_a_scenario_tells_what_became_of_its_device",
+        name: "guest_without_a_scenario_describes_its_device",
         needs: MEASURED,
         test: variants::a_device_without_a_scenario,
     },
     Case {
-        name: "a_device_that_a_guest_cannot_have_is_refused_with_its_reason",
+        name: "refuses_an_impossible_guest_device_with_the_reason",
         needs: MEASURED,
         test: variants::devices_that_cannot_be,
     },
     Case {
-        name: "vhost_that_does_not_work_is_a_reason_to_skip_the_paths_of_its_guests",
+        name: "skips_paths_of_guests_if_vhost_does_not_work",
         needs: MEASURED,
-        test: measured::vhost_that_does_not_work_is_no_end,
+        test: measured::skips_paths_without_vhost,
     },
     Case {
-        name: "the_shipped_grid_of_queues_and_streams_between_two_guests_runs",
+        name: "runs_the_shipped_grid_of_queues_and_streams_between_two_guests",
         needs: MEASURED,
         test: measured::the_shipped_grid_runs,
     },
     Case {
-        name: "a_guest_of_firecracker_is_measured_in_a_virtual_hypervisor_where_there_is_no_kvm",
+        name: "measures_a_firecracker_guest_in_a_virtual_hypervisor_without_kvm",
         needs: &[
             Need::Root,
             Need::Release("firecracker", "https://github.com/firecracker-microvm/firecracker/releases"),
@@ -312,19 +299,19 @@ const CASES: &[Case] = &[
         test: firecracker::a_guest_is_measured,
     },
     Case {
-        name: "without_firecracker_its_paths_are_left_out_and_the_rest_is_measured",
+        name: "skips_firecracker_paths_without_firecracker_and_measures_the_rest",
         needs: MEASURED,
         test: firecracker::absence_is_no_end,
     },
     Case {
-        name: "what_firecracker_does_not_have_is_refused_before_anything_starts",
+        name: "refuses_options_that_firecracker_lacks_before_starting",
         needs: &[Need::GuestKernel],
         test: firecracker::flags_of_qemu_are_refused,
     },
     Case {
-        name: "without_a_monitor_the_package_that_brings_it_is_named",
+        name: "names_the_package_of_a_missing_monitor",
         needs: &[Need::GuestKernel],
-        test: refused::a_missing_monitor_is_named,
+        test: refused::names_a_missing_monitor,
     },
 ];
 

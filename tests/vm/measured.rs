@@ -1,4 +1,5 @@
-//! Runs that measure guests: queues as their kernel has them, and guests of either board beside namespaces.
+//! Runs that measure guests: queues as reported by the guest's kernel, and guests of either machine type next to
+//! namespaces.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -8,17 +9,17 @@ use serde_json::Value;
 use crate::{remains::processes, sandbox};
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A hash chooses the queue of a stream: with so many, of two queues none is left out (but once in 2^15 times).
+/// A hash assigns streams to queues: with this many streams, one of two queues stays unused once in 2^15 runs.
 const MANY: u32 = 16;
-/// A device's counters and those of its queues are read one after the other: what may come in between.
+/// Tolerance in packets: a device's counters and those of its queues are read one after the other.
 const BETWEEN: u64 = 8;
 
-/// A guest and a namespace on the bridge of a host. `vm` is of what kind the guest is, `more` what is measured.
+/// A guest and a namespace on a host's bridge. `vm` describes the guest, `more` the measurement.
 pub(crate) fn scenario(vm: &str, more: &str) -> String {
     format!(
         r#"schema = 1
 name = "one-guest"
-title = "A virtual machine beside a namespace on one bridge"
+title = "A virtual machine and a namespace on one bridge"
 
 [hosts.pve]
 
@@ -50,7 +51,7 @@ baseline = true
     )
 }
 
-/// `streams` connections at once, each cell measured `trials` times.
+/// `streams` parallel connections with `trials` trials per result.
 pub(crate) fn streams(streams: u32, duration: &str, trials: u32) -> String {
     format!(
         "[workloads.throughput]\nkind = \"stream\"\nstreams = {streams}\nduration = \"{duration}\"\nwarmup = \
@@ -58,7 +59,7 @@ pub(crate) fn streams(streams: u32, duration: &str, trials: u32) -> String {
     )
 }
 
-/// Makes a run.
+/// Runs the scenario.
 pub(crate) fn run(sandbox: &Sandbox, file: &str) -> Output {
     sandbox.plumb(&["run", file, "--probe", "none"])
 }
@@ -136,7 +137,7 @@ pub(crate) fn a_microvm_answers_a_namespace() {
     before.are_gone_within(PATIENCE);
 }
 
-pub(crate) fn vhost_that_does_not_work_is_no_end() {
+pub(crate) fn skips_paths_without_vhost() {
     let sandbox = sandbox();
     let plain = "[paths.to-plain]\nfrom = \"pve\"\nto = \"plain\"\nlayers = [\"veth\", \"bridge\"]\n\n";
     let text = scenario("vhost = \"on\"", &(plain.to_owned() + &streams(1, "200ms", 1)));

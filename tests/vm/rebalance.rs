@@ -1,4 +1,4 @@
-//! Memory of machines that nobody of plumb started, with a guest that knows nothing of it, by the steps of the guide.
+//! Moves memory between machines that plumb did not start, by the steps of the guide; the guests need no changes.
 
 use std::{cell::RefCell, fs, path::Path};
 
@@ -9,11 +9,11 @@ use crate::{
     sandbox,
 };
 
-/// The guest fills so many MiB, given on the kernel's command line, and holds them.
+/// The guest allocates this many MiB, given on the kernel command line, and holds them.
 const SCRIPT: &str = "dd if=/dev/zero of=/mnt/held bs=1048576 count=$fills
 while :; do sleep 1; done
 ";
-/// What each was started with.
+/// Initial memory of each machine in MiB.
 const MEMORY: f64 = 288.0;
 
 fn start(folder: &Path, name: &str, fills: u32) -> Machine {
@@ -22,7 +22,7 @@ fn start(folder: &Path, name: &str, fills: u32) -> Machine {
     Machine::start(folder, name, &GuestKernel::of_test(), &format!("fills={fills}"), &flags)
 }
 
-/// Of two machines that share less than both were started with, the one that uses its memory gets it from the other.
+/// Of two machines that share less memory than both started with, the busier one gets memory from the other.
 pub(crate) fn memory_goes_to_the_machine_that_uses_it() {
     let sandbox = sandbox();
     let folder = sandbox.home();
@@ -46,14 +46,14 @@ pub(crate) fn memory_goes_to_the_machine_that_uses_it() {
     let dry = args("--dry-run", &[&metrics_flag[..], &["--rounds", "2"]].concat());
     let live = |rounds| args("--state", &["--rounds", rounds]);
 
-    // Until both guests have booted and their drivers tell how memory is used.
+    // Until both guests have booted and their drivers report memory statistics.
     let told = || {
         let _ = round(&dry);
         ["build", "web"].iter().all(|vm| gauge(&metrics, "plumb_vm_available_bytes", vm).is_some())
             && gauge(&metrics, "plumb_vm_available_bytes", "web") < Some(100.0 * MIB)
     };
     assert!(wait_until(PATIENCE, told), "{}", fs::read_to_string(&metrics).unwrap_or_default());
-    let has = |vm| gauge(&metrics, "plumb_vm_memory_bytes", vm).expect("it is told") / MIB;
+    let has = |vm| gauge(&metrics, "plumb_vm_memory_bytes", vm).expect("the gauge exists") / MIB;
     assert_eq!((has("build"), has("web")), (MEMORY, MEMORY), "a dry run moves nothing");
     let would = round(&dry);
     assert!(would.contains("would move build:"), "{would}");
@@ -67,9 +67,9 @@ pub(crate) fn memory_goes_to_the_machine_that_uses_it() {
     let said = said.into_inner();
     assert!(settles, "{} and {} MiB: {said}", has("build"), has("web"));
     assert!(has("web") > has("build") + 32.0, "{} and {} MiB: {said}", has("build"), has("web"));
-    assert!(has("build") >= MEMORY / 4.0, "a floor is a floor: {said}");
+    assert!(has("build") >= MEMORY / 4.0, "the floor is respected: {said}");
 
-    // One that ends is left alone, and the other keeps what it has.
+    // The other machine keeps its memory when one ends.
     let before = has("web");
     drop(idle);
     let output = run(&live("1"));
@@ -77,7 +77,7 @@ pub(crate) fn memory_goes_to_the_machine_that_uses_it() {
     assert_eq!(has("web"), before);
 }
 
-pub(crate) fn a_file_that_asks_for_what_cannot_be_is_refused() {
+pub(crate) fn refuses_impossible_limits() {
     let sandbox: Sandbox = sandbox();
     for (text, said) in [
         ("", "missing field `vms`"),

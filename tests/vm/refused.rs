@@ -1,4 +1,4 @@
-//! Guests that do not come up: what is said of them, and how soon.
+//! Guests that cannot start: the error message and how soon it appears.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use plumb_tests::Sandbox;
 
 use crate::{remains::processes, sandbox};
 
-/// A refusal needs no guest; the longest is that of a KVM that hangs.
+/// Time limit of a refusal, which boots no guest; a hanging KVM takes longest.
 const SOON: Duration = Duration::from_secs(10);
 
 fn check(sandbox: &Sandbox, flags: &[&str], status: i32, said: &[&str]) {
@@ -23,7 +23,7 @@ fn check(sandbox: &Sandbox, flags: &[&str], status: i32, said: &[&str]) {
     assert!(processes(sandbox).is_empty());
 }
 
-/// A file that claims to be a bzImage.
+/// A file with the signature of a bzImage.
 fn claimed(sandbox: &Sandbox, name: &str) -> String {
     let mut kernel = vec![0_u8; 4096];
     kernel[0x1fe..0x200].copy_from_slice(&[0x55, 0xaa]);
@@ -33,13 +33,13 @@ fn claimed(sandbox: &Sandbox, name: &str) -> String {
     path.to_str().expect("temporary folders have plain names").to_owned()
 }
 
-/// The default kernel of guests.
+/// The default guest kernel.
 fn installed() -> String {
     let kernel = machine::Kernel::installed().expect("a kernel is installed");
     kernel.image.to_str().expect("kernels have plain names").to_owned()
 }
 
-/// A folder of modules that are no modules.
+/// A folder of invalid module files.
 fn no_modules(sandbox: &Sandbox) -> String {
     let folder = sandbox.home().join("modules");
     fs::create_dir(&folder).expect("the sandbox can be written");
@@ -52,7 +52,7 @@ fn no_modules(sandbox: &Sandbox) -> String {
     folder.to_str().expect("temporary folders have plain names").to_owned()
 }
 
-pub(crate) fn nonsense_is_refused() {
+pub(crate) fn refuses_invalid_flags() {
     let sandbox = sandbox();
     let (unnamed, named) = (claimed(&sandbox, "kernel"), claimed(&sandbox, "vmlinuz-0.0.0-none"));
     let cases: &[(&[&str], i32, &[&str])] = &[
@@ -72,7 +72,7 @@ pub(crate) fn nonsense_is_refused() {
     }
 }
 
-pub(crate) fn a_panic_is_quoted() {
+pub(crate) fn shows_a_panic() {
     let sandbox = sandbox();
     let (kernel, modules) = (installed(), no_modules(&sandbox));
     let output = sandbox.plumb(&["vm", "run", "--kernel", &kernel, "--modules", &modules]);
@@ -112,7 +112,7 @@ pub(crate) fn kvm_is_checked() {
     }
 }
 
-pub(crate) fn a_missing_monitor_is_named() {
+pub(crate) fn names_a_missing_monitor() {
     let sandbox = sandbox();
     let mut command = sandbox.command(&["vm", "run", "--accel", "tcg"]);
     let output = command.env("PATH", sandbox.home()).output().expect("plumb was built");

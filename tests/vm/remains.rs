@@ -1,4 +1,4 @@
-//! What a guest could leave behind: processes, files, abstract sockets.
+//! Possible leftovers of a guest: processes, files, abstract sockets.
 
 use std::{
     collections::BTreeSet,
@@ -13,10 +13,10 @@ pub(crate) use plumb_tests::processes;
 
 /// Where programs leave files and shared memory.
 const FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
-/// What the names of files and sockets would begin with or hold: plumb's own, and QEMU's.
+/// Names of plumb's and QEMU's files and sockets contain one of these.
 const OURS: [&str; 4] = ["plumb", "qemu", "vl.", "guest"];
 
-/// What is there at one moment, besides processes.
+/// Files and sockets at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Remains {
     files: BTreeSet<PathBuf>,
@@ -24,7 +24,7 @@ pub(crate) struct Remains {
 }
 
 impl Remains {
-    /// Looks at the whole machine.
+    /// Takes a snapshot of the whole machine.
     pub(crate) fn now() -> Self {
         let folders = FOLDERS.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
         let files = folders.filter_map(Result::ok).map(|entry| entry.path());
@@ -36,12 +36,12 @@ impl Remains {
         }
     }
 
-    /// Insists that nothing has come since, and that no process of the sandbox is left.
+    /// Checks that nothing was added since, and that no process of the sandbox runs.
     pub(crate) fn is_all_there_is(&self, sandbox: &Sandbox) {
         self.has_only_gained(sandbox, &[]);
     }
 
-    /// The same but for files of these names in the sandbox's home, and what SQLite has beside them.
+    /// The same, except for these files in the sandbox's home and SQLite's files next to them.
     pub(crate) fn has_only_gained(&self, sandbox: &Sandbox, files: &[&str]) {
         let left = || (processes(sandbox), Self::now());
         let clean = |(processes, now): &(Vec<u32>, Self)| {
@@ -52,7 +52,7 @@ impl Remains {
         };
         let patience = Duration::from_secs(5);
         assert!(wait_until(patience, || clean(&left())), "left behind: {:?}, before: {self:?}", left());
-        let home = fs::read_dir(sandbox.home()).expect("it is there").filter_map(Result::ok);
+        let home = fs::read_dir(sandbox.home()).expect("the folder exists").filter_map(Result::ok);
         let names = home.map(|entry| entry.file_name().to_string_lossy().into_owned());
         let left: Vec<String> =
             names.filter(|name| !files.iter().any(|file| name.starts_with(file))).collect();
@@ -60,7 +60,7 @@ impl Remains {
     }
 }
 
-/// The monitor of a sandbox's guest, if one runs.
+/// The pid of the sandbox's monitor, if a guest runs.
 pub(crate) fn monitor(sandbox: &Sandbox) -> Option<u32> {
     let is_monitor = |pid: &u32| {
         let program = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
@@ -69,7 +69,7 @@ pub(crate) fn monitor(sandbox: &Sandbox) -> Option<u32> {
     processes(sandbox).into_iter().find(is_monitor)
 }
 
-/// Whether a process that runs, and is not the sandbox's, says by the name of a socket that it has it: other tests run beside these.
+/// Whether a process of another sandbox uses this socket, since tests run in parallel.
 fn is_of_another(socket: &str, sandbox: &Sandbox) -> bool {
     let holder = socket.rsplit_once("(process ").and_then(|(_, pid)| pid.strip_suffix(')')?.parse().ok());
     holder.is_some_and(|pid: u32| Path::new(&format!("/proc/{pid}")).exists() && !belongs_to(pid, sandbox))

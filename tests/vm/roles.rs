@@ -1,4 +1,4 @@
-//! A guest that is measured with probes: CPU time and system calls of its monitor by what each thread is for.
+//! A guest measured with probes: CPU time and system calls of its monitor by thread role.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use crate::{
     sandbox,
 };
 
-/// The only guest is the server's end; its host is the client's.
-pub(crate) fn a_monitor_s_threads_are_told_apart() {
+/// The only guest is the server's end; the client's end is its host.
+pub(crate) fn distinguishes_a_monitor_s_threads() {
     let sandbox = sandbox();
     let file = sandbox.file("roles.toml", &scenario("vcpus = 2", &streams(2, "700ms", 1)));
     let output = sandbox.plumb(&["run", &file, "--probe", "cpu,syscalls"]);
@@ -27,7 +27,7 @@ pub(crate) fn a_monitor_s_threads_are_told_apart() {
     check_page(&sandbox);
 }
 
-/// The threads that had time of an owner, of processes of this name.
+/// Threads with CPU time of this owner in processes of this name.
 fn threads<'a>(shares: &'a Value, owner: &str, process: &str) -> BTreeSet<&'a str> {
     let shares = shares.as_array().expect("a list").iter();
     let of_owner = shares.filter(|share| share["owner"] == owner && named(&share["process"], process));
@@ -49,7 +49,8 @@ fn check_owners(shares: &Value) {
     }
 }
 
-/// Each thread's own, with its end: a guest's packets pass the monitor's first thread, its CPUs are threads too.
+/// Calls are counted per thread and end: a guest's packets pass through the monitor's first thread, and its vCPUs are
+/// threads as well.
 fn check_calls(calls: &Value) {
     let calls = calls.as_array().expect("a list");
     let of_monitor: Vec<&Value> = calls.iter().filter(|call| named(&call["process"], "qemu")).collect();

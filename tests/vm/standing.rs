@@ -1,4 +1,4 @@
-//! Virtual machines that nobody of plumb started: what is told of one against what its command line says.
+//! Measures virtual machines that plumb did not start and compares the results with the command line.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use crate::sandbox;
 const NAME: &str = "plumb-test-web";
 const FOR: &str = "300ms";
 
-/// A QEMU whose guest stands still before its first instruction; its tap device is in a network namespace of its own.
+/// A QEMU stopped before the guest's first instruction; its tap device is in a private network namespace.
 struct Standing(Child);
 
 impl Standing {
@@ -48,7 +48,7 @@ impl Standing {
     }
 }
 
-/// Waits until the main loop runs: by then all devices of the command line are there.
+/// Waits until the main loop runs, when all devices exist.
 fn answers(monitor: &UnixStream) -> io::Result<()> {
     monitor.set_read_timeout(Some(Duration::from_secs(60)))?;
     (&mut &*monitor).write_all(b"{\"execute\":\"qmp_capabilities\"}{\"execute\":\"query-status\"}\n")?;
@@ -77,7 +77,7 @@ fn ids(document: &Value) -> Vec<&str> {
     claims.iter().filter_map(|claim| claim["id"].as_str()).collect()
 }
 
-pub(crate) fn a_standing_machine_is_what_its_command_line_says() {
+pub(crate) fn describes_a_running_machine() {
     let sandbox = sandbox();
     let monitor = sandbox.home().join("monitor").display().to_string();
     let standing = Standing::start(&sandbox, &monitor);
@@ -85,9 +85,9 @@ pub(crate) fn a_standing_machine_is_what_its_command_line_says() {
         let document = measured(&sandbox, named);
         let vm = &document["vm"];
         check_machine(vm);
-        assert_eq!(vm["monitor"], Value::Null, "nobody named one");
+        assert_eq!(vm["monitor"], Value::Null, "no name was given");
         assert_eq!(vm["devices"][0]["model"], "virtio-net-pci", "{vm}");
-        // By whom it is run, who moves its packets, and the bridge are seen from outside.
+        // The user, the packet path and the bridge are visible from outside.
         for id in ["emulated", "vhost-off", "mtu-mismatch"] {
             assert!(ids(&document).contains(&id), "no {id} in {}", document["claims"]);
         }
@@ -102,7 +102,7 @@ fn check_machine(vm: &Value) {
     assert_eq!(vm["unread"], json!([]), "root sees everything");
     let threads = vm["threads"].as_array().expect("a list");
     let of = |role: &str| threads.iter().filter(|thread| thread["role"] == role).count();
-    // The monitor has a thread of its own beside the one that was asked for.
+    // The monitor has its own iothread and the configured one.
     assert_eq!((of("cpu"), of("main"), of("vhost")), (3, 1, 0), "{threads:?}");
     assert!(
         threads.iter().any(|thread| thread["name"] == "IO disks" && thread["role"] == "io"),
@@ -121,11 +121,11 @@ fn check_machine(vm: &Value) {
     assert_eq!((&user["backend"], &user["tap"], &user["queues"]), (&json!("user"), &Value::Null, &json!(0)));
 }
 
-pub(crate) fn a_free_monitor_tells_more_and_is_let_go() {
+pub(crate) fn free_monitor_adds_details_and_is_released() {
     let sandbox = sandbox();
     let monitor = sandbox.home().join("monitor").display().to_string();
     let standing = Standing::start(&sandbox, &monitor);
-    // Twice: it was let go after the first time.
+    // Twice, since the first measurement must release the machine.
     for _ in 0..2 {
         let document = measured(&sandbox, &monitor);
         let vm = &document["vm"];
@@ -145,7 +145,7 @@ pub(crate) fn a_free_monitor_tells_more_and_is_let_go() {
     let output = sandbox.plumb(&["measure", "--qemu", &monitor, "--for", FOR]);
     assert_eq!(output.status, Some(1), "{output:?}");
     assert!(output.err.contains("takes one client at a time"), "{}", output.err);
-    assert!(output.err.contains("by its process"), "what to do instead: {}", output.err);
+    assert!(output.err.contains("by its process"), "the error suggests an alternative: {}", output.err);
     let page = sandbox.succeed(&["measure", "--qemu", NAME, "--for", FOR]).out;
     for part in [
         NAME,
@@ -159,7 +159,7 @@ pub(crate) fn a_free_monitor_tells_more_and_is_let_go() {
     }
 }
 
-pub(crate) fn what_is_no_machine_is_refused() {
+pub(crate) fn refuses_what_is_not_a_machine() {
     let sandbox = sandbox();
     let own = std::process::id().to_string();
     let no_monitor = sandbox.home().join("socket").display().to_string();
@@ -175,20 +175,20 @@ pub(crate) fn what_is_no_machine_is_refused() {
     }
 }
 
-/// Whether a process has attached programs in the kernel.
+/// Whether a process has attached eBPF programs.
 fn watches(pid: u32) -> bool {
     let held = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().filter_map(Result::ok);
     let mut links = held.filter_map(|entry| fs::read_link(entry.path()).ok());
     links.any(|link| link.to_string_lossy() == "anon_inode:bpf_link")
 }
 
-pub(crate) fn a_machine_that_ends_meanwhile_leaves_what_was_seen() {
+pub(crate) fn keeps_results_of_a_machine_that_ends() {
     let sandbox = sandbox();
     let monitor = sandbox.home().join("monitor").display().to_string();
     let standing = Standing::start(&sandbox, &monitor);
     let mut command = sandbox.command(&["measure", "--qemu", &standing.pid(), "--for", "60s", "--json"]);
     let measuring = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-    // Where eBPF does not work, nothing shows that it has begun.
+    // Without eBPF, the start of the measurement is not visible.
     let _ = wait_until(Duration::from_secs(20), || watches(measuring.id()));
     drop(standing);
     let output = measuring.wait_with_output().expect("it was started");

@@ -1,5 +1,5 @@
-//! Users' own guests with an agent in them, by the steps of the guide: what it tells of their memory, and what becomes of them when
-//! whoever moves that memory, the agent or the machine itself is killed meanwhile. The guest checks what it has in memory all the time.
+//! Users' own guests with an agent, by the steps of the guide: their memory statistics, and the effect of killing the
+//! rebalancer, the agent or the machine. The guest checks its memory all the time.
 
 use std::{cell::RefCell, fs, process::Stdio, sync::Arc, thread, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::{
     sandbox,
 };
 
-/// Keeps an agent at the port, holds 24 MiB that are of no pattern, and tells whether they are what they were.
+/// Runs the agent at the port, holds 24 MiB of random data, and reports whether it has changed.
 const SCRIPT: &str = "dd if=/dev/urandom of=/mnt/held bs=1048576 count=24
 md5sum /mnt/held > /run/sum
 (while :; do AGENT; sleep 1; done) > /dev/console 2>&1 &
@@ -23,9 +23,9 @@ while :; do
   sleep 1
 done
 ";
-/// In the configuration of a kernel that counts accesses.
+/// Kernel configuration for counting accesses.
 pub(crate) const DAMON: &str = "CONFIG_DAMON_PADDR=y";
-/// One node, all of whose memory is in a file that the host can free parts of.
+/// One node with all of its memory in a file, so that the host can free parts.
 const ONE_NODE: &[&str] = &[
     "-m",
     "384M",
@@ -54,7 +54,7 @@ const TWO_NODES: &[&str] = &[
     "virtio-mem-pci,id=vm0,memdev=more,node=0,requested-size=128M",
 ];
 
-/// A guest with an agent's port and two monitors, once it checks its memory.
+/// Starts a guest with an agent's port and two monitors, and waits until it checks its memory.
 fn start(sandbox: &Sandbox, kernel: &GuestKernel, memory: &[&str]) -> Machine {
     let folder = sandbox.home();
     let unit = guide("ExecStart=", folder);
@@ -69,14 +69,14 @@ fn start(sandbox: &Sandbox, kernel: &GuestKernel, memory: &[&str]) -> Machine {
     machine
 }
 
-/// That it goes on, and has in memory what it had.
+/// Checks that the guest keeps running with unchanged memory.
 fn assert_intact(machine: &Machine) {
     let before = machine.said("INTACT");
-    assert!(wait_until(PATIENCE, || machine.said("INTACT") >= before + 2), "the guest goes on");
-    assert_eq!(machine.said("DAMAGED"), 0, "what the guest has in memory is what it was");
+    assert!(wait_until(PATIENCE, || machine.said("INTACT") >= before + 2), "the guest keeps running");
+    assert_eq!(machine.said("DAMAGED"), 0, "the guest's memory is unchanged");
 }
 
-/// A file that names the machine, with these lines for it.
+/// A configuration file for the machine with these additional lines.
 fn config(sandbox: &Sandbox, file: &str, lines: &str) -> String {
     let at = |what: &str| sandbox.home().join(format!("vm.{what}")).display().to_string();
     let text =
@@ -84,11 +84,11 @@ fn config(sandbox: &Sandbox, file: &str, lines: &str) -> String {
     sandbox.file(file, &text)
 }
 
-/// What an agent tells of both tiers, and memory of the fast one that goes to the floor and comes back by virtio-mem.
-pub(crate) fn both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves() {
+/// An agent reports both tiers, and virtio-mem shrinks the fast tier to its floor and back.
+pub(crate) fn reports_both_tiers_and_moves_the_fast_one() {
     let sandbox = sandbox();
     let machine = start(&sandbox, &GuestKernel::of_test(), TWO_NODES);
-    // Debian 12's kernel has page generations only if they are asked for.
+    // Debian 12's kernel enables page generations only on request.
     let text = guide("slow-nodes", sandbox.home()).replace("/web.", "/vm.").replace("vms.web", "vms.vm");
     let text = text.replace("\"auto\"", "\"mglru\"");
     let file = sandbox.file("vms.toml", &format!("interval = \"2s\"\n{text}"));
@@ -105,7 +105,7 @@ pub(crate) fn both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves() {
     let accessed = told["nodes"][0]["accesses"].as_array().expect("classes");
     assert!(accessed.iter().any(|class| class["accesses"].as_u64() > Some(0)), "{told}");
 
-    // The next who asks is there before the guest has seen the one before hang up.
+    // The next client connects before the guest notices that the previous one hung up.
     let agent = sandbox.home().join("vm.agent");
     let before =
         AgentLink::connect(&agent, env!("CARGO_PKG_VERSION"), None, &Arc::default()).expect("it greets");
@@ -140,8 +140,8 @@ pub(crate) fn both_tiers_of_a_users_guest_are_told_and_the_fast_one_moves() {
     assert_intact(&machine);
 }
 
-/// Of a guest whose kernel has DAMON: both nodes, of whose memory some is accessed in some samples and most in none.
-pub(crate) fn accesses_are_counted_by_damon() {
+/// A guest with DAMON reports both nodes: some of the memory is accessed in some samples, most of it in none.
+pub(crate) fn damon_counts_accesses() {
     let sandbox = sandbox();
     let kernel = GuestKernel::with(DAMON).expect("it was installed");
     let _machine = start(&sandbox, &kernel, TWO_NODES);
@@ -155,7 +155,7 @@ pub(crate) fn accesses_are_counted_by_damon() {
             let classes = classes.filter(|class| (class["accesses"].as_u64() > Some(0)) == accessed);
             classes.filter_map(|class| class["bytes"].as_f64()).sum::<f64>() / MIB
         };
-        // The file whose sum the guest makes again and again has 24 MiB, wherever they are.
+        // The guest repeatedly computes the checksum of a 24 MiB file, on either node.
         of(0, true) + of(1, true) > 8.0
             && of(0, false) + of(1, false) > 200.0
             && told["telemetry_cpu"].is_number()
@@ -163,8 +163,8 @@ pub(crate) fn accesses_are_counted_by_damon() {
     assert!(wait_until(PATIENCE, counted), "{}", top(&sandbox, &file));
 }
 
-/// Two who would move the same machine's memory, by monitors of their own: the second is refused, until the first is gone.
-pub(crate) fn a_machine_has_one_mover_at_a_time() {
+/// Two rebalancers for one machine, each with its own monitor socket: the second is refused until the first exits.
+pub(crate) fn only_one_process_moves_memory() {
     let sandbox = sandbox();
     let _machine = start(&sandbox, &GuestKernel::of_test(), TWO_NODES);
     let [first, second] = ["qmp", "qmp2"].map(|qmp| {
@@ -181,7 +181,7 @@ pub(crate) fn a_machine_has_one_mover_at_a_time() {
         (output.status, output.err)
     };
     let refused = || {
-        // On a busy machine a monitor may not answer in time, which ends it.
+        // On a busy machine, a monitor may time out, which ends the rebalancer.
         let mut mover = mover.borrow_mut();
         if mover.try_wait().expect("it was started here").is_some() {
             *mover = start();
@@ -197,8 +197,9 @@ pub(crate) fn a_machine_has_one_mover_at_a_time() {
     assert!(wait_until(PATIENCE, || second(&[]).0 == Some(0)), "the lock went with its holder");
 }
 
-/// The agent's pages, with whoever takes them killed in the middle, again and again: the guest has what it had, and gets all back.
-pub(crate) fn who_takes_pages_may_be_killed_in_the_middle() {
+/// Kills the rebalancer repeatedly while it takes pages through the agent: the guest's memory stays intact, and all of
+/// it is returned.
+pub(crate) fn survives_a_kill_while_taking_pages() {
     let sandbox = sandbox();
     let mut machine = start(&sandbox, &GuestKernel::of_test(), ONE_NODE);
     let lines = "method = \"agent\"\nsource = \"none\"\nfloor = \"200MiB\"\nceiling = \"240MiB\"\n";
@@ -212,13 +213,13 @@ pub(crate) fn who_takes_pages_may_be_killed_in_the_middle() {
         mover.wait().expect("it was started here");
         assert_intact(&machine);
     }
-    // One that is let finish takes all that it is to take, of a guest that has all of it again.
+    // An undisturbed rebalancer takes the full amount from a guest that has all of its memory back.
     let shown = || sandbox.succeed(&["rebalance", &file, "--rounds", "6"]).out;
     let said = shown();
     assert!(said.contains("more DRAM than its ceiling"), "{said}");
     assert_intact(&machine);
 
-    // The machine goes in the middle: it is named, and the daemon goes on.
+    // If the machine dies, the rebalancer names it and continues.
     let mut mover = sandbox.command(&["rebalance", &file]);
     let mut mover = mover.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     std::thread::sleep(Duration::from_secs(3));
@@ -229,8 +230,8 @@ pub(crate) fn who_takes_pages_may_be_killed_in_the_middle() {
     mover.wait().expect("it was started here");
 }
 
-/// Machines without a guest that lack what is asked of them: each is told what, and nothing is moved.
-pub(crate) fn what_a_machine_lacks_is_told() {
+/// Machines that lack a required capability: each error names it, and no memory moves.
+pub(crate) fn names_what_a_machine_lacks() {
     let sandbox = sandbox();
     for (name, devices, lines, said) in [
         ("bare", &[][..], "", "neither a virtio-balloon nor a virtio-mem"),
@@ -249,7 +250,7 @@ pub(crate) fn what_a_machine_lacks_is_told() {
         let output = sandbox.plumb(&["rebalance", &sandbox.file("vms.toml", &text), "--rounds", "1"]);
         assert!(output.status == Some(1) && output.err.contains(said), "{output:?}");
     }
-    // What cannot be seen is told beside what can.
+    // Missing values are listed with the reason, next to the available ones.
     let qmp = sandbox.home().join("anonymous");
     let _machine = Machine::bare(&qmp, &["-device", "virtio-balloon-pci"]);
     let text = format!(

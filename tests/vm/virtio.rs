@@ -1,5 +1,4 @@
-//! What a guest's network device was to be able to do, what its driver agreed to, and where the threads of its monitor
-//! run.
+//! A guest's network device: requested and negotiated features, and the CPUs of its monitor's threads.
 
 use std::{
     collections::BTreeSet,
@@ -19,11 +18,11 @@ use crate::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The largest that a tap device has: 65535 bytes less the header of Ethernet.
+/// The largest MTU of a tap device: 65535 bytes less the Ethernet header.
 const LARGEST: u64 = 65_521;
 
-/// Whose driver has to be told of the MTU before it takes larger packets in: it may not put them together, nor get them
-/// whole.
+/// Without these features, the driver must know the MTU before it accepts larger packets, which it can neither merge
+/// nor receive whole.
 const PLAIN: &str = "gro = \"off\"\nmrg-rxbuf = \"off\"\nufo = \"off\"\nrx-ring = 512\n";
 
 pub(crate) fn as_asked() {
@@ -60,12 +59,13 @@ pub(crate) fn as_asked() {
     before.are_gone_within(PATIENCE);
 }
 
-/// Makes the run, and looks in a trial whether the guest's CPU has the first of these, and all else the second.
+/// Runs the scenario and checks in a trial that the guest's vCPU is on the first CPU and all other threads are on the
+/// second.
 fn run_pinned(sandbox: &Sandbox, file: &str, (vcpu, other): (u32, u32)) {
     let mut command = sandbox.command(&["run", file, "--probe", "none"]);
     let mut controller =
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-    let mut lines = BufReader::new(controller.stderr.take().expect("asked for as a pipe"));
+    let mut lines = BufReader::new(controller.stderr.take().expect("stderr is piped"));
     let (mut line, mut said) = (String::new(), String::new());
     while !line.contains("[1/") {
         line.clear();
@@ -82,7 +82,7 @@ fn run_pinned(sandbox: &Sandbox, file: &str, (vcpu, other): (u32, u32)) {
     }
 }
 
-/// The threads of a process, and the CPUs that each may run on.
+/// The threads of a process and the CPUs that each may use.
 fn threads(pid: u32) -> Vec<(String, BTreeSet<u32>)> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs").filter_map(Result::ok);
     let thread = |task: fs::DirEntry| {
@@ -92,7 +92,7 @@ fn threads(pid: u32) -> Vec<(String, BTreeSet<u32>)> {
     tasks.filter_map(thread).collect()
 }
 
-/// The CPUs that a thread may run on.
+/// The CPUs that a thread may use.
 fn allowed(thread: u32) -> BTreeSet<u32> {
     let status = fs::read_to_string(format!("/proc/{thread}/status")).expect("it runs");
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("Linux");
@@ -106,7 +106,7 @@ fn allowed(thread: u32) -> BTreeSet<u32> {
 pub(crate) fn not_taken() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
-    // QEMU makes no larger one for a tap device, and does not say so.
+    // QEMU silently limits the ring for a tap device.
     let text = scenario("tx-ring = 1024", &streams(1, "300ms", 1));
     let output = run(&sandbox, &sandbox.file("ring.toml", &text));
     assert_eq!(output.status, Some(1), "{output:?}");
@@ -115,16 +115,16 @@ pub(crate) fn not_taken() {
     before.are_gone_within(PATIENCE);
 }
 
-/// A few messages, each cell twice.
+/// A few messages, two trials per result.
 const PING: &str = "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"200ms\"\nwarmup = \"50ms\"\n\n\
                     [schedule]\ntrials = 2\npause = \"1ms\"\n";
 
-/// A factor of the guest's device, named as its word.
+/// A factor of the guest's device, with the same name as its keyword.
 fn factor(word: &str, values: &str) -> String {
     format!("[factors.{word}]\nvary = \"{word}\"\ndevices = [\"vm0:eth0\"]\nvalues = {values}\n\n")
 }
 
-/// The cell of a trial in which messages passed the guest's device.
+/// The result that a trial belongs to, if messages passed the guest's device.
 fn carried(trial: &Value) -> String {
     let counted = named(&trial["counters"]["devices"], "vm0:eth0");
     let passed = ["rx_packets", "tx_packets"].map(|way| number(&counted[way]));
@@ -132,7 +132,7 @@ fn carried(trial: &Value) -> String {
     trial["cell"].as_str().expect("a name").to_owned()
 }
 
-/// What each cell's trials had in the rings of the guest's device, and why other cells were left out.
+/// Ring sizes of the guest's device in each result's trials, and why other results were skipped.
 fn rings(sandbox: &Sandbox) -> (BTreeSet<(String, u64, u64)>, String) {
     let record = sandbox.record();
     let of_trial = |trial: &Value| {
@@ -143,7 +143,7 @@ fn rings(sandbox: &Sandbox) -> (BTreeSet<(String, u64, u64)>, String) {
     (trials(&record).iter().map(of_trial).collect(), record["skipped"].to_string())
 }
 
-/// A level is set in a running guest, again and again in the order of the trials, and messages pass at each.
+/// Changes the level in a running guest for each trial, and sends messages at each level.
 pub(crate) fn ring_sizes() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
@@ -156,7 +156,7 @@ pub(crate) fn ring_sizes() {
     assert!(skipped.contains("a transmit ring of 1024 entries: the device has at most 256"), "{skipped}");
     let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
     assert!(page.contains("1024/128"), "{page}");
-    // Without PCI, QEMU offers the most places that it has.
+    // Without PCI, QEMU provides the largest ring.
     let more = factor("rx-ring", "[1024, 128]") + PING;
     let output = run(&sandbox, &sandbox.file("fixed.toml", &scenario("board = \"microvm\"", &more)));
     assert_eq!(output.status, Some(0), "{output:?}");
@@ -166,7 +166,8 @@ pub(crate) fn ring_sizes() {
     before.are_gone_within(PATIENCE);
 }
 
-/// Its driver takes some values under way, some while the device is down, and none that its monitor does not offer.
+/// The driver accepts some values while running, some while the device is down, and none that its monitor does not
+/// offer.
 pub(crate) fn coalescing() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);

@@ -1,43 +1,37 @@
-//! What can go wrong in a fleet, made to go wrong and well again.
+//! Faults in a fleet, caused and repaired.
 
 use std::time::Duration;
 
 use super::{Course, HOSTS};
 use crate::kills::{kill, sent};
 
-/// Something that goes wrong for a while.
+/// A temporary fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The controller is killed.
     KilledController,
-    /// It stands still.
     StoppedController,
-    /// A second one goes on with the run as soon as the database has failed under the first one and is back: either may get it.
+    /// A second controller resumes the run as soon as the database has crashed under the first one and is back: either
+    /// may get it.
     SecondController,
-    /// A member is killed, and started again.
+    /// Killed and restarted.
     KilledMember,
-    /// It stands still, and its agents do not.
+    /// The member is stopped; its agents keep running.
     StoppedMember,
-    /// An agent is killed.
     KilledAgent,
-    /// It stands still.
     StoppedAgent,
-    /// A host's cable is pulled out.
+    /// A host's bridge port is down.
     PulledCable,
-    /// The NATS server is killed, and started again.
+    /// The NATS server is killed and restarted.
     KilledServer,
-    /// It stands still.
     StoppedServer,
-    /// The database's server fails, and is started again.
+    /// The database server crashes and is restarted.
     CrashedDatabase,
-    /// It stands still.
     StoppedDatabase,
-    /// Two halves of the hosts do not reach each other, and all reach the NATS server.
+    /// Two halves of the hosts cannot reach each other; all of them reach the NATS server.
     PartedHosts,
 }
 
 impl Fault {
-    /// All of them.
     pub const ALL: [Self; 13] = [
         Self::KilledController,
         Self::StoppedController,
@@ -54,7 +48,7 @@ impl Fault {
         Self::PartedHosts,
     ];
 
-    /// Makes it, and mends it after this time, in which the run is gone on with where it ends.
+    /// Causes the fault and repairs it after this time. Meanwhile the run is resumed whenever it exits.
     pub(super) fn make(self, course: &mut Course, lasts: Duration) {
         let host = course.random.below(HOSTS);
         match self {
@@ -85,7 +79,7 @@ impl Fault {
             }
             Self::KilledAgent => {
                 course.fleet.network.agents(host).into_iter().for_each(|agent| {
-                    // It may have ended by itself just now.
+                    // It may have just exited by itself.
                     let _ = kill(agent);
                 });
             }
@@ -131,10 +125,10 @@ fn crash_database(course: &mut Course, lasts: Duration) {
     course.store.start(&[]);
 }
 
-/// Stops processes for a while. One that is ended meanwhile is no child of ours, or is waited for by its guard: its number is not
-/// another's yet.
+/// Stops processes for a while. A process that dies in that time is not our child or is still held by its guard, so
+/// its pid is not reused yet.
 fn stop(course: &mut Course, processes: &[u32], lasts: Duration) {
-    // It may have ended by itself just now.
+    // It may have just exited by itself.
     let send = |name| processes.iter().filter(|pid| !sent(**pid, name)).count();
     let _ = send("STOP");
     course.pass(lasts);

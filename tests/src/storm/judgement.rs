@@ -1,4 +1,4 @@
-//! What must hold after a storm: of the store, of the bridge, of the hosts.
+//! Checks of the store, the bridge and the hosts after a storm of faults.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,12 +8,12 @@ use std::{
 
 use crate::{Connection, Network, PostgresServer};
 
-/// What a stream carries at least; the probe of the MTU before it carries less.
+/// Minimum bytes of a measured stream; the MTU probe sends less.
 const STREAM: u64 = 30_000;
-/// That of a sandbox: the first that was made.
+/// The sandbox's first database.
 const DATABASE: &str = "runs0";
 
-/// The trials of the run, by their places in the plan: their cell, and a sum over their record.
+/// The run's trials by position in the plan: the result they belong to and a checksum of the record.
 #[derive(Debug, Default)]
 pub(super) struct StoredTrials {
     planned: usize,
@@ -38,7 +38,7 @@ impl StoredTrials {
         }
     }
 
-    /// The run's name; empty as long as there is none.
+    /// The run's name; empty before it starts.
     pub(super) fn run(store: &PostgresServer) -> String {
         let made = store.sql(DATABASE, "SELECT count(*) FROM pg_tables WHERE tablename = 'run'");
         if made == "0" { String::new() } else { store.sql(DATABASE, "SELECT id FROM run") }
@@ -52,8 +52,8 @@ impl StoredTrials {
         self.planned
     }
 
-    /// Of members that come back all can be measured: nothing is skipped for good because of a fault.
-    pub(super) fn are_all_that_was_planned(&self) {
+    /// All members come back, so all planned trials must be measured: no fault may skip one for good.
+    pub(super) fn are_complete(&self) {
         assert_eq!(self.skipped, "", "of {self}");
         let places: Vec<usize> = self.trials.keys().copied().collect();
         assert!(
@@ -62,14 +62,14 @@ impl StoredTrials {
         );
     }
 
-    /// Those that were there before are there, and the same.
+    /// All trials of `before` are present and unchanged.
     pub(super) fn hold(&self, before: &Self) {
         let lost: Vec<_> =
             before.trials.iter().filter(|(place, it)| self.trials.get(place) != Some(it)).collect();
         assert!(lost.is_empty(), "lost or altered: {lost:?}");
     }
 
-    /// Each was measured by a stream of its own, which was captured.
+    /// Each trial has its own captured stream.
     pub(super) fn were_on_the_wire(&self, connections: &[Connection]) {
         let mut streams: BTreeMap<[u8; 2], usize> = BTreeMap::new();
         for stream in connections.iter().filter(|seen| seen.bytes >= STREAM) {
@@ -87,11 +87,11 @@ impl StoredTrials {
 
 impl fmt::Display for StoredTrials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} trials are kept", self.trials.len(), self.planned)
+        write!(f, "{} of {} trials are stored", self.trials.len(), self.planned)
     }
 }
 
-/// The last bytes of the addresses of a cell's hosts, as of `...b-to-a...`: `[1, 2]`.
+/// Last address bytes of a result's hosts, e.g. `[1, 2]` for `...b-to-a...`.
 fn hosts_of(cell: &str) -> [u8; 2] {
     let (from, to) = cell.split_once("-to-").expect("a cell of a pair");
     let number = |name: Option<u8>| name.expect("a host has a name") - b'a' + 1;
@@ -100,11 +100,11 @@ fn hosts_of(cell: &str) -> [u8; 2] {
     hosts
 }
 
-/// Connections that were there at the same moment and share a host.
+/// Connections that overlap in time and share a host.
 pub(super) fn sharing(connections: &[Connection]) -> Vec<[&Connection; 2]> {
     let mut shared = Vec::new();
     let mut open: Vec<&Connection> = Vec::new();
-    // In the order in which they began.
+    // Sorted by start.
     for next in connections {
         open.retain(|other| other.ended > next.begun);
         shared.extend(open.iter().filter(|other| next.shares_a_host(other)).map(|other| [*other, next]));
@@ -113,17 +113,17 @@ pub(super) fn sharing(connections: &[Connection]) -> Vec<[&Connection; 2]> {
     shared
 }
 
-/// How a controller ended, without what differs each time.
+/// A controller's exit status and message, without variable parts.
 pub(super) fn end_of(status: ExitStatus, said: &str) -> String {
     assert!(!said.contains("panicked"), "{said}");
     let Some(code) = status.code() else { return "a controller was killed".to_owned() };
-    assert!([0, 1, 64].contains(&code), "a controller ended with {code}: {said}");
+    assert!([0, 1, 64].contains(&code), "a controller exited with {code}: {said}");
     let error = said.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
     let plain: String = error.chars().filter(|letter| !letter.is_ascii_digit()).collect();
     format!("a controller ended with {code} {plain}")
 }
 
-/// What is there of each host: its devices, its processes, and names that somebody has taken.
+/// The state of each host: its devices, processes and names in use.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Hosts {
     devices: Vec<String>,
@@ -134,7 +134,7 @@ pub(super) struct Hosts {
 impl Hosts {
     pub(super) fn of(network: &Network, count: usize) -> Self {
         let asked = |words: &[&str]| {
-            let ask = |host| network.at_host(host, words).output().expect("nsenter is there");
+            let ask = |host| network.at_host(host, words).output().expect("nsenter starts");
             (0..count).map(|host| String::from_utf8_lossy(&ask(host).stdout).into_owned()).collect()
         };
         Self {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_in_two_connections_at_once_is_seen_and_neighbours_and_successors_are_not() {
+    fn finds_a_host_in_two_connections_at_once() {
         let apart = [([1, 2], 0.0, 2.0), ([3, 4], 0.5, 1.5), ([1, 3], 2.0, 3.0), ([2, 4], 2.1, 3.0)];
         let apart: Vec<_> =
             apart.into_iter().map(|(hosts, begun, ended)| connection(hosts, begun, ended)).collect();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_tells_its_hosts() {
+    fn parses_hosts_from_a_result_id() {
         assert_eq!(hosts_of("d-to-b/throughput"), [2, 4]);
     }
 }
