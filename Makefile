@@ -1,6 +1,6 @@
-# Every target works from a fresh clone with a Rust toolchain (rustup) and apt; see `make help`.
-# Tests use the dev profile and always the whole workspace: a single package resolves to other features and is rebuilt with all of
-# its dependencies. `make build` and `make demo` use release, benches and packages dist.
+# Every target works in a fresh clone with a Rust toolchain (rustup) and apt; see `make help`.
+# Tests use the dev profile and always the whole workspace: a single package has other features, so all of its dependencies would
+# be rebuilt. `make build` and `make demo` use release, benches and packages dist.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -13,7 +13,7 @@ PLUMB  := $(BUILT)/release/plumb
 XTASK  := cargo run --quiet --bin xtask --
 
 FUZZ_SECONDS := 15
-# What npm writes last.
+# The last file that npm writes.
 NODE := tests/browser/node_modules/.package-lock.json
 
 # COMMAND:PACKAGE or /FILE:PACKAGE; a package is installed when its command or file is missing. PACKAGE? is skipped on Debian
@@ -23,7 +23,7 @@ GUESTS   := /usr/share/doc/busybox-static/copyright:busybox-static qemu-system-x
 TO_TEST  := ip:iproute2 iperf3:iperf3 sockperf:sockperf ping:iputils-ping tcpdump:tcpdump ethtool:ethtool /bin/kill:procps strace:strace perf:linux-perf setpriv:util-linux unshare:util-linux sshd:openssh-server nats-server:nats-server nft:nftables chromium:chromium npm:npm openssl:openssl curl:curl /var/lib/dpkg/info/postgresql.list:postgresql $(GUESTS)
 TO_FLEET := ip:iproute2 unshare:util-linux sshd:openssh-server nft:nftables nats-server:nats-server /var/lib/dpkg/info/postgresql.list:postgresql
 TO_BENCH := unshare:util-linux ip:iproute2 ping:iputils-ping iperf3:iperf3 sockperf:sockperf
-# Without these, rows are missing.
+# Optional: rows of missing tools are left out.
 MININET  := mn:mininet brctl:bridge-utils
 PERF     := perf:linux-perf
 TRACERS  := bpftrace:bpftrace strace:strace
@@ -33,7 +33,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: toolchain ## Install what building and testing need and this machine lacks
+setup: toolchain ## Install missing packages for building and testing
 	@xtask/setup.sh $(TO_BUILD) $(TO_TEST)
 	@$(MAKE) --no-print-directory --silent $(NODE)
 
@@ -43,13 +43,13 @@ build: setup-build ## Build the release binary
 	@echo "built $(PLUMB)"
 
 .PHONY: demo
-demo: build ## Measure the scenario `quick` (under 90 s) and write its report to out/quick.html
+demo: build ## Run the scenario `quick` (under 90 s) and write its report to out/quick.html
 	@mkdir -p out
 	$(PLUMB) run quick --db out/runs.db --output out/quick.html
-	@echo "The report for a browser: out/quick.html. Again on the terminal: $(PLUMB) report --db out/runs.db"
+	@echo "The report for a browser: out/quick.html. On the terminal: $(PLUMB) report --db out/runs.db"
 
 .PHONY: demo-fleet
-demo-fleet: build ## Six hosts in namespaces, members, broker and PostgreSQL: the matrix names a slow host and a lossy way (root; some minutes)
+demo-fleet: build ## Find a slow host and a lossy path among six hosts in namespaces, with members, a broker and PostgreSQL (root; a few minutes)
 	@xtask/setup.sh $(TO_FLEET)
 	@cargo build --quiet --example demo_fleet
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT INT TERM && chmod 711 "$$folder" && TMPDIR=$$folder $(BUILT)/debug/examples/demo_fleet $(abspath $(PLUMB))
@@ -59,33 +59,33 @@ test: setup ## Run every test; the last line counts passed, failed and skipped
 	@$(XTASK) test
 
 .PHONY: stats
-stats: setup-build ## Hold every claim of the statistics on 1,000 synthetic data sets a case (under 3 minutes; SEED=n)
+stats: setup-build ## Test every statistical claim on 1,000 synthetic data sets per case (under 3 minutes; SEED=n)
 	@cargo run --release --quiet --example simulations -- $(if $(SEED),seed=$(SEED))
 
 .PHONY: lint
-lint: setup-build $(NODE) ## Hold every house rule: fmt, clippy, edges, licences, generated files, ...
+lint: setup-build $(NODE) ## Check every house rule: fmt, clippy, edges, licences, generated files, ...
 	@$(XTASK) check
 
 .PHONY: soak
-soak: setup ## What takes an hour and more: how often plumb is right beside other work (ARGS="NAME", such as kills or storm; ROUNDS=n, SEED=n)
+soak: setup ## Run tests of an hour or more under load and faults (ARGS="NAME", e.g. kills or storm; ROUNDS=n, SEED=n)
 	@xtask/setup.sh sqlite3:sqlite3 >&2
 	@$(if $(ROUNDS),SOAK_ROUNDS=$(ROUNDS)) $(if $(SEED),SOAK_SEED=$(SEED)) cargo test --quiet --workspace --test soak -- $(ARGS)
 
 .PHONY: fuzz
-fuzz: setup-build ## Arbitrary bytes through every dialect, FUZZ_SECONDS (15) a target
+fuzz: setup-build ## Fuzz every dialect, FUZZ_SECONDS (15) per target
 	@fuzz/run.sh $(FUZZ_SECONDS)
 
 .PHONY: bench
-bench: setup-build ## Compare plumb with its peers, side by side (ARGS="--only NAME --json")
+bench: setup-build ## Compare plumb with its peers (ARGS="--only NAME --json")
 	@xtask/setup.sh $(TO_BENCH) >&2
-	@xtask/setup.sh $(MININET) >&2 || echo "bench: goes on without Mininet" >&2
-	@xtask/setup.sh $(PERF) >&2 || echo "bench: goes on without counts of system calls" >&2
-	@xtask/setup.sh $(TRACERS) >&2 || echo "bench: goes on without other tracers" >&2
+	@xtask/setup.sh $(MININET) >&2 || echo "bench: continues without Mininet" >&2
+	@xtask/setup.sh $(PERF) >&2 || echo "bench: continues without system call counts" >&2
+	@xtask/setup.sh $(TRACERS) >&2 || echo "bench: continues without other tracers" >&2
 	@cargo build --profile dist --quiet --bin plumb --bin plumb-benches
 	@cargo run --profile dist --quiet --bin plumb-benches -- $(ARGS)
 
 .PHONY: docs
-docs: setup ## Make every picture and capture of docs/ anew (5 minutes on a quiet machine; RUNS=no leaves out those of runs)
+docs: setup ## Regenerate every picture and capture of docs/ (5 minutes on an idle machine; RUNS=no skips those of runs)
 	@$(XTASK) pictures $(if $(filter no,$(RUNS)),--no-runs)
 	@$(if $(filter no,$(RUNS)),,cargo build --quiet --bin plumb --example page_pictures && $(BUILT)/debug/examples/page_pictures $(abspath $(BUILT)/debug/plumb) docs/guide/pictures/pages)
 	@$(if $(filter no,$(RUNS)),,$(XTASK) captures)
@@ -108,7 +108,7 @@ $(NODE): tests/browser/package-lock.json
 setup-build: toolchain
 	@xtask/setup.sh $(TO_BUILD)
 
-# rustup may be told not to fetch what rust-toolchain.toml names; this asks for it.
+# rustup may be configured not to install the toolchain of rust-toolchain.toml automatically.
 .PHONY: toolchain
 toolchain:
 	@command -v rustup >/dev/null || command -v cargo >/dev/null || { echo "no Rust toolchain; see https://rustup.rs" >&2; exit 1; }

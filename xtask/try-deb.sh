@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The Debian package of the program that is built already, installed into an empty root and tried there.
+# Packages the existing build, installs it into an empty root and tries it there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +13,7 @@ mkdir -p "$root/var/lib/dpkg/"{info,updates,triggers} "$root/tmp"
 touch "$root/var/lib/dpkg/"{status,available}
 dpkg --root="$root" --force-not-root --force-script-chrootless --log=/dev/null --install "$work"/plumb_*.deb
 
-# A static program needs nothing of that root.
+# A static program needs no files of that root.
 chroot "$root" /usr/bin/plumb --version
 for file in usr/share/bash-completion/completions/plumb usr/share/zsh/vendor-completions/_plumb \
     usr/share/fish/vendor_completions.d/plumb.fish usr/share/doc/plumb/copyright usr/share/doc/plumb/plumb.cdx.json; do
@@ -26,7 +26,7 @@ completed=$(bash --norc -c 'source "$0"; COMP_WORDS=(plumb run q); COMP_CWORD=2;
     "$root/usr/share/bash-completion/completions/plumb")
 [ "$completed" = quick ] || { echo "bash completes \`plumb run q\` to \`$completed\`" >&2; exit 1; }
 
-# A run needs the kernel's own two file systems. Nobody else sees the mounts, and they go with the shell.
+# A run needs /proc and /sys. The mounts are private and disappear with the shell.
 mkdir "$root/proc" "$root/sys"
 unshare --mount bash -euc 'mount -t proc proc "$0/proc"
     mount --rbind /sys "$0/sys"

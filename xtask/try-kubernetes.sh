@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What `deploy/kubernetes` says, held against Kubernetes.
-#   try-kubernetes.sh              every document against the published schemas, every command line against plumb
-#   try-kubernetes.sh api-server   applied to a real API server, with the controllers that make pods of it (builds both: a quarter of
-#                                  an hour, with Go)
+# Checks `deploy/kubernetes`:
+#   try-kubernetes.sh              validates documents against the published schemas, and command lines with plumb
+#   try-kubernetes.sh api-server   applies it to a real API server and the controllers that create pods (builds both with Go in a quarter
+#                                  of an hour)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -20,14 +20,14 @@ schemas() {
     "$work/venv/bin/pip" install --quiet --disable-pip-version-check kubernetes-validate
     secrets
     "$work/venv/bin/kubernetes-validate" --strict --quiet "$manifests"/{namespace,broker,store,members,watch,web}.yaml
-    # An option that plumb does not know ends it before it shows its help.
+    # Unknown options are an error even with --help.
     "$work/venv/bin/python" - "$manifests" "$program" <<'PYTHON'
 import pathlib, subprocess, sys, yaml
 folder, program = pathlib.Path(sys.argv[1]), sys.argv[2]
 started = 0
 for file in folder.glob("*.yaml"):
     if file.name in ("node-members.yaml", "pod-members.yaml"):
-        continue  # what members.yaml is written from
+        continue  # templates of members.yaml
     for document in yaml.safe_load_all(file.read_text()):
         template = document.get("spec", {}).get("template", {})
         for container in template.get("spec", {}).get("containers", []):
@@ -54,7 +54,7 @@ for document in yaml.safe_load_all((folder / "members.yaml").read_text()):
 assert not members, members
 print(f"every document is valid, and plumb takes the words of {started} containers")
 PYTHON
-    # It obeys the controllers of the fleet: an invalid key would be an error before the server is asked for.
+    # A member checks the keys of the fleet's controllers before the server's address.
     sed -i 's|^server = .*|server = "x"|; s|^key = .*||' "$manifests/member.toml"
     { "$program" member "$manifests/member.toml" --name node1 2>&1 || true; } | grep -q '`x` is no address'
     "$program" scenario check "$manifests/cluster.toml" >/dev/null
@@ -85,7 +85,7 @@ KUBECTL
     SECRETS=$manifests/secrets PATH=$work/fake:$PATH "$manifests/secrets.sh" "$manifests/fleet" </dev/null
 }
 
-# The modules of Kubernetes name each other by folders of its repository; as modules they have versions of their own.
+# Kubernetes replaces its modules by folders of its repository; outside it, they have separate versions.
 build() {
     local version=v1.35.4 from
     mkdir "$work/module" && cd "$work/module"
@@ -111,11 +111,11 @@ until_true() {
 
 pods() { [ "$(kubectl -n plumb get pods -o name | wc -l)" -eq 8 ]; }
 
-# In a network namespace of its own.
+# In a private network namespace.
 applied() {
     ip link set lo up
     children=()
-    # The last first: an API server waits for its etcd.
+    # Last one first: an API server waits for its etcd.
     trap 'while ((${#children[@]})); do kill "${children[-1]}"; wait "${children[-1]}" || true; unset "children[-1]"; done' EXIT
     cd "$work"
     local etcd=http://127.0.0.1:2379
@@ -145,13 +145,13 @@ CONFIG
 {apiVersion: v1, kind: Node, metadata: {name: $node, labels: {kubernetes.io/os: linux, kubernetes.io/arch: amd64}}}
 NODE
     done
-    # What is there already stays.
+    # Leaves existing objects unchanged.
     "$manifests/secrets.sh" "$manifests/fleet"
     "$manifests/secrets.sh" "$manifests/fleet"
     kubectl apply -k "$manifests" --validate=strict
     until_true pods
     kubectl -n plumb get pods
-    # All but the network of the nodes would pass the strictest standard for pods.
+    # Except for the nodes' network, everything would pass the strictest pod standard.
     restricted=$(kubectl label --dry-run=server --overwrite namespace plumb pod-security.kubernetes.io/enforce=restricted 2>&1)
     grep 'plumb-node-member.* (and 1 other pod): host namespaces' <<<"$restricted"
     [ "$(grep -c '^Warning: plumb-' <<<"$restricted")" -eq 1 ] || { echo "$restricted" >&2; return 1; }

@@ -27,7 +27,7 @@ pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
     name: "attacked",
-    what: "honest clients of plumb server, beside 8,000 hostile connections a second from 50 addresses",
+    what: "honest clients of plumb server during an attack of 8,000 connections per second from 50 addresses",
     units: &["Gbit/s, iperf3", "round trips/s, sockperf", "Gbit/s, plumb client"],
 };
 
@@ -51,7 +51,7 @@ const REST: Duration = Duration::from_secs(1);
 const LONGER: Duration = Duration::from_secs(240);
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
-    let wire = Wire::raise()?;
+    let wire = Wire::create()?;
     route(&wire)?;
     let available = affinity::available();
     let [clients_cpus, server_cpus] = cpus(&Placement::CrossCpu).context("two hosts have CPUs")?;
@@ -121,7 +121,7 @@ impl Contender for Clients<'_> {
         let server = &mut self.server.borrow_mut();
         ensure!(server.is_running(), "the server has exited");
         let beside = vec![
-            ("connections begun", made as f64),
+            ("attack connections", made as f64),
             ("MB of the server at most", process::most_resident(server.pid())?),
         ];
         Ok(Measured { values, beside })

@@ -1,4 +1,4 @@
-//! Bench `boot`: time from the start of QEMU until the guest's agent has greeted, compared with the kernel's part of
+//! Bench `boot`: time from the start of QEMU until the guest's agent is ready, compared with the kernel's part of
 //! the same boot, up to its first process.
 //!
 //! Both values of a pair come from one boot, so disturbances affect both. The kernel's part includes loading and
@@ -20,15 +20,15 @@ pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
     name: "boot",
-    what: "a guest of 1 CPU and 512 MiB, from the start of QEMU until its agent is there",
+    what: "a guest of 1 CPU and 512 MiB, from the start of QEMU until its agent is ready",
     units: &["s"],
 };
 
 const TARGETS: &[Target] = &[Target::at_most(1.3)];
 
 const PAIRINGS: &[Pairing] = &[
-    Pairing { ours: "plumb, q35", peer: "its kernel alone, q35", targets: TARGETS },
-    Pairing { ours: "plumb, microvm", peer: "its kernel alone, microvm", targets: TARGETS },
+    Pairing { ours: "plumb, q35", peer: "only its kernel, q35", targets: TARGETS },
+    Pairing { ours: "plumb, microvm", peer: "only its kernel, microvm", targets: TARGETS },
 ];
 
 const BOARDS: [(&str, &Pairing); 2] = [("q35", &PAIRINGS[0]), ("microvm", &PAIRINGS[1])];
@@ -106,6 +106,6 @@ mod tests {
         let taken = [Taken { name: PAIRINGS[1].ours, rounds, ..Taken::default() }];
         let rows = compare(&SUBJECT, PAIRINGS, &apart(&taken));
         let pairs: Vec<_> = rows.iter().map(|row| (row.ours, row.peer, row.pairs.clone())).collect();
-        assert_eq!(pairs, [("plumb, microvm", "its kernel alone, microvm", vec![(2.5, 3.0), (3.0, 4.0)])]);
+        assert_eq!(pairs, [("plumb, microvm", "only its kernel, microvm", vec![(2.5, 3.0), (3.0, 4.0)])]);
     }
 }

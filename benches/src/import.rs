@@ -29,7 +29,7 @@ pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
     name: "import",
-    what: "an iperf3 log of 1,000,000 intervals, from the file to trials",
+    what: "an iperf3 log of 1,000,000 intervals, parsed into trials",
     units: &["lines/s"],
 };
 
@@ -41,7 +41,7 @@ const PAIRINGS: &[Pairing] = &[
 ];
 
 const ONE: &str = "plumb, one test";
-const MANY: &str = "plumb, a test a minute";
+const MANY: &str = "plumb, one test per minute";
 
 const AWK: &str = "awk, a sum";
 
@@ -134,7 +134,7 @@ impl Contender for Plumb<'_> {
     fn measure(&mut self) -> anyhow::Result<Measured> {
         let order = Order::Import { log: self.log.path.clone() };
         let said = Running::start(&mut ends::process(&order)?, &NetNs::current()?)?.finish(Duration::ZERO)?;
-        let account = ends::account(&said)?.import.context("it must print what it read")?;
+        let account = ends::account(&said)?.import.context("its imported trials are printed")?;
         ensure!(account.trials == self.log.tests, "{} trials of {}", account.trials, self.log.tests);
         let (lines, seconds) = (f64::from(self.log.lines), account.seconds);
         Ok(Measured { values: vec![lines / seconds], beside: vec![("MB at most", account.megabytes)] })

@@ -26,7 +26,7 @@ pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
     name: "pacing",
-    what: "how late 10,000 messages a second leave after their times, cross CPU",
+    what: "send delay of 10,000 scheduled messages per second, cross CPU",
     units: &["us p50", "us p99", "us p99.9"],
 };
 
@@ -46,7 +46,7 @@ const REST: Duration = Duration::from_millis(100);
 const MESSAGE: Bytes = Bytes(64);
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
-    let wire = &Wire::raise()?;
+    let wire = &Wire::create()?;
     let mut contenders: Vec<Box<dyn Contender + '_>> = vec![
         Box::new(Plumb { name: PAIRINGS[0].ours, wire, load: open_loop() }),
         Box::new(Plumb { name: PAIRINGS[1].ours, wire, load: with_a_rate() }),

@@ -28,7 +28,7 @@ pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
     name: "report",
-    what: "a page of HTML of a run whose trials have 20 intervals each, from the store to the file",
+    what: "HTML report of a stored run with 20 intervals per trial",
     units: &["trials/s"],
 };
 

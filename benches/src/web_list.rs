@@ -36,8 +36,8 @@ const SUBJECT: Subject = Subject {
 
 const PAIRINGS: &[Pairing] = &[Pairing { ours: MANY, peer: FEW, targets: &[Target::at_least(0.5)] }];
 
-const MANY: &str = "10,000 runs kept";
-const FEW: &str = "10 runs kept";
+const MANY: &str = "10,000 stored runs";
+const FEW: &str = "10 stored runs";
 const REQUESTS: u32 = 20;
 const REST: Duration = Duration::from_millis(100);
 

@@ -67,13 +67,13 @@ pub(crate) struct Wire {
 
 impl Wire {
     /// Creates it.
-    pub(crate) fn raise() -> anyhow::Result<Self> {
-        Ok(Self { topology: Topology::raise(&lab()).context("raise a wire")? })
+    pub(crate) fn create() -> anyhow::Result<Self> {
+        Ok(Self { topology: Topology::raise(&lab()).context("create a wire")? })
     }
 
     /// Creates one with the largest packets (BIG TCP).
-    pub(crate) fn raise_with_big_tcp() -> anyhow::Result<Self> {
-        let wire = Self::raise()?;
+    pub(crate) fn create_with_big_tcp() -> anyhow::Result<Self> {
+        let wire = Self::create()?;
         let big = DeviceSettings { big_tcp: Some(LARGEST), ..DeviceSettings::default() };
         let settings: BTreeMap<_, _> =
             End::BOTH.map(|end| (DeviceRef::new(end.host(), DEVICE), big.clone())).into();
@@ -97,7 +97,7 @@ impl Wire {
             let begin = Instant::now();
             while !listens(transport, port) {
                 ensure!(server.is_running(), "the server exited before it listened");
-                ensure!(begin.elapsed() < PATIENCE, "nothing listens on port {port}");
+                ensure!(begin.elapsed() < PATIENCE, "no listener on port {port}");
                 thread::sleep(GLANCE);
             }
             Ok(())

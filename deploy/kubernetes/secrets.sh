@@ -27,12 +27,12 @@ for member in $members; do
     *) template=node-members.yaml ;;
     esac
     { echo ---; sed "s/NODE-NAME/${member%.pod}/g" "$here/$template"; } >>"$here/members.yaml"
-    # The public keys of the controllers that members obey.
+    # The public keys of the controllers that members accept.
     controllers=$(grep '^controllers = ' "$folder/$member.toml")
 done
 [ -z "$members" ] || sed -i "s/^controllers = .*/$controllers/" "$here/member.toml"
 
-# The store keeps its first password: another one would lock all clients out.
+# The store's password never changes, because a new one would lock all clients out.
 once() { $in create secret generic "$@" 2>&1 | grep -v ' already exists$' || true; }
 once plumb-store --from-literal=password="$(draw)"
 once plumb-web --from-literal=token="$(draw)"

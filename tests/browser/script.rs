@@ -222,7 +222,7 @@ pub(crate) fn zoom() {
 
 pub(crate) fn sorted() {
     let (_sandbox, mut chrome) = page();
-    // The first table whose second column has latencies or rates of several results.
+    // The first table with latencies or rates of several results in its second column.
     chrome.evaluate(
         "window.rows = [...document.querySelectorAll('table')].filter((it) => it.querySelector('.sort')).find((it) =>
             [...it.querySelectorAll('thead th')].some((head) => head.textContent.startsWith('Received')));

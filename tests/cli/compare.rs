@@ -1,4 +1,4 @@
-//! Compares runs without privileges; tables of another tool stand in for runs.
+//! Compares runs without privileges; tables of another tool replace runs.
 
 use plumb_tests::Sandbox;
 use serde_json::Value;

@@ -25,7 +25,7 @@ const FURTHER: &str = "further.db.gz";
 
 /// Columns that used to hold a number for an unknown value and are empty today, with their format.
 const LEFT_OUT: [(&str, &str); 5] = [
-    // The sender's rate for a stream whose receiver reported nothing.
+    // The sender's rate for a stream without a receiver's report.
     ("csv", "received_bits_per_second"),
     // Zeros for values that a log or a remote end does not report.
     ("csv-trials", "started_unix_ms"),
@@ -34,7 +34,7 @@ const LEFT_OUT: [(&str, &str); 5] = [
     ("csv-trials", "cpu_busy_ns"),
 ];
 
-/// Columns whose meaning has changed over the versions. Another test covers them.
+/// Columns with different meanings over the versions. Another test covers them.
 const ELSEWHERE: [(&str, &str); 2] = [("csv-trials", "value"), ("csv-trials", "measured_ns")];
 
 fn data(name: &str) -> PathBuf {

@@ -198,7 +198,7 @@ pub(super) fn files_are_harmless() {
             sequence,
         );
         is_harmless("a name", &sandbox.plumb(&["report", &format!("no{sequence}")]), sequence);
-        // clap leaves out part of it.
+        // clap omits some characters.
         obeys_nothing("a flag", &sandbox.plumb(&["report", &format!("--no{sequence}")]), sequence);
         is_harmless("a lab", &sandbox.plumb(&["lab", "down", &format!("no{sequence}")]), sequence);
     }

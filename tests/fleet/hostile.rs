@@ -199,7 +199,7 @@ fn stays_bounded(lie: &Lie, sent: &AtomicU64, mut command: Command, log: &str) {
     assert!(most < MOST_KIB, "{}: {most} KiB", lie.name);
     let said = fs::read_to_string(log).unwrap_or_default();
     assert!(!said.contains("panicked") && !said.contains('\x1b'), "{}: {said}", lie.name);
-    // A member reconnects forever: its log must not fill the disk.
+    // A member reconnects forever: its log may not fill the disk.
     assert!(said.lines().count() < 500, "{}: {} lines", lie.name, said.lines().count());
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn a_lost_host_and_a_dead_path() {
     assert!(!second.keys().any(|path| path.contains('e')), "{second:?}");
 }
 
-/// A watch whose run lacked a host repeats only that host, and has one complete run once the host is back.
+/// After a run without a host, a watch repeats only that host, and has one complete run once the host is back.
 pub(crate) fn a_watch() {
     let network = crate::network(3);
     network.cable(2, "down");

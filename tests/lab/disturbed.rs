@@ -49,7 +49,7 @@ pub(crate) fn names_a_burst_and_repeats_its_trials() {
     assert_eq!(run.wait().expect("it was started").code(), Some(0), "{said}");
     let record = sandbox.record();
     let named = |causes: Vec<Value>| disturbers(causes).iter().any(|name| name == OtherWork::NAME);
-    // If other tests keep the CPUs busy for too long, the trial is kept with its cause.
+    // If other tests keep the CPUs busy for too long, the trial is stored with its cause.
     let again = trials(&record).iter().filter(|trial| named(discarded(trial))).count();
     let kept = trials(&record).iter().filter(|trial| named(doubts(trial))).count();
     assert!(again + kept > 0, "{said}");
@@ -103,7 +103,7 @@ pub(crate) fn repeats_a_trial_with_a_stopped_agent() {
     let record = sandbox.record();
     let stalled = |causes: Vec<Value>| causes.iter().any(|cause| cause["kind"] == "stalled");
     assert!(trials(&record).iter().any(|trial| stalled(discarded(trial))), "{record}");
-    // A trial that is stopped three times in a row is kept with its cause.
+    // After three stops in a row, the trial is stored with its cause.
     let kept = trials(&record).iter().filter(|trial| stalled(doubts(trial))).collect::<Vec<_>>();
     assert!(kept.iter().all(|trial| discarded(trial).len() == 2), "{record}");
 }

@@ -58,7 +58,7 @@ const KINDS: [Kind; 10] = [
     Kind { says: GARBAGE, end: End::Datagram },
 ];
 
-/// Attacks `server` with `rate` connections per second and returns how many were started, datagrams included.
+/// Attacks `server` with `rate` connections per second and returns the number of started ones, datagrams included.
 ///
 /// # Errors
 /// A socket cannot be created, or the source addresses do not exist.

@@ -8,7 +8,7 @@ use std::{
 
 use crate::need::{GUEST_KERNEL_VARIABLE, guest_kernel, is_root};
 
-/// The home of one test, which keeps its runs and labs apart from others.
+/// The home of one test, which separates its runs and labs from other tests.
 pub struct Sandbox {
     plumb: PathBuf,
     home: tempfile::TempDir,

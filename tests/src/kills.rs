@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 type Killed = BTreeMap<String, usize>;
 
 /// Kills processes of runs, each within this time of a start: the controller, an agent, the observer or a monitor.
-/// Resumes each run until it is complete. Returns how many of each were killed.
+/// Resumes each run until it is complete. Returns the number of kills by name.
 ///
 /// # Panics
 /// If a run leaves something behind, loses or changes a stored trial, or cannot be resumed.

@@ -1,6 +1,6 @@
-//! What a lab could leave behind: processes, network namespaces, devices. Counted before and after each test.
+//! Possible leftovers of a lab: processes, network namespaces, devices. Counted before and after each test.
 //! Processes are recognized by the sandbox's home in their environment, so that other labs do not count. Guest
-//! monitors inherit only PATH, whose last folder is the home.
+//! monitors inherit only PATH, which ends with the home.
 
 use std::{
     collections::BTreeSet,

@@ -44,7 +44,7 @@ pub fn wire_with_latency(trials: u32, duration: &str) -> String {
     wire(trials, duration).replace("[schedule]", &ping)
 }
 
-/// A guest whose agent takes random amounts of memory and returns them while its kernel compacts memory.
+/// A guest's agent takes random amounts of memory and returns them while the guest's kernel compacts memory.
 #[must_use]
 pub fn compaction_cycles(cycles: u32) -> String {
     let mut text = r#"schema = 1

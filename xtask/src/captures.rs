@@ -1,5 +1,5 @@
-//! `cargo xtask captures`: what `plumb` leaves on a terminal, as pages of docs/guide/screens.md, and in docs/guide/tutorial.md.
-//! Owns the commands and the two sizes; must not know what they print.
+//! `cargo xtask captures`: terminal output of `plumb` as pages of docs/guide/screens.md and docs/guide/tutorial.md.
+//! Owns the commands and the two sizes.
 
 mod tutorial;
 
@@ -12,10 +12,10 @@ use clap::Args;
 
 use crate::workspace::Workspace;
 
-/// What to capture.
+/// Options of `captures`.
 #[derive(Args)]
 pub(crate) struct Request {
-    /// Capture only commands that begin with this, or the `tutorial`; the others stay as they are; may be given several times
+    /// Capture only commands that start with this, or the `tutorial`, and leave the others unchanged; repeatable
     #[arg(long, value_name = "COMMAND")]
     only: Vec<String>,
 }
@@ -23,25 +23,25 @@ pub(crate) struct Request {
 /// Columns and rows.
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
-/// More rows than any command prints: nothing scrolls away while it is looked for lines that wrapped.
+/// More rows than any output has, so that nothing scrolls off before wrapped lines are found.
 const PAPER: u16 = 20_000;
 
-/// What is shown live, and the sizes of that.
+/// Commands with a live view, and its sizes.
 const LIVE: &[&str] = &["plumb run quick", "plumb client 127.0.0.1 -p 5299 -t 4"];
 const LIVE_SIZES: [(u16, u16); 2] = [(80, 24), (160, 50)];
-/// What a frame of it ends with, and what comes after the last one.
+/// The end of a frame and the start of the next one.
 const FRAME_ENDS: &[u8] = b"\x1b[39m\x1b[49m\x1b[59m\x1b[0m";
 const LEAVES: &[u8] = b"\x1b[?1049l";
-/// What ends a row that is written over, where there are no frames.
+/// The end of a row that is overwritten, in output without frames.
 const ROW_ENDS: &[u8] = b"\x1b[K";
-/// The part of its frames after which it is captured.
+/// The share of the frames after which the view is captured.
 const SHOWN: f64 = 0.7;
 
 const PAGE: &str = "docs/guide/screens.md";
-const HEAD: &str = "# What it looks like\n\nThe last lines that each command leaves on a terminal of 80 columns and 24 rows, and \
-                    folded, of 120 and 40. Written by `cargo xtask captures`, which fails where a line wraps or is cut.\n";
+const HEAD: &str = "# What it looks like\n\nThe last lines of each command's output on a terminal of 80 columns and 24 rows, and, \
+                    collapsed, of 120 and 40. Written by `cargo xtask captures`, which fails if a line wraps or is cut.\n";
 
-/// In this order: later ones read what earlier ones keep.
+/// In this order: later commands read the runs of earlier ones.
 const COMMANDS: &[&str] = &[
     "plumb doctor",
     "plumb scenario list",
@@ -103,14 +103,14 @@ fn live_heading(command: &str) -> String {
     format!("\n## `{command}`, while it runs\n")
 }
 
-/// The section as the page has it.
+/// The section as it is in the page.
 fn kept(page: &str, heading: &str) -> Option<String> {
     let (_, rest) = page.split_once(heading)?;
     let end = rest.find("\n## ").unwrap_or(rest.len());
     Some(format!("{heading}{}", &rest[..end]))
 }
 
-/// A home of its own, with a server beside it.
+/// A private home and a running server.
 struct Stage<'a> {
     home: tempfile::TempDir,
     path: String,
@@ -120,7 +120,7 @@ struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     fn set(plumb: &Path, root: &'a Path) -> Result<Self> {
-        let folder = plumb.parent().context("a program is in a folder")?.display();
+        let folder = plumb.parent().context("a program has a folder")?.display();
         let path = format!("{folder}:{}", env::var("PATH").unwrap_or_default());
         let home = tempfile::tempdir()?;
         let mut server = Command::new(plumb);
@@ -129,7 +129,7 @@ impl<'a> Stage<'a> {
         Ok(Self { home, path, root, server })
     }
 
-    /// What the page says of a command, and what is wrong with it.
+    /// The section of a command and the faults in its output.
     fn section(&self, command: &str) -> Result<(String, Vec<String>)> {
         let (mut section, mut faults) = (heading(command), Vec::new());
         for (size, (columns, rows)) in SIZES.into_iter().enumerate() {
@@ -145,14 +145,14 @@ impl<'a> Stage<'a> {
         Ok((section, faults))
     }
 
-    /// What the page shows of a command while it runs.
+    /// The section of a command while it runs.
     fn live_section(&self, command: &str) -> Result<String> {
         let mut section = live_heading(command);
         for (size, (columns, rows)) in LIVE_SIZES.into_iter().enumerate() {
             println!("{columns}x{rows} {}", live_title(command));
             let written = self.typed(command, columns, rows, self.root)?;
             let mut terminal = vt100::Parser::new(rows, columns, 0);
-            terminal.process(until_shown(&written).context("it was not shown live")?);
+            terminal.process(until_shown(&written).context("there was no live view")?);
             let screen: Vec<String> =
                 terminal.screen().rows(0, columns).map(|row| row.trim_end().to_owned()).collect();
             section.push_str(&framed(&screen.join("\n"), (columns, rows), size == 0));
@@ -160,7 +160,7 @@ impl<'a> Stage<'a> {
         Ok(section)
     }
 
-    /// What a terminal of that size gets.
+    /// Output on a terminal of this size.
     fn typed(&self, command: &str, columns: u16, rows: u16, folder: &Path) -> Result<Vec<u8>> {
         let sized = format!("stty columns {columns} rows {rows}; {command}");
         let mut script = Command::new("script");
@@ -169,7 +169,7 @@ impl<'a> Stage<'a> {
         script.env_remove("COLUMNS").env_remove("XDG_DATA_HOME").env("PAGER", "cat");
         let done = script.stdin(Stdio::null()).output().context("run `script` (of bsdutils)")?;
         let said = String::from_utf8_lossy(&done.stdout).into_owned();
-        ensure!(done.status.success(), "`{command}` ended with {}:\n{said}", done.status);
+        ensure!(done.status.success(), "`{command}` exited with {}:\n{said}", done.status);
         Ok(done.stdout)
     }
 }
@@ -181,21 +181,21 @@ impl Drop for Stage<'_> {
     }
 }
 
-/// What was written until so many frames of a live view were shown, or rows that are written over.
+/// The output up to this share of a live view's frames or overwritten rows.
 fn until_shown(written: &[u8]) -> Option<&[u8]> {
     let places = |of: &'static [u8]| (0..written.len()).filter(move |at| written[*at..].starts_with(of));
     let (end, leaves) = match places(LEAVES).next() {
         Some(leaves) => (FRAME_ENDS, leaves),
         None => (ROW_ENDS, written.len()),
     };
-    // Of a row that is written over and then taken away, what is left is no frame.
+    // Skip the remains of an erased row, which is no frame.
     let shown = |at: &usize| *at < leaves && !written[..*at].ends_with(b"\r");
     let frames: Vec<usize> = places(end).filter(shown).collect();
     let last = frames.get((frames.len() as f64 * SHOWN) as usize)?;
     written.get(..last + end.len())
 }
 
-/// A screen in the page; only one stands open.
+/// A screen in the page; only one is expanded.
 fn framed(screen: &str, (columns, rows): (u16, u16), is_open: bool) -> String {
     let screen = format!("\n```text\n{screen}\n```\n");
     if is_open {
@@ -207,7 +207,7 @@ fn framed(screen: &str, (columns, rows): (u16, u16), is_open: bool) -> String {
 /// A row of the terminal.
 struct Line {
     text: String,
-    /// It goes on in the next row.
+    /// The line continues in the next row.
     wrapped: bool,
 }
 
@@ -221,12 +221,12 @@ impl Line {
     }
 }
 
-/// The rows that remain when all was written, without empty ones at the end.
+/// The final rows without trailing empty ones.
 fn lines(written: &[u8], columns: u16) -> Vec<Line> {
     let mut terminal = vt100::Parser::new(PAPER, columns, 0);
     terminal.process(written);
     let screen = terminal.screen();
-    // A row that was full once, as of a progress bar, counts as one that goes on even when it holds less now.
+    // A row that was full at some time, e.g. of a progress bar, counts as wrapped even if it is shorter now.
     let is_full = |text: &str| text.chars().count() + 1 >= usize::from(columns);
     let row = |(place, text): (u16, String)| {
         let text = text.trim_end().to_owned();
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_overwritten_is_gone_and_what_wraps_is_told() {
+    fn finds_wrapped_lines_in_the_final_screen() {
         let read = lines(b"12 %\r\x1b[K\x1b[1mdone\x1b[0m\r\n0123456789abc\r\nname\xe2\x80\xa6\r\n", 10);
         let texts: Vec<&str> = read.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(texts, ["done", "0123456789", "abc", "name…"]);
@@ -252,19 +252,19 @@ mod tests {
     }
 
     #[test]
-    fn a_live_view_is_captured_at_the_end_of_a_frame_before_it_goes() {
+    fn captures_a_live_view_at_the_end_of_a_frame() {
         let end = "\x1b[39m\x1b[49m\x1b[59m\x1b[0m";
         let written = format!("\x1b[?1049hone{end}two{end}three{end}\x1b[?1049lsummary{end}");
         let shown = until_shown(written.as_bytes()).expect("there are frames");
         assert!(shown.ends_with(format!("three{end}").as_bytes()), "{}", String::from_utf8_lossy(shown));
         assert_eq!(until_shown(b"plain"), None);
-        // The end of a row is written over.
+        // The end of a row is overwritten.
         let rows = b"\r1\x1b[K\r2\x1b[K\r\x1b[Kline\r\n\r3\x1b[K\r\x1b[Kline\r\n";
         assert!(until_shown(rows).is_some_and(|shown| shown.ends_with(b"\r3\x1b[K")));
     }
 
     #[test]
-    fn a_section_is_kept_as_it_is() {
+    fn keeps_a_section_unchanged() {
         let page = format!("{HEAD}{}one\n{}two\n", heading("plumb a"), heading("plumb b"));
         assert_eq!(kept(&page, &heading("plumb a")), Some(format!("{}one\n", heading("plumb a"))));
         assert_eq!(kept(&page, &heading("plumb b")), Some(format!("{}two\n", heading("plumb b"))));

@@ -1,5 +1,4 @@
-//! `cargo xtask check`: holds every rule against the tree. Owns the order and the lines that are
-//! printed; must not know what a rule looks at.
+//! `cargo xtask check`: checks the tree against every rule. Owns the order and the output.
 
 use std::process::ExitCode;
 
@@ -10,15 +9,15 @@ use clap::builder::PossibleValuesParser;
 use crate::rules::{RULES, Verdict};
 use crate::workspace::Workspace;
 
-/// What to check.
+/// Options of `check`.
 #[derive(Args)]
 pub(crate) struct Request {
-    /// Check only this rule; may be given several times
+    /// Check only this rule; repeatable
     #[arg(long, value_name = "RULE", value_parser = rule_names())]
     only: Vec<String>,
 }
 
-/// Runs all rules, the later ones also when an earlier one fails.
+/// Runs all rules, even after a failure.
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
     let chosen = |name: &str| request.only.is_empty() || request.only.iter().any(|only| only == name);
     let mut failed = 0;
@@ -50,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_broken_rule_says_what_to_do_and_where() {
+    fn shows_advice_and_places_of_a_broken_rule() {
         let verdict = Verdict::broken("shorten it", vec!["a.rs".into(), "b.rs".into()]);
         assert_eq!(line("file-size", &verdict), "FAIL file-size: shorten it\n       a.rs\n       b.rs");
         assert_eq!(line("file-size", &Verdict::broken("shorten it", vec![])), "ok   file-size");

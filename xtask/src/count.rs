@@ -1,5 +1,5 @@
-//! `cargo xtask count`: prints what tells whether the code gets simpler. Owns the page; the counts are a file each.
-//! Must not judge a number: what has a bound is a rule.
+//! `cargo xtask count`: prints figures that show whether the code gets simpler. Each count has its own file. Limits
+//! belong to rules.
 
 mod circles;
 mod commits;
@@ -18,16 +18,16 @@ use crate::matches;
 use crate::source::Source;
 use crate::workspace::Workspace;
 
-/// What to count.
+/// Options of `count`.
 #[derive(Args)]
 pub(crate) struct Request {
-    /// Count in this checkout instead, such as one of an earlier commit
+    /// Count in this checkout instead, e.g. of an earlier commit
     #[arg(long, value_name = "DIR")]
     repo: Option<PathBuf>,
-    /// Count the files of the product that this commit touches instead; may be given several times
+    /// Count the product files changed by this commit instead; repeatable
     #[arg(long, value_name = "REVISION", conflicts_with = "repo")]
     commit: Vec<String>,
-    /// Also name what was counted
+    /// Also list the counted items
     #[arg(long)]
     list: bool,
 }
@@ -44,16 +44,16 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     }
     let source = Source::read(request.repo.as_ref().unwrap_or(&workspace.root))?;
     let lines = source.lines();
-    section("Product lines, comments included, tests apart", lines.values().sum());
+    section("Product lines, including comments, excluding tests", lines.values().sum());
     for (krate, lines) in lines {
         println!("{krate:12} {lines:6}");
     }
     for kind in KINDS {
         let declared = Declared::of(kind, &source);
         let found = matches::find(&declared, &source);
-        section(&format!("Files beside its own that match on a {}", kind.name), found.len());
+        section(&format!("Files outside its own that match on a {}", kind.name), found.len());
         for absent in declared.absent(&source) {
-            println!("not there: {absent}");
+            println!("missing: {absent}");
         }
         for (file, places) in found {
             let shown = places.into_iter().map(|(line, what)| format!("{file}:{line}: {what}"));
@@ -65,10 +65,10 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     println!("of {} types", names::types(&source).count());
     list(request, &named);
     let circles = circles::find(&source);
-    section("Circles of modules inside crates", circles.len());
+    section("Cycles of modules inside crates", circles.len());
     list(request, &circles);
     let echoes = echoes::find(&source);
-    section("Doc lines that repeat the name they stand at", echoes.len());
+    section("Doc lines that only repeat a name", echoes.len());
     list(request, &echoes);
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask deb`: a Debian package of plumb: the program, what shells complete, manual pages. Owns where files go (Filesystem
-//! Hierarchy Standard, Debian Policy 4.6); must not know what they hold.
+//! `cargo xtask deb`: a Debian package with the program, shell completions and manual pages. Owns the paths
+//! (Filesystem Hierarchy Standard, Debian Policy 4.6).
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -11,18 +11,18 @@ use clap::Args;
 
 use crate::{sbom, workspace::Workspace};
 
-/// What to pack.
+/// Options of `deb`.
 #[derive(Args)]
 pub(crate) struct Request {
-    /// Pack this program instead of building one of the profile `dist`
+    /// Pack this program instead of building one with the profile `dist`
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
-    /// Into this folder
+    /// Write into this folder
     #[arg(long, short, value_name = "FOLDER", default_value = "out")]
     output: PathBuf,
 }
 
-/// Where each shell looks, as `plumb completions` calls the shell.
+/// Completion files by shell, as named by `plumb completions`.
 const COMPLETIONS: [(&str, &str); 3] = [
     ("bash", "usr/share/bash-completion/completions/plumb"),
     ("zsh", "usr/share/zsh/vendor-completions/_plumb"),
@@ -30,7 +30,7 @@ const COMPLETIONS: [(&str, &str); 3] = [
 ];
 const MAN: &str = "usr/share/man/man1";
 const PROGRAM: &str = "usr/bin/plumb";
-/// Virtual machines need what Debian has as packages; everything else is in the one static file.
+/// Virtual machines need Debian packages; everything else is in the static binary.
 const RECOMMENDS: &str = "qemu-system-x86, linux-image-amd64 | linux-image-cloud-amd64, iproute2, ethtool";
 
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
@@ -39,17 +39,17 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
         None => workspace.packed_plumb()?,
     };
     let package = workspace.metadata.packages.iter().find(|package| package.name.as_str() == "plumb");
-    let version = package.context("there is no package plumb")?.version.to_string();
+    let version = package.context("package plumb is missing")?.version.to_string();
     let root = tempfile::tempdir()?;
     stock(&program, workspace, root.path())?;
     let size = installed_kilobytes(root.path())?;
     let control = format!(
         "Package: plumb\nVersion: {version}\nSection: net\nPriority: optional\nArchitecture: amd64\nInstalled-Size: {size}\n\
          Maintainer: The Plumbline developers <plumb@localhost>\nRecommends: {RECOMMENDS}\n\
-         Description: measures virtual network paths and says what each layer costs\n \
-         Builds a virtual network path, or takes one that exists, sends real traffic through it, and says how fast it is, what\n \
-         every layer of it costs, why, and what to set instead, with error bars. Measures beside it how fast memory is taken\n \
-         from virtual machines and given back.\n"
+         Description: measures virtual network paths and shows the cost of each layer\n \
+         Builds a virtual network path, or uses an existing one, sends real traffic through it, and reports its speed, the cost of\n \
+         each layer, the causes and better settings, with error bars. Also measures how fast memory moves between virtual\n \
+         machines.\n"
     );
     fs::create_dir(root.path().join("DEBIAN"))?;
     fs::write(root.path().join("DEBIAN/control"), control)?;
@@ -62,13 +62,13 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Puts every file of the package where it goes.
+/// Copies every file of the package to its place.
 fn stock(program: &Path, workspace: &Workspace, root: &Path) -> Result<()> {
-    // A folder that is made for one user alone would be so after installing.
+    // The temporary folder is private, and its mode would be installed.
     fs::set_permissions(root, Permissions::from_mode(0o755))?;
     let place = |to: &str| -> Result<PathBuf> {
         let path = root.join(to);
-        fs::create_dir_all(path.parent().context("it is in a folder")?)?;
+        fs::create_dir_all(path.parent().context("a file has a folder")?)?;
         Ok(path)
     };
     let installed = place(PROGRAM)?;
@@ -107,6 +107,6 @@ fn installed_kilobytes(folder: &Path) -> Result<u64> {
 
 fn ended_well(mut command: Command, what: &str) -> Result<()> {
     let status = command.status().with_context(|| format!("run {what}"))?;
-    ensure!(status.success(), "{what} ended with {status}");
+    ensure!(status.success(), "{what} exited with {status}");
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! The edge table: which crate may use which, and which crate keeps which heavy crate to itself.
-//! Only data. Whatever is absent here is forbidden; rules/edges.rs holds it against `cargo metadata`.
+//! The edge table: which crate may use which, and which crate keeps which heavy crate to itself. Everything else is
+//! forbidden; rules/edges.rs compares it with `cargo metadata`.
 
-/// How high a crate lies. Tests of a crate may use any crate that lies lower.
+/// The level of a crate. Tests of a crate may use any crate of a lower level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Platform,
@@ -11,7 +11,7 @@ pub(crate) enum Level {
     Orchestration,
     Interfaces,
     Entry,
-    /// Not part of the workspace: nobody uses these.
+    /// Outside the workspace: no crate may use these.
     Outside,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct CrateRule {
     pub(crate) name: &'static str,
     pub(crate) level: Level,
     pub(crate) may_use: &'static [&'static str],
-    /// Why it may use no more than these.
+    /// The reason for the limit.
     pub(crate) why: &'static str,
 }
 
@@ -33,129 +33,129 @@ pub(crate) struct Restricted {
     pub(crate) why: &'static str,
 }
 
-/// The crates, from the platform up.
+/// The crates, lowest level first.
 #[rustfmt::skip]
 pub(crate) const CRATES: &[CrateRule] = &[
     CrateRule { name: "sys", level: Platform, may_use: &[],
-        why: "system calls know no word of the domain" },
+        why: "system calls are independent of the domain" },
 
     CrateRule { name: "plumb-tests", level: Platform, may_use: &["sys"],
-        why: "what tests share knows the program by its command line only, and a kernel to make a private loopback in; only \
-              tests and benches may enter it" },
+        why: "shared test code runs the program by its command line and needs sys for a private loopback; only \
+              tests and benches may use it" },
 
     CrateRule { name: "units", level: Model, may_use: &[],
-        why: "a quantity does not know what it measures" },
+        why: "a quantity is independent of what it measures" },
     CrateRule { name: "workload", level: Model, may_use: &["units"],
-        why: "what is sent and what came of it is asked for, ordered, measured and recorded in the same words, by crates that may not meet" },
+        why: "requests and results are described, ordered, measured and recorded in the same words by crates that may not depend on each other" },
     CrateRule { name: "samples", level: Model, may_use: &["workload", "units"],
         why: "a recorded run can be read without the scenario, the lab or the statistics" },
     CrateRule { name: "scenario", level: Model, may_use: &["samples", "workload", "units"],
-        why: "the experiment is a document; it does not know how it is built or what comes of it; how trials are chosen, why \
-              each is made and what watches it is said in the words in which it is recorded" },
+        why: "the experiment is a document, independent of its execution and results; schedules, reasons for trials and probes \
+              have the names under which they are recorded" },
     CrateRule { name: "findings", level: Model, may_use: &["workload", "samples", "units"],
-        why: "a finding can be read alone: it carries its numbers and doubts, and does not point into a run" },
+        why: "a finding is self-contained: it has its numbers and warnings, and does not refer to a run" },
     CrateRule { name: "protocol", level: Model, may_use: &["workload", "samples", "scenario", "units"],
-        why: "orders and events are data; who sends and who obeys is not their business" },
+        why: "orders and events are data, independent of sender and receiver" },
 
     CrateRule { name: "stats", level: Core, may_use: &[],
-        why: "an estimator works on plain numbers, so that it can be tested against the literature" },
+        why: "estimators work on plain numbers, so that they can be tested against the literature" },
     CrateRule { name: "codecs", level: Core, may_use: &["workload", "units"],
-        why: "a dialect is bytes in and bytes out; it opens no socket and asks no clock" },
+        why: "a dialect converts bytes; it opens no socket and reads no clock" },
     CrateRule { name: "budgets", level: Core, may_use: &[],
         why: "it counts peers by address and knows no protocol, clock or socket" },
     CrateRule { name: "import", level: Core, may_use: &["codecs", "workload", "samples", "units"],
-        why: "another tool's log is text in and trials out; iperf3's own document is known to its dialect" },
+        why: "converts logs of other tools from text to trials; codecs parse iperf3's JSON" },
     CrateRule { name: "analysis", level: Core,
         may_use: &["stats", "workload", "samples", "findings", "units"],
-        why: "a stored run is analysed without root, clock or files, and never coloured" },
+        why: "analyses a stored run without root, clock, files or terminal colours" },
     CrateRule { name: "policy", level: Core, may_use: &["units"],
-        why: "what is observed comes in and moves go out: it can be simulated, replayed and proved without a host" },
+        why: "observations in, moves out: it can be simulated, replayed and proved without a host" },
     CrateRule { name: "report", level: Core, may_use: &["findings", "workload", "samples", "units"],
         why: "a report shows numbers and computes none" },
 
     CrateRule { name: "topology", level: Adapters, may_use: &["samples", "scenario", "sys", "units"],
-        why: "links know nothing of traffic, machines or results; what the kernel says is told in the words that keep it" },
+        why: "links are independent of traffic, machines and results; kernel state is described in the terms of its records" },
     CrateRule { name: "fleet", level: Adapters, may_use: &["sys"],
-        why: "who may measure on a host is settled on that host, whatever is measured and however one came there; between members \
-              and controllers bytes are carried, whatever they say" },
+        why: "a host decides who may measure on it, independent of measurement and transport; messages between members \
+              and controllers are opaque bytes" },
     CrateRule { name: "machine", level: Adapters, may_use: &["fleet", "protocol", "scenario", "workload", "sys", "units"],
-        why: "what an endpoint lives in does not know how links are made or what is measured; of the protocol it knows \
-              what an image agrees on with its first process; a member's agent is started over its fleet" },
+        why: "machines are independent of links and measurements; of the protocol they use only \
+              the handshake between an image and its first process; fleet starts a member's agent" },
     CrateRule { name: "memory", level: Adapters, may_use: &["machine", "policy", "protocol", "workload", "sys", "units"],
-        why: "a guest's agent is asked what it sees of memory; memory is moved through a machine's monitor and what its guest hands over; whose guest that is, and what the time \
-              means, is not its business" },
+        why: "reads memory statistics from a guest's agent and moves memory through a machine's monitor and its guest, independent of the owner of the \
+              guest and of the clock" },
     CrateRule { name: "traffic", level: Adapters, may_use: &["codecs", "workload", "samples", "sys", "units"],
-        why: "the load knows sockets and orders, not the experiment behind them; heads of datagrams and words of refusal are \
-              iperf3's, so that its ends understand ours" },
+        why: "traffic uses sockets and orders and is independent of the experiment; datagram headers and refusals follow \
+              iperf3, for compatibility with its clients and servers" },
     CrateRule { name: "server", level: Adapters, may_use: &["traffic", "budgets", "codecs", "workload", "samples", "sys", "units"],
-        why: "other tools' protocols are spoken over the engine's sockets and threads; the engine knows none of those who \
-              drive it" },
+        why: "serves other tools' protocols with the sockets and threads of traffic, which is independent of its \
+              callers" },
     CrateRule { name: "probe", level: Adapters, may_use: &["protocol", "workload", "samples", "sys", "units"],
-        why: "a probe reads the kernel; whom it watches is said in the order's words; of the load it knows the transport, and \
-              it knows no threshold" },
+        why: "a probe reads the kernel; the order names its target; of the workload it knows only the transport, and \
+              it has no thresholds" },
     CrateRule { name: "store", level: Adapters, may_use: &["samples", "findings", "sys", "units"],
-        why: "runs are kept without knowing what a number means; their files are opened as sys allows" },
+        why: "runs are stored without interpreting numbers; sys opens their files" },
 
     CrateRule { name: "lab", level: Orchestration,
         may_use: &["scenario", "workload", "samples", "protocol", "topology", "fleet", "machine", "memory", "policy", "stats", "units"],
-        why: "the conductor writes to a sink and orders agents about; it neither stores, analyses nor sends; the rebalancer is one of \
-              those that it compares" },
+        why: "writes results to a sink and gives orders to agents; it neither stores, analyses nor sends; it runs the rebalancer as one of \
+              the compared settings" },
 
     CrateRule { name: "agent", level: Interfaces,
         may_use: &["fleet", "protocol", "topology", "traffic", "probe", "memory", "workload", "samples", "scenario", "sys", "units"],
-        why: "the process beside the traffic obeys: in a guest it has the lab's devices made and its memory looked at; it knows no \
+        why: "executes orders next to the traffic; in a guest it also configures devices and reads memory; it has no \
               statistics" },
     CrateRule { name: "web", level: Interfaces,
         may_use: &["analysis", "budgets", "findings", "report", "samples", "scenario", "store", "sys"],
-        why: "pages show what is stored and start nothing; how reports are written is the command \
-              line's" },
+        why: "pages show stored runs and start nothing; the command line writes \
+              reports" },
     CrateRule { name: "cli", level: Interfaces,
         may_use: &["units", "workload", "scenario", "samples", "findings", "protocol", "stats", "import", "analysis", "report",
             "topology", "machine", "memory", "policy", "traffic", "server", "probe", "store", "sys", "lab", "fleet", "web"],
-        why: "the command line wires the crates; an agent is a process to it; of the system it knows which files to trust and \
-              how to write one" },
+        why: "the command line connects the crates; it starts agents as processes; of sys it uses only trusted \
+              file access" },
 
     CrateRule { name: "plumb", level: Entry, may_use: &["cli", "agent", "lab", "protocol"],
-        why: "the door chooses a personality and does nothing else" },
+        why: "only selects the program to run" },
 
     CrateRule { name: "plumb-benches", level: Outside,
         may_use: &["units", "workload", "scenario", "samples", "stats", "store", "sys", "import", "topology", "traffic", "plumb-tests"],
-        why: "a bench times the crates beside their peers and compares with our own statistics; a store of many runs is filled by the \
-              store" },
+        why: "benches compare the crates with their peers, using our own statistics, and create a store with many \
+              runs" },
     CrateRule { name: "xtask", level: Outside, may_use: &[],
         why: "the rules must build when the workspace does not" },
 ];
 
-/// Dependencies that stay in their crates; any other may go where it is useful.
+/// Dependencies confined to some crates; all others are allowed anywhere.
 #[rustfmt::skip]
 pub(crate) const RESTRICTED: &[Restricted] = &[
     Restricted { krate: "nlink", crates: &["topology"],
-        why: "netlink is young and wrapped in one place, so that it can be exchanged there" },
+        why: "nlink is young and used in one place, so that it can be replaced" },
     Restricted { krate: "tokio", crates: &["fleet", "topology", "web", "store"],
         why: "only netlink, NATS, the page over the store and the client of a shared store need it; an async runtime near the traffic would \
               be measured with it" },
     Restricted { krate: "nkeys", crates: &["fleet"],
-        why: "keys of a fleet are made where they are used" },
+        why: "fleet generates the keys that it uses" },
     Restricted { krate: "axum", crates: &["web"],
-        why: "HTTP is spoken by the page over the store alone" },
+        why: "only the page over the store uses HTTP" },
     Restricted { krate: "hyper", crates: &["web"],
-        why: "HTTP is spoken by the page over the store alone" },
+        why: "only the page over the store uses HTTP" },
     Restricted { krate: "hyper-util", crates: &["web"],
-        why: "HTTP is spoken by the page over the store alone" },
+        why: "only the page over the store uses HTTP" },
     Restricted { krate: "tokio-rustls", crates: &["fleet", "web"],
-        why: "connections are encrypted where NATS and HTTP are spoken" },
+        why: "connections are encrypted for NATS and HTTP" },
     Restricted { krate: "rustls", crates: &["web", "store"],
-        why: "connections are encrypted where HTTP is spoken and where a shared store is asked" },
+        why: "connections are encrypted for HTTP and for a shared store" },
     Restricted { krate: "postgres", crates: &["store"],
-        why: "what a run is kept in is known to the store alone" },
+        why: "only the store knows its database" },
     Restricted { krate: "tokio-postgres", crates: &["store"],
-        why: "what a run is kept in is known to the store alone; its runtime is one connection's, polled by whoever asks" },
+        why: "only the store knows its database; its runtime serves one connection and is polled by the caller" },
     Restricted { krate: "tokio-postgres-rustls", crates: &["store"],
-        why: "what a run is kept in is known to the store alone" },
+        why: "only the store knows its database" },
     Restricted { krate: "maud", crates: &["web"],
-        why: "pages that are no reports are made there; a report's HTML is the back end's of report" },
+        why: "web renders pages other than reports; report renders the HTML of reports" },
     Restricted { krate: "rusqlite", crates: &["store"],
-        why: "what a run is kept in is known to the store alone" },
+        why: "only the store knows its database" },
     Restricted { krate: "libc", crates: &["sys"],
         why: "unsafe code and raw system calls belong to sys" },
     Restricted { krate: "linux-raw-sys", crates: &["sys"],
@@ -163,33 +163,33 @@ pub(crate) const RESTRICTED: &[Restricted] = &[
     Restricted { krate: "rustix", crates: &["sys"],
         why: "system calls belong to sys, whose errors name operation and object" },
     Restricted { krate: "aya", crates: &["probe"],
-        why: "programs for the kernel are loaded in one place, where their errors become answers" },
+        why: "eBPF programs are loaded in one place, which turns errors into results" },
     Restricted { krate: "cpio", crates: &["machine"],
         why: "only a guest's image is an archive of this kind" },
     Restricted { krate: "object", crates: &["machine"],
-        why: "a program is taken apart only to make it small enough for a guest" },
+        why: "a program is only stripped to make it small enough for a guest" },
     Restricted { krate: "command-fds", crates: &["machine"],
         why: "only a guest's monitor inherits descriptors by number" },
     Restricted { krate: "procfs", crates: &["probe"],
-        why: "what the kernel says beside a trial is read by probe" },
+        why: "probe reads kernel data during a trial" },
     Restricted { krate: "clap", crates: &["cli", "plumb-benches", "xtask"],
-        why: "flags become requests in the command line; no other crate knows how it was called" },
+        why: "flags become requests in the command line; other crates are independent of flags" },
     Restricted { krate: "clap_complete", crates: &["cli"],
-        why: "what a shell completes is the command line's" },
+        why: "shell completions belong to the command line" },
     Restricted { krate: "clap_mangen", crates: &["cli"],
-        why: "manual pages are the command line's" },
+        why: "manual pages belong to the command line" },
     Restricted { krate: "resvg", crates: &["cli"],
-        why: "a picture is SVG; only a file that a user asks for is made of dots" },
+        why: "pictures are SVG; only requested files are rasterized" },
     Restricted { krate: "dejavu", crates: &["cli"],
-        why: "a font of its own has only what is made of dots" },
+        why: "only rasterized pictures need an embedded font" },
     Restricted { krate: "indicatif", crates: &["cli"],
         why: "progress belongs to the command line" },
     Restricted { krate: "ratatui", crates: &["cli"],
-        why: "what a terminal shows is the command line's" },
+        why: "terminal output belongs to the command line" },
     Restricted { krate: "signal-hook", crates: &["cli"],
-        why: "signals are turned into a request to stop in one place" },
+        why: "one place turns signals into a request to stop" },
     Restricted { krate: "anyhow", crates: &["lab", "agent", "cli", "web", "plumb", "plumb-benches", "xtask"],
-        why: "below the conductors an error is an enum that names operation and object" },
+        why: "in lower crates an error is an enum with operation and object" },
     Restricted { krate: "cargo_metadata", crates: &["xtask"],
-        why: "the workspace does not know how it was built" },
+        why: "the product is independent of its build" },
 ];

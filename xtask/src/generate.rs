@@ -1,5 +1,5 @@
-//! `cargo xtask generate`: writes the files that `plumb` prints, and the built script of report pages. Owns their list; must not
-//! know their format.
+//! `cargo xtask generate`: writes the files that `plumb` prints, and builds the script of report pages. Owns the list
+//! of files.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -10,15 +10,15 @@ use anyhow::{Context, Result, bail};
 use crate::script;
 use crate::workspace::Workspace;
 
-/// A file that `plumb` prints, or a part of one.
+/// A file or part of a file printed by `plumb`.
 pub(crate) struct Generated {
-    /// The file; behind a `#` the part, which stands between `<!-- PART -->` and `<!-- /PART -->`.
+    /// The file, and after `#` the part between `<!-- PART -->` and `<!-- /PART -->`.
     pub(crate) path: &'static str,
     /// The arguments of `plumb` that print it.
     pub(crate) verb: &'static str,
 }
 
-/// All generated files. Each is compared with what `plumb` prints as soon as `plumb` knows its verb.
+/// All generated files. Each is compared with the output of `plumb` once `plumb` has its verb.
 #[rustfmt::skip]
 pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/scenario.schema.json", verb: "schema scenario" },
@@ -33,7 +33,7 @@ pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/trace-contrast.schema.json", verb: "schema trace-contrast" },
 ];
 
-/// Writes all of them; the script first, for plumb is built with it.
+/// Writes all of them; the script first, because plumb contains it.
 pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     match script::built(&workspace.root)? {
         Some(text) => {
@@ -45,7 +45,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     let plumb = workspace.plumb()?;
     for file in GENERATED {
         let Some(text) = file.printed_by(&plumb)? else {
-            println!("skip {}: `plumb {}` is not there yet", file.path, file.verb);
+            println!("skip {}: `plumb {}` does not exist yet", file.path, file.verb);
             continue;
         };
         file.write(&workspace.root, &text).with_context(|| format!("write {}", file.path))?;
@@ -55,7 +55,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
 }
 
 impl Generated {
-    /// What is kept of it today, or nothing.
+    /// The current contents, if any.
     pub(crate) fn stored_in(&self, root: &Path) -> Option<String> {
         let (path, part) = self.place();
         let text = fs::read_to_string(root.join(path)).ok()?;
@@ -68,7 +68,7 @@ impl Generated {
         let (path, part) = self.place();
         let path = root.join(path);
         let Some([begin, end]) = part else {
-            fs::create_dir_all(path.parent().context("a generated file lies in a folder")?)?;
+            fs::create_dir_all(path.parent().context("a generated file has a folder")?)?;
             return Ok(fs::write(&path, text)?);
         };
         let whole = fs::read_to_string(&path)?;
@@ -77,7 +77,7 @@ impl Generated {
         Ok(fs::write(&path, format!("{before}{begin}{text}{end}{after}"))?)
     }
 
-    /// The file, and what is before and behind the part.
+    /// The file, and the text before and after the part.
     fn place(&self) -> (&'static str, Option<[String; 2]>) {
         match self.path.split_once('#') {
             Some((path, part)) => (path, Some([format!("<!-- {part} -->\n"), format!("<!-- /{part} -->\n")])),
@@ -85,10 +85,10 @@ impl Generated {
         }
     }
 
-    /// What `plumb` prints, or nothing when it does not know the verb.
+    /// The output of `plumb`, or `None` if it lacks the verb.
     ///
     /// # Errors
-    /// When `plumb` knows the verb but fails, or prints something that is not text.
+    /// `plumb` has the verb but fails, or its output is not UTF-8.
     pub(crate) fn printed_by(&self, plumb: &Path) -> Result<Option<String>> {
         let mut command = Command::new(plumb);
         let output =

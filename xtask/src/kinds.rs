@@ -1,21 +1,21 @@
-//! The kinds that grow, and how far each may be spread: which enums tell them apart, which files are theirs, and how many
-//! others may match on them. Only data; rules/kinds.rs holds it against the code.
+//! Growing kinds and limits for their spread: the enums that distinguish their variants, their own files, and the
+//! number of other files that may match on them. rules/kinds.rs compares this table with the code.
 //!
-//! To take in what was renamed: `enums` and `own` must be there, and the rule names those that are not. To lower a budget:
-//! the rule says what it may be.
+//! `enums` and `own` must exist; after a rename, the rule names the missing ones. It also reports when a budget can be
+//! lowered.
 
 /// A kind.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// The enums that tell its variants apart, as `crate::Enum`.
+    /// The enums that distinguish its variants, as `crate::Enum`.
     pub(crate) enums: &'static [&'static str],
-    /// Its own files and folders (ending in `/`), with the one `match` of a crate that leads to them.
+    /// Its own files and folders (ending in `/`), including the one `match` per crate that dispatches to them.
     pub(crate) own: &'static [&'static str],
-    /// What its variants are called in scenarios and reports.
+    /// The names of its variants in scenarios and reports.
     pub(crate) words: &'static [&'static str],
-    /// Other files that match on it, at most.
+    /// The maximum number of other files that match on it.
     pub(crate) budget: usize,
-    /// Why these, and why no fewer.
+    /// The reason for the budget.
     pub(crate) why: &'static str,
 }
 
@@ -40,7 +40,7 @@ pub(crate) const KINDS: &[Kind] = &[
             "crates/traffic/src/stream/", "crates/workload/"],
         words: &["connect", "ping-pong", "stream"],
         budget: 43,
-        why: "what was measured is told apart by whoever shows it" },
+        why: "every output distinguishes the kinds of results" },
     Kind { name: "factor",
         enums: &["scenario::Setting", "scenario::WorkloadSetting", "scenario::DeviceSettingKind"],
         own: &["crates/samples/src/device_state.rs", "crates/samples/src/earlier.rs", "crates/scenario/src/check/factors.rs",
@@ -50,19 +50,19 @@ pub(crate) const KINDS: &[Kind] = &[
         words: &["big-tcp", "checksum", "congestion", "direction", "gro", "gso", "message", "mode", "mtu", "offload",
             "placement", "queues", "rate", "schedule", "streams", "tso", "waiting"],
         budget: 25,
-        why: "a factor is checked, expanded, applied and recorded by lists of their own" },
+        why: "checking, expanding, applying and recording a factor each need a list" },
     Kind { name: "vmm",
         enums: &["scenario::Monitor", "scenario::Board"],
         own: &["crates/machine/src/firecracker/", "crates/machine/src/firecracker.rs", "crates/machine/src/qemu/",
             "crates/machine/src/qemu.rs", "crates/scenario/src/vm.rs"],
         words: &["firecracker", "microvm", "q35", "qemu"],
         budget: 9,
-        why: "the monitors differ in what they can do, and whoever asks for it names them" },
+        why: "monitors differ in their capabilities, and callers name them" },
     Kind { name: "probe",
         enums: &["samples::ProbeKind"],
         own: &["crates/probe/src/cpu_owners/", "crates/probe/src/packet_way/", "crates/probe/src/syscalls/",
             "crates/samples/src/observed.rs"],
         words: &["cpu", "packet-way", "syscalls"],
         budget: 13,
-        why: "what each sees is told, drawn and compared by itself" },
+        why: "the data of each probe is printed, drawn and compared separately" },
 ];

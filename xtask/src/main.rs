@@ -1,4 +1,4 @@
-//! House rules as code: one file per verb. Knows cargo, git and the tree, and no crate from the inside.
+//! House rules as code: one file per verb. Knows cargo, git and the tree, but no crate's internals.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -32,11 +32,11 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Verb {
-    /// Write what `plumb` leaves on a terminal into docs/guide/screens.md
+    /// Write terminal output of `plumb` into docs/guide/screens.md
     Captures(captures::Request),
-    /// Hold every house rule against the tree, one line a rule
+    /// Check the tree against every house rule
     Check(check::Request),
-    /// Count what tells whether the code gets simpler
+    /// Print figures that show whether the code gets simpler
     Count(count::Request),
     /// Write a Debian package
     Deb(deb::Request),
@@ -46,7 +46,7 @@ enum Verb {
     Pictures(pictures::Request),
     /// Build the packed program twice, in two folders, and compare both
     Reproduce(reproduce::Request),
-    /// Write what the program is made of (CycloneDX)
+    /// Write a software bill of materials (CycloneDX)
     Sbom(sbom::Request),
     /// Run every test and end with one line: passed, failed, skipped
     Test(test::Request),

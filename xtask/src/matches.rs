@@ -1,8 +1,7 @@
-//! Where the code tells the variants of a kind apart: patterns (of `match`, `if let`, `let else`, `matches!`), comparisons,
-//! calls of methods that give a variant away, and strings that are a variant's word. Owns what counts; must not know how
-//! often is too often.
+//! Places where the code distinguishes variants of a kind: patterns (of `match`, `if let`, `let else`, `matches!`),
+//! comparisons, calls of methods that identify a variant, and strings equal to a variant's word.
 //!
-//! Names are followed through `use`, not through types: a method is known by its name and by having no arguments.
+//! Names are followed through `use`, not through types: methods are recognized by name and by having no arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +14,7 @@ use syn::{BinOp, Expr, Lit, Pat, Token, UseTree};
 use crate::declared::{Declared, last};
 use crate::source::{Module, Source};
 
-/// What a kind's files match on, by file: each place once, with its line.
+/// Matches on a kind by file: each place once, with its line.
 pub(crate) type Found<'a> = BTreeMap<&'a str, BTreeSet<(usize, String)>>;
 
 /// The files that match on a kind and are not its own.
@@ -37,7 +36,7 @@ pub(crate) fn find<'a>(declared: &Declared<'_>, source: &'a Source) -> Found<'a>
     found
 }
 
-/// What each name stands for that a file brings in; `Name::*` is kept as the name `*Name`.
+/// The target of each imported name; `Name::*` is stored as the name `*Name`.
 fn brought(module: &Module) -> BTreeMap<String, Vec<String>> {
     struct Uses(BTreeMap<String, Vec<String>>);
     impl Uses {
@@ -93,7 +92,7 @@ impl Finder<'_> {
         self.found.insert((at.span().start().line, format!("{what} {short}")));
     }
 
-    /// A variant that something is compared with.
+    /// A variant in a comparison.
     fn compared(&mut self, expr: &Expr) {
         let path = match expr {
             Expr::Path(path) => &path.path,
@@ -191,7 +190,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
                 Ok((value, pattern, guard))
             });
             if let Ok((value, pattern, guard)) = asked {
-                // The tokens' tree is made here, so it does not live as long as the file's.
+                // The tree of the tokens is created here and does not live as long as the file's.
                 self.visit_made(&pattern, &[Some(value), guard]);
             }
         } else if let Ok(arguments) = call.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated) {

@@ -1,5 +1,5 @@
-//! `cargo xtask pictures`: the pictures of docs/guide/pictures.md, drawn by `plumb plot` from real runs and from imports of the
-//! captures in crates/import/tests/data. Owns what is drawn of which; must not know how a picture looks.
+//! `cargo xtask pictures`: the pictures of docs/guide/pictures.md, drawn by `plumb plot` from real runs and from
+//! imports of the captures in crates/import/tests/data. Owns the list of pictures.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -10,34 +10,34 @@ use clap::Args;
 
 use crate::workspace::Workspace;
 
-/// What to draw.
+/// Options of `pictures`.
 #[derive(Args)]
 pub(crate) struct Request {
-    /// Draw only pictures whose name contains this; the others stay as they are
+    /// Draw only pictures with this in their name, and leave the others unchanged
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
-    /// Leave out those of runs: they take minutes on a quiet machine
+    /// Skip pictures of runs, which take minutes on a quiet machine
     #[arg(long)]
     no_runs: bool,
 }
 
 const FOLDER: &str = "docs/guide/pictures";
 const DATA: &str = "crates/import/tests/data";
-/// Heads of tables that were written in another language than the pages.
+/// Translations of table headings that are not in English.
 const IN_ENGLISH: [(&str, &str); 2] = [("채널 수", "Streams"), ("대역폭", "Throughput")];
 
-/// Where a picture's numbers come from.
+/// The source of a picture's numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     /// A run of `quick` with probes.
     Run,
-    /// The same once more, against the first.
+    /// A second run, compared with the first.
     Again,
-    /// What another tool wrote.
+    /// A file of another tool.
     Import(&'static str),
 }
 
-/// A picture of the page: the name of its file, where its numbers come from, and how it is asked for.
+/// A picture of the page: its file name, source and arguments.
 const PICTURES: &[(&str, Source, &[&str])] = &[
     ("layers", Source::Run, &["--kind", "layers"]),
     ("percentiles", Source::Import("flent-tcp-download.flent"), &["--kind", "percentiles"]),
@@ -87,7 +87,7 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// A home of its own, so that nothing of the user's is drawn.
+/// A private home, without the user's runs.
 struct Stage<'a> {
     plumb: &'a Path,
     home: &'a Path,
@@ -95,7 +95,7 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// A log, the heads of its tables in the pages' language.
+    /// The log with translated table headings.
     fn in_english(&self, log: &str) -> Result<String> {
         let text =
             fs::read_to_string(self.root.join(DATA).join(log)).with_context(|| format!("read {log}"))?;
@@ -105,7 +105,7 @@ impl Stage<'_> {
         Ok(path.display().to_string())
     }
 
-    /// Measures, and names the run.
+    /// Runs a measurement and returns the run's name.
     fn measured(&self, command: &[&str]) -> Result<String> {
         self.typed(command)?;
         let record = self.typed(&["report", "latest", "--format", "json"])?;
@@ -119,7 +119,7 @@ impl Stage<'_> {
         plumb.env("PATH", env::var("PATH").unwrap_or_default());
         let done = plumb.output().with_context(|| format!("run plumb {}", command.join(" ")))?;
         let said = String::from_utf8_lossy(&done.stderr);
-        ensure!(done.status.success(), "`plumb {}` ended with {}:\n{said}", command.join(" "), done.status);
+        ensure!(done.status.success(), "`plumb {}` exited with {}:\n{said}", command.join(" "), done.status);
         Ok(String::from_utf8_lossy(&done.stdout).into_owned())
     }
 }

@@ -1,7 +1,8 @@
-//! `cargo xtask reproduce`: builds the program as it is packed, twice, from copies of the tree in one place, and compares both.
-//! Must not know what is built. It takes as long as two builds of everything.
+//! `cargo xtask reproduce`: builds the packed program twice from copies of the tree in one place, and compares both.
+//! Takes as long as two full builds.
 //!
-//! One place, as the folder of a build script's output gets into the hash of a crate (`rustversion`, which reads a file there).
+//! The place is the same, because the folder of a build script's output enters the hash of a crate (`rustversion`,
+//! which reads a file there).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::workspace::Workspace;
 /// Where to build.
 #[derive(Args)]
 pub(crate) struct Request {
-    /// Build in this folder and keep both there; a temporary one without it
+    /// Build in this folder and leave both copies there, instead of in a temporary folder
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
@@ -27,7 +28,7 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     if let Some(there) =
         ["tree", "one", "other"].map(|name| folder.join(name)).iter().find(|path| path.exists())
     {
-        bail!("{} is there from an earlier build: remove it", there.display());
+        bail!("{} exists from an earlier build; remove it", there.display());
     }
     let build_as = |name: &str| -> Result<PathBuf> {
         build(workspace, &place)?;
@@ -40,19 +41,19 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     let differ = first.iter().zip(&second).position(|(a, b)| a != b);
     let differ = differ.or_else(|| (first.len() != second.len()).then(|| first.len().min(second.len())));
     if let Some(place) = differ {
-        println!("{} and {} differ from byte {place} on", one.display(), other.display());
-        println!("keep them with --folder, and compare: diffoscope, or cmp and strings");
+        println!("{} and {} differ at byte {place}", one.display(), other.display());
+        println!("use --folder to keep both, and compare them with diffoscope, or with cmp and strings");
         return Ok(ExitCode::FAILURE);
     }
-    println!("both builds are the same {} bytes", first.len());
+    println!("both builds have the same {} bytes", first.len());
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds a copy of all files that git knows, with nothing that was built before.
+/// Builds a copy of all files that git knows, from scratch.
 fn build(workspace: &Workspace, folder: &Path) -> Result<()> {
     for file in &workspace.files {
         let to = folder.join(file);
-        fs::create_dir_all(to.parent().context("it is in a folder")?)?;
+        fs::create_dir_all(to.parent().context("a file has a folder")?)?;
         fs::copy(workspace.root.join(file), &to).with_context(|| format!("copy {file}"))?;
     }
     let mut cargo = Workspace::dist_build(folder)?;

@@ -1,4 +1,4 @@
-//! The list of the house rules, one file each. Owns what a verdict is; must not know how it is shown.
+//! The list of the house rules, one file each.
 
 mod deny;
 mod edges;
@@ -20,13 +20,13 @@ use anyhow::Result;
 
 use crate::workspace::Workspace;
 
-/// A rule: what it is called and how it is checked.
+/// A rule: its name and its check.
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
     pub(crate) hold: fn(&Workspace) -> Result<Verdict>,
 }
 
-/// All rules, the quick ones first.
+/// All rules, fast ones first.
 pub(crate) const RULES: &[Rule] = &[
     Rule { name: "edges", hold: edges::hold },
     Rule { name: "module-docs", hold: module_docs::hold },
@@ -45,26 +45,26 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "generated", hold: generated::hold },
 ];
 
-/// What came of holding a rule against the tree.
+/// The outcome of a rule.
 pub(crate) enum Verdict {
     Held,
-    /// There is nothing yet to hold it against.
+    /// Nothing to check yet.
     Skipped(String),
     Broken {
-        /// What to do about it.
+        /// How to fix it.
         advice: String,
-        /// Where, a line each.
+        /// The violations, one per line.
         places: Vec<String>,
     },
 }
 
 impl Verdict {
-    /// Broken in these places, or held when there is none.
+    /// Broken in these places, or held if there are none.
     pub(crate) fn broken(advice: &str, places: Vec<String>) -> Self {
         if places.is_empty() { Self::Held } else { Self::Broken { advice: advice.to_owned(), places } }
     }
 
-    /// A tool of the rule failed. That counts as broken: a rule that was not held is not kept.
+    /// A tool of the rule failed. This counts as broken.
     pub(crate) fn cannot_tell(error: &anyhow::Error) -> Self {
         Self::Broken { advice: format!("could not be checked: {error:#}"), places: Vec::new() }
     }

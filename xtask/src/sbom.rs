@@ -1,5 +1,5 @@
-//! `cargo xtask sbom`: what the binary is made of, as CycloneDX 1.5 (cyclonedx.org/docs/1.5/json): every crate that is linked into
-//! it or ran while it was built, with licence and checksum, and who asked for it. Must not know how the binary is built.
+//! `cargo xtask sbom`: the components of the binary as CycloneDX 1.5 (cyclonedx.org/docs/1.5/json): every crate that
+//! is linked into it or ran during its build, with licence, checksum and dependents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::workspace::{TARGET, Workspace};
 /// Where to write it.
 #[derive(Args)]
 pub(crate) struct Request {
-    /// Into this file; standard output without it
+    /// Write into this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -32,7 +32,7 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The document: the same for the same tree.
+/// The document, which is reproducible for the same tree.
 pub(crate) fn text(workspace: &Workspace) -> Result<String> {
     let metadata = MetadataCommand::new()
         .current_dir(&workspace.root)
@@ -53,7 +53,7 @@ fn document(metadata: &Metadata, checksums: &BTreeMap<(String, String), String>)
     let mut components = Vec::new();
     let mut dependencies = Vec::new();
     for (id, asks) in &parts {
-        let package = packages.get(id).context("a package that is used is described")?;
+        let package = packages.get(id).context("a used package has metadata")?;
         if *id != &root.id {
             components.push(component(package, checksums));
         }
@@ -77,7 +77,7 @@ fn document(metadata: &Metadata, checksums: &BTreeMap<(String, String), String>)
     }))
 }
 
-/// What `root` is made of, each with what it asks for: crates of tests are none of it.
+/// All components of `root`, each with its dependencies; crates of tests are excluded.
 fn parts<'a>(
     metadata: &'a Metadata,
     root: &'a PackageId,
@@ -86,7 +86,7 @@ fn parts<'a>(
     let nodes: BTreeMap<_, _> = resolve.nodes.iter().map(|node| (&node.id, node)).collect();
     let (mut parts, mut open) = (BTreeMap::new(), vec![root]);
     while let Some(id) = open.pop() {
-        let node = nodes.get(id).context("a package that is used is resolved")?;
+        let node = nodes.get(id).context("a used package is resolved")?;
         let built = |kinds: &[cargo_metadata::DepKindInfo]| {
             kinds.iter().any(|kind| kind.kind != DependencyKind::Development)
         };
@@ -107,13 +107,13 @@ fn component(package: &Package, checksums: &BTreeMap<(String, String), String>) 
         "version": version,
     });
     if let Some(licence) = &package.license {
-        // `/` is how crates wrote `OR` before SPDX expressions.
+        // Crates wrote `/` for `OR` before SPDX expressions.
         component["licenses"] = json!([{ "expression": licence.replace('/', " OR ") }]);
     }
     if package.source.is_some() {
         component["purl"] = json!(name(package));
     } else {
-        // One of this tree: a registry's of the same name is another.
+        // Distinguishes crates of this tree from crates of the same name in a registry.
         component["group"] = json!("plumbline");
     }
     if let Some(checksum) = checksums.get(&(name_of_it, version)) {
@@ -122,13 +122,13 @@ fn component(package: &Package, checksums: &BTreeMap<(String, String), String>) 
     component
 }
 
-/// The package's URL (github.com/package-url), or what is no URL of one of this tree.
+/// The package URL (github.com/package-url), or an identifier for packages of this tree, which have no URL.
 fn name(package: &Package) -> String {
     let kind = if package.source.is_some() { "pkg:cargo/" } else { "plumbline/" };
     format!("{kind}{}@{}", package.name, package.version)
 }
 
-/// Of every crate by name and version what Cargo.lock says of its archive.
+/// Checksums in Cargo.lock by name and version.
 fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
     let value = |block: &str, key: &str| {
         let line = block.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = \""));
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_linked_is_named_with_its_checksum_and_what_only_tests_use_is_not() {
+    fn lists_linked_crates_with_checksums_but_no_test_crates() {
         let workspace = Workspace::open().expect("this tree");
         let text = text(&workspace).expect("cargo metadata");
         assert_eq!(text, self::text(&workspace).expect("the same"), "it is the same each time");
@@ -157,7 +157,7 @@ mod tests {
         assert!(rsa["purl"].as_str().is_some_and(|purl| purl.starts_with("pkg:cargo/rsa@")));
         assert_eq!(rsa["hashes"][0]["content"].as_str().map(str::len), Some(64));
         let server = find("server").expect("a crate of this tree");
-        assert!(server["purl"].is_null() && server["hashes"].is_null(), "it is no registry's: {server}");
+        assert!(server["purl"].is_null() && server["hashes"].is_null(), "not from a registry: {server}");
         assert!(find("libtest-mimic").is_none() && find("plumb-tests").is_none(), "only tests use it");
         let known: BTreeSet<&str> = components.iter().filter_map(|it| it["bom-ref"].as_str()).collect();
         let asked = document["dependencies"].as_array().expect("a list").iter();

@@ -1,5 +1,5 @@
-//! Builds the script of report pages from its typed source, with the compiler that `npm ci --prefix tests/browser` installs. Owns
-//! where both lie; must not know what it does.
+//! Builds the script of report pages from its typed source, with the compiler that `npm ci --prefix tests/browser`
+//! installs. Owns the paths of both.
 
 use std::fs;
 use std::path::Path;
@@ -7,17 +7,17 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-/// The built form, which is committed: plumb is built without Node.
+/// The built form, which is committed, because plumb is built without Node.
 pub(crate) const BUILT: &str = "crates/report/script/page.js";
 const SOURCE: &str = "crates/report/script";
 const COMPILER: &str = "tests/browser/node_modules/.bin/tsc";
-/// What installs it.
+/// Installs the compiler.
 pub(crate) const INSTALL: &str = "npm ci --prefix tests/browser";
 
-/// The script as its source makes it today; `None` where the compiler is not installed.
+/// The script built from today's source; `None` if the compiler is not installed.
 ///
 /// # Errors
-/// When the source has a fault, which the compiler names.
+/// The source has an error, which the compiler names.
 pub(crate) fn built(root: &Path) -> Result<Option<String>> {
     let compiler = root.join(COMPILER);
     if !compiler.exists() {
@@ -29,5 +29,5 @@ pub(crate) fn built(root: &Path) -> Result<Option<String>> {
     tsc.arg("--project").arg(root.join(SOURCE)).arg("--outFile").arg(&made);
     let done = tsc.output().context("start tsc, which needs Node")?;
     ensure!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout).trim());
-    Ok(Some(fs::read_to_string(made).context("read what tsc wrote")?))
+    Ok(Some(fs::read_to_string(made).context("read the output of tsc")?))
 }

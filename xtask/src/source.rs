@@ -1,5 +1,5 @@
 //! The product's code as syntax trees: the modules of every crate below crates/, from lib.rs or main.rs down, without
-//! tests. Owns what a test is; must not know what is looked for.
+//! tests. Owns the definition of a test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,16 +14,16 @@ pub(crate) struct Source {
     pub(crate) modules: Vec<Module>,
 }
 
-/// A module that has a file; those written inside it are part of it.
+/// A module with a file, including the modules inside it.
 pub(crate) struct Module {
     pub(crate) krate: String,
-    /// Below the crate's root, which has none.
+    /// Relative to the crate's root, which has an empty path.
     pub(crate) path: Vec<String>,
-    /// From the root of the repository.
+    /// Relative to the root of the repository.
     pub(crate) file: String,
-    /// Without those that only tests have.
+    /// Without test items.
     pub(crate) items: Vec<Item>,
-    /// Of its file, comments and blank ones included, without those of `items` left out.
+    /// Lines of the file, including comments and blank lines, without the excluded items.
     pub(crate) lines: usize,
 }
 
@@ -31,7 +31,7 @@ impl Source {
     /// Reads the crates of the repository at `root`.
     ///
     /// # Errors
-    /// When a file cannot be read or is no Rust.
+    /// A file cannot be read or is not valid Rust.
     pub(crate) fn read(root: &Path) -> Result<Self> {
         let folder = root.join("crates");
         let mut names = Vec::new();
@@ -49,7 +49,7 @@ impl Source {
         Ok(source)
     }
 
-    /// The crates and how many lines each has.
+    /// Lines per crate.
     pub(crate) fn lines(&self) -> BTreeMap<&str, usize> {
         let mut lines = BTreeMap::new();
         for module in &self.modules {
@@ -83,7 +83,7 @@ impl Module {
     /// Reads one file.
     ///
     /// # Errors
-    /// When it is no Rust.
+    /// The file is not valid Rust.
     pub(crate) fn parse(krate: &str, path: Vec<String>, file: &str, text: &str) -> Result<Self> {
         let mut items = syn::parse_file(text).with_context(|| format!("parse {file}"))?.items;
         let mut lines = text.lines().count();
@@ -98,7 +98,7 @@ impl Module {
         Ok(Self { krate: krate.to_owned(), path, file: file.to_owned(), items, lines })
     }
 
-    /// Its items and those of modules written inside it.
+    /// Its items, including modules inside it.
     pub(crate) fn all_items(&self) -> Vec<&Item> {
         let mut all: Vec<&Item> = self.items.iter().collect();
         let mut at = 0;
@@ -112,7 +112,7 @@ impl Module {
     }
 }
 
-/// The name of a module that has a file of its own.
+/// The name of a module with its own file.
 fn child(item: &Item) -> Option<String> {
     match item {
         Item::Mod(module) if module.content.is_none() => Some(module.ident.to_string()),
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tests_are_neither_items_nor_lines() {
+    fn excludes_tests_from_items_and_lines() {
         let text =
             "//! Doc.\nfn a() {}\n\n#[cfg(test)]\nuse b::c;\n#[cfg(test)]\nmod tests {\n    fn d() {}\n}\n";
         let module = Module::parse("x", Vec::new(), "x.rs", text).unwrap();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_inside_a_file_belong_to_it() {
+    fn includes_modules_inside_a_file() {
         let module =
             Module::parse("x", Vec::new(), "x.rs", "mod a { mod b { fn c() {} } }\nmod d;\n").unwrap();
         assert_eq!(module.all_items().len(), 4);

@@ -1,5 +1,5 @@
-//! `cargo xtask test`: builds every test program and runs each as soon as it is built, two a CPU at a time, the long ones first,
-//! shows what they print, and ends with one line that counts the tests. Must not know any test.
+//! `cargo xtask test`: builds every test program and runs each as soon as it is built, two per CPU in parallel, the
+//! longest first. Shows their output and ends with one line that counts the tests.
 
 mod beside;
 mod programs;
@@ -17,18 +17,18 @@ use crate::workspace::Workspace;
 use programs::Program;
 use tally::Tally;
 
-/// What to run.
+/// Options of `test`.
 #[derive(Args)]
 pub(crate) struct Request {
-    /// Only the tests of this package; may be given several times
+    /// Only the tests of this package; repeatable
     #[arg(long, short, value_name = "PACKAGE")]
     package: Vec<String>,
-    /// Handed to every test program, such as the name of a test
+    /// Passed to every test program, e.g. the name of a test
     #[arg(last = true)]
     arguments: Vec<String>,
 }
 
-/// Builds and runs; the exit status tells whether every test program ended well.
+/// Builds and runs; the exit status is a failure if any test program failed.
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
     let mut tally = Tally::default();
     let good = build_and_run(workspace, request, &mut tally)?;
@@ -40,14 +40,14 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     Ok(if good && tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Shows and counts every line that they print, and tells whether all were built and ended well.
+/// Shows and counts all output lines. Returns whether all programs were built and succeeded.
 fn build_and_run(workspace: &Workspace, request: &Request, tally: &mut Tally) -> Result<bool> {
     let arguments = &request.arguments;
-    // They wait for much of their time: for guests to boot, for trials to end, which last as long whoever else has the CPUs.
+    // Tests mostly wait for guests to boot and trials to end, which takes equally long on a busy machine.
     let at_once = 2 * std::thread::available_parallelism().map_or(1, NonZero::get);
     let run = |program: &Program, lines: &mut dyn FnMut(&str)| {
-        // What it prints comes when it has ended.
-        eprintln!("begins: {}", program.name);
+        // The output follows when the program has ended.
+        eprintln!("starts: {}", program.name);
         program.run(arguments, lines)
     };
     thread::scope(|scope| {
@@ -55,7 +55,7 @@ fn build_and_run(workspace: &Workspace, request: &Request, tally: &mut Tally) ->
         let building = scope.spawn(move || {
             programs::build(workspace, &request.package, &mut |program| {
                 let program = if arguments.is_empty() { Some(program) } else { program.whole() };
-                // Nobody waits for it when another could not be run.
+                // There is no receiver if another program could not be run.
                 program.into_iter().for_each(|program| drop(built.send(program)));
             })
         });

@@ -1,5 +1,4 @@
-//! Owns what the verbs know of the tree: its root, its packages, its files, its binary.
-//! Must not know any rule.
+//! The verbs' view of the tree: its root, packages, files and binary.
 
 use std::fs;
 use std::io::BufReader;
@@ -9,14 +8,14 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
 
-/// What the one binary is built for.
+/// The target of the one binary.
 pub(crate) const TARGET: &str = "x86_64-unknown-linux-musl";
 
-/// The workspace as it stands on disk.
+/// The workspace on disk.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) metadata: Metadata,
-    /// Paths from the root of all files that git tracks or would track, sorted.
+    /// Sorted paths of all files that git tracks or would track, relative to the root.
     pub(crate) files: Vec<String>,
 }
 
@@ -24,7 +23,7 @@ impl Workspace {
     /// Reads the workspace around the current directory.
     ///
     /// # Errors
-    /// When `cargo metadata` or `git ls-files` fails.
+    /// `cargo metadata` or `git ls-files` fails.
     pub(crate) fn open() -> Result<Self> {
         let metadata = MetadataCommand::new().no_deps().exec().context("cargo metadata")?;
         let root = metadata.workspace_root.clone().into_std_path_buf();
@@ -37,10 +36,10 @@ impl Workspace {
         self.files.iter().map(String::as_str).filter(|path| path.ends_with(".rs"))
     }
 
-    /// The text of a file, or nothing when it is not text.
+    /// The text of a file; `None` if it is not UTF-8.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// The file cannot be read.
     pub(crate) fn text(&self, path: &str) -> Result<Option<String>> {
         let bytes = fs::read(self.root.join(path)).with_context(|| format!("read {path}"))?;
         Ok(String::from_utf8(bytes).ok())
@@ -51,10 +50,10 @@ impl Workspace {
         cargo_in(&self.root, args)
     }
 
-    /// The same in the time that others leave.
+    /// The same at a low priority.
     pub(crate) fn cargo_behind_others(&self, args: &[&str]) -> Command {
         let cargo = self.cargo(args);
-        // No more than that: beside a loop on each CPU it would never end.
+        // A lower priority would never finish next to a busy loop on each CPU.
         let mut nice = Command::new("nice");
         nice.args(["-n", "5"])
             .arg(cargo.get_program())
@@ -70,35 +69,35 @@ impl Workspace {
         nice
     }
 
-    /// Builds `plumb` and says where it lies.
+    /// Builds `plumb` and returns its path.
     ///
     /// # Errors
-    /// When it does not build.
+    /// A build error.
     pub(crate) fn plumb(&self) -> Result<PathBuf> {
         executable(self.built_by(&["build", "--bin", "plumb"])?)
     }
 
-    /// Builds `plumb` as it is packed and says where it lies.
+    /// Builds `plumb` as for packages and returns its path.
     ///
     /// # Errors
-    /// When it does not build.
+    /// A build error.
     pub(crate) fn packed_plumb(&self) -> Result<PathBuf> {
         executable(built_by(Self::dist_build(&self.root)?)?)
     }
 
-    /// What builds `plumb` as it is packed from the tree in this folder: the same program wherever that and cargo's own
-    /// folder lie.
+    /// Builds `plumb` as for packages from the tree in this folder: the same program for any location of the tree and
+    /// of cargo's home.
     ///
     /// # Errors
-    /// When cargo's folder is not known.
+    /// Cargo's home is unknown.
     pub(crate) fn dist_build(root: &Path) -> Result<Command> {
         let home = match std::env::var_os("CARGO_HOME") {
             Some(home) => home.into(),
-            None => std::env::home_dir().context("there is no home")?.join(".cargo"),
+            None => std::env::home_dir().context("no home folder")?.join(".cargo"),
         };
         let maps =
             [(root, "/plumb"), (&*home, "/cargo")].map(|(from, to)| format!("{}={to}", from.display()));
-        // Beside those of .cargo/config.toml, which a variable would replace.
+        // Extends .cargo/config.toml, which the variable would replace.
         let of_rust = maps.each_ref().map(|map| format!("--remap-path-prefix={map}"));
         let of_rust = format!("target.{TARGET}.rustflags={of_rust:?}");
         let of_c = maps.map(|map| format!("-ffile-prefix-map={map}")).join(" ");
@@ -108,10 +107,10 @@ impl Workspace {
         Ok(cargo)
     }
 
-    /// Runs `cargo` with `args`, which build something, and says what came of it.
+    /// Runs `cargo` with `args`, which build something, and returns the artifacts.
     ///
     /// # Errors
-    /// When it does not build.
+    /// A build error.
     fn built_by(&self, args: &[&str]) -> Result<Vec<Artifact>> {
         built_by(self.cargo(args))
     }
@@ -120,8 +119,8 @@ impl Workspace {
 fn cargo_in(root: &Path, args: &[&str]) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(args).current_dir(root).stdin(Stdio::null());
-    // What `cargo run` has told this program of itself: build scripts that ask for it (ring's) would run again, and all that stands
-    // on them be built anew, whenever cargo is called by somebody else.
+    // Variables that `cargo run` sets for this program: with them, build scripts that depend on them (ring's) would
+    // run again whenever another caller runs cargo, and all dependents be rebuilt.
     let told = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(told)) {
         cargo.env_remove(name);
@@ -135,16 +134,16 @@ fn built_by(cargo: Command) -> Result<Vec<Artifact>> {
     Ok(built)
 }
 
-/// Runs `cargo`, which builds something, and hands over each piece as soon as it is built.
+/// Runs `cargo`, which builds something, and passes on each artifact as soon as it is built.
 ///
 /// # Errors
-/// When something does not build.
+/// A build error.
 pub(crate) fn each_built_by(mut cargo: Command, hand_over: &mut dyn FnMut(Artifact)) -> Result<()> {
     cargo.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
     let mut child = cargo.spawn().context("start cargo")?;
     let output = child.stdout.take().context("cargo has no output")?;
     for message in Message::parse_stream(BufReader::new(output)) {
-        if let Message::CompilerArtifact(artifact) = message.context("read what cargo says")? {
+        if let Message::CompilerArtifact(artifact) = message.context("read the output of cargo")? {
             hand_over(artifact);
         }
     }
@@ -161,7 +160,7 @@ fn executable(built: Vec<Artifact>) -> Result<PathBuf> {
 }
 
 fn files_known_to_git(root: &Path) -> Result<Vec<String>> {
-    // The checkout may belong to another user than the one who checks, as in a container.
+    // The checkout may belong to another user, e.g. in a container.
     let args = ["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let output = Command::new("git").args(args).current_dir(root).output().context("start git")?;
     if !output.status.success() {

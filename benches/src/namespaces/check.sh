@@ -1,11 +1,11 @@
-# What there is to see of a bridge and its guests. The same for every contender.
+# Checks of a bridge and its guests, the same for every contender.
 
-# How many ports of bridge $1 are up; for the bridge's namespace.
+# Ports of bridge $1 that are up; runs in the bridge's namespace.
 ports() {
     ip -o link show master "$1" up | wc -l
 }
 
-# How many of the other guests answer the first; for the first guest's namespace.
+# Guests that reply to the first one; runs in the first guest's namespace.
 answers() {
     answered=0
     guest=2

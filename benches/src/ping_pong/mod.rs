@@ -51,7 +51,7 @@ fn every(waiting: Waiting) -> usize {
 
 /// Waiting modes and placements, with the names of both contenders.
 const WAYS: &[(Waiting, Placement, &str, &str)] = &[
-    (Block, Free, "plumb", "sockperf as it comes"),
+    (Block, Free, "plumb", "sockperf, defaults"),
     (Block, SameCpu, "plumb, same CPU", "sockperf, same CPU"),
     (Block, CrossCpu, "plumb, cross CPU", "sockperf, cross CPU"),
     (Spin, CrossCpu, "plumb spinning, cross CPU", "sockperf --nonblocked, cross CPU"),
@@ -93,7 +93,7 @@ fn run(
     pairings: &[Pairing],
     bounds: &Bounds,
 ) -> anyhow::Result<Vec<Comparison>> {
-    let wire = &Wire::raise()?;
+    let wire = &Wire::create()?;
     let mut contenders: Vec<Box<dyn Contender + '_>> = Vec::new();
     for (waiting, placement, ours, peer) in WAYS {
         let (waiting, placement) = (*waiting, placement.clone());
@@ -119,6 +119,6 @@ mod tests {
         let spins = |pairing: &Pairing| pairing.ours.contains("spinning");
         let pairings = pairings(&[], &[]);
         let peers: Vec<&str> = pairings.iter().filter(|it| spins(it)).map(|it| it.peer).collect();
-        assert_eq!(peers, ["sockperf --nonblocked, cross CPU", "sockperf as it comes"]);
+        assert_eq!(peers, ["sockperf --nonblocked, cross CPU", "sockperf, defaults"]);
     }
 }

@@ -1,4 +1,4 @@
-# What every peer begins with, inside network, mount and process namespaces of its own.
+# Start of every peer's script, in private network, mount and process namespaces.
 set -eu
 exec 2>&1
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"

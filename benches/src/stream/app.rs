@@ -23,7 +23,7 @@ const SUBJECT: Subject = Subject {
 };
 
 const PAIRINGS: &[Pairing] = &[
-    Pairing { ours: "plumb as it comes", peer: "iperf3 as it comes", targets: &[SAME] },
+    Pairing { ours: "plumb, defaults", peer: "iperf3, defaults", targets: &[SAME] },
     Pairing { ours: FREE, peer: "iperf3 cubic 128K", targets: &[SAME] },
     Pairing { ours: ON_ONE, peer: "iperf3 cubic 128K, same CPU", targets: &[SAME] },
 ];
@@ -35,7 +35,7 @@ const SAME: Target = Target::between(1.0, 1.1);
 const EQUAL: &[&str] = &["--congestion", "cubic", "--length", "128K"];
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
-    let wire = &Wire::raise()?;
+    let wire = &Wire::create()?;
     let mut contenders = [
         tcp(PAIRINGS[0].ours, wire, Plumb::as_it_comes(Free)),
         tcp(FREE, wire, Plumb::app(Free)),

@@ -20,14 +20,14 @@ pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
     name: "stream-big-tcp",
-    what: "one TCP stream, veth, MTU 1500, packets of 512 KiB (BIG TCP) where the contender's name says so",
+    what: "one TCP stream, veth, MTU 1500, with and without packets of 512 KiB (BIG TCP)",
     units: TCP_UNITS,
 };
 
 const PAIRINGS: &[Pairing] = &[
     Pairing {
         ours: OURS,
-        peer: "iperf3 as it comes, no BIG TCP",
+        peer: "iperf3, defaults, no BIG TCP",
         targets: &[Target::at_least(4.0), Target::NONE, Target::at_most(0.18)],
     },
     Pairing { ours: OURS, peer: "iperf3 BIG TCP cubic 1M, same CPU", targets: EQUALS },
@@ -36,7 +36,7 @@ const PAIRINGS: &[Pairing] = &[
 const OURS: &str = "plumb limit BIG TCP cubic 1M, same CPU";
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
-    let (ordinary, big) = (&Wire::raise()?, &Wire::raise_with_big_tcp()?);
+    let (ordinary, big) = (&Wire::create()?, &Wire::create_with_big_tcp()?);
     let mut contenders = [
         tcp(OURS, big, Plumb::limit(SameCpu)),
         tcp(PAIRINGS[0].peer, ordinary, Iperf3::new(&[], Free)),

@@ -18,7 +18,7 @@ pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
     name: "streams-4",
-    what: "four TCP streams at once, veth, MTU 1500, no copy where the kernel can do without",
+    what: "four parallel TCP streams, veth, MTU 1500, zero-copy if the kernel allows it",
     units: TCP_UNITS,
 };
 
@@ -33,7 +33,7 @@ const FREE: &str = "plumb limit 4 cubic 1M";
 const SPREAD: &str = "plumb limit 4 cubic 1M, spread";
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
-    let wire = &Wire::raise()?;
+    let wire = &Wire::create()?;
     let four = |plumb: Plumb| Plumb { load: StreamSettings { streams: STREAMS, ..plumb.load }, ..plumb };
     let equal = &["--parallel", "4", "--congestion", "cubic", "--length", "1M"];
     let mut contenders = [

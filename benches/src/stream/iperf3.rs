@@ -77,7 +77,7 @@ impl Tool for Iperf3 {
 fn report(text: &str) -> anyhow::Result<Report> {
     let document: Value = serde_json::from_str(text).context("read the JSON of iperf3")?;
     if let Some(error) = document["error"].as_str() {
-        bail!("iperf3 says: {error}");
+        bail!("iperf3 reports: {error}");
     }
     let end = &document["end"];
     let of = |sum: &str, field: &str| end[sum][field].as_f64();

@@ -18,7 +18,7 @@ pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
     name: "stream-limit",
-    what: "one TCP stream, veth, MTU 1500, no copy where the kernel can do without",
+    what: "one TCP stream, veth, MTU 1500, zero-copy if the kernel allows it",
     units: TCP_UNITS,
 };
 
@@ -40,7 +40,7 @@ pub(super) const EQUALS: &[Target] = &[Target::at_least(1.05), Target::at_least(
 
 const SAME: &str = "plumb limit cubic 1M, same CPU";
 const CROSS: &str = "plumb limit cubic 1M, cross CPU";
-const DEFAULT: &str = "iperf3 as it comes";
+const DEFAULT: &str = "iperf3, defaults";
 const LARGE_SAME: &str = "iperf3 cubic 1M, same CPU";
 const LARGE_CROSS: &str = "iperf3 cubic 1M, cross CPU";
 const SENDFILE_SAME: &str = "iperf3 cubic 1M -Z, same CPU";
@@ -53,7 +53,7 @@ const SENDFILE: &[&str] = &["--congestion", "cubic", "--length", "1M", "--zeroco
 const SKIP: &[&str] = &["--congestion", "cubic", "--length", "1M", "--skip-rx-copy"];
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
-    let wire = &Wire::raise()?;
+    let wire = &Wire::create()?;
     let mut contenders = vec![
         tcp(SAME, wire, Plumb::limit(SameCpu)),
         tcp(CROSS, wire, Plumb::limit(CrossCpu)),

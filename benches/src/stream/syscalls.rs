@@ -26,13 +26,13 @@ pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
     name: "syscalls",
-    what: "system calls of one TCP stream of 8 GiB, from the start of each end to its end, per GB",
+    what: "system calls of one TCP stream of 8 GiB, over the lifetime of each end, per GB",
     units: &["per GB", "sender's", "receiver's"],
 };
 
 const PAIRINGS: &[Pairing] = &[
-    Pairing { ours: "plumb app cubic 128K", peer: "iperf3 as it comes", targets: &[] },
-    Pairing { ours: LIMIT, peer: "iperf3 as it comes", targets: &[] },
+    Pairing { ours: "plumb app cubic 128K", peer: "iperf3, defaults", targets: &[] },
+    Pairing { ours: LIMIT, peer: "iperf3, defaults", targets: &[] },
     Pairing { ours: LIMIT, peer: "iperf3 cubic 1M, same CPU", targets: &[] },
 ];
 
@@ -45,7 +45,7 @@ const ROUNDS: usize = 3;
 const EVENT: &str = "raw_syscalls:sys_enter";
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
-    let wire = &Wire::raise()?;
+    let wire = &Wire::create()?;
     if let Err(error) = try_to_count(wire) {
         rounds::skipped(SUBJECT.name, &error);
         return Ok(vec![]);

@@ -22,7 +22,7 @@ pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
     name: "udp",
-    what: "datagrams of 1448 bytes as fast as they go, veth, MTU 1500: what arrived",
+    what: "datagrams of 1448 bytes at full speed, veth, MTU 1500: received rate",
     units: &["packets/s", "CPU-s per million"],
 };
 
@@ -39,7 +39,7 @@ const FLAGS: &[&str] = &["--udp", "--bitrate", "0", "--length", "1448"];
 const DATAGRAM: Bytes = Bytes(1448);
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
-    let wire = &Wire::raise()?;
+    let wire = &Wire::create()?;
     let mut contenders = [
         udp(PAIRINGS[0].ours, wire, of_datagrams(Plumb::app(Free))),
         udp(PAIRINGS[1].ours, wire, of_datagrams(Plumb::limit(Free))),

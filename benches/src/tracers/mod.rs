@@ -28,7 +28,7 @@ const ROUND_TRIPS: Subject = Subject {
 };
 const ADDED: Subject = Subject {
     name: BENCH.name,
-    what: "what the tracer adds to that round trip (4 system calls)",
+    what: "time added by the tracer to that round trip (4 system calls)",
     units: &["us added at p50"],
 };
 const STREAMS: Subject = Subject {
@@ -71,7 +71,7 @@ const MOST_STREAMS: usize = 3;
 const LEAST_ADDED: f64 = 0.01;
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
-    let wire = &Wire::raise()?;
+    let wire = &Wire::create()?;
     let take = |load, bounds: &Bounds| {
         let watched = |tool| Box::new(Watched { wire, load, tool }) as Box<dyn Contender + '_>;
         let mut contenders: Vec<Box<dyn Contender + '_>> = TOOLS.iter().map(watched).collect();

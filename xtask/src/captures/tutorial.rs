@@ -1,5 +1,6 @@
-//! The tutorial's own commands, typed one after the other in an empty folder. Its page is the script: what stands behind `$` in
-//! a `console` block is typed, and what came of it replaces what stands there; a block of `toml FILE` is put at the end of FILE.
+//! The commands of the tutorial, typed one after the other in an empty folder. The page is the script: text after `$`
+//! in a `console` block is typed, and the output replaces the rest of the block; a block of `toml FILE` is appended to
+//! FILE.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,7 +15,7 @@ const PAGE: &str = "docs/guide/tutorial.md";
 const COLUMNS: u16 = 80;
 const ROWS: u16 = 24;
 
-/// Writes the page anew; whether nothing wraps or is cut.
+/// Rewrites the page. Returns whether no line wraps or is cut.
 pub(super) fn write(stage: &Stage<'_>) -> Result<bool> {
     let path = stage.root.join(PAGE);
     let folder = tempfile::tempdir()?;
@@ -22,7 +23,7 @@ pub(super) fn write(stage: &Stage<'_>) -> Result<bool> {
     let text = fs::read_to_string(&path).with_context(|| format!("read {PAGE}"))?;
     let page = renewed(&text, folder.path(), &mut |command| {
         println!("{COLUMNS}x{ROWS} {command}");
-        // A mistake is shown too, whose command fails.
+        // The tutorial also shows mistakes, so commands may fail.
         let typed = stage.typed(&format!("{command} || true"), COLUMNS, ROWS, folder.path())?;
         let shown = lines(&typed, COLUMNS);
         faults.extend(shown.iter().filter_map(|line| Some(format!("{command}: {}", line.fault(COLUMNS)?))));
@@ -34,7 +35,7 @@ pub(super) fn write(stage: &Stage<'_>) -> Result<bool> {
     Ok(faults.is_empty())
 }
 
-/// The page with what `typed` says of each command; of `console last=N` the last N rows.
+/// The page with the output of `typed` for each command; `console last=N` shows the last N rows.
 fn renewed(page: &str, folder: &Path, typed: &mut dyn FnMut(&str) -> Result<Vec<Line>>) -> Result<String> {
     let (mut out, mut rows) = (String::new(), page.lines());
     while let Some(row) = rows.next() {
@@ -58,7 +59,7 @@ fn renewed(page: &str, folder: &Path, typed: &mut dyn FnMut(&str) -> Result<Vec<
                 writeln!(out, "{text}")?;
             }
             (_, "") => block.iter().try_for_each(|row| writeln!(out, "{row}"))?,
-            (kind, rest) => bail!("{PAGE}: nothing is known of a block `{kind} {rest}`"),
+            (kind, rest) => bail!("{PAGE}: unknown block `{kind} {rest}`"),
         }
         writeln!(out, "```")?;
     }
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_typed_anew_and_files_grow() {
+    fn repeats_commands_and_appends_to_files() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.toml"), "one = 1\n").unwrap();
         let page = "# T\n```console last=1\n$ first\nold\n$ second\n```\n```toml a.toml\ntwo = 2\n```\n```text\nkept\n```\nend\n";

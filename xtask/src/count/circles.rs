@@ -1,9 +1,9 @@
-//! Circles of modules inside a crate: sets in which each module leads to each other by the paths it uses. Owns what
-//! leads where; must not know which way a path should point.
+//! Cycles of modules inside a crate: sets in which each module depends on each other one by the paths it uses. Owns
+//! the dependency graph.
 //!
-//! A module is one with a file. It leads to the module that a path of it ends in, where that begins with `crate`, `super`,
-//! `self` or the name of a module below it; a name that a module only hands on (`use`) leads to where it comes from.
-//! That a module uses those below it does not count: it is made of them.
+//! A module is one with a file. It depends on the module in which one of its paths ends, if the path starts with `crate`,
+//! `super`, `self` or the name of a child module. Names that a module only re-exports (`use`) are followed to their
+//! origin. The use of child modules does not count, because a module consists of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::source::{Module, Source};
 
 type Name = Vec<String>;
 
-/// All circles, a line each.
+/// All cycles, one per line.
 pub(crate) fn find(source: &Source) -> Vec<String> {
     let crates: BTreeSet<&str> = source.modules.iter().map(|module| module.krate.as_str()).collect();
     crates.into_iter().flat_map(|krate| circles_of(source, krate)).collect()
@@ -52,7 +52,7 @@ struct CrateMap {
 struct Uses {
     /// Full paths below the crate's root.
     paths: BTreeSet<Name>,
-    /// What a name that is brought in stands for.
+    /// The target of each imported name.
     brought: BTreeMap<String, Name>,
 }
 
@@ -71,7 +71,7 @@ impl CrateMap {
         reached
     }
 
-    /// The module in which a path ends, followed through names that are handed on.
+    /// The module in which a path ends, after following re-exports.
     fn target(&self, path: &Name, most: u8) -> Option<&Name> {
         let depth = (0..=path.len()).rev().find(|depth| self.modules.contains_key(&path[..*depth]))?;
         let (module, uses) = self.modules.get_key_value(&path[..depth])?;
@@ -94,13 +94,13 @@ fn used(module: &Module) -> Uses {
 
 struct Finder<'a> {
     module: &'a Module,
-    /// Where it stands: also in modules inside the file.
+    /// The current module, including modules inside the file.
     at: Name,
     uses: Uses,
 }
 
 impl Finder<'_> {
-    /// The path below the crate's root, where it does not lead out of the crate.
+    /// The path below the crate's root, unless it leaves the crate.
     fn full(&self, path: &[String]) -> Option<Name> {
         let supers = path.iter().take_while(|word| *word == "super").count();
         match path.first()?.as_str() {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn two_modules_that_lead_to_each_other_are_a_circle_and_a_line_of_them_is_none() {
+    fn finds_mutual_dependencies_but_not_chains() {
         let root = ("", "mod a; mod b; mod c;");
         let line = [
             root,
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_handed_on_leads_to_where_it_comes_from() {
+    fn follows_reexports_to_their_origin() {
         let root = ("", "mod a; mod b; pub use b::B;");
         assert!(found(&[root, ("a", "use crate::B;"), ("b", "struct B;")]).is_empty());
         assert_eq!(
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_that_uses_those_below_it_is_no_circle() {
+    fn ignores_use_of_child_modules() {
         let above = ("", "mod a; struct R; fn f() { a::g() }");
         assert!(found(&[above, ("a", "mod b; use crate::R;"), ("a::b", "use super::g;")]).is_empty());
     }

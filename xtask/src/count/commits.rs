@@ -1,5 +1,5 @@
-//! Files of the product that a commit touches: what adding a kind costs. Tests, documents and generated files do not count,
-//! nor does a file whose change is all in its tests.
+//! Product files changed by a commit: the cost of adding a kind. Tests, documents, generated files, and files with
+//! changes only in their tests do not count.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,10 +9,10 @@ use quote::ToTokens;
 
 use crate::source::Module;
 
-/// The files, in order.
+/// The files, sorted.
 ///
 /// # Errors
-/// When git does not know the commit, or a file of it is no Rust.
+/// Git does not know the commit, or a file is not valid Rust.
 pub(crate) fn touched(root: &Path, commit: &str) -> Result<Vec<String>> {
     let names = git(root, &["diff", "--name-only", "--no-renames", &format!("{commit}^"), commit])?;
     let mut files = Vec::new();
@@ -31,7 +31,7 @@ fn is_code(file: &str) -> bool {
     !is_test && !is_text && !file.starts_with("docs/") && !file.starts_with("fuzz/corpus/")
 }
 
-/// What a file is at a commit, its tests apart; empty where there is none.
+/// The contents of a file at a commit without its tests; empty if the file does not exist.
 fn product(root: &Path, commit: &str, file: &str) -> Result<String> {
     let Ok(text) = git(root, &["show", &format!("{commit}:{file}")]) else { return Ok(String::new()) };
     if !file.ends_with(".rs") {
@@ -46,7 +46,7 @@ fn git(root: &Path, args: &[&str]) -> Result<String> {
     let output = output.context("start git")?;
     let why = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "git {}: {}", args.join(" "), why.trim());
-    String::from_utf8(output.stdout).context("what git prints is not UTF-8")
+    String::from_utf8(output.stdout).context("git's output is not UTF-8")
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
     use super::is_code;
 
     #[test]
-    fn tests_and_documents_are_no_code() {
+    fn excludes_tests_and_documents() {
         for file in ["crates/lab/src/run.rs", "crates/probe/src/cpu_owners/tasks.h", "Makefile"] {
             assert!(is_code(file), "{file}");
         }

@@ -1,4 +1,4 @@
-//! Doc lines that only repeat the name they stand at. Must not judge a line that says one word more.
+//! Doc lines that only repeat the name they document.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ const EMPTY: &[&str] = &[
     "was", "were", "what", "where", "which", "who", "with",
 ];
 
-/// All of them, a line each.
+/// All of them, one per line.
 pub(crate) fn find(source: &Source) -> Vec<String> {
     source.modules.iter().flat_map(of_module).collect()
 }
@@ -31,13 +31,13 @@ fn of_module(module: &Module) -> Vec<String> {
 
 struct Finder<'a> {
     file: &'a str,
-    /// The names of the types that it stands in.
+    /// The names of the enclosing types.
     around: Vec<String>,
     found: Vec<String>,
 }
 
 impl Finder<'_> {
-    /// Takes the documentation of something called `name`, which mentions `types`.
+    /// Checks the documentation of `name`, which mentions `types`.
     fn look(&mut self, attributes: &[Attribute], name: &str, types: &str) {
         let docs: Vec<String> = attributes.iter().filter_map(doc).collect();
         let [doc] = docs.as_slice() else { return };
@@ -68,7 +68,7 @@ fn doc(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// The words of a sentence, a path or a name, in lower case and without an ending.
+/// The words of a sentence, a path or a name in lower case without endings.
 fn stems(text: &str) -> impl Iterator<Item = String> {
     let parts = text.split(|letter: char| !letter.is_alphanumeric());
     let words = parts.flat_map(names::words).map(|word| word.to_lowercase());
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_doc_that_says_no_more_than_name_and_type_is_an_echo() {
+    fn finds_docs_that_repeat_name_and_type() {
         let text =
             "/// A lab.\nstruct Lab {\n/// The hosts.\nhosts: Vec<Host>,\n/// MTU in bytes.\nmtu: u32,\n}\n";
         let module = Module::parse("x", Vec::new(), "x.rs", text).unwrap();

@@ -1,21 +1,20 @@
-//! Types whose name says no thing: participles and question words. Must not know which word would be better.
+//! Types without a noun in their names: participles and question words.
 
 use syn::Item;
 
 use crate::source::{Module, Source};
 
-/// Words that name no thing wherever they stand in a type's name: question words, and participles that
-/// no noun mends.
+/// Question words, and participles that do not even work before a noun.
 const NEVER: &[&str] = &[
     "Beside", "By", "Came", "Heard", "Held", "How", "Kept", "Made", "Said", "Seen", "Told", "What", "When",
     "Where", "Which", "Who", "Whose", "Why",
 ];
-/// Participles that do not end in `ed`, none of which can end a name.
+/// Participles that do not end in `ed`; not allowed at the end of a name.
 const IRREGULAR: &[&str] = &[
     "Bound", "Built", "Drawn", "Found", "Given", "Gone", "Known", "Left", "Lost", "Meant", "Met", "Put",
     "Read", "Sent", "Shown", "Spent", "Split", "Spoken", "Stood", "Taken", "Thrown", "Torn", "Written",
 ];
-/// Words in `ed` that are nouns.
+/// Nouns that end in `ed`.
 const NOUNS: &[&str] = &["Bed", "Feed", "Need", "Seed", "Speed"];
 
 /// Every struct, enum, union, trait and type alias with its module.
@@ -25,7 +24,7 @@ pub(crate) fn types(source: &Source) -> impl Iterator<Item = (&Module, String)> 
     })
 }
 
-/// Types that a participle ends, or that hold one of the words of [`NEVER`], a line each.
+/// Types that end in a participle or contain one of the words of [`NEVER`], one per line.
 pub(crate) fn doubtful(source: &Source) -> Vec<String> {
     let found = types(source).filter(|(_, name)| is_doubtful(name));
     found.map(|(module, name)| format!("{}: {name}", module.file)).collect()
@@ -53,7 +52,7 @@ fn is_participle(word: &str) -> bool {
     IRREGULAR.contains(&word) || word.ends_with("ed") && !NOUNS.contains(&word)
 }
 
-/// `PlannedTrial` is `Planned` and `Trial`; capitals stay together.
+/// Splits `PlannedTrial` into `Planned` and `Trial`; consecutive capitals stay together.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before = None;
@@ -73,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_participle_is_no_name_but_may_stand_before_a_noun() {
+    fn participle_needs_a_noun() {
         for name in ["Told", "ToldKind", "Observed", "TapsHeld", "Why", "ByHost", "Spent"] {
             assert!(is_doubtful(name), "{name}");
         }

@@ -1,5 +1,5 @@
-//! Rule `deny`: licences, banned crates and sources of all dependencies are as the tables here want them. Must not
-//! look at advisories: they change without a change here, and need the network.
+//! Rule `deny`: licences, banned crates and sources of all dependencies follow the tables below. Advisories are not
+//! checked: they change without a change here and need the network.
 
 use anyhow::{Context, Result};
 use cargo_metadata::semver::VersionReq;
@@ -9,7 +9,7 @@ use spdx::{Expression, Licensee, ParseMode};
 use super::Verdict;
 use crate::workspace::{TARGET, Workspace};
 
-/// Licences that let a static Apache-2.0 binary be handed on without further terms.
+/// Licences that allow the distribution of a static Apache-2.0 binary without further terms.
 const LICENCES: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -22,23 +22,23 @@ const LICENCES: &[&str] = &[
     "Zlib",
 ];
 
-const OPENSSL: &str = "a C library that a static binary would have to carry and patch; use rustls";
+const OPENSSL: &str = "a C library that a static binary would have to include and update; use rustls";
 
-/// Crates that nothing may lead to, and why.
+/// Banned crates, also as indirect dependencies, with the reason.
 const BANNED: &[(&str, &str)] = &[
     ("openssl", OPENSSL),
     ("openssl-sys", OPENSSL),
     ("native-tls", "leads to openssl; use rustls"),
-    ("rustables", "GPL-3.0, and nlink speaks nftables"),
-    ("chrono", "jiff is the calendar of the workspace; two would disagree"),
+    ("rustables", "GPL-3.0; nlink supports nftables"),
+    ("chrono", "the workspace uses jiff; two calendars could disagree"),
 ];
 
-/// The only place that crates come from, beside this tree.
+/// The only allowed source of crates outside this tree.
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-const ADVICE: &str = "take another crate, or accept this one in xtask/src/rules/deny.rs and say why";
+const ADVICE: &str = "use another crate, or accept this one in xtask/src/rules/deny.rs with a reason";
 
-/// Looks at every locked dependency.
+/// Checks every locked dependency.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let metadata = MetadataCommand::new()
         .current_dir(&workspace.root)
@@ -57,7 +57,7 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
 
 fn complaints(package: &Package) -> Vec<String> {
     let name = package.name.as_str();
-    // What has no source is of this tree: Apache-2.0 by the workspace, and named by its path.
+    // Packages without a source belong to this tree: Apache-2.0 by the workspace.
     let Some(source) = &package.source else {
         let anything = |version: &VersionReq| *version == VersionReq::STAR;
         let wild = package.dependencies.iter().filter(|to| to.path.is_none() && anything(&to.req));
@@ -75,9 +75,9 @@ fn banned(name: &str) -> Option<String> {
 fn licence(expression: Option<&str>) -> Option<String> {
     let Some(text) = expression else { return Some("names no licence".to_owned()) };
     let Ok(expression) = Expression::parse_mode(text, ParseMode::LAX) else {
-        return Some(format!("its licence `{text}` is no SPDX expression"));
+        return Some(format!("its licence `{text}` is not an SPDX expression"));
     };
-    let allowed = LICENCES.iter().map(|licence| Licensee::parse(licence).expect("the table is of SPDX"));
+    let allowed = LICENCES.iter().map(|licence| Licensee::parse(licence).expect("the table has SPDX names"));
     let allowed: Vec<Licensee> = allowed.collect();
     let may_be_taken = expression.evaluate(|asked| allowed.iter().any(|licensee| licensee.satisfies(asked)));
     (!may_be_taken).then(|| format!("its licence is `{text}`"))
@@ -92,25 +92,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_licence_is_accepted_if_one_of_its_choices_is() {
+    fn accepts_a_licence_with_one_accepted_choice() {
         for text in ["MIT", "MIT/Apache-2.0", "GPL-3.0-only OR MIT", "(MIT OR Apache-2.0) AND Unicode-3.0"] {
             assert_eq!(licence(Some(text)), None);
         }
         for text in ["GPL-3.0-only", "MIT AND GPL-2.0-only", "Apache-2.0 WITH Classpath-exception-2.0"] {
             assert_eq!(licence(Some(text)), Some(format!("its licence is `{text}`")));
         }
-        assert!(licence(Some("as you like")).is_some_and(|said| said.contains("no SPDX expression")));
+        assert!(licence(Some("as you like")).is_some_and(|said| said.contains("not an SPDX expression")));
         assert!(licence(None).is_some());
     }
 
     #[test]
-    fn a_banned_crate_is_told_with_its_reason() {
+    fn gives_the_reason_for_a_banned_crate() {
         assert!(banned("openssl-sys").is_some_and(|said| said.contains("use rustls")));
         assert_eq!(banned("rustls"), None);
     }
 
     #[test]
-    fn crates_come_from_crates_io_only() {
+    fn accepts_only_crates_io() {
         assert_eq!(foreign(CRATES_IO), None);
         assert!(foreign("git+https://github.com/rust-lang/libc").is_some());
     }

@@ -1,5 +1,5 @@
-//! Rule `edges`: crates enter only the crates that the table names, and heavy crates stay in theirs.
-//! Owns the comparison; the table itself, with its reasons, is in edges.rs.
+//! Rule `edges`: crates use only the crates that the table allows, and heavy crates stay in theirs. The table with its
+//! reasons is in edges.rs.
 
 use anyhow::Result;
 use cargo_metadata::{DependencyKind, Metadata};
@@ -8,14 +8,14 @@ use super::Verdict;
 use crate::edges::{CRATES, CrateRule, RESTRICTED, Restricted};
 use crate::workspace::Workspace;
 
-const ADVICE: &str = "take the arrow out, or change the table in xtask/src/edges.rs and say why";
+const ADVICE: &str = "remove the dependency, or change the table in xtask/src/edges.rs with a reason";
 
 /// Compares the workspace's manifests with the table.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, violations(&Table::OURS, &Graph::of(&workspace.metadata))))
 }
 
-/// What is allowed.
+/// The allowed graph.
 struct Table<'a> {
     crates: &'a [CrateRule],
     kept: &'a [Restricted],
@@ -31,11 +31,11 @@ impl<'a> Table<'a> {
     }
 }
 
-/// What is: the packages of the workspace and every line of their dependencies.
+/// The actual graph: the packages of the workspace and every line of their dependencies.
 #[derive(Clone)]
 struct Graph {
     packages: Vec<Package>,
-    arrows: Vec<Arrow>,
+    found_edges: Vec<Edge>,
 }
 
 #[derive(Clone)]
@@ -45,7 +45,7 @@ struct Package {
 }
 
 #[derive(Clone)]
-struct Arrow {
+struct Edge {
     from: Package,
     to: String,
     kind: DependencyKind,
@@ -53,17 +53,17 @@ struct Arrow {
 
 impl Graph {
     fn of(metadata: &Metadata) -> Self {
-        let mut graph = Self { packages: Vec::new(), arrows: Vec::new() };
+        let mut graph = Self { packages: Vec::new(), found_edges: Vec::new() };
         for package in metadata.workspace_packages() {
             let path = &package.manifest_path;
             let manifest = path.strip_prefix(&metadata.workspace_root).unwrap_or(path).to_string();
             let from = Package { name: package.name.to_string(), manifest };
-            let arrow = |to: &cargo_metadata::Dependency| Arrow {
+            let edge = |to: &cargo_metadata::Dependency| Edge {
                 from: from.clone(),
                 to: to.name.clone(),
                 kind: to.kind,
             };
-            graph.arrows.extend(package.dependencies.iter().map(arrow));
+            graph.found_edges.extend(package.dependencies.iter().map(edge));
             graph.packages.push(from);
         }
         graph
@@ -74,48 +74,51 @@ impl Graph {
     }
 }
 
-/// Everything in the graph that the table does not allow, a line each.
+/// Everything in the graph that the table does not allow, one per line.
 fn violations(table: &Table, graph: &Graph) -> Vec<String> {
     let unknown = graph.packages.iter().filter(|package| table.rule(&package.name).is_none());
     let unknown =
         unknown.map(|Package { name, manifest }| format!("{manifest}: the table has no crate `{name}`"));
     let absent = table.crates.iter().filter(|rule| !graph.has_package(rule.name));
-    let absent = absent.map(|rule| format!("the table has a crate `{}`, the workspace has not", rule.name));
-    let arrows = graph.arrows.iter().filter_map(|arrow| {
-        if graph.has_package(&arrow.to) {
-            forbidden_room(table, arrow)
-        } else {
-            forbidden_crate(table, arrow)
-        }
+    let absent =
+        absent.map(|rule| format!("the table has a crate `{}` that is not in the workspace", rule.name));
+    let found_edges = graph.found_edges.iter().filter_map(|edge| {
+        if graph.has_package(&edge.to) { forbidden_use(table, edge) } else { forbidden_crate(table, edge) }
     });
-    unknown.chain(absent).chain(arrows).collect()
+    unknown.chain(absent).chain(found_edges).collect()
 }
 
-fn forbidden_room(table: &Table, arrow: &Arrow) -> Option<String> {
-    let from = table.rule(&arrow.from.name)?;
-    let lower = table.rule(&arrow.to).is_some_and(|to| to.level < from.level);
-    if from.may_use.contains(&arrow.to.as_str()) || arrow.kind == DependencyKind::Development && lower {
+fn forbidden_use(table: &Table, edge: &Edge) -> Option<String> {
+    let from = table.rule(&edge.from.name)?;
+    let lower = table.rule(&edge.to).is_some_and(|to| to.level < from.level);
+    if from.may_use.contains(&edge.to.as_str()) || edge.kind == DependencyKind::Development && lower {
         return None;
     }
     let allowed = if from.may_use.is_empty() { "no crate".to_owned() } else { from.may_use.join(", ") };
-    Some(format!("{}; `{}` may enter {allowed}: {}", described(arrow), from.name, from.why))
+    Some(format!("{}; `{}` may use {allowed}: {}", described(edge), from.name, from.why))
 }
 
-fn forbidden_crate(table: &Table, arrow: &Arrow) -> Option<String> {
-    let kept = table.kept.iter().find(|kept| kept.krate == arrow.to)?;
-    if kept.crates.contains(&arrow.from.name.as_str()) {
+fn forbidden_crate(table: &Table, edge: &Edge) -> Option<String> {
+    let kept = table.kept.iter().find(|kept| kept.krate == edge.to)?;
+    if kept.crates.contains(&edge.from.name.as_str()) {
         return None;
     }
-    Some(format!("{}; `{}` stays in {}: {}", described(arrow), kept.krate, kept.crates.join(", "), kept.why))
+    Some(format!(
+        "{}; `{}` is confined to {}: {}",
+        described(edge),
+        kept.krate,
+        kept.crates.join(", "),
+        kept.why
+    ))
 }
 
-fn described(arrow: &Arrow) -> String {
-    let section = match arrow.kind {
+fn described(edge: &Edge) -> String {
+    let section = match edge.kind {
         DependencyKind::Development => "[dev-dependencies]",
         DependencyKind::Build => "[build-dependencies]",
         _ => "[dependencies]",
     };
-    format!("{} -> {} in {} {section}", arrow.from.name, arrow.to, arrow.from.manifest)
+    format!("{} -> {} in {} {section}", edge.from.name, edge.to, edge.from.manifest)
 }
 
 #[cfg(test)]
@@ -129,32 +132,32 @@ mod tests {
         Graph::of(&MetadataCommand::new().no_deps().exec().unwrap())
     }
 
-    /// The violations that today's graph gets when one arrow is added to it.
+    /// The violations after adding one edge to today's graph.
     fn added(from: &str, to: &str, kind: DependencyKind) -> Vec<String> {
         let mut graph = todays_graph();
         let before = violations(&Table::OURS, &graph);
         let from = graph.packages.iter().find(|package| package.name == from).unwrap().clone();
-        graph.arrows.push(Arrow { from, to: to.to_owned(), kind });
+        graph.found_edges.push(Edge { from, to: to.to_owned(), kind });
         let after = violations(&Table::OURS, &graph);
         after.into_iter().filter(|line| !before.contains(line)).collect()
     }
 
     #[test]
-    fn the_house_keeps_to_its_edge_table() {
+    fn workspace_follows_the_table() {
         let found = violations(&Table::OURS, &todays_graph());
         assert!(found.is_empty(), "{ADVICE}:\n{}", found.join("\n"));
     }
 
     #[test]
-    fn an_arrow_that_the_table_lacks_is_found_with_file_and_reason() {
+    fn finds_forbidden_edge_with_file_and_reason() {
         let found = added("report", "stats", Normal);
-        let expected = "report -> stats in crates/report/Cargo.toml [dependencies]; `report` may enter findings, workload, \
+        let expected = "report -> stats in crates/report/Cargo.toml [dependencies]; `report` may use findings, workload, \
                         samples, units: a report shows numbers and computes none";
         assert_eq!(found, [expected]);
     }
 
     #[test]
-    fn forbidden_arrows_and_crates_are_found_and_allowed_ones_are_not() {
+    fn finds_forbidden_but_not_allowed_edges() {
         let cases = [
             ("agent", "lab", Normal, 1),
             ("units", "sys", Build, 1),
@@ -164,7 +167,7 @@ mod tests {
             ("traffic", "tokio", Normal, 1),
             ("cli", "rusqlite", Normal, 1),
             ("probe", "libc", Development, 1),
-            // Tests of a crate may look down, neither up nor sideways.
+            // Tests of a crate may use lower levels, but not its own or higher ones.
             ("report", "scenario", Development, 0),
             ("scenario", "topology", Development, 1),
             ("traffic", "topology", Development, 1),
@@ -182,18 +185,18 @@ mod tests {
     }
 
     #[test]
-    fn a_room_must_be_in_the_table_and_in_the_workspace() {
+    fn table_and_workspace_have_the_same_crates() {
         let mut graph = todays_graph();
         graph.packages.retain(|package| package.name != "report");
-        graph.arrows.retain(|arrow| arrow.from.name != "report" && arrow.to != "report");
+        graph.found_edges.retain(|edge| edge.from.name != "report" && edge.to != "report");
         graph.packages.push(Package { name: "helpers".into(), manifest: "crates/helpers/Cargo.toml".into() });
         let found = violations(&Table::OURS, &graph).join("\n");
         assert!(found.contains("crates/helpers/Cargo.toml: the table has no crate `helpers`"), "{found}");
-        assert!(found.contains("the table has a crate `report`, the workspace has not"), "{found}");
+        assert!(found.contains("the table has a crate `report` that is not in the workspace"), "{found}");
     }
 
     #[test]
-    fn the_table_points_down_only() {
+    fn table_has_only_downward_edges() {
         for rule in CRATES {
             for entered in rule.may_use {
                 let entered = Table::OURS.rule(entered).unwrap();

@@ -1,5 +1,4 @@
-//! Rule `file-size`: no Rust file has more than 600 lines. Must not know what a good size is, only what is
-//! too much.
+//! Rule `file-size`: no Rust file has more than 600 lines.
 
 use anyhow::Result;
 
@@ -17,5 +16,5 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
             places.push(format!("{path}: {lines} lines"));
         }
     }
-    Ok(Verdict::broken(&format!("split these by subject; {MOST_LINES} lines are the most"), places))
+    Ok(Verdict::broken(&format!("split these by subject; the limit is {MOST_LINES} lines"), places))
 }

@@ -1,4 +1,4 @@
-//! Rule `fmt`: the code is as rustfmt.toml wants it. Must not know why.
+//! Rule `fmt`: the code is formatted according to rustfmt.toml.
 
 use anyhow::{Context, Result};
 

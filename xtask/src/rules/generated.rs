@@ -1,4 +1,4 @@
-//! Rule `generated`: generated files are what `plumb` prints today. The list is in generate.rs.
+//! Rule `generated`: generated files are up to date with `plumb`. The list is in generate.rs.
 
 use anyhow::Result;
 
@@ -6,7 +6,7 @@ use super::Verdict;
 use crate::generate::{GENERATED, Generated};
 use crate::workspace::Workspace;
 
-/// Compares every generated file with what `plumb` prints.
+/// Compares every generated file with the output of `plumb`.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let plumb = workspace.plumb()?;
     let mut places = Vec::new();
@@ -20,7 +20,7 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
         }
     }
     if places.is_empty() && !awaited.is_empty() {
-        return Ok(Verdict::Skipped(format!("there is no {} yet", awaited.join(", no "))));
+        return Ok(Verdict::Skipped(format!("{} does not exist yet", awaited.join(", "))));
     }
     Ok(Verdict::broken("run `cargo xtask generate`", places))
 }
@@ -38,10 +38,12 @@ fn judge(file: &Generated, stored: Option<&str>, printed: Option<&str>) -> Stand
     match (stored, printed) {
         (None, None) => Standing::Awaited,
         (Some(stored), Some(printed)) if stored == printed => Standing::Current,
-        (Some(_), Some(_)) => Standing::Wrong(format!("{path} is not what `plumb {verb}` prints")),
+        (Some(_), Some(_)) => Standing::Wrong(format!(
+            "{path} differs from the output of `plumb {verb}`; run `cargo xtask generate`"
+        )),
         (None, Some(_)) => Standing::Wrong(format!("{path} is missing; `plumb {verb}` prints it")),
         (Some(_), None) => {
-            Standing::Wrong(format!("{path} is there, but `plumb {verb}` is gone: mend generate.rs"))
+            Standing::Wrong(format!("{path} exists, but `plumb {verb}` does not; update generate.rs"))
         }
     }
 }
@@ -51,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_awaited_only_while_its_verb_does_not_exist() {
+    fn file_may_be_missing_only_without_its_verb() {
         let file = Generated { path: "docs/a.json", verb: "a schema" };
         assert_eq!(judge(&file, None, None), Standing::Awaited);
         assert_eq!(judge(&file, Some("{}"), Some("{}")), Standing::Current);

@@ -1,5 +1,5 @@
-//! Rule `kinds`: no more files match on a kind than its budget has crate for, and no budget has crate to spare. The table is
-//! in kinds.rs, what a match is in matches.rs, what declares a kind in declared.rs.
+//! Rule `kinds`: the number of files that match on a kind equals its budget. The table is in kinds.rs, the definition
+//! of a match in matches.rs, and declarations in declared.rs.
 
 use anyhow::Result;
 
@@ -26,7 +26,7 @@ fn of_kind(kind: &Kind, source: &Source) -> Vec<String> {
     let declared = Declared::of(kind, source);
     let absent = declared.absent(source).into_iter();
     let mut lines: Vec<String> =
-        absent.map(|what| format!("{}: the table names {what}, which is not there", kind.name)).collect();
+        absent.map(|what| format!("{}: the table names {what}, which does not exist", kind.name)).collect();
     let found = matches::find(&declared, source);
     let Kind { name, budget, why, .. } = kind;
     let files = found.len();
@@ -39,7 +39,7 @@ fn of_kind(kind: &Kind, source: &Source) -> Vec<String> {
     lines
 }
 
-/// A line a file: its first place and how many more it has.
+/// One line per file: its first place and the number of further ones.
 fn places(found: &Found<'_>) -> impl Iterator<Item = String> {
     found.iter().filter_map(|(file, places)| {
         let (line, what) = places.first()?;
@@ -74,7 +74,7 @@ mod tests {
         Module::parse(krate, Vec::new(), &format!("crates/{krate}/{file}"), text).unwrap()
     }
 
-    /// The places in a file of crate `upper` beside the kind's own, of the code of a function.
+    /// The matches in a file of crate `upper`, outside the kind's own files, with this function body.
     fn found(uses: &str, body: &str) -> Vec<String> {
         let text = format!("{uses}\nenum Kind {{ A }}\nfn f(link: &Link) {{ {body} }}");
         let modules = vec![module("lower", "link.rs", OWN), module("upper", "f.rs", &text)];
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_of_telling_variants_apart_counts() {
+    fn counts_every_way_to_distinguish_variants() {
         let ways = [
             ("match link { Link::Bridge => 1, _ => 2 };", "matches Link::Bridge"),
             ("match link { lower::Link::Tap { .. } => 1, _ => 2 };", "matches lower::Link::Tap { .. }"),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_followed_through_what_a_file_brings_in() {
+    fn follows_names_through_imports() {
         let body = "match link { L::Bridge => 1, _ => 2 };";
         assert_eq!(found("use lower::Link as L;", body), ["matches L::Bridge"]);
         assert_eq!(found("use lower::Link::*;", "match link { Bridge => 1, _ => 2 };"), ["matches Bridge"]);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_or_asks_without_telling_apart_does_not_count() {
+    fn ignores_construction_and_unrelated_calls() {
         let bodies = [
             "let made = Link::Tap { queues: 1 };",
             "let made = [Link::Bridge, Link::Wire(Wire)];",
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enum_of_the_same_name_in_another_crate_is_another() {
+    fn distinguishes_enums_of_the_same_name() {
         let twin = "pub enum Kind { A }\nfn f(kind: Kind) { match kind { Kind::A => 1 }; }";
         let modules = vec![
             module("lower", "link.rs", OWN),
@@ -150,12 +150,12 @@ mod tests {
             module("fourth", "f.rs", "use third::Kind;\nfn f(kind: Kind) { match kind { Kind::A => 1 }; }"),
         ];
         let source = Source { modules };
-        // `third` has no part in the table, so its enum must be told from the one of `upper`.
+        // `third` is not in the table, and its enum is different from that of `upper`.
         assert_eq!(matches::find(&Declared::of(&LINK, &source), &source).len(), 0);
     }
 
     #[test]
-    fn a_budget_must_fit_and_what_the_table_names_must_be_there() {
+    fn budget_must_fit_and_table_entries_must_exist() {
         let source = || Source {
             modules: vec![
                 module("lower", "link.rs", OWN),
@@ -179,11 +179,11 @@ mod tests {
         let spare = violations(&[with(2, LINK.own)], &source());
         assert_eq!(spare, ["link: 1 files match on it, lower the budget of 2 to that"]);
         let gone = violations(&[with(1, &["crates/lower/", "crates/gone/"])], &source());
-        assert_eq!(gone, ["link: the table names file crates/gone/, which is not there"]);
+        assert_eq!(gone, ["link: the table names file crates/gone/, which does not exist"]);
         let renamed = Kind { enums: &["lower::Link", "upper::Gone"], budget: 0, ..LINK };
         assert_eq!(
             violations(&[renamed], &source()),
-            ["link: the table names enum upper::Gone, which is not there"]
+            ["link: the table names enum upper::Gone, which does not exist"]
         );
     }
 }

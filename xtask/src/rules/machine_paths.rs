@@ -1,5 +1,5 @@
-//! Rule `machine-paths`: no file of the project speaks of one machine: its homes, its scratch folders, the
-//! place of this checkout, its name. Must not know which machines there are; it asks the one it runs on.
+//! Rule `machine-paths`: no file of the project mentions a particular machine: its home folders, scratch folders, this
+//! checkout's path, or its host name. Paths and name come from the machine that runs the rule.
 
 use std::path::Path;
 
@@ -8,16 +8,15 @@ use anyhow::Result;
 use super::Verdict;
 use crate::workspace::Workspace;
 
-const ADVICE: &str =
-    "say it without the place of one machine: relative to the project, or by its standard name";
+const ADVICE: &str = "use a path relative to the project, or a standard name";
 
-/// Folders that mean the same on every machine, so that a checkout below them says nothing.
+/// Folders that exist on every machine, so that a checkout below them is not specific to one.
 const STANDARD: &[&str] = &["dev", "etc", "mnt", "opt", "proc", "run", "srv", "sys", "usr", "var"];
 
 /// Files that need such a path, each with its reason.
 const NEEDED: &[(&str, &str)] = &[];
 
-/// Looks through every text file that git knows.
+/// Searches every text file that git knows.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let own = marks_of_this_machine(&workspace.root);
     let mut places = Vec::new();
@@ -32,7 +31,7 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, places))
 }
 
-/// The first thing in a line that only one machine has. Code may need the scratch folder; prose may not.
+/// The first machine-specific text in a line. Code may need the scratch folder; prose may not.
 fn mark_in<'a>(line: &str, is_code: bool, own: &'a [String]) -> Option<&'a str> {
     let homes = ["home", "root", "Users"].map(|name| format!("/{name}/"));
     let home = homes.iter().any(|path| stands_alone(line, path)).then_some("home folder");
@@ -41,7 +40,7 @@ fn mark_in<'a>(line: &str, is_code: bool, own: &'a [String]) -> Option<&'a str> 
     home.or(scratch).or(mine)
 }
 
-/// Whether a path begins here, rather than being the middle of a longer one.
+/// Whether `path` starts here instead of continuing a longer path.
 fn stands_alone(line: &str, path: &str) -> bool {
     let joins =
         |before: char| before.is_alphanumeric() || matches!(before, '_' | '-' | '.' | '}' | ')' | '*');
@@ -52,7 +51,7 @@ fn marks_of_this_machine(root: &Path) -> Vec<String> {
     let top = root.iter().nth(1).and_then(|part| part.to_str());
     let ours = top.filter(|name| !STANDARD.contains(name) && *name != "tmp").map(|name| format!("/{name}/"));
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    // A plain word may be a host's name and mean something else in a text.
+    // A plain word may be a host name and also an ordinary word.
     let host = Some(host.trim().to_owned())
         .filter(|name| name.len() > 7 && name.contains(|c: char| c.is_ascii_digit()));
     ours.into_iter().chain(host).collect()
@@ -63,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_of_one_machine_is_seen_and_a_path_within_the_project_is_not() {
+    fn finds_machine_paths_but_not_project_paths() {
         let own = vec!["/builds/".to_owned()];
         let cases = [
             (["see ", "/", "home/x"].concat(), Some("home folder")),

@@ -1,11 +1,11 @@
-//! Rule `module-docs`: every Rust file begins with `//!`. Must not judge what is said there.
+//! Rule `module-docs`: every Rust file starts with `//!`.
 
 use anyhow::Result;
 
 use super::Verdict;
 use crate::workspace::Workspace;
 
-const ADVICE: &str = "begin these files with `//!`: what the file owns and what it must not know";
+const ADVICE: &str = "start these files with `//!` and what the file owns";
 
 /// Reads the first line of every Rust file.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_first_line_that_says_something_counts() {
+    fn first_line_must_be_a_nonempty_doc() {
         let cases = [
             ("//! Owns it.\n", true),
             ("//!\n", false),

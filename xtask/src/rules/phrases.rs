@@ -1,12 +1,11 @@
-//! Rule `phrases`: output, help, documents and comments use the field's terms. Must not know where a phrase may stand: it may
-//! stand nowhere.
+//! Rule `phrases`: output, help, documents and comments use the field's terms.
 
 use anyhow::Result;
 
 use super::Verdict;
 use crate::workspace::Workspace;
 
-/// Phrases of our own, and what the field says.
+/// Old phrases of this project and the field's terms.
 const PRIVATE: &[(&str, &str)] = &[
     ("gather at two levels", "are bimodal"),
     ("gathers at two levels", "is bimodal"),
@@ -32,12 +31,12 @@ const PRIVATE: &[(&str, &str)] = &[
     ("there are doubts about", "has warnings"),
 ];
 
-const ADVICE: &str = "say it as the field does";
+const ADVICE: &str = "use the field's term";
 
-/// The list above, of necessity.
+/// This file, which contains the list above.
 const OWN: &str = file!();
 
-/// Looks through every text file that git knows, across the ends of lines.
+/// Searches every text file that git knows, across line breaks.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let mut places = Vec::new();
     for path in workspace.files.iter().filter(|path| !OWN.ends_with(path.as_str())) {
@@ -48,7 +47,7 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, places))
 }
 
-/// As one line: a phrase may be broken anywhere, in comments and in strings.
+/// The text as one line: a phrase may be broken anywhere, in comments and in strings.
 fn flat(text: &str) -> String {
     let marks = |line: &str| {
         line.trim().trim_start_matches(['/', '!', '#', '>']).trim_end_matches('\\').trim().to_owned()
@@ -61,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_phrase_is_found_across_lines() {
+    fn finds_a_phrase_across_lines() {
         for text in ["x makes\nno sense", "/// x makes\n/// no sense", "\"x makes \\\n   no sense\""] {
             assert!(flat(text).contains("makes no sense"), "{text}");
         }

@@ -1,5 +1,5 @@
-//! Rule `script`: the script of report pages is what its typed source makes, and that has no fault of type. How it is built is in
-//! script.rs.
+//! Rule `script`: the script of report pages is up to date with its typed source, and the source has no type errors.
+//! script.rs builds it.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn judge(stored: Option<&str>, built: Option<&str>) -> Verdict {
         Some(built) if stored == Some(built) => Verdict::Held,
         Some(_) => Verdict::broken(
             "run `cargo xtask generate`",
-            vec![format!("{BUILT} is not what its source makes")],
+            vec![format!("{BUILT} differs from its built source; run `cargo xtask generate`")],
         ),
     }
 }
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_script_that_its_source_does_not_make_is_broken() {
+    fn reports_an_outdated_script() {
         assert!(matches!(judge(Some("a"), Some("a")), Verdict::Held));
         assert!(matches!(judge(Some("a"), None), Verdict::Skipped(_)));
         for stored in [Some("b"), None] {

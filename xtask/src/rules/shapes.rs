@@ -1,5 +1,5 @@
-//! Rule `shapes`: no two crates declare the same shape: structs of the same fields, enums of the same variants. Owns what
-//! the same is, and which twins there may be.
+//! Rule `shapes`: no two crates declare the same shape, i.e. structs with the same fields or enums with the same
+//! variants. Owns the comparison and the exceptions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,45 +15,45 @@ use crate::workspace::Workspace;
 const ADVICE: &str = "keep the one of the lower crate; a frozen reader of an older version gets a line in \
                       xtask/src/rules/shapes.rs";
 
-/// Fewer fields are alike by chance.
+/// Shapes with fewer fields may be equal by chance.
 const LEAST_FIELDS: usize = 2;
-/// So many fields of the same names are the same shape whatever their types are; so many variants are where one of the two
-/// carries nothing and so is the other's list of words.
+/// Minimum number of equal field names at which types no longer matter, and of equal variant names at which one enum
+/// may carry nothing and so list the other's words.
 const NAMES_SUFFICE: usize = 3;
 
-/// A type, or all those of a module, that may have a twin.
+/// A type, or all types of a module, that may have an equal in another crate.
 struct Twin {
-    /// As `crate::module::Type`, or a part of it from the left.
+    /// As `crate::module::Type`, or a prefix of it.
     path: &'static str,
-    #[expect(dead_code, reason = "for whoever reads the table")]
+    #[expect(dead_code, reason = "for readers of the table")]
     why: &'static str,
 }
 
-/// All of them.
+/// All exceptions.
 #[rustfmt::skip]
 const TWINS: &[Twin] = &[
     Twin { path: "scenario::document",
-        why: "a word of the document still has an enum beside the model's" },
+        why: "a keyword of the document still has an enum next to the model's" },
     Twin { path: "samples::run::PathRecord",
-        why: "the plan's and the record's: that has no types of the scenario, which it is read without" },
+        why: "one is the plan's, one the record's, which is read without the scenario's types" },
     Twin { path: "probe::vm::threads::Reading",
-        why: "what the kernel says is read into one and recorded in another" },
+        why: "kernel data is parsed into one type and recorded in another" },
     Twin { path: "protocol::message",
-        why: "a report is copied field by field from what the traffic measured" },
+        why: "a report is copied field by field from the traffic's measurements" },
     Twin { path: "findings::estimate::Interval",
-        why: "stats works on plain numbers: the findings' has a schema, and neither may enter the other" },
+        why: "stats works on plain numbers; the type of findings has a schema, and neither crate may use the other" },
     Twin { path: "cli::commands::doctor::check::Status",
-        why: "a check of doctor is a capability or a link that could be made; its words are printed" },
+        why: "a check of doctor is a capability or a possible link, and its names are printed" },
     Twin { path: "memory::lock::MemoryLock",
-        why: "a lock of a file is held as that of a run is, by crates that may not meet" },
+        why: "locks of a file and of a run are equal, but their crates may not depend on each other" },
     Twin { path: "memory::running::means::Means",
-        why: "it has what each method needs of a machine that runs" },
+        why: "it has the inputs of each method from a running machine" },
     Twin { path: "cli::live::stream::Key",
-        why: "a line of the screen: it is sorted by the order of its fields" },
+        why: "a line of the screen, sorted by its fields in this order" },
     Twin { path: "cli::pin::Cpus",
-        why: "a pair for one command, and one for a trial" },
+        why: "one pair belongs to a command, the other to a trial" },
     Twin { path: "codecs::sockperf::stream::Counts",
-        why: "several threads count at once into the other's atomics" },
+        why: "the other one has atomics for several threads" },
 ];
 
 /// Compares the types of all crates.
@@ -83,12 +83,12 @@ fn violations(twins: &[Twin], source: &Source) -> Vec<String> {
     lines
 }
 
-/// What a type is made of.
+/// The shape of a type.
 struct Shape<'a> {
     krate: &'a str,
     path: String,
     file: &'a str,
-    /// Whether it tells the variants of a kind apart: what crates keep of each of them is not the list of its words.
+    /// Whether it distinguishes variants of a kind: data about each variant is not a list of its words.
     is_kind: bool,
     parts: Parts,
 }
@@ -97,7 +97,7 @@ struct Shape<'a> {
 enum Parts {
     /// Types by field.
     Struct(BTreeMap<String, String>),
-    /// What it carries by variant.
+    /// Contents by variant.
     Enum(BTreeMap<String, String>),
 }
 
@@ -157,7 +157,7 @@ fn are_words(variants: &BTreeMap<String, String>) -> bool {
     variants.values().all(String::is_empty)
 }
 
-/// A type without the modules that its names are in.
+/// A type without the module paths of its names.
 fn short(ty: &impl ToTokens) -> String {
     let mut words: Vec<String> = Vec::new();
     for word in ty.to_token_stream().to_string().split_whitespace() {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_that_two_crates_declare_are_found_whatever_their_names_are() {
+    fn finds_equal_shapes_of_two_crates() {
         let cases = [
             ("struct A { x: u32, y: Vec<u8> }", "struct B { y: Vec<u8>, x: u32 }", 1),
             ("struct A { x: u32, y: Nanos }", "struct B { x: u32, y: units::Nanos }", 1),
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_crate_keeps_of_each_variant_of_a_kind_is_no_list_of_its_words() {
+    fn data_of_variants_is_not_a_list_of_words() {
         let module = |krate: &str, text| Module::parse(krate, vec![], &format!("{krate}.rs"), text).unwrap();
         let words = || module("workload", "enum WorkloadKind { A, B, C }");
         let found = |other| violations(&[], &Source { modules: vec![words(), module("b", other)] }).len();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_twin_that_the_table_excepts_is_let_be_and_an_idle_line_is_told() {
+    fn accepts_exceptions_and_reports_unused_ones() {
         let (one, other) = ("enum A { X, Y }", "enum A { X, Y }");
         assert_eq!(found(&[], one, other), ["a::m::A (a.rs) and b::m::A (b.rs)"]);
         for path in ["b::m::A", "b::m", "a"] {

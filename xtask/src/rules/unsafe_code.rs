@@ -1,5 +1,4 @@
-//! Rule `unsafe`: only crates/sys may lift the ban on unsafe code that the workspace lints hold, and every
-//! package is under those lints. Must not judge whether unsafe code is sound.
+//! Rule `unsafe`: only crates/sys may allow unsafe code, and every package inherits the workspace lints.
 
 use anyhow::Result;
 
@@ -10,7 +9,7 @@ const ROOM: &str = "crates/sys/";
 const ADVICE: &str =
     "move unsafe code behind a safe function of `sys`, and keep `[lints] workspace = true` everywhere";
 
-/// Looks for attributes that lift the lint, and for packages outside the lints.
+/// Searches for attributes that allow unsafe code and for packages outside the lints.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let mut places = Vec::new();
     for path in workspace.rust_files().filter(|path| !path.starts_with(ROOM)) {
@@ -28,7 +27,7 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
 
 fn lifts_the_ban(line: &str) -> bool {
     let line = line.trim_start();
-    // An attribute may be spread over lines; then the lint stands on one of its own.
+    // In an attribute that spans several lines, the lint has its own line.
     line.starts_with('#') && line.contains("(unsafe_code") || line.starts_with("unsafe_code,")
 }
 
@@ -42,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ban_is_lifted_by_attributes_only() {
+    fn only_attributes_allow_unsafe_code() {
         assert!(lifts_the_ban("#![expect(unsafe_code, reason = \"fast\")]"));
         assert!(lifts_the_ban("    unsafe_code,"));
         assert!(lifts_the_ban("#[cfg_attr(test, allow(unsafe_code))]"));
@@ -52,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_is_under_the_lints_or_not() {
+    fn recognizes_manifests_with_workspace_lints() {
         assert!(is_under_the_lints("[package]\nname = \"a\"\n\n[lints]\nworkspace = true\n"));
         assert!(!is_under_the_lints("[package]\nname = \"a\"\n"));
         assert!(!is_under_the_lints("[lints]\nrust.unsafe_code = \"allow\"\n"));

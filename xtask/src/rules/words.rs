@@ -1,4 +1,4 @@
-//! Rule `words`: no crate, folder or module is named after nothing. Must not know the words of the field.
+//! Rule `words`: no crate, folder or module has a meaningless name.
 
 use std::path::Path;
 
@@ -8,9 +8,9 @@ use super::Verdict;
 use crate::workspace::Workspace;
 
 const BANNED: &[&str] = &["util", "utils", "common", "helper", "helpers", "types"];
-const ADVICE: &str = "name these after what they own; a name that fits everything keeps nothing out";
+const ADVICE: &str = "name these after what they own; a generic name attracts unrelated code";
 
-/// Looks at crates, paths and `mod` lines.
+/// Checks crates, paths and `mod` lines.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let packages = workspace.metadata.workspace_packages();
     let names = packages.iter().map(|package| package.name.as_str());
@@ -35,7 +35,7 @@ fn path_is_banned(path: &str) -> bool {
     Path::new(path).with_extension("").iter().any(|part| part.to_str().is_some_and(is_banned))
 }
 
-/// The name in `mod name {`, also behind `pub` and `pub(crate)`. A `mod name;` has a file, whose path is seen.
+/// The name in `mod name {`, also after `pub` and `pub(crate)`. `mod name;` has a file with a checked path.
 fn inline_module(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
     (words.next() == Some("mod")).then(|| words.next()).flatten().filter(|_| line.trim_end().ends_with('{'))
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_banned_as_file_as_folder_and_inline() {
+    fn bans_names_of_files_folders_and_inline_modules() {
         let paths = ["crates/x/src/utils.rs", "tests/common/mod.rs", "crates/helpers/src/lib.rs"];
         assert!(paths.into_iter().all(path_is_banned));
         assert!(!path_is_banned("crates/x/src/common_mode.rs"));

@@ -1,15 +1,15 @@
-//! Programs beside each other, what each prints handed over in one piece.
+//! Runs programs in parallel and prints the output of each in one piece.
 
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
 use anyhow::Result;
 
-/// Runs each with `run` as it comes, `at_once` at a time, and hands what one printed to `show` when it has ended; tells whether all
-/// ended well.
+/// Runs each item with `run` as it arrives, `at_once` at a time, and passes its output to `show` at its end. Returns
+/// whether all succeeded.
 ///
 /// # Errors
-/// The first of `run`.
+/// The first error of `run`.
 pub(crate) fn run<T: Send>(
     programs: mpsc::Receiver<T>,
     at_once: usize,
@@ -26,7 +26,7 @@ pub(crate) fn run<T: Send>(
                 while let Some(program) = next() {
                     let mut lines = Vec::new();
                     let well = run(&program, &mut |line| lines.push(line.to_owned()));
-                    // Nobody hears it when another could not be run at all.
+                    // There is no receiver if another item could not be run.
                     let _ = ended.send((well, lines));
                 }
             });
@@ -53,12 +53,12 @@ mod tests {
 
     fn come(names: Range<usize>) -> mpsc::Receiver<usize> {
         let (hand_over, programs) = mpsc::channel();
-        names.for_each(|name| hand_over.send(name).expect("it is kept"));
+        names.for_each(|name| hand_over.send(name).expect("the receiver exists"));
         programs
     }
 
     #[test]
-    fn programs_run_beside_each_other_and_their_lines_stay_together() {
+    fn runs_in_parallel_and_keeps_output_together() {
         let together = Barrier::new(AT_ONCE);
         let mut shown = Vec::new();
         let says = |name: &usize, lines: &mut dyn FnMut(&str)| {
@@ -70,13 +70,13 @@ mod tests {
         };
         let good = run(come(0..AT_ONCE), AT_ONCE, &says, &mut |line| shown.push(line.to_owned()))
             .expect("all could be run");
-        assert!(!good, "the second did not end well");
+        assert!(!good, "the second one failed");
         assert!(shown.chunks(3).all(|lines| lines.iter().all(|line| *line == lines[0])), "{shown:?}");
         assert_eq!(shown.len(), 3 * AT_ONCE);
     }
 
     #[test]
-    fn one_that_cannot_be_run_is_an_error() {
+    fn failure_to_run_is_an_error() {
         let fails = |_: &usize, _: &mut dyn FnMut(&str)| Err(anyhow!("no such program"));
         assert!(run(come(1..3), AT_ONCE, &fails, &mut |_| ()).is_err());
         let never = |_: &usize, _: &mut dyn FnMut(&str)| Ok(true);

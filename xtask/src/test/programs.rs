@@ -1,5 +1,4 @@
-//! Test programs: built by one `cargo test`, run as it would run them. Which take longest is said by their packages.
-//! Must not know what they print.
+//! Test programs: built by one `cargo test` and run in the same way. Packages name their longest programs.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Seek};
@@ -11,23 +10,23 @@ use cargo_metadata::{Artifact, Package};
 
 use crate::workspace::{Workspace, each_built_by};
 
-/// A program of tests.
+/// A test program.
 pub(crate) struct Program {
-    /// Its package and what it is there.
+    /// Its package and target.
     pub(crate) name: String,
     path: PathBuf,
     folder: PathBuf,
-    /// Which of its tests.
+    /// Test filters for this part.
     part: Vec<String>,
-    /// So many at once, where its package says it: `[package.metadata.tests] threads = N`.
+    /// Number of parallel tests, if the package sets `[package.metadata.tests] threads = N`.
     threads: Option<u64>,
 }
 
-/// Builds those of these packages, of all if none is named, and hands over each as soon as it is built: those that take long
-/// first, and while they run the others, in the time that they leave.
+/// Builds the test programs of these packages, or of all, and passes on each as soon as it is built: long ones first,
+/// and the others while those run.
 ///
 /// # Errors
-/// When something does not build.
+/// A build error.
 pub(crate) fn build(
     workspace: &Workspace,
     packages: &[String],
@@ -59,7 +58,7 @@ pub(crate) fn build(
 }
 
 impl Program {
-    /// One, or the parts of one.
+    /// One program, or its parts.
     fn of(workspace: &Workspace, artifact: &Artifact) -> Vec<Self> {
         let is_its = |package: &&Package| package.id == artifact.package_id;
         let path = artifact.executable.clone().filter(|_| artifact.profile.test);
@@ -75,7 +74,8 @@ impl Program {
             part: part.iter().map(|&word| word.to_owned()).collect(),
             threads: package.metadata["tests"]["threads"].as_u64(),
         };
-        // `apart = { PROGRAM = ["WORD", ...] }`: its tests with one of these in their names run beside its others, each once.
+        // `apart = { PROGRAM = ["WORD", ...] }`: tests with one of these words in their names run in parallel with the
+        // others, each test once.
         let words = package.metadata["tests"]["apart"][&target.name].as_array();
         let words: Vec<&str> = words.into_iter().flatten().filter_map(|word| word.as_str()).collect();
         let part = |last: Option<usize>| {
@@ -85,15 +85,15 @@ impl Program {
         std::iter::once(None).chain((0..words.len()).map(Some)).map(part).collect()
     }
 
-    /// Each program once and whole: what is asked for by name is in one of its parts.
+    /// Each program once and complete: a test given by name is in one of its parts.
     pub(crate) fn whole(self) -> Option<Self> {
         self.part.first().is_none_or(|word| word == "--skip").then_some(Self { part: Vec::new(), ..self })
     }
 
-    /// Runs it and hands over every line that it prints, its end included; tells whether it ended well.
+    /// Runs it and passes on every output line, including its exit. Returns whether it succeeded.
     ///
     /// # Errors
-    /// When it cannot be started, or what it prints cannot be read.
+    /// It cannot be started, or its output cannot be read.
     pub(crate) fn run(&self, arguments: &[String], lines: &mut dyn FnMut(&str)) -> Result<bool> {
         let mut command = Command::new(&self.path);
         command.args(&self.part).args(arguments);
@@ -102,22 +102,22 @@ impl Program {
     }
 }
 
-/// `[package.metadata.tests] long = [...]` names the test programs of a package that take long, the longest first.
+/// `[package.metadata.tests] long = [...]` names the slow test programs of a package, the slowest first.
 fn long(package: &Package) -> impl Iterator<Item = &str> {
     package.metadata["tests"]["long"].as_array().into_iter().flatten().filter_map(|name| name.as_str())
 }
 
 fn run(command: &mut Command, folder: &Path, name: &str, lines: &mut dyn FnMut(&str)) -> Result<bool> {
-    // No pipe: one ends only with the last process that a failed test may have left.
-    let mut output = tempfile::tempfile().context("make a file for what tests print")?;
+    // Not a pipe: a pipe would stay open until the last process that a failed test left behind.
+    let mut output = tempfile::tempfile().context("create a file for the output of tests")?;
     command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).stdin(Stdio::null());
     command.stdout(output.try_clone()?).stderr(output.try_clone()?);
     let status = command.status().with_context(|| format!("start the {name}"))?;
     lines(&format!("\n     Running {name}\n"));
     output.rewind()?;
     let (mut output, mut line) = (BufReader::new(output), Vec::new());
-    // Tests may print bytes that are not text.
-    while output.read_until(b'\n', &mut line).with_context(|| format!("read what the {name} print"))? > 0 {
+    // Tests may print bytes that are not UTF-8.
+    while output.read_until(b'\n', &mut line).with_context(|| format!("read the output of the {name}"))? > 0 {
         lines(&String::from_utf8_lossy(&line));
         line.clear();
     }

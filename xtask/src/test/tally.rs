@@ -1,7 +1,6 @@
-//! Counts tests from the lines that test programs print. Both libtest and libtest-mimic print
-//! `running N tests`, `test NAME ... ignored` with a reason, and `test result: ok. N passed; N failed; ...`.
-//! A test that finds out by itself that it cannot run prints `skipped: NAME: REASON`.
-//! Pure; must not know cargo.
+//! Counts tests from the output of test programs. Both libtest and libtest-mimic print `running N tests`, `test NAME
+//! ... ignored` with a reason, and `test result: ok. N passed; N failed; ...`. A test that detects at run time that it
+//! cannot run prints `skipped: NAME: REASON`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,12 +11,12 @@ pub(crate) struct Tally {
     pub(crate) passed: usize,
     pub(crate) failed: usize,
     pub(crate) skipped: usize,
-    /// Test to reason, for those that gave one.
+    /// Reasons by test, if given.
     pub(crate) skipped_because: BTreeMap<String, String>,
     program: Program,
 }
 
-/// The test program that is printing.
+/// The current test program.
 #[derive(Debug, Default)]
 struct Program {
     is_running: bool,
@@ -27,13 +26,13 @@ struct Program {
 }
 
 impl Tally {
-    /// Takes in one line, without its end.
+    /// Reads one line without its line break.
     pub(crate) fn read(&mut self, line: &str) {
         if is_start(line) {
             self.close_program();
             self.program.is_running = true;
         } else if let Some([passed, failed, ignored]) = result_in(line) {
-            // A test that returned early has passed in the eyes of its program, not in ours.
+            // A test that returned early counts as passed in its program, but as skipped here.
             let early = self.program.ended_early().min(passed);
             self.passed += passed - early;
             self.failed += failed;
@@ -60,7 +59,7 @@ impl Tally {
         }
     }
 
-    /// Says how `cargo test` itself ended. Programs that died or did not build count as a failure.
+    /// Records the result of `cargo test` itself. Programs that crashed or did not build count as a failure.
     pub(crate) fn end(&mut self, good: bool) {
         self.close_program();
         if !good && self.failed == 0 {
@@ -75,7 +74,7 @@ impl Tally {
 }
 
 impl Program {
-    /// How many tests passed because they found that they cannot run.
+    /// Number of passed tests that found that they cannot run.
     fn ended_early(&self) -> usize {
         let is_early = |name: &&String| self.tests.contains(*name) && !self.ignored.contains(*name);
         self.said_skipped.iter().filter(is_early).count()
@@ -104,13 +103,13 @@ fn result_in(line: &str) -> Option<[usize; 3]> {
     Some([count("passed")?, count("failed")?, count("ignored")?])
 }
 
-/// The name and what follows it in `test NAME ... ok`; libtest-mimic puts a kind of test before it as `[KIND]`.
+/// The name and the rest of `test NAME ... ok`; libtest-mimic puts the kind of test before the name as `[KIND]`.
 fn test_in(line: &str) -> Option<(&str, &str)> {
     let (name, said) = line.strip_prefix("test ")?.split_once(" ... ")?;
     Some((name.trim().rsplit("] ").next()?, said))
 }
 
-/// The reason, perhaps empty: libtest prints `ignored, REASON`, libtest-mimic `ignored (REASON)`.
+/// The reason, which may be empty: libtest prints `ignored, REASON`, libtest-mimic `ignored (REASON)`.
 fn ignored_in(said: &str) -> Option<&str> {
     let reason = said.strip_prefix("ignored")?;
     Some(
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_programs_of_both_harnesses_are_added_up() {
+    fn adds_up_programs_of_both_harnesses() {
         let text = "
 running 3 tests
 test a ... ok
@@ -153,7 +152,7 @@ test result: \u{1b}[32mok\u{1b}[0m. 1 passed; 0 failed; 1 ignored; 0 measured; 0
     }
 
     #[test]
-    fn a_test_that_returns_early_is_skipped_and_not_passed() {
+    fn early_return_counts_as_skipped() {
         let text = "
 running 3 tests
 test a ... skipped: a: needs root: run with sudo
@@ -169,7 +168,7 @@ test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; fini
     }
 
     #[test]
-    fn reasons_before_the_start_are_kept_and_chatter_is_not_a_test() {
+    fn keeps_early_reasons_and_ignores_other_output() {
         let text = "
 skipped: a: needs root
 running 2 tests
@@ -184,7 +183,7 @@ test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; fini
     }
 
     #[test]
-    fn a_program_that_dies_has_failed_even_when_others_end_well() {
+    fn crashed_program_counts_as_failed() {
         let died = "running 2 tests\ntest a ... ok\n";
         let well = "running 1 test\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n";
         assert_eq!(tally(&[died, well].concat(), false).to_string(), "1 passed, 1 failed, 0 skipped");
@@ -192,7 +191,7 @@ test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; fini
     }
 
     #[test]
-    fn what_does_not_build_has_failed() {
+    fn build_error_counts_as_failed() {
         assert_eq!(tally("", false).to_string(), "0 passed, 1 failed, 0 skipped");
         assert_eq!(tally("", true).to_string(), "0 passed, 0 failed, 0 skipped");
     }
