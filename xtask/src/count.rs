@@ -15,6 +15,7 @@ use clap::Args;
 use crate::declared::Declared;
 use crate::kinds::KINDS;
 use crate::matches;
+use crate::rules::plain_words;
 use crate::source::Source;
 use crate::workspace::Workspace;
 
@@ -70,6 +71,11 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     let echoes = echoes::find(&source);
     section("Doc lines that only repeat a name", echoes.len());
     list(request, &echoes);
+    if request.repo.is_none() {
+        let rates = plain_words::shown(workspace)?;
+        section("Marker phrases per 1,000 words, by area and kind of text", rates.len());
+        rates.iter().for_each(|rate| println!("{rate}"));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

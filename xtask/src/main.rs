@@ -15,6 +15,7 @@ mod generate;
 mod kinds;
 mod matches;
 mod pictures;
+mod prose;
 mod reproduce;
 mod rules;
 mod sbom;

@@ -11,6 +11,7 @@ mod lints;
 mod machine_paths;
 mod module_docs;
 mod phrases;
+pub(crate) mod plain_words;
 mod script;
 mod shapes;
 mod unsafe_code;
@@ -33,6 +34,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "file-size", hold: file_size::hold },
     Rule { name: "words", hold: words::hold },
     Rule { name: "phrases", hold: phrases::hold },
+    Rule { name: "plain-words", hold: plain_words::hold },
     Rule { name: "unsafe", hold: unsafe_code::hold },
     Rule { name: "kinds", hold: kinds::hold },
     Rule { name: "shapes", hold: shapes::hold },
