@@ -16,14 +16,11 @@ const CEILING: usize = 8;
 /// Areas with a higher ceiling. Only lower these, and delete lines; `cargo xtask count` prints the rates.
 #[rustfmt::skip]
 const HIGHER: &[(&str, usize)] = &[
-    ("ARCHITECTURE.md", 100),
-    ("CONTRIBUTING.md", 100),
-    ("SECURITY.md", 40),
+    ("ARCHITECTURE.md", 10),
     ("agent", 100),
     ("analysis", 100),
     ("budgets", 40),
     ("cli", 100),
-    ("docs", 100),
     ("findings", 100),
     ("fleet", 100),
     ("lab", 100),
