@@ -67,7 +67,7 @@ fn off_loopback() {
     chrome.evaluate(&format!("document.querySelector('#token').value = '{token}'"));
     chrome.follow("button");
     // The page requested before signing in.
-    assert!(chrome.text("main").contains("What each layer costs"), "{}", chrome.text("main"));
+    assert!(chrome.text("main").contains("Cost of each layer"), "{}", chrome.text("main"));
     assert!(!chrome.evaluate("document.cookie").to_string().contains("plumb"), "no script sees the cookie");
     chrome.requested_only(&server.origin);
     server.end();
@@ -276,7 +276,7 @@ pub(crate) fn encrypted() {
     chrome.open(&format!("{}/runs/egress-1", server.origin));
     chrome.evaluate("document.querySelector('#token').value = 'a-token-that-is-long-enough'");
     chrome.follow("button");
-    assert!(chrome.text("main").contains("What each layer costs"), "{}", chrome.text("main"));
+    assert!(chrome.text("main").contains("Cost of each layer"), "{}", chrome.text("main"));
     chrome.requested_only(&server.origin);
     server.end();
 }

@@ -50,7 +50,7 @@ pub(crate) fn report() {
     chrome.open(&server.origin);
     chrome.follow(".runs .name a");
     let text = chrome.text("body");
-    assert!(text.contains("What each layer costs") && text.contains("History"), "{text}");
+    assert!(text.contains("Cost of each layer") && text.contains("History"), "{text}");
     let bar = chrome.evaluate("document.body.firstElementChild.className");
     assert_eq!(bar, json!("plumb-bar"));
     let files = chrome.evaluate("[...document.querySelectorAll('.plumb-files a')].map((a) => a.pathname)");
@@ -174,7 +174,7 @@ pub(crate) fn without_scripts() {
     for (page, shows) in [
         ("/", "egress-11"),
         ("/?q=egress-4", "egress-4"),
-        ("/runs/egress-11", "What each layer costs"),
+        ("/runs/egress-11", "Cost of each layer"),
         ("/runs/egress-11/history", "Level shift"),
         ("/runs/egress-11/live", "Read the report"),
         ("/compare?a=egress-6&b=egress-7", "6.12.9"),
@@ -226,7 +226,7 @@ pub(crate) fn from_disk() {
     let address = format!("file://{file}");
     chrome.open(&address);
     let text = chrome.text("body");
-    assert!(text.contains("What each layer costs") && text.contains("node-to-node"), "{text}");
+    assert!(text.contains("Cost of each layer") && text.contains("node-to-node"), "{text}");
     assert!(chrome.count("svg") > 0);
     chrome.requested_only(&address);
 }

@@ -68,13 +68,18 @@ pub(crate) fn names_and_runs_the_fallback_without_privileges() {
     };
     let (status, page, _) = trace(&[]);
     assert_eq!(status, Some(0), "{page}");
-    assert!(page.contains("Without the probe syscalls") && page.contains("`--fallback ptrace`"), "{page}");
+    assert!(page.contains("Probe syscalls not available") && page.contains("`--fallback ptrace`"), "{page}");
     let (status, _, error) = trace(&["--probe", "syscalls"]);
     assert_eq!(status, Some(3));
     assert!(String::from_utf8_lossy(&error).contains("--fallback ptrace"), "{error:?}");
     let (status, page, error) = trace(&["--fallback", "ptrace"]);
     assert_eq!(status, Some(0), "{page}{}", String::from_utf8_lossy(&error));
-    for part in ["counted by stopping it at each (ptrace)", "of the reads and writes", "unknown", "write"] {
+    for part in [
+        "counted by stopping the process at each one (ptrace)",
+        "as many reads and writes",
+        "unknown",
+        "write",
+    ] {
         assert!(page.contains(part), "no `{part}` in:\n{page}");
     }
     let table =

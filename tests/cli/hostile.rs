@@ -124,7 +124,7 @@ pub(super) fn reports_stray_replies() {
             .concat();
         let said = ended(sandbox.command(&words));
         assert_eq!(said.status, Some(0), "{words:?}: {said:?}");
-        for word in ["Stray answers", "1 of ", "a number that was never sent"] {
+        for word in ["Stray replies", "1 of ", "a number that was never sent"] {
             assert!(said.out.contains(word), "{words:?}: no `{word}` in {}", said.out);
         }
         let document = ended(sandbox.command(&[&words[..], &["--json"]].concat()));

@@ -128,7 +128,7 @@ pub(crate) fn keeps_results_of_a_process_that_exits() {
     let output = sandbox.plumb(&["trace", "--pid", &pid, "--for", "60"]);
     let _ = waiter.join();
     assert_eq!(output.status, Some(0), "{output:?}");
-    assert!(output.out.contains("It ended meanwhile"), "{}", output.out);
+    assert!(output.out.contains("It ended during the trace"), "{}", output.out);
 }
 
 pub(crate) fn shows_two_traces_side_by_side() {
@@ -140,7 +140,7 @@ pub(crate) fn shows_two_traces_side_by_side() {
         let _ = sandbox.succeed(&[&["trace", "--output", path, "--"], &words[..]].concat());
     }
     let page = sandbox.succeed(&["trace", "--compare", &a, &b]).out;
-    for part in ["Trace B against trace A", "One trace each", "System calls", "read"] {
+    for part in ["Trace B vs trace A", "only one trace of each", "System calls", "read"] {
         assert!(page.contains(part), "no `{part}` in: {page}");
     }
     let same = sandbox.succeed(&["trace", "--compare", &a, &a, "--json"]).out;

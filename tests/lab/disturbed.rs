@@ -57,7 +57,7 @@ pub(crate) fn names_a_burst_and_repeats_its_trials() {
     if again > 0 {
         assert!(said.contains(&format!("was disturbed by `{}`", OtherWork::NAME)), "{said}");
         let caveats = sandbox.findings("latest")["caveats"].to_string();
-        assert!(caveats.contains("made again") && caveats.contains(OtherWork::NAME), "{caveats}");
+        assert!(caveats.contains("repeated") && caveats.contains(OtherWork::NAME), "{caveats}");
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn counts_packets_by_size_and_queue() {
     assert!(trials.len() >= 4, "{}", trials.len());
     trials.iter().for_each(check_trial);
     let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
-    for part in ["## Packets on the way", "Segments a packet", "| in 1 ", "RPS", "Interrupts"] {
+    for part in ["## Packets on the path", "Segments per packet", "| in 1 ", "RPS", "Interrupts"] {
         assert!(page.contains(part), "{part} in {page}");
     }
     before.are_gone_within(PATIENCE);

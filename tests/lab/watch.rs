@@ -59,7 +59,7 @@ fn watched() {
     if output.status == Some(2) {
         // Too much competing load makes the result unknown, and no hook runs.
         let why = third["unknown"][0]["why"].as_str().unwrap_or_default();
-        let causes = ["Others used the CPUs", "The noise of two runs"];
+        let causes = ["Other work used the CPUs", "The noise between two runs"];
         assert!(causes.iter().any(|cause| why.starts_with(cause)), "{output:?}");
         assert!(third["alert"].is_null() && !sandbox.home().join("told").exists(), "{output:?}");
         return;

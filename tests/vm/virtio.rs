@@ -55,7 +55,7 @@ pub(crate) fn as_asked() {
     }
     assert_eq!(named(&trial["devices"], "pve:vm0")["virtio"], Value::Null);
     let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
-    assert!(page.contains("Virtio agreed on") && page.contains("host_tso4"), "{page}");
+    assert!(page.contains("Negotiated virtio features") && page.contains("host_tso4"), "{page}");
     before.are_gone_within(PATIENCE);
 }
 

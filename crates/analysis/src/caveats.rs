@@ -58,8 +58,8 @@ pub(crate) fn caveats(
 fn unfinished(record: &RunRecord) -> Option<String> {
     (record.header.state == RunState::Unfinished).then(|| {
         format!(
-            "The run is unfinished: {} of {} planned trials were made, so cells rest on unequal numbers of \
-             trials until it is resumed.",
+            "The run is unfinished ({} of {} planned trials), so results have different numbers of trials until it \
+             is resumed.",
             record.trials.len(),
             record.header.planned
         )
@@ -75,8 +75,8 @@ fn unmeasured(record: &RunRecord, measured: &[Observations<'_>]) -> Option<Strin
         record.header.cells.iter().map(|cell| cell.id.as_str()).filter(|id| !known(id)).collect();
     (!absent.is_empty()).then(|| {
         format!(
-            "{} no trial that can be used and {} left out: {}.",
-            if absent.len() == 1 { "1 cell has".into() } else { format!("{} cells have", absent.len()) },
+            "{} no usable trial and {} left out: {}.",
+            if absent.len() == 1 { "1 result has".into() } else { format!("{} results have", absent.len()) },
             if absent.len() == 1 { "is" } else { "are" },
             list(&absent)
         )
@@ -89,23 +89,20 @@ fn few_trials(measured: &[Observations<'_>]) -> Option<String> {
     let cell = own().find(|cell| cell.points.len() == fewest)?;
     let reach = match interval::median_interval(&cell.values(), CONFIDENCE) {
         Some(interval) => {
-            format!(
-                "the interval of a median reaches a confidence of {} at most",
-                Confidence(interval.confidence)
-            )
+            format!("the interval of a median reaches at most {} confidence", Confidence(interval.confidence))
         }
         None if single_trial::estimate(cell).is_some() => {
-            "an interval comes from the intervals within it and knows no other trial".into()
+            "the interval covers only variation within that trial".into()
         }
         None => "a median has no interval".into(),
     };
     let few = own().filter(|cell| cell.points.len() < FEW_TRIALS).count();
     Some(format!(
-        "{} of {} {} fewer than {FEW_TRIALS} trials. With {fewest}, {reach}, and within this run no difference is \
-         called one: that takes {FEW_TRIALS} blocks, whose interval reaches {}. (Two runs are told apart from four trials \
-         of each on.)",
+        "{} of {} {} fewer than {FEW_TRIALS} trials. With {fewest}, {reach}, and no difference within this run can \
+         be significant: that takes {FEW_TRIALS} blocks, whose interval reaches {}. (Comparing two runs takes four \
+         trials of each.)",
         few,
-        count(own().count(), "cell"),
+        count(own().count(), "result"),
         if few == 1 { "has" } else { "have" },
         Confidence(CONFIDENCE)
     ))
@@ -122,7 +119,7 @@ fn no_floor(measured: &[Observations<'_>], noise: &Noise) -> Option<String> {
     (!bare.is_empty()).then(|| {
         format!(
             "The baseline of {} was not repeated in at least two blocks, so there is no noise floor and no \
-             difference is called one.",
+             difference is significant.",
             list(&bare)
         )
     })
@@ -135,9 +132,9 @@ fn two_ratios(findings: &Findings) -> Option<String> {
     let cells: Vec<&str> = cells.into_iter().collect();
     (!cells.is_empty()).then(|| {
         format!(
-            "In comparisons of {} the ratio of the trials that were made beside each other is more than a tenth off that of \
-             the two medians; the first is shown and judged, and the second stands behind it: the machine was not alike in \
-             all blocks, or trials are missing in some.",
+            "For {}, the median of the ratios within blocks differs by more than a tenth from the ratio of the \
+             medians. The first is shown and used for the verdict, the second is printed after it. The machine \
+             changed between blocks, or some blocks lack trials.",
             list(&cells)
         )
     })
@@ -149,8 +146,8 @@ fn loaded(record: &RunRecord) -> Option<String> {
     let cpus = f64::from(environment.cpus.max(1));
     (load / cpus > BUSY_PER_CPU).then(|| {
         format!(
-            "The load average was {load:.2} on {} before the run began: something else used the machine, and \
-             may have gone on doing so.",
+            "The load average was {load:.2} on {} before the run: something else was using the machine and may \
+             still have been during the run.",
             count(environment.cpus as usize, "CPU")
         )
     })
@@ -160,12 +157,12 @@ fn virtual_machine(record: &RunRecord) -> Option<String> {
     let environment = record.header.environment.as_ref()?;
     if let Some(because) = &environment.inside {
         return Some(format!(
-            "The run was conducted in a virtual hypervisor, whose processor is emulated ({because}): what is counted \
-             holds, times, rates and CPU time compare with each other at most."
+            "The run took place in a virtual hypervisor with an emulated processor ({because}): counts are valid; \
+             times, rates and CPU time can at most be compared with each other."
         ));
     }
     environment.virtual_machine.then(|| {
-        "The machine is virtual: times on a virtual CPU vary, and ratios of one run mean more than absolute \
+        "The machine is virtual: timing on virtual CPUs varies, so ratios within a run mean more than absolute \
          numbers."
             .into()
     })
@@ -173,8 +170,7 @@ fn virtual_machine(record: &RunRecord) -> Option<String> {
 
 fn unprivileged(record: &RunRecord) -> Option<String> {
     (!record.header.environment.as_ref()?.privileged).then(|| {
-        "The lab was created in a user namespace without root: settings that only the machine's root may change \
-         are the kernel's defaults."
+        "The lab was created in a user namespace without root, so settings that need root have the kernel's defaults."
             .into()
     })
 }
@@ -190,8 +186,8 @@ fn congestion(record: &RunRecord, measured: &[Observations<'_>]) -> Option<Strin
     used.dedup();
     (!used.is_empty()).then(|| {
         format!(
-            "TCP used {}, while this machine's default is {default}: an application that does not choose will \
-             see other numbers.",
+            "TCP used {}, but this machine's default is {default}: applications that use the default will see \
+             different numbers.",
             list(&used)
         )
     })
@@ -207,7 +203,7 @@ fn unusable(measured: &[Observations<'_>]) -> Option<String> {
     let ids = ids(measured, |cell| !cell.unusable.is_empty());
     (trials > 0).then(|| {
         format!(
-            "{} of {} {} left out: nothing was measured.",
+            "{} of {} {} left out because nothing was measured.",
             count(trials, "trial"),
             list(&ids),
             if trials == 1 { "was" } else { "were" }
@@ -219,8 +215,7 @@ fn nothing_arrived(measured: &[Observations<'_>]) -> Option<String> {
     let ids = ids(measured, |cell| cell.points.values().any(|point| point.value <= 0.0));
     (!ids.is_empty()).then(|| {
         format!(
-            "In at least one trial of {} nothing arrived. A ratio with zero means nothing, so {} compared with \
-             nothing.",
+            "Nothing arrived in at least one trial of {}. A ratio to zero is meaningless, so {} not compared.",
             list(&ids),
             if ids.len() == 1 { "it is" } else { "they are" }
         )
@@ -235,7 +230,7 @@ fn devices_changed(measured: &[Observations<'_>]) -> Option<String> {
     });
     (!ids.is_empty()).then(|| {
         format!(
-            "The devices of {} were not set alike in all trials; the first trial's settings are shown.",
+            "Device settings of {} differ between trials; those of the first trial are shown.",
             list(&ids)
         )
     })
@@ -245,8 +240,8 @@ fn free_and_two_humped(measured: &[Observations<'_>]) -> Option<String> {
     let ids = ids(measured, |cell| cell.record.placement == "free" && modality::modality(cell).is_some());
     (!ids.is_empty()).then(|| {
         format!(
-            "The ends of {} ran where the scheduler put them, and what was measured is bimodal: fix the \
-             placement (same-cpu or cross-cpu) before comparing.",
+            "The scheduler placed the ends of {}, and the results are bimodal: fix the placement (same-cpu or \
+             cross-cpu) before comparing.",
             list(&ids)
         )
     })

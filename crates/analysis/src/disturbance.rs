@@ -52,10 +52,10 @@ pub(crate) fn by<'a>(doubts: impl Iterator<Item = &'a ValidityWarning>) -> Strin
     had.sort_by(|one, other| other.1.total_cmp(&one.1));
     let named = had.iter().take(MOST_NAMED).enumerate().filter(|(at, (_, cpus))| *at == 0 || *cpus >= NAMED);
     let mut words: Vec<String> = named
-        .map(|(_, (process, cpus))| format!("{} had up to {cpus:.2} CPUs", Disturber::name(*process)))
+        .map(|(_, (process, cpus))| format!("{} used up to {cpus:.2} CPUs", Disturber::name(*process)))
         .collect();
     if stalled {
-        words.push("a process of the run did not run".into());
+        words.push("a process of the run was stalled".into());
     }
     list(&words)
 }

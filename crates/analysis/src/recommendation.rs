@@ -58,7 +58,7 @@ pub(crate) fn withhold(findings: &mut Findings, commands: &Commands<'_>) {
 fn withheld(claim: &Finding, commands: &Commands<'_>, path: &str, workload: &str) -> String {
     let again = commands.again(&format!("--path {path} --workload {workload}"), "--repeat 20");
     let again = again.first().map_or_else(
-        || "Repeat the measurement, several times.".to_owned(),
+        || "Repeat the measurement several times.".to_owned(),
         |command| format!("Repeat it: `{command}`."),
     );
     format!("{} {again}", claim.claim)

@@ -40,7 +40,7 @@ const ORDER: &[Build] = &[
 /// Run B against run A. What a gate says comes first: it was asked for.
 pub(crate) fn page(contrast: &RunComparison, gate: Option<&Gate>) -> Page {
     let source = Source { contrast, gate };
-    let title = format!("{} (B) against {} (A)", contrast.b.id, contrast.a.id);
+    let title = format!("{} (B) vs {} (A)", contrast.b.id, contrast.a.id);
     let mut sections: Vec<Section> = ORDER.iter().filter_map(|build| build(&source)).collect();
     if gate.is_some() {
         sections.rotate_right(1);

@@ -31,10 +31,10 @@ fn answer(summary: &MemorySummary) -> Option<Section> {
 
 /// What each way of sharing it out came to, over time where that can be shown.
 fn arms(summary: &MemorySummary) -> Option<Section> {
-    let mut columns = vec![left("Fast memory by"), left("Machine"), right("Served"), right("Fast memory")];
+    let mut columns = vec![left("Policy"), left("Machine"), right("Served"), right("Fast memory")];
     let (has_cost, has_way) = (summary.slow_cost.is_some(), summary.arms.iter().any(|arm| arm.way.is_some()));
     columns.extend(has_cost.then(|| right("Slowdown")));
-    columns.extend(has_way.then(|| right("Way to the optimum")));
+    columns.extend(has_way.then(|| right("Of the optimum")));
     let share =
         |share: Option<Share>| Text::from(share.map_or_else(|| "-".to_owned(), |share| share.to_string()));
     let mut rows = Vec::new();
@@ -56,8 +56,8 @@ fn arms(summary: &MemorySummary) -> Option<Section> {
     let caption = summary.slow_cost.map(|cost| {
         let cost = significant(cost, 2);
         Text::from(format!(
-            "Slowdown: how many times as long an access takes on average as with fast memory alone, where one of slow memory takes \
-             {cost} times as long. That is stated, not measured."
+            "Slowdown: average access time relative to fast memory only, assuming that an access to slow memory \
+             takes {cost} times as long. Calculated, not measured."
         ))
     });
     let charts = fast_memory::build(summary).into_iter().map(|chart| Block::Chart(Box::new(chart)));

@@ -129,8 +129,8 @@ pub(crate) fn rough(share: f64) -> String {
 
 /// What the mark behind some intervals says.
 pub(crate) fn what_the_mark_means() -> Text {
-    let said = " behind an interval: computed from the intervals within a single trial, because there is no other; what \
-                changes from one trial to the next is not in it.";
+    let said =
+        " after an interval: computed within the only trial, so variation between trials is not included.";
     Text::of(Tone::Strong, WITHIN).and(Tone::Plain, said)
 }
 
@@ -217,7 +217,7 @@ pub(crate) fn tone(metric: Metric, comparison: &Comparison) -> Tone {
 /// `2026-11-21 11:30 UTC`.
 pub(crate) fn moment(at: UnixMillis) -> String {
     jiff::Timestamp::from_millisecond(at.0)
-        .map_or_else(|_| "an unknown time".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M UTC").to_string())
+        .map_or_else(|_| "unknown time".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
 /// `1,234,567`.
@@ -341,6 +341,6 @@ mod tests {
     #[test]
     fn a_time_is_written_in_utc() {
         assert_eq!(moment(UnixMillis(1_795_260_615_000)), "2026-11-21 11:30 UTC");
-        assert_eq!(moment(UnixMillis(i64::MAX)), "an unknown time");
+        assert_eq!(moment(UnixMillis(i64::MAX)), "unknown time");
     }
 }

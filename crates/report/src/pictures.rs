@@ -42,29 +42,21 @@ const fn of_run(name: &'static str, about: &'static str, build: fn(&Source<'_>) 
 
 /// From the answer to the evidence.
 const KINDS: &[Entry] = &[
-    of_run(layers::KIND, "What each layer costs, from the path with the fewest up", layers::build),
+    of_run(layers::KIND, "Cost of each layer, starting with the path with the fewest layers", layers::build),
     of_run(
         sweep::KIND,
-        "A sweep: throughput and CPU time against a factor, with knee and recommendation",
+        "A sweep: throughput and CPU time over a factor, with knee and recommendation",
         sweep::build,
     ),
-    of_run(heat_map::KIND, "A sweep of two factors as colours", heat_map::build),
-    of_run(
-        frontier::KIND,
-        "Throughput against CPU time, with the settings that none beats in both",
-        frontier::build,
-    ),
-    of_run(results::KIND, "Every result with its interval and its trials", results::build),
-    of_run(percentiles::KIND, "Percentiles of latency, the tail drawn out", percentiles::build),
-    of_run(histogram::KIND, "The distribution of latency", histogram::build),
-    of_run(
-        latency_breakdown::KIND,
-        "Where the time of a round trip goes, hop by hop",
-        latency_breakdown::build,
-    ),
-    of_run(cpu::KIND, "CPU time by its owner", cpu::build),
-    of_run(syscalls::KIND, "System calls by time, running, waiting and in a guest", syscalls::build),
-    of_run(time_series::KIND, "A trial from interval to interval, with its level shifts", time_series::build),
+    of_run(heat_map::KIND, "A sweep of two factors as a heat map", heat_map::build),
+    of_run(frontier::KIND, "Throughput over CPU time, with the Pareto front", frontier::build),
+    of_run(results::KIND, "All results with intervals and trials", results::build),
+    of_run(percentiles::KIND, "Latency percentiles, with the tail stretched", percentiles::build),
+    of_run(histogram::KIND, "Latency distribution", histogram::build),
+    of_run(latency_breakdown::KIND, "Latency breakdown of a round trip, per hop", latency_breakdown::build),
+    of_run(cpu::KIND, "CPU attribution", cpu::build),
+    of_run(syscalls::KIND, "Time in system calls: running, waiting and in a guest", syscalls::build),
+    of_run(time_series::KIND, "A trial over time, with level shifts", time_series::build),
     Entry {
         name: comparison::KIND,
         about: "Two runs: the ratio of each result with its interval",

@@ -73,7 +73,7 @@ pub struct UnknownFormat(String);
 impl fmt::Display for UnknownFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = Format::ALL.map(Format::name).join(", ");
-        write!(f, "no format is called `{}`; write one of {names}", self.0)
+        write!(f, "unknown format `{}`; use one of {names}", self.0)
     }
 }
 

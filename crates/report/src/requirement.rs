@@ -72,19 +72,19 @@ impl FromStr for Requirement {
             .split_once('<')
             .map(|(name, limit)| (name, '<', limit))
             .or_else(|| text.split_once('>').map(|(name, limit)| (name, '>', limit)))
-            .ok_or_else(|| wrong("write a bound, such as p99<50us or throughput>10Gbit/s".to_owned()))?;
+            .ok_or_else(|| wrong("use a bound, e.g. p99<50us or throughput>10Gbit/s".to_owned()))?;
         let (name, limit) = (name.trim().to_lowercase(), limit.trim_start_matches('=').trim());
         let quantity = WORDS.iter().find(|(word, _)| *word == name).map(|(_, quantity)| *quantity);
         let quantity = quantity.ok_or_else(|| {
             let known = WORDS.map(|(word, _)| word).join(", ");
-            wrong(format!("nothing here is called `{name}`; write one of {known}"))
+            wrong(format!("unknown quantity `{name}`; use one of {known}"))
         })?;
         if (sign == '>') != quantity.more_is_better() {
             let (other, example) = (if sign == '>' { '<' } else { '>' }, quantity.example());
-            return Err(wrong(format!("of {name} the other bound can be required: `{other}`, as {example}")));
+            return Err(wrong(format!("{name} needs the opposite bound: `{other}`, e.g. {example}")));
         }
         let limit =
-            quantity.parse(limit).map_err(|why| wrong(format!("{why}, as in {}", quantity.example())))?;
+            quantity.parse(limit).map_err(|why| wrong(format!("{why}, e.g. {}", quantity.example())))?;
         Ok(Self { quantity, limit })
     }
 }
@@ -139,7 +139,7 @@ impl Quantity {
             Self::Memory => text.parse::<Bytes>().map(|size| size.0 as f64),
             Self::CpuTime => {
                 let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
-                return number.ok_or_else(|| format!("`{text}` is no number of CPU-seconds for a GB"));
+                return number.ok_or_else(|| format!("`{text}` is not a number of CPU-seconds per GB"));
             }
         };
         quantity.map_err(|error| error.to_string())

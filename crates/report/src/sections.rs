@@ -158,8 +158,10 @@ pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, options: &Op
             let wanted = built(&source, |entry| entry.place == Place::Head || entry.name == name);
             let mut wanted: Vec<Section> = wanted.map(|(_, section)| section.unfolded()).collect();
             if wanted.len() == 1 {
-                wanted
-                    .push(section(name, vec![Block::Paragraph("This run has nothing to say here.".into())]));
+                wanted.push(section(
+                    name,
+                    vec![Block::Paragraph("This run has no data for this section.".into())],
+                ));
             }
             wanted
         }

@@ -27,7 +27,7 @@ pub(crate) fn line(solo: &SingleMeasurement) -> String {
     let lines = solo.outcome.as_ref().map(|outcome| kind::alone(outcome).lines()).unwrap_or_default();
     let first = lines.into_iter().next();
     let said = first.map_or_else(
-        || "nothing came through".to_owned(),
+        || "no data arrived".to_owned(),
         |(name, value)| format!("{name} {}", value.characters()),
     );
     if warnings::all(solo).is_empty() { said } else { format!("{said} !") }

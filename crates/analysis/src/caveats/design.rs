@@ -32,8 +32,8 @@ fn without_cpu(record: &RunRecord) -> Option<String> {
         *known.entry((&cell.workload, &cell.path)).or_default() |= trial.cpu.machine.elapsed.0 > 0;
     }
     known.values().any(|known| !known).then(|| {
-        "CPU time was not recorded for all that was compared: there, trials were chosen for the best value and not for \
-         the objective that was asked."
+        "CPU time was not recorded for every comparison; without it, trials were chosen by value, not by the \
+         requested objective."
             .to_owned()
     })
 }
@@ -43,17 +43,17 @@ fn out_of_time(record: &RunRecord) -> Option<String> {
     let ended: Vec<&str> =
         record.ends.iter().filter(|end| is_over(&end.why)).map(|end| end.cell.as_str()).collect();
     let asked = match record.header.design {
-        Design { until_clear: true, .. } => "what it is compared with was clear".to_owned(),
+        Design { until_clear: true, .. } => "every comparison with it was decided".to_owned(),
         Design { precision: Some(precision), .. } => {
-            format!("its interval was within the {} that was asked", percent(precision))
+            format!("its interval was within the requested {}", percent(precision))
         }
-        Design { .. } => "it had all its trials".to_owned(),
+        Design { .. } => "all of its trials were run".to_owned(),
     };
     (!ended.is_empty()).then(|| {
         format!(
-            "The time was over before {} of {} had enough trials, that is before {asked}: {}.",
+            "The time budget was used up before {} of {} had enough trials, i.e. before {asked}: {}.",
             ended.len(),
-            count(record.header.cells.len(), "cell"),
+            count(record.header.cells.len(), "result"),
             list(&ended)
         )
     })
@@ -68,8 +68,8 @@ fn many_comparisons(findings: &Findings) -> Option<String> {
     let chance = FALSE_ALARMS * all.len() as f64;
     (found > 0 && chance >= 1.0 && chance > MUCH_CHANCE * found as f64).then(|| {
         format!(
-            "{} were judged one by one, each of which finds a difference where there is none in at most {} of cases: of the \
-             {} found up to {} may be chance.",
+            "{} were tested individually, each with a false-positive rate of up to {}: of the {} found, up to {} \
+             may be due to chance.",
             count(all.len(), "comparison"),
             percent(FALSE_ALARMS),
             count(found, "difference"),

@@ -12,7 +12,7 @@ fn left_out(measured: &[Observations<'_>]) -> Option<String> {
     let trials: Vec<&Trial> = measured.iter().flat_map(|cell| cell.left_out.iter().copied()).collect();
     (!trials.is_empty()).then(|| {
         format!(
-            "{} in which others used the CPUs ({}) could not be made again in time and {} left out.",
+            "{} disturbed by other work ({}) could not be repeated in time and {} left out.",
             count(trials.len(), "trial"),
             by(trials.iter().flat_map(|trial| &trial.doubts)),
             if trials.len() == 1 { "is" } else { "are" }
@@ -34,7 +34,7 @@ fn made_again(record: &RunRecord) -> Option<String> {
         (first, last) => format!("{first} to {last} s into the run"),
     };
     Some(format!(
-        "{} of {} {} made again: {when} {}.",
+        "{} of {} {} repeated: {when}, {}.",
         again.len(),
         count(record.trials.len(), "trial"),
         if again.len() == 1 { "was" } else { "were" },

@@ -23,8 +23,8 @@ fn unknown(import: &ImportRecord) -> String {
     let files: Vec<&str> = import.files.iter().map(|file| file.name.as_str()).collect();
     let of = if files.is_empty() { String::new() } else { format!(" ({})", list(&files)) };
     format!(
-        "The numbers were measured by other tools and read from their logs{of}: what these do not tell, such as the \
-         machine, its load and the devices on the way, is unknown."
+        "The numbers come from logs of other tools{of}; anything missing there, such as the machine, its load and \
+         the devices on the path, is unknown."
     )
 }
 
@@ -35,10 +35,10 @@ fn from_series(measured: &[Observations<'_>]) -> Option<String> {
         .count();
     (alone > 0).then(|| {
         format!(
-            "{} of {} {} one trial. The interval comes from the intervals within it, and what changes from one trial to \
-             the next is not in it; so a difference is called one only when its interval excludes 1 by more than {}.",
+            "{} of {} {} one trial. The interval covers variation within that trial but not between trials, so a \
+             difference is significant only if its interval excludes 1 by more than {}.",
             alone,
-            count(measured.len(), "cell"),
+            count(measured.len(), "result"),
             if alone == 1 { "has" } else { "have" },
             percent(MARGIN)
         )
@@ -52,10 +52,10 @@ fn without_samples(measured: &[Observations<'_>]) -> Option<String> {
     let rows = measured.iter().filter(reported).count();
     (rows > 0).then(|| {
         format!(
-            "{} of {} {} one reported number without samples: how much it would vary is unknown, and no difference to \
-             it is called one.",
+            "{} of {} {} a single reported number without samples: its variation is unknown, so no difference from \
+             it is significant.",
             rows,
-            count(measured.len(), "cell"),
+            count(measured.len(), "result"),
             if rows == 1 { "is" } else { "are" },
         )
     })
@@ -66,8 +66,8 @@ fn jumped(measured: &[Observations<'_>]) -> Option<String> {
     let ids: Vec<&str> = measured.iter().filter(jumps).map(|cell| cell.record.id.as_str()).collect();
     (!ids.is_empty()).then(|| {
         format!(
-            "The rate of {} jumped from one level to another within its only trial: its mean says how long it stayed at \
-             each, and another trial may stay elsewhere. So a difference to it is called one only beyond these levels.",
+            "The rate of {} shifted between levels within its only trial. Its mean depends on the time spent at \
+             each level, and another trial may differ, so a difference is significant only beyond these levels.",
             list(&ids)
         )
     })

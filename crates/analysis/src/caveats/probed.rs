@@ -22,7 +22,7 @@ fn without_value(measured: &[Observations<'_>]) -> Option<String> {
         measured.iter().filter(|cell| cell.unusable_probed > 0).map(|cell| cell.record.id.as_str()).collect();
     (trials > 0).then(|| {
         format!(
-            "{} with probes on, of {}, measured nothing: what the probes saw of {} is left out.",
+            "{} with probes, of {}, measured nothing; probe data of {} is left out.",
             count(trials, "trial"),
             list(&cells),
             if trials == 1 { "it" } else { "them" }
@@ -37,13 +37,13 @@ fn overflowed(probe: ProbeKind, findings: &Findings) -> Option<String> {
     };
     let cells: Vec<&str> = findings.cells.iter().filter(lacks).map(|cell| cell.id.as_str()).collect();
     let what = match probe {
-        ProbeKind::Cpu => "CPU time by owner",
+        ProbeKind::Cpu => "CPU attribution",
         ProbeKind::Syscalls => "system calls",
-        ProbeKind::PacketWay => "the way of messages",
+        ProbeKind::PacketWay => "the packet path",
     };
     (!cells.is_empty()).then(|| {
         format!(
-            "The probe of {what} had no room for all that it saw of {}: its numbers there are too low.",
+            "The probe for {what} ran out of space for events of {}, so its numbers there are too low.",
             list(&cells)
         )
     })

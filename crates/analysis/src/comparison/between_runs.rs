@@ -29,8 +29,8 @@ pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &BetweenRuns) -> bool 
 /// What the trials alone leave open of two runs that are the same as runs go.
 pub(super) fn left_open((low, high): (String, String), runs: &BetweenRuns) -> String {
     format!(
-        "By their trials alone the ratio is {low} to {high}. The same means here that they are no farther apart than two of \
-         the {} runs of this scenario may be, {}.",
+        "Judged by the trials alone the ratio is {low} to {high}. `same` means that the difference is within the \
+         noise between the {} runs of this scenario, {}.",
         runs.runs,
         percent(runs.relative)
     )

@@ -14,12 +14,12 @@ const MUCH_LOAD: f64 = 0.25;
 const ALIKE_STEPS: f64 = 1.25;
 
 const SCENARIO: &str = "scenario";
-const SCENARIO_TEXT: &str = "scenario's text";
+const SCENARIO_TEXT: &str = "scenario text";
 const CPU_MODEL: &str = "CPU model";
 const CPUS: &str = "CPUs";
 const ARCHITECTURE: &str = "architecture";
 /// What runs of one scenario may differ by as well: neighbours come and go.
-pub(super) const LOAD_AVERAGE: &str = "load average before";
+pub(super) const LOAD_AVERAGE: &str = "load average before the run";
 
 /// Everything that differs, what may alone explain a difference first.
 pub(super) fn changes(a: &RunRecord, b: &RunRecord, pairs: &[Pair<'_, '_>]) -> Vec<SurroundingChange> {

@@ -37,8 +37,8 @@ pub(super) fn caveat(pairs: &[Pair<'_, '_>], noise: &[Noise; 2]) -> Option<Strin
     let most = shortened.iter().copied().fold(0.0, f64::max);
     (!shortened.is_empty()).then(|| {
         format!(
-            "The baseline differed from itself by up to {}. {} steadier than that, and judged by twice what {} own trials \
-             scatter by: by the baseline's noise no small difference would be one there.",
+            "The baseline differed from itself by up to {}. {} steadier and judged by twice the spread of {} own \
+             trials instead, because the baseline's noise would hide small differences.",
             percent(most),
             match shortened.len() {
                 1 => "1 result is".to_owned(),

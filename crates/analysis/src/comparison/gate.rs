@@ -14,7 +14,7 @@ use crate::words::percent;
 #[must_use]
 pub fn gate(contrast: &RunComparison, most_loss: f64) -> Gate {
     let apart = incomparable(contrast);
-    let missing = contrast.only_a.iter().map(|cell| undecided(cell, "B has no value of it."));
+    let missing = contrast.only_a.iter().map(|cell| undecided(cell, "B has no such result."));
     let (mut lost, mut unknown) = (Vec::new(), missing.collect::<Vec<_>>());
     for cell in &contrast.cells {
         match (Loss::of(cell, most_loss), apart) {
@@ -74,7 +74,7 @@ impl Loss {
 }
 
 fn without_a_change(cell: &CellComparison) -> String {
-    cell.why.clone().unwrap_or_else(|| "Its trials are too few for an interval that says enough.".into())
+    cell.why.clone().unwrap_or_else(|| "There are too few trials for a useful interval.".into())
 }
 
 fn open(cell: &CellComparison, change: &Interval, most_loss: f64) -> String {
@@ -84,13 +84,13 @@ fn open(cell: &CellComparison, change: &Interval, most_loss: f64) -> String {
             Some(runs) if runs.floor >= noise => {
                 format!("The noise between {} runs of this scenario", runs.runs)
             }
-            _ if cell.p.is_none() => "The allowance for so few trials".to_owned(),
-            _ => "The noise of two runs".to_owned(),
+            _ if cell.p.is_none() => "The tolerance for so few trials".to_owned(),
+            _ => "The noise between two runs".to_owned(),
         };
         return format!("{whose}, {}, hides a loss of {}.", percent(noise), asked(most_loss));
     }
     format!(
-        "With a noise of {} the loss is {} at least and {} at most: more trials would narrow it.",
+        "With {} noise, the loss is between {} and {}; more trials would narrow this range.",
         percent(noise),
         percent((1.0 - change.high).max(0.0)),
         percent((1.0 - change.low).max(0.0))

@@ -123,7 +123,7 @@ impl<'m> Look<'m> {
         let runs: Vec<&str> = runs.iter().map(String::as_str).collect();
         (!runs.is_empty()).then(|| {
             format!(
-                "Others used the CPUs in most trials of {}: what differs may be their doing.",
+                "Other work used the CPUs in most trials of {} and may explain the difference.",
                 list(&runs)
             )
         })
@@ -180,7 +180,7 @@ impl<'m> Look<'m> {
         let unknown = |why: String| (Verdict::Unknown, Some(why));
         if self.a.metric != self.b.metric {
             return unknown(format!(
-                "A is judged by its {} and B by its {}.",
+                "A is measured by its {}, B by its {}.",
                 self.a.metric.name(),
                 self.b.metric.name()
             ));
@@ -190,13 +190,15 @@ impl<'m> Look<'m> {
                 return (verdict, Some(why));
             }
             return unknown(
-                "In at least one trial nothing arrived, and a ratio with zero means nothing.".into(),
+                "Nothing arrived in at least one trial, and a ratio to zero is meaningless.".into(),
             );
         };
         match (comparison.verdict, self.a.metric.more_is_better()) {
             (Difference::None, _) => (Verdict::Same, self.left_open(comparison)),
             (Difference::Unclear, _) => unknown(self.open(comparison, p)),
-            (_, None) => unknown("It differs, and of this number neither more nor less is better.".into()),
+            (_, None) => {
+                unknown("It differs, but neither higher nor lower is better for this metric.".into())
+            }
             (Difference::Higher, Some(more)) => (if more { Verdict::Better } else { Verdict::Worse }, None),
             (Difference::Lower, Some(more)) => (if more { Verdict::Worse } else { Verdict::Better }, None),
         }
@@ -208,8 +210,8 @@ impl<'m> Look<'m> {
         let (low, high) = (percent(interval.low), percent(interval.high));
         if self.trials.is_none() {
             return Some(format!(
-                "The same within an allowance of {}: the ratio is {low} to {high}, and so few trials do not tell what another \
-                 would give; {FEWEST_TOLD} of each need less.",
+                "Same within a tolerance of {}: the ratio is {low} to {high}, and so few trials do not show the \
+                 variation between trials. {FEWEST_TOLD} trials of each need a smaller tolerance.",
                 percent(ALLOWANCE)
             ));
         }
@@ -217,13 +219,7 @@ impl<'m> Look<'m> {
         if let Some((learned, floor)) = self.learned.zip(self.floor) {
             return (most > floor).then(|| between_runs::left_open((low, high), &learned));
         }
-        (most > MARGIN).then(|| {
-            format!(
-                "The same means here that the ratio is {low} to {high}: more trials would narrow it. Where more than {} is \
-                 left open nothing is called the same.",
-                percent(MOST_OPEN)
-            )
-        })
+        (most > MARGIN).then(|| { let (low, high) = (findings::change(interval.low), findings::change(interval.high)); format!("Change between {low} and {high}: undecided. More trials would narrow it; `same` is never reported if it exceeds {}.", percent(MOST_OPEN)) })
     }
 
     /// Why it cannot be told.
@@ -231,17 +227,18 @@ impl<'m> Look<'m> {
         let (a, b) = (self.a.points.len(), self.b.points.len());
         let Some(interval) = comparison.ratio_interval else {
             if single_trial::jumped(self.a) || single_trial::jumped(self.b) {
-                return "The level shifted within its only trial: its mean matches neither level, and another trial may stay elsewhere."
+                return "The only trial has a level shift: its mean matches neither level, and another trial may \
+                        differ."
                     .into();
             }
-            let trials = format!("A has {} and B {}", count(a, "trial"), b);
-            return format!("{trials}, and nothing within them says how much they vary.");
+            let trials = format!("A has {}, B {}", count(a, "trial"), b);
+            return format!("{trials}, without samples to estimate their variation.");
         };
         let (low, high) = (percent(interval.low), percent(interval.high));
         if self.trials.is_none() {
             return format!(
-                "With {} in A and {b} in B a difference is called one only beyond an allowance of {}, and the ratio is {low} to \
-                 {high}: {FEWEST_TOLD} of each need less.",
+                "With {} in A and {b} in B, only differences beyond a tolerance of {} are significant, and the \
+                 ratio is {low} to {high}. {FEWEST_TOLD} trials of each need a smaller tolerance.",
                 count(a, "trial"),
                 percent(ALLOWANCE)
             );
@@ -249,23 +246,25 @@ impl<'m> Look<'m> {
         if !verdict::is_sure(interval.confidence) {
             let reached = units::Confidence(interval.confidence);
             return format!(
-                "With {a} trials in A and {b} in B an interval reaches a confidence of {reached} only: {ENOUGH} of each are \
-                 the least that establish a difference."
+                "With {a} trials in A and {b} in B, an interval reaches only {reached} confidence; a significant \
+                 difference needs at least {ENOUGH} of each."
             );
         }
         let noise = percent(self.floor.unwrap_or(ALLOWANCE));
         let apart = !(interval.low..=interval.high).contains(&1.0);
         match p {
             Some(p) if p > ab::MOST_P && apart => format!(
-                "It may be chance: with so many cells and so few trials a difference like this one has a probability of {}.",
+                "It may be chance: with this number of results and trials, a difference of this size has a \
+                 probability of {}.",
                 percent(p)
             ),
             _ if apart => format!(
-                "By their trials B is {low} to {high} of A, and two runs of one thing may differ by {noise}: it may be that alone."
+                "By the trials, B is {low} to {high} of A, but two runs of the same setup may differ by {noise}, so \
+                 this may be noise."
             ),
             _ => format!(
-                "The interval leaves open whether it is {low} or {high} of what it was, at a noise of {noise}: more trials would \
-                 narrow it."
+                "B is between {low} and {high} of A, with {noise} noise: undecided. More trials would narrow this \
+                 range."
             ),
         }
     }

@@ -72,7 +72,7 @@ fn is_silent(values: &[f64]) -> bool {
 
 fn words(silent: &str, none: usize, other: &str, all: usize) -> String {
     format!(
-        "Nothing came through in any of the {} of {silent}, and in each of the {all} of {other} something did.",
+        "Nothing arrived in any of the {} of {silent}, but traffic arrived in all {all} of {other}.",
         count(none, "trial")
     )
 }

@@ -123,7 +123,7 @@ fn offloads(a: &DeviceState, b: &DeviceState) -> Vec<SurroundingChange> {
     }
     let on =
         |of: fn(&SurroundingChange) -> &String| changed.iter().filter(|change| of(change) == "on").count();
-    let words = |on: usize| format!("{on} of them on");
+    let words = |on: usize| format!("{on} of these on");
     let what = format!("{} of {}", count(changed.len(), "offload"), a.device);
     let weighty = changed.iter().any(|change| change.weighty);
     let (a, b) = (words(on(|change| &change.a)), words(on(|change| &change.b)));

@@ -27,16 +27,15 @@ pub(super) fn caveats(a: &RunRecord, b: &RunRecord, contrast: &RunComparison) ->
 
 fn nothing_in_common(contrast: &RunComparison) -> Option<String> {
     contrast.cells.is_empty().then(|| {
-        "The runs have no measured cell in common: neither a name nor a path, workload and levels that are equal."
-            .to_owned()
+        "The runs have no result in common, neither by name nor by path, workload and levels.".to_owned()
     })
 }
 
 fn machines(a: &RunRecord, b: &RunRecord, contrast: &RunComparison) -> Option<String> {
     if environment::other_machine(contrast) {
         return Some(
-            "The runs were made on different machines: a difference may be the machine's alone, and no loss is \
-             established by it."
+            "The runs come from different machines, which may explain any difference; no regression can be \
+             established."
                 .into(),
         );
     }
@@ -48,8 +47,7 @@ fn machines(a: &RunRecord, b: &RunRecord, contrast: &RunComparison) -> Option<St
         (false, true) => "B",
     };
     Some(format!(
-        "The machine of {whose} is not known: whether both runs were made on the same one, and under the same load, cannot \
-         be told."
+        "The machine of {whose} is unknown, so both runs may come from different machines or have had different load."
     ))
 }
 
@@ -57,13 +55,12 @@ fn scenarios(contrast: &RunComparison) -> Option<String> {
     let changed = contrast.surroundings.iter().find(|change| change.what.starts_with("scenario"))?;
     Some(if environment::other_scenario(contrast) {
         format!(
-            "The runs are not of one scenario ({} in A, {} in B): a difference may be the scenarios' alone, and no loss is \
-             established by it.",
+            "The runs have different scenarios ({} in A, {} in B), which may explain any difference; no regression \
+             can be established.",
             changed.a, changed.b
         )
     } else {
-        "The scenario was changed between the runs: cells of equal name, or equal path, workload and levels, are held \
-         against each other."
+        "The scenario changed between the runs; results are matched by name or by path, workload and levels."
             .to_owned()
     })
 }
@@ -73,7 +70,7 @@ fn unfinished(a: &RunRecord, b: &RunRecord) -> Option<String> {
     let runs: Vec<&str> =
         [("A", state(a)), ("B", state(b))].into_iter().filter(|(_, is)| *is).map(|(run, _)| run).collect();
     (!runs.is_empty())
-        .then(|| format!("Unfinished: {}. Cells rest on unequal numbers of trials.", list(&runs)))
+        .then(|| format!("Unfinished: {}. Results have different numbers of trials.", list(&runs)))
 }
 
 fn several_changes(contrast: &RunComparison) -> Option<String> {
@@ -81,8 +78,8 @@ fn several_changes(contrast: &RunComparison) -> Option<String> {
     let changes = contrast.surroundings.iter().filter(weighty).count();
     (changes > 1).then(|| {
         format!(
-            "{changes} things around the runs differ that may each explain a difference: which of them it was, these runs \
-             do not say."
+            "{changes} things differ between the runs, and each may explain a difference; these runs cannot show \
+             which."
         )
     })
 }
@@ -90,14 +87,17 @@ fn several_changes(contrast: &RunComparison) -> Option<String> {
 fn noisy(contrast: &RunComparison) -> Option<String> {
     let judged = contrast.cells.iter().filter(|cell| !is_of_few(cell));
     let floors: Vec<f64> = judged.filter_map(|cell| cell.floor).filter(|it| *it > MUCH_NOISE).collect();
-    let most = floors.iter().copied().fold(0.0, f64::max);
+    let (least, most) =
+        floors.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), it| (least.min(*it), most.max(*it)));
     (!floors.is_empty()).then(|| {
-        format!(
-            "In {} two runs may differ by more than {} by noise alone, in the noisiest by {}: `same` says there that no \
-             larger difference was seen.",
-            count(floors.len(), "result"),
-            percent(MUCH_NOISE),
+        let range = if floors.len() == 1 {
             percent(most)
+        } else {
+            format!("{} to {}", percent(least), percent(most))
+        };
+        format!(
+            "{}: noise between runs is {range}; smaller changes cannot be seen.",
+            count(floors.len(), "noisy result")
         )
     })
 }
@@ -111,9 +111,9 @@ fn few_trials(contrast: &RunComparison) -> Option<String> {
     let cells = contrast.cells.iter().filter(|cell| is_of_few(cell)).count();
     (cells > 0).then(|| {
         format!(
-            "{} {} one trial in a run, or fewer than {FEWEST_TOLD} of another tool: these do not tell what another would give, \
-             so a difference is called one only beyond an allowance of {}.",
-            count(cells, "cell"),
+            "{} {} one trial in a run, or fewer than {FEWEST_TOLD} from another tool. The variation between trials \
+             is unknown, so a difference is significant only beyond a tolerance of {}.",
+            count(cells, "result"),
             if cells == 1 { "has" } else { "have" },
             percent(ALLOWANCE)
         )

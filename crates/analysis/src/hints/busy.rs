@@ -27,12 +27,13 @@ fn receiving(trial: &SingleTrial<'_>) -> Vec<Finding> {
 
 fn finding(doing: &str, end: &str, busy: f64) -> Finding {
     let claim =
-        format!("The {end}'s {doing} thread was busy {} of the time: it may be the limit.", percent(busy));
+        format!("The {end}'s {doing} thread was busy {} of the time and may be the limit.", percent(busy));
     Finding::new(Severity::Note, claim)
         .with_evidence([Evidence::new(format!("busiest {doing} thread")).share(busy).text(" of one CPU")])
-        .with_limits(["Over virtual devices the kernel does much of the path's work on a thread's time."])
+        .with_limits(["With virtual devices the kernel does much of the path's work on the thread's time."])
         .with_remedy(
-            "Try more parallel streams (-P 2), or limit mode (--mode limit) for what the path could carry without copies.",
+            "Try more parallel streams (-P 2), or limit mode (--mode limit) to see what the path could carry \
+             without copies.",
             vec![],
         )
 }

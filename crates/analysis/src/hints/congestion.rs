@@ -13,16 +13,16 @@ fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
     let uses = |congestion: &Option<String>| congestion.as_deref().is_some_and(paces);
     let end = trial.summary.sockets.iter().find(|end| end.end == "sender" && uses(&end.socket.congestion))?;
     let chosen = uses(&trial.summary.load.kind().socket()?.congestion);
-    let whose = if chosen { "as was asked for" } else { "the machine's default" };
+    let whose = if chosen { "as requested" } else { "the machine's default" };
     let claim = format!(
-        "The sender used {}, {whose}: it paces, and on fast paths with short round trips may carry less at more CPU than \
-         cubic.",
+        "The sender used {}, {whose}: it paces, so on fast paths with short round trips it may be slower than cubic \
+         and use more CPU.",
         end.socket.congestion.as_deref().unwrap_or("bbr")
     );
     let finding = Finding::new(Severity::Warning, claim)
-        .with_limits(["On long paths that lose packets bbr may carry more; measure both."])
+        .with_limits(["On long lossy paths bbr may be faster; measure both."])
         .with_remedy(
-            "Measure once with cubic; then make it the default where it carries more.",
+            "Measure with cubic, and make it the default if it is faster.",
             vec![again(trial.single.peer), "sysctl -w net.ipv4.tcp_congestion_control=cubic".into()],
         );
     Some(finding)

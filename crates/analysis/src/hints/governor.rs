@@ -9,14 +9,16 @@ pub(super) const RULE: Rule = Rule { id: "slow-governor", look: |trial| look(tri
 fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
     let governor = trial.single.environment?.governor.as_deref()?;
     let claim = format!(
-        "The frequency governor is {governor}: the CPU may run below its speed, most of all for latency."
+        "The frequency governor is {governor}: the CPU may run below full speed, which affects latency most."
     );
     matches!(governor, "powersave" | "conservative").then(|| {
         Finding::new(Severity::Warning, claim)
-            .with_limits(["With the drivers intel_pstate and amd_pstate in active mode powersave still raises the frequency \
-                      under load."])
+            .with_limits([
+                "With the intel_pstate and amd_pstate drivers in active mode, powersave still raises the \
+                 frequency under load.",
+            ])
             .with_remedy(
-                "Measure with the governor performance beside it:",
+                "Compare with the performance governor:",
                 vec!["cpupower frequency-set -g performance".into()],
             )
     })

@@ -38,18 +38,15 @@ fn of_devices(devices: &[DeviceState]) -> Vec<Finding> {
     }
     let names: Vec<&str> = lacking.iter().map(|(device, _)| device.device.as_str()).collect();
     let claim =
-        format!("Offloads of {} are off: each packet of a stream is handled by itself.", list(&names));
+        format!("Offloads of {} are off: each packet of a stream is processed individually.", list(&names));
     let seen = |(device, off): &(&DeviceState, Vec<&str>)| {
         Evidence::new(format!("off on {}", device.device)).text(off.join(", "))
     };
     let commands = lacking.iter().map(|(device, off)| ethtool::switch_on(&device.device, off)).collect();
     let finding = Finding::new(Severity::Warning, claim)
         .with_evidence(lacking.iter().map(seen))
-        .with_limits(["Only a comparison shows what it costs; a scenario with a factor `offload` makes it."])
-        .with_remedy(
-            "Switch them on, and read them back with ethtool -k: a driver may refuse one.",
-            commands,
-        );
+        .with_limits(["Only a comparison shows the cost, e.g. a scenario with an `offload` factor."])
+        .with_remedy("Turn them on and check with ethtool -k: a driver may refuse one.", commands);
     vec![finding]
 }
 

@@ -18,8 +18,8 @@ fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
     let kind = Kind::of(&tcp);
     let claim = format!("{} of the segments were retransmitted; {}.", percent(share), kind.in_words(&tcp));
     let finding = Finding::new(severity(share, kind), claim)
-        .with_evidence([Evidence::new("segments sent again").count(tcp.retransmits)])
-        .with_limits(["The share is of full-sized segments; smaller ones would make it less."])
+        .with_evidence([Evidence::new("segments retransmitted").count(tcp.retransmits)])
+        .with_limits(["The share assumes full-sized segments; with smaller ones it is lower."])
         .with_remedy(kind.remedy(), vec!["ip -s link".into(), "tc -s qdisc".into()]);
     Some(finding)
 }

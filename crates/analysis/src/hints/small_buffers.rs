@@ -21,20 +21,20 @@ fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
         return None;
     }
     let given = buffer(trial.summary, end);
-    let asked = fixed.map(|size| format!(" ({size} asked for, {given} given)")).unwrap_or_default();
+    let asked = fixed.map(|size| format!(" ({size} requested, {given} granted)")).unwrap_or_default();
     let (action, commands) = match fixed {
         Some(_) => {
-            ("Leave the window out, so that it grows, or give it the rate times the round trip.", vec![])
+            ("Leave the window unset so that it autotunes, or set it to rate times round trip.", vec![])
         }
         None => (
-            "Let buffers grow further, on the receiver's machine:",
+            "Raise the autotuning limit on the receiver's machine:",
             vec!["sysctl -w net.ipv4.tcp_rmem=\"4096 131072 67108864\"".into()],
         ),
     };
-    let claim = format!("The {which}{asked} held the sender back for {} of the time.", percent(share));
+    let claim = format!("The {which}{asked} limited the sender for {} of the time.", percent(share));
     let finding = Finding::new(Severity::Warning, claim)
-        .with_evidence([Evidence::new(format!("the {end}'s buffer as the kernel counts it")).text(given)])
-        .with_limits(["A receiver that reads slowly fills its window as well: look at its CPU first."])
+        .with_evidence([Evidence::new(format!("the {end}'s buffer as reported by the kernel")).text(given)])
+        .with_limits(["A slow reader also fills its window: check its CPU first."])
         .with_remedy(action, commands);
     Some(finding)
 }

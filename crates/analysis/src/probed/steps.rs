@@ -43,12 +43,10 @@ impl<'a> Steps<'a> {
         let same_host = there.is_some_and(|(from, to)| host(from) == host(to));
         match (from.event, to.event) {
             (HopEvent::ClientSends, _) => (StepKind::Send, "send on the client".into()),
-            (HopEvent::ServerReceives, HopEvent::ServerSends) => {
-                (StepKind::Program, "the server's program".into())
-            }
+            (HopEvent::ServerReceives, HopEvent::ServerSends) => (StepKind::Program, "server program".into()),
             (HopEvent::ServerSends, _) => (StepKind::Send, "send on the server".into()),
-            (_, HopEvent::ServerReceives) => (StepKind::Wakeup, "wake-up of the server".into()),
-            (_, HopEvent::ClientReceives) => (StepKind::Wakeup, "wake-up of the client".into()),
+            (_, HopEvent::ServerReceives) => (StepKind::Wakeup, "server wake-up".into()),
+            (_, HopEvent::ClientReceives) => (StepKind::Wakeup, "client wake-up".into()),
             (HopEvent::Queued, HopEvent::Transmitted) if from.device == to.device => {
                 (StepKind::Queue, "queueing discipline".into())
             }
@@ -56,7 +54,7 @@ impl<'a> Steps<'a> {
             (HopEvent::Transmitted, HopEvent::Received) => crossing(from),
             (HopEvent::Received, HopEvent::Received) if same_host => up(from, to),
             (HopEvent::Received, HopEvent::Queued) if same_host => self.through(from, to),
-            _ => (StepKind::Other, "on the way".into()),
+            _ => (StepKind::Other, "on the path".into()),
         }
     }
 
@@ -92,7 +90,7 @@ fn up(from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
         Some(kind) if is_tunnel(kind) => {
             (StepKind::Decapsulation, format!("{} decapsulation", kind.to_uppercase()))
         }
-        _ if from.device == to.device => (StepKind::Other, "taken up again".into()),
+        _ if from.device == to.device => (StepKind::Other, "processed again".into()),
         _ => (StepKind::Other, "to the device above".into()),
     }
 }

@@ -44,9 +44,8 @@ pub(super) fn sentences(
 
 /// Settings that could not take part.
 fn left_out(sweep: &Sweep<'_>) -> Option<String> {
-    (!sweep.silent.is_empty()).then(|| {
-        format!("Not considered, since nothing arrived in at least one trial: {}.", list(&sweep.silent))
-    })
+    (!sweep.silent.is_empty())
+        .then(|| format!("Excluded because nothing arrived in at least one trial: {}.", list(&sweep.silent)))
 }
 
 /// Says it where CPU time tells no setting from another.
@@ -58,8 +57,7 @@ fn alike_cpu(sweep: &Sweep<'_>) -> Option<String> {
         costs.iter().fold((f64::INFINITY, 0.0f64), |(least, most), cost| (least.min(*cost), most.max(*cost)));
     (most <= least * (1.0 + ALIKE_CPU)).then(|| {
         format!(
-            "CPU time does not tell the settings apart: all of them lie within {} of each other, as where every CPU is \
-             busy all the time.",
+            "All settings use the same CPU time to within {}, as when every CPU is busy all the time.",
             percent(ALIKE_CPU)
         )
     })
@@ -73,7 +71,7 @@ struct Reasons<'s, 'a> {
 
 impl Reasons<'_, '_> {
     fn most(&self) -> Vec<String> {
-        let most = if self.sweep.more_is_better() { "most" } else { "least" };
+        let most = if self.sweep.more_is_better() { "highest" } else { "lowest" };
         let best = self.best();
         let all = count(self.sweep.settings.len(), "setting");
         if best.cell.id == self.setting.cell.id {
@@ -83,7 +81,8 @@ impl Reasons<'_, '_> {
         let instead =
             cost(self.setting).zip(cost(best)).map(|(own, best)| format!(", {own} instead of {best}"));
         vec![format!(
-            "The {most} of {all} is {} at {}; this one, with {}, is the cheapest of the {} that cannot be told apart{}.",
+            "The {most} of {all} is {} with {}; this one, {}, is the cheapest of the {} that are statistically \
+             tied{}.",
             self.value(best),
             name(&best.cell.levels),
             self.value(self.setting),
@@ -96,10 +95,9 @@ impl Reasons<'_, '_> {
         let others = self.others_by(|setting| Some(setting.good() / setting.cpu.as_ref()?.total));
         let next = others
             .first()
-            .map(|other| format!("; next is {} with {}", name(&other.cell.levels), self.yields(other)));
+            .map(|other| format!("; next: {} with {}", name(&other.cell.levels), self.yields(other)));
         let own = self.yields(self.setting);
-        let most =
-            format!("{} has most for its CPU time: {own}{}.", self.of_those(), next.unwrap_or_default());
+        let most = format!("{}: {own}{}.", self.of_those("Most efficient"), next.unwrap_or_default());
         vec![self.beside_the_best(), most]
     }
 
@@ -107,30 +105,30 @@ impl Reasons<'_, '_> {
         let others = self.others_by(|setting| Some(setting.cpu.as_ref()?.total.recip()));
         let next = others
             .first()
-            .map(|other| format!("; next is {} with {}", name(&other.cell.levels), self.cost(other)));
+            .map(|other| format!("; next: {} with {}", name(&other.cell.levels), self.cost(other)));
         let own = self.cost(self.setting);
-        let least = format!("{} costs least: {own}{}.", self.of_those(), next.unwrap_or_default());
+        let least = format!("{}: {own}{}.", self.of_those("Cheapest"), next.unwrap_or_default());
         vec![least, self.beside_the_best()]
     }
 
-    /// `Of the 8 settings within 10 % of the best it`.
-    fn of_those(&self) -> String {
-        let share = percent(1.0 - self.choice.objective.least_share());
+    /// `Cheapest of the 8 settings within 10 % of the best`.
+    fn of_those(&self, rank: &str) -> String {
+        let share = format!("{:.0} %", (1.0 - self.choice.objective.least_share()) * 100.0);
         match self.choice.considered.len() {
-            0 | 1 => format!("It is the only setting within {share} of the best, and so"),
-            several => format!("Of the {} within {share} of the best it", count(several, "setting")),
+            0 | 1 => format!("Only setting within {share} of the best"),
+            several => format!("{rank} of the {} within {share} of the best", count(several, "setting")),
         }
     }
 
     fn beside_the_best(&self) -> String {
         let best = self.best();
         if best.cell.id == self.setting.cell.id {
-            return format!("{} is the best of all as well.", self.value(best));
+            return format!("{} is also the best value.", self.value(best));
         }
         let off = (self.setting.value / best.value - 1.0).abs();
         let side = if self.sweep.more_is_better() { "below" } else { "above" };
         format!(
-            "{} is {} {side} the best ({} at {}), at {} instead of {}.",
+            "{} is {} {side} the best ({} with {}), for {} instead of {}.",
             self.value(self.setting),
             percent(off),
             self.value(best),
@@ -148,14 +146,14 @@ impl Reasons<'_, '_> {
         let below = at.checked_sub(1).map(|below| {
             let point = &frontier[below];
             let off = percent((point.value / self.best().value - 1.0).abs());
-            let before = format!("One step down the frontier, {} has", name(&point.levels));
+            let before = format!("Next cheaper on the Pareto front: {},", name(&point.levels));
             let value = words::value(self.sweep.metric, point.value);
-            let brought = self.marginal(&frontier[at]).map(|brought| format!(": from there on {brought}"));
+            let brought = self.marginal(&frontier[at]).map(|brought| format!("; from there, {brought}"));
             let cpu = self.cpu(point.cpu);
-            format!("{before} {value} ({off} off the best) at {cpu}{}.", brought.unwrap_or_default())
+            format!("{before} {value} ({off} off the best) for {cpu}{}.", brought.unwrap_or_default())
         });
         let above = frontier.get(at + 1).and_then(|point| {
-            Some(format!("One step up, to {}, {}.", name(&point.levels), self.marginal(point)?))
+            Some(format!("Next larger, {}: {}.", name(&point.levels), self.marginal(point)?))
         });
         below.into_iter().chain(above).collect()
     }
@@ -165,33 +163,29 @@ impl Reasons<'_, '_> {
         let (size, unit) = self.unit();
         let brought = point.marginal?.abs() * size;
         let verb = if self.sweep.more_is_better() { "brings" } else { "saves" };
-        Some(format!("each {unit} more {verb} {}", words::value(self.sweep.metric, brought)))
+        Some(format!("each additional {unit} {verb} {}", words::value(self.sweep.metric, brought)))
     }
 
     fn knee(&self, knee: &Knee) -> String {
         let Knee { factor, level, .. } = knee;
         let plateau = words::value(self.sweep.metric, knee.plateau);
-        let better = if self.sweep.more_is_better() { "more" } else { "less" };
         if knee.curve.last().is_some_and(|(last, _)| last == level) {
             return format!(
-                "No plateau of {factor} was seen up to its last level, {level}: there may be {better} beyond."
+                "{factor} has no plateau up to its last level, {level}; higher levels may be better."
             );
         }
         let open = match knee.plausible.as_slice() {
-            [first, .., last] => format!(" (where it begins, the numbers leave {first} to {last} open)"),
+            [first, .., last] => format!(" (the data allow {first} to {last})"),
             _ => String::new(),
         };
-        let falls = knee.falls_at.as_ref().map(|level| format!(", and from {level} on it is worse again"));
-        format!(
-            "From {factor}={level} on{open} there is hardly {better}: the plateau is {plateau}{}.",
-            falls.unwrap_or_default()
-        )
+        let falls = knee.falls_at.as_ref().map(|level| format!("; worse again from {level} on"));
+        format!("Plateau from {factor}={level} on{open}: {plateau}{}.", falls.unwrap_or_default())
     }
 
     /// How ties were found where nothing was repeated.
     fn ties(&self) -> Option<String> {
         let tolerance = self.choice.tolerance.filter(|_| !self.choice.ties.is_empty())?;
-        Some(format!("Single numbers that differ by less than {} are not told apart.", percent(tolerance)))
+        Some(format!("Single measurements that differ by less than {} count as tied.", percent(tolerance)))
     }
 
     /// Whose CPU time it is, and whether any of them alone would lead elsewhere.
@@ -200,18 +194,18 @@ impl Reasons<'_, '_> {
         let owners: Vec<String> =
             cpu.owners.iter().map(|cost| format!("{} ({})", cost.owner, self.cpu(cost.value))).collect();
         if self.sweep.owners.len() < 2 {
-            return vec![format!("CPU time is that of {}.", list(&owners))];
+            return vec![format!("CPU time of {}.", list(&owners))];
         }
         let shares = match self.sweep.unit {
-            Some(OwnerUnit::Share) => ", each a share of its owner's own CPUs, whose number is not known",
+            Some(OwnerUnit::Share) => ", each a share of its own CPUs (number unknown)",
             _ => "",
         };
-        let mut said = vec![format!("CPU time is that of {}, added up{shares}.", list(&owners))];
+        let mut said = vec![format!("CPU time is the sum of {}{shares}.", list(&owners))];
         let others: Vec<String> = self.sweep.owners.iter().filter_map(|owner| self.by_one(owner)).collect();
         said.push(if others.is_empty() {
-            "The CPU time of each of them alone leads to the same setting.".to_owned()
+            "Each of them alone leads to the same setting.".to_owned()
         } else {
-            format!("Alone, {}.", others.join("; "))
+            format!("However, {}.", others.join("; "))
         });
         said
     }
@@ -226,7 +220,7 @@ impl Reasons<'_, '_> {
         let own = score(self.setting)?;
         let first = *self.others_by(score).first()?;
         (score(first)? > own)
-            .then(|| format!("the CPU time of {owner} leads to {}", name(&first.cell.levels)))
+            .then(|| format!("the CPU time of {owner} alone leads to {}", name(&first.cell.levels)))
     }
 
     /// The other considered settings, the highest score first.
@@ -255,13 +249,13 @@ impl Reasons<'_, '_> {
 
     /// What a setting has for its CPU time.
     fn yields(&self, setting: &Setting<'_>) -> String {
-        let Some(cpu) = &setting.cpu else { return "an unknown yield".to_owned() };
+        let Some(cpu) = &setting.cpu else { return "unknown efficiency".to_owned() };
         let (size, unit) = self.unit();
         if self.sweep.more_is_better() {
             let yields = setting.value / cpu.total * size;
-            return format!("{} for each {unit}", words::value(self.sweep.metric, yields));
+            return format!("{} per {unit}", words::value(self.sweep.metric, yields));
         }
-        format!("{} at {}", self.value(setting), self.cpu(cpu.total))
+        format!("{} for {}", self.value(setting), self.cpu(cpu.total))
     }
 
     fn cpu(&self, cpu: f64) -> String {

@@ -38,7 +38,7 @@ fn finding((cell, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Fi
         id: String::new(),
         severity: if is_on_path(cell) && share(softnet) >= MUCH { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "Backlog queues of CPUs were full: {} dropped, {} of what came through them, in {}.{others}",
+            "CPU backlog queues overflowed: {} dropped, {} of all packets queued there, in {}.{others}",
             count(usize::try_from(softnet.dropped).unwrap_or(usize::MAX), "packet"),
             percent(share(softnet)),
             cell.id
@@ -47,27 +47,27 @@ fn finding((cell, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Fi
         evidence: found.iter().map(evidence).collect(),
         caveats: vec![
             if is_on_path(cell) {
-                "The queues are the machine's: packets of other programs count as well.".into()
+                "The queues belong to the machine, so packets of other programs count too.".into()
             } else {
-                "No device of the path counted a drop: the packets may have been another program's.".into()
+                "No device of the path counted a drop, so the packets may belong to another program.".into()
             },
-            "A TCP sender without congestion fills any queue: a longer one drops later and delays more.".into(),
+            "A sender without congestion control fills any queue; a longer one drops later and adds delay.".into(),
         ],
         remedy: Some(Remedy::manual(
-            "Make the backlog queue longer, so that it holds what comes between two soft interrupts. Give one soft \
-             interrupt more room where its budget runs out, and spread the packets over more CPUs."
+            "Lengthen the backlog queue so that it holds the packets arriving between two softirqs. If the softirq \
+             budget runs out, raise it, and spread packets over more CPUs."
                 .into(),
             vec![
                 "sysctl -w net.core.netdev_max_backlog=10000".into(),
                 "sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=8000".into(),
-                "cat /proc/net/softnet_stat  # the second column: dropped, the third: out of budget".into(),
+                "cat /proc/net/softnet_stat  # second column: dropped, third: out of budget".into(),
             ],
         )),
     }
 }
 
 fn evidence((cell, softnet): &BacklogDrops<'_>) -> Evidence {
-    Evidence::new(format!("softnet_stat in the trials of {}", cell.id))
+    Evidence::new(format!("softnet_stat during {}", cell.id))
         .count(softnet.dropped)
         .text(" of ")
         .count(softnet.processed.saturating_add(softnet.dropped))

@@ -54,7 +54,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 fn of_asked(cell: &CellSummary, measured: &Observations<'_>) -> Option<Short> {
     let load = measured.asked()?;
     let asked = BitRate(load.rate?.0 * f64::from(load.connections()));
-    short_of(cell, asked, OF_ASKED, "was asked of it", "asked of the senders")
+    short_of(cell, asked, OF_ASKED, "requested", "requested rate")
 }
 
 /// A level tells how fast the link is.
@@ -62,7 +62,7 @@ fn of_link(cell: &CellSummary) -> Option<Short> {
     let (factor, level) =
         cell.levels.iter().find(|(factor, _)| LINKS.contains(&factor.to_lowercase().as_str()))?;
     let link: BitRate = level.parse().ok()?;
-    short_of(cell, link, OF_LINK, "the link has", &format!("{factor} of the link"))
+    short_of(cell, link, OF_LINK, "on the link", &format!("{factor} of the link"))
 }
 
 fn short_of(cell: &CellSummary, wanted: BitRate, share: f64, has: &str, what: &str) -> Option<Short> {
@@ -74,14 +74,14 @@ fn short_of(cell: &CellSummary, wanted: BitRate, share: f64, has: &str, what: &s
         .is_some_and(|Interval { high, confidence, .. }| high < least && confidence >= 0.9);
     below.then(|| Short {
         cell: cell.id.clone(),
-        claim: format!("{} carries {} where {wanted} {has}", cell.id, value(cell.metric, cell.value.median)),
+        claim: format!("{} carries {} of {wanted} {has}", cell.id, value(cell.metric, cell.value.median)),
         evidence: Evidence::new(format!("{what}, {}", cell.id))
             .text(format!("{wanted}; "))
             .metric(cell.metric, cell.value.median)
             .text(" arrived"),
         sure,
         caveat: (!sure).then_some(
-            "The interval of the baseline reaches the expected rate, or there are too few trials for one.",
+            "The baseline's interval includes the expected rate, or there are too few trials for an interval.",
         ),
     })
 }
@@ -95,7 +95,7 @@ fn of_floor(cell: &CellSummary, measured: &Observations<'_>, context: &Context<'
     (blocks && floor > 0.0 && cell.value.median > TIMES_THE_FLOOR * floor).then(|| Short {
         cell: cell.id.clone(),
         claim: format!(
-            "a round trip of {} takes {}, {} times what two wake-ups and four calls take here",
+            "a round trip of {} takes {}, {} times the cost of two wake-ups and four system calls",
             cell.id,
             value(cell.metric, cell.value.median),
             units::significant(cell.value.median / floor, 2)
@@ -103,7 +103,7 @@ fn of_floor(cell: &CellSummary, measured: &Observations<'_>, context: &Context<'
         evidence: Evidence::new("two wake-ups and four system calls on this machine")
             .time(Nanos(floor.round() as u64)),
         sure: false,
-        caveat: Some("A real wire, a bridge or a slow device adds time that this sum does not have."),
+        caveat: Some("A physical link, a bridge or a slow device adds time that this sum leaves out."),
     })
 }
 
@@ -120,12 +120,13 @@ fn outdone(ladder: &Ladder, context: &Context<'_>) -> Vec<Short> {
         let layers = count(rung.adds.len(), "layer");
         Some(Short {
             cell: lowest.cell.clone(),
-            claim: format!("{} has {layers} more than {} and does better ({})", rung.cell, lowest.cell, cost),
+            claim: format!(
+                "{} has {layers} more than {} but performs better ({})",
+                rung.cell, lowest.cell, cost
+            ),
             evidence: Evidence::new(format!("{} against {}", rung.cell, lowest.cell)).ratio(cost),
             sure: weighed.sure,
-            caveat: Some(
-                "The richer path may differ in more than layers: its hosts, their CPUs, where its ends run.",
-            ),
+            caveat: Some("The path with more layers may also differ in hosts, CPUs or placement."),
         })
     };
     ladder.rungs.iter().filter_map(short).collect()
@@ -137,12 +138,13 @@ fn finding(worst: &Short, found: &[Short], commands: &Commands<'_>) -> Finding {
     Finding {
         id: String::new(),
         severity: if worst.sure { Severity::Warning } else { Severity::Note },
-        claim: format!("The baseline falls short: {}. What is compared with it looks better than it is.", worst.claim),
+        claim: format!("The baseline is too slow: {}. Everything compared with it looks better than it \
+             is.", worst.claim),
         cells,
         evidence: found.iter().map(|short| short.evidence.clone()).collect(),
         caveats: worst.caveat.map(str::to_owned).into_iter().collect(),
         remedy: Some(Remedy::manual(
-            "Get the baseline right first, then measure the layers again. Look at its own findings: a busy sender or \
+            "Fix the baseline first, then measure the layers again. Check its own findings: a busy sender or \
              receiver, retransmits, offloads, placement."
                 .into(),
             commands.probed("--mode limit"),

@@ -64,8 +64,8 @@ fn finding(
         cells: found.iter().map(|(cell, _)| cell.record.id.clone()).collect(),
         evidence: found.iter().map(|(cell, humps)| evidence(cell, humps)).collect(),
         caveats: vec![
-            "Two levels are told from one broad one by their distance; a single shift halfway through a trial looks \
-             the same."
+            "Bimodality is judged by the distance between the levels; a single level shift halfway through a trial \
+             looks the same."
                 .into(),
         ],
         remedy: Some(remedy(
@@ -97,10 +97,11 @@ fn evidence(cell: &Observations<'_>, humps: &Modality) -> Evidence {
 /// `run`: where the series of its trials can be drawn.
 fn remedy(free: bool, run: Option<&RunId>) -> Remedy {
     let action = if free {
-        "Fix where the ends run (a scenario's `placement`, `-A` of `plumb client`) and measure again. Look at the levels \
-         apart until then."
+        "Fix the placement of both ends (`placement` in a scenario, `-A` of `plumb client`) and measure again. \
+         Until then, study the levels separately."
     } else {
-        "See in the trials' series what switches between the levels. Look at the levels apart until it is known."
+        "Use the time series of the trials to find what switches between the levels. Until then, study the levels \
+         separately."
     };
     let series = run.map(|run| format!("plumb plot {run} --kind time-series -o series.svg"));
     Remedy {

@@ -119,8 +119,15 @@ fn receivers(measured: &Observations<'_>) -> Option<bool> {
 
 fn finding(worst: &LimitedCell<'_>, found: &[LimitedCell<'_>]) -> Finding {
     let asked = worst.fixed.map(|size| format!(" (fixed at {size})")).unwrap_or_default();
-    let others =
-        if found.len() > 1 { format!(", the most of {}", count(found.len(), "cell")) } else { String::new() };
+    let others = if found.len() > 1 {
+        format!(
+            ", the largest share of \
+             {}",
+            count(found.len(), "result")
+        )
+    } else {
+        String::new()
+    };
     Finding {
         id: String::new(),
         // A receiver that tells nothing of its CPU may be the cause, unless somebody made the window small.
@@ -130,14 +137,14 @@ fn finding(worst: &LimitedCell<'_>, found: &[LimitedCell<'_>]) -> Finding {
             Severity::Note
         },
         claim: format!(
-            "The {}{asked} held the senders of {} back for {} of the time{others}. {}",
+            "The {}{asked} limited the senders of {} for {} of the time{others}. {}",
             worst.buffer.in_words(),
             worst.cell.id,
             percent(worst.share.median),
             if worst.share.median >= HALF {
-                "It, and not the path, is the limit."
+                "The path is not the bottleneck."
             } else {
-                "For that time it, and not the path, was the limit."
+                "During that time, the path was not the bottleneck."
             }
         ),
         cells: found.iter().map(|held| held.cell.id.clone()).collect(),
@@ -148,14 +155,14 @@ fn finding(worst: &LimitedCell<'_>, found: &[LimitedCell<'_>]) -> Finding {
 }
 
 fn caveats(worst: &LimitedCell<'_>) -> Vec<String> {
-    let slow = "A receiver that reads slowly fills its window as well.";
-    let unknown = "The CPU time of the receivers is not known, so it may be them: look at it first.";
+    let slow = "A slow reader also fills its window.";
+    let unknown = "The receivers' CPU time is unknown, so they may be the limit: check it first.";
     let unknown = worst.in_time.is_none().then_some(unknown);
     [slow].into_iter().chain(unknown).map(str::to_owned).collect()
 }
 
 fn evidence(held: &LimitedCell<'_>) -> Vec<Evidence> {
-    let share = Evidence::new(format!("{} held back by the {}", held.cell.id, held.buffer.in_words()))
+    let share = Evidence::new(format!("{} limited by the {}", held.cell.id, held.buffer.in_words()))
         .share(held.share.median)
         .text(" of the time");
     let end = held.buffer.end();
@@ -165,7 +172,7 @@ fn evidence(held: &LimitedCell<'_>) -> Vec<Evidence> {
         Buffer::Send => socket.send_buffer,
     });
     let size = size.map(|size| {
-        Evidence::new(format!("the {end}'s buffer as the kernel counts it, {}", held.cell.id)).size(size)
+        Evidence::new(format!("the {end}'s buffer as reported by the kernel, {}", held.cell.id)).size(size)
     });
     [share].into_iter().chain(size).collect()
 }
@@ -173,12 +180,12 @@ fn evidence(held: &LimitedCell<'_>) -> Vec<Evidence> {
 fn remedy(worst: &LimitedCell<'_>) -> Remedy {
     if worst.fixed.is_some() {
         let action =
-            "Leave the window out, so that buffers grow, or give it at least the rate times the round trip.";
+            "Leave the window unset so that buffers autotune, or set it to at least rate times round trip.";
         return Remedy { change: Some(Change::GrowingBuffers), ..Remedy::manual(action.into(), Vec::new()) };
     }
     Remedy::manual(
-        "Let buffers grow further, on the receiver's machine, to at least the rate times the round trip. If its CPU \
-         is busy, a larger buffer hides that and cures nothing."
+        "Raise the autotuning limit on the receiver's machine to at least rate times round trip. If its CPU is \
+         busy, a larger buffer only hides the problem."
             .into(),
         vec!["sysctl -w net.ipv4.tcp_rmem=\"4096 131072 67108864\"".into()],
     )

@@ -23,19 +23,19 @@ fn finding(matrix: &PairMatrix) -> Option<Finding> {
         id: String::new(),
         severity: if weighed.sure { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "Pairs that were measured at the same time disturbed each other: {what} of {} is {change} against the same pairs \
-             alone.",
+            "Pairs measured at the same time disturbed each other: {what} of {} is {change} compared with the same \
+             pairs alone.",
             matrix.workload
         ),
         cells: matrix.pairs.iter().map(|pair| pair.cell.clone()).collect(),
         evidence: vec![
-            Evidence::new(format!("{trials} pairs of trials, up to {at_once} pairs of hosts at a time"))
+            Evidence::new(format!("{trials} pairs of trials, up to {at_once} pairs of hosts at once"))
                 .ratio(change),
         ],
         caveats: weighed.caveat.map(str::to_owned).into_iter().collect(),
         remedy: Some(Remedy::manual(
-            "They share something between the hosts: a switch, an uplink, a hypervisor's CPUs. Name it, so that no two pairs \
-             that use it are measured at the same time, or measure one pair at a time."
+            "They share a switch, an uplink or a hypervisor's CPUs. Declare it so that no two pairs use it at the \
+             same time, or measure one pair at a time."
                 .to_owned(),
             vec![
                 "uplink = \"NAME\"  # in [hosts.NAME] of each host behind it".to_owned(),

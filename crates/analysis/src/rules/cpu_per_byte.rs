@@ -81,8 +81,8 @@ fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>
         id: String::new(),
         severity: Severity::Note,
         claim: format!(
-            "A GB over {} takes {over} CPU-s, over {} {under}: CPU time is the limit of both, one thread of {} is busy {} \
-             of the time.",
+            "{} needs {over} CPU-s per GB, {} {under}: both are CPU-bound, and one thread of {} is busy {} of the \
+             time.",
             dearest.cell.path,
             dearest.below.path,
             dearest.cell.id,
@@ -92,16 +92,14 @@ fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>
         cells: vec![dearest.cell.id.clone()],
         evidence: steps.iter().map(evidence).collect(),
         caveats: vec![
-            "The CPU time is the whole machine's, of both ends; what other programs took is left out as far as they were \
-             seen."
-                .into(),
+            "CPU time is that of the whole machine, for both ends, without known other programs.".into(),
         ],
         remedy: Some(remedy(dearest, context)),
     }
 }
 
 fn evidence(step: &DearStep<'_>) -> Evidence {
-    Evidence::new(format!("{} against {}", step.cell.id, step.below.path))
+    Evidence::new(format!("{} vs {}", step.cell.id, step.below.path))
         .rounded(step.seconds[0], Unit::Count)
         .text(" CPU-s/GB instead of ")
         .rounded(step.seconds[1], Unit::Count)
@@ -114,13 +112,16 @@ fn evidence(step: &DearStep<'_>) -> Evidence {
 
 fn remedy(step: &DearStep<'_>, context: &Context<'_>) -> Remedy {
     let idle = f64::from(step.cpu.cpus) - step.cpu.busy - step.cpu.others;
-    let cheaper = "Make bytes cheaper: offloads on at every layer, a larger MTU. Segmentation, checksum and receive offloads \
-                   count; the MTU has to be carried by the whole path.";
+    let cheaper = "Reduce CPU per byte: enable TSO, GRO and checksum offload on every layer, or raise the MTU. The \
+         whole path has to carry the larger MTU.";
     match limited::more_streams(&step.cell.id, context).filter(|_| idle >= IDLE) {
         Some(more) => Remedy {
             change: Some(more),
             ..Remedy::manual(
-                format!("Use the CPUs that idle: more streams at once. One keeps to a CPU or two. {cheaper}"),
+                format!(
+                    "Use the idle CPUs with more parallel streams. A single stream uses one or two CPUs. \
+                         {cheaper}"
+                ),
                 Vec::new(),
             )
         },

@@ -45,25 +45,25 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Fin
         id: String::new(),
         severity: if is_sure { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "CPU attribution of {} is {} {which} what the kernel counted as busy. Do not read its shares closer than \
-             that.{others}",
+            "CPU attribution of {} accounts for {} {which} the kernel's busy time, so its shares are no more \
+             precise than that.{others}",
             worst.cell.id,
             percent(worst.rest.median)
         ),
         cells: found.iter().map(|open| open.cell.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         caveats: vec![
-            "Busy is what /proc/stat does not count as idle, in hundredths of a second. Attribution from /proc alone is \
-             compared with it at any moment: half a second may then be off by several percent. The exact probe waits \
-             for the moment when it moves on."
+            "Busy is non-idle time in /proc/stat, which has a resolution of 10 ms. Attribution from /proc alone is \
+             compared with it at arbitrary moments, so half a second may be off by several percent; the exact \
+             probe waits for the counter to advance."
                 .into(),
-            "An idle CPU that is woken works before anything can be seen of it, a microsecond or two in a virtual \
-             machine: where messages wake CPUs tens of thousands of times a second, that is some percent."
+            "A CPU leaving idle works for a microsecond or two (in a virtual machine) before tracing sees it. With \
+             tens of thousands of wake-ups per second, this adds up to a few percent."
                 .into(),
         ],
         remedy: Some(Remedy::manual(
-            "Make longer trials, so that rounding weighs less. See whether a probe had no room for some events; leave \
-             other work off the machine."
+            "Run longer trials so that rounding matters less. Check whether a probe lost events, and stop other \
+             work on the machine."
                 .into(),
             commands.again("--probe cpu", ""),
         )),
@@ -73,8 +73,8 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Fin
 fn evidence(open: &Open<'_>) -> Evidence {
     Evidence::new(format!("CPUs busy in {}", open.cell.id))
         .rounded(open.cpu.busy, Unit::Cpus)
-        .text(" as the kernel counted, ")
+        .text(" according to the kernel, ")
         .rounded(open.cpu.owned, Unit::Cpus)
-        .text(" by owner; the rest in the median trial ")
+        .text(" attributed; unexplained in the median trial: ")
         .share(open.rest.median)
 }

@@ -85,16 +85,16 @@ fn is_sure(full: &Full<'_>) -> bool {
 
 fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Finding {
     let others =
-        if found.len() > 1 { format!(" ({} in all)", count(found.len(), "cell")) } else { String::new() };
+        if found.len() > 1 { format!(" ({} in total)", count(found.len(), "result")) } else { String::new() };
     let mut caveats = vec![
-        "What is under way is the rate times the smoothed round trip; both are samples, so a share near the limit \
-         says little."
+        "Data in flight is estimated as rate times smoothed round trip; both are sampled, so a share near the \
+         threshold means little."
             .into(),
     ];
     if worst.queued.is_none() {
         caveats.push(
-            "The least round trip is not known: if the round trip is long because a queue on the path is full, the \
-             path is the limit and the window only follows it."
+            "The minimum round trip is unknown. If a full queue on the path causes the long round trip, the path is \
+             the limit and the window only follows it."
                 .into(),
         );
     }
@@ -102,7 +102,7 @@ fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Fin
         id: String::new(),
         severity: if is_sure(worst) { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "The congestion window limits {}: {} of it is in flight all the time, and no queue of the path is \
+            "The congestion window limits {}: {} of it is always in flight, and no queue on the path is \
              full{others}.",
             worst.cell.id,
             percent(worst.fill.median.min(1.0))
@@ -117,21 +117,21 @@ fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Fin
 fn evidence(full: &Full<'_>) -> Evidence {
     let window = full.tcp.cwnd.map_or("unknown".into(), |(least, most)| format!("{least} to {most}"));
     let rtt = full.tcp.rtt.map_or("unknown".into(), |rtt| rtt.to_string());
-    let times = full.queued.map_or("of unknown length at least".into(), |times| {
-        format!("{} times the least one", units::significant(times, 3))
+    let times = full.queued.map_or("minimum unknown".into(), |times| {
+        format!("{} times the minimum", units::significant(times, 3))
     });
     Evidence::new(format!("window of {}", full.cell.id))
         .text(format!("{window}, "))
         .share(full.fill.median)
-        .text(format!(" of it under way; round trip {rtt}, {times}; "))
+        .text(format!(" of it in flight; round trip {rtt}, {times}; "))
         .count(full.tcp.retransmits)
-        .text(" segments sent again")
+        .text(" retransmitted segments")
 }
 
 fn remedy(worst: &Full<'_>, commands: &Commands<'_>) -> Remedy {
     if worst.tcp.retransmits > 0 {
-        let action = "Find the drops first (`retransmits`): each loss makes the window smaller. Or let a congestion \
-                      control send that does not take every loss for congestion.";
+        let action = "Find the drops first (`retransmits`): each loss shrinks the window. Or use a congestion \
+             control that does not treat every loss as congestion.";
         return Remedy {
             change: Some(Change::Congestion { name: "bbr".into() }),
             ..Remedy::manual(action.into(), commands.again("--try-remedies", "-C bbr"))
@@ -145,8 +145,8 @@ fn remedy(worst: &Full<'_>, commands: &Commands<'_>) -> Remedy {
     Remedy {
         change: streams.map(|streams| Change::Streams { streams }),
         ..Remedy::manual(
-            "Measure for longer, start with a larger window, or use more connections, each with a window of its own. \
-             Nothing was lost, so the window was still growing, or something caps it."
+            "Run longer tests, start with a larger window, or use more connections. Nothing was lost, so the window \
+             was still growing or is capped."
                 .into(),
             commands.again("--try-remedies", "-P 4"),
         )

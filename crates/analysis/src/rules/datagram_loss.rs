@@ -42,8 +42,11 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 }
 
 fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> Finding {
-    let others =
-        if found.len() > 1 { format!(" {} lose.", count(found.len(), "result")) } else { String::new() };
+    let others = if found.len() > 1 {
+        format!(" {} lose datagrams.", count(found.len(), "result"))
+    } else {
+        String::new()
+    };
     Finding {
         id: String::new(),
         severity: if worst.datagrams.loss >= SERIOUS { Severity::Serious } else { Severity::Warning },
@@ -56,14 +59,14 @@ fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> F
         cells: found.iter().map(|lossy| lossy.cell.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         caveats: vec![
-            "A test without a rate, or with one above what the path carries, is meant to lose; what arrived is then \
-             what the path carries under that load."
+            "A test without a rate limit, or above the path's capacity, is expected to lose datagrams; the received \
+             rate is then the path's capacity under that load."
                 .into(),
         ],
         remedy: Some(Remedy::manual(
             format!(
-                "Send at a rate that the path carries, and raise it until losses begin. Look for full queues and small \
-                 receive buffers on {}.",
+                "Send at a rate that the path can carry and raise it until losses occur. Check for full queues and \
+                 small receive buffers on {}.",
                 worst.cell.path
             ),
             commands.at_sender(

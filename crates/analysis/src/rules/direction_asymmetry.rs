@@ -75,16 +75,16 @@ fn cells(found: &[DirectionPair<'_>]) -> Vec<String> {
 }
 
 fn evidence(ways: &DirectionPair<'_>) -> Evidence {
-    let evidence = Evidence::new(format!("{} against {}", ways.slower_way, ways.faster_way));
+    let evidence = Evidence::new(format!("{} vs {}", ways.slower_way, ways.faster_way));
     match &ways.change {
         Some(change) => evidence.ratio(change),
-        None => evidence.number(Number::new(ways.keeps, Unit::Ratio)).text(", both ways at once"),
+        None => evidence.number(Number::new(ways.keeps, Unit::Ratio)).text(", both directions at once"),
     }
 }
 
 fn caveats(worst: &DirectionPair<'_>, looked: usize) -> Vec<String> {
-    let apart = "Ends that differ by design, such as a host and its guest, need not be alike: their ways cost \
-                 different work.";
+    let apart = "Ends that differ by design, such as a host and its guest, need not be symmetric: the directions \
+         cost different work.";
     let own = worst.caveat.map(str::to_owned);
     [apart.to_owned()].into_iter().chain(own).chain(significance::of_many(looked)).collect()
 }
@@ -94,8 +94,9 @@ fn remedy(slower: &CellSummary, context: &Context<'_>) -> Remedy {
     Remedy {
         change: free.then(|| Change::Placement { place: "cross-cpu".into() }),
         ..Remedy::manual(
-            "Compare both ends: offloads and queues of their devices, CPU and NUMA node of their threads, what else \
-             runs there. Then swap the ends: what moves with them is theirs, what stays is the path's."
+            "Compare both ends: offloads and queues of their devices, CPU and NUMA node of their threads, other \
+             work. Then swap the ends: a difference that moves with them comes from the ends, otherwise from the \
+             path."
                 .into(),
             vec!["ethtool -k DEVICE".into(), "ethtool -l DEVICE".into(), "taskset -cp THREAD".into()],
         )

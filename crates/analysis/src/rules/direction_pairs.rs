@@ -152,8 +152,9 @@ fn at_once(cell: &CellSummary) -> Option<DirectionPair<'_>> {
         faster_value: faster.median,
         keeps: slower.median / faster.median,
         sure,
-        caveat: (!sure)
-            .then_some("The intervals of the two ways are not apart, or too few trials have none."),
+        caveat: (!sure).then_some(
+            "The intervals of the two directions overlap, or there are too few trials for intervals.",
+        ),
         change: None,
     })
 }

@@ -29,7 +29,7 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
         id: String::new(),
         severity: if serious { Severity::Serious } else { Severity::Warning },
         claim: format!(
-            "The machine was busy in {trials}: these numbers are those of a shared machine. {}.",
+            "The machine was busy with other work in {trials}, so these numbers are those of a shared machine. {}.",
             capital(&by(disturbed.iter().flat_map(|trial| &trial.doubts)))
         ),
         cells: cells().map(|(cell, _)| cell.id.clone()).collect(),
@@ -41,11 +41,12 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
             })
             .collect(),
         caveats: vec![
-            "Where both ends may run on any CPU, others do not count that leave twice the CPUs that the path keeps busy."
+            "If both ends may run on any CPU, other work is ignored as long as it leaves twice the CPUs that the \
+             path uses."
                 .into(),
         ],
         remedy: Some(Remedy {
-            action: "Stop what else uses the CPUs, or pin the ends to CPUs of their own, and repeat the run.".into(),
+            action: "Stop the other work, or pin the ends to dedicated CPUs, and repeat the run.".into(),
             commands: Vec::new(),
             change: None,
             brought: Vec::new(),

@@ -45,7 +45,7 @@ fn model(environment: &Environment) -> Option<Sign> {
     let model = environment.cpu_model.as_ref()?;
     let known = MODELS.iter().any(|word| model.to_lowercase().contains(word));
     known.then(|| Sign {
-        evidence: Evidence::new("the processor").text(model),
+        evidence: Evidence::new("processor").text(model),
         sure: environment.virtual_machine,
         cells: Vec::new(),
     })
@@ -54,7 +54,7 @@ fn model(environment: &Environment) -> Option<Sign> {
 fn slow(environment: &Environment) -> Option<Sign> {
     let nanos = environment.engine?.syscall_ns;
     (environment.virtual_machine && nanos > SLOW_CALL_NANOS).then(|| Sign {
-        evidence: Evidence::new("the cheapest system call on this virtual machine")
+        evidence: Evidence::new("fastest system call on this virtual machine")
             .rounded(nanos, Unit::Nanoseconds)
             .text(" ns"),
         sure: false,
@@ -102,21 +102,20 @@ fn finding(signs: &[Sign], cells: Vec<String>) -> Finding {
         id: String::new(),
         severity: if sure { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "The processor {} emulated in {}: times and rates do not compare with hardware. Counts and their ratios \
-             hold.",
+            "The processor {} emulated in {}: times and rates are not comparable with hardware. Counts and their \
+             ratios are valid.",
             if sure { "was" } else { "may have been" },
             count(cells.len(), "result")
         ),
         cells,
         evidence: signs.iter().map(|sign| sign.evidence.clone()).collect(),
         caveats: vec![
-            "Emulation makes some work dearer than other: a ratio of two times is not the same on hardware \
-             either."
+            "Emulation slows down some work more than other work, so ratios of times differ on hardware too."
                 .into(),
-            "A machine can hide what it is; the lack of this finding proves nothing.".into(),
+            "A machine can hide that it is emulated; the absence of this finding proves nothing.".into(),
         ],
         remedy: Some(Remedy::manual(
-            "Repeat it where the hardware runs the guests (KVM), before any time or rate is quoted.".into(),
+            "Repeat the run with hardware virtualization (KVM) before quoting any time or rate.".into(),
             vec!["plumb doctor".into(), "systemd-detect-virt".into()],
         )),
     }

@@ -78,23 +78,23 @@ fn segment(cell: &CellSummary) -> Option<u64> {
 fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Finding {
     let others = so_in(found.len());
     let mut caveats = vec![
-        "Only a cell with smaller ones, or a larger MTU, shows what it costs in throughput or time."
+        "Only a result with smaller messages or a larger MTU shows the cost in throughput or time."
             .to_owned(),
     ];
     if !worst.probed {
-        caveats.push("The path was not probed end to end: what it carries is what its devices say.".into());
+        caveats.push("The path was not probed end to end; its MTU is that of its devices.".into());
     }
     if worst.of == "segments" {
         caveats.push(
-            "Segmentation offload and path MTU discovery may have made them smaller on the way.".into(),
+            "Segmentation offload and path MTU discovery may have made them smaller on the path.".into(),
         );
     }
     Finding {
         id: String::new(),
         severity: if worst.probed { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "The {} of {} make packets of {} bytes and the path carries {}: each goes in {} fragments. One that is \
-             lost loses all of it.{others}",
+            "The {} of {} make packets of {} bytes, but the path carries {}: each is sent in {} fragments. Losing \
+             one fragment loses the whole packet.{others}",
             worst.of,
             worst.cell.id,
             worst.packet,
@@ -113,11 +113,11 @@ fn evidence(pieces: &Pieces<'_>) -> Evidence {
     let messages = LatencySummary::of(pieces.cell).and_then(|latency| latency.lost);
     let lost = match (stream, messages) {
         (Some(datagrams), _) => format!("; {} of the datagrams were lost", percent(datagrams.loss)),
-        (None, Some(lost)) => format!("; {} never came back", count(lost as usize, "message")),
+        (None, Some(lost)) => format!("; {} lost", count(lost as usize, "message")),
         (None, None) => String::new(),
     };
     Evidence::new(format!("{} of {}", pieces.of, pieces.cell.id)).text(format!(
-        "{} bytes over a path of {}: {} pieces{lost}",
+        "{} bytes over a path MTU of {}: {} fragments{lost}",
         pieces.packet,
         pieces.carried,
         pieces.number()
@@ -136,8 +136,8 @@ fn remedy(worst: &Pieces<'_>) -> Remedy {
         change: one_size.then(|| Change::Mtu { devices: names.clone(), mtu }),
         ..Remedy::manual(
             format!(
-                "Send at most {} bytes of payload in each of the {}, or give every device on the way an MTU of {} \
-                 or more.",
+                "Send at most {} bytes of payload in each of the {}, or set the MTU of every device on the path to \
+                 {} or more.",
                 worst.carried.saturating_sub(headers),
                 worst.of,
                 worst.packet

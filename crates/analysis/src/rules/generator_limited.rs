@@ -12,8 +12,8 @@ pub(crate) const RULE: Rule = Rule { id: "generator-limited", look };
 
 const WORDS: Words = Words {
     doing: "sending",
-    caveat: "Over virtual devices the kernel does much of the path's work on the sender's time: a busy sender can be \
-             the path's cost itself.",
+    caveat: "With virtual devices the kernel does much of the path's work on the sender's time, so a busy sender \
+             can be the cost of the path.",
 };
 
 fn look(context: &Context<'_>) -> Vec<Finding> {
@@ -28,8 +28,7 @@ fn remedy(finding: &Finding, context: &Context<'_>) -> Remedy {
     Remedy {
         change: limited::relief(finding, context),
         ..Remedy::manual(
-            "Send with more parallel streams, larger messages or in limit mode. If the rate rises, the sender was \
-             the limit."
+            "Use more parallel streams, larger messages or limit mode. If the rate rises, the sender was the limit."
                 .into(),
             Vec::new(),
         )

@@ -54,8 +54,8 @@ impl<'a> FreeingShare<'a> {
             id: String::new(),
             severity: Severity::Note,
             claim: format!(
-                "Freeing on the host is {} of the time in which {} takes memory from {}. Freed at no cost, it would move at {} \
-                 instead of {}: {}x is the most that faster freeing could bring.",
+                "Freeing on the host takes {} of the time that {} needs to take memory from {}. Without it, memory \
+                 would move at {} instead of {}, so faster freeing can gain at most {}x.",
                 percent(*share),
                 balloon.method.word(),
                 cell.path,
@@ -65,16 +65,15 @@ impl<'a> FreeingShare<'a> {
             ),
             cells: vec![cell.id.clone()],
             evidence: vec![
-                Evidence::new("its share of the time").share(*share),
+                Evidence::new("share of the time").share(*share),
                 Evidence::new(format!("{} of QEMU", FREEING.join(" and ")))
                     .count(*calls)
-                    .text(" calls of ")
+                    .text(" calls, ")
                     .time(each)
                     .text(" each"),
             ],
             caveats: vec![
-                "The calls' time is that of probed trials: what the probe adds to each call is in it."
-                    .to_owned(),
+                "The times come from probed trials and include the probe's cost per call.".to_owned(),
             ],
             remedy: None,
         }

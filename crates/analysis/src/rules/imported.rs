@@ -29,21 +29,20 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
         id: String::new(),
         severity: Severity::Note,
         claim: if subjects.is_empty() {
-            format!("The logs of {told_of} tell all that the rules ask for.")
+            format!("The logs of {told_of} contain everything that the rules need.")
         } else {
-            format!("Not in the logs of {told_of}, so not checked: {}.", list(&subjects))
+            format!("Not checked because the logs of {told_of} lack it: {}.", list(&subjects))
         },
         cells: context.findings.cells.iter().map(|cell| cell.id.clone()).collect(),
         evidence: record.files.iter().map(file).chain(told).chain(notes).collect(),
         caveats: vec![
-            "No rule can find what was not recorded: the lack of a finding says less here than of a run of plumb's \
-             own.".into(),
-            "Trials of a log follow each other and are not interleaved: what drifted meanwhile looks like a \
-             difference.".into(),
+            "Rules cannot see what was not recorded: the absence of a finding means less here than for a run of \
+             plumb.".into(),
+            "Trials in a log are sequential, not interleaved: drift looks like a difference.".into(),
         ],
         remedy: Some(Remedy::manual(
-            "Measure it with plumb where you can. Else keep both ends' logs, several repetitions, and the \
-             environment beside them."
+            "Measure with plumb if you can. Otherwise save the logs of both ends, several repetitions and a \
+             description of the environment."
                 .into(),
             vec!["plumb client HOST -p 5201  # against the same iperf3 server".into()],
         )),
@@ -51,7 +50,7 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
 }
 
 fn file(file: &ImportedFile) -> Evidence {
-    let formats = if file.formats.is_empty() { "nothing that is known".into() } else { list(&file.formats) };
+    let formats = if file.formats.is_empty() { "no known format".into() } else { list(&file.formats) };
     Evidence::new(&file.name).text(format!("{formats}, {}", count(file.lines as usize, "line")))
 }
 
@@ -60,24 +59,25 @@ fn unknown(context: &Context<'_>) -> Vec<(&'static str, String)> {
     let cells = &context.findings.cells;
     let of = |lacks: fn(&CellSummary) -> bool| cells.iter().filter(|cell| lacks(cell)).count();
     let some = |subject: &'static str, lacking: usize| {
-        (lacking > 0).then(|| (subject, format!("not told of {lacking} of {}", count(cells.len(), "cell"))))
+        (lacking > 0).then(|| (subject, format!("missing for {lacking} of {}", count(cells.len(), "result"))))
     };
     let machine = context
         .findings
         .run
         .environment
         .is_none()
-        .then(|| ("the machines", "kernel, processor, whether virtual or emulated: not told".to_owned()));
+        .then(|| ("the machines", "kernel, processor, virtual or emulated: missing".to_owned()));
     let places = context.cells().filter(|(_, measured)| measured.record.placement == "unknown").count();
     let once = of(|cell| cell.value.trials < 2);
     [
         machine,
         some("CPU time", of(|cell| cell.cpu.is_none() && cell.owners.is_empty())),
         some("devices and offloads", of(|cell| cell.devices.is_empty())),
-        some("settings of sockets", of(|cell| cell.sockets.is_empty())),
+        some("socket settings", of(|cell| cell.sockets.is_empty())),
         some("placement", places),
-        (once > 0)
-            .then(|| ("repetition", format!("a single trial in {once} of {}", count(cells.len(), "cell")))),
+        (once > 0).then(|| {
+            ("repetition", format!("a single trial for {once} of {}", count(cells.len(), "result")))
+        }),
     ]
     .into_iter()
     .flatten()

@@ -66,8 +66,8 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Fin
         cells: found.iter().map(|jumpy| jumpy.cell.id.clone()).collect(),
         evidence: found.iter().flat_map(|jumpy| evidence(jumpy.cell)).collect(),
         caveats: vec![
-            "Of a hundred steady series up to five seem to jump by chance, the further the more they scatter.".into(),
-            "A rate that drifts is told by `trend`, one that wanders by `unsteady`.".into(),
+            "Up to 5 of 100 steady series appear to shift by chance, more so if they scatter widely.".into(),
+            "Drifting rates are reported as `trend`, wandering ones as `unsteady`.".into(),
         ],
         remedy: Some(remedy(free)),
     }
@@ -108,7 +108,7 @@ fn evidence(cell: &CellSummary) -> Vec<Evidence> {
         })
         .collect();
     if cell.shifts.len() > MOST_TOLD {
-        let value = count(cell.shifts.len() - MOST_TOLD, "more jump");
+        let value = count(cell.shifts.len() - MOST_TOLD, "more level shift");
         told.push(Evidence::new(&cell.id).text(value));
     }
     told
@@ -118,9 +118,9 @@ fn remedy(free: bool) -> Remedy {
     Remedy {
         change: free.then(|| Change::Placement { place: "cross-cpu".into() }),
         ..Remedy::manual(
-            "Fix the placement of the ends, and of a virtual machine's threads, and measure again. Read the levels \
-             apart, with their times, and look for what happened then: a thread that moved to another CPU or NUMA \
-             node, a frequency, a neighbour."
+            "Fix the placement of the ends and of the virtual machines' threads, and measure again. Study the \
+             levels separately and check what changed at those times: a thread that moved to another CPU or NUMA \
+             node, the CPU frequency, a noisy neighbour."
                 .into(),
             vec!["taskset -cp THREAD".into(), "perf sched record -- sleep 10 && perf sched timehist".into()],
         )

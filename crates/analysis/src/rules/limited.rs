@@ -30,7 +30,7 @@ pub(crate) fn look(
         id: String::new(),
         severity: Severity::Note,
         claim: format!(
-            "A {doing} thread was busy up to {} of the time in {}: it may be the limit, and not the path.",
+            "A {doing} thread was busy up to {} of the time in {}: it may be the limit, not the path.",
             percent(most),
             count(doubted.len(), "result")
         ),

@@ -68,14 +68,15 @@ pub(super) fn of(cell: &CellSummary, measured: &Observations<'_>) -> Option<f64>
 fn finding(fastest: &FullLink<'_>, found: &[FullLink<'_>]) -> Finding {
     let FullLink { cell, rate } = fastest;
     let evidence = |full: &FullLink<'_>| {
-        let of = Evidence::new(format!("{} of a link of {}", full.cell.id, BitRate(full.rate)));
+        let of = Evidence::new(format!("{} on a link of {}", full.cell.id, BitRate(full.rate)));
         of.metric(full.cell.metric, full.cell.value.median)
             .text(", ")
             .share(full.cell.value.median / full.rate)
             .text(" of it, in every trial")
     };
     let claim = format!(
-        "{} carries what a link of {} can, {} in every trial: a link, a shaper or a policer sets this rate, and not the ends.{}",
+        "{} reaches the rate of a {} link, {} in every trial: a link, a shaper or a policer sets this rate, not the \
+         ends.{}",
         cell.id,
         BitRate(*rate),
         value(cell.metric, cell.value.median),
@@ -84,10 +85,10 @@ fn finding(fastest: &FullLink<'_>, found: &[FullLink<'_>]) -> Finding {
     let cells = found.iter().map(|full| full.cell.id.clone()).collect();
     Finding { cells, ..Finding::new(Severity::Note, claim) }
         .with_evidence(found.iter().map(evidence))
-        .with_limits(["A rate that is set otherwise may be near that of a link by chance; it would hardly be as steady."])
+        .with_limits(["Another limit may be close to a link rate by chance, but it would hardly be as steady."])
         .with_remedy(
-            "Look on both hosts for what has this rate: the speed of each device, a queueing discipline, the rate of a virtual \
-             machine's device.",
+            "Find what limits the rate on both hosts: the speed of each device, a queueing discipline, a rate limit \
+             of a virtual machine's device.",
             vec!["ethtool DEVICE  # Speed".into(), "tc -s qdisc show dev DEVICE".into()],
         )
 }

@@ -12,9 +12,9 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     if run.machine_changes.is_empty() {
         return Vec::new();
     }
-    let first = run.environment.iter().map(|began| evidence("it began on", began));
+    let first = run.environment.iter().map(|began| evidence("started on", began));
     let later = run.machine_changes.iter().map(|change| {
-        evidence(&format!("after {} trials it went on on", change.trials_before), &change.environment)
+        evidence(&format!("after {} trials, continued on", change.trials_before), &change.environment)
     });
     let cells = context.findings.cells.iter().map(|cell| cell.id.clone()).collect();
     vec![Finding {
@@ -24,11 +24,11 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         cells,
         evidence: first.chain(later).collect(),
         caveats: vec![
-            "Differences of cells within one block are of one machine; medians, and differences from other runs, are not."
+            "Differences within one block are of one machine; medians, and differences from other runs, are not."
                 .into(),
         ],
         remedy: Some(Remedy {
-            action: "Measure the scenario anew on one machine before a number of it is quoted.".into(),
+            action: "Repeat the whole run on one machine before quoting its numbers.".into(),
             commands: Vec::new(),
             change: None,
             brought: Vec::new(),
@@ -42,7 +42,7 @@ fn claim(changes: &[MachineChange]) -> String {
         times => format!("{times} times"),
     };
     format!(
-        "The run's trials are not all of one machine: it was resumed on another machine or kernel {times}."
+        "The trials come from different machines: the run was resumed on another machine or kernel {times}."
     )
 }
 

@@ -54,9 +54,7 @@ fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Finding {
         ),
         cells: ids.iter().map(ToString::to_string).collect(),
         evidence: found.iter().map(evidence).collect(),
-        caveats: vec![
-            "A probe that was lost for another reason looks the same as one that was too large.".into(),
-        ],
+        caveats: vec!["A probe packet lost for another reason looks like one that was too large.".into()],
         remedy: Some(remedy(first)),
     }
 }
@@ -67,8 +65,8 @@ fn remedy(first: &Mismatch<'_>) -> Remedy {
         change: first.ends.clone().map(|devices| Change::Mtu { devices, mtu: first.carried }),
         ..Remedy::manual(
             format!(
-                "Give every device on the way of {} the same MTU, less 50 bytes inside a VXLAN tunnel. Let ICMP \
-                 'fragmentation needed' pass.",
+                "Set the same MTU on every device of the path of {}, less 50 bytes inside a VXLAN tunnel. Allow \
+                 ICMP 'fragmentation needed'.",
                 list(&[first.cell.path.as_str()])
             ),
             vec!["ip -d link".into(), "tracepath -n ADDRESS".into()],
@@ -78,14 +76,14 @@ fn remedy(first: &Mismatch<'_>) -> Remedy {
 
 fn expected(mismatch: &Mismatch<'_>) -> String {
     match (mismatch.promised, mismatch.at_best) {
-        (Some(promised), _) => format!(", and every device has at least {promised}"),
+        (Some(promised), _) => format!(", although every device has at least {promised}"),
         (None, Some(best)) => format!(" in one trial and {best} in another"),
         (None, None) => String::new(),
     }
 }
 
 fn evidence(mismatch: &Mismatch<'_>) -> Evidence {
-    Evidence::new(format!("largest packet that passed unfragmented, {}", mismatch.cell.id))
+    Evidence::new(format!("largest unfragmented packet, {}", mismatch.cell.id))
         .rounded(f64::from(mismatch.carried), Unit::Bytes)
         .text(format!(" bytes{}", expected(mismatch)))
 }

@@ -3,7 +3,7 @@
 use findings::{CellSummary, Evidence, Finding, NoiseFloor, Remedy, Severity};
 
 use super::{Context, Rule};
-use crate::words::{list, percent};
+use crate::words::percent;
 
 pub(crate) const RULE: Rule = Rule { id: "noisy-host", look };
 
@@ -48,13 +48,13 @@ fn finding(floors: &[&NoiseFloor], robbed: &[&CellSummary]) -> Finding {
             .chain(
                 robbed
                     .iter()
-                    .map(|cell| Evidence::new(format!("CPU time stolen, {}", cell.id)).share(stolen(cell))),
+                    .map(|cell| Evidence::new(format!("stolen CPU time, {}", cell.id)).share(stolen(cell))),
             )
             .collect(),
-        caveats: vec!["A floor from few pairs is wide because they are few; more trials narrow it.".into()],
+        caveats: vec!["A noise floor from few pairs is wide; more trials narrow it.".into()],
         remedy: Some(Remedy {
             action:
-                "Stop what else runs on the host, fix the placement of the ends, and repeat with more trials."
+                "Stop other work on the host, fix the placement of the ends, and repeat with more trials."
                     .into(),
             commands: Vec::new(),
             change: None,
@@ -68,14 +68,14 @@ fn claim(floors: &[&NoiseFloor], robbed: &[&CellSummary]) -> String {
     let worst = floors.iter().map(|noise| noise.floor).fold(0.0, f64::max);
     let most = robbed.iter().map(|cell| stolen(cell)).fold(0.0, f64::max);
     let floor = format!(
-        "the baseline varies by up to {} from trial to trial, so smaller differences cannot be seen. So in {}",
+        "the baseline varies by up to {} between trials, so smaller differences cannot be resolved ({})",
         percent(worst),
-        list(&workloads)
+        workloads.join(", ")
     );
-    let steal = format!("up to {} of the CPU time was stolen by the hypervisor (steal)", percent(most));
+    let steal = format!("the hypervisor took up to {} of the CPU time (steal)", percent(most));
     match (floors.is_empty(), robbed.is_empty()) {
-        (false, false) => format!("The host is noisy: {floor}. Beside that {steal}."),
-        (false, true) => format!("The host is noisy: {floor}."),
-        (true, _) => format!("The host is noisy: {steal}."),
+        (false, false) => format!("Noisy host: {floor}. In addition, {steal}."),
+        (false, true) => format!("Noisy host: {floor}."),
+        (true, _) => format!("Noisy host: {steal}."),
     }
 }

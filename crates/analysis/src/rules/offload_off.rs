@@ -94,8 +94,8 @@ fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Finding)> {
 }
 
 fn caveats(worst: &Loss<'_>, looked: usize) -> Vec<String> {
-    let software = "In the lab every device is software: an offload that is on moves work into fewer, larger \
-                    packets. A network card that does the work itself can gain more or less.";
+    let software = "All lab devices are virtual: offloads mean fewer, larger packets. With a real NIC the gain can \
+         be larger or smaller.";
     // The one that is told was picked out of as many as were compared; where several agree, chance is no explanation.
     let many = if worst.keeps < LITTLE { None } else { significance::of_many(looked) };
     [software.to_owned()].into_iter().chain(many).collect()
@@ -113,7 +113,7 @@ fn claim(worst: &Loss<'_>, off: &Off) -> String {
     let devices: Vec<&str> = off.keys().map(String::as_str).collect();
     let FactorEffect { factor, level, reference, path, workload, change, .. } = worst.effect;
     format!(
-        "Offloads of {} are off at {factor}={level}: {workload} over {path} is {change} against {reference}.",
+        "Offloads of {} are off with {factor}={level}: {workload} over {path} is {change} compared with {reference}.",
         list(&devices),
     )
 }
@@ -122,7 +122,7 @@ fn evidence(effect: &FactorEffect) -> Evidence {
     let others: Vec<String> =
         effect.others.iter().map(|(factor, level)| format!(", {factor}={level}")).collect();
     Evidence::new(format!(
-        "{}={} against {} ({}, {}{})",
+        "{}={} vs {} ({}, {}{})",
         effect.factor,
         effect.level,
         effect.reference,
@@ -135,14 +135,14 @@ fn evidence(effect: &FactorEffect) -> Evidence {
 
 fn features((device, features): (&String, &BTreeSet<String>)) -> Evidence {
     let names: Vec<&str> = features.iter().map(String::as_str).collect();
-    Evidence::new(format!("off on {device} as the kernel reported it")).text(names.join(", "))
+    Evidence::new(format!("off on {device}, as reported by the kernel")).text(names.join(", "))
 }
 
 /// What it came to on the way, where devices and sockets were counted.
 fn packets(slower: &CellSummary) -> Option<Evidence> {
     let data = slower.packets.as_ref()?.data.as_ref()?;
-    let cut = data.cut.as_ref().map(|cut| format!(", cut at {}", cut.device)).unwrap_or_default();
-    let evidence = Evidence::new(format!("segments a packet in {}", slower.id))
+    let cut = data.cut.as_ref().map(|cut| format!(", segmented at {}", cut.device)).unwrap_or_default();
+    let evidence = Evidence::new(format!("segments per packet in {}", slower.id))
         .rounded(data.first, Unit::Count)
         .text(" at the sender, ")
         .rounded(data.last, Unit::Count)
@@ -155,7 +155,7 @@ fn remedy(off: &Off) -> Remedy {
         ethtool::switch_on(device, &features.iter().map(String::as_str).collect::<Vec<_>>())
     });
     Remedy {
-        action: "Switch the offloads on, each in its host. Read them back with ethtool -k: a driver may refuse one."
+        action: "Turn the offloads on, each on its host. Check with ethtool -k: a driver may refuse one."
             .into(),
         commands: commands.collect(),
         change: Some(Change::OffloadsOn { devices: off.keys().cloned().collect() }),

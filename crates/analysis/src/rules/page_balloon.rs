@@ -46,15 +46,15 @@ fn finding(Pair { cell, other, change }: &Pair<'_>) -> Finding {
     let rate = |cell: &CellSummary| value(cell.metric, cell.value.median);
     let calls = [*cell, *other].into_iter().filter_map(|cell| {
         let calls = cell.probed.as_ref()?.calls.as_ref()?.all;
-        Some(Evidence::new(format!("system calls for a GiB: {}", cell.id)).count(calls.round() as u64))
+        Some(Evidence::new(format!("system calls per GiB: {}", cell.id)).count(calls.round() as u64))
     });
-    let against = Evidence::new(format!("{} against {}", cell.id, other.id)).ratio(change);
+    let against = Evidence::new(format!("{} vs {}", cell.id, other.id)).ratio(change);
     Finding {
         id: String::new(),
         severity: if is_sure { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "virtio-balloon gives memory back at {}, {word} at {}. It hands over single pages of 4 KiB, and QEMU frees each \
-             of them with a system call.",
+            "virtio-balloon returns memory at {}, {word} at {}. It passes single pages of 4 KiB, and QEMU frees \
+             each one with a system call.",
             rate(cell),
             rate(other),
         ),
@@ -62,7 +62,7 @@ fn finding(Pair { cell, other, change }: &Pair<'_>) -> Finding {
         evidence: [against].into_iter().chain(calls).collect(),
         caveats: weighed.and_then(|weighed| weighed.caveat).map(str::to_owned).into_iter().collect(),
         remedy: Some(Remedy::manual(
-            "Start the machine with a virtio-mem device for the memory that is to move, or have its agent take huge pages."
+            "Start the machine with a virtio-mem device for the memory to be moved, or let its agent use huge pages."
                 .into(),
             vec![
                 "-m BASE,maxmem=ALL".into(),

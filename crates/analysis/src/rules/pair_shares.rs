@@ -7,8 +7,7 @@ use stats::describe;
 pub(super) const SLOW: f64 = 0.7;
 
 /// Said where the trials leave it open.
-pub(super) const FEW: &str =
-    "It is not established: so few trials leave it open whether it would be as slow again.";
+pub(super) const FEW: &str = "Not significant: with so few trials it may not be as slow the next time.";
 
 /// What a host does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -34,19 +34,22 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Fin
     let of = |cell: &&findings::CellSummary| {
         cell.probed.is_some() && dear.iter().any(|cost| cost.workload == cell.workload)
     };
-    let mut caveats =
-        vec!["Counts of calls, messages and packets hold whatever the probes cost; times and shares of CPU time are those of \
-              the slower, watched trial. No number of a cell comes from one."
-            .into()];
+    let mut caveats = vec![
+        "Counts of calls, messages and packets are valid whatever the probes cost; times and CPU shares are \
+              those of the slower, probed trial. Results never come from probed trials."
+            .into(),
+    ];
     caveats.extend((!is_sure(worst)).then(|| {
-        "The interval of the cost does not lie above 5 %, or too few blocks have both trials: it may cost less.".into()
+        "The interval of the cost is not above 5 %, or too few blocks have both trials, so the cost may be \
+         lower."
+            .into()
     }));
     Finding {
         id: String::new(),
         severity: if is_sure(worst) { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "Probes cost {} in {}: times and shares of CPU time that they tell are those of the slower trial. They \
-             were {}.",
+            "Probes cost {} in {}: the times and CPU shares they report are those of the slower trials. Probes \
+             used: {}.",
             percent(worst.cost),
             worst.workload,
             list(&probes)
@@ -55,8 +58,7 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Fin
         evidence: dear.iter().map(|cost| evidence(cost)).collect(),
         caveats,
         remedy: Some(Remedy::manual(
-            "Use one probe at a time, and of messages follow fewer. The counts of the dearest probe, system calls, are \
-             good at any cost."
+            "Use one probe at a time, and follow fewer messages. System-call counts stay valid; times do not."
                 .into(),
             context.commands().again("--probe cpu", ""),
         )),
@@ -65,7 +67,7 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Fin
 
 fn evidence(cost: &ProbeCost) -> Evidence {
     Evidence::new(format!(
-        "{} with probes against without, {} in blocks",
+        "{} with vs without probes, {} in blocks",
         cost.workload,
         count(cost.pairs as usize, "pair")
     ))

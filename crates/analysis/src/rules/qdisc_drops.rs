@@ -69,7 +69,7 @@ fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Finding {
         id: String::new(),
         severity: if *share >= MUCH { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "{whose} dropped {} while {} was measured, {} of all that it handled.{others}",
+            "{whose} dropped {} while measuring {}, {} of all its packets.{others}",
             count(usize::try_from(*dropped).unwrap_or(usize::MAX), "packet"),
             cell.id,
             percent(*share)
@@ -77,10 +77,8 @@ fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Finding {
         cells: alike.iter().map(|lossy| lossy.cell.id.clone()).collect(),
         evidence: alike.iter().map(|lossy| evidence(lossy)).collect(),
         caveats: vec![
-            "TCP learns from drops how fast it may send: at a shaper they are its way of working, as long as they are \
-             few."
-                .into(),
-            "With segmentation offload one dropped packet holds many segments.".into(),
+            "TCP uses drops to find its rate, so a few drops at a shaper are normal.".into(),
+            "With segmentation offload one dropped packet contains many segments.".into(),
         ],
         remedy: Some(remedy(device)),
     }
@@ -90,11 +88,11 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
     let device = lossy.device;
     let qdisc = device.qdisc.as_ref().map_or_else(String::new, |qdisc| {
         format!(
-            "; {}: {} dropped, {} times over its limit, {} given back",
+            "; {}: {} dropped, {} over limit, {} requeued",
             qdisc.kind, qdisc.drops, qdisc.overlimits, qdisc.requeues
         )
     });
-    Evidence::new(format!("{} in the trials of {}", device.device, lossy.cell.id))
+    Evidence::new(format!("{} during {}", device.device, lossy.cell.id))
         .count(device.rx_dropped)
         .text(" of ")
         .count(device.rx_packets)
@@ -112,16 +110,17 @@ fn remedy(device: &DeviceCounters) -> Remedy {
     let show = typed_at(&device.device, |device| format!("tc -s qdisc show dev {device}"));
     if by_qdisc(device) > 0 {
         if device.qdisc.as_ref().is_some_and(|qdisc| SHAPERS.contains(&qdisc.kind.as_str())) {
-            let action =
-                "It limits the rate: where that is not wanted raise its rate, or the length of its queue.";
+            let action = "It limits the rate: if that is not intended, raise its rate or lengthen its queue.";
             return Remedy::manual(action.into(), vec![show]);
         }
-        let action = "Give the queueing discipline the length that the path needs, or take one that shares fairly and drops early.";
+        let action =
+            "Make the queue as long as the path needs, or use a fair queueing discipline with early drops.";
         let replace =
             typed_at(&device.device, |device| format!("tc qdisc replace dev {device} root fq_codel"));
         return Remedy::manual(action.into(), vec![show, replace]);
     }
-    let action = "See why the device drops: a short ring, a peer that is down or has no room, a packet that is too long.";
+    let action =
+        "Find out why the device drops: a short ring, a peer that is down or full, an oversized packet.";
     let statistics = typed_at(&device.device, |device| format!("ethtool -S {device}"));
     let ring = typed_at(&device.device, |device| format!("ethtool -g {device}"));
     Remedy::manual(action.into(), vec![statistics, ring, show])

@@ -12,8 +12,7 @@ pub(crate) const RULE: Rule = Rule { id: "receiver-limited", look };
 
 const WORDS: Words = Words {
     doing: "receiving",
-    caveat: "Soft interrupts can run on the receiver's time: what looks like a busy receiver can be packet \
-             processing.",
+    caveat: "Softirqs can run on the receiver's time, so a busy receiver may be packet processing.",
 };
 
 fn look(context: &Context<'_>) -> Vec<Finding> {
@@ -28,8 +27,8 @@ fn remedy(finding: &Finding, context: &Context<'_>) -> Remedy {
     Remedy {
         change: limited::relief(finding, context),
         ..Remedy::manual(
-            "Receive on more parallel streams or in limit mode, and switch GRO on at the receiver's device. If the \
-             rate rises, the receiver was the limit."
+            "Use more parallel streams or limit mode, and enable GRO on the receiver's device. If the rate rises, \
+             the receiver was the limit."
                 .into(),
             Vec::new(),
         )

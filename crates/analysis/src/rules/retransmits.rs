@@ -43,10 +43,10 @@ impl Kind {
 
     pub(crate) fn in_words(self, tcp: &TcpSummary) -> String {
         match self {
-            Self::Loss => "no sender saw a reordering, so they were lost on the way".into(),
-            Self::Unknown => "whether they were lost or only late is not known".into(),
+            Self::Loss => "no sender detected reordering, so they were lost on the path".into(),
+            Self::Unknown => "it is unknown whether they were lost or only late".into(),
             Self::Reordering => format!(
-                "senders saw a reordering {}, so some of them, or all, were late and not lost",
+                "senders detected reordering {}, so some or all were late, not lost",
                 match tcp.reorderings {
                     Some(1) | None => "once".into(),
                     Some(times) => format!("{times} times"),
@@ -58,12 +58,12 @@ impl Kind {
     pub(crate) const fn remedy(self) -> &'static str {
         match self {
             Self::Loss | Self::Unknown => {
-                "Look for drops on the way: full queues (a rate limit, too small a txqueuelen or backlog) and MTUs \
-                 that differ."
+                "Check for drops on the path: full queues (a rate limit, a small txqueuelen or backlog) and \
+                 mismatched MTUs."
             }
             Self::Reordering => {
-                "Look first for what lets packets overtake each other: several queues or CPUs for one connection, a \
-                 bond, a sender and an acknowledgement on two CPUs. Both ends on one CPU cannot reorder."
+                "First check what can reorder packets: several queues or CPUs for one connection, a bond, data and \
+                 acknowledgements processed on two CPUs. With both ends on one CPU there is no reordering."
             }
         }
     }
@@ -121,9 +121,9 @@ fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>], commands: &Commands<'_>) -> F
         cells: ids.iter().map(ToString::to_string).collect(),
         evidence: lossy.iter().map(evidence).collect(),
         caveats: vec![
-            "The share is of full-sized segments; smaller ones would make it less.".into(),
-            "Inside one kernel data overtakes itself when the sender's CPU and the CPU that handles acknowledgements \
-             both send it; ends on the same CPU tell reordering and loss apart."
+            "The share assumes full-sized segments; with smaller ones it is lower.".into(),
+            "Within one kernel, data is reordered if both the sender's CPU and the CPU processing acknowledgements \
+             transmit. Place both ends on one CPU to distinguish reordering from loss."
                 .into(),
         ],
         remedy: Some(remedy(worst, kind, commands)),
@@ -133,10 +133,7 @@ fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>], commands: &Commands<'_>) -> F
 fn remedy(worst: &Lossy<'_>, kind: Kind, commands: &Commands<'_>) -> Remedy {
     let softnet = "cat /proc/net/softnet_stat  # second column: dropped at net.core.netdev_max_backlog";
     let look = commands.at_sender(&worst.cell.path, &["ip -s link", "tc -s qdisc", softnet]);
-    Remedy {
-        change: change(worst, kind),
-        ..Remedy::manual(format!("{} The path is that of {}.", kind.remedy(), worst.cell.path), look)
-    }
+    Remedy { change: change(worst, kind), ..Remedy::manual(kind.remedy().into(), look) }
 }
 
 /// A congestion control that takes losses otherwise, or a placement at which nothing can overtake.
@@ -152,11 +149,11 @@ fn change(worst: &Lossy<'_>, kind: Kind) -> Option<Change> {
 
 fn evidence(lossy: &Lossy<'_>) -> Evidence {
     let TcpSummary { retransmits, reorderings, out_of_order, .. } = lossy.tcp;
-    let seen = reorderings.map(|times| format!("{times} reorderings seen"));
-    let late = out_of_order.map(|segments| format!("{segments} segments came out of order"));
+    let seen = reorderings.map(|times| format!("{times} reorderings detected"));
+    let late = out_of_order.map(|segments| format!("{segments} segments received out of order"));
     let beside: Vec<String> = seen.into_iter().chain(late).collect();
     let beside = if beside.is_empty() { String::new() } else { format!("; {}", beside.join(", ")) };
-    Evidence::new(format!("segments sent again, {}", lossy.cell.id))
+    Evidence::new(format!("segments retransmitted, {}", lossy.cell.id))
         .count(retransmits)
         .text(", ")
         .share(lossy.share)

@@ -26,12 +26,11 @@ pub(crate) struct WeighedDifference {
     pub(crate) caveat: Option<&'static str>,
 }
 
-const ONE_TRIAL: &str = "It rests on the intervals within single trials: what changes from one trial to the next is \
-                         not in it. Repeat it before acting on it.";
-const BARE: &str =
-    "It rests on single numbers without an interval: nothing says how far they would vary if repeated.";
-const OPEN: &str = "It is not established: so few trials, or the noise of this run, leave it open whether the same setting \
-                    would differ from itself by as much.";
+const ONE_TRIAL: &str = "It is based on single trials and leaves out variation between trials. Repeat the \
+     measurement before acting on it.";
+const BARE: &str = "It is based on single numbers without intervals; their variation is unknown.";
+const OPEN: &str = "Not significant: with so few trials or so much noise, the same setting might differ from itself \
+     by as much.";
 
 /// What a comparison shows; `None` where it shows no difference worth telling, or cannot tell.
 pub(crate) fn weigh(comparison: &Comparison) -> Option<WeighedDifference> {
@@ -76,8 +75,8 @@ pub(crate) fn of_many(comparisons: usize) -> Option<String> {
     const FEW: usize = 3;
     (comparisons > FEW).then(|| {
         format!(
-            "{comparisons} comparisons were looked at, and each interval holds for its own alone: among so many one \
-             may lie beyond the noise by chance. Believe what shows on several, or repeat it."
+            "{comparisons} comparisons were tested, each with its own interval, so one may exceed the noise by \
+             chance. Trust differences that appear in several comparisons, or repeat the run."
         )
     })
 }

@@ -56,7 +56,7 @@ fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding
     let mut finding = finding(sweep, one, more, !weighed.sure);
     finding.evidence.insert(
         0,
-        Evidence::new(format!("{}={} against 1, all else equal", sweep.factor, more.queues)).ratio(change),
+        Evidence::new(format!("{}={} vs 1, all else equal", sweep.factor, more.queues)).ratio(change),
     );
     finding.caveats.extend(weighed.caveat.map(str::to_owned));
     finding.caveats.extend(significance::of_many(compared.len()));
@@ -74,12 +74,12 @@ fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
         let best = equal.max_by(|a, b| a.value().total_cmp(&b.value()));
         finding.caveats.push(match best {
             Some(best) => format!(
-                "The settings beside the queues differ as well: at those of {} itself, {} queues bring {} only.",
+                "Other settings differ too: with those of {}, {} queues gain only {}.",
                 one.cell.id,
                 best.queues,
                 change(best.value() / one.value())
             ),
-            None => "The settings beside the queues differ as well, and may be what brings more.".into(),
+            None => "Other settings differ too and may explain the gain.".into(),
         });
         finding
     })
@@ -100,9 +100,7 @@ fn alone(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
     let flat = most.value() < FLAT * fewest.value();
     (doubled && flat).then(|| {
         let mut finding = finding(sweep, fewest, most, true);
-        finding.caveats.push(
-            "No setting with more queues was measured: only that shows whether they bring more.".into(),
-        );
+        finding.caveats.push("More queues were not measured, so their gain is unknown.".into());
         finding
     })
 }
@@ -116,7 +114,7 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
     let gained = change(more.value() / one.value());
     let claim = if more.queues == 1 {
         format!(
-            "One queue carries no more with more connections: {} at {}, {} at {}.",
+            "One queue does not scale with more connections: {} with {}, {} with {}.",
             rate(one),
             one.cell.id,
             rate(more),
@@ -124,7 +122,7 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
         )
     } else {
         format!(
-            "One queue {} the limit: it carries {} at most, {} queues carry {} ({gained}), in {}.",
+            "One queue {} the limit: it carries at most {}, {} queues carry {} ({gained}), in {}.",
             if unsure { "may be" } else { "is" },
             rate(one),
             more.queues,
@@ -147,8 +145,7 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
         cells: own.clone().map(|point| point.cell.id.clone()).collect(),
         evidence: own.map(told).collect(),
         caveats: vec![
-            "Connections are spread over queues by a hash: a few may share one although others are free."
-                .into(),
+            "A hash assigns connections to queues, so several may share one while others are idle.".into(),
         ],
         remedy: Some(remedy()),
     }
@@ -156,8 +153,8 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
 
 fn remedy() -> Remedy {
     Remedy::manual(
-        "Give the device more queues, up to one for each virtual CPU, and spread connections over them. Then look at \
-         where it saturates (`too-many-queues`)."
+        "Give the device more queues, up to one per vCPU, and use several connections. Then check where the gain \
+         ends (`too-many-queues`)."
             .into(),
         vec![
             proxmox_queues("VMID", 8),

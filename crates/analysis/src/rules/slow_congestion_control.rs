@@ -84,30 +84,25 @@ fn finding(worst: &PacingCell<'_>, found: &[PacingCell<'_>]) -> Finding {
     let others = so_in(found.len());
     let cost = match worst.against {
         Some((effect, _)) => format!(
-            "at {}={} against {} throughput is {}",
+            "with {}={} instead of {}, throughput is {}",
             effect.factor, effect.level, effect.reference, effect.change
         ),
         None => {
-            "it paces, and on fast paths with short round trips may carry less at more CPU time than cubic"
+            "it paces, so on fast paths with short round trips it may be slower than cubic and use more CPU"
                 .into()
         }
     };
     let evidence = found.iter().map(|paced| {
-        let name =
-            Evidence::new(format!("the sender's congestion control, {}", paced.cell.id)).text(&paced.name);
+        let name = Evidence::new(format!("sender's congestion control, {}", paced.cell.id)).text(&paced.name);
         match paced.against {
             Some((effect, _)) => name.text(format!("; {} ", effect.cell)).ratio(&effect.change),
             None => name,
         }
     });
-    let mut caveats =
-        vec!["On long paths that lose packets bbr may carry more: there it is the better choice.".to_owned()];
+    let mut caveats = vec!["On long lossy paths bbr may be faster and the better choice.".to_owned()];
     if worst.against.is_none() {
-        caveats.push(
-            "No cell of this run differs in congestion control alone, so what it costs here was not \
-                      measured."
-                .into(),
-        );
+        caveats
+            .push("No two results differ only in congestion control, so its cost was not measured.".into());
     }
     Finding {
         id: String::new(),
@@ -124,8 +119,7 @@ fn remedy() -> Remedy {
     Remedy {
         change: Some(Change::Congestion { name: "cubic".into() }),
         ..Remedy::manual(
-            "Measure once with cubic; then make it the default, or that of one route, where it carries more."
-                .into(),
+            "Measure with cubic, and if it is faster, make it the default or set it for one route.".into(),
             vec![
                 "plumb client HOST -C cubic".into(),
                 "sysctl -w net.ipv4.tcp_congestion_control=cubic".into(),

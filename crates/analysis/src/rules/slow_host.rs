@@ -56,9 +56,9 @@ fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Finding {
     let evidence = |slow: &SlowWay<'_>| {
         Evidence::new(format!("{}, the best pair of {host} {}", slow.best.id, slow.way.word()))
             .metric(metric, slow.best.value.median)
-            .text(" against ")
+            .text(" vs ")
             .metric(metric, slow.usual)
-            .text(" of pairs without it")
+            .text(" for pairs without it")
     };
     Finding {
         id: String::new(),
@@ -68,7 +68,7 @@ fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Finding {
             _ => Severity::Warning,
         },
         claim: format!(
-            "Host {host} is slow to everybody {ways}: at best {}, {} of what pairs without it get ({}).",
+            "Host {host} is slow with every peer when {ways}: at best {}, {} of the rate of pairs without it ({}).",
             value(metric, worst.best.value.median),
             percent(worst.keeps),
             value(metric, worst.usual),
@@ -77,9 +77,7 @@ fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Finding {
         evidence: slow.iter().map(evidence).collect(),
         caveats: (!sure).then(|| pair_shares::FEW.to_owned()).into_iter().collect(),
         remedy: Some(Remedy::manual(
-            format!(
-                "Look at {host} itself: the speed that its link came up with, rate limits, offloads, and what else runs there."
-            ),
+            format!("Check {host} itself: negotiated link speed, rate limits, offloads and other work."),
             vec![
                 format!("ethtool DEVICE  # on {host}"),
                 format!("tc -s qdisc show dev DEVICE  # on {host}"),

@@ -46,18 +46,18 @@ fn finding(found: &[SlowPair<'_>]) -> Finding {
     let sure = pair_shares::is_apart(worst.matrix, worst.cell, worst.expected);
     let others = match found.len() - 1 {
         0 => String::new(),
-        1 => " One more way is slow.".to_owned(),
-        more => format!(" {more} more ways are slow."),
+        1 => " One more direction is slow.".to_owned(),
+        more => format!(" {more} more directions are slow."),
     };
     let evidence = |slow: &SlowPair<'_>| {
         let SlowPair { matrix, pair, .. } = slow;
         let evidence = Evidence::new(format!("{} to {}", pair.from, pair.to))
             .metric(matrix.metric, pair.value)
-            .text(" against ")
+            .text(" vs ")
             .metric(matrix.metric, slow.expected)
             .text(" with others");
         match pair_shares::between(matrix, &pair.to, &pair.from) {
-            Some(back) => evidence.text(", back ").metric(matrix.metric, back.value),
+            Some(back) => evidence.text(", reverse ").metric(matrix.metric, back.value),
             None => evidence,
         }
     };
@@ -69,7 +69,7 @@ fn finding(found: &[SlowPair<'_>]) -> Finding {
             _ => Severity::Warning,
         },
         claim: format!(
-            "The way from {from} to {to} is slow: {}, {} of what both do with others ({}).{others}",
+            "The path from {from} to {to} is slow: {}, {} of what both reach with other hosts ({}).{others}",
             value(metric, worst.pair.value),
             percent(worst.keeps),
             value(metric, worst.expected),
@@ -79,8 +79,8 @@ fn finding(found: &[SlowPair<'_>]) -> Finding {
         caveats: (!sure).then(|| pair_shares::FEW.to_owned()).into_iter().collect(),
         remedy: Some(Remedy::manual(
             format!(
-                "Look at what only this way passes: routes, firewall rules and drops between {from} and {to}, one cable \
-                 or port of a bond."
+                "Check what only this path uses: routes, firewall rules and drops between {from} and {to}, one \
+                 cable or bond port."
             ),
             vec![
                 format!("ip route get ADDRESS-OF-{to}  # on {from}"),

@@ -104,7 +104,7 @@ fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Finding {
         id: String::new(),
         severity: if worst.softirq.sure { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "One CPU handles the packets of {}: it spends {} of its time in soft interrupts, while {} CPUs \
+            "One CPU processes all packets of {}: it spends {} of its time in softirqs while {} CPUs are \
              idle.{others}",
             worst.cell.id,
             percent(worst.softirq.median),
@@ -113,14 +113,13 @@ fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Finding {
         cells: found.iter().map(|bound| bound.cell.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         caveats: vec![
-            "Over virtual devices the receive side runs where the sender's packet was handed over: the CPU that is \
-             full of soft interrupts is then often the sender's own, and more connections, not more queues, spread \
-             it."
+            "With virtual devices, receive processing runs on the CPU that sent the packet, so the busy CPU is \
+             often the sender's. Then more connections, not more queues, spread the load."
                 .into(),
             if worst.traced {
-                "The times are a probe's, of trials that it watched: the warm-up is in them, and its own cost.".into()
+                "The times come from probed trials and include the warm-up and the probe's cost.".into()
             } else {
-                "CPU times are counted in ticks of up to 10 ms, the warm-up included.".into()
+                "CPU times have a resolution of up to 10 ms and include the warm-up.".into()
             },
         ],
         remedy: Some(remedy(worst)),
@@ -131,7 +130,7 @@ fn evidence(bound: &SaturatedCpu<'_>) -> Evidence {
     let cpus: Vec<String> = bound.cpus.iter().map(|cpu| format!("CPU {cpu}")).collect();
     Evidence::new(format!("{} of {}", list(&cpus), bound.cell.id))
         .share(bound.softirq.median)
-        .text(" in soft interrupts; ")
+        .text(" in softirqs; ")
         .rounded(bound.idle, Unit::Cpus)
         .text(" other CPUs idle on average")
 }
@@ -139,8 +138,9 @@ fn evidence(bound: &SaturatedCpu<'_>) -> Evidence {
 fn remedy(worst: &SaturatedCpu<'_>) -> Remedy {
     let last = worst.cell.devices.last().map_or("DEVICE", |device| device.device.as_str());
     Remedy::manual(
-        "Spread the receiving: more queues where the device has them, else RPS over the CPUs that idle (ff are CPUs 0 to 7). Keep receive \
-         offload on, so that there are fewer packets; use more connections, since one stays on one CPU."
+        "Spread receive processing: use more queues if the device has them, otherwise RPS over the idle CPUs (ff is \
+         CPUs 0 to 7). Leave receive offload on to reduce the number of packets, and use more connections, since \
+         each stays on one CPU."
             .into(),
         vec![
             typed_at(last, |device| format!("ethtool -L {device} combined 4")),

@@ -60,7 +60,7 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
     let beside: Vec<String> = alike
         .iter()
         .filter(|other| other.cell.id == cell.id && other.step.begins.total_cmp(&step.begins).is_ne())
-        .map(|other| format!(" Beside it {} takes {}.", other.step.what, percent(other.share.median)))
+        .map(|other| format!(" Next: {}, {}.", other.step.what, percent(other.share.median)))
         .collect();
     let mut cells: Vec<String> = Vec::new();
     for other in alike {
@@ -75,7 +75,7 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
         id: String::new(),
         severity: if share.sure && is_fault { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "One step takes {} of a round trip of {}: {} ({}). {}{}{others}",
+            "One step takes {} of the round trip of {}: {} ({}). {}{}{others}",
             percent(share.median),
             cell.id,
             step.what,
@@ -86,9 +86,10 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
         cells,
         evidence: alike.iter().map(|dominated| evidence(dominated)).collect(),
         caveats: vec![
-            "It is of messages that a probe followed, in trials that it made slower: see what the probes cost.".into(),
-            "Medians of steps are compared with the median round trip; a step that is short in most messages and long in \
-             some shows at its 99 % alone."
+            "Only messages followed by a probe are counted, in trials slowed down by it: see the cost of the \
+             probes.".into(),
+            "Median step times are compared with the median round trip; a step that is slow only sometimes shows \
+             only in its 99 %."
                 .into(),
         ],
         remedy: Some(remedy(step)),
@@ -98,9 +99,9 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
 /// `from app:eth0 to node1:veth-app`, as far as there are devices.
 fn place(step: &StepSummary) -> String {
     let way = match step.leg {
-        Leg::There => "on the way there",
+        Leg::There => "request",
         Leg::Server => "at the server",
-        Leg::Back => "on the way back",
+        Leg::Back => "reply",
     };
     match (&step.from.device, &step.to.device) {
         (Some(from), Some(to)) if from == to => format!("at {from}, {way}"),
@@ -114,23 +115,21 @@ fn place(step: &StepSummary) -> String {
 const fn meaning(step: &StepSummary) -> &'static str {
     match step.kind {
         StepKind::Wakeup => {
-            "The socket has the packet, and the thread that waits for it has yet to run: an idle CPU wakes, or a busy one is \
-             shared."
+            "The socket has the packet, but the waiting thread has yet to run: its CPU is waking from idle or busy \
+             with other work."
         }
-        StepKind::Queue => "A queueing discipline holds the packet back: it shapes, or its queue is full.",
+        StepKind::Queue => "A queueing discipline delays the packet: it is shaping, or its queue is full.",
         StepKind::Crossing => {
-            "From one device to the next a soft interrupt takes the packet over: it waits for its CPU, or behind others."
+            "A softirq takes the packet from one device to the next; it waits for the CPU or behind other packets."
         }
         StepKind::Encapsulation | StepKind::Decapsulation => {
-            "The tunnel handles each packet in software: headers, checksums, a second route."
+            "The tunnel processes each packet in software: headers, checksums, a second route lookup."
         }
-        StepKind::Bridge => "The bridge looks up its table, and calls netfilter where br_netfilter is on.",
-        StepKind::Forwarding => {
-            "The host routes the packet through its netfilter rules and connection tracking."
-        }
-        StepKind::Send => "The sender's own socket and protocol work, before any device has the packet.",
-        StepKind::Program => "It is the program that answers, and not the network.",
-        StepKind::Other => "What happens in it has no name here: see between which points it lies.",
+        StepKind::Bridge => "The bridge does its lookup, and calls netfilter if br_netfilter is enabled.",
+        StepKind::Forwarding => "The host routes the packet through netfilter rules and connection tracking.",
+        StepKind::Send => "Socket and protocol processing of the sender, before any device has the packet.",
+        StepKind::Program => "This is the responding program, not the network.",
+        StepKind::Other => "This step is not classified: see the points between which it occurs.",
     }
 }
 
@@ -153,51 +152,50 @@ fn remedy(step: &StepSummary) -> Remedy {
     let at = |command: fn(&str) -> String| typed_at(device, command);
     let (action, commands): (&str, Vec<String>) = match step.kind {
         StepKind::Wakeup => (
-            "Keep the waiting thread's CPU awake: poll the socket (busy_poll), or forbid deep idle states. Or put both \
-             ends' threads where a CPU is awake anyway.",
+            "Prevent the waiting thread's CPU from sleeping: poll the socket (busy_poll) or disable deep idle \
+             states. Or place both threads on CPUs that are busy anyway.",
             vec![
                 "sysctl -w net.core.busy_poll=50 net.core.busy_read=50".into(),
                 "cpupower idle-set --disable-by-latency 10".into(),
             ],
         ),
         StepKind::Queue => (
-            "See what the queueing discipline holds, and replace a shaper or a long queue that is not wanted.",
+            "Check the queueing discipline's backlog, and replace an unwanted shaper or long queue.",
             vec![at(|device| format!("tc -s qdisc show dev {device}"))],
         ),
         StepKind::Crossing => (
-            "See which CPU takes the packets over, and whether it is busy: steer them to one that is not.",
+            "Find out which CPU processes the packets and whether it is busy; steer them to an idle one.",
             vec![
                 "cat /proc/softirqs".into(),
                 at(|device| format!("cat /sys/class/net/{device}/queues/rx-0/rps_cpus")),
             ],
         ),
         StepKind::Encapsulation | StepKind::Decapsulation => (
-            "Check the tunnel's checksums and offloads. A network card that offloads the tunnel takes the work off the \
-             CPU.",
+            "Check the tunnel's checksums and offloads. A NIC with tunnel offload relieves the CPU.",
             vec![
                 at(|device| format!("ethtool -k {device}")),
                 at(|device| format!("ip -d link show {device}")),
             ],
         ),
         StepKind::Bridge => (
-            "Keep bridged packets out of netfilter where no rule needs them.",
+            "Bypass netfilter for bridged packets unless a rule needs it.",
             vec![
                 "sysctl net.bridge.bridge-nf-call-iptables".into(),
                 at(|device| format!("bridge -d link show dev {device}")),
             ],
         ),
         StepKind::Forwarding => (
-            "Shorten what each packet goes through: rules for established connections first, or a flow table. Leave \
-             out connection tracking where nothing needs it.",
+            "Shorten the rule path: match established connections first, or use a flow table. Disable connection \
+             tracking if it is not needed.",
             vec!["nft list ruleset".into(), "conntrack -S".into()],
         ),
         StepKind::Send => (
-            "Look at the sender's system call: its protocol, socket options, and rules on the way out.",
+            "Check the sender's system call: protocol, socket options and output rules.",
             vec!["perf trace -s -p PID".into()],
         ),
-        StepKind::Program => ("Look at the program that answers.", vec!["perf record -g -p PID".into()]),
+        StepKind::Program => ("Profile the responding program.", vec!["perf record -g -p PID".into()]),
         StepKind::Other => (
-            "See what stands between the two points: programs of tc or XDP, other devices, other namespaces.",
+            "Check what is between the two points: tc or XDP programs, other devices, other namespaces.",
             vec![at(|device| format!("tc filter show dev {device} ingress")), "bpftool net".into()],
         ),
     };

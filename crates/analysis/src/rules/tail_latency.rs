@@ -172,7 +172,7 @@ fn finding(worst: &Tail<'_>, found: &[Tail<'_>], commands: &Commands<'_>) -> Fin
     let others = so_in(found.len());
     let grown = worst.against.as_ref().map_or(String::new(), |growth| {
         format!(
-            " Against the baseline the tail is {} to {} times as long while the median is {} times.",
+            " Compared with the baseline, the tail is {} to {} times as long, the median only {} times.",
             units::significant(growth.tail.low, 3),
             units::significant(growth.tail.high, 3),
             units::significant(growth.median, 3)
@@ -208,9 +208,9 @@ fn evidence(tail: &Tail<'_>) -> Evidence {
 }
 
 fn caveats(worst: &Tail<'_>) -> Vec<String> {
-    let closed = "In a closed loop a stall is met by one message only, though every application would wait: an open \
-                  loop shows the whole of it.";
-    let bare = "It rests on percentiles that were reported, without the number of messages behind them.";
+    let closed = "In a closed loop a stall delays only one message, although an application would wait with all; an \
+         open loop shows the full effect.";
+    let bare = "It is based on reported percentiles without the number of messages.";
     let bare = (!worst.sure && LatencySummary::of(worst.cell).is_none()).then_some(bare);
     [closed].into_iter().chain(bare).map(str::to_owned).collect()
 }
@@ -222,8 +222,9 @@ fn remedy(commands: &Commands<'_>) -> Remedy {
         "cat /proc/interrupts".into(),
     ]);
     Remedy::manual(
-        "Look for what stalls the path for that long. A full queue beside a stream (look at the same without it), a \
-         CPU in a deep idle state, interrupts or other work on the CPUs of the ends, retransmission timers."
+        "Find out what stalls the path for that long. Candidates: a queue filled by a concurrent stream (compare \
+         without it), a CPU in a deep idle state, interrupts or other work on the CPUs of the ends, retransmission \
+         timers."
             .into(),
         look,
     )

@@ -79,7 +79,7 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
         id: String::new(),
         severity: if sure { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "Beyond {}, {} queues bring at most {} throughput for at least {} CPU time. The setting that costs least is {}.",
+            "Beyond {}, {} queues gain at most {} throughput for at least {} CPU time. The cheapest setting is {}.",
             count(reference.queues as usize, "queue"),
             list(&levels),
             change(most_gain),
@@ -94,10 +94,11 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
 }
 
 fn caveats(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], sure: bool) -> Vec<String> {
-    let cheapest = "Each number of queues stands with its own cheapest setting within a tenth of the reference, so \
-                    the other settings may differ.";
-    let open = "That the larger numbers bring no more is not established: repeat the cells that are near.";
-    let shares = "CPU time is the sum of shares of several machines, which may have unlike numbers of CPUs.";
+    let cheapest = "For each number of queues, the cheapest setting within a tenth of the reference is used, so \
+         other settings may differ.";
+    let open = "It is not certain that more queues gain nothing: repeat the results that are close.";
+    let shares =
+        "CPU time is the sum of shares of several machines, which may have different numbers of CPUs.";
     let told = reference.cell.cpu.is_none();
     [Some(cheapest), (!sure).then_some(open), told.then_some(shares)]
         .into_iter()
@@ -119,7 +120,9 @@ fn dearer(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>]) -> Opt
     let same = sweep.points.iter().filter(|point| point.queues == reference.queues);
     let (dear, better) =
         same.filter(|point| queues::cpu(point.cell).is_some()).find_map(|point| beaten(&point))?;
-    Some(format!("It holds at that setting only: {better} carries no less than {dear} for no more CPU time."))
+    Some(format!(
+        "It applies only to that setting: {better} is no slower than {dear} and needs no more CPU time."
+    ))
 }
 
 /// Whether the interval leaves no more than a tenth to be gained.
@@ -134,7 +137,7 @@ fn evidence(point: &Point<'_>, beside: &str) -> Evidence {
     let rate = Evidence::new(&point.cell.id).metric(point.cell.metric, point.value());
     let with_cpu = match point.cell.cpu {
         Some(_) => rate.text(", ").number(Number::new(cpu, Unit::Cpus)).text(" busy"),
-        None => rate.text(", CPU shares that add up to ").share(cpu),
+        None => rate.text(", total CPU shares ").share(cpu),
     };
     with_cpu.text(beside)
 }
@@ -143,8 +146,7 @@ fn remedy(sweep: &Sweep<'_>, reference: &Point<'_>) -> Remedy {
     let queues = reference.queues;
     Remedy::manual(
         format!(
-            "Set {}={queues}, as in {}. What is gained beyond it is within a tenth, and the CPU time is free for \
-             others.",
+            "Set {}={queues}, as in {}. More queues gain less than a tenth, and the CPU time is free for other work.",
             sweep.factor, reference.cell.id
         ),
         vec![proxmox_queues("VMID", queues), format!("ethtool -L DEVICE combined {queues}  # in the guest")],

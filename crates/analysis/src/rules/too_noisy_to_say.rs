@@ -55,14 +55,14 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 fn asked<'a>(context: &Context<'a>) -> Vec<NoisyComparison<'a>> {
     let findings = context.findings;
     let effects = findings.effects.iter().map(|effect| NoisyComparison {
-        what: format!("{} against {}", effect.cell, effect.reference_cell),
+        what: format!("{} vs {}", effect.cell, effect.reference_cell),
         cell: &effect.cell,
         change: &effect.change,
     });
     let rungs = findings.ladders.iter().flat_map(|ladder| &ladder.rungs).filter_map(|rung| {
         let below = rung.below.as_deref().unwrap_or("the path below");
         Some(NoisyComparison {
-            what: format!("{} against {below}", rung.cell),
+            what: format!("{} vs {below}", rung.cell),
             cell: &rung.cell,
             change: rung.cost.as_ref()?,
         })
@@ -71,11 +71,7 @@ fn asked<'a>(context: &Context<'a>) -> Vec<NoisyComparison<'a>> {
     if asked.is_empty() {
         let against = findings.cells.iter().filter_map(|cell| {
             let change = cell.against_baseline.as_ref()?;
-            Some(NoisyComparison {
-                what: format!("{} against the baseline", cell.id),
-                cell: &cell.id,
-                change,
-            })
+            Some(NoisyComparison { what: format!("{} vs the baseline", cell.id), cell: &cell.id, change })
         });
         asked.extend(against);
     }
@@ -105,10 +101,9 @@ fn finding(
     let comparisons =
         wide.iter().take(MOST_TOLD).map(|(_, asked)| Evidence::new(&asked.what).ratio(asked.change));
     let budgets = cut.iter().take(MOST_TOLD).map(|(cell, reach)| {
-        Evidence::new(format!("{} when its time was over", cell.id))
-            .text("its interval reached ")
+        Evidence::new(format!("{} when the time budget was used up", cell.id))
+            .text("interval of ±")
             .share(*reach)
-            .text(" to either side")
     });
     Finding {
         id: String::new(),
@@ -117,11 +112,9 @@ fn finding(
         cells,
         evidence: comparisons.chain(budgets).collect(),
         caveats: vec![
-            "That no difference is shown does not show that there is none: it may be anything within the \
-             interval."
+            "The lack of a difference does not prove that there is none: it may be anything within the interval."
                 .into(),
-            "Bimodal results have wide intervals however many trials there are \
-             (`bimodal`)."
+            "Bimodal results have wide intervals regardless of the number of trials (`bimodal`)."
                 .into(),
         ],
         remedy: Some(remedy(wide, context)),
@@ -132,19 +125,19 @@ fn claim(wide: &[(f64, &NoisyComparison<'_>)], cut: &[(&CellSummary, f64)], cont
     let precision = context.findings.run.design.precision.map(percent).unwrap_or_default();
     let budget = || {
         let one = cut.len() == 1;
-        let (cells, their) = (count(cut.len(), "cell"), if one { "its" } else { "their" });
-        format!("{cells} ran out of time before {their} interval was within {precision}")
+        let (cells, their) = (count(cut.len(), "result"), if one { "its" } else { "their" });
+        format!("the time budget was used up before {cells} had {their} interval within {precision}")
     };
     match (wide.first(), cut.is_empty()) {
         (Some((_, widest)), empty) => format!(
-            "Too noisy to say for {}: {} too wide{}. The widest is that of {}: {}.",
+            "Too noisy to decide for {}: {} too wide{}. The widest is {}: {}.",
             count(wide.len(), "comparison"),
             if wide.len() == 1 { "its interval is" } else { "their intervals are" },
             if empty { String::new() } else { format!("; {}", budget()) },
             widest.what,
             widest.change
         ),
-        (None, _) => format!("Too noisy to be as precise as was asked: {}.", budget()),
+        (None, _) => format!("Too noisy for the requested precision: {}.", budget()),
     }
 }
 
@@ -154,16 +147,16 @@ fn remedy(wide: &[(f64, &NoisyComparison<'_>)], context: &Context<'_>) -> Remedy
         let times = (width.ln() / 2.0 / WANTED.ln_1p()).powi(2);
         Some((f64::from(cell.value.trials) * times).ceil())
     });
-    let quieter = "Make the host quieter and fix where the ends run (`noisy-host`), which may cost nothing.";
+    let quieter = "Reduce noise on the host and fix the placement of the ends (`noisy-host`).";
     match trials {
         Some(trials) if trials <= MOST_TRIALS => Remedy::manual(
             format!(
-                "{quieter} Intervals narrow with the square root of the number of trials: about {trials} of each would bring the \
-                 widest within {} to either side.",
+                "{quieter} Intervals narrow with the square root of the number of trials: about {trials} of each \
+                 would bring the widest to within ±{}.",
                 percent(WANTED)
             ),
             context.commands().again("--precision 2%", "--repeat 20"),
         ),
-        _ => Remedy::manual(format!("{quieter} More trials alone will hardly do."), Vec::new()),
+        _ => Remedy::manual(format!("{quieter} More trials alone will hardly help."), Vec::new()),
     }
 }

@@ -82,8 +82,7 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Finding {
         id: String::new(),
         severity: if widest.size() >= MUCH { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "The rate of {} drifted {} (trial {} of the run): its average holds for no other length of \
-             test.{others}",
+            "The rate of {} drifted {} (trial {} of the run), so its average depends on the test duration.{others}",
             widest.cell.id,
             widest.in_words(),
             widest.trial.saturating_add(1)
@@ -91,12 +90,12 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Finding {
         cells,
         evidence,
         caveats: vec![
-            "Of a hundred steady series up to five seem to drift where neighbours are very alike.".into(),
-            "The ends are those of a straight line; the rate may have gone in a curve.".into(),
+            "Up to 5 of 100 steady series appear to drift if neighbouring samples are very similar.".into(),
+            "The start and end values are those of a fitted line; the actual rate may be curved.".into(),
         ],
         remedy: Some(Remedy::manual(
-            "Measure for longer, to see where it ends. Look for what changes slowly: a temperature and the \
-             frequency it allows, a token bucket or cache that fills, memory that becomes short, a neighbour."
+            "Run a longer test to see where it settles. Check for slow changes: temperature and CPU frequency, a \
+             token bucket or cache that fills, memory pressure, a noisy neighbour."
                 .into(),
             vec!["turbostat --interval 1".into()],
         )),

@@ -20,14 +20,12 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         id: String::new(),
         severity: Severity::Warning,
-        claim: format!("{parts} of the run cannot be read any more, and all numbers are of the rest."),
+        claim: format!("{parts} of the run cannot be read; all numbers come from the rest."),
         cells: context.findings.cells.iter().map(|cell| cell.id.clone()).collect(),
         evidence: named.collect(),
-        caveats: vec!["The rest is as it was kept; a median of fewer trials has a wider interval.".into()],
+        caveats: vec!["The rest is intact; medians of fewer trials have wider intervals.".into()],
         remedy: Some(Remedy {
-            action:
-                "See what else of the file is damaged, let it be repaired, and have the trials made again."
-                    .into(),
+            action: "Check the file for other damage, repair it, and run the missing trials again.".into(),
             commands: [
                 "plumb runs check".to_owned(),
                 "plumb runs repair".to_owned(),

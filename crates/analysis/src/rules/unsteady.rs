@@ -58,8 +58,11 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Finding {
             cells.push(wander.cell.id.clone());
         }
     }
-    let others =
-        if found.len() > 1 { format!(" {} are.", count(found.len(), "trial")) } else { String::new() };
+    let others = if found.len() > 1 {
+        format!(" {} are unsteady.", count(found.len(), "trial"))
+    } else {
+        String::new()
+    };
     let evidence = |wander: &Wander<'_>| {
         let metric = wander.cell.metric;
         let low = Evidence::new(wander.place()).text("between ").metric(metric, wander.low);
@@ -69,16 +72,16 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Finding {
         id: String::new(),
         severity: Severity::Note,
         claim: format!(
-            "The rate of {} is unsteady: it wandered {}, without levels that it kept.{others}",
+            "The rate of {} is unsteady: it wandered {}, without stable levels.{others}",
             widest.place(),
             widest.in_words()
         ),
         cells,
         evidence: found.iter().take(MOST_TOLD).map(evidence).collect(),
-        caveats: vec!["A jump that is small against the noise is told alike.".into()],
+        caveats: vec!["A level shift that is small compared with the noise looks the same.".into()],
         remedy: Some(Remedy::manual(
-            "Make several trials, or much longer ones: rest no comparison on one like this. A sawtooth is the congestion \
-             control's; look at the queue in front of the bottleneck and at other traffic."
+            "Run several trials, or much longer ones, before comparing. A sawtooth comes from the congestion \
+             control; check the queue before the bottleneck and other traffic."
                 .into(),
             vec!["ss -tin".into()],
         )),

@@ -24,13 +24,13 @@ fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Finding {
     let against =
         pairs.iter().filter(|pair| pair.loses()).min_by(|one, other| one.gain.total_cmp(&other.gain));
     let against = against.map(|pair| {
-        format!(" Not so in {}: {} with vhost, {} without.", pair.on.id, shown(pair.on), shown(pair.off))
+        format!(" Except in {}: {} with vhost, {} without.", pair.on.id, shown(pair.on), shown(pair.off))
     });
     Finding {
         id: String::new(),
         severity: severity(worst),
         claim: format!(
-            "vhost is off in {}, and that costs: {} against {} with it ({}), in {} of {}.{}",
+            "vhost is off in {}, which costs performance: {} instead of {} with vhost ({}), in {} of {}.{}",
             worst.off.id,
             shown(worst.off),
             shown(worst.on),
@@ -56,8 +56,8 @@ fn severity(worst: &VhostPair<'_>) -> Severity {
 
 fn remedy() -> Remedy {
     Remedy::manual(
-        "Let the kernel move the packets: vhost on for the tap of each virtual machine. Its CPU time is then that \
-         of the threads named vhost-PID, no longer of the VMM."
+        "Let the kernel move the packets: enable vhost for the tap of each virtual machine. The CPU time then \
+         appears in the vhost-PID threads instead of the VMM."
             .into(),
         vec![
             "modprobe vhost_net && ls -l /dev/vhost-net".into(),

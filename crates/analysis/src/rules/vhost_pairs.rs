@@ -65,14 +65,15 @@ impl VhostPair<'_> {
 
     pub(super) fn evidence(&self) -> Evidence {
         let what = match self.off.metric.quantity() {
-            Quantity::Time => "time off against on",
-            _ => "off against on",
+            Quantity::Time => "time, off vs on",
+            _ => "off vs on",
         };
-        Evidence::new(format!("{what}: {} against {}", self.off.id, self.on.id)).ratio(&self.change)
+        Evidence::new(format!("{what}: {} vs {}", self.off.id, self.on.id)).ratio(&self.change)
     }
 
     pub(super) fn caveats(&self, pairs: usize) -> Vec<String> {
-        let named = "Whether vhost was on is read from the names of paths, workloads and levels, not from the machine.";
+        let named = "Use of vhost is inferred from the names of paths, workloads and levels, not read from the \
+             machine.";
         let own = self.weighed.and_then(|weighed| weighed.caveat).map(str::to_owned);
         [named.to_owned()].into_iter().chain(own).chain(significance::of_many(pairs)).collect()
     }

@@ -22,7 +22,9 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Finding {
     let slower: Vec<&VhostPair<'_>> = pairs.iter().filter(|pair| pair.loses()).collect();
     let mut caveats = worst.caveats(pairs.len());
-    caveats.push("Rates alone do not say why: where the vhost thread ran, and beside whom, does.".into());
+    caveats.push(
+        "Rates alone do not show why; check where the vhost thread ran and what shared its CPU.".into(),
+    );
     Finding {
         id: String::new(),
         severity: severity(worst),
@@ -52,8 +54,8 @@ fn severity(worst: &VhostPair<'_>) -> Severity {
 
 fn remedy() -> Remedy {
     Remedy::manual(
-        "Give each vhost thread a CPU of its own, on the NUMA node of its guest's memory, and measure again. Compare \
-         the offloads of both guests' devices as well."
+        "Give each vhost thread a dedicated CPU on the NUMA node of its guest's memory, and measure again. Also \
+         compare the offloads of both guests' devices."
             .into(),
         vec![
             "ps -eLo tid,comm,psr,pcpu | grep vhost-".into(),

@@ -58,7 +58,7 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
     Some(Finding {
         id: String::new(),
         severity: Severity::Note,
-        claim: format!("The VXLAN layer{together} {change}: {} against {below}{settings}.", least.rung.path),
+        claim: format!("The VXLAN layer{together} {change}: {} vs {below}{settings}.", least.rung.path),
         cells: own.iter().map(|cost| cost.rung.cell.clone()).collect(),
         evidence: own.iter().map(|cost| evidence(cost)).collect(),
         caveats: caveats(&own),
@@ -68,8 +68,8 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
 
 /// At the setting where it costs least: the one that was picked out of several is the luckiest as well.
 fn caveats(own: &[&Cost<'_>]) -> Vec<String> {
-    let layer = "The cost of a layer is the difference between two paths; whatever else differs between them \
-                 (hosts, MTU, queues) is in it.";
+    let layer = "The cost of a layer is the difference between two paths and includes everything else that differs \
+         (hosts, MTU, queues).";
     [layer.to_owned()].into_iter().chain(significance::of_many(own.len())).collect()
 }
 
@@ -84,16 +84,16 @@ fn evidence(cost: &Cost<'_>) -> Evidence {
     let levels: Vec<String> =
         cost.ladder.levels.iter().map(|(factor, level)| format!(", {factor}={level}")).collect();
     let below = cost.rung.below.as_deref().unwrap_or("the path below");
-    Evidence::new(format!("{} against {below} ({}{})", cost.rung.path, cost.ladder.workload, levels.concat()))
+    Evidence::new(format!("{} vs {below} ({}{})", cost.rung.path, cost.ladder.workload, levels.concat()))
         .ratio(cost.cost)
 }
 
 /// Which devices are the underlay's is not known here; the run has recorded what each device was set to.
 fn remedy(context: &Context<'_>) -> Remedy {
     Remedy::manual(
-        "See that segmentation, checksum and receive offloads are on at the VXLAN device and its underlay. A card needs \
-         tx-udp_tnl-segmentation to segment inside the tunnel. Raise the underlay's MTU where every switch carries it: \
-         fewer packets cross the tunnel."
+        "Check that segmentation, checksum and receive offloads are on for the VXLAN device and its underlay. A NIC \
+         needs tx-udp_tnl-segmentation to segment inside the tunnel. If every switch supports it, raise the \
+         underlay's MTU, so that fewer packets cross the tunnel."
             .into(),
         context.commands().section("environment").into_iter().collect(),
     )

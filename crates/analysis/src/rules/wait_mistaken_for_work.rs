@@ -68,8 +68,8 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Finding {
         id: String::new(),
         severity: if worst.share >= MOST { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "{} of the {} inside system calls of {} are not known to be work. These calls wait or run a guest ({}): \
-             do not read their total as their cost.{others}",
+            "{} of the {} in system calls of {} may not be work. These calls wait or run a guest ({}), so their \
+             total time is not their cost.{others}",
             percent(worst.share),
             worst.total,
             worst.cell.id,
@@ -78,10 +78,10 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Finding {
         cells: found.iter().map(|unsplit| unsplit.cell.id.clone()).collect(),
         evidence: found.iter().flat_map(evidence).collect(),
         caveats: vec![
-            "It is judged by the names of call, process and thread: part of the time of such a call is work, and \
-             other calls (read, readv, write on a full socket) may wait as well."
+            "This is inferred from the names of call, process and thread: part of such a call is work, and other \
+             calls (read, readv, write on a full socket) may wait too."
                 .into(),
-            "Times from enter to exit hold what the tracer adds to every call.".into(),
+            "Times from enter to exit include the tracer's cost per call.".into(),
         ],
         remedy: Some(remedy()),
     }
@@ -105,9 +105,8 @@ fn evidence(unsplit: &Unsplit<'_>) -> Vec<Evidence> {
     });
     let work = unsplit.cell.syscalls.iter().filter(|count| Kind::of(count) == Kind::Work);
     let most = work.max_by_key(|count| count.total).filter(|count| count.total.is_some());
-    let most = most.map(|count| {
-        seen(format!("the most that may be work in {}: {}", unsplit.cell.id, who(count)), count)
-    });
+    let most =
+        most.map(|count| seen(format!("most possible work in {}: {}", unsplit.cell.id, who(count)), count));
     idle.chain(most).collect()
 }
 
@@ -129,8 +128,8 @@ fn who(count: &SyscallCount) -> String {
 
 fn remedy() -> Remedy {
     Remedy::manual(
-        "Compare the time that threads ran, not the time inside their calls. For a virtual CPU \
-         count its exits and their reasons: a long KVM_RUN is a guest at work, or one that has nothing to do."
+        "Compare the threads' running time, not their time in calls. For a vCPU, count exits and their reasons: a \
+         long KVM_RUN means that the guest is running or idle."
             .into(),
         vec![
             "perf stat -e task-clock,context-switches -p PID --per-thread".into(),

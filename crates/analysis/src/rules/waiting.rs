@@ -68,7 +68,7 @@ impl Kind {
         match self {
             Self::Work => "work",
             Self::Waiting => "waiting",
-            Self::Guest => "a guest's execution (KVM_RUN)",
+            Self::Guest => "guest execution (KVM_RUN)",
         }
     }
 }

@@ -86,21 +86,21 @@ fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Finding {
         id: String::new(),
         severity: if much { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "In {} of {} the rate settled up to {} after {}: {} with that beginning, {} without it.{others}",
+            "In {} of {} the rate settled up to {} after {}: {} including that phase, {} without it.{others}",
             of_trials(worst),
             worst.cell.id,
             worst.after,
-            if cut(worst).is_some() { "the warm-up that is cut" } else { "the beginning, none of which is cut" },
+            if cut(worst).is_some() { "the warm-up" } else { "the start, with no warm-up" },
             value(worst.cell.metric, worst.cell.value.median),
             value(worst.cell.metric, worst.cell.value.median * worst.ratio),
         ),
         cells: found.iter().map(|slow| slow.cell.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         caveats: vec![
-            "A rate that drops early, as when a burst allowance is spent, looks alike: then the beginning is what short \
-             transfers get."
+            "An early drop, e.g. when burst credit is used up, looks the same; short transfers then get the initial \
+             rate."
                 .into(),
-            "Only a beginning of up to a fifth of the trial is looked for; a later change is a level-shift.".into(),
+            "Only the first fifth of a trial is examined; later changes are level shifts.".into(),
         ],
         remedy: Some(remedy(found)),
     }
@@ -137,14 +137,12 @@ fn remedy(found: &[Slow<'_>]) -> Remedy {
     let seconds = most.seconds().ceil();
     if found.iter().all(|slow| slow.load.is_none()) {
         return Remedy::manual(
-            format!(
-                "Leave out at least {most} at the beginning, as with iperf3's --omit, and measure again."
-            ),
+            format!("Omit at least {most} at the start, e.g. with iperf3's --omit, and measure again."),
             vec![format!("iperf3 --client HOST --omit {seconds}")],
         );
     }
     Remedy::manual(
-        format!("Set the workload's `warmup` to {most} or more in the scenario, and measure again."),
+        format!("Set the workload's `warmup` to {most} or more and measure again."),
         vec![format!("warmup = \"{}ms\"", most.0.div_ceil(1_000_000))],
     )
 }

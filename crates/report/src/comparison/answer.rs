@@ -22,7 +22,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         blocks.extend((!open.is_empty()).then_some(Block::List(open)));
     }
     blocks.push(Block::Paragraph(sentence(source.contrast)));
-    Some(section("What it comes to", blocks))
+    Some(section("Verdict", blocks))
 }
 
 fn sentence(contrast: &RunComparison) -> Text {
@@ -31,11 +31,11 @@ fn sentence(contrast: &RunComparison) -> Text {
     let cells = contrast.cells.len();
     let (tone, said) = match (count(Verdict::Worse), count(Verdict::Better), count(Verdict::Unknown)) {
         _ if cells == 0 => {
-            (Tone::Doubtful, "nothing can be said: the runs have no cell in common".to_owned())
+            (Tone::Doubtful, "no comparison is possible: the runs have no result in common".to_owned())
         }
         (0, 0, 0) => (Tone::Good, format!("B is the same as A within noise{}", everywhere(contrast))),
         (0, 0, unknown) if unknown == cells => {
-            (Tone::Doubtful, format!("it cannot be told whether B differs from A{}", everywhere(contrast)))
+            (Tone::Doubtful, format!("undecided whether B differs from A{}", everywhere(contrast)))
         }
         (worse, 0, _) if worse == cells => (Tone::Bad, format!("B is worse than A{}", everywhere(contrast))),
         (0, better, _) if better == cells => {
@@ -56,8 +56,8 @@ fn overall(worse: usize, better: usize) -> Tone {
 
 fn everywhere(contrast: &RunComparison) -> String {
     match contrast.cells.len() {
-        1 => " in the one cell that both have".to_owned(),
-        cells => format!(" in all {cells} cells that both have"),
+        1 => " in the only common result".to_owned(),
+        cells => format!(" in all {cells} common results"),
     }
 }
 
@@ -67,7 +67,7 @@ fn counted(contrast: &RunComparison) -> String {
         (Verdict::Worse, "worse"),
         (Verdict::Better, "better"),
         (Verdict::Same, "the same within noise"),
-        (Verdict::Unknown, "unknown"),
+        (Verdict::Unknown, "undecided"),
     ];
     let said: Vec<String> = words
         .into_iter()
@@ -75,7 +75,7 @@ fn counted(contrast: &RunComparison) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{word} in {count}"))
         .collect();
-    format!("of {} cells that both have, B is {}", contrast.cells.len(), listed(&said))
+    format!("of {} common results, B is {}", contrast.cells.len(), listed(&said))
 }
 
 /// The cells that lost and gained most, with their ratios; where nothing can be told, the one that seems to.
@@ -89,7 +89,7 @@ fn extremes(contrast: &RunComparison) -> String {
         .collect();
     match furthest(contrast, Verdict::Unknown) {
         Some((cell, share)) if said.is_empty() => {
-            format!("; {} seems to differ most, at {share} of A", labels::contrast(contrast, cell))
+            format!("; {} appears to differ most, at {share} of A", labels::contrast(contrast, cell))
         }
         _ if said.is_empty() => String::new(),
         _ => format!("; {}", said.join(", ")),
@@ -110,19 +110,23 @@ fn passed_or_not(contrast: &RunComparison, gate: &Gate) -> Text {
     let most = phrases::percent(gate.most_loss);
     match gate.outcome {
         GateOutcome::Passed => Text::of(Tone::Good, "Passed: ")
-            .and(Tone::Plain, format!("no cell lost more than {most}, and that is established."))
+            .and(Tone::Plain, format!("a regression of more than {most} is ruled out for every result."))
             .and(Tone::Plain, below(contrast)),
         GateOutcome::Lost => {
-            let others = if gate.unknown.is_empty() { "" } else { " Of these it cannot be told:" };
+            let others = if gate.unknown.is_empty() { "" } else { " Undecided:" };
             let lost = names(contrast, &gate.lost);
-            let said = format!("a loss of more than {most} is established in {lost}.{others}");
-            Text::of(Tone::Bad, "Lost: ").and(Tone::Plain, said)
+            let said = format!("a regression of more than {most} is established in {lost}.{others}");
+            Text::of(Tone::Bad, "Failed: ").and(Tone::Plain, said)
         }
-        GateOutcome::CannotTell if gate.unknown.is_empty() => Text::of(Tone::Doubtful, "Cannot tell: ")
-            .and(Tone::Plain, format!("there is nothing that a loss of more than {most} could be seen in.")),
-        GateOutcome::CannotTell => Text::of(Tone::Doubtful, "Cannot tell: ").and(
+        GateOutcome::CannotTell if gate.unknown.is_empty() => Text::of(Tone::Doubtful, "Undecided: ").and(
             Tone::Plain,
-            format!("no loss of more than {most} is established, nor that there is none, in what follows."),
+            format!("there is no result in which a regression of more than {most} could be seen."),
+        ),
+        GateOutcome::CannotTell => Text::of(Tone::Doubtful, "Undecided: ").and(
+            Tone::Plain,
+            format!(
+                "a regression of more than {most} is neither established nor excluded for these results."
+            ),
         ),
     }
 }
@@ -134,7 +138,7 @@ fn below(contrast: &RunComparison) -> String {
     if worse.is_empty() {
         return String::new();
     }
-    format!(" Different, but below that threshold: {}.", names(contrast, &worse))
+    format!(" Worse, but within that threshold: {}.", names(contrast, &worse))
 }
 
 /// Each reason once, with the cells that it leaves open.

@@ -15,8 +15,8 @@ use crate::{
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let contrast = source.contrast;
     if contrast.cells.is_empty() {
-        let nothing = Text::of(Tone::Doubtful, "The two runs have no cell in common.");
-        return Some(section("Cell by cell", vec![Block::Paragraph(nothing)]));
+        let nothing = Text::of(Tone::Doubtful, "The two runs have no result in common.");
+        return Some(section("All results", vec![Block::Paragraph(nothing)]));
     }
     let mut blocks: Vec<Block> = labels::contrasted(contrast)
         .into_iter()
@@ -25,7 +25,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let unknown: Vec<Text> =
         reasons(source).iter().map(|(why, cells)| because(contrast, why, cells)).collect();
     blocks.extend((!unknown.is_empty()).then_some(Block::List(unknown)));
-    Some(section("Cell by cell", blocks))
+    Some(section("All results", blocks))
 }
 
 /// The verdict as a user would say it; of the same within what runs were seen to differ by, how much that is.
@@ -68,8 +68,8 @@ fn workload_table(contrast: &RunComparison, workload: &str) -> Vec<Block> {
     let factors = labels::factors(cells.iter().map(|cell| &cell.levels));
     let common = phrases::common(cells.iter().filter_map(|cell| cell.comparison?.ratio_interval));
     let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
-    let ratio = common
-        .map_or("B of A".to_owned(), |common| format!("B of A {}", glued(&format!("({common} interval)"))));
+    let ratio =
+        common.map_or("B/A".to_owned(), |common| format!("B/A {}", glued(&format!("({common} interval)"))));
     let ratios = Ratios::of(cells.iter().filter_map(|cell| cell.comparison.as_ref()));
     let placed = labels::are_placed(cells.iter().map(|cell| cell.path.as_str()));
     let judged = cells.iter().any(|cell| cell.floor.is_some());
@@ -132,7 +132,7 @@ fn because(contrast: &RunComparison, why: &str, cells: &[&CellComparison]) -> Te
     let first = cells.first().map(|cell| labels::contrast(contrast, cell)).unwrap_or_default();
     let which = match cells.len() {
         0 | 1 => first,
-        cells => format!("{cells} cells, such as {first}"),
+        cells => format!("{cells} results, e.g. {first}"),
     };
     Text::of(Tone::Strong, which).and(Tone::Plain, format!(": {why}"))
 }

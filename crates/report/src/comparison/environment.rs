@@ -11,11 +11,11 @@ use crate::{
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let changes = &source.contrast.surroundings;
     if changes.is_empty() {
-        let same = "Nothing that was recorded of machine and scenario differs.";
+        let same = "No recorded difference in machine or scenario.";
         return Some(section("Environment", vec![Block::Paragraph(same.into())]));
     }
     let weighty = changes.iter().any(|change| change.weighty);
-    let caption = "! alone it may explain a difference of the numbers";
+    let caption = "! may explain a difference in the results on its own";
     let table = Table {
         columns: ["Differs", "In A", "In B"].map(left).to_vec(),
         rows: changes.iter().map(row).collect(),

@@ -11,19 +11,19 @@ use crate::{
     text::Text,
 };
 
-const P: &str = "P is the probability of a difference at least as large if both runs were the same, by the ranks of the trials and by \
-                 their means, and beside the noise between runs where that was learned; adjusted for the number of cells \
-                 (Benjamini and Hochberg). Differences smaller than the noise are called none.";
+const P: &str = "P is the probability of a difference at least this large if both runs were equal, from the ranks \
+     of the trials and from their means, including the noise between runs if it is known; adjusted for the number \
+     of results (Benjamini and Hochberg). Differences smaller than the noise count as none.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let contrast = source.contrast;
-    let columns = [left("Cell"), right("A"), right("B"), right("B less A"), right("Noise"), right("P")];
+    let columns = [left("Result"), right("A"), right("B"), right("B − A"), right("Noise"), right("P")];
     let table = Table {
         columns: columns.to_vec(),
         rows: contrast.cells.iter().map(|cell| row(contrast, cell)).collect(),
         caption: Some(P.into()),
     };
-    (!contrast.cells.is_empty()).then(|| detail("In full", vec![Block::Table(table)]))
+    (!contrast.cells.is_empty()).then(|| detail("Details", vec![Block::Table(table)]))
 }
 
 fn row(contrast: &RunComparison, cell: &CellComparison) -> Vec<Text> {

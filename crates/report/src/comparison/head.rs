@@ -26,7 +26,8 @@ fn noise(contrast: &RunComparison) -> Option<String> {
     let found = contrast.history.len();
     if learned.is_empty() {
         return (found > 0).then(|| {
-            format!("between runs assumed: only {found} runs of the scenario were made as A was, which are too few to learn from")
+            format!("between runs assumed: only {found} runs of the scenario match the setup of A, too few for an \
+                     estimate")
         });
     }
     let (least, most) = learned
@@ -34,9 +35,9 @@ fn noise(contrast: &RunComparison) -> Option<String> {
         .fold((f64::INFINITY, 0.0f64), |(least, most), cell| (least.min(cell.floor), most.max(cell.floor)));
     let size = match (phrases::rough(least), phrases::rough(most)) {
         (least, most) if least == most => most,
-        (least, most) => format!("{least} to {most}, by cell"),
+        (least, most) => format!("{least} to {most}, by result"),
     };
-    Some(format!("between runs learned from {found} runs of the scenario, A among them: {size}"))
+    Some(format!("between runs estimated from {found} runs of the scenario, including A: {size}"))
 }
 
 fn line(run: &RunSummary) -> Text {

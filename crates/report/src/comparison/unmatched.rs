@@ -16,7 +16,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .filter(|(_, cells)| !cells.is_empty())
         .map(|(run, cells)| Text::of(Tone::Strong, format!("Only {run}: ")).and(Tone::Plain, names(cells)))
         .collect();
-    (!items.is_empty()).then(|| section("In one of them only", vec![Block::List(items)]))
+    (!items.is_empty()).then(|| section("In one run only", vec![Block::List(items)]))
 }
 
 fn names(cells: &[String]) -> String {

@@ -46,8 +46,9 @@ impl KindReport for BalloonSummary {
 
     fn caption(&self) -> Option<&'static str> {
         Some(
-            "moved: from the request to the last byte, as the host sees it; first after: until the first of it had; freed, \
-             populated: the host's memory behind it; stall: the longest of a thread in the guest that sleeps 4 ms at a time, of any trial",
+            "moved: from the request to the last byte, as seen by the host; first after: until the first byte; \
+             freed, populated: the host memory behind it; stall: the longest in any trial, for a guest thread that \
+             sleeps 4 ms at a time",
         )
     }
 }

@@ -55,7 +55,7 @@ impl ShownAlone for SingleConnect {
         let ConnectSummary { connects, exchanges, failed } = &self.times;
         vec![
             ("Connections", with_spread(Metric::ConnectionRate, &self.rate)),
-            ("To connect", phrases::middle_and_tail(connects).into()),
+            ("Connect", phrases::middle_and_tail(connects).into()),
             ("Whole exchange", phrases::middle_and_tail(exchanges).into()),
             ("Made", exchanges.count.to_string().into()),
             ("Failed", failed.to_string().into()),

@@ -41,15 +41,13 @@ impl KindReport for FirstTouchSummary {
         let major = (self.major_faults > 0).then(|| phrases::grouped(self.major_faults));
         vec![
             ("Faults/GiB", Some(faults)),
-            ("A fault brings", each.map(|bytes| bytes.to_string())),
+            ("Per fault", each.map(|bytes| bytes.to_string())),
             ("Major faults", major),
         ]
     }
 
     fn caption(&self) -> Option<&'static str> {
-        Some(
-            "touched: by all threads together, while they touch; mapping and giving back is in the CPU time alone",
-        )
+        Some("touched: by all threads together, while touching; mapping and unmapping count only as CPU time")
     }
 }
 

@@ -77,7 +77,7 @@ impl KindReport for LatencySummary {
     fn caption(&self) -> Option<&'static str> {
         self.open_loop
             .is_some()
-            .then_some("an open loop's round trips count since each message should have been sent")
+            .then_some("open loop: round trips are measured from each message's intended send time")
     }
 }
 
@@ -98,10 +98,10 @@ impl ShownAlone for LatencySummary {
         let rate = self.rate.map(|rate| format!(", {}/s", significant(rate, 3))).unwrap_or_default();
         lines.push(("Round trips", format!("{}{rate}", times.count).into()));
         lines.push(("Lost", phrases::lost_messages(self).into()));
-        lines.extend(odd("Stray answers", self.strays));
-        lines.extend(odd("Late or duplicate answers", self.duplicates));
+        lines.extend(odd("Stray replies", self.strays));
+        lines.extend(odd("Late or duplicate replies", self.duplicates));
         let under = self.under.as_ref().map(|rate| phrases::value(Metric::Throughput, rate.median));
-        lines.extend(under.map(|rate| ("Beside it", rate.into())));
+        lines.extend(under.map(|rate| ("Background load", rate.into())));
         lines
     }
 

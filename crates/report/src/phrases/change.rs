@@ -8,7 +8,7 @@ pub(crate) fn change(change: &Change) -> String {
         Change::OffloadsOn { devices } => format!("offloads on at {}", devices.join(", ")),
         Change::Mtu { devices, mtu } => format!("MTU {mtu} at {}", devices.join(", ")),
         Change::Congestion { name } => format!("congestion control {name} at both ends"),
-        Change::GrowingBuffers => "buffers that grow as the kernel likes".to_owned(),
+        Change::GrowingBuffers => "autotuned buffers".to_owned(),
         Change::Placement { place } => format!("placement {place}"),
         Change::Streams { streams: 1 } => "1 connection".to_owned(),
         Change::Streams { streams } => format!("{streams} parallel connections"),

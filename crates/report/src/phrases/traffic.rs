@@ -15,7 +15,7 @@ pub(crate) fn window(range: (Bytes, Bytes)) -> String {
 pub(crate) fn retransmits(tcp: &TcpSummary) -> String {
     let some = |count: Option<u64>| count.filter(|count| *count > 0);
     let reordered =
-        some(tcp.reorderings).map(|times| format!("reordering seen {}", count(times, "time", "times")));
+        some(tcp.reorderings).map(|times| format!("reordering detected {}", count(times, "time", "times")));
     let out_of_order =
         some(tcp.out_of_order).map(|late| format!("{} out of order", count(late, "segment", "segments")));
     let beside: Vec<String> = reordered.into_iter().chain(out_of_order).collect();

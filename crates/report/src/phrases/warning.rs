@@ -6,66 +6,62 @@ use units::Share;
 use super::count;
 
 /// What is said beside times that are halves.
-pub(crate) const HALVES: &str = "these look like halves of round trips, as sockperf prints them";
+pub(crate) const HALVES: &str = "these look like half round trips, as sockperf prints them";
 
 /// A reason to distrust a number, as a clause.
 pub(crate) fn warning(doubt: &ValidityWarning) -> String {
     match doubt {
         ValidityWarning::GeneratorLimited { end, busy } => {
-            format!("the {end}'s sending thread was {} busy: it may be the limit, not the path", Share(*busy))
+            format!("the {end}'s sending thread was {} busy and may be the limit instead of the path", Share(*busy))
         }
         ValidityWarning::ReceiverLimited { end, busy } => {
             format!(
-                "the {end}'s receiving thread was {} busy: it may be the limit, not the path",
+                "the {end}'s receiving thread was {} busy and may be the limit instead of the path",
                 Share(*busy)
             )
         }
         ValidityWarning::Stolen { share } => {
-            format!("the hypervisor took {} of the CPU time away", Share(*share))
+            format!("the hypervisor took {} of the CPU time (steal)", Share(*share))
         }
         ValidityWarning::Disturbed { share, by } => {
             format!("{} took {} of the CPU time", Disturber::all(by), Share(*share))
         }
-        ValidityWarning::Stalled { end, stalled } => format!("the {end}'s process did not run for {stalled}"),
+        ValidityWarning::Stalled { end, stalled } => format!("the {end}'s process was stalled for {stalled}"),
         ValidityWarning::OtherDuration { asked, measured } => {
-            format!("{measured} were measured where {asked} were asked for")
+            format!("only {measured} were measured instead of {asked}")
         }
         ValidityWarning::EndsDisagree { sent, received } => {
             format!("the ends disagree: {sent} sent, {received} received")
         }
         ValidityWarning::Emulated => {
-            "a machine at one end was emulated: counts hold, times and rates do not compare with \
-             hardware"
+            "a machine at one end was emulated: counts are valid, times and rates are not comparable with hardware"
                 .to_owned()
         }
         ValidityWarning::RateNotKept { asked, got } => {
-            format!("a sender was asked for {asked} and sent {got}: it or the path had no room for more")
+            format!("a sender was set to {asked} but sent {got}: it or the path is saturated")
         }
         ValidityWarning::LateGenerator { lateness, period, tail } => format!(
-            "one message in a hundred left {lateness} late (one was due every {period}): of the {tail} that it took \
-             since its intended time, much is the generator's own"
+            "one message in a hundred was sent at least {lateness} late (one was due every {period}): much of the {tail} \
+             since the intended time is the generator's own"
         ),
         ValidityWarning::Lossy { lost, of } => format!(
-            "{} of the messages did not come back ({lost} of {of}): the percentiles are those of the others, and a \
-             message that was lost would have been the slowest",
+            "{} of the messages were lost ({lost} of {of}): percentiles cover only the others, and a lost message \
+             would have been the slowest",
             Share(*lost as f64 / (*of).max(1) as f64)
         ),
         ValidityWarning::Strays { strays, of } => format!(
-            "{} that came {} a number that was never sent, and no other count has {}: something at the other end or \
-             on the path alters messages, or another sends in its name; capture them at both ends (`tcpdump -x`) to \
-             see where they change",
+            "{} had a number that was never sent and count nowhere else: something at the other end or on the \
+             path alters or forges messages; capture them at both ends (`tcpdump -x`) to find out where",
             format_args!("{strays} of {}", count(*of, "message", "messages")),
-            if *strays == 1 { "has" } else { "have" },
-            if *strays == 1 { "it" } else { "them" },
         ),
         ValidityWarning::HalfRoundTrips => {
-            format!("{HALVES}: at its rate each round trip takes twice as long")
+            format!("{HALVES}: at this rate each round trip takes twice as long")
         }
         ValidityWarning::Interrupted { asked: Some(asked), measured } => {
-            format!("it was interrupted: {measured} of {asked} were measured")
+            format!("interrupted: {measured} of {asked} were measured")
         }
         ValidityWarning::Interrupted { asked: None, measured } => {
-            format!("it was interrupted after {measured}, before all was sent that was asked")
+            format!("interrupted after {measured}, before all data was sent")
         }
     }
 }

@@ -33,18 +33,14 @@ pub(crate) fn chart(contrast: &RunComparison, workload: &str) -> Option<Chart> {
         metric.more_is_better().map_or("", |more| if more { "; more is better" } else { "; less is better" });
     let keys = [
         (true, Key::Interval("ratio and interval".to_owned())),
-        (rows.iter().any(|row| row.band.is_some()), Key::Band("what runs differ by anyway".to_owned())),
+        (rows.iter().any(|row| row.band.is_some()), Key::Band("noise between runs".to_owned())),
     ];
     Some(Chart {
         kind: KIND,
-        title: format!("{workload}: {} of B over A", metric.name()),
+        title: format!("{workload}: {}, B/A", metric.name()),
         about: said.collect::<Vec<_>>().join("; "),
         drawing: Drawing::Rows(Rows {
-            axis: Axis {
-                title: format!("B over A, {}{better}", metric.name()),
-                scale,
-                ticks: Ticks::Percent,
-            },
+            axis: Axis { title: format!("B/A, {}{better}", metric.name()), scale, ticks: Ticks::Percent },
             rows,
             keys: keys.into_iter().filter_map(|(is_there, key)| is_there.then_some(key)).collect(),
             reference: Some(1.0),

@@ -37,7 +37,7 @@ pub(crate) fn chart(source: &Source<'_>, workload: &str) -> Option<Chart> {
     let said = owned.iter().map(said);
     Some(Chart {
         kind: KIND,
-        title: format!("{workload}: CPU time by owner"),
+        title: format!("{workload}: CPU attribution"),
         about: said.collect::<Vec<_>>().join("; "),
         drawing: Drawing::Rows(Rows {
             axis: Axis {

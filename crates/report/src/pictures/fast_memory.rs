@@ -23,14 +23,14 @@ struct Value {
 const VALUES: [Value; 2] = [
     Value {
         kind: HITS,
-        title: "Share of accesses that fast memory served",
+        title: "Share of accesses served by fast memory",
         axis: "accesses served by fast memory",
         of: |look| Some(look.hits?.0),
         ticks: || Ticks::Percent,
     },
     Value {
         kind: SIZES,
-        title: "Fast memory of each virtual machine",
+        title: "Fast memory per virtual machine",
         axis: "fast memory, MiB",
         of: |look| Some(look.fast?.0 as f64),
         ticks: || Ticks::In(MIB),
@@ -101,7 +101,7 @@ fn keys(summary: &MemorySummary) -> Vec<Key> {
 fn about(summary: &MemorySummary, value: &Value) -> String {
     let of_arm = |arm: &findings::MemoryArm| {
         let vms = arm.vms.iter().map(|vm| {
-            let hits = vm.hits.map_or_else(|| "an unknown share".to_owned(), |hits| hits.to_string());
+            let hits = vm.hits.map_or_else(|| "unknown share".to_owned(), |hits| hits.to_string());
             format!("{} {hits}", vm.name)
         });
         format!("{}: {}", arm.name, vms.collect::<Vec<_>>().join(", "))

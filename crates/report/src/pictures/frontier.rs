@@ -61,7 +61,7 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
         stretches: Vec::new(),
         spots: answer.frontier.iter().map(spot).collect(),
         keys: vec![
-            Key::Line(0, "efficient: none has more for as little".to_owned()),
+            Key::Line(0, "Pareto front: no setting is better for less CPU".to_owned()),
             Key::Line(6, "other settings".to_owned()),
         ],
         lines: vec![line(6, LineKind::Dots, others.collect()), line(0, LineKind::Dotted, frontier.clone())],
@@ -69,14 +69,11 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
     Some(Chart {
         kind: KIND,
         title: format!(
-            "{}: {} against CPU time",
+            "{}: {} over CPU time",
             labels::swept(&answer.workload, &answer.path),
             answer.metric.name()
         ),
-        about: format!(
-            "Worth their CPU time, from the cheapest up: {}.",
-            said.collect::<Vec<_>>().join("; ")
-        ),
+        about: format!("On the Pareto front, from the cheapest up: {}.", said.collect::<Vec<_>>().join("; ")),
         drawing: Drawing::Plots(vec![plot]),
         data,
         plain: None,

@@ -39,7 +39,7 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
         let value = cell.value.median;
         Some(Tile { at, value, text: unit.number(value), is_chosen: chosen == Some(cell.id.as_str()) })
     };
-    let rest = if varied.len() > 2 { ", the best over the other factors" } else { "" };
+    let rest = if varied.len() > 2 { ", best over the other factors" } else { "" };
     let framed = if chosen.is_some() { "; framed: recommended" } else { "" };
     let title = format!("{}, {}{rest}{framed}", answer.metric.name(), unit.unit);
     let names = |levels: &[&str]| levels.iter().map(ToString::to_string).collect();

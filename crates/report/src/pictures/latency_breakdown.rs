@@ -59,7 +59,7 @@ pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary, way: &LatencyBreakd
         kind: KIND,
         title: format!("Latency breakdown: {}", labels::cell(source.findings, cell)),
         about: format!(
-            "The median of each step of a round trip of {}. {}",
+            "Median time of each step of a round trip of {}. {}",
             phrases::value(Metric::RoundTrip, whole),
             said.collect::<Vec<_>>().join("; ")
         ),

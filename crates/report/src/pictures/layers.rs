@@ -40,7 +40,7 @@ pub(crate) fn chart(source: &Source<'_>, ladder: &Ladder) -> Chart {
     });
     Chart {
         kind: KIND,
-        title: format!("What each layer costs: {} ({})", title(ladder), ladder.metric.measured_in()),
+        title: format!("Cost of each layer: {} ({})", title(ladder), ladder.metric.measured_in()),
         about: said.collect::<Vec<_>>().join("; "),
         drawing: Drawing::Rows(Rows { axis, keys: keys(ladder, &rows), rows, reference: None }),
         data: data(findings, ladder),
@@ -128,7 +128,7 @@ fn keys(ladder: &Ladder, rows: &[Row]) -> Vec<Key> {
         (true, Key::Surface(Paint::Value, ladder.metric.name().to_owned())),
         (has(Paint::Worse), Key::Surface(Paint::Worse, worse.to_owned())),
         (has(Paint::Better), Key::Surface(Paint::Better, better.to_owned())),
-        (unclear, Key::Hatched("not established".to_owned())),
+        (unclear, Key::Hatched("not significant".to_owned())),
         (rows.iter().any(|row| row.band.is_some()), Key::Band("noise floor".to_owned())),
         (rows.iter().any(|row| row.interval.is_some()), Key::Interval("median and interval".to_owned())),
         (rows.iter().any(|row| !row.points.is_empty()), Key::Dot("a trial".to_owned())),

@@ -83,11 +83,11 @@ fn chart(workload: &str, timed: &[Timed<'_>]) -> Chart {
     let keys = timed.iter().enumerate().map(|(number, (_, (name, _)))| Key::Line(number, name.clone()));
     Chart {
         kind: KIND,
-        title: format!("{workload}: percentiles of latency"),
+        title: format!("{workload}: latency percentiles"),
         about: timed.iter().map(|(_, named)| said(named)).collect::<Vec<_>>().join("; "),
         drawing: Drawing::Plots(vec![Plot {
             x: Axis {
-                title: "percentile: so many of all took no longer".to_owned(),
+                title: "percentile".to_owned(),
                 scale: Scale::Tail { nines },
                 ticks: Ticks::Percentiles,
             },

@@ -39,7 +39,7 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer, knee: &Knee) -> Option
     plots.extend(cpu_plot(answer, knee, &levels, &curves));
     Some(Chart {
         kind: KIND,
-        title: format!("{of}: {} against {}", answer.metric.name(), knee.factor),
+        title: format!("{of}: {} over {}", answer.metric.name(), knee.factor),
         about: about(source, answer, knee),
         drawing: Drawing::Plots(plots),
         data: data(answer, knee, &curves),
@@ -55,7 +55,7 @@ fn about(source: &Source<'_>, answer: &Answer, knee: &Knee) -> String {
     let chosen = answer.recommendations.iter().find(|it| it.objective == source.objective);
     let chosen = chosen.and_then(|it| labels::levels(&it.levels)).map(|it| format!(" Recommended: {it}."));
     format!(
-        "The best {} at each level of {}: {curve}. No more from {} on, a plateau of {}.{}",
+        "Best {} at each level of {}: {curve}. Plateau from {} on: {}.{}",
         answer.metric.name(),
         knee.factor,
         knee.level,

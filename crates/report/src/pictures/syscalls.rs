@@ -124,9 +124,9 @@ fn keys(rows: &[Row], is_timed: bool) -> Vec<Key> {
     let has = |paint: Paint| rows.iter().flat_map(|row| &row.pieces).any(|piece| piece.paint == paint);
     let named = [
         (Paint::Of(1), "running"),
-        (Paint::Of(5), "asleep or waiting for a CPU"),
+        (Paint::Of(5), "sleeping or waiting for a CPU"),
         (Paint::Of(2), "in a guest"),
-        (Paint::Faint, "not told apart"),
+        (Paint::Faint, "unknown"),
     ];
     let there = named.into_iter().filter(|(paint, _)| is_timed && has(*paint));
     there.map(|(paint, name)| Key::Surface(paint, name.to_owned())).collect()

@@ -115,7 +115,7 @@ fn mark(series: &TimeSeries, shift: &CellShift, begin: f64) -> Mark {
 fn disturbance(trial: &Trial) -> Option<String> {
     trial.doubts.iter().find_map(|warning| match warning {
         ValidityWarning::Disturbed { share, .. } => {
-            Some(format!("disturbed: others had {} of its CPUs", Share(*share)).replace(GLUE, " "))
+            Some(format!("disturbed: other work used {} of the CPUs", Share(*share)).replace(GLUE, " "))
         }
         _ => None,
     })

@@ -20,7 +20,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         return None;
     }
     let columns = ["Case", "Item", "Detail", "Receiver with interval", "Of baseline"].map(left).to_vec();
-    let caption = "The receiver's rate counts; the sender's is what its socket took.";
+    let caption = "The receiver's rate is the result; the sender's rate is what its socket accepted.";
     Some(section("Cases", vec![Block::Table(Table { columns, rows, caption: Some(caption.into()) })]))
 }
 

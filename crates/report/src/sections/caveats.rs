@@ -63,7 +63,7 @@ fn summary(findings: &Findings, kind: &[CellWarning<'_>]) -> Text {
     let first = one(findings, &kind[0]);
     match kind.len() {
         1 => first,
-        cells => Text::of(Tone::Doubtful, format!("{cells} cells, such as ")).then(first),
+        cells => Text::of(Tone::Doubtful, format!("{cells} results, e.g. ")).then(first),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
 };
 
 const NO_INTERVALS: &str =
-    "A number without brackets stands alone: it has no interval, and no difference to it is established.";
+    "A number without brackets has no interval, so no difference from it is significant.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
@@ -31,7 +31,7 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
     let cells: Vec<&CellSummary> = findings.cells.iter().filter(|cell| cell.workload == workload).collect();
     let Some(first) = cells.first() else { return Vec::new() };
     let same_load = cells.iter().all(|cell| cell.load == first.load);
-    let heading = if same_load { first.load.as_str() } else { "its load varies by factor" };
+    let heading = if same_load { first.load.as_str() } else { "load varies by factor" };
     let heading = Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" ({heading})"));
     let layout = Layout::of(&cells);
     let table = Table {
@@ -50,7 +50,7 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
 
 fn caption(cells: &[&CellSummary]) -> Option<Text> {
     let doubted = cells.iter().any(|cell| !cell.doubts.is_empty());
-    let doubts = doubted.then_some("! has warnings: see the section Limitations");
+    let doubts = doubted.then_some("! has warnings: see Limitations");
     let halved =
         |cell: &&CellSummary| cell.doubts.iter().any(|(doubt, _)| *doubt == ValidityWarning::HalfRoundTrips);
     let halves = cells.iter().any(halved).then_some(phrases::HALVES);

@@ -19,7 +19,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
             blocks: vec![Block::Table(table(&ends))],
         })
         .collect();
-    let lead = "What the kernel gave the first socket of each end, and every CPU that a thread of that end was seen on.";
+    let lead = "Settings of the first socket of each end as reported by the kernel, and all CPUs that the end's \
+                threads ran on.";
     let lead = Block::Paragraph(lead.into());
     (!blocks.is_empty())
         .then(|| section("Effective configuration", [lead].into_iter().chain(blocks).collect()))
@@ -66,7 +67,7 @@ const SETTINGS: &[Setting] = &[
     ("No delay", |socket| socket.nodelay.map(|on| if on { "on" } else { "off" }.to_owned())),
     ("DSCP", |socket| socket.dscp.map(|dscp| dscp.to_string())),
     ("Busy poll", |socket| socket.busy_poll.filter(|time| time.0 > 0).map(|time| time.to_string())),
-    ("Datagrams in a call", |socket| socket.segments.map(|segments| segments.to_string())),
+    ("Datagrams per call", |socket| socket.segments.map(|segments| segments.to_string())),
     ("Zero copy", |socket| socket.zero_copy.then(|| "yes".to_owned())),
     ("Pinned to CPU", |socket| socket.cpus.as_deref().map(list)),
     ("Ran on CPU", |socket| (!socket.ran_on.is_empty()).then(|| list(&socket.ran_on))),

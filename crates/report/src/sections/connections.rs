@@ -43,8 +43,8 @@ pub(crate) fn distributions<'a>(label: &str, connect: &'a ConnectSummary) -> [Ti
 }
 
 fn rates(findings: &Findings, cells: &[Row<'_>]) -> Table {
-    let mut columns = vec![left("Cell")];
-    columns.extend(["Connections per second", "Made", "Failed", "Of baseline"].map(right));
+    let mut columns = vec![left("Result")];
+    columns.extend(["Connections per second", "Total", "Failed", "Of baseline"].map(right));
     let row = |(cell, connect): &Row<'_>| -> Vec<Text> {
         vec![
             labels::cell(findings, cell).into(),
@@ -54,7 +54,6 @@ fn rates(findings: &Findings, cells: &[Row<'_>]) -> Table {
             phrases::of_baseline(findings, cell),
         ]
     };
-    let caption =
-        "An exchange is a connection from the call that opens it to its end, request and response between.";
+    let caption = "An exchange is a whole connection: connect, request, response and close.";
     Table { columns, rows: cells.iter().map(row).collect(), caption: Some(caption.into()) }
 }

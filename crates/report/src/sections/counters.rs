@@ -26,7 +26,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks = vec![devices(findings, &counted)];
     blocks.extend(backlog(findings, &counted));
     blocks.push(Block::Folded { title: "All counters".into(), blocks: all(findings, &counted) });
-    Some(section("Drops on the way", blocks))
+    Some(section("Drops on the path", blocks))
 }
 
 fn devices(findings: &Findings, counted: &[CountedPath<'_>]) -> Block {
@@ -36,16 +36,15 @@ fn devices(findings: &Findings, counted: &[CountedPath<'_>]) -> Block {
         .filter(|(_, device)| is_lossy(device))
         .collect();
     if lossy.is_empty() {
-        let said =
-            "No device on any path dropped a packet or counted an error, nor did its queueing discipline.";
+        let said = "No device or queueing discipline on any path dropped packets or counted errors.";
         return Block::Paragraph(Text::of(Tone::Good, said));
     }
     let columns = vec![
-        left("Cell"),
+        left("Result"),
         left("Device"),
         right("Dropped in"),
         right("Dropped out"),
-        right("By its qdisc"),
+        right("By qdisc"),
         right("Errors"),
     ];
     let row = |(cell, device): &(&CellSummary, &DeviceCounters)| {
@@ -60,7 +59,7 @@ fn devices(findings: &Findings, counted: &[CountedPath<'_>]) -> Block {
         ]
     };
     let caption = (lossy.len() > OPEN).then(|| {
-        Text::of(Tone::Faint, format!("The first {OPEN} of {} that dropped or erred.", lossy.len()))
+        Text::of(Tone::Faint, format!("The first {OPEN} of {} devices with drops or errors.", lossy.len()))
     });
     Block::Table(Table { columns, rows: lossy.iter().take(OPEN).map(row).collect(), caption })
 }
@@ -88,7 +87,7 @@ fn backlog(findings: &Findings, counted: &[CountedPath<'_>]) -> Option<Block> {
         })
         .collect();
     Some(if full.is_empty() {
-        Block::Paragraph("The backlog queues of the machine's CPUs dropped nothing.".into())
+        Block::Paragraph("The machine's backlog queues dropped no packets.".into())
     } else {
         Block::List(full)
     })
@@ -101,7 +100,7 @@ fn all(findings: &Findings, counted: &[CountedPath<'_>]) -> Vec<Block> {
         let mut items: Vec<Text> = counters.hosts.iter().filter_map(host).collect();
         items.extend(counters.softnet.map(|softnet| {
             format!(
-                "backlog queues: {} packets, {} dropped; the budget of a soft interrupt ran out {}",
+                "backlog queues: {} packets, {} dropped; softirq budget exhausted {}",
                 grouped(softnet.processed),
                 grouped(softnet.dropped),
                 phrases::count(softnet.squeezed, "time", "times")
@@ -148,8 +147,7 @@ fn device_table(devices: &[DeviceCounters]) -> Table {
 
 fn host(host: &HostCounters) -> Option<Text> {
     let tracked = host.tracked.map(|tracked| format!("{} connections tracked", grouped(tracked)));
-    let translated =
-        host.translated.map(|it| format!("{} packets had their address translated", grouped(it)));
+    let translated = host.translated.map(|it| format!("{} packets with address translation", grouped(it)));
     let said: Vec<String> = tracked.into_iter().chain(translated).collect();
     (!said.is_empty()).then(|| format!("{}: {}", host.host, said.join(", ")).into())
 }

@@ -17,17 +17,18 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let first = findings.cells.iter().find_map(|cell| cell.cpu)?;
     let others = findings.cells.iter().any(|cell| cell.cpu.is_some_and(|cpu| cpu.others >= SHOWN));
-    let mut columns = vec![left("Cell"), right("Busy")];
+    let mut columns = vec![left("Result"), right("Busy")];
     columns.extend(others.then(|| right("Others")));
     columns.extend(["User", "System", "Interrupts", "Stolen", "Client", "Server", "Cost"].map(right));
     let whole = if others {
-        "Busy is the whole machine without other processes, which are apart; user, system and interrupts are with them"
+        "Busy covers the whole machine without other processes, which have their own column; user, system and \
+         interrupts include them"
     } else {
-        "Busy is the whole machine"
+        "Busy covers the whole machine"
     };
     let caption = format!(
-        "CPUs in use on average, of {}, median of the trials. {whole}; client and server \
-         are the traffic threads alone, without the kernel work done for them in interrupts.",
+        "CPUs in use on average, of {}, median of the trials. {whole}; client and server are only the traffic \
+         threads, without the kernel's interrupt work for them.",
         first.cpus
     );
     let rows = findings.cells.iter().filter_map(|cell| row(findings, cell, &cell.cpu?, others)).collect();

@@ -20,8 +20,8 @@ const ABREAST: usize = 4;
 /// Less than this of a CPU is not worth a row of its own among the parts.
 const LEAST_PART: f64 = 0.000_5;
 
-const SAMPLED: &str = "Told apart from /proc: the time of a soft interrupt is in that of the thread which it interrupted, so that \
-                       owners have each other's packets in their time.";
+const SAMPLED: &str = "Attributed from /proc: softirq time counts as time of the interrupted thread, so owners' \
+     times include each other's packets.";
 
 type CpuRow<'a> = (&'a CellSummary, &'a CpuAttribution);
 
@@ -48,7 +48,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     blocks.extend(sampled(&owned).map(|why| Block::Paragraph(Text::of(Tone::Faint, why))));
     let parts = owned.iter().flat_map(|owned| parts(findings, owned)).collect();
     blocks.push(Block::Folded { title: "By process, thread and CPU".into(), blocks: parts });
-    Some(section("Where the CPU time went", blocks))
+    Some(section("CPU attribution", blocks))
 }
 
 /// What the reader has to know where owners were not told apart exactly, and why they were not.
@@ -75,8 +75,8 @@ fn side_by_side(workload: &str, cells: &[CpuRow<'_>]) -> Vec<Block> {
     columns.extend(cells.iter().map(|(cell, _)| column(cell)));
     let owners = labels::owners(cells.iter().map(|(cell, _)| *cell));
     let mut rows: Vec<Vec<Text>> = owners.into_iter().map(|owner| of_owner(owner, cells)).collect();
-    rows.push(row("unexplained rest".into(), cells, rest));
-    rows.push(row(Text::of(Tone::Strong, "busy, as the kernel counted"), cells, |cpu| {
+    rows.push(row("unexplained".into(), cells, rest));
+    rows.push(row(Text::of(Tone::Strong, "busy, according to the kernel"), cells, |cpu| {
         Text::of(Tone::Strong, spent(cpu.busy, cpu.busy_cost))
     }));
     if cells.iter().any(|(_, cpu)| cpu.steal > 0.0) {
@@ -92,7 +92,7 @@ fn column(cell: &CellSummary) -> Column {
 }
 
 fn unit(work: Option<Work>) -> String {
-    let cost = work.map(|work| format!(", in brackets CPU-seconds per {}", work.for_cpu().1));
+    let cost = work.map(|work| format!(", with CPU-seconds per {} in brackets", work.for_cpu().1));
     format!("CPUs busy on average{}", cost.unwrap_or_default())
 }
 

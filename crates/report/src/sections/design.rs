@@ -25,7 +25,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     blocks.extend((!reasons.is_empty()).then_some(Block::List(reasons)));
     if !ended.is_empty() {
         let table = Block::Table(table(findings, &ended));
-        blocks.push(Block::Folded { title: "Cell by cell".into(), blocks: vec![table] });
+        blocks.push(Block::Folded { title: "All results".into(), blocks: vec![table] });
     }
     Some(section("How trials were chosen", blocks))
 }
@@ -34,21 +34,21 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 fn saved(run: &RunSummary, hurried: bool) -> Text {
     let rest = u64::from(run.planned.saturating_sub(run.made));
     let made = format!(
-        "{} of {} that the full grid has were made, {rest} were {}.",
+        "{} of {} in the full grid were run, {rest} were {}.",
         phrases::count(u64::from(run.made), "trial", "trials"),
         run.planned,
-        if hurried { "saved, or had no time left" } else { "saved" }
+        if hurried { "saved or did not fit the time budget" } else { "saved" }
     );
     let budget = run.design.budget.map(|budget| format!("{budget} for all trials"));
     let precision = run.design.precision.map(|share| format!("medians to within {}", Share(share)));
     let sought = match run.design.objective {
-        _ if run.design.until_clear => "blocks until every comparison is clear",
-        Objective::Max => "the setting with the most",
-        Objective::Efficient => "the setting with the most for its CPU time",
-        Objective::LowCpu => "the setting with the least CPU time",
+        _ if run.design.until_clear => "blocks until every comparison is decided",
+        Objective::Max => "the setting with the best value",
+        Objective::Efficient => "the most CPU-efficient setting",
+        Objective::LowCpu => "the setting with the lowest CPU time",
     };
     let asked: Vec<String> = budget.into_iter().chain(precision).chain([sought.to_owned()]).collect();
-    Text::of(Tone::Strong, made).and(Tone::Plain, format!(" Asked for: {}.", asked.join(", ")))
+    Text::of(Tone::Strong, made).and(Tone::Plain, format!(" Requested: {}.", asked.join(", ")))
 }
 
 /// Cells that ended for one reason.
@@ -60,28 +60,28 @@ struct Reason {
 const REASONS: &[Reason] = &[
     Reason {
         is: |why| matches!(why, EndReason::Precise { .. }),
-        said: "the interval is as narrow as was asked",
+        said: "the requested precision was reached",
     },
     Reason {
         is: |why| matches!(why, EndReason::Settled),
-        said: "it cannot be among the best any more, nor next to the knee, so that the time went to others",
+        said: "no longer a candidate for the best setting or the knee, so the time went to other settings",
     },
     Reason {
         is: |why| matches!(why, EndReason::Clear),
-        said: "each comparison of it is established, or within the noise",
+        said: "every comparison is decided: significant or within the noise",
     },
-    Reason { is: |why| matches!(why, EndReason::Budget { .. }), said: "the time was over" },
+    Reason { is: |why| matches!(why, EndReason::Budget { .. }), said: "the time budget was used up" },
     Reason {
         is: |why| matches!(why, EndReason::Unusable { .. }),
-        said: "nothing came through in some of its trials, or none can be used, so that it is out",
+        said: "excluded: nothing arrived in some trials, or no trial is usable",
     },
-    Reason { is: |why| matches!(why, EndReason::Planned), said: "all trials that were planned were made" },
+    Reason { is: |why| matches!(why, EndReason::Planned), said: "all planned trials were run" },
 ];
 
 impl Reason {
     fn said(&self, ended: &[(&CellSummary, &CellEnd)]) -> Option<Text> {
         let cells = ended.iter().filter(|(_, end)| (self.is)(&end.why)).count();
-        let count = phrases::count(cells as u64, "cell", "cells");
+        let count = phrases::count(cells as u64, "result", "results");
         (cells > 0).then(|| Text::of(Tone::Strong, count).and(Tone::Plain, format!(": {}", self.said)))
     }
 }
@@ -91,7 +91,7 @@ fn table(findings: &Findings, ended: &[(&CellSummary, &CellEnd)]) -> Table {
         vec![labels::cell(findings, cell).into(), end.trials.to_string().into(), why(&end.why).into()]
     };
     Table {
-        columns: vec![left("Cell"), right("Trials"), left("Why no more")],
+        columns: vec![left("Result"), right("Trials"), left("Reason to stop")],
         rows: ended.iter().map(row).collect(),
         caption: None,
     }
@@ -99,16 +99,16 @@ fn table(findings: &Findings, ended: &[(&CellSummary, &CellEnd)]) -> Table {
 
 fn why(why: &EndReason) -> String {
     match why {
-        EndReason::Planned => "all that were planned".to_owned(),
+        EndReason::Planned => "all planned trials".to_owned(),
         EndReason::Precise { reach } => format!("precise: within {} of the median", Share(*reach)),
         EndReason::Budget { reach: Some(reach) } => {
-            format!("the time was over, within {} of the median", Share(*reach))
+            format!("time budget used up, within {} of the median", Share(*reach))
         }
-        EndReason::Budget { reach: None } => "the time was over, with too few for an interval".to_owned(),
-        EndReason::Settled => "cannot be among the best, nor next to the knee".to_owned(),
-        EndReason::Clear => "each comparison is clear".to_owned(),
+        EndReason::Budget { reach: None } => "time budget used up, too few trials for an interval".to_owned(),
+        EndReason::Settled => "no candidate for the best setting or the knee".to_owned(),
+        EndReason::Clear => "every comparison is decided".to_owned(),
         EndReason::Unusable { trials } => {
-            format!("out: {trials} of its trials brought nothing that can be used")
+            format!("excluded: {trials} of its trials had no usable data")
         }
     }
 }

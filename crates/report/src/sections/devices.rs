@@ -34,11 +34,11 @@ fn table(devices: &[DeviceState]) -> Table {
     let is_spread = devices.iter().any(|device| device.spread.is_some());
     columns.extend(SPREAD.iter().filter(|_| is_spread).map(|(title, _)| left(*title)));
     let is_virtio = devices.iter().any(|device| device.virtio.is_some());
-    columns.extend(is_virtio.then(|| left("Virtio agreed on")));
+    columns.extend(is_virtio.then(|| left("Negotiated virtio features")));
     columns.extend(["On", "Off"].map(left));
     let rows = devices.iter().map(|device| state(device, &settings, is_spread, is_virtio)).collect();
-    let caption = "RPS: the CPUs that packets of a receive queue are handed on to. XPS: those that choose a transmit queue. \
-                   A device without hardware, such as a veth, has no interrupts.";
+    let caption = "RPS: the CPUs that process the packets of a receive queue. XPS: the CPUs that use a transmit \
+         queue. Virtual devices such as veth have no interrupts.";
     Table { columns, rows, caption: is_spread.then(|| Text::of(Tone::Faint, caption)) }
 }
 

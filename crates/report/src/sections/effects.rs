@@ -28,7 +28,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     // Without an interval none of them says anything.
     let bare = effects.iter().all(|effect| effect.change.ratio_interval.is_none());
     let said = !bare && !speedup::shows_all(findings);
-    said.then(|| section("What each setting changes", vec![Block::Table(table)]))
+    said.then(|| section("Effect of each setting", vec![Block::Table(table)]))
 }
 
 fn columns(several: bool, others: bool, confidence: Option<&str>) -> Vec<Column> {

@@ -48,7 +48,7 @@ fn machine(environment: &Environment, paths: &[PathRecord]) -> Vec<(String, Text
     };
     let engine = environment.engine.map_or_else(unknown, |engine| {
         let [clock, call, wake] = [engine.clock_ns, engine.syscall_ns, engine.wake_ns].map(nanos);
-        format!("the clock {clock}, a system call {call}, a sleeping thread {wake} late (medians)")
+        format!("clock {clock}, system call {call}, timer wake-up {wake} late (medians)")
     });
     [
         ("Kernel", format!("Linux {} ({})", environment.kernel, environment.architecture)),
@@ -58,7 +58,7 @@ fn machine(environment: &Environment, paths: &[PathRecord]) -> Vec<(String, Text
         ("Clock source", or_unknown(&environment.clock_source)),
         ("Congestion control", congestion),
         ("Load average before", load),
-        ("What the engine's steps cost", engine),
+        ("Engine overhead", engine),
         ("Lab", lab),
     ]
     .map(|(key, value)| (key.to_owned(), value.into()))

@@ -19,12 +19,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let (open, folded) = notes.split_at(OPEN.min(notes.len()));
     if !open.is_empty() {
         let said = if folded.is_empty() {
-            "What was assumed, not understood, or left out:".to_owned()
+            "Assumed, not understood or ignored:".to_owned()
         } else {
-            format!(
-                "What was assumed, not understood, or left out; the first {OPEN} of {} notes:",
-                notes.len()
-            )
+            format!("Assumed, not understood or ignored; the first {OPEN} of {} notes:", notes.len())
         };
         blocks.extend([Block::Paragraph(said.into()), Block::List(open.to_vec())]);
     }

@@ -37,7 +37,7 @@ impl Valueless {
     /// `3 trials of 1 cell have no value: nothing reached the receiver.`
     pub(super) fn in_words(&self) -> String {
         let trials = count(self.trials as u64, "trial", "trials");
-        let cells = count(self.cells as u64, "cell", "cells");
+        let cells = count(self.cells as u64, "result", "results");
         let have = if self.trials == 1 { "has" } else { "have" };
         let why = match self.reasons.as_slice() {
             [(why, _)] => (*why).to_owned(),

@@ -16,9 +16,9 @@ use crate::{
     pictures,
 };
 
-const OPEN_LOOP: &str = "In an open loop each message has a time of its own, whatever became of the one before. From that \
-                         intended time a stall counts for every message that it delays; from the time of sending it \
-                         counts once. Lateness is the sender's own part of the difference.";
+const OPEN_LOOP: &str = "In an open loop each message has an intended send time, independent of the previous one. \
+     Measured from that time, a stall counts for every delayed message; measured from the actual send time, it \
+     counts once. Lateness is the part caused by the sender.";
 
 type Row<'a> = (&'a CellSummary, &'a LatencySummary);
 
@@ -37,9 +37,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let is_timed = |cell: &CellSummary| LatencySummary::of(cell).is_some();
     blocks.extend(percentile_pictures(source, is_timed));
     blocks.extend(percentiles::tables(&named));
-    blocks.push(Block::Paragraph(
-        "Whole round trips, never half of them; all trials' distributions merged.".into(),
-    ));
+    blocks.push(Block::Paragraph("Full round trips, with the distributions of all trials merged.".into()));
     if cells.iter().any(|(_, latency)| latency.open_loop.is_some()) {
         blocks.push(Block::Paragraph(OPEN_LOOP.into()));
     }
@@ -75,13 +73,13 @@ pub(crate) fn distributions(label: String, latency: &LatencySummary) -> Vec<Titl
 }
 
 fn averages(findings: &Findings, cells: &[Row<'_>]) -> Table {
-    let mut columns = vec![left("Cell")];
+    let mut columns = vec![left("Result")];
     columns.extend(
-        ["Median", "Mean", "Std dev", "Messages/s", "Round trips", "Lost", "Of baseline", "To baseline"]
+        ["Median", "Mean", "Std dev", "Messages/s", "Round trips", "Lost", "Of baseline", "Difference"]
             .map(right),
     );
     let loaded = cells.iter().any(|(_, latency)| latency.under.is_some());
-    columns.extend(loaded.then(|| right("Beside it")));
+    columns.extend(loaded.then(|| right("Background load")));
     let row = |(cell, latency): &Row<'_>| {
         let under = latency
             .under

@@ -28,10 +28,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let (open, folded) = ways.split_at(OPEN.min(ways.len()));
     let mut blocks: Vec<Block> = open.iter().flat_map(|(cell, way)| waterfall(source, cell, way)).collect();
     if !folded.is_empty() {
-        let said = format!("The longest of {} ways.", ways.len());
+        let said = format!("The longest of {} paths.", ways.len());
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, said)));
         let more = folded.iter().flat_map(|(cell, way)| waterfall(source, cell, way)).collect();
-        let title = phrases::count(folded.len() as u64, "more way", "more ways");
+        let title = phrases::count(folded.len() as u64, "more path", "more paths");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
     (!blocks.is_empty()).then(|| section("Latency breakdown", blocks))
@@ -109,13 +109,13 @@ fn bar(step: &StepSummary, whole: f64) -> Text {
 fn sums(way: &LatencyBreakdown) -> Text {
     let said = |what: &str, time: units::Nanos| format!("{what} {}", glued(&time.to_string()));
     let engine = match way.engine {
-        Some(engine) => said("; median round trip as the engine measured it", engine),
+        Some(engine) => said("; median round trip measured by the engine", engine),
         None => "; the engine measured no round trip".to_owned(),
     };
-    Text::of(Tone::Strong, said("Sum of the steps' medians", way.sum)).and(
+    Text::of(Tone::Strong, said("Sum of median steps", way.sum)).and(
         Tone::Plain,
         format!(
-            "{engine}; unexplained rest {}, within single trials a median of {}.",
+            "{engine}; unexplained {}, median within single trials {}.",
             rest(way.unexplained),
             rest(way.unexplained_in_trial)
         ),
@@ -133,10 +133,11 @@ fn followed(way: &LatencyBreakdown) -> String {
     let every = if way.every > 1 { format!(", one message in {}", way.every) } else { String::new() };
     let strayed = match way.strayed {
         0 => String::new(),
-        strayed => format!(" {} took another way or were lost from sight.", phrases::grouped(strayed)),
+        strayed => format!(" {} took another path or could not be followed.", phrases::grouped(strayed)),
     };
     format!(
-        "{} followed{every}.{whole}{strayed} Medians do not add up exactly, least of all where trials differ: a small rest means nothing.",
+        "{} followed{every}.{whole}{strayed} Medians do not add up exactly, especially if trials differ, so a small \
+         unexplained part means nothing.",
         phrases::count(way.followed, "round trip was", "round trips were")
     )
 }

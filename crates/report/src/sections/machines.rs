@@ -15,13 +15,14 @@ use crate::{
 /// So many cells are shown open.
 const OPEN: usize = 12;
 
-const MACHINES: &str = "VM: the threads of the host that run the guest's CPUs. Hypervisor: the monitors' other threads, vhost workers, \
-     interrupts and the kernel's own threads on the host.";
-const GUESTS: &str = "Guest: what its own kernel counts as busy of its CPUs, while the traffic flows. It takes time in which its host runs \
-     something else for its own, unless the host tells it, and does not see what the host does for it.";
+const MACHINES: &str = "VM: the vCPU threads on the host. Hypervisor: other VMM threads, vhost workers, interrupts \
+     and kernel threads on the host.";
+const GUESTS: &str = "Guest: busy CPUs according to the guest's kernel while traffic flows. Unless the host reports \
+     steal time, this includes time when the host ran something else; work of the host for the guest is not \
+     included.";
 
 const HOSTS: &str =
-    "CPUs busy on average. Each host's own kernel counts them while the traffic flows, whoever uses them.";
+    "CPUs busy on average, according to each host's kernel while traffic flows, for all processes.";
 
 /// A column: its title, and what a cell has to say in it.
 type MachineColumn = (&'static str, fn(&CellSummary) -> Option<String>);
@@ -29,10 +30,10 @@ type MachineColumn = (&'static str, fn(&CellSummary) -> Option<String>);
 /// As in write-ups: the server, what carries, the client.
 const COLUMNS: [MachineColumn; 5] = [
     ("Server VM", |cell| vm(cell, |machines| machines.server)),
-    ("Its guest", |cell| guest(cell, "server")),
+    ("Server guest", |cell| guest(cell, "server")),
     ("Hypervisor", |cell| vm(cell, |machines| Some(machines.hypervisor))),
     ("Client VM", |cell| vm(cell, |machines| machines.client)),
-    ("Its guest", |cell| guest(cell, "client")),
+    ("Client guest", |cell| guest(cell, "client")),
 ];
 
 /// Of hosts that exist already, each end is one.
@@ -57,7 +58,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         ..table(findings, &columns, open)
     })];
     if !folded.is_empty() {
-        let title = phrases::count(folded.len() as u64, "more cell", "more cells");
+        let title = phrases::count(folded.len() as u64, "more result", "more results");
         let more = vec![Block::Table(table(findings, &columns, folded))];
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
@@ -78,7 +79,7 @@ fn caption(cells: &[&CellSummary]) -> String {
 
 fn table(findings: &Findings, columns: &[MachineColumn], cells: &[&CellSummary]) -> Table {
     let heads: Vec<Column> =
-        [left("Cell")].into_iter().chain(columns.iter().map(|(title, _)| right(*title))).collect();
+        [left("Result")].into_iter().chain(columns.iter().map(|(title, _)| right(*title))).collect();
     let row = |cell: &&CellSummary| {
         let label = Text::from(labels::cell(findings, cell));
         let said =

@@ -17,7 +17,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let (judged, counts): (Vec<_>, Vec<_>) =
         findings.twins.iter().partition(|twins| twins.metric.more_is_better().is_some());
     let blocks = judged.into_iter().chain(counts).flat_map(|twins| of_workload(findings, twins)).collect();
-    Some(section(format!("What {word} brings"), blocks))
+    Some(section(format!("Effect of {word}"), blocks))
 }
 
 /// A pair with its cells: without the word, and with it.

@@ -10,9 +10,8 @@ use crate::{
     text::Text,
 };
 
-const IMPORTED: &str = "The numbers are those of other tools' logs. In which order and how long after one another they were \
-                        measured is not known, so that a drift of the machines may look like a difference; nor is there \
-                        a noise floor.";
+const IMPORTED: &str = "The numbers come from logs of other tools. Their order and timing are unknown, so drift of \
+     the machines may look like a difference, and there is no noise floor.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
@@ -29,35 +28,34 @@ fn order(findings: &Findings) -> Text {
         return IMPORTED.into();
     }
     let times = phrases::count(u64::from(run.blocks), "time", "times");
-    let made = format!("seed {}, {} of {} trials made", run.seed, run.made, run.planned);
+    let made = format!("seed {}, {} of {} trials run", run.seed, run.made, run.planned);
     let order = if run.design.is_adaptive() {
         format!(
-            "Each cell could be measured up to {times}, in randomised blocks; after the first ones a block holds the \
-             cells that still needed trials, so that cells of one block are compared under one drift of the machine \
-             ({made})."
+            "Each result was measured up to {times}, in randomised blocks. After the first blocks, a block contains \
+             only results that still need trials. Results in one block see the same drift of the machine ({made})."
         )
     } else {
         format!(
-            "Each cell was planned to be measured {times}, in randomised blocks that hold every cell once, so that a \
-             drift of the machine falls on all alike ({made})."
+            "Each result was to be measured {times}, in randomised blocks with one trial of each, so that drift of \
+             the machine affects all results equally ({made})."
         )
     };
-    let again = "The baseline was measured once more in each block: what it differs from itself by is the \
-                 noise floor.";
+    let again =
+        "The baseline was measured twice in each block: its difference from itself is the noise floor.";
     if findings.noise.is_empty() { order.into() } else { format!("{order} {again}").into() }
 }
 
 fn numbers() -> Text {
-    "Values are medians over the trials, the warm-up left out. The brackets hold an interval for the median, \
-     or for the ratio of what was measured in the same blocks, and the confidence that this number of trials \
-     really attains, which may be less than 95 %. Of such a ratio, blocks that were disturbed weigh little. A difference smaller than the noise floor is called none; \
-     one whose interval does not settle it is called unclear."
+    "Values are medians over the trials, without the warm-up. Brackets contain the interval of the median, or of \
+     the ratio within blocks, and the confidence attained with this number of trials, which may be less than 95 %. \
+     Disturbed blocks have little weight in ratios. A difference smaller than the noise floor counts as none; it \
+     is unclear if its interval allows both."
         .into()
 }
 
 fn noise(noise: &NoiseFloor) -> Text {
     format!(
-        "{}: noise floor {}; the baseline against itself is {}, from {}.",
+        "{}: noise floor {}; the baseline vs itself is {}, from {}.",
         noise.workload,
         Share(noise.floor),
         Share(noise.ratio),

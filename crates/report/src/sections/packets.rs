@@ -26,7 +26,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks: Vec<Block> = data(findings, &counted).into_iter().map(Block::Table).collect();
     let all = counted.iter().flat_map(|counted| of_cell(findings, counted)).collect();
     blocks.push(Block::Folded { title: "Packets by device".into(), blocks: all });
-    Some(section("Packets on the way".to_owned(), blocks))
+    Some(section("Packets on the path".to_owned(), blocks))
 }
 
 /// What offloads came to, cell by cell.
@@ -36,7 +36,7 @@ fn data(findings: &Findings, counted: &[PacketRow<'_>]) -> Option<Table> {
     if known.is_empty() {
         return None;
     }
-    let columns = vec![left("Cell"), right("At sender"), right("At receiver"), left("Cut at")];
+    let columns = vec![left("Result"), right("At sender"), right("At receiver"), left("Segmented at")];
     let row = |(cell, data): &(&CellSummary, &DataPackets)| {
         vec![
             Text::of(Tone::Strong, labels::cell(findings, cell)),
@@ -46,13 +46,13 @@ fn data(findings: &Findings, counted: &[PacketRow<'_>]) -> Option<Table> {
         ]
     };
     let shown = if known.len() > OPEN {
-        format!(" The first {OPEN} of {} cells.", known.len())
+        format!(" The first {OPEN} of {} results.", known.len())
     } else {
         String::new()
     };
     let caption = format!(
-        "Segments a packet: what the sender's sockets counted over what the device did. More than one is the work of \
-         segmentation or receive offload.{shown}"
+        "Segments per packet: segments counted by the sender's sockets divided by packets counted by the device. \
+         More than one means segmentation or receive offload.{shown}"
     );
     Some(Table {
         columns,
@@ -90,7 +90,7 @@ fn of_cell(findings: &Findings, (cell, packets): &PacketRow<'_>) -> Vec<Block> {
 fn sizes(devices: &[DevicePackets]) -> Table {
     let mut columns = vec![left("Device")];
     columns.extend(
-        ["Packets in", "Mean size", "Segments a packet", "Packets out", "Mean size", "Segments a packet"]
+        ["Packets in", "Mean size", "Segments per packet", "Packets out", "Mean size", "Segments per packet"]
             .map(right),
     );
     let row = |device: &DevicePackets| {

@@ -59,7 +59,8 @@ fn contamination(it: &Contamination) -> String {
     };
     let (at_once, change, trials) = (it.at_once, it.change, it.trials);
     format!(
-        "Up to {at_once} pairs at the same time: {change} against the same pairs alone{judged} ({trials} pairs of trials)."
+        "Up to {at_once} pairs at the same time: {change} compared with the same pairs alone{judged} ({trials} \
+         pairs of trials)."
     )
 }
 

@@ -78,7 +78,7 @@ fn tcp(tcp: &TcpSummary) -> Vec<(&'static str, String)> {
         ("Congestion window", tcp.cwnd.map_or_else(unknown, phrases::window)),
         ("Round trip under load", tcp.rtt.map_or_else(unknown, |rtt| rtt.to_string())),
     ];
-    rows.extend((!held.is_empty()).then(|| ("Held back by", held.join("; "))));
+    rows.extend((!held.is_empty()).then(|| ("Limited by", held.join("; "))));
     rows
 }
 

@@ -13,8 +13,7 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-const WHY: &str =
-    "Probed trials are trials of their own: no number of a cell comes from them, but those of the probes.";
+const WHY: &str = "Probed trials are separate: results never come from them, only probe data.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
@@ -35,7 +34,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         blocks.push(Block::Paragraph(format!("Ran together: {}. {WHY}", ran.join(", ")).into()));
     }
     blocks.push(Block::List(items));
-    Some(section("What the probes cost", blocks))
+    Some(section("Probe cost", blocks))
 }
 
 /// `system calls were lost in trial 12: ...; that trial and all later ones lack them`.
@@ -44,9 +43,9 @@ fn lost(lost: &LostProbe) -> Text {
     let first = lost.from.saturating_add(1);
     let lacking = match (lost.trials, lost.again) {
         (trials, 0) => {
-            phrases::count(u64::from(trials), "watched trial", "watched trials") + ", from that one on,"
+            phrases::count(u64::from(trials), "probed trial", "probed trials") + ", from that one on,"
         }
-        (trials, _) => phrases::count(u64::from(trials), "watched trial", "watched trials"),
+        (trials, _) => phrases::count(u64::from(trials), "probed trial", "probed trials"),
     };
     let lack = if lost.trials == 1 { "lacks" } else { "lack" };
     Text::of(Tone::Doubtful, format!("{} failed in trial {first}", in_words(lost.probe)))
@@ -90,7 +89,7 @@ fn overflowed(findings: &Findings, cell: &CellSummary) -> Vec<Text> {
         let events = phrases::count(overflow.events, "event", "events");
         Text::of(Tone::Doubtful, format!("{}: ", labels::cell(findings, cell))).and(
             Tone::Plain,
-            format!("{} had no room for {events}, which its tables lack", in_words(overflow.probe)),
+            format!("{} ran out of space for {events}, missing in its tables", in_words(overflow.probe)),
         )
     });
     said.collect()
@@ -98,8 +97,8 @@ fn overflowed(findings: &Findings, cell: &CellSummary) -> Vec<Text> {
 
 const fn in_words(probe: ProbeKind) -> &'static str {
     match probe {
-        ProbeKind::Cpu => "CPU time by owner",
+        ProbeKind::Cpu => "CPU attribution",
         ProbeKind::Syscalls => "system calls",
-        ProbeKind::PacketWay => "the way of messages",
+        ProbeKind::PacketWay => "packet path",
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     text::{Text, Tone},
 };
 
-const SHARED: &str = "These numbers do not tell paths of one place apart.";
+const SHARED: &str = "Paths that share a place are statistically tied.";
 
 type Row<'a> = (&'a Rank, &'a CellSummary);
 
@@ -59,7 +59,7 @@ fn table(findings: &Findings, ranking: &Ranking, rows: &[Row<'_>]) -> Table {
     // Other times of round trips stand beside it.
     let has_times = cells.iter().any(|cell| kind::of(cell).judged().is_some());
     let value = if has_times { "Median".to_owned() } else { headline::title(&cells) };
-    let mut columns = vec![right("Place"), left("Path"), right(value), right("To baseline")];
+    let mut columns = vec![right("Place"), left("Path"), right(value), right("Difference")];
     columns.extend(titles.iter().map(|title| right(*title)));
     let row = |(rank, cell): &Row<'_>| {
         let mut row = vec![
@@ -74,7 +74,7 @@ fn table(findings: &Findings, ranking: &Ranking, rows: &[Row<'_>]) -> Table {
         row
     };
     let shared = rows.windows(2).any(|two| two[0].0.place == two[1].0.place);
-    let said = common.map(|common| format!("In brackets {common} intervals."));
+    let said = common.map(|common| format!("{common} intervals in brackets."));
     let said: Vec<String> = said.into_iter().chain(shared.then(|| SHARED.to_owned())).collect();
     let caption = (!said.is_empty()).then(|| Text::of(Tone::Faint, said.join(" ")));
     Table { columns, rows: rows.iter().map(row).collect(), caption }

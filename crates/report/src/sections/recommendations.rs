@@ -19,7 +19,7 @@ use crate::{
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let answers = &source.findings.answers;
     let blocks: Vec<Block> = answers.iter().flat_map(|answer| one(source, answer)).collect();
-    (!blocks.is_empty()).then(|| section("What to set", blocks))
+    (!blocks.is_empty()).then(|| section("Recommended settings", blocks))
 }
 
 /// The recommendation that was asked for, then the others, then what they rest on.
@@ -52,25 +52,25 @@ fn recommended(answer: &Answer, recommendation: &Recommendation, tone: Tone) -> 
         .map_or_else(String::new, |cpu| format!(" for {}", glued(&frontier::cpu_time(cpu, unit))));
     let told = match &recommendation.withheld {
         Some(_) => Text::of(Tone::Doubtful, format!("{}: none yet. ", name(recommendation.objective)))
-            .and(Tone::Plain, "The best numbers are those of "),
+            .and(Tone::Plain, "Best so far: "),
         None => Text::of(tone, format!("{}: ", name(recommendation.objective))),
     };
     told.and(Tone::Strong, levels).and(Tone::Plain, format!(", {value}{cpu}"))
 }
 
 fn reasons(recommendation: &Recommendation) -> Option<Block> {
-    let but = recommendation.withheld.iter().map(|why| Text::of(Tone::Doubtful, format!("But: {why}")));
+    let but = recommendation.withheld.iter().map(|why| Text::of(Tone::Doubtful, format!("Withheld: {why}")));
     let mut items: Vec<Text> = but.chain(recommendation.why.iter().map(|why| why.as_str().into())).collect();
     let ties = recommendation.ties.join("; ");
-    items.extend((!ties.is_empty()).then(|| format!("Not to be told apart from it: {ties}.").into()));
+    items.extend((!ties.is_empty()).then(|| format!("Statistically tied: {ties}.").into()));
     (!items.is_empty()).then_some(Block::List(items))
 }
 
 const fn name(objective: Objective) -> &'static str {
     match objective {
-        Objective::Max => "The most",
-        Objective::Efficient => "The most for its CPU time (efficient)",
-        Objective::LowCpu => "The least CPU time (low-cpu)",
+        Objective::Max => "Best value",
+        Objective::Efficient => "Most efficient (efficient)",
+        Objective::LowCpu => "Lowest CPU time (low-cpu)",
     }
 }
 

@@ -23,17 +23,17 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let (open, folded) = rows.split_at(OPEN.min(rows.len()));
     let caption = (!folded.is_empty())
-        .then(|| Text::of(Tone::Faint, format!("The first {OPEN} of {} jumps.", rows.len())));
+        .then(|| Text::of(Tone::Faint, format!("The first {OPEN} of {} level shifts.", rows.len())));
     let mut blocks = vec![Block::Table(Table { caption, ..table(open) })];
     if !folded.is_empty() {
-        let more = phrases::count(folded.len() as u64, "more jump", "more jumps");
+        let more = phrases::count(folded.len() as u64, "more level shift", "more level shifts");
         blocks.push(Block::Folded { title: more.into(), blocks: vec![Block::Table(table(folded))] });
     }
-    Some(section("Jumps within trials", blocks))
+    Some(section("Level shifts within trials", blocks))
 }
 
 fn table(rows: &[Vec<Text>]) -> Table {
-    let columns = [left("Cell"), right("Trial"), right("After"), right("From"), right("To")];
+    let columns = [left("Result"), right("Trial"), right("After"), right("From"), right("To")];
     Table { columns: columns.to_vec(), rows: rows.to_vec(), caption: None }
 }
 

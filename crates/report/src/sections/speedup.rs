@@ -40,7 +40,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if !others.is_empty() {
         blocks.push(Block::Folded { title: "At other settings".into(), blocks: others });
     }
-    (!blocks.is_empty()).then(|| section("Levels side by side", blocks))
+    (!blocks.is_empty()).then(|| section("Comparison of levels", blocks))
 }
 
 /// Whether all effects are in tables of this section.
@@ -98,7 +98,7 @@ impl<'a> Matrix<'a> {
         let ratios = levels.iter().skip(1).map(|level| self.ratios(level, &paths, confidence));
         let rows = levels.iter().map(|level| self.medians(findings, level, &paths, confidence)).chain(ratios);
         let columns = [left(self.factor)].into_iter().chain(paths.iter().map(|path| right(*path)));
-        let said = |common: String| format!("In brackets {} intervals.", glued(&common));
+        let said = |common: String| format!("{} intervals in brackets.", glued(&common));
         Table {
             columns: columns.collect(),
             rows: rows.collect(),

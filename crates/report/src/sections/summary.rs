@@ -198,7 +198,7 @@ impl Answer<'_> {
             _ if self.distrust.is_some() => "no finding explains it".to_owned(),
             (true, _) | (_, false) => "no finding explains it".to_owned(),
             (false, true) => {
-                format!("no finding explains it; to look into the path: plumb run {} --probe all", run.id)
+                format!("no finding explains it; to investigate: plumb run {} --probe all", run.id)
             }
         }
     }
@@ -343,13 +343,11 @@ fn none_established(findings: &Findings, differences: &[Difference<'_>]) -> Opti
     let said = match differences.iter().filter(|it| it.is_open()).count() {
         _ if differences.is_empty() => return None,
         0 => "no difference beyond the noise".to_owned(),
-        _ if most <= 1 => "one trial a result: differences cannot be told from noise".to_owned(),
+        _ if most <= 1 => "only one trial each: differences may be noise".to_owned(),
         _ if most < FEWEST_TO_ESTABLISH => {
-            format!(
-                "{most} trials of a result establish no difference: {FEWEST_TO_ESTABLISH} are the fewest that can"
-            )
+            format!("only {most} trials each; at least {FEWEST_TO_ESTABLISH} are needed to compare")
         }
-        _ => "no difference is established: more trials may show one".to_owned(),
+        _ => "no significant difference; more trials may show one".to_owned(),
     };
     Some(row("Largest", Text::of(Tone::Doubtful, said)))
 }
@@ -373,17 +371,16 @@ fn set(
     if let Some((answer, chosen)) = chosen {
         let levels = labels::levels(&chosen.levels).unwrap_or_else(|| chosen.cell.clone());
         let value = phrases::value(answer.metric, chosen.value);
-        let unsure = if has_single_trials(source.findings) { ", by one trial each" } else { "" };
+        let unsure = if has_single_trials(source.findings) { ", one trial each" } else { "" };
         let ties = match chosen.ties.len() {
             0 => String::new(),
-            1 => "; not told apart from 1 other".to_owned(),
-            ties => format!("; not told apart from {ties} others"),
+            1 => "; statistically tied with 1 other setting".to_owned(),
+            ties => format!("; statistically tied with {ties} other settings"),
         };
         return Some(match (&chosen.withheld, distrust) {
             (Some(why), _) => row("Set", Text::of(Tone::Doubtful, format!("none yet: {why}"))),
             (None, Some(_)) => {
-                let best =
-                    format!("measure again without what disturbed it; best so far {levels}: {value}{ties}");
+                let best = format!("repeat without the disturbance; best so far {levels}: {value}{ties}");
                 row(NEXT, Text::of(Tone::Doubtful, best))
             }
             (None, None) => {
@@ -422,9 +419,9 @@ fn has_placeholder(command: &str) -> bool {
 
 const fn objective(sought: Objective) -> &'static str {
     match sought {
-        Objective::Max => "the most",
-        Objective::Efficient => "the most for its CPU time",
-        Objective::LowCpu => "the least CPU time",
+        Objective::Max => "best value",
+        Objective::Efficient => "most efficient",
+        Objective::LowCpu => "lowest CPU time",
     }
 }
 

@@ -30,10 +30,9 @@ const OPEN_CELLS: usize = 4;
 /// The claim whose cells stand first.
 const CLAIM: &str = "wait-mistaken-for-work";
 
-const UNSPLIT: &str = "How much of the time was running is not known: the tool that counted does not tell. Calls of a kind that \
-                       waits or runs a guest are no cost by their total.";
-const COMPOSED: &str =
-    "Share: of the calls of its end. Running, waiting and in guest: how one call spends its time.";
+const UNSPLIT: &str = "The running time is unknown because the tool did not record it. The total time of calls that \
+     wait or run a guest is not their cost.";
+const COMPOSED: &str = "Share: of all calls of that end. Running, waiting, in guest: average times per call.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
@@ -58,10 +57,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     blocks.extend(composed.then(|| Block::Paragraph(Text::of(Tone::Faint, COMPOSED))));
     blocks.extend((timed && !split).then(|| Block::Paragraph(Text::of(Tone::Faint, UNSPLIT))));
     if !folded.is_empty() {
-        let said = format!("{most} of {} cells whose calls were counted.", counted.len());
+        let said = format!("{most} of {} results with system-call counts.", counted.len());
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, said)));
         let more = folded.iter().flat_map(|cell| of_cell(source, cell)).collect();
-        let title = phrases::count(folded.len() as u64, "more cell", "more cells");
+        let title = phrases::count(folded.len() as u64, "more result", "more results");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
     (!counted.is_empty()).then(|| section("System calls", blocks))
@@ -81,7 +80,7 @@ pub(super) fn build_times(source: &Source<'_>) -> Option<Section> {
         return None;
     }
     blocks.push(Block::Paragraph(
-        Text::from("Share: of the time of all calls of its end. ").and(Tone::Plain, SHAPE),
+        Text::from("Share: of the time of all calls of that end. ").and(Tone::Plain, SHAPE),
     ));
     Some(section("Time in system calls", blocks))
 }

@@ -19,8 +19,8 @@ use crate::{
 /// The percentile that stands beside a median.
 const TAIL: f64 = 0.99;
 const CPU: &str = "CPU-s/GB";
-const MACHINES: &str = "Boot: from the start of a machine until its agent answered, of the slower end. Memory: what the processes of both \
-     ends' machines had in RAM when the run began.";
+const MACHINES: &str = "Boot: from the start of a machine until its agent responds, for the slower end. Memory: \
+     resident size of the machines of both ends at the start of the run.";
 
 /// A path at a setting of the factors.
 struct Configuration<'a> {
@@ -244,23 +244,28 @@ fn answer(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -
     if let [(compliance, only)] = rows {
         let (tone, said) = match compliance {
             Compliance::Met => (Tone::Good, "meets"),
-            Compliance::Unclear => (Tone::Doubtful, "does not surely meet"),
-            Compliance::Unknown => (Tone::Doubtful, "was not measured for"),
-            Compliance::Missed => (Tone::Bad, "does not meet"),
+            Compliance::Unclear => (Tone::Doubtful, "may not meet"),
+            Compliance::Unknown => (Tone::Doubtful, "has no measurement for"),
+            Compliance::Missed => (Tone::Bad, "misses"),
         };
         return Text::of(tone, format!("{} {said} {asked}.", only.label));
     }
     let count = |wanted: Compliance| rows.iter().filter(|(meets, _)| *meets == wanted).count();
     let open = match count(Compliance::Unclear) {
         0 => String::new(),
-        unclear => format!("; {unclear} unclear"),
+        unclear => format!("; {unclear} undecided"),
     };
     let met = count(Compliance::Met);
     let Some((Compliance::Met, first)) = rows.first() else {
-        return Text::of(Tone::Bad, format!("None of {} surely meets {asked}{open}.", rows.len()));
+        let missed = match count(Compliance::Missed) {
+            0 => "None is certain to meet".to_owned(),
+            1 => format!("1 of {} misses", rows.len()),
+            missed => format!("{missed} of {} miss", rows.len()),
+        };
+        return Text::of(Tone::Bad, format!("{missed} {asked}{open}."));
     };
     let cheapest = first.cpu_for_bytes().filter(|_| met > 1).map_or_else(String::new, |cost| {
-        format!(" for the least CPU time, {}", glued(&Quantity::CpuTime.said(cost)))
+        format!(" with the lowest CPU time, {}", glued(&Quantity::CpuTime.said(cost)))
     });
     let others = format!(" meets {asked}{cheapest} ({met} of {} do{open}).", rows.len());
     Text::of(Tone::Good, &first.label).and(Tone::Plain, others)
@@ -326,10 +331,10 @@ fn why_unclear(
     let unclear: Vec<Judgement<'_>> = judged.filter(|it| it.compliance == Compliance::Unclear).collect();
     let mut why = Vec::new();
     if unclear.iter().any(|it| it.doubt.is_none()) {
-        why.push("Unclear: an interval reaches over the bound.".to_owned());
+        why.push("Undecided: an interval includes the bound.".to_owned());
     }
     for doubt in unclear.iter().filter_map(|it| it.doubt) {
-        let reason = format!("Unclear: {}", labels::named(findings, doubt.lead()));
+        let reason = format!("Undecided: {}", labels::named(findings, doubt.lead()));
         if !why.contains(&reason) {
             why.push(reason);
         }
@@ -344,7 +349,7 @@ fn held_against(configuration: &Configuration<'_>, requirement: &Requirement) ->
     let value = glued(&requirement.quantity.said(value));
     match compliance {
         Compliance::Met | Compliance::Unknown => Text::of(Tone::Good, value),
-        Compliance::Unclear => Text::of(Tone::Doubtful, format!("{value}, unclear")),
+        Compliance::Unclear => Text::of(Tone::Doubtful, format!("{value}, undecided")),
         Compliance::Missed => Text::of(Tone::Bad, format!("{value}, missed")),
     }
 }

@@ -11,9 +11,9 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-const WHAT: &str = "Calls that began in a probed trial and had not ended when the probes were read: in no other table. The CPU of a \
-                    guest that leaves its KVM_RUN rarely has much of its time here. A call that took longer than the \
-                    whole trial is nowhere.";
+const WHAT: &str = "Calls that started in a probed trial and were still running when the probes were read; they are \
+     in no other table. For vCPUs that rarely leave KVM_RUN this is much of their time. Calls longer than the \
+     whole trial are not counted anywhere.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
@@ -22,7 +22,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         return None;
     }
     blocks.push(Block::Paragraph(Text::of(Tone::Faint, WHAT)));
-    Some(section("System calls under way at the end", blocks))
+    Some(section("Unfinished system calls", blocks))
 }
 
 fn of_cell(findings: &Findings, cell: &CellSummary) -> Option<Block> {
@@ -33,8 +33,8 @@ fn of_cell(findings: &Findings, cell: &CellSummary) -> Option<Block> {
 
 /// Such calls, with their time up to the end.
 pub(crate) fn table(calls: &[SyscallCount]) -> Table {
-    let mut columns = vec![left("Whose"), left("Call")];
-    columns.extend(["How many", "Time so far", "Running", "Waiting", "In guest"].map(right));
+    let mut columns = vec![left("Owner"), left("Call")];
+    columns.extend(["Calls", "Time so far", "Running", "Waiting", "In guest"].map(right));
     Table { columns, rows: calls.iter().map(row).collect(), caption: None }
 }
 

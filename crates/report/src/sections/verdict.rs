@@ -16,7 +16,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let blocks = if findings.cells.is_empty() {
         vec![Block::Paragraph(nothing_measured(source))]
     } else if findings.claims.is_empty() {
-        let line = "Nothing to act on: no known cause of a slowdown was found.";
+        let line = "No known cause of a slowdown was found.";
         vec![Block::Paragraph(Text::of(Tone::Good, line))]
     } else {
         let first = findings.claims.iter().position(shows_what_was_tried);
@@ -33,7 +33,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Findings", blocks.into_iter().chain(without).collect()))
 }
 
-const RATIOS: &str = "Block by block: the median of the blocks' ratios, which need not be the ratio of the two medians beside it.";
+const RATIOS: &str = "Within blocks: the median of the ratios within blocks, which may differ from the ratio of the \
+     two medians.";
 
 /// Whether what a remedy brought stands open under it.
 fn shows_what_was_tried(finding: &Finding) -> bool {
@@ -44,12 +45,12 @@ fn shows_what_was_tried(finding: &Finding) -> bool {
 fn nothing_measured(source: &Source<'_>) -> Text {
     let findings = source.findings;
     let reason = match source.record {
-        _ if findings.run.made == 0 && findings.skipped.is_empty() => "no trial has ended yet.".to_owned(),
-        _ if findings.run.made == 0 => "every cell was skipped, as listed below.".to_owned(),
+        _ if findings.run.made == 0 && findings.skipped.is_empty() => "no trial has finished yet.".to_owned(),
+        _ if findings.run.made == 0 => "every result was skipped, as listed below.".to_owned(),
         Some(record) => Valueless::of(record, findings).in_words(),
         None => {
             let trials = phrases::count(u64::from(findings.run.made), "trial was", "trials were");
-            format!("{trials} made, and none has a value.")
+            format!("{trials} run, but none has a value.")
         }
     };
     Text::of(Tone::Doubtful, format!("Nothing was measured: {reason}"))
@@ -91,7 +92,7 @@ fn said(evidence: &Evidence) -> Text {
 }
 
 fn doubted(caveat: &String) -> Text {
-    Text::of(Tone::Faint, format!("But: {caveat}"))
+    Text::of(Tone::Faint, format!("Limitation: {caveat}"))
 }
 
 fn remedy(remedy: &Remedy) -> Vec<Block> {
@@ -111,14 +112,14 @@ fn tried(remedy: &Remedy, brought: &Brought) -> Text {
     let Brought { cell, metric, before, after, comparison } = brought;
     let value = |value: &f64| phrases::value(*metric, *value);
     let outcome = match comparison.verdict {
-        Difference::None => "made no difference beyond the noise: ",
-        Difference::Unclear => "whether it helps is unclear: ",
+        Difference::None => "no difference beyond the noise: ",
+        Difference::Unclear => "effect undecided: ",
         Difference::Lower | Difference::Higher => "",
     };
     Text::of(phrases::tone(*metric, comparison), format!("Tried{what} in {cell}: ")).and(
         Tone::Plain,
         format!(
-            "{outcome}{} became {}, block by block {}",
+            "{outcome}{} became {}, within blocks {}",
             value(before),
             value(after),
             phrases::times(comparison, Confidence::Inline)

@@ -17,7 +17,7 @@ type Line = (&'static str, Text);
 
 pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
     let Some(outcome) = &solo.outcome else {
-        let nothing = Text::of(Tone::Bad, "Nothing came through.");
+        let nothing = Text::of(Tone::Bad, "No data arrived.");
         return Some(section("Result", vec![Block::Paragraph(nothing)]));
     };
     let mut lines = kind::alone(outcome).lines();
@@ -31,15 +31,15 @@ pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
 
 /// Where the interval comes from, or why there is none. Where the rate jumped, the doubts say it.
 fn certainty(solo: &SingleMeasurement, outcome: &SingleOutcome) -> Option<String> {
-    let too_few = || "There are too few samples for an interval.".to_owned();
+    let too_few = || "Too few samples for an interval.".to_owned();
     let alone = kind::alone(outcome);
     alone.spread().map(method).or_else(|| (alone.is_mean() && solo.shifts.is_empty()).then(too_few))
 }
 
 fn method(spread: &Spread) -> String {
     format!(
-        "The interval is for the mean of {} samples of {} at the {}, worth {} independent ones; what changes from one \
-         trial to the next is not in it.",
+        "The interval is for the mean of {} samples of {} at the {}, equivalent to {} independent ones; variation \
+         between trials is not included.",
         spread.intervals,
         spread.length,
         spread.of,
@@ -58,7 +58,7 @@ fn buffers(solo: &SingleMeasurement) -> Option<Line> {
         (!sizes.is_empty()).then(|| format!("; the {} has {}", end.end, sizes.join(", ")))
     };
     let given: String = solo.sockets.iter().filter_map(of).collect();
-    Some(("Buffers", format!("{} asked for{given}", glued(&asked.to_string())).into()))
+    Some(("Buffers", format!("{} requested{given}", glued(&asked.to_string())).into()))
 }
 
 /// The machine without processes that have no part in it, what those had, and the threads that send and receive.

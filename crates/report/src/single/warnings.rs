@@ -31,7 +31,7 @@ fn metric(solo: &SingleMeasurement) -> Metric {
 fn shift(solo: &SingleMeasurement, shift: &LevelShift) -> Text {
     let value = |value| phrases::value(metric(solo), value);
     let said = format!(
-        "the rate jumped after {}, from {} to {}: the mean is of two levels",
+        "level shift after {}, from {} to {}: the mean mixes two levels",
         shift.at,
         value(shift.before),
         value(shift.after)
@@ -42,13 +42,12 @@ fn shift(solo: &SingleMeasurement, shift: &LevelShift) -> Text {
 fn two_levels(solo: &SingleMeasurement, levels: &SingleLevels) -> Text {
     let value = |value| phrases::value(metric(solo), value);
     let said = format!(
-        "the {} are bimodal, {} and {} ({} at the upper one): their median is neither",
+        "the {} are bimodal, {} and {} ({} at the upper level): their median is neither",
         levels.of,
         value(levels.low),
         value(levels.high),
         Share(levels.share_high)
     );
-    let unpinned =
-        "; the threads were not pinned, which is the usual cause: fix their CPUs and measure again";
+    let unpinned = "; unpinned threads are the usual cause: pin them and measure again";
     Text::of(Tone::Doubtful, if levels.unpinned { said + unpinned } else { said })
 }

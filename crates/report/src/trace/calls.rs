@@ -53,10 +53,11 @@ const TAILS: &[OptionalColumn] = &[
     },
 ];
 
-const NONE: &str = "None began and ended meanwhile; a call that a thread is in all the time is not counted.";
+const NONE: &str =
+    "No call started and ended during the trace; a call that lasts the whole time is not counted.";
 
-const CAPTION: &str = "Share of the time that all threads spent in system calls; running is on a CPU, waiting is \
-                       asleep or in a queue for one.";
+const CAPTION: &str = "Share of the time of all threads in system calls. Running: on a CPU. Waiting: sleeping or \
+     queued for a CPU.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let trace = source.trace;
@@ -93,8 +94,7 @@ pub(super) fn tails(source: &Source<'_>) -> Option<Section> {
     let caption = "99 of 100 calls took less than the time shown, a power of two.";
     let mut table = columns.table(&source.trace.calls);
     table.caption = Some(Text::of(Tone::Faint, caption));
-    (!columns.numbers.is_empty())
-        .then(|| detail("System calls that are slow or fail", vec![Block::Table(table)]))
+    (!columns.numbers.is_empty()).then(|| detail("Slow or failing system calls", vec![Block::Table(table)]))
 }
 
 /// The columns of a table of calls.

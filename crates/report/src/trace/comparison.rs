@@ -17,7 +17,7 @@ const ALIKE: f64 = 1.1;
 const MOST: f64 = 1000.0;
 
 pub(super) fn page(contrast: &TraceComparison, top: usize) -> Page {
-    let title = "Trace B against trace A".to_owned();
+    let title = "Trace B vs trace A".to_owned();
     let sections = [head(contrast), Some(surroundings(contrast)), calls(contrast, top), owners(contrast)];
     Page { title, sections: sections.into_iter().flatten().collect() }
 }
@@ -28,8 +28,8 @@ fn head(contrast: &TraceComparison) -> Option<Section> {
         (name.to_owned(), Text::from(said))
     };
     let mut blocks = vec![Block::KeyValues(vec![side("A", &contrast.a), side("B", &contrast.b)])];
-    let caveat = "One trace each: how much two traces of the same thing differ is not known, and no difference here is \
-                  an established one.";
+    let caveat = "There is only one trace of each, so the variation between traces is unknown and no difference is \
+         significant.";
     blocks.push(Block::Paragraph(Text::of(Tone::Doubtful, caveat)));
     blocks.extend([&contrast.a, &contrast.b].into_iter().flat_map(head::missing));
     Some(Section { title: None, depth: Depth::Always, blocks })
@@ -37,7 +37,7 @@ fn head(contrast: &TraceComparison) -> Option<Section> {
 
 fn surroundings(contrast: &TraceComparison) -> Section {
     if contrast.surroundings.is_empty() {
-        let same = "Nothing that was recorded of the machine differs.";
+        let same = "No recorded difference in the machine.";
         return section("Environment", vec![Block::Paragraph(same.into())]);
     }
     let row = |change: &findings::SurroundingChange| {
@@ -47,7 +47,7 @@ fn surroundings(contrast: &TraceComparison) -> Section {
     };
     let rows = contrast.surroundings.iter().map(row).collect();
     let columns = ["Differs", "In A", "In B"].map(left).to_vec();
-    let caption = Some(Text::of(Tone::Faint, "! alone it may explain a difference of the numbers"));
+    let caption = Some(Text::of(Tone::Faint, "! may explain a difference in the results on its own"));
     section("Environment", vec![Block::Table(Table { columns, rows, caption })])
 }
 
@@ -61,7 +61,7 @@ fn calls(contrast: &TraceComparison, top: usize) -> Option<Section> {
     let columns = [left("Call")].into_iter().chain(numbers).collect();
     let lengths = (contrast.a.elapsed, contrast.b.elapsed);
     let rows = contrast.calls.iter().take(top).map(|call| call_row(call, lengths)).collect();
-    let caption = "Calls a second, mean time of a call, and time on a CPU for each second of the trace.";
+    let caption = "Calls per second, mean time per call, and CPU time per second of the trace.";
     let mut blocks =
         vec![Block::Table(Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption)) })];
     let more = contrast.calls.len().saturating_sub(top);

@@ -26,10 +26,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     if cpu.steal > WORTH_SAYING {
         let of_no_share = Text::of(Tone::Faint, "-");
-        let stolen = Text::of(Tone::Faint, "stolen by the hypervisor, beside that");
+        let stolen = Text::of(Tone::Faint, "stolen by the hypervisor, in addition");
         rows.push(vec![stolen, Text::default(), number(cpu.steal).into(), of_no_share]);
     }
-    let columns = vec![left("Owner"), left("Which"), right("CPUs"), right("Of the busy time")];
+    let columns = vec![left("Owner"), left("Name"), right("CPUs"), right("Of busy time")];
     let table = Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption(cpu))) };
     Some(section("CPU time", vec![Block::Table(table)]))
 }
@@ -69,14 +69,15 @@ fn row(owner: Text, which: String, cpus: f64, all: f64) -> Vec<Text> {
 fn caption(cpu: &TracedCpu) -> String {
     let said = match cpu.source {
         AttributionSource::Traced if cpu.busy.is_none() => {
-            "CPUs in use on average. Too short to be compared with what the kernel counts as busy, in ticks of 10 ms."
+            "CPUs in use on average. Too short to compare with the kernel's busy time, which has a resolution of 10 \
+             ms."
         }
         AttributionSource::Traced => {
-            "CPUs in use on average. Soft interrupts stand apart from whoever they interrupted; what the kernel counted \
-             as busy and no owner had is unexplained."
+            "CPUs in use on average. Softirqs are counted separately from the interrupted thread. Busy time without \
+             an owner is unexplained."
         }
         AttributionSource::Sampled => {
-            "CPUs in use on average, from /proc: soft interrupts are in the time of whoever they interrupted."
+            "CPUs in use on average, from /proc: softirqs count as time of the interrupted thread."
         }
     };
     let because = cpu.because.as_ref().map(|because| format!(" Not traced exactly: {because}."));

@@ -23,9 +23,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         let rows = trace.devices.iter().take(source.top).map(|device| row(device, elapsed)).collect();
         let columns = [left("Device")].into_iter().chain(columns).collect();
         let mut caption =
-            "Packets as the stack handles them: with offloads each may be many on a wire.".to_owned();
+            "Packets as seen by the stack: with offloads each may be many on the wire.".to_owned();
         if source.is_short() {
-            caption += &format!(" {} are too short for rates.", trace.elapsed);
+            caption += &format!(" {} is too short for rates.", trace.elapsed);
         }
         blocks.push(Block::Table(Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption)) }));
     }
@@ -33,7 +33,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     blocks.extend(lost.map(|counted| {
         let packets = phrases::count(counted.dropped, "packet", "packets");
         let said = format!(
-            "The machine's backlog queues were full and dropped {packets} (net.core.netdev_max_backlog)."
+            "The machine's backlog queues overflowed and dropped {packets} (net.core.netdev_max_backlog)."
         );
         Block::Paragraph(Text::of(Tone::Bad, said))
     }));

@@ -24,21 +24,16 @@ fn stopping(stopping: &PtraceCost) -> Block {
     let looked = significant(stopping.looked.seconds(), 3);
     let pairs = phrases::count(u64::from(stopping.pairs), "slice", "slices");
     let pace = stopping.pace.map_or_else(
-        || "how much slower it was meanwhile is not known, for it read and wrote too little".to_owned(),
-        |pace| {
-            format!(
-                "it got through {} of the reads and writes that it made in the rests between",
-                words::left(&pace)
-            )
-        },
+        || "its slowdown is unknown because it did too few reads and writes".to_owned(),
+        |pace| format!("it made {} as many reads and writes as in the pauses between", words::left(&pace)),
     );
     let cpu =
         stopping.cpu.map(|cpu| format!(", in {} of the CPU time", words::left(&cpu))).unwrap_or_default();
     let stood = significant(stopping.stood, 2);
     let said = format!(
-        "System calls were counted by stopping it at each (ptrace), during {looked} s ({pairs} with a rest after it): {pace}{cpu}. \
-         Its threads stood still for that, {stood} of them at any time at least. Times of calls hold these stops; how much of \
-         them was running and how much waiting is unknown."
+        "System calls were counted by stopping the process at each one (ptrace) for {looked} s ({pairs}, each \
+         followed by a pause): {pace}{cpu}. At least {stood} of its threads were stopped at any time. Call times \
+         include these stops; the split into running and waiting is unknown."
     );
     Block::Paragraph(Text::of(Tone::Doubtful, said))
 }
@@ -46,14 +41,13 @@ fn stopping(stopping: &PtraceCost) -> Block {
 /// What was not seen, each once.
 pub(super) fn missing(trace: &TraceSummary) -> Vec<Block> {
     let probes = trace.missing.iter().map(|missing| {
-        let said = format!("Without the probe {}: {}.", missing.probe.word(), missing.because);
+        let said = format!("Probe {} not available: {}.", missing.probe.word(), missing.because);
         Block::Paragraph(Text::of(Tone::Doubtful, said))
     });
     let overflowed = trace.overflowed.iter().filter(|overflow| overflow.events > 0).map(|overflow| {
         let events = phrases::count(overflow.events, "event", "events");
         let probe = overflow.probe.word();
-        let said =
-            format!("The probe {probe} had no room to count {events}: its numbers are too small by that.");
+        let said = format!("The probe {probe} ran out of space for {events}, so its numbers are too low.");
         Block::Paragraph(Text::of(Tone::Bad, said))
     });
     probes.chain(overflowed).collect()

@@ -8,7 +8,7 @@ use crate::{
     text::{Text, Tone},
 };
 
-const CAPTION: &str = "Begun in this time and not ended: in none of the other tables.";
+const CAPTION: &str = "Calls that started during the trace and did not end; they are in no other table.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let calls = &source.trace.under_way;
@@ -22,5 +22,5 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         let more = phrases::count(folded.len() as u64, "more call", "more calls");
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, and_more(&more, calls.len()))));
     }
-    Some(section("Under way", blocks))
+    Some(section("Unfinished calls", blocks))
 }

@@ -37,7 +37,7 @@ pub(crate) fn page(summary: &VmSummary, top: usize) -> Page {
 
 fn claims(summary: &VmSummary) -> Section {
     let blocks: Vec<Block> = summary.claims.iter().flat_map(verdict::claim).collect();
-    let nothing = "Nothing to act on: no setting that is seen from here is known to cost anything.";
+    let nothing = "No costly setting was found from the host.";
     let nothing = || vec![Block::Paragraph(Text::of(Tone::Good, nothing))];
     section("Findings", if blocks.is_empty() { nothing() } else { blocks })
 }

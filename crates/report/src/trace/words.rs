@@ -38,12 +38,12 @@ pub(super) fn end(trace: &TraceSummary) -> Option<String> {
     match trace.ended.as_ref()? {
         TraceEnd::TimeOver => None,
         TraceEnd::Interrupted { asked: Some(asked) } => {
-            Some(format!("Interrupted before the {} s were over.", significant(asked.seconds(), 3)))
+            Some(format!("Interrupted before the end of {} s.", significant(asked.seconds(), 3)))
         }
         TraceEnd::Interrupted { asked: None } => Some("Interrupted.".to_owned()),
         TraceEnd::TargetEnded { how: Some(how) } => Some(format!("It ended with {how}.")),
         TraceEnd::TargetEnded { how: None } => {
-            Some("It ended meanwhile: this is what was seen until then.".to_owned())
+            Some("It ended during the trace; the data end there.".to_owned())
         }
     }
 }
@@ -53,7 +53,7 @@ pub(super) const fn owner(owner: CpuOwner, kind: TargetKind) -> &'static str {
     match (owner, kind) {
         (CpuOwner::Client | CpuOwner::Server, TargetKind::Qemu) => "QEMU",
         (CpuOwner::Client | CpuOwner::Server, _) => "traced",
-        (CpuOwner::ClientVm | CpuOwner::ServerVm, _) => "guest's CPUs",
+        (CpuOwner::ClientVm | CpuOwner::ServerVm, _) => "vCPUs",
         (CpuOwner::Vmm, _) => "QEMU, other threads",
         (CpuOwner::Vhost, _) => "vhost",
         (CpuOwner::Softirq, _) => "soft interrupts",
@@ -90,7 +90,7 @@ pub(super) fn left(pace: &TracedPace) -> String {
 
 fn counted(processes: &[TracedProcess]) -> String {
     match processes {
-        [] => "no process at the beginning".to_owned(),
+        [] => "no process at the start".to_owned(),
         _ => {
             let count = phrases::count(processes.len() as u64, "process", "processes");
             format!("{count} ({})", names(processes))

@@ -16,7 +16,7 @@ pub(crate) fn tables(ping_pong: &PingPongData) -> Vec<Block> {
     let mut columns = vec![left("Interval")];
     columns.extend(["Round trips", "Median", "99 %", "Max", "Lost"].map(right));
     let caption =
-        ping_pong.open_loop.is_some().then(|| "From when each message should have been sent.".into());
+        ping_pong.open_loop.is_some().then(|| "Measured from each message's intended send time.".into());
     let told = ping_pong.lost.is_some();
     let rows = ping_pong.intervals.iter().map(|interval| row(interval, told)).collect();
     vec![Block::Table(Table { columns, rows, caption })]

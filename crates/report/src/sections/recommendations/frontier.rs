@@ -25,7 +25,8 @@ pub(super) fn blocks(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
         rows: answer.frontier.iter().map(|point| row(answer, point, &factors, owners, unit)).collect(),
         caption: Some(Text::of(Tone::Faint, caption(answer))),
     };
-    let heading = Block::Heading("Worth their CPU time: no other setting has more for as little".into());
+    let heading =
+        Block::Heading("Pareto front: no other setting is better for the same or less CPU time".into());
     let chart = pictures::frontier::chart(source, answer).map(|chart| Block::Chart(Box::new(chart)));
     [heading].into_iter().chain(chart).chain([Block::Table(table)]).collect()
 }
@@ -46,8 +47,8 @@ pub(super) fn cpu_time(cpu: f64, unit: OwnerUnit) -> String {
 
 fn columns(factors: &[&str], owners: &[String], unit: OwnerUnit) -> Vec<Column> {
     let more = match unit {
-        OwnerUnit::Cpus => "More for each CPU",
-        OwnerUnit::Share => "More for each 1 %",
+        OwnerUnit::Cpus => "Gain per CPU",
+        OwnerUnit::Share => "Gain per 1 %",
     };
     let factors = factors.iter().map(|factor| left(*factor));
     let owners = owners.iter().map(right);
@@ -87,5 +88,5 @@ fn bare(cpu: f64, unit: OwnerUnit) -> String {
 
 fn caption(answer: &Answer) -> String {
     let owners = answer.owners.join(", ");
-    format!("CPU time of {owners}. The last column is against the row above.")
+    format!("CPU time of {owners}. The last column is relative to the row above.")
 }

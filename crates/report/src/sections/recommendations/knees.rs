@@ -29,15 +29,15 @@ fn said(metric: Metric, knee: &Knee) -> Text {
     let last = knee.curve.last().is_some_and(|(label, _)| label == level);
     let factor = Text::of(Tone::Strong, format!("{factor}: "));
     if last && plausible.len() <= 1 {
-        let grows = format!("still more at the last level, {level}: no end of it was seen");
+        let grows = format!("still improving at the last level, {level}");
         return factor.and(Tone::Plain, grows);
     }
     let allow = match plausible.as_slice() {
-        [first, .., last] => format!(" (the numbers allow {first} to {last})"),
+        [first, .., last] => format!(" (the data allow {first} to {last})"),
         _ => String::new(),
     };
-    let falls = knee.falls_at.as_ref().map_or_else(String::new, |at| format!("; less again from {at}"));
-    factor.and(Tone::Plain, format!("no more from {level} on{allow}: {}{falls}", plateau(metric, knee)))
+    let falls = knee.falls_at.as_ref().map_or_else(String::new, |at| format!("; worse again from {at}"));
+    factor.and(Tone::Plain, format!("plateau from {level} on{allow}: {}{falls}", plateau(metric, knee)))
 }
 
 fn plateau(metric: Metric, knee: &Knee) -> String {

@@ -63,7 +63,7 @@ pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
     };
     all.extend(findings.twins.iter().flat_map(|twins| {
         twins.pairs.iter().map(move |pair| Difference {
-            what: format!("{}, {} against {}", twins.word, path(&pair.with), path(&pair.without)),
+            what: format!("{}, {} vs {}", twins.word, path(&pair.with), path(&pair.without)),
             workload: &twins.workload,
             metric: twins.metric,
             change: &pair.change,

@@ -81,7 +81,7 @@ fn calls(cell: &CellSummary) -> Option<String> {
     };
     let (call, number) = share(|call| call.calls).filter(|_| cell.metric == Metric::Count)?;
     let total = phrases::value(cell.metric, cell.value.median);
-    let said = format!("{total} system calls, {number} of them {call}");
+    let said = format!("{total} system calls, {number} of these {call}");
     // Of all the time that calls took, most may be waiting, or a guest that runs.
     Some(match share(|call| call.running.unwrap_or_default().0) {
         None => said,

@@ -31,7 +31,7 @@ pub(super) fn text(
     facts.extend((warned > 0).then(|| format!("warnings on {warned} of {} results", findings.cells.len())));
     let skipped = u64::try_from(findings.skipped.len()).unwrap_or(u64::MAX);
     facts.extend((skipped > 0).then(|| phrases::count(skipped, "result skipped", "results skipped")));
-    let within = || format!("{}: within one trial, nothing of what changes from run to run", phrases::WITHIN);
+    let within = || format!("{}: within one trial, without variation between trials", phrases::WITHIN);
     facts.extend(marked.then(within));
     let warning =
         warning.map(|claim| format!("; {}", labels::named(findings, claim.lead()))).unwrap_or_default();
@@ -62,7 +62,7 @@ fn grade(findings: &Findings, differences: &[Difference<'_>]) -> &'static str {
     }
 }
 
-/// `71 of 240 trials, which were enough` where a run ended before its plan because its intervals were narrow; or its time was over.
+/// `71 of up to 240 trials; stopped early: every comparison is decided`, or which budget ended the run.
 fn trials(findings: &Findings) -> String {
     let run = &findings.run;
     let early = run.state == RunState::Complete && run.made < run.planned && run.origin.imported().is_none();
@@ -71,13 +71,17 @@ fn trials(findings: &Findings) -> String {
     }
     let is_over =
         |cell: &CellSummary| matches!(&cell.ended, Some(end) if matches!(end.why, EndReason::Budget { .. }));
+    let is_precise = |cell: &CellSummary| {
+        cell.ended.as_ref().is_none_or(|end| matches!(end.why, EndReason::Precise { .. }))
+    };
     let why = match findings.cells.iter().any(is_over) {
-        true => ", then its time was over",
+        true => return format!("time budget used up after {} of up to {} trials", run.made, run.planned),
         // Narrow intervals of numbers that cannot be relied on are not enough.
         false if !run.design.is_adaptive() || findings.claims.iter().any(Finding::distrusts) => "",
-        false => ", which were enough",
+        false if findings.cells.iter().all(is_precise) => "; stopped early: every result is precise enough",
+        false => "; stopped early: every comparison is decided",
     };
-    let most = if run.design.is_adaptive() { "at most " } else { "" };
+    let most = if run.design.is_adaptive() { "up to " } else { "" };
     format!("{} of {most}{} trials{why}", run.made, run.planned)
 }
 
@@ -92,7 +96,7 @@ fn spread(findings: &Findings) -> Option<String> {
         (cell.values.len() > 1 && low > 0.0).then(|| high / low - 1.0)
     };
     let most = findings.cells.iter().filter_map(extent).reduce(f64::max).filter(|most| *most > APART)?;
-    Some(format!("trials of one result differ by up to {}", phrases::rough(most)))
+    Some(format!("trials of the same result vary by up to {}", phrases::rough(most)))
 }
 
 /// What two equal paths may differ by: `noise floor 1.20 %`, `noise floor of throughput +8.8 %/−8.1 %, of latency 1.20 %`, and of

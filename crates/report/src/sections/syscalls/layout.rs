@@ -107,7 +107,7 @@ impl Layout {
     }
 
     pub(super) fn table(&self, calls: &[Call<'_>]) -> Table {
-        let mut columns: Vec<Column> = self.whose.then(|| left("Whose")).into_iter().collect();
+        let mut columns: Vec<Column> = self.whose.then(|| left("Owner")).into_iter().collect();
         columns.extend([left("Call"), right("Calls")]);
         columns.extend(self.shared.then(|| right("Share")));
         columns.extend(self.rate.clone().map(right));

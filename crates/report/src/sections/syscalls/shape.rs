@@ -9,8 +9,8 @@ const EACH: usize = 2;
 /// The last one holds all that took longer.
 const CHARACTERS: usize = 9;
 
-pub(super) const SHAPE: &str = "Single calls: how many took less than 1 µs, 4 µs, 16 µs, 66 µs, 262 µs, 1 ms, 4 ms, 17 ms, or longer; each row against \
-                     its most.";
+pub(super) const SHAPE: &str = "Single calls: histogram with bounds at 1 µs, 4 µs, 16 µs, 66 µs, 262 µs, 1 ms, 4 \
+     ms, 17 ms; each row is scaled to its maximum.";
 
 /// `·▂█▃·····`: how long single calls took, on the same scale in every row.
 pub(super) fn shape(times: &CallTimes) -> Option<String> {

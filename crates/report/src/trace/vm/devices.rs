@@ -19,7 +19,7 @@ pub(super) fn section(summary: &VmSummary) -> Option<Section> {
     }
     let settings = ["Device", "Model", "Attached to", "Queues", "vhost", "MTU", "Qdisc"].map(left).to_vec();
     let rows = devices.iter().map(setting).collect();
-    let caption = "Queues: those that the guest uses, and of how many, where it was given more.";
+    let caption = "Queues: in use by the guest, and available if more.";
     let caption = Some(Text::of(Tone::Faint, caption));
     let mut blocks = vec![Block::Table(Table { columns: settings, rows, caption })];
     let counted: Vec<&VmDevice> = devices.iter().filter(|device| device.counters.is_some()).collect();
@@ -28,9 +28,9 @@ pub(super) fn section(summary: &VmSummary) -> Option<Section> {
             ["Packets/s from guest", "From guest", "Packets/s to guest", "To guest", "Dropped"].map(right);
         let columns = [left("Device")].into_iter().chain(columns).collect();
         let rows = counted.into_iter().map(|device| carried(summary, device)).collect();
-        let caption = "As the tap device counts them: with offloads each may be many on a wire. The kernel does not count the \
-                       queues of a tap device apart; the guest's driver does (ethtool -S). Dropped: to the guest, which did \
-                       not take them in time.";
+        let caption = "Counted by the tap device: with offloads each may be many packets on the wire. The kernel \
+             does not count tap queues separately; the guest's driver does (ethtool -S). Dropped: packets to the \
+             guest that it did not receive in time.";
         let caption = Some(Text::of(Tone::Faint, caption));
         blocks.push(Block::Table(Table { columns, rows, caption }));
     }

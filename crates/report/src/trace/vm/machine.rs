@@ -32,14 +32,14 @@ fn processor(vm: &VmFacts) -> String {
     let runs = match vm.accelerator {
         Some(VmAccelerator::Kvm) => "run by KVM",
         Some(VmAccelerator::Emulation) => "emulated",
-        None => "run by what is not known",
+        None => "accelerator unknown",
     };
     let parts = [cpus, model, Some(runs.to_owned())];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn memory(vm: &VmFacts) -> Option<String> {
-    let resident = vm.resident.map(|resident| format!("{resident} of the process in RAM"));
+    let resident = vm.resident.map(|resident| format!("{resident} resident"));
     let parts = [vm.memory.map(|memory| memory.to_string()), resident];
     let said: Vec<String> = parts.into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join(", "))
@@ -48,7 +48,7 @@ fn memory(vm: &VmFacts) -> Option<String> {
 fn control_group(vm: &VmFacts) -> Option<String> {
     let path = vm.control_group.clone()?;
     let limit = vm.cpu_limit.map_or_else(
-        || "no limit of CPU time of its own".to_owned(),
+        || "no CPU limit of its own".to_owned(),
         |limit| format!("at most {} CPUs", significant(limit, 3)),
     );
     Some(format!("{path}, {limit}"))

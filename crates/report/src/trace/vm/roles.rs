@@ -14,12 +14,12 @@ pub(super) fn section(summary: &VmSummary) -> Option<Section> {
         return None;
     }
     let is_run = summary.roles.iter().any(|role| role.guest.is_some());
-    let mut columns = vec![left("Threads"), right("How many"), right("CPUs")];
+    let mut columns = vec![left("Threads"), right("Count"), right("CPUs")];
     columns.extend(is_run.then(|| right("In\u{a0}guest")));
     columns.extend([right("Busiest"), right("Waited"), left("May run on")]);
     let rows = summary.roles.iter().map(|role| row(summary, role, is_run)).collect();
-    let caption = "CPUs in use on average, as the scheduler counts them. Busiest: the busiest of the threads; at 1 it can do no \
-                   more. Waited: for a CPU of the host, of the time that they wanted one.";
+    let caption = "CPUs in use on average, according to the scheduler. Busiest: the busiest thread; at 1 it is \
+         saturated. Waited: share of runnable time spent waiting for a host CPU.";
     let table = Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption)) };
     Some(page::section("CPU time by role", vec![Block::Table(table)]))
 }
@@ -40,7 +40,7 @@ fn row(summary: &VmSummary, role: &VmRoleCpu, is_run: bool) -> Vec<Text> {
 
 const fn word(role: VmRole) -> &'static str {
     match role {
-        VmRole::Cpu => "the guest's CPUs",
+        VmRole::Cpu => "vCPUs",
         VmRole::Vhost => "vhost workers",
         VmRole::Main => "main loop",
         VmRole::Io => "I/O threads",
@@ -55,11 +55,7 @@ fn number(cpus: f64) -> String {
 /// The CPUs that they may run on, where that is the same for all of them.
 fn places<'a>(mut threads: impl Iterator<Item = &'a VmThread>) -> String {
     let Some(first) = threads.next() else { return String::new() };
-    if threads.all(|thread| thread.cpus == first.cpus) {
-        list(&first.cpus)
-    } else {
-        "each on its own".to_owned()
-    }
+    if threads.all(|thread| thread.cpus == first.cpus) { list(&first.cpus) } else { "one each".to_owned() }
 }
 
 /// `0-3,8`, from numbers in order.

@@ -17,7 +17,7 @@ pub(super) const MTU_MISMATCH: Rule = Rule { id: "mtu-mismatch", look: |vm| of_e
 const TRAFFIC: f64 = 1000.0;
 /// Nothing is compared here.
 pub(super) const UNMEASURED: &str =
-    "What a change brings was not measured: hold `plumb client` before against after.";
+    "The effect of a change was not measured: compare `plumb client` before and after.";
 /// What the host must be able to leave to the guest, by the kernel's names.
 const OFFLOADS: [&str; 4] =
     ["tx-checksum-ip-generic", "tx-scatter-gather", "tx-tcp-segmentation", "tx-tcp6-segmentation"];
@@ -53,7 +53,7 @@ fn severity(summary: &VmSummary, device: &VmDevice) -> Severity {
 
 pub(super) fn packets(summary: &VmSummary, device: &VmDevice) -> Option<Evidence> {
     let rate = rate(summary, device)?;
-    let evidence = Evidence::new(format!("packets a second over {}, both ways", name(device)));
+    let evidence = Evidence::new(format!("packets per second over {}, both directions", name(device)));
     Some(evidence.rounded(rate, Unit::PerSecond))
 }
 
@@ -62,18 +62,20 @@ fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
         return None;
     }
     let main = summary.roles.iter().find(|role| role.role == VmRole::Main);
-    let main = main.map(|main| of_a_cpu("QEMU's main loop, which moves them", main.cpus));
+    let main = main.map(|main| of_a_cpu("QEMU's main loop, which forwards them", main.cpus));
     let evidence = packets(summary, device).into_iter().chain(main).chain(calls(summary, device));
-    let claim =
-        format!("vhost is off for {}: QEMU's main loop moves its packets, by system calls.", name(device));
+    let claim = format!(
+        "vhost is off for {}: QEMU's main loop forwards its packets with system calls.",
+        name(device)
+    );
     let finding = Finding::new(severity(summary, device), claim)
         .with_evidence(evidence)
         .with_limits([
             UNMEASURED,
-            "vhost is no win in every direction: one published log has 1.69 and 0.40 times.",
+            "vhost does not help in every direction: one published log shows 1.69x and 0.40x.",
         ])
         .with_remedy(
-            "Let the kernel move the packets; that takes a new start of the guest.",
+            "Let the kernel forward the packets; this requires restarting the guest.",
             vhost_commands(summary),
         );
     Some(finding)
@@ -84,13 +86,13 @@ fn calls(summary: &VmSummary, device: &VmDevice) -> Option<Evidence> {
     let counted = device.counters.as_ref().filter(|_| rate(summary, device) > Some(TRAFFIC))?;
     let calls = summary.trace.all.as_ref()?.count.calls as f64;
     let each = calls / (counted.rx_packets + counted.tx_packets) as f64;
-    Some(Evidence::new("system calls of QEMU for each of them").rounded(each, Unit::Count))
+    Some(Evidence::new("QEMU system calls per packet").rounded(each, Unit::Count))
 }
 
 fn vhost_commands(summary: &VmSummary) -> Vec<String> {
     let set = match Manager::of(summary) {
         Manager::Proxmox(id) => {
-            format!("qm stop {id} && qm start {id}  # on for virtio where the module is there")
+            format!("qm stop {id} && qm start {id}  # on for virtio if the module is loaded")
         }
         Manager::Libvirt(guest) => format!("virsh edit {guest}  # <interface> <driver name='vhost'/>"),
         Manager::Nobody => "qemu-system-x86_64 ... -netdev tap,id=net0,ifname=TAP,script=no,vhost=on".into(),
@@ -107,13 +109,12 @@ fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     if !up || evidence.is_empty() {
         return None;
     }
-    let claim =
-        format!("Offloads of {} are off: packets are cut and summed by a CPU on their way.", name(device));
+    let claim = format!("Offloads of {} are off: a CPU segments and checksums the packets.", name(device));
     let finding = Finding::new(severity(summary, device), claim)
         .with_evidence(evidence.into_iter().chain(packets(summary, device)))
-        .with_limits([UNMEASURED, "A guest that boots, or whose driver is not up yet, has taken none."])
+        .with_limits([UNMEASURED, "A guest that is booting, or whose driver is not up yet, has not accepted any."])
         .with_remedy(
-            "Have the device offer them and the guest take them: on the host nothing can be switched.",
+            "Offer them on the device and enable them in the guest; they cannot be changed on the host.",
             vec![
                 "ethtool -K DEVICE tso on gso on gro on tx on rx on  # in the guest".into(),
                 "qemu-system-x86_64 ... -device virtio-net-pci,csum=on,guest_csum=on,host_tso4=on,guest_tso4=on"
@@ -126,13 +127,17 @@ fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
 fn offloads(device: &VmDevice, features: &BTreeMap<String, bool>) -> Vec<Evidence> {
     let off: Vec<&str> = OFFLOADS.into_iter().filter(|name| features.get(*name) == Some(&false)).collect();
     let refused = refused(device);
-    let headless = (device.header == Some(false))
-        .then(|| Evidence::new("header that tells of offloads").text("none, so there can be none"));
+    let headless = (device.header == Some(false)).then(|| {
+        Evidence::new("virtio-net header with offload information").text(
+            "missing, so offloads are \
+             impossible",
+        )
+    });
     let off = (!off.is_empty()).then(|| {
         Evidence::new(format!("off on {}, for packets to the guest", name(device))).text(list(&off))
     });
     let refused = (!refused.is_empty()).then(|| {
-        Evidence::new("not taken by the guest's driver, for packets from the guest").text(list(&refused))
+        Evidence::new("refused by the guest's driver, for packets from the guest").text(list(&refused))
     });
     [headless, off, refused].into_iter().flatten().collect()
 }
@@ -149,20 +154,16 @@ fn refused(device: &VmDevice) -> Vec<&'static str> {
 fn mtu_mismatch(_: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let (state, master) = (device.state.as_ref()?, device.master.as_ref()?);
     let (own, its) = (state.mtu, master.mtu);
-    let claim = format!(
-        "{} has an MTU of {own}, and {}, which it is a port of, of {its}.",
-        name(device),
-        master.name
-    );
+    let claim = format!("{} has an MTU of {own}, but {}, its master, has {its}.", name(device), master.name);
     (own != its).then(|| {
         Finding::new(Severity::Warning, claim)
             .with_evidence([
                 Evidence::new(format!("MTU of {}", name(device))).count(own.into()),
                 Evidence::new(format!("MTU of {}", master.name)).count(its.into()),
             ])
-            .with_limits(["The guest's own MTU is not seen from here: it decides on what the guest sends."])
+            .with_limits(["The guest's own MTU is not visible from here and decides what the guest sends."])
             .with_remedy(
-                "Give all of them, and the guest's device, one MTU.",
+                "Use one MTU for all of them, including the guest's device.",
                 vec![
                     format!("ip link set {} mtu {its}", name(device)),
                     "ip link set DEVICE mtu MTU  # in the guest".into(),

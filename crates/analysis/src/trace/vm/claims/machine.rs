@@ -21,13 +21,14 @@ const RUNS: f64 = 0.05;
 const THROTTLED: f64 = 0.01;
 
 fn emulated(summary: &VmSummary) -> Option<Finding> {
-    let claim = "Its processor is emulated: counts hold, its times and rates do not compare with hardware.";
+    let claim =
+        "Its processor is emulated: counts are valid, but times and rates are not comparable with hardware.";
     (summary.vm.accelerator == Some(VmAccelerator::Emulation)).then(|| {
         Finding::new(Severity::Warning, claim)
-            .with_evidence([Evidence::new("machines of KVM that it holds open").text("none")])
-            .with_limits(["Without the right to see what it holds open, its command line is believed."])
+            .with_evidence([Evidence::new("open KVM machines").text("none")])
+            .with_limits(["Without permission to list its open files, this is taken from its command line."])
             .with_remedy(
-                "Run it by KVM, where the host's CPU can.",
+                "Use KVM if the host's CPU supports it.",
                 vec!["plumb doctor".into(), "qemu-system-x86_64 ... -accel kvm -cpu host".into()],
             )
     })
@@ -41,20 +42,20 @@ fn crowded(summary: &VmSummary) -> Option<Finding> {
     };
     let roles: Vec<(VmRole, f64)> = [VmRole::Cpu, VmRole::Vhost].iter().filter_map(crowded).collect();
     let (role, worst) = roles.iter().copied().max_by(|one, other| one.1.total_cmp(&other.1))?;
-    let whose = if role == VmRole::Cpu { "The guest's CPUs" } else { "Its vhost workers" };
+    let whose = if role == VmRole::Cpu { "The vCPUs" } else { "The vhost workers" };
     let evidence = |(role, waited): &(VmRole, f64)| {
-        let who = if *role == VmRole::Cpu { "the guest's CPUs" } else { "vhost workers" };
-        Evidence::new(format!("waited, {who}")).share(*waited)
+        let who = if *role == VmRole::Cpu { "vCPUs" } else { "vhost workers" };
+        Evidence::new(format!("waiting, {who}")).share(*waited)
     };
     let claim = format!(
-        "{whose} waited for a CPU of the host in {} of the time that they wanted one: others run there too.",
+        "{whose} waited for a host CPU for {} of their runnable time because other work runs there.",
         Share(worst)
     );
     let finding = Finding::new(Severity::Warning, claim)
         .with_evidence(roles.iter().map(evidence))
-        .with_limits(["A guest that has more CPUs than the host crowds itself."])
+        .with_limits(["A guest with more CPUs than the host competes with itself."])
         .with_remedy(
-            "Give its CPUs and its vhost workers CPUs of their own, or let less run on the host.",
+            "Give its vCPUs and vhost workers dedicated CPUs, or reduce the load on the host.",
             vec!["taskset -cp CPUS TID".into()],
         );
     Some(finding)
@@ -66,15 +67,15 @@ fn throttled(summary: &VmSummary) -> Option<Finding> {
     let share = throttled.0 as f64 / elapsed.0.max(1) as f64;
     let group = summary.vm.control_group.clone().unwrap_or_default();
     let claim = format!(
-        "Its control group used up its limit of {} CPUs, and its threads stood still for {throttled}.",
+        "Its cgroup reached its limit of {} CPUs, and its threads were throttled for {throttled}.",
         units::significant(limit, 3),
     );
     (share > THROTTLED).then(|| {
         Finding::new(Severity::Warning, claim)
-            .with_evidence([Evidence::new("stood still, of the time").share(share)])
-            .with_limits(["The kernel adds up the standstill on every CPU."])
+            .with_evidence([Evidence::new("throttled share of the time").share(share)])
+            .with_limits(["The kernel sums throttled time over all CPUs."])
             .with_remedy(
-                "Raise the limit, or take it away. Since Linux 6.4 vhost workers are under it as well.",
+                "Raise or remove the limit. Since Linux 6.4 it also applies to vhost workers.",
                 vec![format!("echo max > /sys/fs/cgroup{group}/cpu.max")],
             )
     })

@@ -27,21 +27,19 @@ fn single(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let full = carrier.as_ref().is_some_and(|(_, busy)| *busy > FULL);
     let claim = match (full, given) {
         (true, _) => {
-            format!(
-                "{} uses one queue, and the thread that moves its packets has no time left.",
-                name(device)
-            )
+            format!("{} uses one queue, and the thread that forwards its packets is saturated.", name(device))
         }
-        (false, 1) => format!("{} has one queue for {cpus} CPUs of the guest.", name(device)),
-        (false, _) => format!("{} has {given} queues, and the guest uses one of them.", name(device)),
+        (false, 1) => format!("{} has one queue for {cpus} vCPUs.", name(device)),
+        (false, _) => format!("{} has {given} queues, but the guest uses one of them.", name(device)),
     };
-    let idle = "The thread that moves its packets has time left: at this load the queue is not the limit.";
+    let idle =
+        "The thread that forwards its packets is not saturated, so the queue is not the limit at this load.";
     let carried = carrier.map(|(who, busy)| of_a_cpu(who, busy));
     let finding = Finding::new(if full { Severity::Warning } else { Severity::Note }, claim)
         .with_evidence(carried.into_iter().chain(packets(summary, device)))
         .with_limits([UNMEASURED].into_iter().chain((!full).then_some(idle)))
         .with_remedy(
-            "Give the device more queues, up to the guest's CPUs, and have the guest use them.",
+            "Give the device more queues, up to one per vCPU, and enable them in the guest.",
             commands(summary, device, given, cpus),
         );
     Some(finding)
@@ -50,12 +48,12 @@ fn single(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
 /// More queues than CPUs that could serve them.
 fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let cpus = summary.vm.cpus.filter(|cpus| device.queues > *cpus)?;
-    let claim = format!("{} uses {} queues for {cpus} CPUs of the guest.", name(device), device.queues);
+    let claim = format!("{} uses {} queues for {cpus} vCPUs.", name(device), device.queues);
     let finding = Finding::new(Severity::Note, claim)
         .with_evidence(packets(summary, device))
         .with_limits([UNMEASURED])
         .with_remedy(
-            "Have the guest use as many queues as it has CPUs.",
+            "Enable one queue per vCPU in the guest.",
             vec![format!("ethtool -L DEVICE combined {cpus}  # in the guest")],
         );
     Some(finding)
