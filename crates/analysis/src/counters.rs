@@ -1,5 +1,4 @@
-//! What devices and the machine counted while a cell was measured: its trials' counts added up. Must not know what is
-//! too much.
+//! What devices and the machine counted while a cell was measured: its trials' counts added up.
 
 use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters};
 use units::Bytes;

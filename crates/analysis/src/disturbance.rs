@@ -1,4 +1,4 @@
-//! Which trials others disturbed, and who. Must not know what was measured.
+//! Which trials others disturbed, and who.
 
 use std::collections::BTreeMap;
 

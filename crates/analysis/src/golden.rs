@@ -75,7 +75,13 @@ fn a_run_without_trials_has_findings_and_says_why_they_are_empty() {
     run.record.trials.clear();
     let findings = analyse(&run.record);
     assert!(findings.cells.is_empty() && findings.ladders.is_empty() && findings.claims.is_empty());
-    assert!(findings.caveats.iter().any(|caveat| caveat.contains("12 cells have no trial")), "{findings:#?}");
+    assert!(
+        findings.caveats.iter().any(|caveat| caveat.contains(
+            "12 results have no usable \
+         trial"
+        )),
+        "{findings:#?}"
+    );
 }
 
 #[test]

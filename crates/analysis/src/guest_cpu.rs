@@ -1,4 +1,4 @@
-//! CPU time of the guests at the ends of a cell, by the count of their own kernels. Must not know their host's.
+//! CPU time of the guests at the ends of a cell, by the count of their own kernels.
 
 use findings::GuestTime;
 use samples::{GuestCpu, MachineCpu, Trial};

@@ -1,4 +1,4 @@
-//! A result over the runs of its scenario: each run's value, and where it changed for good. Must not know which runs there are.
+//! A result over the runs of its scenario: each run's value, and where it changed for good.
 
 use findings::{ResultHistory, RunLevel, RunLevelShift, RunResult, RunResults};
 use samples::RunRecord;

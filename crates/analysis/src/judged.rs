@@ -1,4 +1,4 @@
-//! Every comparison of a run, wherever a page shows it. Must not know what any of them means.
+//! Every comparison of a run, wherever a page shows it.
 
 use findings::{Comparison, Findings};
 

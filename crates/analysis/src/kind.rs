@@ -1,4 +1,4 @@
-//! The kinds of workloads in the analysis: what each says of a trial and of a cell. Must not know what is particular to one.
+//! The kinds of workloads in the analysis: what each says of a trial and of a cell.
 
 pub(crate) mod balloon;
 pub(crate) mod connect;

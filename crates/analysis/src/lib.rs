@@ -1,7 +1,7 @@
 //! Samples to cells, cost ladder, factor effects and findings.
 //!
-//! One stored run in, one document out: equal records give equal findings. Owns what is compared with what and
-//! which claims follow; the formulas are `stats`'. Must not know files, clocks, how a run was made or is shown.
+//! One stored run in, one document out: equal records give equal findings. Owns what is compared with what and which claims
+//! follow; the formulas are `stats`'.
 
 #[cfg(test)]
 mod altered;

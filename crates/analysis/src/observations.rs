@@ -1,4 +1,4 @@
-//! A cell's trials brought together, each with its value. Must not know what the values come to.
+//! A cell's trials brought together, each with its value.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! What probes saw of a cell, from the trials that they watched alone. Must not know the cell's own numbers.
+//! What probes saw of a cell, from the trials that they watched alone.
 
 mod calls;
 mod cost;

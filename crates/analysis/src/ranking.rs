@@ -1,5 +1,4 @@
 //! Which of several paths is best, where they are alternatives: none adds layers to another, which a ladder would show.
-//! Must not know what they are made of.
 
 use std::cmp::Ordering;
 

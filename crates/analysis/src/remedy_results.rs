@@ -1,4 +1,4 @@
-//! What remedies brought where a run has tried them. Must not know how they were applied.
+//! What remedies brought where a run has tried them.
 
 use findings::{Brought, Findings};
 use samples::{RemedyTrial, RunRecord};

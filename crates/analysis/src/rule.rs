@@ -1,4 +1,4 @@
-//! Rules: each looks at one kind of subject and makes claims about it. Must not know any subject.
+//! Rules: each looks at one kind of subject and makes claims about it.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! The intervals of one trial in time, as rates, whoever measured them. Must not know what they come to.
+//! The intervals of one trial in time, as rates, whoever measured them.
 
 use samples::{Trial, WorkloadSource};
 use stats::describe;

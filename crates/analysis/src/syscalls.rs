@@ -1,5 +1,5 @@
-//! The system calls of a cell's trials, added up by who made them: as another tool counted them beside its trials, or a
-//! probe in trials of its own. Must not know what they mean.
+//! The system calls of a cell's trials, added up by who made them: as another tool counted them beside its trials, or a probe
+//! in trials of its own.
 
 use std::collections::{HashMap, hash_map::Entry};
 

@@ -1,4 +1,4 @@
-//! Cells that are alternatives to each other: which is best, and what one thing brings that half of them have.
+//! Alternative paths: their ranking, and matched pairs that differ in one word of their names.
 
 use std::collections::BTreeMap;
 
@@ -8,50 +8,48 @@ use workload::Metric;
 
 use crate::estimate::Comparison;
 
-/// Paths of which none adds layers to another, from the best to the worst.
+/// Paths of which none contains the layers of another, best first.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Ranking {
     pub workload: String,
-    /// What it is measured in.
     pub metric: Metric,
-    /// The setting of the factors that all of them share.
+    /// Levels of the factors shared by all paths.
     pub levels: BTreeMap<String, String>,
-    /// The best first.
+    /// Best first.
     pub ranks: Vec<Rank>,
 }
 
-/// The place of one path.
+/// A ranked path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Rank {
-    /// From 1; paths that the numbers do not tell apart share one.
+    /// From 1; statistically tied paths share a place.
     pub place: u32,
     pub cell: String,
     pub path: String,
-    /// Its median, in the metric's unit.
+    /// Median, in the metric's unit.
     pub value: f64,
-    /// Against the best; `None` for the best itself, and where they cannot be compared.
+    /// Relative to the best; `None` for the best itself and for incomparable results.
     pub against_best: Option<Comparison>,
 }
 
-/// What one word in their names brings: cells that differ in it alone, in pairs.
+/// Results whose names differ only in one word, in matched pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MatchedPairs {
-    /// The word: `vhost`.
+    /// E.g. `vhost`.
     pub word: String,
     pub workload: String,
-    /// What it is measured in.
     pub metric: Metric,
-    /// In the order of the scenario.
+    /// In scenario order.
     pub pairs: Vec<MatchedPair>,
 }
 
-/// A cell with the word and the same without it.
+/// A result with the word and its counterpart without it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MatchedPair {
-    /// The cell without it.
+    /// Result without the word.
     pub without: String,
-    /// The cell with it.
+    /// Result with the word.
     pub with: String,
-    /// With against without.
+    /// With relative to without.
     pub change: Comparison,
 }

@@ -1,4 +1,4 @@
-//! What a sweep comes to: where more brings no more, what is worth its CPU time, what to set.
+//! Recommendations from a sweep: knees, the Pareto front of value and CPU time, and the settings to use.
 
 use std::collections::BTreeMap;
 
@@ -9,70 +9,69 @@ use workload::Metric;
 
 use crate::{cell::OwnerCost, estimate::Interval};
 
-/// The answer to a sweep of one workload on one path.
+/// The result of a sweep of one workload on one path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
     pub workload: String,
     pub path: String,
-    /// What it is measured in.
     pub metric: Metric,
-    /// Where more of a factor brings no more, for each factor whose levels are numbers.
+    /// Start of the plateau, for each numeric factor.
     pub knees: Vec<Knee>,
-    /// Settings that no other one beats in both the metric and CPU time, from the cheapest up.
+    /// Pareto front of metric and CPU time, cheapest first.
     pub frontier: Vec<FrontierPoint>,
-    /// What CPU time is added up over: the owners that every cell knows.
+    /// Owners whose CPU time is added up: those known for every result.
     pub owners: Vec<String>,
-    /// What to set, for each objective.
+    /// One recommendation per objective.
     pub recommendations: Vec<Recommendation>,
 }
 
-/// From which level of a factor on the metric grows no more.
+/// The level of a factor from which the metric no longer grows.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Knee {
     pub factor: String,
-    /// The first level at which the metric has reached its plateau.
+    /// First level on the plateau.
     pub level: String,
-    /// Levels that the numbers do not tell apart from it, the knee's own included, in order.
+    /// Levels statistically tied with the knee, including the knee, in order.
     pub plausible: Vec<String>,
-    /// The plateau, in the metric's unit.
+    /// Plateau value, in the metric's unit.
     pub plateau: f64,
     pub plateau_interval: Option<Interval>,
-    /// At each level: label and the best median over the other factors, in the metric's unit.
+    /// Per level: label and best median over the other factors, in the metric's unit.
     pub curve: Vec<(String, f64)>,
-    /// Whether the metric falls again after the plateau: the first level that is established to be below it.
+    /// First level after the plateau that is significantly below it.
     pub falls_at: Option<String>,
 }
 
-/// A setting on the frontier.
+/// A setting on the Pareto front.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FrontierPoint {
     pub cell: String,
     pub levels: BTreeMap<String, String>,
-    /// Its metric.
+    /// Metric value.
     pub value: f64,
-    /// CPU time, all owners added, in their unit.
+    /// Total CPU time of all owners, in their unit.
     pub cpu: f64,
-    /// By owner.
+    /// CPU time by owner.
     pub owners: Vec<OwnerCost>,
-    /// What each unit of CPU time brought beyond the point before; `None` for the first.
+    /// Gain per additional unit of CPU time over the previous point; `None` for the first.
     pub marginal: Option<f64>,
 }
 
-/// What to set for an objective.
+/// The recommended setting for an objective.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Recommendation {
     pub objective: Objective,
     pub cell: String,
     pub levels: BTreeMap<String, String>,
-    /// Its metric.
+    /// Metric value.
     pub value: f64,
-    /// CPU time, all owners added; `None` when nobody recorded it.
+    /// Total CPU time of all owners; `None` if not recorded.
     pub cpu: Option<f64>,
-    /// Why it and no other, in full sentences with the numbers.
+    /// Reasons with numbers, in full sentences.
     pub why: Vec<String>,
-    /// Cells that the numbers do not tell apart from it.
+    /// Results that are statistically tied with it.
     pub ties: Vec<String>,
-    /// Why it must not be followed, and what to repeat: a serious finding says that its numbers cannot be trusted.
+    /// Why the recommendation is withheld and what to repeat, if a serious finding affects its numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<String>,
 }

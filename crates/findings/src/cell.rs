@@ -1,4 +1,4 @@
-//! What the trials of one cell say together.
+//! The summary of one result over its trials.
 
 use std::collections::BTreeMap;
 
@@ -16,131 +16,131 @@ use crate::{
     stream::StreamSummary,
 };
 
-/// A cell in numbers.
+/// A result: one workload on one path at one setting.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CellSummary {
-    /// Its identity.
+    /// Identifier.
     pub id: String,
     pub path: String,
-    /// The layers of its path.
+    /// Layers of its path.
     pub layers: Vec<String>,
     pub workload: String,
-    /// What the workload sends, in a few words: `1 TCP stream forward, 128 KiB writes, cubic, cross-cpu`.
+    /// Short description of the traffic, e.g. `1 TCP stream forward, 128 KiB writes, cubic, cross-cpu`.
     pub load: String,
-    /// Levels of the factors, by label.
+    /// Factor levels, by label.
     pub levels: BTreeMap<String, String>,
-    /// Whether it is its workload's baseline.
+    /// Whether it is the baseline of its workload.
     pub baseline: bool,
-    /// What it is judged by.
+    /// The metric used for verdicts.
     pub metric: Metric,
-    /// That metric over its trials.
+    /// The metric over all trials.
     pub value: Estimate,
-    /// Each trial's value, in order of blocks.
+    /// Value of each trial, in block order.
     pub values: Vec<f64>,
-    /// Against the baseline of its workload; `None` for the baseline itself.
+    /// Relative to the baseline of its workload; `None` for the baseline itself.
     pub against_baseline: Option<Comparison>,
-    /// What its kind of workload says beside.
+    /// Further measurements, by kind of workload.
     pub measured: WorkloadSummary,
-    /// What it cost; `None` when nobody recorded the machine's CPU time.
+    /// CPU cost; `None` if the machine's CPU time was not recorded.
     pub cpu: Option<CpuCost>,
-    /// What the kernels of guests counted of their own CPUs, the client's first; the median over the trials.
+    /// CPU time counted by the guests' kernels, client first; median over the trials.
     pub guests: Vec<GuestTime>,
-    /// What each owner of CPU time spent: traffic threads of an end, a machine as another tool reported it.
+    /// CPU time by owner: traffic threads of an end, or a machine as reported by another tool.
     pub owners: Vec<OwnerCost>,
-    /// Columns that another tool reported, the metric's included; the median over the trials.
+    /// Columns reported by another tool, including the metric; median over the trials.
     pub reported: Vec<ReportedValue>,
-    /// Where the rate jumped within a trial and stayed, by trial and time.
+    /// Level shifts within trials.
     pub shifts: Vec<CellShift>,
-    /// System calls that were counted, those with most time first: by a probe, or by another tool.
+    /// System calls, by decreasing total time, counted by a probe or another tool.
     pub syscalls: Vec<SyscallCount>,
-    /// What probes saw of it in trials of their own; `None` where none was made.
+    /// Data from probed trials; `None` if there were none.
     pub probed: Option<ProbedSummary>,
-    /// What devices and the machine counted while it was measured, all trials added up; `None` where nobody read them.
+    /// Counters of devices and machine over all trials; `None` if not read.
     pub counters: Option<PathCounters>,
-    /// How large packets were on their way; `None` where nobody counted them.
+    /// Packet sizes on the path; `None` if not counted.
     pub packets: Option<PacketSummary>,
-    /// Why it got no more trials, where that is settled.
+    /// Why it got no more trials, if decided.
     pub ended: Option<CellEnd>,
-    /// What the kernel really gave the sockets, by end.
+    /// Effective socket settings, by end.
     pub sockets: Vec<EndSocket>,
-    /// The devices of its path as they were set.
+    /// Devices of its path with their settings.
     pub devices: Vec<DeviceState>,
-    /// The largest IP packet that went end to end unfragmented, where probed.
+    /// Largest IP packet that passed end to end unfragmented, if probed.
     pub path_mtu: Option<u32>,
-    /// Doubts of its trials, each kind once, the strongest, and how many trials had it.
+    /// Warnings of its trials: the strongest of each kind, and the number of trials with it.
     pub doubts: Vec<(ValidityWarning, u32)>,
 }
 
 impl CellSummary {
-    /// The way of its messages; `None` where no probe followed them.
+    /// Latency breakdown; `None` without a packet-way probe.
     #[must_use]
     pub fn way(&self) -> Option<&LatencyBreakdown> {
         self.probed.as_ref()?.way.as_ref()
     }
 }
 
-/// What one owner of CPU time spent on a cell.
+/// CPU time of one owner.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OwnerCost {
-    /// Who: `client threads`, `machine`, `Server VM`.
+    /// E.g. `client threads`, `machine`, `Server VM`.
     pub owner: String,
-    /// How much, in `unit`; the median over the trials.
+    /// In `unit`; median over the trials.
     pub value: f64,
     pub unit: OwnerUnit,
 }
 
-/// What an owner's CPU time is told in.
+/// Unit of an owner's CPU time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OwnerUnit {
     /// CPUs busy on average.
     Cpus,
-    /// Share of the owner's own CPUs, 0 to 1, whose number is not known.
+    /// Share of the owner's own CPUs, 0 to 1, if their number is unknown.
     Share,
 }
 
-/// A jump of the rate within a trial of a cell.
+/// A level shift within a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CellShift {
-    /// The trial's place in the run.
+    /// Index of the trial in the run.
     pub trial: u32,
-    /// When, and from which level to which.
+    /// Time and levels.
     #[serde(flatten)]
     pub shift: LevelShift,
 }
 
-/// What the kernel really gave the sockets of one end.
+/// Effective socket settings of one end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct EndSocket {
-    /// Which: `sender`, `receiver`, `client`, `server`.
+    /// `sender`, `receiver`, `client` or `server`.
     pub end: String,
-    /// The first socket's facts, with every CPU that a thread of this end was seen on.
+    /// Settings of the first socket, and all CPUs that threads of this end ran on.
     pub socket: SocketFacts,
 }
 
-/// CPU time of a cell's trials (median over the trials).
+/// CPU time (median over the trials).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CpuCost {
     /// CPUs of the machine.
     pub cpus: u32,
-    /// CPUs that were busy on average, system-wide, but for those of processes that have no part in it.
+    /// Busy CPUs on average, system-wide, without unrelated processes.
     pub busy: f64,
-    /// CPUs of those.
+    /// CPUs used by unrelated processes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub others: f64,
-    /// Of these, in user space.
+    /// In user space.
     pub user: f64,
-    /// In the kernel for a task.
+    /// In the kernel on behalf of tasks.
     pub system: f64,
-    /// In soft and hard interrupts.
+    /// In soft and hardware interrupts.
     pub interrupts: f64,
-    /// Stolen by the hypervisor, in CPUs.
+    /// Steal time, in CPUs.
     pub steal: f64,
-    /// CPUs that the client's traffic threads used.
+    /// CPUs used by the client's traffic threads.
     pub client: f64,
-    /// CPUs that the server's traffic threads used.
+    /// CPUs used by the server's traffic threads.
     pub server: f64,
-    /// System-wide, for what its workload does; `None` where it did nothing, or not it alone.
+    /// System-wide cost per unit of work; `None` if no work was done or several kinds of work.
     pub per_work: Option<WorkCost>,
 }
 
@@ -149,44 +149,43 @@ fn is_zero(value: &f64) -> bool {
     *value == 0.0
 }
 
-/// CPU time for a unit of work.
+/// CPU time per unit of work.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct WorkCost {
-    /// What was done.
     pub work: Work,
-    /// System-wide CPU-seconds for 10^9 bytes, or a million messages or connections.
+    /// System-wide CPU-seconds per 10^9 bytes, or per million messages or connections.
     pub seconds: f64,
 }
 
-/// First touches of memory, all trials added up.
+/// First touches of memory, totals over all trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct FirstTouchSummary {
-    /// Page faults for a GiB: 262144 are one for each page of 4 KiB, 512 one for each huge page of 2 MiB.
+    /// Page faults per GiB: 262144 is one per 4 KiB page, 512 one per 2 MiB huge page.
     pub faults_per_gib: f64,
-    /// Page faults that needed no input or output.
+    /// Page faults without I/O.
     pub minor_faults: u64,
-    /// Those that did.
+    /// Page faults with I/O.
     pub major_faults: u64,
 }
 
-/// What memory that moved says beside its rate: medians over the trials, but for the stall.
+/// Details of memory moved between guest and host: medians over the trials, except the stall.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BalloonSummary {
     pub method: BalloonMethod,
     #[serde(rename = "move")]
     pub way: BalloonMove,
-    /// From the request until the first of it had moved, in nanoseconds.
+    /// Time from the request until the first byte moved, in nanoseconds.
     pub first: f64,
-    /// The part of the time in which the guest touched it, 0 to 1.
+    /// Share of the time in which the guest touched the memory, 0 to 1.
     pub touching: f64,
-    /// What the host got for each byte that was taken, or had to put behind each that was given back.
+    /// Bytes gained by the host per byte taken, or populated per byte given back.
     pub resident_per_byte: f64,
-    /// The longest time of any trial for which the guest stood still, in nanoseconds.
+    /// Longest stall of the guest in any trial, in nanoseconds.
     pub longest_stall: f64,
 }
 
 impl BalloonSummary {
-    /// That of a cell in which memory is taken; `None` of any other.
+    /// The balloon summary of a result with memory taken; `None` for other kinds.
     #[must_use]
     pub fn of_shrink(cell: &CellSummary) -> Option<&Self> {
         match &cell.measured {
@@ -196,17 +195,17 @@ impl BalloonSummary {
     }
 }
 
-/// What the trials of a cell say together beside their value, by the kind of its workload.
+/// Further measurements of a result, by kind of workload.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WorkloadSummary {
     Stream(StreamSummary),
     PingPong(LatencySummary),
-    /// Of connections.
+    /// Connections.
     Connect(ConnectSummary),
-    /// Of first touches of memory.
+    /// First touches of memory.
     FirstTouch(FirstTouchSummary),
     Balloon(BalloonSummary),
-    /// Nothing more: another tool's word, without samples.
+    /// Nothing else: a value reported by another tool, without samples.
     Reported,
 }

@@ -1,4 +1,4 @@
-//! A claim: what analysis believes, on what evidence, how sure it is, and what to do.
+//! A finding: claim, evidence, limitations and remedy.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,39 +6,35 @@ use workload::Metric;
 
 use crate::{estimate::Comparison, evidence::Evidence};
 
-/// How much it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Good to know.
+    /// For information.
     Note,
     /// Worth acting on.
     Warning,
-    /// Numbers beside it cannot be trusted, or much is lost.
+    /// Related numbers cannot be trusted, or much is lost.
     Serious,
 }
 
-/// A claim.
+/// A finding.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
-    /// The rule that made it, such as `offload-off`; its page is docs/findings/ID.md.
+    /// Identifier of the rule, e.g. `offload-off`; documented in docs/findings/ID.md.
     pub id: String,
-    /// How much it matters.
     pub severity: Severity,
-    /// The claim; its first sentence stands alone.
+    /// The claim. Its first sentence is used on its own in summaries.
     pub claim: String,
-    /// The cells that it speaks of.
+    /// Affected results.
     pub cells: Vec<String>,
-    /// What stands behind it.
     pub evidence: Vec<Evidence>,
-    /// When it could be wrong.
+    /// Limitations: when the claim could be wrong.
     pub caveats: Vec<String>,
-    /// What to do about it.
     pub remedy: Option<Remedy>,
 }
 
 impl Finding {
-    /// Rules whose claims say how far the numbers can be trusted, and nothing of the path.
+    /// Rules about the reliability of the measurement rather than the path.
     pub const OF_THE_MEASUREMENT: [&str; 13] = [
         "bimodal",
         "cpu-unexplained",
@@ -55,53 +51,53 @@ impl Finding {
         "warm-up-too-short",
     ];
 
-    /// Rules whose claims say what the numbers of layers and directions say already, and no cause.
+    /// Rules that restate differences between layers or directions without a cause.
     const RESTATING: [&str; 4] = ["direction-asymmetry", "tail-latency", "vhost-slower", "vxlan-cost"];
 
-    /// Rules whose claims say which differences cannot be seen; what is established stands.
+    /// Rules about differences that are too small to resolve; significant differences remain valid.
     const HIDING: [&str; 2] = ["noisy-host", "too-noisy-to-say"];
 
-    /// Whether what is established stands beside it.
+    /// Whether significant differences remain valid.
     #[must_use]
     pub fn leaves_what_is_established(&self) -> bool {
         Self::HIDING.contains(&self.id.as_str())
     }
 
-    /// Whether it names no cause of what it tells.
+    /// Whether it names no cause.
     #[must_use]
     pub fn restates(&self) -> bool {
         Self::RESTATING.contains(&self.id.as_str())
     }
 
-    /// Rules whose claims are causes though they ask for nothing.
+    /// Notes that nevertheless name a cause.
     const EXPLAINING: [&str; 2] = ["cpu-per-byte", "link-rate"];
 
-    /// Whether it names a cause that was seen, and not one that may be.
+    /// Whether it names an observed cause.
     #[must_use]
     pub fn explains(&self) -> bool {
         let is_seen = self.severity > Severity::Note || Self::EXPLAINING.contains(&self.id.as_str());
         is_seen && !self.restates()
     }
 
-    /// The first sentence of the claim, which stands alone.
+    /// First sentence of the claim, for use on its own.
     #[must_use]
     pub fn lead(&self) -> &str {
         first_sentence(&self.claim)
     }
 
-    /// Whether it says how far the numbers can be trusted, and nothing of the path.
+    /// Whether it is about the reliability of the measurement rather than the path.
     #[must_use]
     pub fn is_of_the_measurement(&self) -> bool {
         Self::OF_THE_MEASUREMENT.contains(&self.id.as_str())
     }
 
-    /// Whether it says that the numbers of its cells cannot be trusted.
+    /// Whether the numbers of its results cannot be trusted.
     #[must_use]
     pub fn distrusts(&self) -> bool {
         self.severity == Severity::Serious && self.is_of_the_measurement()
     }
 
-    /// A claim with nothing behind it yet; the rule that makes it names it.
+    /// Creates a finding without evidence. The identifier is set by the rule registry.
     #[must_use]
     pub fn new(severity: Severity, claim: impl Into<String>) -> Self {
         let claim = claim.into();
@@ -116,21 +112,18 @@ impl Finding {
         }
     }
 
-    /// The same with what was seen.
     #[must_use]
     pub fn with_evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
         self.evidence.extend(evidence);
         self
     }
 
-    /// The same with when it could be wrong.
     #[must_use]
     pub fn with_limits<C: Into<String>>(mut self, caveats: impl IntoIterator<Item = C>) -> Self {
         self.caveats.extend(caveats.into_iter().map(Into::into));
         self
     }
 
-    /// The same with what to do by hand.
     #[must_use]
     pub fn with_remedy(mut self, action: impl Into<String>, commands: Vec<String>) -> Self {
         self.remedy = Some(Remedy::manual(action.into(), commands));
@@ -138,36 +131,36 @@ impl Finding {
     }
 }
 
-/// What to do.
+/// What to do about a finding.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Remedy {
     /// In words.
     pub action: String,
-    /// Commands that do it, to be typed where the device is.
+    /// Commands to run on the host of the device.
     pub commands: Vec<String>,
-    /// The same as a change that the lab can apply; `None` when only the user can.
+    /// The remedy as a change that the lab can apply; `None` if only the user can.
     #[serde(default)]
     pub change: Option<Change>,
-    /// What the change brought where it was tried.
+    /// Measured effect of the change, if it was tried.
     #[serde(default)]
     pub brought: Vec<Brought>,
 }
 
 impl Remedy {
-    /// What to do in words, with commands that do it; nothing that the lab could try.
+    /// A remedy that the lab cannot apply.
     #[must_use]
     pub const fn manual(action: String, commands: Vec<String>) -> Self {
         Self { action, commands, change: None, brought: Vec::new() }
     }
 
-    /// The first sentence of what to do, which stands alone.
+    /// First sentence of the action, for use on its own.
     #[must_use]
     pub fn lead(&self) -> &str {
         first_sentence(&self.action)
     }
 }
 
-/// Without its full stop. That of a number, as in `3. Results`, ends none.
+/// Without the full stop. A full stop after digits (`3. Results`) does not end a sentence.
 fn first_sentence(text: &str) -> &str {
     let ends = |(at, _): &(usize, &str)| {
         let word = text[..*at].rsplit(' ').next().unwrap_or_default();
@@ -177,46 +170,42 @@ fn first_sentence(text: &str) -> &str {
     text[..end].trim_end_matches('.')
 }
 
-/// A change of a scenario that the lab can apply to a cell.
+/// A scenario change that the lab can apply to a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Change {
-    /// Segmentation, checksum and receive offloads of devices on, `host:device` each.
+    /// Enable segmentation, checksum and receive offloads on devices (`host:device`).
     OffloadsOn { devices: Vec<String> },
-    /// One MTU for devices, `host:device` each.
+    /// Set the MTU of devices (`host:device`).
     Mtu {
         devices: Vec<String>,
-        /// How large, in bytes of IP packet.
+        /// Bytes of IP packet.
         mtu: u32,
     },
-    /// Another congestion control at both ends.
+    /// Congestion control at both ends.
     Congestion { name: String },
-    /// Buffers that grow as the kernel likes.
+    /// Autotuned buffers.
     GrowingBuffers,
-    /// Where the two ends run.
+    /// Placement of the two ends.
     Placement {
         /// `free`, `same-cpu` or `cross-cpu`.
         place: String,
     },
-    /// More or fewer parallel connections.
-    Streams {
-        /// How many.
-        streams: u32,
-    },
-    /// The mode that costs sender and receiver least.
+    /// Number of parallel connections.
+    Streams { streams: u32 },
+    /// Limit mode, the cheapest for sender and receiver.
     LimitMode,
 }
 
-/// What a change brought in a cell.
+/// Measured effect of a change on a result.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Brought {
     pub cell: String,
-    /// What is compared.
     pub metric: Metric,
-    /// Its median before, in the metric's unit.
+    /// Median before, in the metric's unit.
     pub before: f64,
-    /// Its median with the change.
+    /// Median with the change.
     pub after: f64,
-    /// With the change against without, from the same blocks.
+    /// With relative to without the change, in the same blocks.
     pub comparison: Comparison,
 }

@@ -1,4 +1,4 @@
-//! Two runs compared: environment first, then cell by cell.
+//! Comparison of two runs: environment, then results.
 
 use std::collections::BTreeMap;
 
@@ -12,143 +12,139 @@ use crate::{
     estimate::{Comparison, Estimate},
 };
 
-/// The version of [`RunComparison`]'s shape. A reader refuses another one.
+/// Schema version of [`RunComparison`]; readers reject others.
 pub const CONTRAST_SCHEMA: u32 = 2;
 
-/// Run B against run A: A is the reference.
+/// Run B relative to run A, the reference.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunComparison {
-    /// [`CONTRAST_SCHEMA`] when it was written.
+    /// [`CONTRAST_SCHEMA`] at the time of writing.
     pub schema: u32,
     /// The reference.
     pub a: RunSummary,
-    /// What is compared with it.
+    /// The run compared with it.
     pub b: RunSummary,
-    /// Where their environments differ, the weightiest first.
+    /// Differences between the environments, most significant first.
     pub surroundings: Vec<SurroundingChange>,
-    /// The runs of A's scenario in A's surroundings, A among them and the oldest first, from which the noise between runs
-    /// is learned; of too few nothing is learned. Empty where none were looked for.
+    /// Runs used to estimate the noise between runs: the same scenario and environment as A, oldest first, including A. Empty
+    /// if not searched.
     pub history: Vec<RunId>,
-    /// Cells of both, in the order of A.
+    /// Results of both runs, in the order of A.
     pub cells: Vec<CellComparison>,
-    /// Cells of A alone.
+    /// Results only in A.
     pub only_a: Vec<String>,
-    /// Cells of B alone.
+    /// Results only in B.
     pub only_b: Vec<String>,
-    /// What the reader has to know before believing any of it, in full sentences.
+    /// Limitations, in full sentences.
     pub caveats: Vec<String>,
 }
 
-/// Something around the runs that differs.
+/// A difference between the environments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SurroundingChange {
-    /// What: `kernel`, `congestion control`, `scenario`, `offload tx-tcp-segmentation of client:eth0`.
+    /// E.g. `kernel`, `congestion control`, `scenario`, `offload tx-tcp-segmentation of client:eth0`.
     pub what: String,
     pub a: String,
     pub b: String,
-    /// Whether it alone may explain a difference of the numbers.
+    /// Whether it may explain a difference in the results on its own.
     pub weighty: bool,
 }
 
-/// One cell in both runs.
+/// One result in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CellComparison {
-    /// Its identity in A.
+    /// Identifier in A.
     pub cell: String,
-    /// Its identity in B, where that differs.
+    /// Identifier in B, if different.
     pub cell_b: Option<String>,
     pub path: String,
     pub workload: String,
     pub levels: BTreeMap<String, String>,
-    /// What it is judged by.
+    /// The metric used for the verdict.
     pub metric: Metric,
     pub a: Estimate,
     pub b: Estimate,
-    /// B over A; `None` when that cannot be said of these numbers.
+    /// B relative to A; `None` if undefined.
     pub comparison: Option<Comparison>,
-    /// Differences smaller than this share are called none: the larger of what is assumed of two runs and what further runs
-    /// show; of too few trials, which do not tell what another would give, an allowance. `None` where there is no ratio.
+    /// Noise between two runs as a share; smaller differences count as none. The larger of the assumed noise and the noise
+    /// estimated from further runs, or a tolerance if there are too few trials. `None` without a ratio.
     pub floor: Option<f64>,
-    /// What further runs of the scenario show of it; `None` where there are too few.
+    /// Noise estimated from further runs of the scenario; `None` if there are too few.
     pub between_runs: Option<BetweenRuns>,
-    /// Probability of a difference at least as large if both were the same; `None` with too few trials, which an allowance
-    /// judges.
+    /// Probability of a difference at least as large if both runs were equal; `None` with too few trials, which are judged
+    /// by a tolerance.
     ///
-    /// Of the trials it is the smaller of the ranks' (a permutation test) and Student's of the logarithms, each divided by
-    /// its share of the chance, and never less than the ranks' own; where the noise between runs was learned, no less than
-    /// Student's of the ratio beside that noise. Both are adjusted for the number of cells (Benjamini and Hochberg).
+    /// For trials, the smaller of a permutation test of the ranks and Student's test of the logarithms, each divided by its
+    /// share of the error rate, and at least that of the ranks. If the noise between runs is known, at least Student's test
+    /// of the ratio against it. Both are adjusted for the number of results (Benjamini and Hochberg).
     pub p: Option<f64>,
-    /// In which run, if in any, others used the CPUs in most trials, and who: then nothing of the runs follows.
+    /// The run in which other work used the CPUs in most trials, and the processes; no verdict is possible then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<String>,
-    /// What it comes to.
     pub verdict: Verdict,
-    /// Why, in one sentence, where the verdict is unknown, or the same and much is left open.
+    /// Reason, in one sentence, if the verdict is unknown, or `same` with a wide interval.
     pub why: Option<String>,
 }
 
-/// What runs of one scenario differ by in a cell, as several of them show.
+/// Noise between runs of one scenario for a result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BetweenRuns {
-    /// How far two runs may lie apart (0.02 is 2 %), at a confidence of 95 %.
+    /// Difference between two runs at 95 % confidence (0.02 is 2 %).
     pub floor: f64,
-    /// The runs it rests on.
+    /// Number of runs.
     pub runs: u32,
 }
 
-/// What a comparison of two runs comes to, as a user would say it.
+/// Verdict of comparing two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Established.
+    /// Significantly better.
     Better,
-    /// Established.
+    /// Significantly worse.
     Worse,
     /// No difference beyond the noise.
     Same,
-    /// It cannot be told.
+    /// Undecided.
     Unknown,
 }
 
-/// What a gate says of a contrast.
+/// Result of a regression gate.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Gate {
-    /// Losses beyond this share fail (0.05 is 5 %).
+    /// Regressions beyond this share fail (0.05 is 5 %).
     pub most_loss: f64,
-    /// What it comes to.
     pub outcome: GateOutcome,
-    /// Cells whose loss beyond the threshold is established.
+    /// Results with an established regression beyond the threshold.
     pub lost: Vec<String>,
-    /// Cells of which it cannot be told, and why.
+    /// Undecided results and the reasons.
     pub unknown: Vec<OpenQuestion>,
 }
 
-/// A cell of which a gate cannot tell.
+/// A result that a gate cannot decide.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OpenQuestion {
-    /// Its identity in A.
+    /// Identifier in A.
     pub cell: String,
-    /// Why, in one sentence.
+    /// In one sentence.
     pub why: String,
 }
 
-/// What a gate comes to.
+/// Outcome of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateOutcome {
-    /// No cell lost more than the threshold, and that is established.
+    /// Regressions beyond the threshold are ruled out for every result.
     Passed,
-    /// A cell did.
+    /// A regression is established.
     Lost,
-    /// No loss is established, but neither is that there is none.
+    /// Regressions are neither established nor ruled out.
     CannotTell,
 }
 
-/// A contrast and what a gate says of it: what `plumb check --json` prints.
+/// A comparison with its gate, printed by `plumb check --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CheckReport {
-    /// What the gate says.
     pub gate: Gate,
-    /// What it says it of.
     pub contrast: RunComparison,
 }

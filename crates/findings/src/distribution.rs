@@ -1,46 +1,45 @@
-//! Times as a distribution: its percentiles, and its shape for drawing.
+//! Distributions of times: percentiles and a histogram.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::Nanos;
 
-/// A distribution of times. Those of several trials are merged, never averaged.
+/// A distribution of times, merged over trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Distribution {
-    /// Shortest.
+    /// Minimum.
     pub min: Nanos,
-    /// (share of all, time that it does not exceed): 25, 50, 75, 90, 99, 99.9 %.
+    /// (share, time not exceeded by this share): 25, 50, 75, 90, 99, 99.9 %.
     pub percentiles: Vec<(f64, Nanos)>,
-    /// Longest.
+    /// Maximum.
     pub max: Nanos,
     /// Mean, nanoseconds.
     pub mean: f64,
     /// Standard deviation, nanoseconds.
     pub deviation: f64,
-    /// Times counted.
+    /// Number of samples.
     pub count: u64,
-    /// Its shape up to the 99.9th percentile: adjacent buckets whose widths grow in proportion, empty ones included.
-    /// What is longer is in one more, the last.
+    /// Histogram up to the 99.9th percentile: adjacent buckets with geometrically growing widths, including empty ones, and
+    /// a last bucket for everything above.
     pub buckets: Vec<Bucket>,
 }
 
 impl Distribution {
-    /// The time that this share of all does not exceed; `None` for a share that [`Self::percentiles`] lacks.
+    /// The time not exceeded by this share; `None` if it is not in [`Self::percentiles`].
     #[must_use]
     pub fn at(&self, share: f64) -> Option<Nanos> {
         self.percentiles.iter().find(|(other, _)| (other - share).abs() < 1e-9).map(|(_, time)| *time)
     }
 }
 
-/// The times from one to another.
+/// A histogram bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Bucket {
-    /// From this time.
+    /// Inclusive.
     pub from: Nanos,
-    /// To just below this one.
+    /// Exclusive.
     pub to: Nanos,
-    /// How many.
     pub count: u64,
-    /// As a share of all, 0 to 1.
+    /// Share of all samples, 0 to 1.
     pub share: f64,
 }

@@ -1,4 +1,4 @@
-//! The findings of one run, as one document.
+//! The findings of one run as a document.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,82 +18,79 @@ use samples::{
     UnixMillis, UnreadablePart,
 };
 
-/// The version of [`Findings`]' shape. A reader refuses another one.
+/// Schema version of [`Findings`]; readers reject others.
 pub const SCHEMA: u32 = 7;
 
-/// Everything that analysis says of one run.
+/// The analysis of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Findings {
-    /// [`SCHEMA`] when it was written.
+    /// [`SCHEMA`] at the time of writing.
     pub schema: u32,
     pub run: RunSummary,
-    /// Every measured cell, in the order of the scenario.
+    /// All measured results, in scenario order.
     pub cells: Vec<CellSummary>,
-    /// What the baseline differs from itself by: one for each workload that has trials enough.
+    /// Noise floor of each workload with enough trials.
     pub noise: Vec<NoiseFloor>,
-    /// What each layer costs: one ladder for each workload and setting of the factors that it holds at.
+    /// Cost breakdown by layer, one per workload and setting.
     pub ladders: Vec<Ladder>,
-    /// What each factor's levels change against its first one.
+    /// Effect of each factor level relative to the factor's first level.
     pub effects: Vec<FactorEffect>,
-    /// Which path is best: one for each workload and setting at which three or more were measured, where paths are
-    /// alternatives and not layers upon each other.
+    /// Rankings of paths, one per workload and setting with at least three alternative paths.
     pub rankings: Vec<Ranking>,
-    /// What hosts measured against each other: one for each workload and setting where three or more did, instead of a ranking.
+    /// Matrices of host pairs, one per workload and setting with at least three hosts; they replace rankings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matrices: Vec<PairMatrix>,
-    /// What a word in the names of paths brings, such as `vhost`: one for each workload that has cells with and without it.
+    /// Matched pairs of results that differ only in a word such as `vhost`, one per workload.
     pub twins: Vec<MatchedPairs>,
-    /// What a sweep comes to: one for each workload whose cells form a sweep.
+    /// Recommendations, one per swept workload and path.
     pub answers: Vec<Answer>,
-    /// What probes watched, and what they cost.
+    /// Probes used, and their cost.
     pub probes: RunProbes,
-    /// Claims, the most severe first.
+    /// Findings, most severe first.
     pub claims: Vec<Finding>,
-    /// Cells that could not be measured.
+    /// Results that could not be measured.
     pub skipped: Vec<SkippedCell>,
-    /// What the reader has to know before believing any of it, in full sentences: emulation, an unfinished
-    /// run, too few trials, a loaded host.
+    /// Limitations in full sentences, e.g. emulation, an unfinished run, too few trials, a loaded host.
     pub caveats: Vec<String>,
 }
 
-/// The head of a report.
+/// Summary of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunSummary {
-    /// Its identity.
+    /// Identifier.
     pub id: RunId,
-    /// The scenario's name.
+    /// Name of the scenario.
     pub scenario: String,
-    /// The scenario's title.
+    /// Title of the scenario.
     pub title: String,
-    /// What the scenario shows.
+    /// Description of the scenario.
     pub about: String,
-    /// When it began.
+    /// Start time.
     pub started: UnixMillis,
-    /// How far it got.
     pub state: RunState,
-    /// The seed of the order of its trials.
+    /// Seed of the trial order.
     pub seed: u64,
-    /// Trials of each cell that were planned.
+    /// Planned trials per result.
     pub blocks: u32,
-    /// All trials planned.
+    /// Planned trials in total.
     pub planned: u32,
-    /// All trials made.
+    /// Completed trials.
     pub made: u32,
-    /// The version of plumb that measured.
+    /// Version of plumb that measured.
     pub tool: String,
-    /// Where its numbers come from.
+    /// Source of the numbers.
     pub origin: Origin,
-    /// How its trials were chosen.
+    /// Selection of trials.
     pub design: Design,
-    /// The machine; `None` when nobody recorded it.
+    /// The machine; `None` if not recorded.
     pub environment: Option<Environment>,
-    /// The virtual machines that were booted for it.
+    /// Virtual machines booted for the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<BootedMachine>,
-    /// Where it was resumed on another machine or kernel.
+    /// Changes of machine or kernel on resuming.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machine_changes: Vec<MachineChange>,
-    /// What of it was kept and cannot be read any more.
+    /// Stored parts that cannot be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<UnreadablePart>,
     pub paths: Vec<PathRecord>,

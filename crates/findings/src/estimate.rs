@@ -1,4 +1,4 @@
-//! Numbers with what is known of their uncertainty.
+//! Numbers with their uncertainty.
 
 use std::fmt;
 
@@ -6,42 +6,38 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Confidence, significant};
 
-/// An interval for an unknown value.
+/// A confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
-    /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
-    /// The confidence that it really has, 0 to 1: few trials reach less than what was asked.
+    /// Attained confidence, 0 to 1; with few trials lower than requested.
     pub confidence: f64,
 }
 
-/// What an interval was computed from, and so what it can and cannot know.
+/// Data that an interval was computed from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// From the trials: it knows what changes from one to the next.
+    /// Trials: includes variation between trials.
     #[default]
     Trials,
-    /// From the intervals within a single trial: what changes from one trial to the next is not in it.
+    /// Intervals within a single trial: variation between trials is not included.
     Intervals,
 }
 
 /// A value estimated from trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
-    /// The median over the trials.
+    /// Median over the trials.
     pub median: f64,
-    /// The mean over the trials.
+    /// Mean over the trials.
     pub mean: f64,
     /// Standard deviation over the trials (n - 1); `None` for one trial.
     pub deviation: Option<f64>,
-    /// Interval of the median; `None` when there are too few trials for one.
+    /// Interval of the median; `None` with too few trials.
     pub interval: Option<Interval>,
-    /// How many trials.
     pub trials: u32,
-    /// What the interval was computed from.
     #[serde(default)]
     pub basis: Basis,
 }
@@ -54,59 +50,56 @@ impl Estimate {
     }
 }
 
-/// What a comparison comes to.
+/// Verdict of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
-    /// Established: lower.
+    /// Significantly lower.
     Lower,
-    /// Established: higher.
+    /// Significantly higher.
     Higher,
-    /// None: within what the baseline differs from itself by.
+    /// Within the noise floor.
     None,
-    /// The interval is too wide, or there are too few trials, to say.
+    /// The interval is too wide, or there are too few trials.
     Unclear,
 }
 
-/// One thing against another: measured in the same blocks, or else a trial's intervals against another's.
+/// A comparison within blocks, or between the intervals of two single trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
-    /// This over that: 0.9 is a tenth less. Where trials are paired by blocks it comes from the pairs' ratios.
+    /// Ratio: 0.9 is 10 % less. For paired trials, the median of the pairs' ratios.
     pub ratio: f64,
-    /// The ratio of the two medians, where that is visibly another one.
+    /// Ratio of the medians, if it differs visibly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_of_medians: Option<f64>,
     pub ratio_interval: Option<Interval>,
-    /// This less that, in the metric's unit.
+    /// Difference in the metric's unit.
     pub difference: f64,
     pub difference_interval: Option<Interval>,
-    /// What it comes to.
     pub verdict: Difference,
-    /// What its intervals were computed from.
     #[serde(default)]
     pub basis: Basis,
 }
 
-/// Fewer trials of each result establish no difference between two of them.
+/// Minimum number of trials per result for a significant difference.
 pub const FEWEST_TO_ESTABLISH: u32 = 5;
 
-/// From here on a ratio is told as several times.
+/// Ratios from here on are printed as multiples.
 pub const SEVERAL: f64 = 2.0;
 
-/// A ratio as a change of what it is compared with: `−19.4 %`, `+8.10 %`, or `2.31x` where it is several times.
+/// A ratio as a change: `−19.4 %`, `+8.10 %`, or `2.31x` for large ones.
 #[must_use]
 pub fn change(ratio: f64) -> String {
     if ratio < SEVERAL { format!("{} %", percent(ratio)) } else { format!("{}x", significant(ratio, 3)) }
 }
 
-/// With its sign.
 fn percent(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     format!("{}{}", if percent < 0.0 { '−' } else { '+' }, significant(percent.abs(), 3))
 }
 
 impl Comparison {
-    /// As what is lost where this is less: `68.8 % (64.9 to 72.0, 94 %)`.
+    /// As a loss: `68.8 % (64.9 to 72.0, 94 %)`.
     #[must_use]
     pub fn loss(&self) -> String {
         let lost = |ratio: f64| significant((1.0 - ratio) * 100.0, 3);
@@ -138,17 +131,17 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// What the baseline differs from itself by.
+/// Difference of the repeated baseline from itself.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct NoiseFloor {
     pub workload: String,
-    /// The baseline's cell.
+    /// Identifier of the baseline.
     pub cell: String,
-    /// Differences smaller than this share are called none (0.03 is 3 %).
+    /// Smaller differences count as none (0.03 is 3 %).
     pub floor: f64,
-    /// The ratio of the baseline to itself.
+    /// Ratio of the baseline to itself.
     pub ratio: f64,
-    /// How many pairs of trials.
+    /// Number of pairs of trials.
     pub pairs: u32,
 }
 

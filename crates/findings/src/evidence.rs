@@ -1,4 +1,4 @@
-//! What stands behind a claim: numbers with their units and intervals, and the only place where they are written.
+//! Evidence of findings: numbers with units and intervals, and their formatting.
 
 use std::fmt;
 
@@ -9,61 +9,61 @@ use workload::{Metric, Quantity};
 
 use crate::estimate::{Comparison, Interval, change};
 
-/// What was looked at, and what it said.
+/// An observation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
-    /// What was looked at: `vxlan-offload=off against on`.
+    /// Subject, e.g. `vxlan-offload=off vs on`.
     pub what: String,
-    /// What it said, as it is written, with unit and interval: `0.31x (0.28 to 0.35, 95 %)`.
+    /// As printed, with unit and interval: `0.31x (0.28 to 0.35, 95 %)`.
     pub value: String,
-    /// The numbers of that, in their order; none where only words say it.
+    /// The numbers in `value`, in order; empty if it has only words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub numbers: Vec<Number>,
 }
 
-/// A number of evidence.
+/// A number in evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Number {
     pub value: f64,
     pub unit: Unit,
-    /// Where it lies, in the same unit; `None` where nobody can say, or it was counted.
+    /// Interval in the same unit; `None` if unknown or counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
 }
 
-/// What a number of evidence is measured in.
+/// Unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// One thing over another: 0.9 is a tenth less.
+    /// Ratio: 0.9 is 10 % less.
     Ratio,
-    /// Of a whole: 0 to 1.
+    /// Share, 0 to 1.
     Share,
     BitsPerSecond,
     BytesPerSecond,
     Nanoseconds,
     PerSecond,
     Bytes,
-    /// CPUs that were busy, on average.
+    /// CPUs busy on average.
     Cpus,
-    /// Of things, or a number without a unit.
+    /// Count or number without a unit.
     Count,
 }
 
 impl Evidence {
-    /// Of what was looked at; what it said comes piece by piece.
+    /// Evidence about a subject, with an empty value.
     pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), value: String::new(), numbers: Vec::new() }
     }
 
-    /// Words between numbers, or instead of them.
+    /// Appends text.
     #[must_use]
     pub fn text(mut self, words: impl AsRef<str>) -> Self {
         self.value.push_str(words.as_ref());
         self
     }
 
-    /// One thing over another, from the same blocks or not.
+    /// Appends a ratio.
     #[must_use]
     pub fn ratio(self, comparison: &Comparison) -> Self {
         let number =
@@ -71,7 +71,7 @@ impl Evidence {
         self.written(number, &comparison.to_string())
     }
 
-    /// What a cell is judged by.
+    /// Appends a value of a metric.
     #[must_use]
     pub fn metric(self, metric: Metric, value: f64) -> Self {
         self.written(Number::new(value, metric.quantity().into()), &metric.show(value))
@@ -102,7 +102,7 @@ impl Evidence {
         self.written(Number::new(count as f64, Unit::Count), &count.to_string())
     }
 
-    /// CPUs, or a rate, to three digits; its unit stands in the words beside it.
+    /// Appends CPUs or a rate with three significant digits; the unit is part of the surrounding text.
     #[must_use]
     pub fn rounded(self, value: f64, unit: Unit) -> Self {
         self.written(Number::new(value, unit), &significant(value, 3))
@@ -116,7 +116,6 @@ impl Evidence {
 }
 
 impl Number {
-    /// One without an interval.
     #[must_use]
     pub const fn new(value: f64, unit: Unit) -> Self {
         Self { value, unit, interval: None }

@@ -1,4 +1,4 @@
-//! A result over the runs of its scenario. Must not know how levels are found.
+//! A result over the runs of its scenario. Independent of the detection of levels.
 
 use std::collections::BTreeMap;
 
@@ -8,62 +8,62 @@ use workload::Metric;
 
 use crate::estimate::Estimate;
 
-/// What is kept of a run to tell how its results change from one run to the next.
+/// Summary of a run for comparing results between runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunResults {
     pub run: RunId,
     pub started: UnixMillis,
-    /// The version of plumb that measured.
+    /// Version of plumb that measured.
     pub tool: String,
-    /// The machine's kernel release; `None` when nobody recorded it.
+    /// Kernel release of the machine; `None` if not recorded.
     pub kernel: Option<String>,
-    /// In the order of the scenario.
+    /// In scenario order.
     pub results: Vec<RunResult>,
 }
 
-/// A result of one run, in short.
+/// Summary of a result in one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunResult {
     pub cell: String,
     pub path: String,
     pub workload: String,
-    /// Levels of the factors, by label.
+    /// Factor levels, by label.
     pub levels: BTreeMap<String, String>,
     pub metric: Metric,
     pub value: Estimate,
 }
 
-/// A result over runs, the oldest first.
+/// A result over several runs, oldest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultHistory {
-    /// As the newest run has it.
+    /// From the newest run.
     pub newest: RunResult,
-    /// What each run that has it says, by the run's place among all.
+    /// Values by index of the run.
     pub points: Vec<(usize, Estimate)>,
-    /// Stretches of one level, at least one. Two that follow each other are a level shift.
+    /// Stretches with one level, at least one. Consecutive stretches are separated by a level shift.
     pub levels: Vec<RunLevel>,
 }
 
-/// Runs, one after another, in which a result stayed at one level.
+/// Consecutive runs in which a result stayed at one level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunLevel {
-    /// The place of its first run among all.
+    /// Index of the first run.
     pub first: usize,
-    /// That of its last one.
+    /// Index of the last run.
     pub last: usize,
-    /// The median of the runs' values, in the metric's unit.
+    /// Median of the runs' values, in the metric's unit.
     pub median: f64,
 }
 
-/// A result that went from one level to another, and stayed there.
+/// A level shift between runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunLevelShift {
     pub cell: String,
     pub metric: Metric,
-    /// The level before, in the metric's unit.
+    /// Level before, in the metric's unit.
     pub before: f64,
-    /// The level since.
+    /// Level after.
     pub after: f64,
-    /// The run that began it.
+    /// First run at the new level.
     pub since: RunId,
 }

@@ -1,4 +1,4 @@
-//! Differences that mean something: what a layer takes, what a factor's level changes.
+//! Cost breakdown by layer, and effects of factor levels.
 
 use std::collections::BTreeMap;
 
@@ -8,51 +8,49 @@ use workload::Metric;
 
 use crate::estimate::Comparison;
 
-/// What each layer of nested paths takes, at one workload and one setting of the factors.
+/// Cost of each layer of nested paths, for one workload and setting.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Ladder {
     pub workload: String,
-    /// What its paths are measured in.
     pub metric: Metric,
-    /// The setting of the factors that all its paths share (each path at the factors that apply to it).
+    /// Levels of the factors that apply to all of its paths.
     pub levels: BTreeMap<String, String>,
     /// From the path with the fewest layers up.
     pub rungs: Vec<CostStep>,
 }
 
-/// One path of a ladder.
+/// One path of a breakdown.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CostStep {
     pub cell: String,
     pub path: String,
-    /// Its median, in the metric's unit.
+    /// Median, in the metric's unit.
     pub value: f64,
-    /// The path without the added layers: the path it stands on; `None` for the lowest.
+    /// The path without the added layers; `None` for the lowest.
     pub below: Option<String>,
-    /// The layers that it has and the one below has not.
+    /// Layers added to the path below.
     pub adds: Vec<String>,
-    /// Against the path below: the cost of the added layers.
+    /// Cost of the added layers: relative to the path below.
     pub cost: Option<Comparison>,
 }
 
-/// What a factor's level changes against its first level, all else equal.
+/// Effect of a factor level relative to the factor's first level, all else equal.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FactorEffect {
     pub factor: String,
-    /// The level it had first: the reference.
+    /// Reference level: the first one.
     pub reference: String,
-    /// The level compared with it.
+    /// Compared level.
     pub level: String,
     pub path: String,
     pub workload: String,
-    /// What it is measured in.
     pub metric: Metric,
     /// Levels of the other factors, equal on both sides.
     pub others: BTreeMap<String, String>,
-    /// The cell at the reference level.
+    /// Result at the reference level.
     pub reference_cell: String,
-    /// The cell at this level.
+    /// Result at this level.
     pub cell: String,
-    /// This level against the reference.
+    /// This level relative to the reference.
     pub change: Comparison,
 }

@@ -1,4 +1,4 @@
-//! What ping-pongs and connections say: distributions of times, and what was measured beside them.
+//! Latency of ping-pongs and connections.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,63 +10,62 @@ use crate::{
     estimate::Estimate,
 };
 
-/// The round trips of a cell, all trials' merged. Round trip, never half of it.
+/// Full round trips, merged over all trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LatencySummary {
-    /// From when each message was sent.
+    /// Measured from the send time.
     pub round_trips: Distribution,
-    /// Round trips per second; `None` where nobody tells for how long they were made.
+    /// Round trips per second; `None` if the duration is unknown.
     pub rate: Option<f64>,
-    /// Messages that never came back; `None` where a log does not tell.
+    /// Lost messages; `None` if not logged.
     pub lost: Option<u64>,
-    /// What came and answers no message that was sent; `None` where nobody counted it.
+    /// Replies to messages that were never sent; `None` if not counted.
     pub strays: Option<u64>,
-    /// Answers to messages that had been answered, or given up, before; `None` where nobody counted them.
+    /// Replies to messages already answered or given up; `None` if not counted.
     pub duplicates: Option<u64>,
-    /// Of an open loop: what its schedule shows beside.
+    /// For an open loop: times relative to the schedule.
     pub open_loop: Option<OpenLoopSummary>,
-    /// Payload received per second by the stream beside it, in bits per second.
+    /// Received payload of the concurrent stream, in bits per second.
     pub under: Option<Estimate>,
-    /// The round trips themselves.
     pub histogram: LatencyHistogram,
 }
 
 impl LatencySummary {
-    /// That of a cell of ping-pongs; `None` of another kind.
+    /// The latency of ping-pongs; `None` for other kinds.
     #[must_use]
     pub const fn of(cell: &CellSummary) -> Option<&Self> {
         if let WorkloadSummary::PingPong(latency) = &cell.measured { Some(latency) } else { None }
     }
 
-    /// The times that it is judged by: of an open loop since the intended times.
+    /// Times used for verdicts: for an open loop, measured from the intended send times.
     #[must_use]
     pub fn judged(&self) -> &Distribution {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
     }
 }
 
-/// The same messages, seen from when they should have been sent.
+/// The same messages relative to their intended send times.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OpenLoopSummary {
-    /// From each message's intended time to its return: a stall of sender, path or peer is not hidden.
+    /// From the intended send time to the reply, so stalls of sender, path or peer are included.
     pub since_intended: Distribution,
-    /// From each message's intended time to the call that sent it: the generator's own lateness.
+    /// From the intended to the actual send time: the generator's lateness.
     pub lateness: Distribution,
 }
 
-/// The connections of a cell, all trials' merged.
+/// Connections, merged over all trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ConnectSummary {
-    /// From the call that connects to its return.
+    /// Time to connect.
     pub connects: Distribution,
-    /// From the call that connects to the end of the connection, request and response between.
+    /// From connecting to closing the connection, including request and response.
     pub exchanges: Distribution,
-    /// Connections that failed.
+    /// Failed connections.
     pub failed: u64,
 }
 
 impl ConnectSummary {
-    /// That of a cell of connections; `None` of another kind.
+    /// The summary of connections; `None` for other kinds.
     #[must_use]
     pub const fn of(cell: &CellSummary) -> Option<&Self> {
         if let WorkloadSummary::Connect(connect) = &cell.measured { Some(connect) } else { None }

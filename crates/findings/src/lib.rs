@@ -1,7 +1,7 @@
-//! What the numbers say: cells, ladders, effects, claims with evidence and remedy.
+//! Findings of a run: results, cost breakdowns, effects, and claims with evidence and remedy.
 //!
-//! Made by `analysis` from a stored run, read by `report`; complete in itself, so that a report needs
-//! nothing else but the raw series that it folds away. Says nothing of how it was computed or is printed.
+//! Produced by `analysis` from a stored run and shown by `report`. Self-contained except for raw samples. Independent of
+//! computation and presentation.
 
 mod alternatives;
 mod answer;

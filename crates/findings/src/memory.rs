@@ -1,71 +1,71 @@
-//! Fast memory of virtual machines over time, and the share of their accesses that it served: recorded of machines that run, or of
-//! guests whose accesses are known, by each way of sharing it out.
+//! Fast memory of virtual machines over time and the share of accesses it served, recorded or simulated, per placement
+//! policy.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Bytes, Nanos, Share};
 
-/// The version of [`MemorySummary`]'s shape. A reader refuses another one.
+/// Schema version of [`MemorySummary`]; readers reject others.
 pub const MEMORY_SCHEMA: u32 = 1;
 
-/// What a page of it shows.
+/// Contents of the memory page.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MemorySummary {
-    /// [`MEMORY_SCHEMA`] when it was written.
+    /// [`MEMORY_SCHEMA`] at the time of writing.
     pub schema: u32,
     pub title: String,
-    /// The answer first, then what it rests on.
+    /// Conclusion first, then the details.
     pub answer: Vec<String>,
-    /// How many times as long an access of slow memory is stated to take; `None` where nothing is stated.
+    /// Assumed cost of a slow-memory access relative to fast memory; `None` if not given.
     pub slow_cost: Option<f64>,
-    /// Ways of sharing fast memory out, in the order in which they are to be shown.
+    /// Placement policies, in display order.
     pub arms: Vec<MemoryArm>,
-    /// What was moved, and why.
+    /// Moves with their reasons.
     pub moves: Vec<MemoryMove>,
 }
 
-/// A way of sharing fast memory out.
+/// A placement policy.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryArm {
     pub name: String,
-    /// Share of all accesses that fast memory served, each machine alike.
+    /// Share of all accesses served by fast memory, with equal weight per machine.
     pub hits: Option<Share>,
-    /// From equal parts to the optimum.
+    /// Progress from equal parts (0) to the optimum (1).
     pub way: Option<Share>,
     pub vms: Vec<VmMemory>,
 }
 
-/// A machine under it.
+/// A machine under a policy.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct VmMemory {
     pub name: String,
     pub hits: Option<Share>,
-    /// How many times as long an access takes as with fast memory alone, as far as [`MemorySummary::slow_cost`] says.
+    /// Average access time relative to fast memory only, based on [`MemorySummary::slow_cost`].
     pub slowdown: Option<f64>,
     pub looks: Vec<MemoryLook>,
 }
 
-/// A machine at a time.
+/// A sample of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryLook {
-    /// Since the first look.
+    /// Since the first sample.
     pub at: Nanos,
     pub fast: Option<Bytes>,
-    /// Share of its accesses since the look before that fast memory served.
+    /// Share of its accesses since the previous sample that fast memory served.
     pub hits: Option<Share>,
 }
 
-/// A move.
+/// A move of fast memory.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryMove {
-    /// Since the first look.
+    /// Since the first sample.
     pub at: Nanos,
-    /// Which machine, from what to what, and why.
+    /// Machine, amounts and reason.
     pub what: String,
 }
 
 impl VmMemory {
-    /// Its mean over all looks, and what follows from it where an access of slow memory takes `slow_cost` times as long.
+    /// Its mean over all samples, and the slowdown for a given `slow_cost`.
     #[must_use]
     pub fn of(name: String, looks: Vec<MemoryLook>, slow_cost: Option<f64>) -> Self {
         let hits = mean(looks.iter().filter_map(|look| look.hits));

@@ -1,16 +1,16 @@
-//! How large the packets were that the devices of a path passed on, and how many segments one of them stood for: what
-//! segmentation and receive offload really did.
+//! Packet sizes on the devices of a path and segments per packet, i.e. the actual effect of segmentation and receive
+//! offload.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::Bytes;
 
-/// The packets of a cell, all trials added up.
+/// Packets of a result, totals over all trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PacketSummary {
-    /// The devices of its path, in its order.
+    /// Devices of its path, in order.
     pub devices: Vec<DevicePackets>,
-    /// The packets that carried its data; `None` where nobody counted its segments, or as much went either way.
+    /// Data packets; `None` if segments were not counted, or data flowed equally in both directions.
     pub data: Option<DataPackets>,
 }
 
@@ -18,40 +18,39 @@ pub struct PacketSummary {
 pub struct DevicePackets {
     /// `host:device`.
     pub device: String,
-    /// What it received; `None` where that was next to nothing.
+    /// Received packets; `None` if almost none.
     pub received: Option<PacketSize>,
-    /// What it sent, likewise.
+    /// Sent packets; `None` if almost none.
     pub sent: Option<PacketSize>,
 }
 
 /// Packets of one device in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct PacketSize {
-    /// How many.
     pub packets: u64,
-    /// Their mean size, with their headers.
+    /// Mean size including headers.
     pub mean: Bytes,
-    /// Segments, or datagrams of UDP, that one of them stood for: those that the sender's sockets counted, over the
-    /// packets that the device counted.
+    /// Segments or UDP datagrams per packet: segments counted by the sender's sockets divided by packets counted by the
+    /// device.
     pub segments: Option<f64>,
 }
 
-/// The packets that carried a cell's data from its sender to its receiver.
+/// Data packets from sender to receiver.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DataPackets {
-    /// Segments a packet at the first device of their way.
+    /// Segments per packet at the first device of the path.
     pub first: f64,
-    /// At the last one.
+    /// At the last device.
     pub last: f64,
-    /// The first device at which they were less than half of what they were before.
+    /// First device with less than half the segments per packet of the previous one.
     pub cut: Option<PacketCut>,
 }
 
-/// Where packets were cut into smaller ones.
+/// Place of segmentation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PacketCut {
-    /// The device, `host:device`.
+    /// `host:device`.
     pub device: String,
-    /// Segments a packet there.
+    /// Segments per packet there.
     pub segments: f64,
 }

@@ -1,4 +1,4 @@
-//! What hosts measured against each other, each with each.
+//! Measurements between all pairs of hosts.
 
 use std::collections::BTreeMap;
 
@@ -8,42 +8,41 @@ use workload::Metric;
 
 use crate::estimate::Comparison;
 
-/// The pairs of one workload at one setting of the factors.
+/// The pairs for one workload and setting.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PairMatrix {
     pub workload: String,
-    /// What it is measured in.
     pub metric: Metric,
-    /// The setting of the factors.
+    /// Factor levels.
     pub levels: BTreeMap<String, String>,
-    /// In the order of the scenario.
+    /// In scenario order.
     pub hosts: Vec<String>,
-    /// Those that were measured, in the order of the scenario.
+    /// Measured pairs, in scenario order.
     pub pairs: Vec<HostPair>,
-    /// What measuring several pairs at the same time changed; `None` where none was, or none was measured alone, too.
+    /// Effect of measuring several pairs at once; `None` unless pairs were measured both ways.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contamination: Option<Contamination>,
 }
 
-/// Pairs that were measured beside others, against the same ones alone in the same blocks.
+/// Pairs measured at the same time relative to the same pairs alone, in the same blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Contamination {
-    /// Beside others over alone.
+    /// Together relative to alone.
     pub change: Comparison,
-    /// How many pairs of trials it comes from.
+    /// Number of pairs of trials.
     pub trials: u32,
-    /// The most pairs of hosts that were measured at the same time.
+    /// Maximum number of host pairs measured at the same time.
     pub at_once: u32,
 }
 
-/// One way between two hosts.
+/// One direction between two hosts.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct HostPair {
-    /// The client's host.
+    /// Client host.
     pub from: String,
-    /// The server's host.
+    /// Server host.
     pub to: String,
     pub cell: String,
-    /// The median of its trials.
+    /// Median of its trials.
     pub value: f64,
 }

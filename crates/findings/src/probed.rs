@@ -1,4 +1,4 @@
-//! What probes saw of a cell, and what they cost the run. No number of a cell but these comes from a probed trial.
+//! Probe data and probe cost. No other numbers come from probed trials.
 
 use samples::{AttributionSource, CpuOwner, HopPoint, MissingProbe, Overflow, ProbeKind, SyscallCount};
 use schemars::JsonSchema;
@@ -10,244 +10,241 @@ use crate::{distribution::Distribution, estimate::Interval};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RunProbes {
-    /// Those that watched its probed trials.
+    /// Probes used in probed trials.
     pub ran: Vec<ProbeKind>,
-    /// Those that were asked for and could not run.
+    /// Requested probes that were not available.
     pub missing: Vec<MissingProbe>,
-    /// Those that ran and failed on the way.
+    /// Probes that failed during the run.
     pub lost: Vec<LostProbe>,
-    /// What they cost, one for each workload that has trials with and without them in the same blocks.
+    /// Cost per workload with probed and unprobed trials in the same blocks.
     pub costs: Vec<ProbeCost>,
 }
 
-/// A probe that failed on the way: some trials were watched without it.
+/// A probe that failed during the run, so that some trials lack it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LostProbe {
     pub probe: ProbeKind,
-    /// Why, the first time.
+    /// First error.
     pub because: String,
-    /// The place in the plan of the first trial that lacks it, from 0.
+    /// Index of the first trial without it.
     pub from: u32,
-    /// Watched trials that lack it.
+    /// Probed trials without it.
     pub trials: u32,
-    /// Watched trials after that one that have it: a run that was resumed may have it again.
+    /// Later probed trials with it, e.g. after resuming the run.
     pub again: u32,
 }
 
-/// What all probes of a run together cost a workload.
+/// Cost of all probes together for a workload.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ProbeCost {
     pub workload: String,
-    /// What it is measured in.
     pub metric: Metric,
-    /// Pairs of trials, one with and one without probes in the same block, of all its cells.
+    /// Pairs of probed and unprobed trials in the same block, over all results.
     pub pairs: u32,
-    /// With probes over without.
+    /// With probes relative to without.
     pub ratio: f64,
-    /// By how much probed trials are worse: the share of the rate that is lost, or of the time that is added. Negative
-    /// where they were better.
+    /// Slowdown of probed trials: share of the rate lost, or of the time added. Negative if they were faster.
     pub cost: f64,
     pub interval: Option<Interval>,
-    /// The same of the CPU time that was spent for each byte, message or connection; `None` where nobody recorded it.
+    /// CPU time per byte, message or connection; `None` if not recorded.
     pub cpu: Option<CpuProbeCost>,
 }
 
-/// What probes cost in CPU time.
+/// CPU cost of probes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct CpuProbeCost {
-    /// The share that is added.
+    /// Added share.
     pub cost: f64,
     pub interval: Option<Interval>,
 }
 
-/// What probes saw of a cell. Everything is of whole trials, the warm-up and the connecting included.
+/// Probe data of a result, over whole trials including connection setup and warm-up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ProbedSummary {
-    /// Trials that they watched.
+    /// Number of probed trials.
     pub trials: u32,
-    /// CPU time by its owner.
+    /// CPU attribution.
     pub cpu: Option<CpuAttribution>,
-    /// How often system calls were made for what was carried.
+    /// System calls per unit of work.
     pub calls: Option<CallRates>,
-    /// Calls that had begun and not ended when the probes were read, with their time so far: in no other number. Calls of
-    /// equal threads of all trials are one row; its calls are how many they were.
+    /// Calls still running when the probes were read, with their time so far; not included elsewhere. One row per group of
+    /// equal threads over all trials.
     pub under_way: Vec<SyscallCount>,
-    /// The way of its messages.
+    /// Latency breakdown.
     pub way: Option<LatencyBreakdown>,
-    /// Events that a probe had no room to count, of all trials.
+    /// Events lost for lack of space, over all trials.
     pub overflowed: Vec<Overflow>,
 }
 
-/// CPU time of the machine by owner: the time of all probed trials over their length, so that owners add up.
+/// CPU attribution over all probed trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CpuAttribution {
-    /// How it was told apart.
+    /// Method of attribution.
     pub source: AttributionSource,
-    /// Why no better, where it is known.
+    /// Why no better method was available, if known.
     pub because: Option<String>,
     /// CPUs of the machine.
     pub cpus: u32,
-    /// CPUs busy on average, as the kernel itself counted.
+    /// CPUs busy on average, according to the kernel.
     pub busy: f64,
-    /// What the owners add up to, in CPUs.
+    /// Sum over the owners, in CPUs.
     pub owned: f64,
-    /// CPUs busy that no owner explains; negative where owners had more than the kernel counted.
+    /// Busy CPUs without an owner; negative if owners have more than the kernel counted.
     pub unexplained: f64,
-    /// That, as a share of busy.
+    /// The same as a share of busy.
     pub unexplained_share: f64,
-    /// CPUs stolen by the hypervisor.
+    /// Steal time, in CPUs.
     pub steal: f64,
-    /// What its costs are for; `None` where nothing was carried, or more than one kind of thing.
+    /// Unit of work for costs; `None` without work or with several kinds of work.
     pub work: Option<Work>,
-    /// CPU-seconds of `busy` for a unit of that work.
+    /// CPU-seconds of `busy` per unit of work.
     pub busy_cost: Option<f64>,
-    /// Who had it, in the order of [`CpuOwner`].
+    /// By owner, in the order of [`CpuOwner`].
     pub owners: Vec<OwnerTime>,
-    /// The same in three parts; `None` where neither end is in a virtual machine.
+    /// Split into VMs and hypervisor; `None` if neither end is in a virtual machine.
     pub machines: Option<MachineTimes>,
-    /// What the kernels of guests counted of their own CPUs in the same trials, the client's first.
+    /// CPU time counted by the guests' kernels in the same trials, client first.
     pub guests: Vec<GuestTime>,
 }
 
-/// CPUs busy on average in virtual machines and in what carries them. Plumb, other processes and an end that is in none
-/// have no part in it.
+/// CPUs busy on average in virtual machines and their hypervisor, without plumb, other processes and ends outside of virtual
+/// machines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct MachineTimes {
-    /// The vCPU threads of the server's; `None` where it is in none.
+    /// vCPU threads of the server's VM; `None` if it has none.
     pub server: Option<f64>,
-    /// The monitors' other threads, vhost workers, interrupts and threads of the host's kernel.
+    /// Other VMM threads, vhost workers, interrupts and kernel threads of the host.
     pub hypervisor: f64,
-    /// The vCPU threads of the client's; `None` where it is in none.
+    /// vCPU threads of the client's VM; `None` if it has none.
     pub client: Option<f64>,
 }
 
-/// CPU time of a guest by its own kernel's count: what its host takes from it, or does for it, is not in it.
+/// CPU time of a guest according to its own kernel, without work of the host for it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GuestTime {
-    /// Which end: `client` or `server`.
+    /// `client` or `server`.
     pub end: String,
     pub cpus: u32,
-    /// Of these, busy on average.
+    /// Busy on average.
     pub busy: f64,
-    /// Of that, in soft and hardware interrupts.
+    /// In soft and hardware interrupts.
     pub interrupts: f64,
-    /// CPUs that it knows its host to have taken.
+    /// Steal time known to the guest, in CPUs.
     pub steal: f64,
 }
 
-/// What one owner had.
+/// CPU time of one owner.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OwnerTime {
     pub owner: CpuOwner,
     pub cpus: f64,
-    /// As a share of busy, 0 to 1.
+    /// Share of busy, 0 to 1.
     pub share: f64,
-    /// CPU-seconds for a unit of the work.
+    /// CPU-seconds per unit of work.
     pub cost: Option<f64>,
-    /// Its parts, the largest first.
+    /// By process, thread or CPU, largest first.
     pub parts: Vec<OwnerPart>,
 }
 
-/// A process, thread or CPU of an owner.
+/// CPU time of a process, thread or CPU of an owner.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OwnerPart {
-    /// The process, where it matters.
+    /// Process name, if relevant.
     pub process: Option<String>,
-    /// The thread, where it matters.
+    /// Thread name, if relevant.
     pub thread: Option<String>,
-    /// Where, of what belongs to a CPU.
+    /// CPU, for time that belongs to one.
     pub cpu: Option<u32>,
     pub cpus: f64,
 }
 
-/// How often system calls were made for what was carried meanwhile.
+/// System calls per unit of work.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CallRates {
-    /// What is counted: megabytes, messages or connections.
+    /// Unit: megabytes, messages or connections.
     pub work: Work,
-    /// How many of these all probed trials carried.
+    /// Units of work in all probed trials.
     pub carried: f64,
-    /// Calls for each, in the order of the cell's system calls.
+    /// Calls per unit, in the order of the result's system calls.
     pub each: Vec<f64>,
-    /// The same of all calls of an end.
+    /// Calls per unit, by end.
     pub ends: Vec<EndCalls>,
-    /// The same of all calls together.
+    /// Calls per unit in total.
     pub all: f64,
-    /// What each end's processes call, all their threads together: by end, the most frequent first.
+    /// Calls by end and process, all threads together, most frequent first.
     pub processes: Vec<ProcessCalls>,
 }
 
-/// One kind of call of one process, whichever of its threads made it.
+/// One kind of call of one process over all its threads.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ProcessCalls {
-    /// How often and how long; with the thread where only one made it.
+    /// Count and time; names the thread if there is only one.
     pub count: SyscallCount,
-    /// How many of its threads, by their names.
+    /// Number of threads, by name.
     pub threads: u32,
-    /// Of the calls of its end, 0 to 1.
+    /// Share of the calls of that end, 0 to 1.
     pub share: f64,
-    /// For each megabyte, message or connection.
+    /// Calls per megabyte, message or connection.
     pub rate: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EndCalls {
-    /// `client`, `server`, or what carries them; `None` where it is not known.
+    /// `client`, `server` or the hypervisor; `None` if unknown.
     pub end: Option<String>,
-    /// The process, where all of them are one's.
+    /// Process, if there is only one.
     pub process: Option<String>,
-    /// How many.
     pub calls: u64,
-    /// For each megabyte, message or connection.
+    /// Calls per megabyte, message or connection.
     pub rate: f64,
 }
 
-/// The way of a cell's messages through the layers: the one that most took, equal steps of all trials merged.
+/// Latency breakdown along the most frequent path, merged over all trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LatencyBreakdown {
-    /// Every so many-th message was followed.
+    /// One in this many messages was followed.
     pub every: u32,
-    /// Round trips that were followed to their end.
+    /// Round trips followed to the end.
     pub followed: u64,
-    /// Round trips that took another way or were lost from sight: in no step.
+    /// Round trips that took another path or could not be followed; not included in the steps.
     pub strayed: u64,
-    /// From the client's send to its return with the answer, as the probe saw it.
+    /// From the client's send to the reply, measured by the probe.
     pub whole: Distribution,
-    /// The median round trip of the same trials, as the engine measured it.
+    /// Median round trip of the same trials, measured by the engine.
     pub engine: Option<Nanos>,
-    /// The medians of all steps, added up.
+    /// Sum of the median steps.
     pub sum: Nanos,
-    /// What the sum lacks of the engine's median, as a share of that; negative where the sum is more. Against the whole
-    /// where the engine's is not known.
+    /// Difference between the engine's median and the sum, as a share of the median (or of the probe's round trip if the
+    /// engine measured none); negative if the sum is larger.
     pub unexplained: f64,
-    /// The same within single trials, the median over them: where trials differ, medians of all together do not add up.
+    /// The same within single trials, median over the trials. Medians over differing trials do not add up.
     pub unexplained_in_trial: f64,
-    /// The steps, in order.
+    /// In order.
     pub steps: Vec<StepSummary>,
 }
 
-/// From one point of the way to the next.
+/// A step between two points of the path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct StepSummary {
-    /// Where it begins.
+    /// Start.
     pub from: HopPoint,
-    /// Where it ends.
+    /// End.
     pub to: HopPoint,
-    /// On which part of the round trip.
+    /// Part of the round trip.
     pub leg: Leg,
-    /// What happens in it.
+    /// Kind of work.
     pub kind: StepKind,
-    /// The same in words: `VXLAN encapsulation`, `wake-up of the server`.
+    /// Description, e.g. `VXLAN encapsulation`, `server wake-up`.
     pub what: String,
-    /// Its median.
+    /// Median.
     pub p50: Nanos,
-    /// What 99 % of the messages did not exceed.
+    /// 99th percentile.
     pub p99: Nanos,
-    /// Its median as a share of the round trip, 0 to 1.
+    /// Median as a share of the round trip, 0 to 1.
     pub share: f64,
-    /// Where it begins in a round trip whose steps all take their median, 0 to 1.
+    /// Start within a round trip of median steps, 0 to 1.
     pub begins: f64,
-    /// The share of its trial's round trip that it took, trial by trial.
+    /// Share of each trial's round trip.
     pub by_trial: Vec<f64>,
 }
 
@@ -257,34 +254,34 @@ pub struct StepSummary {
 pub enum Leg {
     /// From the client to the server.
     There,
-    /// Through the server.
+    /// Within the server.
     Server,
     /// From the server to the client.
     Back,
 }
 
-/// What happens in a step.
+/// Kind of work in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
-    /// A system call sends: socket, protocol, routing.
+    /// Send system call: socket, protocol, routing.
     Send,
-    /// A queueing discipline holds the packet.
+    /// Queueing discipline.
     Queue,
-    /// From one device to the other one of its pair, or over a wire: the receiver's soft interrupt included.
+    /// From a device to its peer or over a wire, including the receiver's softirq.
     Crossing,
-    /// A tunnel wraps the packet.
+    /// Tunnel encapsulation.
     Encapsulation,
-    /// A tunnel unwraps it.
+    /// Tunnel decapsulation.
     Decapsulation,
-    /// A bridge passes it on.
+    /// Bridge.
     Bridge,
-    /// A host routes it, and translates its address where it has rules for it.
+    /// Routing by a host, including address translation.
     Forwarding,
-    /// The stack takes it to the socket, and the thread that waits there wakes up.
+    /// From the stack to the socket, until the waiting thread runs.
     Wakeup,
-    /// The program at the server.
+    /// The server's program.
     Program,
-    /// Nothing that is known by a name.
+    /// Not classified.
     Other,
 }

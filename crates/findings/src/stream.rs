@@ -1,4 +1,4 @@
-//! What a stream says beside its receiver's rate.
+//! Details of streams besides the received rate.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,73 +10,73 @@ use crate::{
     estimate::Estimate,
 };
 
-/// The streams of a cell. Rates in bits per second.
+/// Streams of a result. Rates in bits per second.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct StreamSummary {
-    /// What the senders' sockets took: average TX; `None` when no sender told.
+    /// Rate accepted by the senders' sockets (average TX); `None` if not reported.
     pub sent: Option<Estimate>,
-    /// What the receivers got: average RX (the metric); `None` when no receiver told.
+    /// Rate at the receivers (average RX, the metric); `None` if not reported.
     pub received: Option<Estimate>,
-    /// Received forward; `None` when nothing flowed forward.
+    /// Forward rate; `None` without forward traffic.
     pub forward: Option<Estimate>,
-    /// Received in reverse.
+    /// Reverse rate.
     pub reverse: Option<Estimate>,
-    /// What TCP saw of it; `None` for UDP.
+    /// `None` for UDP.
     pub tcp: Option<TcpSummary>,
-    /// The datagrams; `None` for TCP.
+    /// `None` for TCP.
     pub datagrams: Option<DatagramSummary>,
-    /// How late messages left, of senders with a rate: after the time that their schedule had for them.
+    /// Delay of messages after their scheduled time, for senders with a rate.
     pub lateness: Option<Distribution>,
-    /// Standard deviation of the intervals' rates within a trial as a share of their mean; the median trial's.
+    /// Standard deviation of the interval rates within a trial as a share of their mean; median over the trials.
     pub stability: Option<f64>,
 }
 
 impl StreamSummary {
-    /// That of a cell of streams; `None` of another kind.
+    /// The stream summary of a result; `None` for other kinds.
     #[must_use]
     pub const fn of(cell: &CellSummary) -> Option<&Self> {
         if let WorkloadSummary::Stream(stream) = &cell.measured { Some(stream) } else { None }
     }
 }
 
-/// What TCP_INFO said, all trials and connections together, the warm-up left out.
+/// TCP_INFO totals over all trials and connections, without the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct TcpSummary {
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmits: u64,
-    /// Reorderings that senders saw: so often a retransmit need not have been a loss. `None` where a log does not tell.
+    /// Reorderings detected by senders, i.e. possibly spurious retransmits. `None` if not logged.
     pub reorderings: Option<u64>,
-    /// Segments that reached receivers out of order; `None` where a log does not tell.
+    /// Segments received out of order; `None` if not logged.
     pub out_of_order: Option<u64>,
-    /// Smallest and largest congestion window seen.
+    /// Smallest and largest congestion window.
     pub cwnd: Option<(Bytes, Bytes)>,
-    /// Median over the intervals of the smoothed round-trip time that senders saw under this load.
+    /// Smoothed round-trip time at the senders under load, median over the intervals.
     pub rtt: Option<Nanos>,
-    /// Share of the senders' time for which a receiver's window held them back, 0 to 1; `None` where a log does not tell.
+    /// Share of time that a receiver's window limited the senders, 0 to 1; `None` if not logged.
     pub receive_window_limited: Option<f64>,
-    /// Share of the senders' time for which their send buffer held them back, 0 to 1; `None` where a log does not tell.
+    /// Share of time that the send buffer limited the senders, 0 to 1; `None` if not logged.
     pub send_buffer_limited: Option<f64>,
 }
 
-/// The datagrams of UDP streams, all trials and flows together, the warm-up left out.
+/// UDP datagrams of all trials and flows, without the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct DatagramSummary {
     pub sent: u64,
-    /// Received, duplicates not counted.
+    /// Received, without duplicates.
     pub received: u64,
-    /// Received per second, all flows together; the median trial's.
+    /// Received per second over all flows; median over the trials.
     pub rate: f64,
-    /// Never came.
+    /// Lost.
     pub lost: u64,
-    /// Lost ones as a share of those that should have come, 0 to 1.
+    /// Lost as a share of all expected, 0 to 1.
     pub loss: f64,
-    /// Came after one with a higher number.
+    /// Received after a datagram with a higher number.
     pub reordered: u64,
-    /// Came once more.
+    /// Received more than once.
     pub duplicates: u64,
-    /// Came with a number that was never sent, or with none.
+    /// With a number that was never sent, or without one.
     #[serde(default)]
     pub strays: u64,
-    /// Interarrival jitter at the end (RFC 3550, section 6.4.1); the largest of any flow.
+    /// Interarrival jitter at the end (RFC 3550, section 6.4.1); maximum over the flows.
     pub jitter: Nanos,
 }

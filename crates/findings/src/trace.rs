@@ -1,5 +1,4 @@
-//! What a trace says of something that ran anyway, and what one trace says against another. One trace is one sample:
-//! nothing here has an interval.
+//! Traces of existing processes, and comparisons of two traces. A trace is a single sample, so there are no intervals.
 
 use samples::{
     AttributionSource, CpuOwner, DeviceCounters, MissingProbe, Overflow, SoftnetCounters, SyscallCount,
@@ -11,137 +10,135 @@ use units::Nanos;
 
 use crate::{comparison::SurroundingChange, estimate::Interval};
 
-/// The version of [`TraceComparison`]'s shape. A reader refuses another one.
+/// Schema version of [`TraceComparison`]; readers reject others.
 pub const TRACE_CONTRAST_SCHEMA: u32 = 1;
 
-/// What one trace says.
+/// A trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TraceSummary {
-    /// What was traced.
+    /// Traced target.
     pub target: TraceTarget,
-    /// When it began.
+    /// Start time.
     pub started: UnixMillis,
-    /// How long it lasted.
+    /// Duration.
     pub elapsed: Nanos,
-    /// Why it ended; `None` while it goes on.
+    /// Why it ended; `None` while running.
     pub ended: Option<TraceEnd>,
     /// CPUs online.
     pub cpus: u32,
-    /// System calls by kind and by whom, those with most time first.
+    /// System calls by kind and thread, by decreasing total time.
     pub calls: Vec<TracedCall>,
-    /// All the calls of each thread that made any, those with most time running first.
+    /// All calls per thread, by decreasing running time.
     pub threads: Vec<TracedCall>,
-    /// All of them together; `None` when none was counted.
+    /// All calls together; `None` if there were none.
     pub all: Option<TracedCall>,
-    /// Calls that had begun since the beginning and not ended, with their time so far: in no other number. Their calls are how
-    /// many threads are in them.
+    /// Calls started during the trace and still running, with their time so far; not included elsewhere. Their count is the
+    /// number of threads in them.
     #[serde(default)]
     pub under_way: Vec<SyscallCount>,
-    /// What it took to count calls by stopping at each; `None` where nothing was stopped.
+    /// Overhead of counting calls with ptrace; `None` if it was not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopping: Option<PtraceCost>,
-    /// CPU time by owner; `None` when that was not watched.
+    /// CPU attribution; `None` if not recorded.
     pub cpu: Option<TracedCpu>,
-    /// Devices that counted something.
+    /// Devices with traffic.
     pub devices: Vec<DeviceCounters>,
     /// The machine's backlog queues.
     pub softnet: Option<SoftnetCounters>,
-    /// What could not be counted.
+    /// Events that could not be counted.
     pub overflowed: Vec<Overflow>,
-    /// Probes that could not look.
+    /// Probes that were not available.
     pub missing: Vec<MissingProbe>,
 }
 
-/// Calls that were counted together.
+/// A group of calls.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TracedCall {
-    /// What was counted; of several kinds, `call` is the one that took most time.
+    /// Count and time; if there are several kinds, `call` is the one with the most time.
     pub count: SyscallCount,
-    /// Threads that made them.
+    /// Number of threads.
     pub threads: u32,
-    /// Calls a second, over the time of the trace.
+    /// Calls per second of the trace.
     pub rate: f64,
-    /// Of the time that all threads spent in system calls, 0 to 1; `None` when it was not taken.
+    /// Share of all threads' time in system calls, 0 to 1; `None` if not timed.
     pub share: Option<f64>,
-    /// Mean time of a call.
+    /// Mean time per call.
     pub per_call: Option<Nanos>,
-    /// 99 of 100 calls took less; a power of two. `None` when it was not taken.
+    /// 99 of 100 calls took less; a power of two. `None` if not timed.
     pub p99_below: Option<Nanos>,
 }
 
-/// System calls that were counted by stopping whoever made them: in slices, with rests between.
+/// Overhead of counting system calls by stopping the process (ptrace), in slices with pauses between them.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PtraceCost {
-    /// How long calls were counted: rates and counts are of this time only.
+    /// Total time of counting; rates and counts refer to this time.
     pub looked: Nanos,
-    /// Slices that have a whole rest after them.
+    /// Slices followed by a complete pause.
     pub pairs: u32,
-    /// How far it got while calls were counted, against the rest after it: reads and writes a second. `None` where it made too
-    /// few of them, or there was no rest.
+    /// Reads and writes per second while counting, relative to the following pause. `None` with too few of them or without a
+    /// pause.
     pub pace: Option<TracedPace>,
-    /// CPU time a second while calls were counted, against the rest after it.
+    /// CPU time per second while counting, relative to the following pause.
     pub cpu: Option<TracedPace>,
-    /// Of the time in which calls were counted, its threads stood still for so much at least: 2 is two threads all the time.
+    /// Minimum number of stopped threads on average while counting: 2 means two threads all the time.
     pub stood: f64,
 }
 
-/// Something while calls were counted, against the rest after it.
+/// A rate while counting, relative to the following pause.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct TracedPace {
-    /// How much of it was left: 0.1 is a tenth.
+    /// Remaining share: 0.1 is a tenth.
     pub ratio: f64,
-    /// Its interval; `None` when there are too few slices for one.
+    /// Its interval; `None` with too few slices.
     pub interval: Option<Interval>,
 }
 
-/// CPU time by owner.
+/// CPU attribution of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TracedCpu {
-    /// How it was told apart.
+    /// Method of attribution.
     pub source: AttributionSource,
-    /// Why no better, where it is known.
+    /// Why no better method was available, if known.
     pub because: Option<String>,
-    /// Who had it, the largest first.
+    /// By owner, largest first.
     pub shares: Vec<TracedShare>,
-    /// All that owners had, in CPUs.
+    /// Sum over the owners, in CPUs.
     pub explained: f64,
-    /// All that /proc/stat counted as busy, in CPUs; `None` of a trace that is short for its ticks of 10 ms.
+    /// Busy time in /proc/stat, in CPUs; `None` for traces too short for its 10 ms ticks.
     pub busy: Option<f64>,
-    /// Taken by the hypervisor, in CPUs.
+    /// Steal time, in CPUs.
     pub steal: f64,
 }
 
-/// One owner's CPU time.
+/// CPU time of one owner.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TracedShare {
-    /// Whose.
     pub owner: CpuOwner,
-    /// The process, where it matters.
+    /// Process name, if relevant.
     pub process: Option<String>,
-    /// The thread, where it matters.
+    /// Thread name, if relevant.
     pub thread: Option<String>,
-    /// Where, of what belongs to a CPU.
+    /// CPU, for time that belongs to one.
     pub cpu: Option<u32>,
-    /// How much.
     pub time: Nanos,
-    /// The same in CPUs: 0.5 is half of one, all the time.
+    /// The same in CPUs: 0.5 is half a CPU all the time.
     pub cpus: f64,
 }
 
-/// One trace against another: A is the reference.
+/// Trace B relative to trace A, the reference.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TraceComparison {
-    /// [`TRACE_CONTRAST_SCHEMA`] when it was written.
+    /// [`TRACE_CONTRAST_SCHEMA`] at the time of writing.
     pub schema: u32,
     /// The reference.
     pub a: TraceSummary,
-    /// What is compared with it.
+    /// The trace compared with it.
     pub b: TraceSummary,
-    /// Where their environments differ, the weightiest first.
+    /// Differences between the environments, most significant first.
     pub surroundings: Vec<SurroundingChange>,
-    /// Calls of either, by kind alone; the longest of both first.
+    /// Calls of either trace by kind, by decreasing total time.
     pub calls: Vec<CallComparison>,
-    /// CPU time of either by owner alone.
+    /// CPU time of either trace by owner.
     pub owners: Vec<OwnerComparison>,
 }
 
@@ -149,26 +146,25 @@ pub struct TraceComparison {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CallComparison {
     pub call: String,
-    /// In A; `None` when there was none.
+    /// In A; `None` if there was none.
     pub a: Option<TracedCall>,
     pub b: Option<TracedCall>,
-    /// Calls a second, B over A.
+    /// Calls per second, B/A.
     pub rate_ratio: Option<f64>,
-    /// Time of a call, B over A.
+    /// Time per call, B/A.
     pub per_call_ratio: Option<f64>,
-    /// Time running a second, B over A.
+    /// Running time per second, B/A.
     pub running_ratio: Option<f64>,
 }
 
 /// One owner in both traces.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OwnerComparison {
-    /// Whose.
     pub owner: CpuOwner,
     /// CPUs in A.
     pub a: f64,
     /// CPUs in B.
     pub b: f64,
-    /// B over A; `None` when A had none.
+    /// B/A; `None` if A had none.
     pub ratio: Option<f64>,
 }

@@ -1,5 +1,4 @@
-//! What a virtual machine that ran anyway says: what it is, who has its CPU time, and what to set instead. It was looked at
-//! once: nothing here has an interval.
+//! A running virtual machine: settings, CPU time by role, and findings. A single sample, so there are no intervals.
 
 use samples::{VmFacts, VmRole};
 use schemars::JsonSchema;
@@ -7,23 +6,23 @@ use serde::Serialize;
 
 use crate::{claim::Finding, trace::TraceSummary};
 
-/// The version of [`VmSummary`]'s shape. A reader refuses another one.
+/// Schema version of [`VmSummary`]; readers reject others.
 pub const VM_SCHEMA: u32 = 1;
 
-/// What one virtual machine says.
+/// The analysis of a running virtual machine.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct VmSummary {
-    /// [`VM_SCHEMA`] when it was written.
+    /// [`VM_SCHEMA`] at the time of writing.
     pub schema: u32,
-    /// The version of plumb.
+    /// Version of plumb.
     pub tool: String,
-    /// What was read of it.
+    /// Settings of the machine.
     pub vm: VmFacts,
-    /// CPU time by what a thread is for; only roles that it has.
+    /// CPU time by role of the threads; only existing roles.
     pub roles: Vec<VmRoleCpu>,
-    /// What its threads did meanwhile, and who had the machine's CPUs.
+    /// Activity of its threads and CPU attribution of the machine.
     pub trace: TraceSummary,
-    /// What to set instead, the most severe first.
+    /// Findings, most severe first.
     pub claims: Vec<Finding>,
 }
 
@@ -31,14 +30,14 @@ pub struct VmSummary {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct VmRoleCpu {
     pub role: VmRole,
-    /// How many they are.
+    /// Number of threads.
     pub threads: u32,
-    /// What they had on average, in CPUs.
+    /// Average CPU time, in CPUs.
     pub cpus: f64,
-    /// Of that, in the guest; `None` where they run none.
+    /// Time in the guest; `None` for threads without a vCPU.
     pub guest: Option<f64>,
-    /// What the busiest of them had, in CPUs: at 1 it can do no more.
+    /// CPUs used by the busiest thread; at 1 it is saturated.
     pub busiest: f64,
-    /// Of the time that they wanted a CPU of the host, they waited so much for one, 0 to 1; `None` when they wanted none.
+    /// Share of runnable time spent waiting for a host CPU, 0 to 1; `None` if never runnable.
     pub waited: Option<f64>,
 }

@@ -1,5 +1,5 @@
 //! A picture of numbers as data: what is drawn on which axes, its table and the sentence that says the same. Sections and the
-//! kinds in `pictures` make it, `svg` draws it. Must not know runs, nor the format that it ends in.
+//! kinds in `pictures` make it, `svg` draws it.
 
 mod axis;
 mod data;

@@ -1,5 +1,4 @@
-//! The page of one run against another, and the order of its sections. Must not know how any of them is made or
-//! shown.
+//! The page of one run against another, and the order of its sections.
 
 mod answer;
 mod caveats;

@@ -1,5 +1,5 @@
 //! Text that others wrote, with nothing left in it that a terminal or a browser would obey instead of show: control characters
-//! (C0, DEL, C1) and those that turn the direction of writing. Must not know where it comes from or goes.
+//! (C0, DEL, C1) and those that turn the direction of writing.
 
 use std::{borrow::Cow, fmt::Write};
 

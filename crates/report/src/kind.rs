@@ -1,5 +1,4 @@
-//! The kinds of workloads in a report: what each shows of a cell, of a trial alone and of its intervals. Must not know what is
-//! particular to one.
+//! The kinds of workloads in a report: what each shows of a cell, of a trial alone and of its intervals.
 
 mod balloon;
 mod connect;
@@ -135,7 +134,7 @@ pub(crate) fn titles(all: impl Iterator<Item = Vec<Field>>) -> Vec<&'static str>
     let all: Vec<Field> = all.flatten().collect();
     let mut titles = Vec::new();
     for (title, _) in &all {
-        if !titles.contains(title) && said(&all, title).is_some() {
+        if !titles.contains(title) && phrase(&all, title).is_some() {
             titles.push(*title);
         }
     }
@@ -143,6 +142,6 @@ pub(crate) fn titles(all: impl Iterator<Item = Vec<Field>>) -> Vec<&'static str>
 }
 
 /// What is said under a name.
-pub(crate) fn said(all: &[Field], title: &str) -> Option<String> {
-    all.iter().filter(|(known, _)| *known == title).find_map(|(_, said)| said.clone())
+pub(crate) fn phrase(all: &[Field], title: &str) -> Option<String> {
+    all.iter().filter(|(known, _)| *known == title).find_map(|(_, phrase)| phrase.clone())
 }

@@ -1,5 +1,4 @@
 //! What cells, workloads and settings are called in a report.
-//! Must not know numbers.
 
 use std::collections::BTreeMap;
 

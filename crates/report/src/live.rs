@@ -1,5 +1,4 @@
 //! What a run that is under way says so far, in words for one line each: results with their intervals and steps, and findings.
-//! Must not know where they are shown.
 
 use findings::{CellSummary, Comparison, Difference, Findings, Interval, SEVERAL, Severity};
 
@@ -63,12 +62,12 @@ pub fn live_results(findings: &Findings) -> Vec<LiveResult> {
 /// What is claimed so far, the most severe first.
 #[must_use]
 pub fn live_findings(findings: &Findings) -> Vec<LiveFinding> {
-    let said = |claim: &findings::Finding| {
+    let phrase = |claim: &findings::Finding| {
         let text = in_a_line(&labels::named(findings, &claim.claim));
         let first = text.split_once(". ").map_or(text.as_str(), |(first, _)| first);
         LiveFinding { severity: claim.severity, text: first.trim_end_matches('.').to_owned() }
     };
-    findings.claims.iter().map(said).collect()
+    findings.claims.iter().map(phrase).collect()
 }
 
 fn result(cell: &CellSummary) -> LiveResult {

@@ -1,5 +1,4 @@
-//! The page of memory that is shared out among virtual machines, and the order of its sections. Must not know where its numbers come
-//! from.
+//! The page of memory that is shared out among virtual machines, and the order of its sections.
 
 use findings::{MemorySummary, VmMemory};
 use units::{Share, significant};
@@ -120,8 +119,8 @@ mod tests {
     fn every_form_has_the_answer_the_slowdown_and_the_moves() {
         for format in [SingleFormat::Terminal, SingleFormat::Markdown, SingleFormat::Html] {
             let text = render_memory(&summary(), format, &Options::default());
-            for said in ["80 % of the way", "static halves", "2.00x", "1.20x"] {
-                assert!(text.contains(said), "{format:?} lacks {said}: {text}");
+            for phrase in ["80 % of the way", "static halves", "2.00x", "1.20x"] {
+                assert!(text.contains(phrase), "{format:?} lacks {phrase}: {text}");
             }
             assert_eq!(text.contains("DRAM 1"), format != SingleFormat::Terminal, "{text}");
         }

@@ -1,5 +1,4 @@
 //! A report as a page of sections of blocks: what sections make and backends show.
-//! Must not know where a block came from, nor what it will look like.
 
 use crate::{chart::Chart, text::Text};
 

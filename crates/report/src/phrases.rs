@@ -1,5 +1,4 @@
 //! Estimates and comparisons in words: always with the interval and the confidence that they really have.
-//! Must not know which section they stand in.
 
 mod change;
 mod gain;
@@ -84,7 +83,7 @@ impl Ratios {
         if comparisons.any(|comparison| comparison.ratio >= SEVERAL) { Self::Times } else { Self::Percent }
     }
 
-    pub(crate) fn said(self, comparison: &Comparison, confidence: Confidence) -> String {
+    pub(crate) fn phrase(self, comparison: &Comparison, confidence: Confidence) -> String {
         match self {
             Self::Percent => ratio_in(Scale::percent(comparison.ratio), comparison, confidence),
             Self::Times => times(comparison, confidence),
@@ -129,9 +128,9 @@ pub(crate) fn rough(share: f64) -> String {
 
 /// What the mark behind some intervals says.
 pub(crate) fn what_the_mark_means() -> Text {
-    let said =
+    let phrase =
         " after an interval: computed within the only trial, so variation between trials is not included.";
-    Text::of(Tone::Strong, WITHIN).and(Tone::Plain, said)
+    Text::of(Tone::Strong, WITHIN).and(Tone::Plain, phrase)
 }
 
 /// What a workload is measured in, and which way is better.
@@ -186,13 +185,13 @@ pub(crate) fn to_baseline(findings: &Findings, cell: &CellSummary, confidence: C
 fn against_baseline(
     findings: &Findings,
     cell: &CellSummary,
-    said: impl Fn(&Comparison) -> (String, Option<Interval>),
+    phrase: impl Fn(&Comparison) -> (String, Option<Interval>),
 ) -> Text {
     let Some(comparison) = &cell.against_baseline else {
         return Text::of(Tone::Faint, if cell.baseline { "baseline" } else { "-" });
     };
-    let (said, interval) = said(comparison);
-    let number = Text::of(tone(cell.metric, comparison), said);
+    let (phrase, interval) = phrase(comparison);
+    let number = Text::of(tone(cell.metric, comparison), phrase);
     // Without an interval it is unclear, and says that it has none.
     if interval.is_some() { judged(findings, &cell.workload, comparison, number) } else { number }
 }
@@ -267,7 +266,7 @@ fn bracket(
     confidence: Confidence,
 ) -> String {
     let mark = if basis == Basis::Intervals { WITHIN } else { "" };
-    let medians = medians.map(|said| format!("; of the medians {said}")).unwrap_or_default();
+    let medians = medians.map(|phrase| format!("; of the medians {phrase}")).unwrap_or_default();
     glued(&match confidence {
         Confidence::Inline => {
             format!("({range}, {}{medians}){mark}", units::Confidence(interval.confidence))

@@ -1,4 +1,4 @@
-//! The kinds of pictures: a file each, and a line here. Must not know how any is drawn, nor the format that it ends in.
+//! The kinds of pictures: a file each, and a line here.
 
 mod columns;
 pub(crate) mod comparison;

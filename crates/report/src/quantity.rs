@@ -1,5 +1,4 @@
 //! A metric's numbers in one unit: a value and its interval are scaled and rounded alike.
-//! Must not know sentences.
 
 use findings::Interval;
 use workload::{Metric, Quantity};

@@ -1,4 +1,4 @@
-//! The one way in: findings to text in a format. Owns the list of formats; must not know any section.
+//! The one way in: findings to text in a format. Owns the list of formats.
 
 use std::{fmt, str::FromStr};
 

@@ -1,4 +1,4 @@
-//! What is required of a configuration, such as `p99<50us`. Must not know where it is shown.
+//! What is required of a configuration, such as `p99<50us`.
 
 use std::{fmt, str::FromStr};
 
@@ -92,7 +92,7 @@ impl FromStr for Requirement {
 impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.quantity.more_is_better() { '>' } else { '<' };
-        write!(f, "{} {sign} {}", self.quantity.word(), self.quantity.said(self.limit))
+        write!(f, "{} {sign} {}", self.quantity.word(), self.quantity.phrase(self.limit))
     }
 }
 
@@ -146,7 +146,7 @@ impl Quantity {
     }
 
     /// A value of it in words.
-    pub(crate) fn said(self, value: f64) -> String {
+    pub(crate) fn phrase(self, value: f64) -> String {
         match self {
             Self::Percentile(_) | Self::Boot => Nanos(value as u64).to_string(),
             Self::Throughput => BitRate(value).to_string(),
@@ -162,14 +162,14 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_and_said_again() {
-        for (text, said) in [
+        for (text, phrase) in [
             ("p99<50us", "p99 < 50.0 µs"),
             ("Median <= 1ms", "p50 < 1.00 ms"),
             ("throughput>10Gbit/s", "throughput > 10.0 Gbit/s"),
             ("boot < 5s", "boot < 5.00 s"),
             ("cpu-time<0.5", "cpu-time < 0.500 CPU-s/GB"),
         ] {
-            assert_eq!(text.parse::<Requirement>().expect(text).to_string(), said);
+            assert_eq!(text.parse::<Requirement>().expect(text).to_string(), phrase);
         }
     }
 

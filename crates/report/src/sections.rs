@@ -1,4 +1,4 @@
-//! The sections of a report and their order. Must not know how any of them is made or shown.
+//! The sections of a report and their order.
 
 mod cases;
 mod caveats;

@@ -1,4 +1,4 @@
-//! The page of one trial alone, and the order of its sections. Must not know how any of them is made or shown.
+//! The page of one trial alone, and the order of its sections.
 
 mod configuration;
 mod distribution;
@@ -26,11 +26,11 @@ const ORDER: &[Build] =
 pub(crate) fn line(solo: &SingleMeasurement) -> String {
     let lines = solo.outcome.as_ref().map(|outcome| kind::alone(outcome).lines()).unwrap_or_default();
     let first = lines.into_iter().next();
-    let said = first.map_or_else(
+    let phrase = first.map_or_else(
         || "no data arrived".to_owned(),
         |(name, value)| format!("{name} {}", value.characters()),
     );
-    if warnings::all(solo).is_empty() { said } else { format!("{said} !") }
+    if warnings::all(solo).is_empty() { phrase } else { format!("{phrase} !") }
 }
 
 /// The summary of a trial.

@@ -1,5 +1,4 @@
 //! Text in spans that say what they mean, so that each backend can show it its own way.
-//! Must not know colours or markup.
 
 use crate::harmless::in_a_line;
 

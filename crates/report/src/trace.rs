@@ -1,5 +1,4 @@
-//! The page of a trace, or of one trace against another, and the order of its sections. Must not know how any of them
-//! is made or shown.
+//! The page of a trace, or of one trace against another, and the order of its sections.
 
 mod calls;
 mod comparison;

@@ -1,4 +1,4 @@
-//! The verdict on two runs of one cell: is the second another than the first. Must not know whether higher is better.
+//! The verdict on two runs of one cell: is the second another than the first.
 
 use crate::{
     interval::{Estimate, Interval},

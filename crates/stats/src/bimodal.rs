@@ -1,4 +1,4 @@
-//! Two humps in a sample: values that are bimodal. Must not know the order of the values in time.
+//! Two humps in a sample: values that are bimodal.
 
 use crate::describe;
 

@@ -1,5 +1,4 @@
-//! Several repeated quantities of which one is sought: which of them may still be the highest, while some have few
-//! values. Must not know what they are.
+//! Several repeated quantities of which one is sought: which of them may still be the highest, while some have few values.
 
 use crate::{describe, distribution::student_quantile};
 

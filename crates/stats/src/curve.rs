@@ -1,5 +1,4 @@
 //! Where a curve over ordered levels stops rising: its knee and its plateau, with what the trials leave open.
-//! Must not know what the levels are, only their order; higher is better.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

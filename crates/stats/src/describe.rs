@@ -1,5 +1,5 @@
-//! Single numbers that describe a sample. Must not know what the values measure.
-//! Every function gives `None` for an empty sample, a value that is not finite, or a result that overflows.
+//! Single numbers that describe a sample. Every function gives `None` for an empty sample, a value that is not finite, or a
+//! result that overflows.
 
 /// The values in ascending order, if there are any and all are finite.
 pub fn sorted(values: &[f64]) -> Option<Vec<f64>> {

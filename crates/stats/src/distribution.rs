@@ -1,4 +1,4 @@
-//! The few probability distributions that the intervals need. Must not know about samples.
+//! The few probability distributions that the intervals need.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 

@@ -1,5 +1,4 @@
 //! What an interval and an estimate are, and the exact interval of a median.
-//! Must not know where the values come from.
 
 use crate::describe;
 use crate::distribution;

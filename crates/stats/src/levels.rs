@@ -1,4 +1,4 @@
-//! Levels of a series in time: where it jumps, and what it is in between. Must not know what the values measure.
+//! Levels of a series in time: where it jumps, and what it is in between.
 
 use crate::{describe, series};
 

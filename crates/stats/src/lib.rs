@@ -1,7 +1,7 @@
 //! Estimators, intervals and noise floors on plain numbers.
 //!
-//! Owns no clock, and no randomness but what begins at a fixed seed; must not know units, networks or storage.
-//! Functions return `None` for input they cannot answer: empty, not finite, or out of the stated domain.
+//! Owns no clock, and no randomness but what begins at a fixed seed. Functions return `None` for input they cannot answer:
+//! empty, not finite, or out of the stated domain.
 
 pub mod ab;
 pub mod bimodal;

@@ -1,5 +1,4 @@
 //! The noise floor: how large a difference this experiment shows between the baseline and itself.
-//! Must not know what the baseline is.
 
 use std::f64::consts::{PI, SQRT_2};
 

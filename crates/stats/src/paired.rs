@@ -1,5 +1,5 @@
 //! Ratios of paired blocks of which some may have been disturbed: one estimator for an effect and for the noise that it is
-//! compared with. Must not know which sample is the baseline of what: a ratio is always second over first.
+//! compared with.
 
 use crate::{
     describe,

@@ -1,5 +1,4 @@
 //! Whether two samples differ, by what exchanging their labels would show.
-//! Must not know what the values measure, nor how large a difference matters.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

@@ -1,5 +1,4 @@
 //! Ratios of two samples, paired by block or independent, with exact intervals.
-//! Must not know which sample is the baseline of what: a ratio is always second over first.
 
 use crate::describe;
 use crate::distribution::{rank_sum_cdf, signed_rank_cdf};

@@ -1,4 +1,4 @@
-//! Values that follow each other in time and depend on the ones before. Must not know what they measure.
+//! Values that follow each other in time and depend on the ones before.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,4 @@
-//! What a series does in time: it keeps its level, drifts, jumps between levels, or wanders. Must not know what the values
-//! measure.
+//! What a series does in time: it keeps its level, drifts, jumps between levels, or wanders.
 
 use crate::{
     describe,

@@ -1,5 +1,5 @@
-//! Two runs of many cells: each cell's p, fine enough that one lost cell of many is found with five trials a side, and
-//! adjusted so that many cells of equals seldom raise an alarm. Must not know what the cells are.
+//! Two runs of many cells: each cell's p, fine enough that one lost cell of many is found with five trials a side, and adjusted
+//! so that many cells of equals seldom raise an alarm.
 
 use crate::{describe, distribution::student_tail, multiple, paired::LEAST_SCATTER, permutation};
 

@@ -1,4 +1,4 @@
-//! From a ratio and a noise floor to a verdict. Must not know whether higher is better.
+//! From a ratio and a noise floor to a verdict.
 
 use crate::interval::{Estimate, Interval};
 use crate::noise::NoiseFloor;

@@ -1,4 +1,4 @@
-//! The beginning of a series that belongs to another level than the rest. Must not know what the values measure.
+//! The beginning of a series that belongs to another level than the rest.
 
 use crate::{describe, levels};
 

@@ -71,7 +71,7 @@ mod tests {
         let [left_out] = &said[..] else { panic!("{said:#?}") };
         // With its repetition.
         assert!(
-            left_out.starts_with("2 trials in which others used the CPUs (`cc1` had up to 1.20 CPUs)"),
+            left_out.starts_with("2 trials disturbed by other work (`cc1` used up to 1.20 CPUs)"),
             "{left_out}"
         );
     }
@@ -96,6 +96,6 @@ mod tests {
             }
         });
         let [again] = &said[..] else { panic!("{said:#?}") };
-        assert_eq!(again, "1 of 12 trials was made again: 4 s into the run `cc1` had up to 0.80 CPUs.");
+        assert_eq!(again, "1 of 12 trials was repeated: 4 s into the run, `cc1` used up to 0.80 CPUs.");
     }
 }

@@ -32,7 +32,7 @@ fn an_unfinished_run_says_how_far_it_got() {
             run.record.header.state = RunState::Unfinished;
             run.record.trials.pop();
         },
-        &["83 of 84 planned trials were made"],
+        &["83 of 84 planned trials"],
     );
 }
 
@@ -40,13 +40,13 @@ fn an_unfinished_run_says_how_far_it_got() {
 fn cells_without_trials_are_named() {
     check(
         |run| run.record.trials.retain(|trial| !trial.cell.starts_with("vxlan-to-vxlan/ping")),
-        &["1 cell has no trial that can be used and is left out: vxlan-to-vxlan/ping"],
+        &["1 result has no usable trial and is left out: vxlan-to-vxlan/ping"],
     );
 }
 
 #[test]
 fn few_trials_say_what_confidence_they_reach() {
-    for (blocks, reach) in [(3, "confidence of 75 % at most"), (4, "confidence of 88 % at most")] {
+    for (blocks, reach) in [(3, "at most 75 % confidence"), (4, "at most 88 % confidence")] {
         let caveats = analyse(&egress(blocks).record).caveats;
         assert!(caveats.len() == 1 && caveats[0].contains(reach), "{caveats:#?}");
     }
@@ -65,7 +65,7 @@ fn the_machine_is_described_where_it_matters() {
 #[test]
 fn a_congestion_control_that_is_not_the_machines_is_named() {
     let default = |run: &mut Fixture| run.environment().congestion_default = Some("bbr".into());
-    check(default, &["TCP used cubic, while this machine's default is bbr"]);
+    check(default, &["TCP used cubic, but this machine's default is bbr"]);
     let unchosen = |run: &mut Fixture| {
         default(run);
         for cell in &mut run.record.header.cells {
@@ -89,7 +89,7 @@ fn trials_in_which_nothing_was_measured_or_arrived_are_named() {
         }
     };
     check(with(0, ping_of(1.0)), &["1 trial of pod-to-target/bulk"]);
-    check(with(0, stream_of(0.0)), &["nothing arrived"]);
+    check(with(0, stream_of(0.0)), &["Nothing arrived"]);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn devices_that_changed_between_trials_are_named() {
             run.devices(BASE, &[("a:eth0", 1500, &[])]);
             run.each(BASE, |trial| trial.devices[0].mtu += trial.block);
         },
-        &["The devices of node-to-node/bulk"],
+        &["Device settings of node-to-node/bulk"],
     );
 }
 
@@ -115,9 +115,9 @@ fn two_levels_on_free_cpus_are_the_placements_doing() {
         run.record.header.cells.iter_mut().for_each(|cell| cell.placement = "free".into());
     };
     // Of pairs with two humps the ratio is none that the medians have.
-    let apart = "In comparisons of vxlan-to-vxlan/ping";
+    let apart = "For vxlan-to-vxlan/ping";
     check(humped, &[apart]);
-    check(free, &[apart, "The ends of vxlan-to-vxlan/ping"]);
+    check(free, &[apart, "the ends of vxlan-to-vxlan/ping"]);
 }
 
 /// The warm-up and so many intervals about each rate.
@@ -136,14 +136,17 @@ fn imported(rates: &[f64]) -> Vec<String> {
 fn an_imported_run_says_what_is_unknown_and_what_its_intervals_know() {
     let caveats = imported(&[20e9]);
     let [unknown, series] = caveats.as_slice() else { panic!("{caveats:#?}") };
-    assert!(unknown.contains("measured by other tools"), "{unknown}");
-    assert!(series.contains("1 of 1 cell has one trial") && series.contains("more than 10.0 %"), "{series}");
+    assert!(unknown.contains("logs of other tools"), "{unknown}");
+    assert!(
+        series.contains("1 of 1 result has one trial") && series.contains("more than 10.0 %"),
+        "{series}"
+    );
 }
 
 #[test]
 fn a_rate_that_jumped_in_the_only_trial_is_named() {
     let caveats = imported(&[12.6e9, 20e9]);
-    assert!(caveats.iter().any(|caveat| caveat.contains("a-to-b/tcp/vhost=on jumped")), "{caveats:#?}");
+    assert!(caveats.iter().any(|caveat| caveat.contains("a-to-b/tcp/vhost=on shifted")), "{caveats:#?}");
 }
 
 #[test]
@@ -153,7 +156,7 @@ fn a_table_has_no_scatter() {
     run.path("a-to-b", &[]).told("a-to-b", "table", &[], row);
     let caveats = analyse(&run.record).caveats;
     assert_eq!(caveats.len(), 2, "{caveats:#?}");
-    assert!(caveats[1].contains("1 of 1 cell is one reported number without samples"), "{caveats:#?}");
+    assert!(caveats[1].contains("1 of 1 result is a single reported number without samples"), "{caveats:#?}");
 }
 
 #[test]
@@ -166,8 +169,8 @@ fn cells_whose_time_was_over_are_named() {
     check(
         over,
         &[
-            "The time was over before 1 of 12 cells had enough trials, that is before its interval was within the \
-                   2.00 % that was asked: node-to-node",
+            "The time budget was used up before 1 of 12 results had enough trials, i.e. before its interval was \
+             within the requested 2.00 %: node-to-node",
         ],
     );
 }
@@ -181,7 +184,7 @@ fn an_objective_that_could_not_be_sought_is_told() {
             run.record.trials.iter_mut().for_each(|trial| trial.cpu = CpuUsage::default());
         }
     };
-    check(asked(Objective::Efficient), &["CPU time was not recorded for all that was compared"]);
+    check(asked(Objective::Efficient), &["CPU time was not recorded for every comparison"]);
     check(asked(Objective::Max), &[]);
 }
 
@@ -198,7 +201,7 @@ fn few_differences_among_many_comparisons_may_be_chance() {
     };
     let few = found(2);
     assert!(
-        few[0].contains("29 comparisons") && few[0].contains("2 differences found up to 1 may"),
+        few[0].contains("29 comparisons") && few[0].contains("2 differences found, up to 1 may"),
         "{few:#?}"
     );
     assert_eq!(found(20), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! What is said of a cell where further runs show what two runs of it differ by. Must not know which runs those are.
+//! What is said of a cell where further runs show what two runs of it differ by.
 
 use stats::{BetweenRuns, Estimate, multiple, verdict};
 

@@ -1,4 +1,4 @@
-//! The environments of two runs, where they differ: machine, tool, scenario, settings. Must not know any value that was measured.
+//! The environments of two runs, where they differ: machine, tool, scenario, settings.
 
 use std::collections::BTreeSet;
 

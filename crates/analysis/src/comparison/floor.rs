@@ -1,7 +1,7 @@
-//! What two runs of one thing may differ by. Must not know what they differ by.
+//! What two runs of one thing may differ by.
 //!
-//! It has two parts that are independent of each other: [`noise::USUAL_BETWEEN_RUNS`], and how well each run knows the
-//! cell's median, or somewhat more where its baseline differs from itself by more.
+//! It has two parts that are independent of each other: [`noise::USUAL_BETWEEN_RUNS`], and how well each run knows the cell's
+//! median, or somewhat more where its baseline differs from itself by more.
 
 use stats::{interval, noise};
 

@@ -1,4 +1,4 @@
-//! Whether a run lost more than it may. Must not know how its cells were judged.
+//! Whether a run lost more than it may.
 
 use findings::{CellComparison, Gate, GateOutcome, OpenQuestion, RunComparison, Verdict};
 use stats::{Estimate, Interval, ab, verdict};

@@ -1,4 +1,4 @@
-//! Further runs of A's scenario, and what they show two runs of it to differ by. Must not know the verdict on any cell.
+//! Further runs of A's scenario, and what they show two runs of it to differ by.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Which cell of one run is which of the other. Must not know what they measured.
+//! Which cell of one run is which of the other.
 
 use crate::observations::Observations;
 

@@ -96,8 +96,8 @@ fn noisy(contrast: &RunComparison) -> Option<String> {
             format!("{} to {}", percent(least), percent(most))
         };
         format!(
-            "{}: noise between runs is {range}; smaller changes cannot be seen.",
-            count(floors.len(), "noisy result")
+            "Noise between runs is {range} for {}; smaller changes cannot be seen.",
+            count(floors.len(), "result")
         )
     })
 }

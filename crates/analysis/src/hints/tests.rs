@@ -96,7 +96,7 @@ const CASES: &[Case] = &[
         // A buffer that grows is full whenever the path is the limit.
         spared: |trial| trial.tcp(|tcp| tcp.send_buffer_limited = Nanos::from_millis(100)),
         severity: Severity::Warning,
-        says: &["The send buffer (64.0 KiB asked for", "the sender back for 40.0 %", "Leave the window out"],
+        says: &["The send buffer (64.0 KiB requested", "the sender for 40.0 %", "Leave the window unset"],
     },
     Case {
         hint: "slow-governor",
@@ -122,7 +122,7 @@ const CASES: &[Case] = &[
         given: |trial| trial.tcp(|tcp| tcp.retransmits = 5_000),
         spared: |trial| trial.tcp(|tcp| tcp.retransmits = 100),
         severity: Severity::Serious,
-        says: &["no sender saw a reordering", "tc -s qdisc"],
+        says: &["no sender detected reordering", "tc -s qdisc"],
     },
     Case {
         hint: "generator-limited",
@@ -176,7 +176,7 @@ fn retransmits_beside_reorderings_are_not_called_losses() {
     let trial = Trial::new(|trial| trial.tcp(|tcp| (tcp.retransmits, tcp.reorderings) = (5_000, 1)));
     let hint = trial.hints().into_iter().find(|hint| hint.id == "retransmits").expect("it is given");
     assert_eq!(hint.severity, Severity::Warning, "{hint:#?}");
-    assert!(hint.claim.contains("late and not lost"), "{hint:#?}");
+    assert!(hint.claim.contains("late, not lost"), "{hint:#?}");
 }
 
 #[test]

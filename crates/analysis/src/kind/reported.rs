@@ -1,4 +1,4 @@
-//! The columns that another tool reported for a cell: the median over the trials of each. Must not know what they mean.
+//! The columns that another tool reported for a cell: the median over the trials of each.
 
 use findings::{OwnerCost, OwnerUnit, SingleOutcome};
 use samples::CpuUsage;

@@ -1,4 +1,4 @@
-//! How often system calls were made for each message, megabyte or connection. Must not know how long they took.
+//! How often system calls were made for each message, megabyte or connection.
 
 use findings::{CallRates, EndCalls, ProcessCalls};
 use samples::{ProbeKind, ProbeResults, SyscallCount};

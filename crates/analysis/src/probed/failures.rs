@@ -1,4 +1,4 @@
-//! Probes that a run began with and lost on its way. Must not know what any of them sees.
+//! Probes that a run began with and lost on its way.
 
 use findings::LostProbe;
 use samples::{Arm, MissingProbe, ProbeKind, RunRecord, Trial};

@@ -1,4 +1,4 @@
-//! What happens between two points of a way, and its name. Must not know times.
+//! What happens between two points of a way, and its name.
 
 use std::collections::BTreeMap;
 

@@ -325,12 +325,12 @@ fn steps_have_the_names_that_an_operator_knows() {
             "over veth",
             "VXLAN decapsulation",
             "forwarding and SNAT on gate",
-            "on the way",
-            "wake-up of the server",
-            "the server's program",
+            "on the path",
+            "server wake-up",
+            "server program",
             "send on the server",
-            "on the way",
-            "wake-up of the client",
+            "on the path",
+            "client wake-up",
         ]
     );
     let legs: Vec<Leg> = way.steps.iter().map(|step| step.leg).collect();

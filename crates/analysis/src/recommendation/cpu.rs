@@ -1,4 +1,4 @@
-//! CPU time of a sweep's settings, added up over the owners that all of them know. Must not know the metric.
+//! CPU time of a sweep's settings, added up over the owners that all of them know.
 
 use findings::{OwnerCost, OwnerUnit};
 use samples::Trial;

@@ -1,4 +1,4 @@
-//! The settings that no other one beats in both the metric and CPU time. Must not know what a user wants.
+//! The settings that no other one beats in both the metric and CPU time.
 
 use findings::FrontierPoint;
 

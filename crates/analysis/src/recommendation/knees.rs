@@ -1,4 +1,4 @@
-//! From which level of a factor on more brings no more. Must not know CPU time.
+//! From which level of a factor on more brings no more.
 
 use findings::Knee;
 use stats::curve;

@@ -1,4 +1,4 @@
-//! The number in a factor's level, for ordering. Must not know the factor.
+//! The number in a factor's level, for ordering.
 
 /// What a label such as `8`, `128K`, `9000`, `4x (capped at 128)` or `20 ms` says as a number; `None` when it says none.
 pub(super) fn of(label: &str) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! Which settings the numbers tell apart. Must not know what they are scored by.
+//! Which settings the numbers tell apart.
 
 use stats::{Contest, curve, describe};
 

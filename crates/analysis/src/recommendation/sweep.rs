@@ -1,4 +1,4 @@
-//! The cells of one workload on one path as settings of a sweep. Must not know what is best.
+//! The cells of one workload on one path as settings of a sweep.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! How far a comparison or a figure can be believed, and what has to be said beside it. Must not know what was
-//! compared.
+//! How far a comparison or a figure can be believed, and what has to be said beside it.
 
 use findings::{Basis, Comparison, Difference};
 use stats::verdict::is_sure;

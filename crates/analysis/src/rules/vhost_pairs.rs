@@ -1,4 +1,4 @@
-//! Cells that differ in vhost alone, and which side is the better. Must not know what is claimed of them.
+//! Cells that differ in vhost alone, and which side is the better.
 
 use findings::{CellSummary, Comparison, Evidence, change};
 use workload::Quantity;

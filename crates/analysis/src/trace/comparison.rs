@@ -1,4 +1,4 @@
-//! One trace against another: by rates, so that their lengths need not be equal. Must not know how it is shown.
+//! One trace against another: by rates, so that their lengths need not be equal.
 
 use std::collections::BTreeSet;
 

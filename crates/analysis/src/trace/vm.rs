@@ -1,4 +1,4 @@
-//! What a virtual machine that runs says: CPU time by role, and the claims that follow. Must not know how it was read.
+//! What a virtual machine that runs says: CPU time by role, and the claims that follow.
 
 mod claims;
 #[cfg(test)]

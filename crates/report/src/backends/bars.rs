@@ -1,5 +1,4 @@
 //! A bar chart drawn with characters: a solid bar up to the interval, then the interval around its median.
-//! Must not know colours or markup.
 
 use console::{measure_text_width, truncate_str};
 

@@ -1,4 +1,4 @@
-//! Text inside elements and attributes of HTML and SVG. Must not know which.
+//! Text inside elements and attributes of HTML and SVG.
 
 use crate::harmless::harmless;
 

@@ -1,6 +1,5 @@
 //! A page as one HTML file that needs no other and no network, and says everything without its script too:
 //! <https://html.spec.whatwg.org>.
-//! Must not know what the sections are about.
 
 mod anchors;
 mod figure;
@@ -121,13 +120,13 @@ fn table(table: &Table, anchors: &[String]) -> String {
         .collect();
     let row = |(number, row): (usize, &Vec<Text>)| {
         let anchor = anchors.get(number);
-        let said = |place: usize, cell: &Text| match anchor.filter(|_| place == 0) {
+        let phrase = |place: usize, cell: &Text| match anchor.filter(|_| place == 0) {
             Some(anchor) => format!("<a href=\"#{anchor}\">{}</a>", inline(cell)),
             None => inline(cell),
         };
         let cells: String = (0..)
             .zip(row.iter().zip(&table.columns))
-            .map(|(place, (cell, column))| format!("<td{}>{}</td>", class(column.align), said(place, cell)))
+            .map(|(place, (cell, column))| format!("<td{}>{}</td>", class(column.align), phrase(place, cell)))
             .collect();
         let id = anchor.map(|anchor| format!(" id=\"{anchor}\"")).unwrap_or_default();
         format!("<tr{id}>{cells}</tr>\n")

@@ -1,5 +1,4 @@
 //! A document of findings itself, for programs: its shape is that of `findings`, version included.
-//! Must not know the page.
 
 use serde::Serialize;
 

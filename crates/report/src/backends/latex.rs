@@ -1,5 +1,5 @@
 //! The tables of a page as LaTeX (https://ctan.org/pkg/booktabs), to be taken into a paper by `\input`: headings and notes are
-//! comments but for captions, pictures are left to `plumb plot`. Must not know what the sections are about.
+//! comments but for captions, pictures are left to `plumb plot`.
 
 use crate::{
     page::{Align, Bar, Bars, Block, Page, Table},

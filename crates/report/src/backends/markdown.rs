@@ -1,5 +1,4 @@
 //! The full form of a page in GitHub's Markdown (<https://github.github.com/gfm/>).
-//! Must not know what the sections are about.
 
 mod escape;
 

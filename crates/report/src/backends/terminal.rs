@@ -1,5 +1,4 @@
 //! The brief form of a page for a terminal: wrapped to its width, coloured when asked.
-//! Must not know what the sections are about.
 
 mod table;
 mod wrap;
@@ -92,10 +91,10 @@ fn command(command: &str, width: usize) -> Vec<Line> {
         return vec![Text::of(Tone::Code, format!("{PROMPT}{command}")).0];
     }
     let (typed, comment) = command.split_once(" # ").unwrap_or((command, ""));
-    let said = wrap(&Text::of(Tone::Faint, comment), width - PROMPT.len());
-    let said = said.into_iter().filter(|line| !line.is_empty());
+    let phrase = wrap(&Text::of(Tone::Faint, comment), width - PROMPT.len());
+    let phrase = phrase.into_iter().filter(|line| !line.is_empty());
     let commented = |line: Line| [Text::of(Tone::Faint, "  # ").0, line].concat();
-    said.map(commented).chain(continued(typed, width)).collect()
+    phrase.map(commented).chain(continued(typed, width)).collect()
 }
 
 fn continued(command: &str, width: usize) -> Vec<Line> {

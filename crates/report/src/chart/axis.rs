@@ -1,4 +1,4 @@
-//! An axis: its title with the unit, its scale and the numbers at its ticks. Must not know what is drawn over it.
+//! An axis: its title with the unit, its scale and the numbers at its ticks.
 
 use workload::Metric;
 

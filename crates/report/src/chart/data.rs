@@ -1,4 +1,4 @@
-//! The numbers of a picture as a table. Must not know what they are.
+//! The numbers of a picture as a table.
 
 use crate::backends::csv_line;
 

@@ -1,4 +1,4 @@
-//! A colour for each pair of settings, with its number on it. Must not know what it stands for.
+//! A colour for each pair of settings, with its number on it.
 
 use super::{
     lettering::{Style, fitted, plain, width},

@@ -1,4 +1,4 @@
-//! What the colours of a picture stand for. Must not know what is drawn.
+//! What the colours of a picture stand for.
 
 use super::{
     lettering::{Style, fitted, plain, width},

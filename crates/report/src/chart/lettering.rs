@@ -1,5 +1,4 @@
-//! How much room text takes, and how it is made to fit. Must not know fonts but by the widths of DejaVu Sans, the widest of
-//! those that a browser is likely to take.
+//! How much room text takes, and how it is made to fit.
 
 use console::measure_text_width;
 

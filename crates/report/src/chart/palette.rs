@@ -1,5 +1,5 @@
-//! Colours that people see apart however they see colours (Okabe and Ito, https://jfly.uni-koeln.de/color/), on light and on dark
-//! paper, and the style sheet of a picture. Must not know what they stand for.
+//! Colours that people see apart however they see colours (Okabe and Ito, https://jfly.uni-koeln.de/color/), on light and on
+//! dark paper, and the style sheet of a picture.
 
 use std::fmt::Write as _;
 

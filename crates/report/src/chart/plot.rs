@@ -1,4 +1,4 @@
-//! Lines, dots and bars over an axis, with what is marked along it. Must not know what they stand for.
+//! Lines, dots and bars over an axis, with what is marked along it.
 
 use std::fmt::Write as _;
 
@@ -134,14 +134,14 @@ impl Field<'_> {
     /// What a script has to know of it: where it lies and which values, if a part of it can be shown.
     fn described(&self) -> Vec<(&'static str, String)> {
         let Plot { x, y, lines, .. } = self.plot;
-        let mut said = vec![("x", x.title.clone()), ("y", y.title.clone())];
+        let mut phrase = vec![("x", x.title.clone()), ("y", y.title.clone())];
         let is_curve = lines.iter().all(|line| line.kind == LineKind::Bare);
         if let Some((low, high)) = x.ends().filter(|_| is_curve) {
             let (width, height) = (self.right - self.left, self.bottom - self.top);
-            said.push(("box", format!("{:.1} {:.1} {width:.1} {height:.1}", self.left, self.top)));
-            said.push(("range", format!("{low} {high}")));
+            phrase.push(("box", format!("{:.1} {:.1} {width:.1} {height:.1}", self.left, self.top)));
+            phrase.push(("range", format!("{low} {high}")));
         }
-        said
+        phrase
     }
 
     fn bands(&self, canvas: &mut Canvas<'_>) {
@@ -153,12 +153,12 @@ impl Field<'_> {
 
     /// A line, with what its marks and its points stand for.
     fn line(&self, line: &Line, canvas: &mut Canvas<'_>) {
-        let mut said = vec![("s", line_key(line.number))];
+        let mut phrase = vec![("s", line_key(line.number))];
         if line.kind == LineKind::Bare {
             let values: Vec<String> = line.points.iter().map(|(_, y)| self.plot.y.reading(*y)).collect();
-            said.push(("points", values.join(POINTS)));
+            phrase.push(("points", values.join(POINTS)));
         }
-        canvas.group(&said, |canvas| self.draw_line(line, canvas));
+        canvas.group(&phrase, |canvas| self.draw_line(line, canvas));
     }
 
     /// A mark at a point of a line.

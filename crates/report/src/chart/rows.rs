@@ -1,5 +1,5 @@
-//! Named rows on one axis from left to right: bars and parts of bars, intervals, a dot for each trial, and what is written beside.
-//! Must not know what they stand for.
+//! Named rows on one axis from left to right: bars and parts of bars, intervals, a dot for each trial, and what is written
+//! beside.
 
 use super::{
     axis::Axis,

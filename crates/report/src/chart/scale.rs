@@ -1,4 +1,4 @@
-//! Where a number lies along an axis, and which round numbers mark it. Must not know units.
+//! Where a number lies along an axis, and which round numbers mark it.
 
 /// How numbers become places from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]

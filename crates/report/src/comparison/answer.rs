@@ -1,5 +1,4 @@
-//! What it all comes to, in one sentence; and what the gate says, where one was asked. Must not know how either was
-//! reached.
+//! What it all comes to, in one sentence; and what the gate says, where one was asked.
 
 use findings::{CellComparison, Gate, GateOutcome, OpenQuestion, RunComparison, Verdict};
 
@@ -29,7 +28,7 @@ fn sentence(contrast: &RunComparison) -> Text {
     let of = |verdict| contrast.cells.iter().filter(move |cell| cell.verdict == verdict);
     let count = |verdict| of(verdict).count();
     let cells = contrast.cells.len();
-    let (tone, said) = match (count(Verdict::Worse), count(Verdict::Better), count(Verdict::Unknown)) {
+    let (tone, phrase) = match (count(Verdict::Worse), count(Verdict::Better), count(Verdict::Unknown)) {
         _ if cells == 0 => {
             (Tone::Doubtful, "no comparison is possible: the runs have no result in common".to_owned())
         }
@@ -43,7 +42,7 @@ fn sentence(contrast: &RunComparison) -> Text {
         }
         (worse, better, _) => (overall(worse, better), counted(contrast)),
     };
-    Text::of(tone, capital(&said)).and(Tone::Plain, extremes(contrast)).and(Tone::Plain, ".")
+    Text::of(tone, capital(&phrase)).and(Tone::Plain, extremes(contrast)).and(Tone::Plain, ".")
 }
 
 fn overall(worse: usize, better: usize) -> Tone {
@@ -69,18 +68,18 @@ fn counted(contrast: &RunComparison) -> String {
         (Verdict::Same, "the same within noise"),
         (Verdict::Unknown, "undecided"),
     ];
-    let said: Vec<String> = words
+    let phrase: Vec<String> = words
         .into_iter()
         .map(|(verdict, word)| (contrast.cells.iter().filter(|cell| cell.verdict == verdict).count(), word))
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{word} in {count}"))
         .collect();
-    format!("of {} common results, B is {}", contrast.cells.len(), listed(&said))
+    format!("of {} common results, B is {}", contrast.cells.len(), listed(&phrase))
 }
 
 /// The cells that lost and gained most, with their ratios; where nothing can be told, the one that seems to.
 fn extremes(contrast: &RunComparison) -> String {
-    let said: Vec<String> = [(Verdict::Worse, "the worst"), (Verdict::Better, "the best")]
+    let phrase: Vec<String> = [(Verdict::Worse, "the worst"), (Verdict::Better, "the best")]
         .into_iter()
         .filter_map(|(verdict, word)| {
             let (cell, share) = furthest(contrast, verdict)?;
@@ -88,11 +87,11 @@ fn extremes(contrast: &RunComparison) -> String {
         })
         .collect();
     match furthest(contrast, Verdict::Unknown) {
-        Some((cell, share)) if said.is_empty() => {
+        Some((cell, share)) if phrase.is_empty() => {
             format!("; {} appears to differ most, at {share} of A", labels::contrast(contrast, cell))
         }
-        _ if said.is_empty() => String::new(),
-        _ => format!("; {}", said.join(", ")),
+        _ if phrase.is_empty() => String::new(),
+        _ => format!("; {}", phrase.join(", ")),
     }
 }
 
@@ -115,8 +114,8 @@ fn passed_or_not(contrast: &RunComparison, gate: &Gate) -> Text {
         GateOutcome::Lost => {
             let others = if gate.unknown.is_empty() { "" } else { " Undecided:" };
             let lost = names(contrast, &gate.lost);
-            let said = format!("a regression of more than {most} is established in {lost}.{others}");
-            Text::of(Tone::Bad, "Failed: ").and(Tone::Plain, said)
+            let phrase = format!("a regression of more than {most} is established in {lost}.{others}");
+            Text::of(Tone::Bad, "Failed: ").and(Tone::Plain, phrase)
         }
         GateOutcome::CannotTell if gate.unknown.is_empty() => Text::of(Tone::Doubtful, "Undecided: ").and(
             Tone::Plain,
@@ -150,10 +149,10 @@ fn reasons(contrast: &RunComparison, unknown: &[OpenQuestion]) -> Vec<Text> {
             None => reasons.push((&open.why, vec![open.cell.clone()])),
         }
     }
-    let said = |(why, cells): &(&str, Vec<String>)| {
+    let phrase = |(why, cells): &(&str, Vec<String>)| {
         Text::of(Tone::Strong, names(contrast, cells)).and(Tone::Plain, format!(": {why}"))
     };
-    reasons.iter().map(said).collect()
+    reasons.iter().map(phrase).collect()
 }
 
 fn names(contrast: &RunComparison, ids: &[String]) -> String {

@@ -1,4 +1,4 @@
-//! What to know before believing any of it. Must not know the numbers.
+//! What to know before believing any of it.
 
 use findings::{Basis, CellComparison};
 

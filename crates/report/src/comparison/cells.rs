@@ -1,5 +1,4 @@
 //! Cell by cell: both medians, their ratio with its interval, and what it comes to; a table for each workload.
-//! Must not know the runs' environments.
 
 use findings::{CellComparison, Comparison, OpenQuestion, RunComparison, Verdict};
 
@@ -31,7 +30,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 /// The verdict as a user would say it; of the same within what runs were seen to differ by, how much that is.
 fn verdict(cell: &CellComparison) -> Text {
     let learned = cell.between_runs.and(cell.floor);
-    let said = match (cell.verdict, learned) {
+    let phrase = match (cell.verdict, learned) {
         (Verdict::Better, _) => "better".to_owned(),
         (Verdict::Worse, _) => "worse".to_owned(),
         // Its trials differ, and no more than runs of one thing do.
@@ -40,7 +39,7 @@ fn verdict(cell: &CellComparison) -> Text {
         (Verdict::Same, None) => "same within noise".to_owned(),
         (Verdict::Unknown, _) => "unknown".to_owned(),
     };
-    Text::of(tone(cell.verdict), said)
+    Text::of(tone(cell.verdict), phrase)
 }
 
 /// Whether its interval leaves out that both are equal.
@@ -99,7 +98,7 @@ fn row(
         cell.levels.get(*factor).map_or(Text::of(Tone::Faint, "-"), |level| level.as_str().into())
     };
     let value = |median| Text::from(phrases::value(cell.metric, median));
-    let share = |comparison: &Comparison| Text::of(tone(cell.verdict), ratios.said(comparison, confidence));
+    let share = |comparison: &Comparison| Text::of(tone(cell.verdict), ratios.phrase(comparison, confidence));
     let ratio = cell.comparison.as_ref().map_or(Text::of(Tone::Faint, "-"), share);
     let path = || Text::of(Tone::Strong, softened(&cell.path));
     let mut row: Vec<Text> = placed.then(path).into_iter().collect();
@@ -113,11 +112,11 @@ fn row(
 
 /// Each reason once, with the cells that it holds for; what a gate says is left to it.
 fn reasons<'a>(source: &Source<'a>) -> Vec<(&'a str, Vec<&'a CellComparison>)> {
-    let said = |cell: &CellComparison| {
+    let phrase = |cell: &CellComparison| {
         let same = |open: &OpenQuestion| open.cell == cell.cell && cell.why.as_ref() == Some(&open.why);
         source.gate.is_some_and(|gate| gate.unknown.iter().any(same))
     };
-    let cells = source.contrast.cells.iter().filter(|cell| !said(cell));
+    let cells = source.contrast.cells.iter().filter(|cell| !phrase(cell));
     let mut reasons: Vec<(&str, Vec<&CellComparison>)> = Vec::new();
     for (cell, why) in cells.filter_map(|cell| Some((cell, cell.why.as_deref()?))) {
         match reasons.iter_mut().find(|(known, _)| *known == why) {

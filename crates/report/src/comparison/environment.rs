@@ -1,4 +1,4 @@
-//! The environments of two runs, where they differ. Must not know their numbers.
+//! The environments of two runs, where they differ.
 
 use findings::SurroundingChange;
 

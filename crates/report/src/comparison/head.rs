@@ -1,4 +1,4 @@
-//! Which two runs these are. Must not know what they differ in.
+//! Which two runs these are.
 
 use findings::{BetweenRuns, RunComparison, RunSummary};
 

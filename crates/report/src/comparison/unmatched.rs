@@ -1,4 +1,4 @@
-//! Cells that only one of the runs has. Must not know cells that both have.
+//! Cells that only one of the runs has.
 
 use super::Source;
 use crate::{

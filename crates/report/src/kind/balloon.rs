@@ -23,7 +23,7 @@ pub(super) const COLUMNS: &[Column<BalloonSummary>] = &[
 
 impl KindReport for BalloonSummary {
     fn column(&self, head: &str) -> Option<String> {
-        Column::said(COLUMNS, head, self)
+        Column::phrase(COLUMNS, head, self)
     }
 
     fn further(&self) -> Vec<Field> {
@@ -86,17 +86,17 @@ mod tests {
             resident_per_byte: 0.998,
             longest_stall: 3.1e7,
         };
-        let said = |balloon: &BalloonSummary| -> Vec<String> {
+        let phrase = |balloon: &BalloonSummary| -> Vec<String> {
             balloon
                 .further()
                 .into_iter()
-                .filter_map(|(title, said)| Some(format!("{title}: {}", said?)))
+                .filter_map(|(title, phrase)| Some(format!("{title}: {}", phrase?)))
                 .collect()
         };
         let method = "Method: virtio-balloon";
         let [first, stall] = ["First after: 2.00 ms", "Stall: 31.0 ms"];
-        assert_eq!(said(&balloon), [method, first, "Freed: 99.8 %", stall]);
+        assert_eq!(phrase(&balloon), [method, first, "Freed: 99.8 %", stall]);
         (balloon.way, balloon.touching) = (BalloonMove::Grow, 0.5);
-        assert_eq!(said(&balloon), [method, first, "Touching: 50.0 %", "Populated: 99.8 %", stall]);
+        assert_eq!(phrase(&balloon), [method, first, "Touching: 50.0 %", "Populated: 99.8 %", stall]);
     }
 }

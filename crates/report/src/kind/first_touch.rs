@@ -31,7 +31,7 @@ pub(super) fn series(data: &FirstTouchData) -> TimeSeries {
 
 impl KindReport for FirstTouchSummary {
     fn column(&self, head: &str) -> Option<String> {
-        Column::said(COLUMNS, head, self)
+        Column::phrase(COLUMNS, head, self)
     }
 
     fn further(&self) -> Vec<Field> {
@@ -76,8 +76,8 @@ mod tests {
     fn what_a_fault_brings_tells_small_pages_from_huge_ones() {
         let check = |faults_per_gib: f64, major_faults: u64, expected: [Option<&str>; 3]| {
             let touch = FirstTouchSummary { faults_per_gib, minor_faults: 0, major_faults };
-            let said: Vec<Option<String>> = touch.further().into_iter().map(|(_, said)| said).collect();
-            assert_eq!(said, expected.map(|said| said.map(str::to_owned)));
+            let phrase: Vec<Option<String>> = touch.further().into_iter().map(|(_, phrase)| phrase).collect();
+            assert_eq!(phrase, expected.map(|phrase| phrase.map(str::to_owned)));
         };
         check(262_144.0, 0, [Some("262,144"), Some("4.00 KiB"), None]);
         check(512.0, 3, [Some("512"), Some("2.00 MiB"), Some("3")]);

@@ -1,4 +1,4 @@
-//! A trial from interval to interval as plain numbers. Must not know kinds.
+//! A trial from interval to interval as plain numbers.
 
 use workload::Metric;
 

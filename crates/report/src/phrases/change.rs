@@ -1,4 +1,4 @@
-//! What a change of a scenario is, in words. Must not know what it brought.
+//! What a change of a scenario is, in words.
 
 use findings::Change;
 
@@ -22,7 +22,7 @@ mod tests {
 
     #[test]
     fn a_change_says_what_it_sets() {
-        for (tried, said) in [
+        for (tried, phrase) in [
             (
                 Change::OffloadsOn { devices: vec!["a:eth0".into(), "b:eth0".into()] },
                 "offloads on at a:eth0, b:eth0",
@@ -32,7 +32,7 @@ mod tests {
             (Change::Placement { place: "cross-cpu".into() }, "placement cross-cpu"),
             (Change::Streams { streams: 4 }, "4 parallel connections"),
         ] {
-            assert_eq!(change(&tried), said);
+            assert_eq!(change(&tried), phrase);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What something brings, as a change of what it was. Must not know what was changed.
+//! What something brings, as a change of what it was.
 
 use findings::{Comparison, Interval, SEVERAL};
 
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn a_gain_has_a_sign_until_it_is_several_times() {
-        for (ratio, low, high, said) in [
+        for (ratio, low, high, phrase) in [
             (1.691, 1.602, 1.75, "+69.1 % (+60.2 to +75.0)"),
             (0.74, 0.7, 0.776, "−26.0 % (−30.0 to −22.4)"),
             (2.31, 2.2, 2.45, "2.31x (2.20 to 2.45)"),
@@ -53,7 +53,7 @@ mod tests {
                 verdict: Difference::Unclear,
                 basis: Basis::Trials,
             };
-            assert_eq!(gain(&comparison, Confidence::InHead).replace('\u{a0}', " "), said);
+            assert_eq!(gain(&comparison, Confidence::InHead).replace('\u{a0}', " "), phrase);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What TCP, datagrams and round trips went through, in words. Must not know rates.
+//! What TCP, datagrams and round trips went through, in words.
 
 use findings::{DatagramSummary, Distribution, LatencySummary, TcpSummary};
 use units::{Bytes, Share};

@@ -1,4 +1,4 @@
-//! Reasons to distrust a number, in words. Must not know which number.
+//! Reasons to distrust a number, in words.
 
 use samples::{Disturber, ValidityWarning};
 use units::Share;

@@ -1,5 +1,4 @@
-//! Two runs: a row for each result, its ratio with the interval around 1, and within what runs differ anyway. Must not know the
-//! runs' environments.
+//! Two runs: a row for each result, its ratio with the interval around 1, and within what runs differ anyway.
 
 use findings::{CellComparison, RunComparison, Verdict};
 
@@ -28,7 +27,7 @@ pub(crate) fn chart(contrast: &RunComparison, workload: &str) -> Option<Chart> {
     let (low, high) = (reach().fold(f64::INFINITY, f64::min), reach().fold(0.0, f64::max));
     // A half and a double are as far from 1; near 1 that makes no difference.
     let scale = if low > 0.0 && high / low > 3.0 { Scale::log(reach()) } else { Scale::around(reach()) };
-    let said = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
+    let phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     let better =
         metric.more_is_better().map_or("", |more| if more { "; more is better" } else { "; less is better" });
     let keys = [
@@ -38,7 +37,7 @@ pub(crate) fn chart(contrast: &RunComparison, workload: &str) -> Option<Chart> {
     Some(Chart {
         kind: KIND,
         title: format!("{workload}: {}, B/A", metric.name()),
-        about: said.collect::<Vec<_>>().join("; "),
+        about: phrase.collect::<Vec<_>>().join("; "),
         drawing: Drawing::Rows(Rows {
             axis: Axis { title: format!("B/A, {}{better}", metric.name()), scale, ticks: Ticks::Percent },
             rows,
@@ -58,14 +57,14 @@ fn row(cell: &CellComparison) -> Option<Row> {
         Verdict::Same | Verdict::Unknown => (Tone::Faint, Paint::Faint),
     };
     let is_unclear = cell.verdict == Verdict::Unknown;
-    let said = phrases::times(comparison, Confidence::InHead);
+    let phrase = phrases::times(comparison, Confidence::InHead);
     Some(Row {
         label: labels::contrast_in_workload(cell),
         pieces: vec![Piece { from: 1.0, to: comparison.ratio, paint, is_unclear }],
         interval: ends(comparison.ratio_interval),
         middle: Some(comparison.ratio),
         band: cell.floor.map(|floor| (1.0 - floor, 1.0 + floor)),
-        text: Text::of(Tone::Plain, said).and(tone, format!(" {}", verdict_word(cell.verdict))),
+        text: Text::of(Tone::Plain, phrase).and(tone, format!(" {}", verdict_word(cell.verdict))),
         ..Row::default()
     })
 }

@@ -1,4 +1,4 @@
-//! CPU time by its owner: a bar for each result, its parts who had it. Must not know rates.
+//! CPU time by its owner: a bar for each result, its parts who had it.
 
 use findings::{CellSummary, CpuAttribution};
 use samples::CpuOwner;
@@ -34,11 +34,11 @@ pub(crate) fn chart(source: &Source<'_>, workload: &str) -> Option<Chart> {
     let surfaces =
         surfaces.map(|(number, owner)| Key::Surface(Paint::Of(number), labels::owner(*owner).to_owned()));
     let rest = rests.then(|| Key::Surface(Paint::Faint, "unexplained".to_owned()));
-    let said = owned.iter().map(said);
+    let phrase = owned.iter().map(phrase);
     Some(Chart {
         kind: KIND,
         title: format!("{workload}: CPU attribution"),
-        about: said.collect::<Vec<_>>().join("; "),
+        about: phrase.collect::<Vec<_>>().join("; "),
         drawing: Drawing::Rows(Rows {
             axis: Axis {
                 title: "CPUs busy on average".to_owned(),
@@ -75,7 +75,7 @@ fn row(cell: &CellSummary, cpu: &CpuAttribution, owners: &[CpuOwner]) -> Row {
     }
 }
 
-fn said((cell, cpu): &Owned<'_>) -> String {
+fn phrase((cell, cpu): &Owned<'_>) -> String {
     let parts = cpu.owners.iter().map(|time| format!("{} {:.2}", labels::owner(time.owner), time.cpus));
     let parts = parts.collect::<Vec<_>>().join(", ");
     format!("{}: {:.2} CPUs busy, of these {parts}", labels::cell_in_workload(cell), cpu.busy)

@@ -1,5 +1,5 @@
-//! Fast memory of virtual machines over time, and the share of accesses that it served: a field a machine, a line a way of sharing
-//! it out. Must not know what moved it.
+//! Fast memory of virtual machines over time, and the share of accesses that it served: a field a machine, a line a way of
+//! sharing it out.
 
 use findings::{MemoryLook, MemorySummary};
 
@@ -106,8 +106,8 @@ fn about(summary: &MemorySummary, value: &Value) -> String {
         });
         format!("{}: {}", arm.name, vms.collect::<Vec<_>>().join(", "))
     };
-    let said: Vec<String> = summary.arms.iter().map(of_arm).collect();
-    format!("{} over time. Mean share served, {}.", value.title, said.join("; "))
+    let phrase: Vec<String> = summary.arms.iter().map(of_arm).collect();
+    format!("{} over time. Mean share served, {}.", value.title, phrase.join("; "))
 }
 
 /// Every look, with both values.

@@ -1,5 +1,4 @@
-//! The metric against CPU time: a dot for each setting, and a line through those that none beats in both. Must not know what is
-//! recommended for which reason.
+//! The metric against CPU time: a dot for each setting, and a line through those that none beats in both.
 
 use findings::{Answer, CellSummary};
 
@@ -45,7 +44,7 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
     for (cell, cpu) in &cells {
         data.push(of_cell(cell).into_iter().chain([number(Some(*cpu)), Some(is_on(cell).to_string())]));
     }
-    let said = answer.frontier.iter().map(|point| {
+    let phrase = answer.frontier.iter().map(|point| {
         let levels = labels::levels(&point.levels).unwrap_or_default();
         format!(
             "{levels}: {} for {}",
@@ -73,7 +72,10 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
             labels::swept(&answer.workload, &answer.path),
             answer.metric.name()
         ),
-        about: format!("On the Pareto front, from the cheapest up: {}.", said.collect::<Vec<_>>().join("; ")),
+        about: format!(
+            "On the Pareto front, from the cheapest up: {}.",
+            phrase.collect::<Vec<_>>().join("; ")
+        ),
         drawing: Drawing::Plots(vec![plot]),
         data,
         plain: None,

@@ -1,4 +1,4 @@
-//! A sweep of two factors: a colour and a number for each pair of settings. Must not know how the best was found.
+//! A sweep of two factors: a colour and a number for each pair of settings.
 
 use findings::{Answer, CellSummary};
 
@@ -51,7 +51,7 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
                 .chain([cell.levels.get(*across).cloned(), cell.levels.get(*up).cloned()]),
         );
     }
-    let said = best.iter().map(|cell| {
+    let phrase = best.iter().map(|cell| {
         format!(
             "{}: {}",
             labels::cell_in_workload(cell),
@@ -61,7 +61,7 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
     Some(Chart {
         kind: KIND,
         title: format!("{}: {across} and {up}", labels::swept(&answer.workload, &answer.path)),
-        about: said.collect::<Vec<_>>().join("; "),
+        about: phrase.collect::<Vec<_>>().join("; "),
         drawing: Drawing::HeatMap(HeatMap {
             across: ((*across).to_owned(), names(columns)),
             up: ((*up).to_owned(), names(rows)),

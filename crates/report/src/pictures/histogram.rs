@@ -1,4 +1,4 @@
-//! The distribution of latency: bars whose widths grow in proportion, and its median and tail. Must not know what was timed.
+//! The distribution of latency: bars whose widths grow in proportion, and its median and tail.
 
 use findings::{CellSummary, Distribution};
 use workload::Metric;
@@ -86,7 +86,7 @@ pub(crate) fn of_times(
 
 fn about(name: &str, times: &Distribution) -> String {
     let at = |share: f64| times.at(share).map_or_else(|| "unknown".to_owned(), |time| time.to_string());
-    let said = format!(
+    let phrase = format!(
         "{name}: {} times from {} to {}, median {}, 99 % within {}.",
         times.count,
         times.min,
@@ -94,5 +94,5 @@ fn about(name: &str, times: &Distribution) -> String {
         at(0.5),
         at(0.99)
     );
-    said.replace(GLUE, " ")
+    phrase.replace(GLUE, " ")
 }

@@ -1,5 +1,5 @@
 //! Where the time of a round trip goes: hop by hop along its path, each step beginning where the one before ended, under the
-//! hosts that it passes. Must not know streams.
+//! hosts that it passes.
 
 use findings::{CellSummary, LatencyBreakdown, Leg, StepSummary};
 use units::Share;
@@ -51,7 +51,7 @@ pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary, way: &LatencyBreakd
             Some(step.p99.0.to_string()),
         ]);
     }
-    let said = way.steps.iter().map(|step| format!("{}: {}", step.what, step.p50).replace(GLUE, " "));
+    let phrase = way.steps.iter().map(|step| format!("{}: {}", step.what, step.p50).replace(GLUE, " "));
     let legs = [Leg::There, Leg::Server, Leg::Back];
     let is_there = |it: &Leg| way.steps.iter().any(|step| step.leg == *it);
     let key = |it: Leg| Key::Surface(paint(it), leg(it).replace('-', " "));
@@ -61,7 +61,7 @@ pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary, way: &LatencyBreakd
         about: format!(
             "Median time of each step of a round trip of {}. {}",
             phrases::value(Metric::RoundTrip, whole),
-            said.collect::<Vec<_>>().join("; ")
+            phrase.collect::<Vec<_>>().join("; ")
         ),
         drawing: Drawing::Rows(Rows {
             axis: Axis::of_metric(Metric::RoundTrip, Scale::from_zero([end]), end),

@@ -1,5 +1,4 @@
 //! What each layer costs: a bar from zero for each path, its last part what the layers that it adds take or bring.
-//! Must not know how nested paths were found.
 
 use findings::{CellSummary, CostStep, Difference, Findings, Ladder};
 
@@ -33,7 +32,7 @@ pub(crate) fn chart(source: &Source<'_>, ladder: &Ladder) -> Chart {
     let largest = rows.iter().flat_map(Row::reach).filter(|it| it.is_finite()).fold(0.0, f64::max);
     let scale = Scale::from_zero(rows.iter().flat_map(Row::reach));
     let axis = Axis::of_metric(ladder.metric, scale, largest);
-    let said = bars.iter().map(|bar| {
+    let phrase = bars.iter().map(|bar| {
         let note =
             bar.note.as_ref().map(|note| format!(" ({})", note.characters().trim())).unwrap_or_default();
         format!("{}: {}{note}", bar.label.characters(), bar.text.characters())
@@ -41,7 +40,7 @@ pub(crate) fn chart(source: &Source<'_>, ladder: &Ladder) -> Chart {
     Chart {
         kind: KIND,
         title: format!("Cost of each layer: {} ({})", title(ladder), ladder.metric.measured_in()),
-        about: said.collect::<Vec<_>>().join("; "),
+        about: phrase.collect::<Vec<_>>().join("; "),
         drawing: Drawing::Rows(Rows { axis, keys: keys(ladder, &rows), rows, reference: None }),
         data: data(findings, ladder),
         plain: Some(Bars { rows: bars }),

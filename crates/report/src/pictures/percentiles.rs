@@ -1,5 +1,5 @@
 //! Percentiles of latency: the share of all along an axis on which each further nine is as wide as the one before, so that the
-//! tail is seen; several results, or a closed and an open loop, over each other. Must not know what was timed.
+//! tail is seen; several results, or a closed and an open loop, over each other.
 
 use findings::{CellSummary, ConnectSummary, Distribution, LatencySummary};
 use workload::Metric;
@@ -84,7 +84,7 @@ fn chart(workload: &str, timed: &[Timed<'_>]) -> Chart {
     Chart {
         kind: KIND,
         title: format!("{workload}: latency percentiles"),
-        about: timed.iter().map(|(_, named)| said(named)).collect::<Vec<_>>().join("; "),
+        about: timed.iter().map(|(_, named)| phrase(named)).collect::<Vec<_>>().join("; "),
         drawing: Drawing::Plots(vec![Plot {
             x: Axis {
                 title: "percentile".to_owned(),
@@ -103,7 +103,7 @@ fn chart(workload: &str, timed: &[Timed<'_>]) -> Chart {
     }
 }
 
-fn said((name, times): &TitledDistribution<'_>) -> String {
+fn phrase((name, times): &TitledDistribution<'_>) -> String {
     let at = |share: f64| times.at(share).map_or_else(|| "unknown".to_owned(), |time| time.to_string());
     format!("{name}: median {}, 99 % {}, longest {}", at(0.5), at(0.99), times.max).replace(GLUE, " ")
 }

@@ -1,4 +1,4 @@
-//! Every result of a workload as a bar from zero, with its interval and a dot for each trial. Must not know why they differ.
+//! Every result of a workload as a bar from zero, with its interval and a dot for each trial.
 
 use findings::{CellSummary, Findings};
 
@@ -31,7 +31,7 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
     let largest = rows.iter().flat_map(Row::reach).filter(|it| it.is_finite()).fold(0.0, f64::max);
     let mut data = Data::new(CELL.into_iter().chain(["values"]));
     cells.iter().for_each(|cell| data.push(of_cell(cell).into_iter().chain([values(cell)])));
-    let said = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
+    let phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     let has = |is: &dyn Fn(&Row) -> bool, key: Key| rows.iter().any(is).then_some(key);
     let keys = [
         has(&|row| row.interval.is_some(), Key::Interval("median and interval".to_owned())),
@@ -40,7 +40,7 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
     Some(Chart {
         kind: KIND,
         title: format!("{workload}: {}", metric.measured_in()),
-        about: said.collect::<Vec<_>>().join("; "),
+        about: phrase.collect::<Vec<_>>().join("; "),
         drawing: Drawing::Rows(Rows {
             axis: Axis::of_metric(metric, scale, largest),
             keys: keys.into_iter().flatten().collect(),

@@ -1,5 +1,5 @@
-//! A sweep along one factor: the metric, and below it CPU time, a line for each setting of the others, with the knee and what is
-//! recommended. Must not know how these were found.
+//! A sweep along one factor: the metric, and below it CPU time, a line for each setting of the others, with the knee and what
+//! is recommended.
 
 use findings::{Answer, CellSummary, Findings, Knee, OwnerUnit};
 

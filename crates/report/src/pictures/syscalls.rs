@@ -1,5 +1,5 @@
 //! System calls of a result: a bar for each kind of call, its time split in running, waiting and in a guest; where no times are
-//! known, how often. Must not know what is too much.
+//! known, how often.
 
 use findings::CellSummary;
 use samples::SyscallCount;
@@ -76,11 +76,11 @@ pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary) -> Option<Chart> {
             time(call.guest),
         ]);
     }
-    let said = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
+    let phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     Some(Chart {
         kind: KIND,
         title: format!("System calls: {}", labels::cell(source.findings, cell)),
-        about: said.collect::<Vec<_>>().join("; "),
+        about: phrase.collect::<Vec<_>>().join("; "),
         drawing: Drawing::Rows(Rows { axis, keys: keys(&rows, is_timed), rows, reference: None }),
         data,
         plain: None,

@@ -1,6 +1,6 @@
 //! A trial from interval to interval: its rate or its round trips over time, with the warm-up, the jumps from one level to
-//! another, and whether others had its CPUs. A long one is drawn as the least and the most of each pixel, so that nothing
-//! short is lost. Must not know what was sent.
+//! another, and whether others had its CPUs. A long one is drawn as the least and the most of each pixel, so that nothing short
+//! is lost.
 
 use findings::{CellShift, CellSummary};
 use samples::{Arm, RunRecord, Trial, ValidityWarning};
@@ -127,7 +127,7 @@ fn about(series: &TimeSeries, shifts: &[&CellShift]) -> String {
     let jumps = match shifts {
         [] => "no level shift".to_owned(),
         shifts => {
-            let said = shifts.iter().map(|shift| {
+            let phrase = shifts.iter().map(|shift| {
                 format!(
                     "from {} to {} at {}",
                     value(shift.shift.before),
@@ -135,7 +135,7 @@ fn about(series: &TimeSeries, shifts: &[&CellShift]) -> String {
                     shift.shift.at
                 )
             });
-            format!("level shift {}", said.collect::<Vec<_>>().join(", "))
+            format!("level shift {}", phrase.collect::<Vec<_>>().join(", "))
         }
     };
     let [least, most] = [values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max)].map(value);

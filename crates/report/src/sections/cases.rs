@@ -1,4 +1,4 @@
-//! The cases: each path with what the sender and the receiver saw. Must not know the samples within trials.
+//! The cases: each path with what the sender and the receiver saw.
 
 use findings::{CellSummary, Findings, StreamSummary};
 use workload::Metric;

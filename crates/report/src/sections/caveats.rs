@@ -1,5 +1,4 @@
 //! What to know before believing the numbers: the run's caveats and the trials' doubts.
-//! Must not know the numbers.
 
 use std::mem;
 

@@ -1,4 +1,4 @@
-//! The summary: one row for each cell, one table for each workload. Must not know the samples within trials.
+//! The summary: one row for each cell, one table for each workload.
 
 use findings::{CellSummary, Findings};
 use samples::ValidityWarning;
@@ -55,8 +55,8 @@ fn caption(cells: &[&CellSummary]) -> Option<Text> {
         |cell: &&CellSummary| cell.doubts.iter().any(|(doubt, _)| *doubt == ValidityWarning::HalfRoundTrips);
     let halves = cells.iter().any(halved).then_some(phrases::HALVES);
     let of_kind = cells.iter().find_map(|cell| kind::of(cell).caption());
-    let said: Vec<&str> = of_kind.into_iter().chain(halves).chain(doubts).collect();
-    (!said.is_empty()).then(|| Text::of(Tone::Faint, said.join("; ")))
+    let phrase: Vec<&str> = of_kind.into_iter().chain(halves).chain(doubts).collect();
+    (!phrase.is_empty()).then(|| Text::of(Tone::Faint, phrase.join("; ")))
 }
 
 /// Whether it is one number without an interval.
@@ -125,8 +125,9 @@ impl<'a> Layout<'a> {
     }
 
     fn row(&self, findings: &Findings, cell: &CellSummary) -> Vec<Text> {
-        let or_dash =
-            |said: Option<String>| said.map_or_else(|| Text::of(Tone::Faint, "-"), |said| said.into());
+        let or_dash = |phrase: Option<String>| {
+            phrase.map_or_else(|| Text::of(Tone::Faint, "-"), |phrase| phrase.into())
+        };
         let value = phrases::estimate_with(cell.metric, &cell.value, self.confidence);
         let mark = if cell.doubts.is_empty() { "" } else { "\u{a0}!" };
         let path = || Text::of(Tone::Strong, &cell.path);
@@ -136,8 +137,8 @@ impl<'a> Layout<'a> {
         let sent = if self.mixed && kind::is_of_sender(cell) { " sent" } else { "" };
         row.push(Text::from(value).and(Tone::Faint, sent).and(Tone::Doubtful, mark));
         row.extend(self.compared.then(|| against_baseline(findings, cell, self.ratios)));
-        let said = further(cell);
-        row.extend(self.further.iter().map(|title| or_dash(kind::said(&said, title))));
+        let phrase = further(cell);
+        row.extend(self.further.iter().map(|title| or_dash(kind::phrase(&phrase, title))));
         row
     }
 }
@@ -147,9 +148,9 @@ fn against_baseline(findings: &Findings, cell: &CellSummary, ratios: Ratios) -> 
         return Text::of(Tone::Faint, if cell.baseline { "baseline" } else { "-" });
     };
     if comparison.ratio_interval.is_none() {
-        return Text::of(Tone::Faint, ratios.said(comparison, Confidence::Nowhere));
+        return Text::of(Tone::Faint, ratios.phrase(comparison, Confidence::Nowhere));
     }
     let tone = phrases::tone(cell.metric, comparison);
-    let share = Text::of(tone, ratios.said(comparison, Confidence::InHead));
+    let share = Text::of(tone, ratios.phrase(comparison, Confidence::InHead));
     phrases::judged(findings, &cell.workload, comparison, share)
 }

@@ -1,5 +1,4 @@
 //! What the kernel really gave: the sockets of each cell's ends, and the CPUs that their threads ran on.
-//! Must not know what was asked for.
 
 use findings::{EndSocket, Findings};
 use workload::SocketFacts;

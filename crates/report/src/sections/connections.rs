@@ -1,5 +1,4 @@
 //! Connections: their rate and failures, and how long connecting and the whole exchange took.
-//! Must not know streams.
 
 use findings::{CellSummary, ConnectSummary, Findings};
 use workload::Metric;

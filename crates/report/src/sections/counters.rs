@@ -1,4 +1,4 @@
-//! What devices and the machine dropped, and what they counted besides. Must not know what is too much.
+//! What devices and the machine dropped, and what they counted besides.
 
 use findings::{CellSummary, Findings};
 use samples::{DeviceCounters, HostCounters, PathCounters};
@@ -36,8 +36,8 @@ fn devices(findings: &Findings, counted: &[CountedPath<'_>]) -> Block {
         .filter(|(_, device)| is_lossy(device))
         .collect();
     if lossy.is_empty() {
-        let said = "No device or queueing discipline on any path dropped packets or counted errors.";
-        return Block::Paragraph(Text::of(Tone::Good, said));
+        let phrase = "No device or queueing discipline on any path dropped packets or counted errors.";
+        return Block::Paragraph(Text::of(Tone::Good, phrase));
     }
     let columns = vec![
         left("Result"),
@@ -148,6 +148,6 @@ fn device_table(devices: &[DeviceCounters]) -> Table {
 fn host(host: &HostCounters) -> Option<Text> {
     let tracked = host.tracked.map(|tracked| format!("{} connections tracked", grouped(tracked)));
     let translated = host.translated.map(|it| format!("{} packets with address translation", grouped(it)));
-    let said: Vec<String> = tracked.into_iter().chain(translated).collect();
-    (!said.is_empty()).then(|| format!("{}: {}", host.host, said.join(", ")).into())
+    let phrase: Vec<String> = tracked.into_iter().chain(translated).collect();
+    (!phrase.is_empty()).then(|| format!("{}: {}", host.host, phrase.join(", ")).into())
 }

@@ -1,4 +1,4 @@
-//! CPUs that each cell kept busy, and what a gigabyte or a message cost. Must not know rates.
+//! CPUs that each cell kept busy, and what a gigabyte or a message cost.
 
 use findings::{CellSummary, CpuCost, Findings};
 

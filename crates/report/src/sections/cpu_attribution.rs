@@ -1,4 +1,4 @@
-//! Where the CPU time of each cell went, owner by owner, and what no owner explains. Must not know rates.
+//! Where the CPU time of each cell went, owner by owner, and what no owner explains.
 
 use findings::{CellSummary, CpuAttribution, Findings, OwnerPart};
 use samples::{AttributionSource, CpuOwner};
@@ -114,8 +114,8 @@ fn spent(cpus: f64, cost: Option<f64>) -> String {
 }
 
 fn rest(cpu: &CpuAttribution) -> Text {
-    let said = format!("{:.3}, {}", cpu.unexplained, Share(cpu.unexplained_share));
-    glued(&with_minus(&said)).into()
+    let phrase = format!("{:.3}, {}", cpu.unexplained, Share(cpu.unexplained_share));
+    glued(&with_minus(&phrase)).into()
 }
 
 fn parts(findings: &Findings, (cell, cpu): &CpuRow<'_>) -> Vec<Block> {

@@ -1,4 +1,4 @@
-//! How the trials were chosen, where that was left to what the earlier ones said. Must not know their numbers.
+//! How the trials were chosen, where that was left to what the earlier ones said.
 
 use findings::{CellSummary, Findings, Objective, RunSummary};
 use samples::{CellEnd, EndReason};
@@ -21,7 +21,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let hurried = ended.iter().any(|(_, end)| matches!(end.why, EndReason::Budget { .. }));
     let mut blocks = vec![Block::Paragraph(saved(&findings.run, hurried))];
-    let reasons: Vec<Text> = REASONS.iter().filter_map(|reason| reason.said(&ended)).collect();
+    let reasons: Vec<Text> = REASONS.iter().filter_map(|reason| reason.phrase(&ended)).collect();
     blocks.extend((!reasons.is_empty()).then_some(Block::List(reasons)));
     if !ended.is_empty() {
         let table = Block::Table(table(findings, &ended));
@@ -54,35 +54,35 @@ fn saved(run: &RunSummary, hurried: bool) -> Text {
 /// Cells that ended for one reason.
 struct Reason {
     is: fn(&EndReason) -> bool,
-    said: &'static str,
+    phrase: &'static str,
 }
 
 const REASONS: &[Reason] = &[
     Reason {
         is: |why| matches!(why, EndReason::Precise { .. }),
-        said: "the requested precision was reached",
+        phrase: "the requested precision was reached",
     },
     Reason {
         is: |why| matches!(why, EndReason::Settled),
-        said: "no longer a candidate for the best setting or the knee, so the time went to other settings",
+        phrase: "no longer a candidate for the best setting or the knee, so the time went to other settings",
     },
     Reason {
         is: |why| matches!(why, EndReason::Clear),
-        said: "every comparison is decided: significant or within the noise",
+        phrase: "every comparison is decided: significant or within the noise",
     },
-    Reason { is: |why| matches!(why, EndReason::Budget { .. }), said: "the time budget was used up" },
+    Reason { is: |why| matches!(why, EndReason::Budget { .. }), phrase: "the time budget was used up" },
     Reason {
         is: |why| matches!(why, EndReason::Unusable { .. }),
-        said: "excluded: nothing arrived in some trials, or no trial is usable",
+        phrase: "excluded: nothing arrived in some trials, or no trial is usable",
     },
-    Reason { is: |why| matches!(why, EndReason::Planned), said: "all planned trials were run" },
+    Reason { is: |why| matches!(why, EndReason::Planned), phrase: "all planned trials were run" },
 ];
 
 impl Reason {
-    fn said(&self, ended: &[(&CellSummary, &CellEnd)]) -> Option<Text> {
+    fn phrase(&self, ended: &[(&CellSummary, &CellEnd)]) -> Option<Text> {
         let cells = ended.iter().filter(|(_, end)| (self.is)(&end.why)).count();
         let count = phrases::count(cells as u64, "result", "results");
-        (cells > 0).then(|| Text::of(Tone::Strong, count).and(Tone::Plain, format!(": {}", self.said)))
+        (cells > 0).then(|| Text::of(Tone::Strong, count).and(Tone::Plain, format!(": {}", self.phrase)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The devices of each path as they were set, and the CPUs that their work is spread over. Must not know results.
+//! The devices of each path as they were set, and the CPUs that their work is spread over.
 
 use findings::Findings;
 use samples::{CpuAffinity, DeviceSettingFact, DeviceState};

@@ -1,4 +1,4 @@
-//! What each factor's levels change, all else equal. Must not know why.
+//! What each factor's levels change, all else equal.
 
 use findings::{FactorEffect, Findings};
 
@@ -27,8 +27,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     };
     // Without an interval none of them says anything.
     let bare = effects.iter().all(|effect| effect.change.ratio_interval.is_none());
-    let said = !bare && !speedup::shows_all(findings);
-    said.then(|| section("Effect of each setting", vec![Block::Table(table)]))
+    let phrase = !bare && !speedup::shows_all(findings);
+    phrase.then(|| section("Effect of each setting", vec![Block::Table(table)]))
 }
 
 fn columns(several: bool, others: bool, confidence: Option<&str>) -> Vec<Column> {

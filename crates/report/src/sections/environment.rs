@@ -1,4 +1,4 @@
-//! The machine and the paths. Must not know results.
+//! The machine and the paths.
 
 use samples::{Environment, PathRecord};
 use workload::Metric;

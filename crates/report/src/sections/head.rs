@@ -1,4 +1,4 @@
-//! Which run this is, on one line. Must not know its results.
+//! Which run this is, on one line.
 
 use samples::RunState;
 

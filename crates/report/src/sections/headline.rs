@@ -1,4 +1,4 @@
-//! What the column of a workload's values is called: by who counted them. Must not know the values.
+//! What the column of a workload's values is called: by who counted them.
 
 use findings::CellSummary;
 use workload::{Metric, ReportedData};

@@ -1,4 +1,4 @@
-//! Which logs a run was taken from, and what of them was not understood. Must not know what was.
+//! Which logs a run was taken from, and what of them was not understood.
 
 use samples::ImportedFile;
 
@@ -18,12 +18,12 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let notes: Vec<Text> = imported.notes.iter().map(|note| note.as_str().into()).collect();
     let (open, folded) = notes.split_at(OPEN.min(notes.len()));
     if !open.is_empty() {
-        let said = if folded.is_empty() {
+        let phrase = if folded.is_empty() {
             "Assumed, not understood or ignored:".to_owned()
         } else {
             format!("Assumed, not understood or ignored; the first {OPEN} of {} notes:", notes.len())
         };
-        blocks.extend([Block::Paragraph(said.into()), Block::List(open.to_vec())]);
+        blocks.extend([Block::Paragraph(phrase.into()), Block::List(open.to_vec())]);
     }
     if !folded.is_empty() {
         let more = phrases::count(folded.len() as u64, "more note", "more notes");

@@ -1,5 +1,4 @@
 //! What each end saw from interval to interval, in the first trial of each cell.
-//! Must not know statistics: these are the samples themselves.
 
 use findings::CellSummary;
 use samples::{Arm, RunRecord};

@@ -1,4 +1,4 @@
-//! Trials that were made and have no value, and why. Must not know those that have one.
+//! Trials that were made and have no value, and why.
 
 use findings::Findings;
 use samples::{Arm, RunRecord, Trial};

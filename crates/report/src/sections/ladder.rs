@@ -1,5 +1,4 @@
 //! The cost ladder: a picture for each workload of what the layers of its paths take.
-//! Must not know how nested paths were found.
 
 use findings::Ladder;
 

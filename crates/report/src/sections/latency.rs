@@ -1,4 +1,4 @@
-//! Round trips: the average and the percentiles of each cell side by side. Must not know streams.
+//! Round trips: the average and the percentiles of each cell side by side.
 
 use findings::{CellSummary, Findings, LatencySummary};
 use units::significant;

@@ -1,5 +1,4 @@
 //! What each hop of a message through the layers takes, as a waterfall: each step begins where the one before it ended.
-//! Must not know streams.
 
 use findings::{CellSummary, LatencyBreakdown, Leg, StepKind, StepSummary};
 use samples::HopEvent;
@@ -28,8 +27,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let (open, folded) = ways.split_at(OPEN.min(ways.len()));
     let mut blocks: Vec<Block> = open.iter().flat_map(|(cell, way)| waterfall(source, cell, way)).collect();
     if !folded.is_empty() {
-        let said = format!("The longest of {} paths.", ways.len());
-        blocks.push(Block::Paragraph(Text::of(Tone::Faint, said)));
+        let phrase = format!("The longest of {} paths.", ways.len());
+        blocks.push(Block::Paragraph(Text::of(Tone::Faint, phrase)));
         let more = folded.iter().flat_map(|(cell, way)| waterfall(source, cell, way)).collect();
         let title = phrases::count(folded.len() as u64, "more path", "more paths");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
@@ -107,12 +106,12 @@ fn bar(step: &StepSummary, whole: f64) -> Text {
 }
 
 fn sums(way: &LatencyBreakdown) -> Text {
-    let said = |what: &str, time: units::Nanos| format!("{what} {}", glued(&time.to_string()));
+    let phrase = |what: &str, time: units::Nanos| format!("{what} {}", glued(&time.to_string()));
     let engine = match way.engine {
-        Some(engine) => said("; median round trip measured by the engine", engine),
+        Some(engine) => phrase("; median round trip measured by the engine", engine),
         None => "; the engine measured no round trip".to_owned(),
     };
-    Text::of(Tone::Strong, said("Sum of median steps", way.sum)).and(
+    Text::of(Tone::Strong, phrase("Sum of median steps", way.sum)).and(
         Tone::Plain,
         format!(
             "{engine}; unexplained {}, median within single trials {}.",

@@ -1,5 +1,4 @@
-//! CPU time of virtual machines, cell by cell: either guest's as its host and as it sees it, and what the host did for
-//! both. Must not know the owners that this is made of.
+//! CPU time of virtual machines, cell by cell: either guest's as its host and as it sees it, and what the host did for both.
 
 use findings::{CellSummary, Findings, GuestTime, MachineTimes};
 use samples::PathRecord;
@@ -82,9 +81,9 @@ fn table(findings: &Findings, columns: &[MachineColumn], cells: &[&CellSummary])
         [left("Result")].into_iter().chain(columns.iter().map(|(title, _)| right(*title))).collect();
     let row = |cell: &&CellSummary| {
         let label = Text::from(labels::cell(findings, cell));
-        let said =
+        let phrase =
             columns.iter().map(|(_, of)| of(cell).map_or_else(|| Text::of(Tone::Faint, "-"), Text::from));
-        [label].into_iter().chain(said).collect()
+        [label].into_iter().chain(phrase).collect()
     };
     Table { columns: heads, rows: cells.iter().map(row).collect(), caption: None }
 }

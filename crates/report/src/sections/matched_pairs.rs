@@ -1,4 +1,4 @@
-//! What a word in the names of paths brings, such as `vhost`: the same with it and without it. Must not know why.
+//! What a word in the names of paths brings, such as `vhost`: the same with it and without it.
 
 use findings::{CellSummary, Findings, MatchedPair, MatchedPairs};
 
@@ -62,10 +62,10 @@ fn level(cell: &CellSummary, factor: &str) -> Text {
 
 fn change(findings: &Findings, twins: &MatchedPairs, pair: &MatchedPair, confidence: Confidence) -> Text {
     let tone = phrases::tone(twins.metric, &pair.change);
-    let said = Text::of(tone, phrases::gain(&pair.change, confidence));
+    let phrase = Text::of(tone, phrases::gain(&pair.change, confidence));
     match pair.change.ratio_interval {
-        Some(_) => phrases::judged(findings, &twins.workload, &pair.change, said),
-        None => said,
+        Some(_) => phrases::judged(findings, &twins.workload, &pair.change, phrase),
+        None => phrase,
     }
 }
 

@@ -1,4 +1,4 @@
-//! How large packets were on their way, and which queue they took. Must not know how segments are counted.
+//! How large packets were on their way, and which queue they took.
 
 use findings::{CellSummary, DataPackets, DevicePackets, Findings, PacketSize, PacketSummary};
 use samples::{DeviceCounters, QueueCounters};

@@ -1,4 +1,4 @@
-//! Distributions side by side, a percentile a row. Must not know what was timed.
+//! Distributions side by side, a percentile a row.
 
 use findings::Distribution;
 use units::Nanos;

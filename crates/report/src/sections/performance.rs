@@ -1,5 +1,4 @@
 //! The performance summary of each stream: rates, retransmissions, windows, stability, as people write them up.
-//! Must not know other cells.
 
 use findings::{CellSummary, DatagramSummary, Estimate, StreamSummary, TcpSummary};
 use units::{Bytes, Share, significant};
@@ -121,6 +120,6 @@ fn socket<'a>(cell: &'a CellSummary, end: &str) -> Option<&'a SocketFacts> {
 fn stability(cell: &CellSummary, stream: &StreamSummary) -> String {
     let within = stream.stability.map(|share| format!("varies by {} within a trial", Share(share)));
     let between = cell.value.variation().map(|share| format!("by {} between trials", Share(share)));
-    let said: Vec<String> = within.into_iter().chain(between).collect();
-    if said.is_empty() { "unknown".to_owned() } else { said.join(", ") }
+    let phrase: Vec<String> = within.into_iter().chain(between).collect();
+    if phrase.is_empty() { "unknown".to_owned() } else { phrase.join(", ") }
 }

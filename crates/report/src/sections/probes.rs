@@ -1,4 +1,4 @@
-//! What the probes cost, what they could not count, and which of them could not run. Must not know what they saw.
+//! What the probes cost, what they could not count, and which of them could not run.
 
 use findings::{CellSummary, Findings, Interval, LostProbe, ProbeCost};
 use samples::ProbeKind;
@@ -85,14 +85,14 @@ fn more(value: f64, interval: Option<Interval>) -> String {
 
 fn overflowed(findings: &Findings, cell: &CellSummary) -> Vec<Text> {
     let overflowed = cell.probed.iter().flat_map(|probed| &probed.overflowed);
-    let said = overflowed.filter(|overflow| overflow.events > 0).map(|overflow| {
+    let phrase = overflowed.filter(|overflow| overflow.events > 0).map(|overflow| {
         let events = phrases::count(overflow.events, "event", "events");
         Text::of(Tone::Doubtful, format!("{}: ", labels::cell(findings, cell))).and(
             Tone::Plain,
             format!("{} ran out of space for {events}, missing in its tables", in_words(overflow.probe)),
         )
     });
-    said.collect()
+    phrase.collect()
 }
 
 const fn in_words(probe: ProbeKind) -> &'static str {

@@ -1,4 +1,4 @@
-//! Paths that are alternatives, the best first, and their round trips side by side. Must not know how places were found.
+//! Paths that are alternatives, the best first, and their round trips side by side.
 
 use findings::{CellSummary, Findings, Rank, Ranking};
 
@@ -69,13 +69,13 @@ fn table(findings: &Findings, ranking: &Ranking, rows: &[Row<'_>]) -> Table {
             phrases::to_baseline(findings, cell, confidence),
         ];
         let dash = || Text::of(Tone::Faint, "-");
-        let said = further(cell);
-        row.extend(titles.iter().map(|title| kind::said(&said, title).map_or_else(dash, Text::from)));
+        let phrase = further(cell);
+        row.extend(titles.iter().map(|title| kind::phrase(&phrase, title).map_or_else(dash, Text::from)));
         row
     };
     let shared = rows.windows(2).any(|two| two[0].0.place == two[1].0.place);
-    let said = common.map(|common| format!("{common} intervals in brackets."));
-    let said: Vec<String> = said.into_iter().chain(shared.then(|| SHARED.to_owned())).collect();
-    let caption = (!said.is_empty()).then(|| Text::of(Tone::Faint, said.join(" ")));
+    let phrase = common.map(|common| format!("{common} intervals in brackets."));
+    let phrase: Vec<String> = phrase.into_iter().chain(shared.then(|| SHARED.to_owned())).collect();
+    let caption = (!phrase.is_empty()).then(|| Text::of(Tone::Faint, phrase.join(" ")));
     Table { columns, rows: rows.iter().map(row).collect(), caption }
 }

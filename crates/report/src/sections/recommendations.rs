@@ -1,5 +1,4 @@
 //! What a sweep comes to: what to set, what is worth its CPU time, where more brings no more.
-//! Must not know how any of it was chosen.
 
 mod frontier;
 mod knees;

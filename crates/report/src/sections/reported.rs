@@ -1,4 +1,4 @@
-//! What other tools reported of each cell, by the names of their columns. Must not know which of them it is judged by.
+//! What other tools reported of each cell, by the names of their columns.
 
 use findings::CellSummary;
 use units::{Bytes, Share, significant};

@@ -1,5 +1,4 @@
 //! Where the rate jumped within a trial and stayed: an average over it matches neither level.
-//! Must not know how a jump is told from noise.
 
 use findings::{CellShift, CellSummary, Findings};
 

@@ -1,4 +1,4 @@
-//! What could not be measured, and why. Must not know what could.
+//! What could not be measured, and why.
 
 use super::Source;
 use crate::{

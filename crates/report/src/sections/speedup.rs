@@ -1,5 +1,4 @@
 //! A factor's levels against the paths: a row for each level, a column for each path, and their ratios below.
-//! Must not know why levels differ.
 
 use std::collections::BTreeMap;
 
@@ -98,11 +97,11 @@ impl<'a> Matrix<'a> {
         let ratios = levels.iter().skip(1).map(|level| self.ratios(level, &paths, confidence));
         let rows = levels.iter().map(|level| self.medians(findings, level, &paths, confidence)).chain(ratios);
         let columns = [left(self.factor)].into_iter().chain(paths.iter().map(|path| right(*path)));
-        let said = |common: String| format!("{} intervals in brackets.", glued(&common));
+        let phrase = |common: String| format!("{} intervals in brackets.", glued(&common));
         Table {
             columns: columns.collect(),
             rows: rows.collect(),
-            caption: common.map(|common| Text::of(Tone::Faint, said(common))),
+            caption: common.map(|common| Text::of(Tone::Faint, phrase(common))),
         }
     }
 

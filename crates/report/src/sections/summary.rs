@@ -322,25 +322,25 @@ fn layers(findings: &Findings, ladder: &Ladder, room: usize) -> String {
 fn steps_in_words(steps: &[Step<'_>], left_out: usize) -> String {
     let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
     for Step { rung, cost, judgement } in steps {
-        let said = format!("{} {}", rung.adds.join(" + "), phrases::gain_alone(cost));
+        let phrase = format!("{} {}", rung.adds.join(" + "), phrases::gain_alone(cost));
         match groups.iter_mut().find(|(word, _)| word == judgement) {
-            Some((_, group)) => group.push(said),
-            None => groups.push((judgement, vec![said])),
+            Some((_, group)) => group.push(phrase),
+            None => groups.push((judgement, vec![phrase])),
         }
     }
     groups.sort_by_key(|(judgement, _)| !judgement.is_empty());
-    let mut said: Vec<String> =
+    let mut phrase: Vec<String> =
         groups.into_iter().map(|(judgement, steps)| format!("{judgement}{}", steps.join(", "))).collect();
     if left_out > 0 {
-        said.push(format!("{left_out} more"));
+        phrase.push(format!("{left_out} more"));
     }
-    said.join("; ")
+    phrase.join("; ")
 }
 
 /// What to say where nothing is established.
 fn none_established(findings: &Findings, differences: &[Difference<'_>]) -> Option<Row> {
     let most = findings.cells.iter().map(|cell| cell.value.trials).max().unwrap_or_default();
-    let said = match differences.iter().filter(|it| it.is_open()).count() {
+    let phrase = match differences.iter().filter(|it| it.is_open()).count() {
         _ if differences.is_empty() => return None,
         0 => "no difference beyond the noise".to_owned(),
         _ if most <= 1 => "only one trial each: differences may be noise".to_owned(),
@@ -349,7 +349,7 @@ fn none_established(findings: &Findings, differences: &[Difference<'_>]) -> Opti
         }
         _ => "no significant difference; more trials may show one".to_owned(),
     };
-    Some(row("Largest", Text::of(Tone::Doubtful, said)))
+    Some(row("Largest", Text::of(Tone::Doubtful, phrase)))
 }
 
 fn has_single_trials(findings: &Findings) -> bool {
@@ -391,7 +391,7 @@ fn set(
     }
     let told = told?;
     let remedy = told.remedy.as_ref()?;
-    let said = Text::of(Tone::Good, labels::named(source.findings, remedy.lead()));
+    let phrase = Text::of(Tone::Good, labels::named(source.findings, remedy.lead()));
     let command = remedy.commands.first().filter(|command| {
         has_command
             && remedy.lead().chars().count() + command.chars().count() + 2 <= TWO_LINES
@@ -402,8 +402,8 @@ fn set(
     Some(row(
         label,
         match command {
-            Some(command) => said.and(Tone::Plain, ": ").and(Tone::Code, command.clone()),
-            None => said,
+            Some(command) => phrase.and(Tone::Plain, ": ").and(Tone::Code, command.clone()),
+            None => phrase,
         },
     ))
 }

@@ -1,5 +1,4 @@
-//! System calls that were counted: how often, how long, and whether that time was work. Must not know what is too
-//! much.
+//! System calls that were counted: how often, how long, and whether that time was work.
 
 mod layout;
 mod shape;
@@ -57,8 +56,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     blocks.extend(composed.then(|| Block::Paragraph(Text::of(Tone::Faint, COMPOSED))));
     blocks.extend((timed && !split).then(|| Block::Paragraph(Text::of(Tone::Faint, UNSPLIT))));
     if !folded.is_empty() {
-        let said = format!("{most} of {} results with system-call counts.", counted.len());
-        blocks.push(Block::Paragraph(Text::of(Tone::Faint, said)));
+        let phrase = format!("{most} of {} results with system-call counts.", counted.len());
+        blocks.push(Block::Paragraph(Text::of(Tone::Faint, phrase)));
         let more = folded.iter().flat_map(|cell| of_cell(source, cell)).collect();
         let title = phrases::count(folded.len() as u64, "more result", "more results");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
@@ -193,6 +192,6 @@ fn ends(rates: &CallRates) -> Text {
             glued(&totals::unit(rates.work))
         )
     };
-    let said: Vec<String> = rates.ends.iter().map(of).collect();
-    Text::of(Tone::Faint, format!("All system calls {}.", said.join(", ")))
+    let phrase: Vec<String> = rates.ends.iter().map(of).collect();
+    Text::of(Tone::Faint, format!("All system calls {}.", phrase.join(", ")))
 }

@@ -242,13 +242,13 @@ fn ranked<'a, 'f>(
 fn answer(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -> Text {
     let asked = required.iter().map(|one| glued(&one.to_string())).collect::<Vec<_>>().join(" and ");
     if let [(compliance, only)] = rows {
-        let (tone, said) = match compliance {
+        let (tone, phrase) = match compliance {
             Compliance::Met => (Tone::Good, "meets"),
             Compliance::Unclear => (Tone::Doubtful, "may not meet"),
             Compliance::Unknown => (Tone::Doubtful, "has no measurement for"),
             Compliance::Missed => (Tone::Bad, "misses"),
         };
-        return Text::of(tone, format!("{} {said} {asked}.", only.label));
+        return Text::of(tone, format!("{} {phrase} {asked}.", only.label));
     }
     let count = |wanted: Compliance| rows.iter().filter(|(meets, _)| *meets == wanted).count();
     let open = match count(Compliance::Unclear) {
@@ -265,7 +265,7 @@ fn answer(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -
         return Text::of(Tone::Bad, format!("{missed} {asked}{open}."));
     };
     let cheapest = first.cpu_for_bytes().filter(|_| met > 1).map_or_else(String::new, |cost| {
-        format!(" with the lowest CPU time, {}", glued(&Quantity::CpuTime.said(cost)))
+        format!(" with the lowest CPU time, {}", glued(&Quantity::CpuTime.phrase(cost)))
     });
     let others = format!(" meets {asked}{cheapest} ({met} of {} do{open}).", rows.len());
     Text::of(Tone::Good, &first.label).and(Tone::Plain, others)
@@ -288,13 +288,13 @@ fn everything(findings: &Findings, rows: &[Configuration<'_>]) -> Table {
         let mut row = vec![Text::of(Tone::Strong, &it.label)];
         for workload in &workloads {
             let cell = it.cell(workload);
-            row.push(said(cell.map(|cell| phrases::value(cell.metric, cell.value.median))));
+            row.push(phrase(cell.map(|cell| phrases::value(cell.metric, cell.value.median))));
             let tail = || Some(kind::of(cell?).judged()?.at(TAIL)?.to_string());
-            row.extend(has_tail(workload).then(|| said(tail())));
+            row.extend(has_tail(workload).then(|| phrase(tail())));
         }
         row.extend(cpu.then(|| cost(it)));
-        row.push(said(it.boot().map(|boot| glued(&Quantity::Boot.said(boot)))));
-        row.push(said(it.memory().map(|memory| glued(&Quantity::Memory.said(memory)))));
+        row.push(phrase(it.boot().map(|boot| glued(&Quantity::Boot.phrase(boot)))));
+        row.push(phrase(it.memory().map(|memory| glued(&Quantity::Memory.phrase(memory)))));
         row
     };
     Table { columns, rows: rows.iter().map(row).collect(), caption: Some(Text::of(Tone::Faint, MACHINES)) }
@@ -346,7 +346,7 @@ fn held_against(configuration: &Configuration<'_>, requirement: &Requirement) ->
     let Some(Judgement { compliance, value, .. }) = configuration.judged(requirement) else {
         return Text::of(Tone::Faint, "not measured");
     };
-    let value = glued(&requirement.quantity.said(value));
+    let value = glued(&requirement.quantity.phrase(value));
     match compliance {
         Compliance::Met | Compliance::Unknown => Text::of(Tone::Good, value),
         Compliance::Unclear => Text::of(Tone::Doubtful, format!("{value}, undecided")),
@@ -355,9 +355,9 @@ fn held_against(configuration: &Configuration<'_>, requirement: &Requirement) ->
 }
 
 fn cost(configuration: &Configuration<'_>) -> Text {
-    said(configuration.cpu_for_bytes().map(|cost| units::significant(cost, 2)))
+    phrase(configuration.cpu_for_bytes().map(|cost| units::significant(cost, 2)))
 }
 
-fn said(value: Option<String>) -> Text {
+fn phrase(value: Option<String>) -> Text {
     value.map_or_else(|| Text::of(Tone::Faint, "-"), Text::from)
 }

@@ -1,4 +1,4 @@
-//! System calls that had not ended when their trials did, which no count has. Must not know those that had.
+//! System calls that had not ended when their trials did, which no count has.
 
 use findings::{CellSummary, Findings};
 use samples::SyscallCount;

@@ -1,5 +1,4 @@
 //! The claims, the most severe first: what was found, on what evidence, and what to do.
-//! Must not know how a claim was reached.
 
 use findings::{Brought, Difference, Evidence, Finding, Remedy, Severity};
 
@@ -72,14 +71,19 @@ pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
     let remedy: Vec<Block> = finding.remedy.iter().flat_map(remedy).collect();
     let (remedy, folded_remedy) =
         if finding.severity == Severity::Note { (Vec::new(), remedy) } else { (remedy, Vec::new()) };
-    let rest: Vec<Block> = list(folded.iter().map(said).chain(finding.caveats.iter().map(doubted)))
+    let rest: Vec<Block> = list(folded.iter().map(phrase).chain(finding.caveats.iter().map(doubted)))
         .into_iter()
         .chain(folded_remedy)
         .collect();
     let rest = (!rest.is_empty()).then(|| Block::Folded { title: "Evidence".into(), blocks: rest });
     let more = (!shown.is_empty() && !folded.is_empty())
         .then(|| Text::of(Tone::Faint, format!("and {} more", folded.len())));
-    [headline].into_iter().chain(list(shown.iter().map(said).chain(more))).chain(remedy).chain(rest).collect()
+    [headline]
+        .into_iter()
+        .chain(list(shown.iter().map(phrase).chain(more)))
+        .chain(remedy)
+        .chain(rest)
+        .collect()
 }
 
 fn list(items: impl Iterator<Item = Text>) -> Option<Block> {
@@ -87,7 +91,7 @@ fn list(items: impl Iterator<Item = Text>) -> Option<Block> {
     (!items.is_empty()).then_some(Block::List(items))
 }
 
-fn said(evidence: &Evidence) -> Text {
+fn phrase(evidence: &Evidence) -> Text {
     Text::from(format!("{}: ", evidence.what)).and(Tone::Strong, &evidence.value)
 }
 

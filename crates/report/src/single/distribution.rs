@@ -1,4 +1,4 @@
-//! The shape of a distribution of times, drawn, and its percentiles. Must not know rates.
+//! The shape of a distribution of times, drawn, and its percentiles.
 
 use findings::{Bucket, Distribution, SingleMeasurement};
 use units::Share;

@@ -1,4 +1,4 @@
-//! Each connection of a stream that has several. Must not know their sum.
+//! Each connection of a stream that has several.
 
 use findings::{SingleFlow, SingleMeasurement, SingleStream};
 use workload::{Direction, Metric};

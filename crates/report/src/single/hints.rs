@@ -1,4 +1,4 @@
-//! What is likely to limit, and what to do about it. Must not know how a hint was reached.
+//! What is likely to limit, and what to do about it.
 
 use findings::SingleMeasurement;
 

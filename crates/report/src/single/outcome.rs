@@ -1,4 +1,4 @@
-//! What was measured, in a few lines. Must not know what to think of it.
+//! What was measured, in a few lines.
 
 use findings::{EndSocket, SingleMeasurement, SingleOutcome, Spread};
 use units::significant;
@@ -25,7 +25,7 @@ pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
     lines.extend(cpu(solo));
     let lines = lines.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let mut blocks = vec![Block::KeyValues(lines)];
-    blocks.extend(certainty(solo, outcome).map(|said| Block::Paragraph(Text::of(Tone::Faint, said))));
+    blocks.extend(certainty(solo, outcome).map(|phrase| Block::Paragraph(Text::of(Tone::Faint, phrase))));
     Some(section("Result", blocks))
 }
 

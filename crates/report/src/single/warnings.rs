@@ -1,4 +1,4 @@
-//! Reasons to distrust the numbers. Must not know the numbers.
+//! Reasons to distrust the numbers.
 
 use findings::{LevelShift, SingleLevels, SingleMeasurement};
 use units::Share;
@@ -30,18 +30,18 @@ fn metric(solo: &SingleMeasurement) -> Metric {
 
 fn shift(solo: &SingleMeasurement, shift: &LevelShift) -> Text {
     let value = |value| phrases::value(metric(solo), value);
-    let said = format!(
+    let phrase = format!(
         "level shift after {}, from {} to {}: the mean mixes two levels",
         shift.at,
         value(shift.before),
         value(shift.after)
     );
-    Text::of(Tone::Doubtful, said)
+    Text::of(Tone::Doubtful, phrase)
 }
 
 fn two_levels(solo: &SingleMeasurement, levels: &SingleLevels) -> Text {
     let value = |value| phrases::value(metric(solo), value);
-    let said = format!(
+    let phrase = format!(
         "the {} are bimodal, {} and {} ({} at the upper level): their median is neither",
         levels.of,
         value(levels.low),
@@ -49,5 +49,5 @@ fn two_levels(solo: &SingleMeasurement, levels: &SingleLevels) -> Text {
         Share(levels.share_high)
     );
     let unpinned = "; unpinned threads are the usual cause: pin them and measure again";
-    Text::of(Tone::Doubtful, if levels.unpinned { said + unpinned } else { said })
+    Text::of(Tone::Doubtful, if levels.unpinned { phrase + unpinned } else { phrase })
 }

@@ -1,5 +1,4 @@
-//! The system calls of a trace: how often, how long, and whether that was work or waiting. Must not know what is too
-//! much.
+//! The system calls of a trace: how often, how long, and whether that was work or waiting.
 
 use std::collections::BTreeSet;
 
@@ -146,7 +145,7 @@ pub(super) fn present(columns: &[OptionalColumn], rows: &[TracedCall]) -> Vec<Op
 }
 
 pub(super) fn cell(shown: OptionalColumn, row: &TracedCall) -> Text {
-    (shown.of)(row).map_or_else(|| Text::of(Tone::Faint, "-"), |said| glued(&said).into())
+    (shown.of)(row).map_or_else(|| Text::of(Tone::Faint, "-"), |phrase| glued(&phrase).into())
 }
 
 /// `CPU 0/KVM (1234)`.

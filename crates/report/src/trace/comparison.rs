@@ -1,4 +1,4 @@
-//! Two traces compared: environment, calls side by side, CPU time side by side. Must not know either alone.
+//! Two traces compared: environment, calls side by side, CPU time side by side.
 
 use findings::{CallComparison, OwnerComparison, TraceComparison, TracedCall};
 use samples::TargetKind;
@@ -24,8 +24,8 @@ pub(super) fn page(contrast: &TraceComparison, top: usize) -> Page {
 
 fn head(contrast: &TraceComparison) -> Option<Section> {
     let side = |name: &str, trace: &findings::TraceSummary| {
-        let said = format!("{}; {}", words::target(&trace.target), words::length(trace));
-        (name.to_owned(), Text::from(said))
+        let phrase = format!("{}; {}", words::target(&trace.target), words::length(trace));
+        (name.to_owned(), Text::from(phrase))
     };
     let mut blocks = vec![Block::KeyValues(vec![side("A", &contrast.a), side("B", &contrast.b)])];
     let caveat = "There is only one trace of each, so the variation between traces is unknown and no difference is \
@@ -66,8 +66,8 @@ fn calls(contrast: &TraceComparison, top: usize) -> Option<Section> {
         vec![Block::Table(Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption)) })];
     let more = contrast.calls.len().saturating_sub(top);
     if more > 0 {
-        let said = format!("and {}", phrases::count(more as u64, "more call", "more calls"));
-        blocks.push(Block::Paragraph(Text::of(Tone::Faint, said)));
+        let phrase = format!("and {}", phrases::count(more as u64, "more call", "more calls"));
+        blocks.push(Block::Paragraph(Text::of(Tone::Faint, phrase)));
     }
     Some(section("System calls", blocks))
 }
@@ -111,17 +111,17 @@ fn owners(contrast: &TraceComparison) -> Option<Section> {
     Some(section("CPU time", vec![Block::Table(Table { columns, rows, caption: None })]))
 }
 
-fn known(said: Option<String>) -> Text {
-    said.map_or_else(|| Text::of(Tone::Faint, "-"), |said| glued(&said).into())
+fn known(phrase: Option<String>) -> Text {
+    phrase.map_or_else(|| Text::of(Tone::Faint, "-"), |phrase| glued(&phrase).into())
 }
 
 fn ratio(ratio: Option<f64>) -> Text {
     let Some(ratio) = ratio else { return Text::of(Tone::Faint, "-") };
     let tone = if (1.0 / ALIKE..=ALIKE).contains(&ratio) { Tone::Faint } else { Tone::Strong };
-    let said = match ratio {
+    let phrase = match ratio {
         ratio if ratio > MOST => format!("> {MOST}x"),
         ratio if ratio < 1.0 / MOST => format!("< {}x", 1.0 / MOST),
         ratio => format!("{}x", significant(ratio, 3)),
     };
-    Text::of(tone, glued(&said))
+    Text::of(tone, glued(&phrase))
 }

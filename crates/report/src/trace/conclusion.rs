@@ -11,9 +11,9 @@ use crate::{
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let parts = [most_cpu(source), longest_call(source), waiting(source)];
-    let said: Vec<String> = parts.into_iter().flatten().collect();
-    let blocks = vec![Block::Paragraph(Text::of(Tone::Strong, said.join(" ")))];
-    (!said.is_empty()).then_some(Section { title: None, depth: Depth::Always, blocks })
+    let phrase: Vec<String> = parts.into_iter().flatten().collect();
+    let blocks = vec![Block::Paragraph(Text::of(Tone::Strong, phrase.join(" ")))];
+    (!phrase.is_empty()).then_some(Section { title: None, depth: Depth::Always, blocks })
 }
 
 /// `Most CPU time: iperf3 (traced), 0.93 of 2 CPUs.`

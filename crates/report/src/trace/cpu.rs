@@ -1,4 +1,4 @@
-//! Whose CPU time it was, and what nobody had. Must not know system calls.
+//! Whose CPU time it was, and what nobody had.
 
 use findings::{TracedCpu, TracedShare};
 use samples::{AttributionSource, CpuOwner};
@@ -67,7 +67,7 @@ fn row(owner: Text, which: String, cpus: f64, all: f64) -> Vec<Text> {
 }
 
 fn caption(cpu: &TracedCpu) -> String {
-    let said = match cpu.source {
+    let phrase = match cpu.source {
         AttributionSource::Traced if cpu.busy.is_none() => {
             "CPUs in use on average. Too short to compare with the kernel's busy time, which has a resolution of 10 \
              ms."
@@ -81,7 +81,7 @@ fn caption(cpu: &TracedCpu) -> String {
         }
     };
     let because = cpu.because.as_ref().map(|because| format!(" Not traced exactly: {because}."));
-    said.to_owned() + &because.unwrap_or_default()
+    phrase.to_owned() + &because.unwrap_or_default()
 }
 
 /// Who is traced first, everybody else last; within these the largest first.
@@ -112,15 +112,15 @@ const fn is_traced(owner: CpuOwner) -> bool {
 pub(super) fn whose(share: &TracedShare) -> String {
     let thread = share.thread.as_ref().filter(|thread| Some(*thread) != share.process.as_ref());
     // Not idling: what comes between an interrupt and the first task.
-    let said =
+    let phrase =
         |name: &String| if name == "swapper" { "swapper (waking from idle)".into() } else { name.clone() };
-    let names = share.process.iter().chain(thread).filter(|name| !name.is_empty()).map(said);
-    let said: Vec<String> = names.chain(share.cpu.map(|cpu| format!("on CPU {cpu}"))).collect();
+    let names = share.process.iter().chain(thread).filter(|name| !name.is_empty()).map(phrase);
+    let phrase: Vec<String> = names.chain(share.cpu.map(|cpu| format!("on CPU {cpu}"))).collect();
     // It ended before its name was read.
-    if said.is_empty() { "name unknown".to_owned() } else { said.join(", ") }
+    if phrase.is_empty() { "name unknown".to_owned() } else { phrase.join(", ") }
 }
 
 fn number(cpus: f64) -> String {
-    let said = if cpus.abs() >= 0.0995 { significant(cpus, 3) } else { format!("{cpus:.3}") };
-    with_minus(&said)
+    let phrase = if cpus.abs() >= 0.0995 { significant(cpus, 3) } else { format!("{cpus:.3}") };
+    with_minus(&phrase)
 }

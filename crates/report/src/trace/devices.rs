@@ -1,4 +1,4 @@
-//! What the devices of the traced namespace counted. Must not know who caused it.
+//! What the devices of the traced namespace counted.
 
 use samples::DeviceCounters;
 use units::{BitRate, Bytes, Nanos};
@@ -32,10 +32,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let lost = trace.softnet.filter(|counted| counted.dropped > 0);
     blocks.extend(lost.map(|counted| {
         let packets = phrases::count(counted.dropped, "packet", "packets");
-        let said = format!(
+        let phrase = format!(
             "The machine's backlog queues overflowed and dropped {packets} (net.core.netdev_max_backlog)."
         );
-        Block::Paragraph(Text::of(Tone::Bad, said))
+        Block::Paragraph(Text::of(Tone::Bad, phrase))
     }));
     (!blocks.is_empty()).then(|| section("Devices", blocks))
 }

@@ -1,4 +1,4 @@
-//! How long was looked, why it ended, and what could not be seen. Must not know any number of a call.
+//! How long was looked, why it ended, and what could not be seen.
 
 use findings::{PtraceCost, TraceSummary};
 use units::significant;
@@ -30,25 +30,25 @@ fn stopping(stopping: &PtraceCost) -> Block {
     let cpu =
         stopping.cpu.map(|cpu| format!(", in {} of the CPU time", words::left(&cpu))).unwrap_or_default();
     let stood = significant(stopping.stood, 2);
-    let said = format!(
+    let phrase = format!(
         "System calls were counted by stopping the process at each one (ptrace) for {looked} s ({pairs}, each \
          followed by a pause): {pace}{cpu}. At least {stood} of its threads were stopped at any time. Call times \
          include these stops; the split into running and waiting is unknown."
     );
-    Block::Paragraph(Text::of(Tone::Doubtful, said))
+    Block::Paragraph(Text::of(Tone::Doubtful, phrase))
 }
 
 /// What was not seen, each once.
 pub(super) fn missing(trace: &TraceSummary) -> Vec<Block> {
     let probes = trace.missing.iter().map(|missing| {
-        let said = format!("Probe {} not available: {}.", missing.probe.word(), missing.because);
-        Block::Paragraph(Text::of(Tone::Doubtful, said))
+        let phrase = format!("Probe {} not available: {}.", missing.probe.word(), missing.because);
+        Block::Paragraph(Text::of(Tone::Doubtful, phrase))
     });
     let overflowed = trace.overflowed.iter().filter(|overflow| overflow.events > 0).map(|overflow| {
         let events = phrases::count(overflow.events, "event", "events");
         let probe = overflow.probe.word();
-        let said = format!("The probe {probe} ran out of space for {events}, so its numbers are too low.");
-        Block::Paragraph(Text::of(Tone::Bad, said))
+        let phrase = format!("The probe {probe} ran out of space for {events}, so its numbers are too low.");
+        Block::Paragraph(Text::of(Tone::Bad, phrase))
     });
     probes.chain(overflowed).collect()
 }

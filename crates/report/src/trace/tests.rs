@@ -94,12 +94,9 @@ fn check(page: &str, parts: &[&str]) {
 #[test]
 fn a_machine_shows_its_threads_by_name_and_whose_time_is_whose() {
     let page = page(&machine(), 12);
-    check(&page, &["virtual machine web (QEMU, process 10)", "It ended meanwhile", "System calls"]);
+    check(&page, &["virtual machine web (QEMU, process 10)", "It ended during the trace", "System calls"]);
     check(&page, &["CPU 0/KVM", "ioctl", "qemu", "ppoll", "30,000", "15.0 k", "CPU 0/KVM (11)"]);
-    check(
-        &page,
-        &["guest's CPUs", "CPU 0/KVM", "vhost", "vhost-10", "other processes", "rustc", "unexplained"],
-    );
+    check(&page, &["vCPUs", "CPU 0/KVM", "vhost", "vhost-10", "other processes", "rustc", "unexplained"]);
     assert!(page.contains("−0.010"), "owners had more than was busy:\n{page}");
 }
 
@@ -109,13 +106,13 @@ fn why_owners_were_not_traced_exactly_is_told() {
     let cpu = sampled.cpu.as_mut().expect("it has owners");
     (cpu.source, cpu.because) = (AttributionSource::Sampled, Some("the kernel has no BTF".into()));
     let page = page(&sampled, 12).split_whitespace().collect::<Vec<_>>().join(" ");
-    check(&page, &["from /proc: soft interrupts", "Not traced exactly: the kernel has no BTF."]);
+    check(&page, &["from /proc: softirqs", "Not traced exactly: the kernel has no BTF."]);
 }
 
 #[test]
 fn columns_that_say_nothing_are_left_out() {
     let page = page(&machine(), 12);
-    for absent in ["Bytes", "In guest", "Process  Call", "slow or fail"] {
+    for absent in ["Bytes", "In guest", "Process  Call", "Slow or failing"] {
         assert!(!page.contains(absent), "{absent} in:\n{page}");
     }
     let mut moved = machine();
@@ -124,17 +121,20 @@ fn columns_that_say_nothing_are_left_out() {
     moved.calls[1].count.guest = Some(Nanos(5));
     check(&self::page(&moved, 12), &["In guest", "Bytes", "4.00 KiB"]);
     let full = render_trace(&moved, 12, SingleFormat::Markdown, &Options::default());
-    check(&full, &["slow or fail", "Failed", "ppoll", "3"]);
+    check(&full, &["Slow or failing", "Failed", "ppoll", "3"]);
 }
 
 #[test]
 fn a_call_that_has_not_ended_is_told_with_its_time_so_far() {
-    assert!(!page(&machine(), 12).contains("Under way"));
+    assert!(!page(&machine(), 12).contains("Unfinished calls"));
     let mut asleep = machine();
     asleep.under_way = asleep.calls.iter().map(|call| call.count.clone()).collect();
     asleep.under_way[1].calls = 3;
-    check(&page(&asleep, 12), &["Under way", "How many", "qemu, CPU 0/KVM", "ioctl", "qemu", "ppoll", "3"]);
-    check(&page(&asleep, 1), &["Under way", "ioctl", "and 1 more call"]);
+    check(
+        &page(&asleep, 12),
+        &["Unfinished calls", "Calls", "qemu, CPU 0/KVM", "ioctl", "qemu", "ppoll", "3"],
+    );
+    check(&page(&asleep, 1), &["Unfinished calls", "ioctl", "and 1 more call"]);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn what_is_too_short_for_a_rate_is_counted() {
 fn a_thread_without_a_name_is_said_to_have_none() {
     let mut nameless = machine();
     nameless.cpu.as_mut().expect("it has owners").shares[1].thread = Some(String::new());
-    check(&page(&nameless, 12), &["guest's CPUs", "name unknown"]);
+    check(&page(&nameless, 12), &["vCPUs", "name unknown"]);
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn what_could_not_be_seen_comes_before_any_number() {
     let page = page(&blind, 12);
     check(
         &page,
-        &["Without the probe cpu: the kernel has no BTF", "no room to count 1,234 events", "System calls"],
+        &["Probe cpu not available: the kernel has no BTF", "out of space for 1,234 events", "System calls"],
     );
     assert!(!page.contains("CPU time"), "{page}");
 }

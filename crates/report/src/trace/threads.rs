@@ -1,4 +1,4 @@
-//! The threads of a trace and what they did in system calls. Must not know single calls.
+//! The threads of a trace and what they did in system calls.
 
 use findings::TracedCall;
 
@@ -38,18 +38,18 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     columns.extend(numbers.iter().map(|shown| right(shown.title)));
     columns.push(left("Longest in"));
     let row = |row: &TracedCall| {
-        let mut said = vec![Text::of(Tone::Strong, thread(row).unwrap_or_default())];
-        said.extend(in_processes.then(|| Text::from(process(row))));
-        said.extend(numbers.iter().map(|shown| cell(*shown, row)));
-        said.push(row.count.call.as_str().into());
-        said
+        let mut phrase = vec![Text::of(Tone::Strong, thread(row).unwrap_or_default())];
+        phrase.extend(in_processes.then(|| Text::from(process(row))));
+        phrase.extend(numbers.iter().map(|shown| cell(*shown, row)));
+        phrase.push(row.count.call.as_str().into());
+        phrase
     };
     let rows = threads.iter().take(source.top).map(row).collect();
     let mut blocks = vec![Block::Table(Table { columns, rows, caption: None })];
     let more = threads.len().saturating_sub(source.top);
     if more > 0 {
-        let said = and_more(&phrases::count(more as u64, "more thread", "more threads"), threads.len());
-        blocks.push(Block::Paragraph(Text::of(Tone::Faint, said)));
+        let phrase = and_more(&phrases::count(more as u64, "more thread", "more threads"), threads.len());
+        blocks.push(Block::Paragraph(Text::of(Tone::Faint, phrase)));
     }
     Some(section("Threads", blocks))
 }

@@ -1,4 +1,4 @@
-//! System calls that have not ended: what a thread sleeps in that no count shows. Must not know those that have.
+//! System calls that have not ended: what a thread sleeps in that no count shows.
 
 use super::{Source, calls::and_more};
 use crate::{

@@ -1,5 +1,5 @@
 //! The page of a virtual machine that runs: what it is, what to set instead, who has its CPU time, its devices, and below that
-//! what a trace says. Must not know how any of it was read.
+//! what a trace says.
 
 mod devices;
 mod machine;

@@ -1,4 +1,4 @@
-//! What a trace is of, why it ended and whose time is whose, in words. Must not know tables.
+//! What a trace is of, why it ended and whose time is whose, in words.
 
 use findings::{TraceSummary, TracedPace};
 use samples::{CpuOwner, TargetKind, TraceEnd, TraceTarget, TracedProcess};
@@ -103,9 +103,9 @@ fn names(processes: &[TracedProcess]) -> String {
     names.sort_unstable();
     names.dedup();
     let more = names.len().saturating_sub(NAMED);
-    let mut said = names.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
+    let mut phrase = names.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
     if more > 0 {
-        said += &format!(" and {more} more");
+        phrase += &format!(" and {more} more");
     }
-    said
+    phrase
 }

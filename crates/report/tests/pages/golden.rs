@@ -76,16 +76,16 @@ fn the_summary_answers_what_is_required_of_several_configurations_and_of_one() {
         render(findings, None, Format::Terminal, &Options { requirements, view, ..full(100) })
     };
     let mut findings = sample::alternatives::alternatives();
-    let said = required(&findings, "throughput>10Gbit/s");
-    assert!(said.contains("Required") && said.contains("meets throughput > 10.0 Gbit/s"), "{said}");
+    let phrase = required(&findings, "throughput>10Gbit/s");
+    assert!(phrase.contains("Required") && phrase.contains("meets throughput > 10.0 Gbit/s"), "{phrase}");
     findings.cells.truncate(1);
     for (bound, answer) in [
         ("throughput>10Gbit/s", "node-to-node meets throughput"),
         ("throughput>90Gbit/s", "node-to-node misses throughput"),
         ("boot<1s", "node-to-node has no measurement for boot"),
     ] {
-        let said = required(&findings, bound);
-        assert!(said.contains(answer), "{bound}: {said}");
+        let phrase = required(&findings, bound);
+        assert!(phrase.contains(answer), "{bound}: {phrase}");
     }
 }
 
@@ -97,13 +97,13 @@ fn a_list_of_system_calls_says_which_takes_most_and_never_that_waiting_is_time_s
     let page = |findings: &findings::Findings| {
         render(findings, None, Format::Terminal, &Options { view: Some(View::Short), ..full(100) })
     };
-    let said = page(&findings);
-    assert!(said.contains("Counted  412 k system calls, 51 % of these ioctl"), "{said}");
-    assert!(said.contains("System calls") && !said.contains("Results"), "{said}");
+    let phrase = page(&findings);
+    assert!(phrase.contains("Counted  412 k system calls, 51 % of these ioctl"), "{phrase}");
+    assert!(phrase.contains("System calls") && !phrase.contains("Results"), "{phrase}");
     let calls = findings.cells.iter_mut().flat_map(|cell| &mut cell.syscalls);
     calls.for_each(|call| call.running = Some(units::Nanos(if call.call == "writev" { 3 } else { 1 })));
-    let said = page(&findings);
-    assert!(said.contains("50 % of the CPU time in writev"), "{said}");
+    let phrase = page(&findings);
+    assert!(phrase.contains("50 % of the CPU time in writev"), "{phrase}");
 }
 
 #[test]
@@ -117,8 +117,8 @@ fn nothing_is_sure_to_meet_a_bound_by_numbers_that_cannot_be_relied_on() {
     let cells = doubted.cells.iter().filter(|cell| cell.path == "node-to-node").map(|cell| cell.id.clone());
     let bimodal = findings::Finding { id: "bimodal".into(), cells: cells.collect(), ..serious() };
     doubted.claims.push(bimodal);
-    let said = required("throughput>10Gbit/s", &doubted);
-    assert!(said.contains("23.5 Gbit/s, undecided") && said.contains("(2 of 4 do; 1"), "{said}");
+    let phrase = required("throughput>10Gbit/s", &doubted);
+    assert!(phrase.contains("23.5 Gbit/s, undecided") && phrase.contains("(2 of 4 do; 1"), "{phrase}");
 
     let mut halved = sample::alternatives::alternatives();
     for cell in halved.cells.iter_mut().filter(|cell| cell.workload == "ping-pong") {
@@ -130,9 +130,9 @@ fn nothing_is_sure_to_meet_a_bound_by_numbers_that_cannot_be_relied_on() {
             value: cell.value.median,
         }];
     }
-    let said = required("p99<100us", &halved);
-    assert!(said.contains("65.7 µs, undecided"), "131 µs, if these are halves: {said}");
-    assert!(said.contains("None is certain to meet") && said.contains("half round trips"), "{said}");
+    let phrase = required("p99<100us", &halved);
+    assert!(phrase.contains("65.7 µs, undecided"), "131 µs, if these are halves: {phrase}");
+    assert!(phrase.contains("None is certain to meet") && phrase.contains("half round trips"), "{phrase}");
 }
 
 fn serious() -> findings::Finding {

@@ -104,14 +104,14 @@ fn check(name: &str, findings: &Findings) -> usize {
                     .collect();
                 for behind in shown(&page, comparison, &others) {
                     places += 1;
-                    let said = [behind.contains("not significant"), behind.contains("unclear")];
+                    let phrase = [behind.contains("not significant"), behind.contains("unclear")];
                     let right = match comparison.verdict {
                         Difference::None => [true, false],
                         Difference::Unclear => [false, true],
                         Difference::Lower | Difference::Higher => [false, false],
                     };
                     assert_eq!(
-                        said, right,
+                        phrase, right,
                         "{name}, {format:?}, {cells}, {:?}: {behind}",
                         comparison.verdict
                     );

@@ -352,9 +352,9 @@ fn trials_without_a_value_are_counted_with_the_reason() {
     for trial in &mut record.trials {
         trial.measurement = workload::Measurement::Stream(workload::StreamData { flows: Vec::new() });
     }
-    let said = text(&record);
-    assert!(!said.contains("no trial has finished yet"), "{said}");
-    assert!(said.contains("no value: no connection was established."), "{said}");
+    let phrase = text(&record);
+    assert!(!phrase.contains("no trial has finished yet"), "{phrase}");
+    assert!(phrase.contains("no value: no connection was established."), "{phrase}");
     record.trials.clear();
     assert!(text(&record).contains("no trial has finished yet"));
 }

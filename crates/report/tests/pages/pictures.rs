@@ -122,15 +122,15 @@ fn check_texts(what: &str, svg: &str) {
     let (width, height) = view_box(svg);
     let texts = texts(svg);
     for (index, text) in texts.iter().enumerate() {
-        let Shown(left, top, right, bottom, said) = text;
+        let Shown(left, top, right, bottom, phrase) = text;
         assert!(
             *left >= -1.0 && *top >= 0.0 && *right <= width + 1.0 && *bottom <= height,
-            "{what}: `{said}` is cut: {text:?}"
+            "{what}: `{phrase}` is cut: {text:?}"
         );
         for other in &texts[index + 1..] {
             let apart = left >= &other.2 || &other.0 >= right || top >= &other.3 || &other.1 >= bottom;
             assert!(
-                apart || said.trim().is_empty() || other.4.trim().is_empty(),
+                apart || phrase.trim().is_empty() || other.4.trim().is_empty(),
                 "{what}: {text:?} lies on {other:?}"
             );
         }
@@ -345,18 +345,18 @@ fn what_a_mark_says_is_in_its_table() {
             row["values"].split(' ').map(|it| it.parse().expect("a number")).collect::<Vec<f64>>()
         })
         .collect();
-    let mut said: Vec<f64> = layers
+    let mut phrase: Vec<f64> = layers
         .split("data-s=\"dot\" data-v=\"")
         .skip(1)
         .map(|it| it.split('"').next().and_then(|it| it.parse().ok()).expect("a number"))
         .collect();
     // Once for screens and once for phones.
-    assert_eq!(said.len(), values.len() * 2);
-    said.truncate(values.len());
-    let unit = values[0] / said[0];
+    assert_eq!(phrase.len(), values.len() * 2);
+    phrase.truncate(values.len());
+    let unit = values[0] / phrase[0];
     assert!([1.0, 1e3, 1e6, 1e9].iter().any(|it| (unit / it - 1.0).abs() < 1e-3), "{unit}");
-    for (said, value) in said.iter().zip(&values) {
-        assert!((said * unit / value - 1.0).abs() < 1e-3, "{said} of {value}");
+    for (phrase, value) in phrase.iter().zip(&values) {
+        assert!((phrase * unit / value - 1.0).abs() < 1e-3, "{phrase} of {value}");
     }
 }
 
@@ -368,10 +368,10 @@ fn every_kind_is_drawn_of_some_run_and_told_in_a_sentence() {
         let picture =
             all.iter().find(|picture| picture.kind() == kind).unwrap_or_else(|| panic!("no {kind}: {about}"));
         let svg = picture.svg(Theme::Auto);
-        let said = |element: &str| {
+        let phrase = |element: &str| {
             svg.split(&format!("<{element} id=\"p-{}\">", &element[..1])).nth(1).map(|it| it.find('<'))
         };
-        assert!(said("title").flatten() > Some(4) && said("desc").flatten() > Some(20), "{kind}");
+        assert!(phrase("title").flatten() > Some(4) && phrase("desc").flatten() > Some(20), "{kind}");
         for unit in ["prefers-color-scheme", "viewBox", "role=\"img\""] {
             assert!(svg.contains(unit), "{kind} {unit}");
         }

@@ -29,7 +29,7 @@ fn what_a_busy_machine_lost_or_hid_is_neither_a_loss_nor_none() {
         assert_eq!(gate.outcome, outcome, "{gate:#?}");
         for open in &gate.unknown {
             let why = format!(
-                "Others used the CPUs in most trials of {disturbed} (`stress` had up to 1.60 CPUs): "
+                "Other work used the CPUs in most trials of {disturbed} (`stress` used up to 1.60 CPUs) "
             );
             assert!(open.why.starts_with(&why), "{open:?}");
         }

@@ -33,7 +33,7 @@ pub(super) const CASES: &[Case] = &[
         // Enough trials are left without these.
         spares: || made::disturbed(|block| block < 1),
         severity: Serious,
-        says: &["busy in 4 of 6 trials", "`cc1` had up to 1.20 CPUs"],
+        says: &["busy with other work in 4 of 6 trials", "`cc1` used up to 1.20 CPUs"],
         change: None,
     },
     Case {
@@ -67,7 +67,7 @@ pub(super) const CASES: &[Case] = &[
         // Slow with one other only.
         spares: || made::fleet(|from, to| if (from, to) == ("c", "a") { 1e9 } else { 10e9 }),
         severity: Serious,
-        says: &["Host c is slow to everybody sending and receiving", "10.0 % of", "# on c"],
+        says: &["Host c is slow with every peer when sending and receiving", "10.0 % of", "# on c"],
         change: None,
     },
     Case {
@@ -89,7 +89,7 @@ pub(super) const CASES: &[Case] = &[
         // One of the two is slow to everybody, which explains it.
         spares: || made::fleet(|from, _| if from == "c" { 4e9 } else { 10e9 }),
         severity: Serious,
-        says: &["from c to a is slow: 3.99 Gbit/s, 39.9 %", "back 10.00 Gbit/s"],
+        says: &["from c to a is slow: 3.99 Gbit/s, 39.9 %", "reverse 10.00 Gbit/s"],
         change: None,
     },
     Case {
@@ -98,7 +98,7 @@ pub(super) const CASES: &[Case] = &[
         // Between the two guests it is the other way: without vhost 16.0 Gbit/s, with it 6.35.
         spares: || told::vhost(|_, path| path == "vm1-to-vm0"),
         severity: Warning,
-        says: &["16.2 Gbit/s against 27.4 Gbit/s", "1 of 1 comparison", "vhost=on", "single trials"],
+        says: &["16.2 Gbit/s instead of 27.4 Gbit/s", "1 of 1 comparison", "vhost=on", "single trials"],
         change: None,
     },
     Case {
@@ -123,9 +123,9 @@ pub(super) const CASES: &[Case] = &[
         spares: || made::freeing(0.04),
         severity: Note,
         says: &[
-            "40.0 % of the time in which virtio-balloon takes",
-            "3.33 GiB/s instead of 2.00 GiB/s: 1.67x",
-            "524288 calls of 381 ns",
+            "40.0 % of the time that virtio-balloon needs",
+            "3.33 GiB/s instead of 2.00 GiB/s, so faster freeing can gain at most 1.67x",
+            "524288 calls, 381 ns",
         ],
         change: None,
     },
@@ -201,8 +201,8 @@ pub(super) const CASES: &[Case] = &[
         severity: Warning,
         says: &[
             "each of 6 trials of plain/bulk",
-            "up to 750 ms after the warm-up that is cut",
-            "8.15 Gbit/s with that beginning, 9.00 Gbit/s without it",
+            "up to 750 ms after the warm-up",
+            "8.15 Gbit/s including that phase, 9.00 Gbit/s without it",
             "warmup = ",
             "1000ms",
         ],
@@ -213,7 +213,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::swinging(0.12),
         spares: || made::swinging(0.02),
         severity: Warning,
-        says: &["The host is noisy", "varies by"],
+        says: &["Noisy host: the baseline", "varies by"],
         change: None,
     },
     Case {
@@ -222,9 +222,9 @@ pub(super) const CASES: &[Case] = &[
         spares: || made::swaying(0.01),
         severity: Warning,
         says: &[
-            "Too noisy to say for 1 comparison: its interval is too wide",
-            "vxlan-to-vxlan/bulk against plain",
-            "Make the host quieter",
+            "Too noisy to decide for 1 comparison: its interval is too wide",
+            "vxlan-to-vxlan/bulk vs plain",
+            "Reduce noise on the host",
         ],
         change: None,
     },
@@ -233,7 +233,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::processor("QEMU Virtual CPU version 2.5+"),
         spares: || made::processor("AMD EPYC 7T83 64-Core Processor"),
         severity: Warning,
-        says: &["QEMU Virtual CPU", "do not compare with hardware"],
+        says: &["QEMU Virtual CPU", "not comparable with hardware"],
         change: None,
     },
     Case {
@@ -262,7 +262,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::steady(9.49e8),
         spares: || made::steady(8.5e8),
         severity: Note,
-        says: &["carries what a link of 1.00 Gbit/s can, 949 Mbit/s in every trial", "94.9 %", "tc -s qdisc"],
+        says: &["reaches the rate of a 1.00 Gbit/s link, 949 Mbit/s in every trial", "94.9 %", "tc -s qdisc"],
         change: None,
     },
     Case {
@@ -279,7 +279,7 @@ pub(super) const CASES: &[Case] = &[
         // A buffer that grows is full whenever the path is the limit.
         spares: || made::buffered(100, false),
         severity: Warning,
-        says: &["send buffer (fixed at 64.0 KiB)", "40.0 % of the time", "Leave the window out"],
+        says: &["send buffer (fixed at 64.0 KiB)", "40.0 % of the time", "Leave the window unset"],
         change: Some("growing-buffers"),
     },
     Case {
@@ -288,7 +288,7 @@ pub(super) const CASES: &[Case] = &[
         // The round trip is ten times the least one: a queue is full.
         spares: || made::windowed(100, 1_200_000),
         severity: Warning,
-        says: &["93.", "1.11 times the least one", "no queue of the path is full"],
+        says: &["93.", "1.11 times the minimum", "no queue on the path is full"],
         change: Some("streams"),
     },
     Case {
@@ -297,8 +297,8 @@ pub(super) const CASES: &[Case] = &[
         spares: || made::interrupted(920, 900),
         severity: Warning,
         says: &[
-            "92.0 % of its time in soft interrupts",
-            "0.80 CPUs idle",
+            "92.0 % of its time in softirqs",
+            "0.80 CPUs are idle",
             "CPU 0 of vxlan-to-vxlan/bulk",
             "rps_cpus",
         ],
@@ -310,11 +310,7 @@ pub(super) const CASES: &[Case] = &[
         // No CPU idles.
         spares: || made::queued(&[("1", 10e9, 1950), ("4", 18e9, 1960)]),
         severity: Warning,
-        says: &[
-            "One queue is the limit: ",
-            "4 queues carry 18.0 Gbit/s",
-            "queues=4 against 1, all else equal",
-        ],
+        says: &["One queue is the limit: ", "4 queues carry 18.0 Gbit/s", "queues=4 vs 1, all else equal"],
         change: None,
     },
     Case {
@@ -324,10 +320,10 @@ pub(super) const CASES: &[Case] = &[
         severity: Note,
         says: &[
             "Beyond 16 queues, ",
-            "32 and 40 queues bring at most +8",
-            "It holds at that setting only: ",
+            "32 and 40 queues gain at most +8",
+            "It applies only to that setting: ",
             "Queue=16",
-            "CPU shares that add up to 44.0 %",
+            "total CPU shares 44.0 %",
         ],
         change: None,
     },
@@ -358,7 +354,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::asked(9e9),
         spares: || made::asked(9.8e9),
         severity: Warning,
-        says: &["carries 9.00 Gbit/s where 10.0 Gbit/s was asked of it"],
+        says: &["carries 9.00 Gbit/s of 10.0 Gbit/s requested"],
         change: None,
     },
     Case {
@@ -366,7 +362,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::nested(8.5e9),
         spares: || made::nested(10e9),
         severity: Note,
-        says: &["costs 15.0 %", "against plain", "tx-udp_tnl-segmentation", "--section environment"],
+        says: &["costs 15.0 %", "vs plain", "tx-udp_tnl-segmentation", "--section environment"],
         change: None,
     },
     Case {
@@ -376,9 +372,9 @@ pub(super) const CASES: &[Case] = &[
         spares: || made::costly(500),
         severity: Note,
         says: &[
-            "A GB over vxlan-to-vxlan takes 1.28 CPU-s, over plain 0.640: CPU time is the limit",
+            "vxlan-to-vxlan needs 1.28 CPU-s per GB, plain 0.640: both are CPU-bound",
             "2.00 times",
-            "more streams",
+            "more parallel streams",
         ],
         change: Some("streams"),
     },
@@ -405,9 +401,9 @@ pub(super) const CASES: &[Case] = &[
         severity: Warning,
         says: &[
             "CPU attribution of plain/bulk",
-            "less than what the kernel counted",
+            "less than the kernel's busy time",
             "10.00 %",
-            "1.20 as the kernel",
+            "1.20 according to the kernel",
         ],
         change: None,
     },
@@ -425,7 +421,7 @@ pub(super) const CASES: &[Case] = &[
         spares: || watched::tunnelled(6),
         severity: Warning,
         says: &[
-            "VXLAN encapsulation (from a:vxlan to a:eth0, on the way there)",
+            "VXLAN encapsulation (from a:vxlan to a:eth0, request)",
             "600 round trips",
             "ethtool -k eth0",
         ],
@@ -453,11 +449,11 @@ pub(super) const CASES: &[Case] = &[
         spares: || made::nested(9e9),
         severity: Note,
         says: &[
-            "Not in the logs of 8 results, so not checked",
+            "Not checked because the logs of 8 results lack it",
             "vhost.log",
             "iperf3 text, 120 lines",
             "CPU time",
-            "a single trial in 8 of 8 cells",
+            "a single trial for 8 of 8 results",
         ],
         change: None,
     },

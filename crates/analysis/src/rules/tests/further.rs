@@ -46,7 +46,7 @@ fn levels_that_mean_the_two_ways_and_both_ways_at_once_are_pairs() {
         &made::both_ways(4e9),
         "direction-asymmetry",
         Severity::Serious,
-        &["plain/bulk reverse", "both ways at once"],
+        &["plain/bulk reverse", "both directions at once"],
     );
     assert_eq!(claims(&made::both_ways(9.5e9), "direction-asymmetry"), []);
 }
@@ -66,7 +66,7 @@ fn vhost_in_the_name_of_a_configuration_is_told_as_a_note() {
         &told::configurations(9.6e9, 13.2e9),
         "vhost-off",
         Severity::Note,
-        &["Configuration=KVM-KVM", "without an interval"],
+        &["Configuration=KVM-KVM", "without intervals"],
     );
     assert_eq!(claims(&told::configurations(13e9, 13.2e9), "vhost-off"), []);
 }
@@ -78,7 +78,7 @@ fn the_whole_log_says_where_vhost_does_not_help() {
         &run,
         "vhost-off",
         Severity::Warning,
-        &["2 of 4 comparisons", "Not so in vm1-to-vm0/iperf3/vhost=on: 6.3"],
+        &["2 of 4 comparisons", "Except in vm1-to-vm0/iperf3/vhost=on: 6.3"],
     );
 }
 
@@ -86,8 +86,8 @@ fn the_whole_log_says_where_vhost_does_not_help() {
 fn one_queue_that_carries_no_more_however_it_is_used_is_told_as_a_note() {
     let run = told::queues(|_, _| true);
     let says = [
-        "One queue may be the limit: it carries 28.5 Gbit/s at most, 40 queues carry 77.2 Gbit/s (2.71x), in iperf3",
-        "2 queues bring −2.8",
+        "One queue may be the limit: it carries at most 28.5 Gbit/s, 40 queues carry 77.2 Gbit/s (2.71x), in iperf3",
+        "2 queues gain only −2.8",
     ];
     check(&run, "single-queue-bound", Severity::Note, &says);
     // At one queue nothing but the first step was measured, and it still rose.
@@ -101,7 +101,7 @@ fn more_queues_that_cost_more_and_bring_no_more_are_a_warning_where_intervals_sa
         &run,
         "too-many-queues",
         Severity::Warning,
-        &["Beyond 1 queue, 2 and 4 queues bring at most", "+50.0 % CPU time"],
+        &["Beyond 1 queue, 2 and 4 queues gain at most", "+50.0 % CPU time"],
     );
     assert_eq!(claims(&made::queued(&[("1", 10e9, 800), ("2", 10.1e9, 900)]), "too-many-queues"), []);
 }
@@ -114,7 +114,7 @@ fn waiting_is_told_of_a_server_that_receives_and_of_a_monitor() {
         Severity::Warning,
         &["85.8 %", "recvfrom"],
     );
-    let says = ["ioctl by fc_vcpu 0 at the server", "a guest's execution (KVM_RUN)", "228 µs each"];
+    let says = ["ioctl by fc_vcpu 0 at the server", "guest execution (KVM_RUN)", "228 µs each"];
     check(&told::syscalls("vm-vm throughput"), "wait-mistaken-for-work", Severity::Warning, &says);
 }
 
@@ -129,7 +129,7 @@ fn a_window_that_is_full_because_nobody_reads_in_time_is_no_small_buffer() {
     assert_eq!(claims(&made::windowed_by_receiver(100, 950), "buffer-limited"), []);
     let mut untold = made::windowed_by_receiver(100, 500);
     untold.each(made::UPPER, |trial| trial.cpu.threads.clear());
-    check(&untold, "buffer-limited", Severity::Note, &["CPU time of the receivers is not known"]);
+    check(&untold, "buffer-limited", Severity::Note, &["receivers' CPU time is unknown"]);
     // One that somebody made small is the likelier cause.
     made::stream_load(&mut untold, made::UPPER, |load| load.socket.window = Some(units::Bytes(16_384)));
     check(&untold, "buffer-limited", Severity::Warning, &["(fixed at 16.0 KiB)"]);
@@ -137,7 +137,12 @@ fn a_window_that_is_full_because_nobody_reads_in_time_is_no_small_buffer() {
 
 #[test]
 fn a_tail_that_grew_beyond_the_median_is_told_against_the_baseline() {
-    check(&made::longer_tailed(2), "tail-latency", Severity::Warning, &["Against the baseline the tail is"]);
+    check(
+        &made::longer_tailed(2),
+        "tail-latency",
+        Severity::Warning,
+        &["Compared with the baseline, the tail is"],
+    );
     assert_eq!(claims(&made::longer_tailed(1), "tail-latency"), []);
     check(
         &told::percentiles(64.7, 576.6),
@@ -154,9 +159,9 @@ fn a_baseline_that_a_richer_path_outdoes_or_that_wakes_slowly_falls_short() {
         &made::nested(13e9),
         "below-expected",
         Severity::Warning,
-        &["vxlan-to-vxlan/bulk", "does better (+30"],
+        &["vxlan-to-vxlan/bulk", "performs better (+30"],
     );
-    check(&made::woken(200), "below-expected", Severity::Note, &["two wake-ups and four calls"]);
+    check(&made::woken(200), "below-expected", Severity::Note, &["two wake-ups and four system calls"]);
     assert_eq!(claims(&made::woken(40), "below-expected"), []);
 }
 
@@ -166,7 +171,7 @@ fn a_cell_that_ran_out_of_time_before_it_was_precise_is_told() {
         &made::cut_off(0.06),
         "too-noisy-to-say",
         Severity::Note,
-        &["1 cell ran out of time", "6.00 % to either side"],
+        &["the time budget was used up before 1 result had its interval", "±6.00 %"],
     );
     assert_eq!(claims(&made::cut_off(0.01), "too-noisy-to-say"), []);
 }
@@ -231,8 +236,8 @@ fn retransmits_of_a_log_that_tells_no_reorderings_are_not_called_losses() {
     });
     let of_log = only(&run, "retransmits");
     assert_eq!((of_plumb.severity, of_log.severity), (Severity::Serious, Severity::Warning));
-    assert!(of_plumb.claim.contains("they were lost on the way"), "{}", of_plumb.claim);
-    assert!(of_log.claim.contains("Whether they were lost or only late is not known"), "{}", of_log.claim);
+    assert!(of_plumb.claim.contains("they were lost on the path"), "{}", of_plumb.claim);
+    assert!(of_log.claim.contains("It is unknown whether they were lost or only late"), "{}", of_log.claim);
     assert!(of_log.evidence.iter().all(|it| !it.value.contains("reordering")), "{:?}", of_log.evidence);
 }
 
@@ -298,7 +303,7 @@ fn a_beginning_that_a_log_has_is_told_with_what_to_omit() {
         &run,
         "warm-up-too-short",
         Severity::Warning,
-        &["In the only trial of a-to-b/iperf3", "none of which is cut", "--omit 1"],
+        &["In the only trial of a-to-b/iperf3", "with no warm-up", "--omit 1"],
     );
     let mut chance = made::beginning(&[]);
     chance.each("plain/bulk", |trial| {
@@ -311,7 +316,7 @@ fn a_beginning_that_a_log_has_is_told_with_what_to_omit() {
 
 #[test]
 fn soft_interrupts_that_a_probe_told_apart_count_in_place_of_ticks() {
-    let says = ["CPU 1", "90.0 %", "The times are a probe's"];
+    let says = ["CPU 1", "90.0 %", "The times come from probed trials"];
     check(&watched::traced_softirq(900), "softirq-bound", Severity::Warning, &says);
     assert_eq!(claims(&watched::traced_softirq(700), "softirq-bound"), []);
 }
@@ -329,7 +334,7 @@ fn a_wake_up_is_named_and_no_warning() {
         way.steps[4].times.clear();
         way.steps[4].times.record_many(Nanos(9_000), 100);
     });
-    let says = ["wake-up of the server (from b:eth0, on the way there)", "net.core.busy_poll"];
+    let says = ["server wake-up (from b:eth0, request)", "net.core.busy_poll"];
     check(&run, "step-dominates", Severity::Note, &says);
 }
 
@@ -345,5 +350,5 @@ fn packets_that_no_device_of_the_path_misses_may_be_anothers() {
     run.each(made::UPPER, |trial| {
         trial.counters.as_mut().expect("they were read").devices[0].rx_dropped = 0;
     });
-    check(&run, "backlog-drops", Severity::Note, &["may have been another program's"]);
+    check(&run, "backlog-drops", Severity::Note, &["may belong to another program"]);
 }

@@ -167,6 +167,6 @@ fn an_offload_that_is_off_tells_where_it_cut_packets() {
         trial.counters = Some(PathCounters { devices, ..PathCounters::default() });
     });
     let said = super::claims(&run, "offload-off");
-    let cut = |it: &Evidence| it.what.contains("offload=off") && it.value.ends_with("cut at b:eth0");
+    let cut = |it: &Evidence| it.what.contains("offload=off") && it.value.ends_with("segmented at b:eth0");
     assert!(said[0].evidence.iter().any(cut), "{said:#?}");
 }

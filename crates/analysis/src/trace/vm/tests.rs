@@ -136,7 +136,7 @@ fn each_setting_that_is_wrong_has_its_claim_and_nothing_else_has() {
         vm.devices[0].queues = 1;
         vm.threads[3].ran = Some(Nanos::from_millis(950));
     };
-    check(full, "single-queue-bound", Warning, &["no time left", "95.0 % of a CPU"]);
+    check(full, "single-queue-bound", Warning, &["is saturated", "95.0 % of a CPU"]);
     let unused = |vm: &mut VmFacts| (vm.devices[0].queues, vm.devices[0].unused_queues) = (1, 3);
     check(unused, "single-queue-bound", Note, &["has 4 queues, and the guest uses one", "combined 4"]);
     check(
@@ -166,7 +166,7 @@ fn each_setting_that_is_wrong_has_its_claim_and_nothing_else_has() {
         |vm| vm.threads[1].waited = Some(Nanos::from_millis(200)),
         "noisy-host",
         Warning,
-        &["guest's CPUs waited", "20.2 %"],
+        &["vCPUs waited", "20.2 %"],
     );
     let limited = |vm: &mut VmFacts| {
         (vm.cpu_limit, vm.throttled) = (Some(1.5), Some(Nanos::from_millis(120)));

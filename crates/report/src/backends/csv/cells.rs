@@ -1,4 +1,4 @@
-//! One row for each cell. Must not know trials, nor what is particular to a kind of workload.
+//! One row for each cell.
 
 use findings::{CellSummary, Comparison, CpuCost, Difference, Findings};
 use samples::{CpuOwner, EndReason};

@@ -1,4 +1,4 @@
-//! One row for each cell that two runs have, or that one of them alone has. Must not know how runs are compared.
+//! One row for each cell that two runs have, or that one of them alone has.
 
 use findings::{CellComparison, Estimate, RunComparison, Verdict};
 

@@ -1,4 +1,4 @@
-//! A wide table: a list of columns, each with a name, a unit and what a row says in it. Must not know what rows are.
+//! A wide table: a list of columns, each with a name, a unit and what a row says in it.
 
 use super::line;
 

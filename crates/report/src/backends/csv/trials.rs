@@ -1,5 +1,4 @@
 //! One row for each trial, from the run's record; without it only what findings kept of each trial.
-//! Must not know statistics, nor what is particular to a kind of workload.
 
 use std::collections::BTreeMap;
 
@@ -111,8 +110,8 @@ fn columns(run: &str) -> Trials<'_> {
 
 /// What kinds of workloads say in the column with this head.
 fn of_kinds<'a>(table: Trials<'a>, head: &str) -> Trials<'a> {
-    let said = head.to_owned();
-    table.column(head, "", move |row: &Row<'_>| row.trial?.measurement.kind().column(&said))
+    let phrase = head.to_owned();
+    table.column(head, "", move |row: &Row<'_>| row.trial?.measurement.kind().column(&phrase))
 }
 
 /// Why the trial was made: no number of a cell comes from a probed one.

@@ -1,5 +1,4 @@
-//! Pictures in a page: drawn for screens and for phones, with their numbers and themselves to take away. Must not know what they
-//! show.
+//! Pictures in a page: drawn for screens and for phones, with their numbers and themselves to take away.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
@@ -39,9 +38,9 @@ fn drawn(chart: &Chart, number: usize) -> String {
     };
     let link = |ending: &str, kind: &str, text: &str| {
         let text = BASE64_STANDARD.encode(text);
-        let said = html(&format!("{}, {name}", ending.to_uppercase()));
+        let phrase = html(&format!("{}, {name}", ending.to_uppercase()));
         format!(
-            "<a download=\"{name}.{ending}\" href=\"data:{kind};base64,{text}\" aria-label=\"{said}\">{}</a>",
+            "<a download=\"{name}.{ending}\" href=\"data:{kind};base64,{text}\" aria-label=\"{phrase}\">{}</a>",
             ending.to_uppercase()
         )
     };

@@ -1,5 +1,5 @@
 //! The script of a page, as it was built from the typed one in the crate's folder `script` (`cargo xtask generate`), and what a
-//! policy knows it by. Must not know what it does.
+//! policy knows it by.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use sha2::{Digest, Sha256};

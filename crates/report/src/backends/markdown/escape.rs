@@ -1,4 +1,4 @@
-//! Text so that Markdown shows the characters that it has. Must not know blocks.
+//! Text so that Markdown shows the characters that it has.
 
 use crate::text::{Span, Text, Tone};
 

@@ -1,5 +1,4 @@
 //! Tables in columns; where the columns do not fit, each row below the other as pairs.
-//! Must not know colours.
 
 use std::cmp::Reverse;
 

@@ -1,5 +1,4 @@
-//! Text in lines of a width, broken at spaces, tones kept. Widths are those of a terminal: wide characters
-//! take two columns. Must not know blocks.
+//! Text in lines of a width, broken at spaces, tones kept. Widths are those of a terminal: wide characters take two columns.
 
 use console::measure_text_width;
 

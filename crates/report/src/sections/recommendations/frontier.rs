@@ -1,5 +1,4 @@
 //! Settings that no other one beats in both the metric and CPU time, with CPU time by owner.
-//! Must not know what is recommended.
 
 use findings::{Answer, FrontierPoint, OwnerUnit};
 use units::Share;

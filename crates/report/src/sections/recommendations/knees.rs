@@ -1,4 +1,4 @@
-//! From which level of a factor on the metric grows no more, with the curve. Must not know CPU time.
+//! From which level of a factor on the metric grows no more, with the curve.
 
 use findings::{Answer, Knee};
 use units::Confidence;
@@ -20,11 +20,11 @@ pub(super) fn blocks(source: &Source<'_>, answer: &Answer, knee: &Knee) -> Vec<B
     let plain = Some(Bars { rows });
     let chart =
         sweep::chart(source, answer, knee).map(|chart| Block::Chart(Box::new(Chart { plain, ..chart })));
-    [Block::Heading(said(metric, knee))].into_iter().chain(chart).collect()
+    [Block::Heading(phrase(metric, knee))].into_iter().chain(chart).collect()
 }
 
 /// `queues: no more from 8 on (the numbers allow 4 to 16): 23.3 Gbit/s (22.9 to 23.6, 95 %); less again from 40`.
-fn said(metric: Metric, knee: &Knee) -> Text {
+fn phrase(metric: Metric, knee: &Knee) -> Text {
     let Knee { factor, level, plausible, .. } = knee;
     let last = knee.curve.last().is_some_and(|(label, _)| label == level);
     let factor = Text::of(Tone::Strong, format!("{factor}: "));

@@ -1,4 +1,4 @@
-//! Every comparison of a run: what a layer, a level or a word in the paths' names changes. Must not know which are shown.
+//! Every comparison of a run: what a layer, a level or a word in the paths' names changes.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! How fast: the ends of a workload's ladder or ranking, or the best and the worst of its results. Must not know what they differ by.
+//! How fast: the ends of a workload's ladder or ranking, or the best and the worst of its results.
 
 use std::collections::BTreeMap;
 
@@ -81,12 +81,12 @@ fn calls(cell: &CellSummary) -> Option<String> {
     };
     let (call, number) = share(|call| call.calls).filter(|_| cell.metric == Metric::Count)?;
     let total = phrases::value(cell.metric, cell.value.median);
-    let said = format!("{total} system calls, {number} of these {call}");
+    let phrase = format!("{total} system calls, {number} of these {call}");
     // Of all the time that calls took, most may be waiting, or a guest that runs.
     Some(match share(|call| call.running.unwrap_or_default().0) {
-        None => said,
-        Some((longest, time)) if longest == call => format!("{said}, with {time} of the CPU time"),
-        Some((longest, time)) => format!("{said}; {time} of the CPU time in {longest}"),
+        None => phrase,
+        Some((longest, time)) if longest == call => format!("{phrase}, with {time} of the CPU time"),
+        Some((longest, time)) => format!("{phrase}; {time} of the CPU time in {longest}"),
     })
 }
 

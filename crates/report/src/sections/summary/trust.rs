@@ -1,4 +1,4 @@
-//! How far to trust a run: its trials, what they can tell, and what warns. Must not know what was found.
+//! How far to trust a run: its trials, what they can tell, and what warns.
 
 use findings::{CellSummary, Finding, Findings, NoiseFloor, Severity};
 use samples::{EndReason, RunState};

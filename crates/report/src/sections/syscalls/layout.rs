@@ -1,4 +1,4 @@
-//! The columns of a table of system calls: only such as some call knows. Must not know which calls are shown.
+//! The columns of a table of system calls: only such as some call knows.
 
 use findings::CallRates;
 use samples::SyscallCount;

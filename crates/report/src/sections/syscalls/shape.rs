@@ -1,4 +1,4 @@
-//! How long single calls took, as a small picture. Must not know whose they were.
+//! How long single calls took, as a small picture.
 
 use samples::CallTimes;
 

@@ -1,5 +1,4 @@
-//! The network devices of a machine: who moves their packets, what they are attached to, what they carried. Must not know
-//! threads.
+//! The network devices of a machine: who moves their packets, what they are attached to, what they carried.
 
 use findings::VmSummary;
 use samples::{NegotiatedFeatures, VmDevice};
@@ -100,21 +99,21 @@ fn of_device(device: &VmDevice) -> Vec<Block> {
         };
         vec![("on, on the host".to_owned(), Text::from(of(true))), ("off".to_owned(), of(false).into())]
     });
-    let said = device.negotiated.as_ref().map(negotiated);
-    let pairs: Vec<(String, Text)> = features.into_iter().chain(said).flatten().collect();
+    let phrase = device.negotiated.as_ref().map(negotiated);
+    let pairs: Vec<(String, Text)> = features.into_iter().chain(phrase).flatten().collect();
     if pairs.is_empty() {
         return Vec::new();
     }
     vec![Block::Heading(Text::of(Tone::Strong, name(device))), Block::KeyValues(pairs)]
 }
 
-fn negotiated(said: &NegotiatedFeatures) -> Vec<(String, Text)> {
-    let set = said.set.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ");
+fn negotiated(phrase: &NegotiatedFeatures) -> Vec<(String, Text)> {
+    let set = phrase.set.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ");
     let mut pairs = vec![("set in QEMU".to_owned(), Text::from(set))];
     pairs.extend(
-        said.features.as_ref().map(|taken| ("taken by the driver".to_owned(), taken.join(", ").into())),
+        phrase.features.as_ref().map(|taken| ("taken by the driver".to_owned(), taken.join(", ").into())),
     );
-    let driver = said.driver.map(|up| if up { "up" } else { "not up" });
+    let driver = phrase.driver.map(|up| if up { "up" } else { "not up" });
     pairs.extend(driver.map(|driver| ("the guest's driver".to_owned(), driver.into())));
     pairs
 }

@@ -1,4 +1,4 @@
-//! What a machine is: its process, processor, memory and control group. Must not know its devices.
+//! What a machine is: its process, processor, memory and control group.
 
 use samples::{VmAccelerator, VmFacts};
 use units::significant;
@@ -19,8 +19,8 @@ pub(super) fn section(vm: &VmFacts) -> Section {
     ];
     let pairs = pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Text::from(value?))));
     let unread = vm.unread.iter().map(|unread| {
-        let said = format!("Not read: {}: {}.", unread.what, unread.because);
-        Block::Paragraph(Text::of(Tone::Doubtful, said))
+        let phrase = format!("Not read: {}: {}.", unread.what, unread.because);
+        Block::Paragraph(Text::of(Tone::Doubtful, phrase))
     });
     let blocks = [Block::KeyValues(pairs.collect())].into_iter().chain(unread);
     page::section("Virtual machine", blocks.collect())
@@ -41,8 +41,8 @@ fn processor(vm: &VmFacts) -> String {
 fn memory(vm: &VmFacts) -> Option<String> {
     let resident = vm.resident.map(|resident| format!("{resident} resident"));
     let parts = [vm.memory.map(|memory| memory.to_string()), resident];
-    let said: Vec<String> = parts.into_iter().flatten().collect();
-    (!said.is_empty()).then(|| said.join(", "))
+    let phrase: Vec<String> = parts.into_iter().flatten().collect();
+    (!phrase.is_empty()).then(|| phrase.join(", "))
 }
 
 fn control_group(vm: &VmFacts) -> Option<String> {

@@ -1,4 +1,4 @@
-//! CPU time by what a thread is for. Must not know system calls.
+//! CPU time by what a thread is for.
 
 use findings::{VmRoleCpu, VmSummary};
 use samples::{VmRole, VmThread};

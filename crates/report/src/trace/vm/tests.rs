@@ -109,7 +109,7 @@ fn a_machine_is_shown_with_what_to_set_before_its_numbers() {
         "/qemu.slice/100.scope, at most 2.00 CPUs",
         "Not read: the tap device: EPERM.",
         "Warning: vhost is off for tap100i0.",
-        "the guest's CPUs",
+        "vCPUs",
         "1.25",
         "0.750",
         "3.40 %",
@@ -130,7 +130,7 @@ fn a_machine_is_shown_with_what_to_set_before_its_numbers() {
 #[test]
 fn a_machine_without_fault_is_told_so_and_its_json_is_the_document() {
     let fine = VmSummary { claims: Vec::new(), ..summary() };
-    assert!(shown(&fine).contains("Nothing to act on"));
+    assert!(shown(&fine).contains("No costly setting was found"));
     let json = render_vm(&fine, 10, SingleFormat::Json, &Options::default());
     assert_eq!(serde_json::from_str(&json).ok(), serde_json::to_value(fine).ok());
 }

@@ -45,7 +45,7 @@ pub(crate) fn lost() -> Gate {
         lost: vec![contrast().cells[1].cell.clone()],
         unknown: vec![OpenQuestion {
             cell: contrast().cells[2].cell.clone(),
-            why: "B has 2 trials of it, too few for an interval".into(),
+            why: "B has only 2 trials, too few for an interval".into(),
         }],
     }
 }
@@ -153,7 +153,7 @@ fn unknown(cell: &CellSummary) -> CellComparison {
         comparison: None,
         p: None,
         disturbed: None,
-        why: Some("B has 2 trials of it, too few for an interval".into()),
+        why: Some("B has only 2 trials, too few for an interval".into()),
         ..held(cell, 1.0, Verdict::Unknown)
     }
 }

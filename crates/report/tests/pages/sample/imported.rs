@@ -80,7 +80,7 @@ fn measured(path: &str, vhost: &str, gbits: f64) -> CellSummary {
     CellSummary {
         id: id(path, vhost),
         levels: levels(vhost),
-        load: "1 TCP stream forward, as iperf3 3.12 told".into(),
+        load: "1 TCP stream forward, as reported by iperf3 3.12".into(),
         value: Estimate { deviation: None, trials: 1, basis: Basis::Intervals, ..estimate(bits) },
         values: vec![bits],
         cpu: None,
@@ -101,7 +101,7 @@ fn latency(path: &str, nanos: f64) -> CellSummary {
         value: Estimate { interval: None, deviation: None, trials: 1, ..estimate(nanos) },
         values: vec![nanos],
         cpu: None,
-        load: "as a table told".into(),
+        load: "as reported in a table".into(),
         reported: vec![
             value("Avg Latency", Quantity::Time, nanos),
             value("Std Dev", Quantity::Time, nanos / 20.0),
@@ -132,7 +132,7 @@ fn calls() -> CellSummary {
         value: Estimate { interval: None, deviation: None, trials: 1, ..estimate(412_003.0) },
         values: vec![412_003.0],
         cpu: None,
-        load: "as perf trace told".into(),
+        load: "as reported by perf trace".into(),
         syscalls: vec![
             call("CPU 0/KVM", "ioctl", 211_340, 9_812),
             call("CPU 0/KVM", "futex", 1_204, 412),

@@ -63,7 +63,7 @@ pub(crate) fn findings() -> Findings {
 /// One wire with a cell of each kind that the traffic engine knows beside plain streams and closed loops.
 pub(crate) fn engine() -> Findings {
     Findings {
-        run: RunSummary { title: "What the engine can do".into(), paths: vec![path("wire", true)], ..run() },
+        run: RunSummary { title: "Workloads of the engine".into(), paths: vec![path("wire", true)], ..run() },
         cells: vec![engine::datagrams(), engine::open_loop(), engine::under_load(), engine::connections()],
         ..nothing()
     }
@@ -93,7 +93,7 @@ fn run() -> RunSummary {
     RunSummary {
         id: RunId("egress-gateway-20261121-113015".into()),
         scenario: "egress-gateway".into(),
-        title: "What the hops of an egress gateway cost".into(),
+        title: "Cost of the hops of an egress gateway".into(),
         about: "A pod's traffic goes through a VXLAN tunnel to the egress node, which gives it its address."
             .into(),
         started: UnixMillis(1_795_260_615_000),
@@ -160,7 +160,7 @@ fn claims() -> Vec<Finding> {
         Finding {
             id: "offload-off".into(),
             severity: Severity::Serious,
-            claim: "With the offloads of node1:vxlan0 off, the tunnel carries a quarter of what it could.".into(),
+            claim: "With the offloads of node1:vxlan0 off, the tunnel carries only a quarter of its rate.".into(),
             cells: vec![cell_id("vxlan-to-vxlan", Some("off"), "stream")],
             evidence: vec![
                 evidence("vxlan-offload off against on, vxlan-to-vxlan", "24.0 % (23.5 to 24.7, 94 %)"),
@@ -187,7 +187,7 @@ fn claims() -> Vec<Finding> {
         Finding {
             id: "tunnel-cost".into(),
             severity: Severity::Note,
-            claim: "The gateway itself costs nothing that can be told from noise.".into(),
+            claim: "The cost of the gateway is within the noise.".into(),
             cells: vec![cell_id("pod-to-target", Some("on"), "stream")],
             evidence: vec![evidence("pod-to-target against vxlan-to-vxlan", "none")],
             caveats: vec![],

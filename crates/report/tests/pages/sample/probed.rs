@@ -296,12 +296,12 @@ fn short_way() -> LatencyBreakdown {
             (Send, "send on the client", Some("node1:eth0"), "veth", Queued, 1_310),
             (Queue, "queueing discipline", Some("node1:eth0"), "veth", Transmitted, 190),
             (Crossing, "over veth", Some("egress:eth0"), "veth", Received, 680),
-            (Wakeup, "wake-up of the server", None, "", ServerReceives, 2_980),
-            (Program, "the server's program", None, "", ServerSends, 120),
+            (Wakeup, "server wake-up", None, "", ServerReceives, 2_980),
+            (Program, "server program", None, "", ServerSends, 120),
             (Send, "send on the server", Some("egress:eth0"), "veth", Queued, 1_290),
             (Queue, "queueing discipline", Some("egress:eth0"), "veth", Transmitted, 180),
             (Crossing, "over veth", Some("node1:eth0"), "veth", Received, 640),
-            (Wakeup, "wake-up of the client", None, "", ClientReceives, 3_120),
+            (Wakeup, "client wake-up", None, "", ClientReceives, 3_120),
         ],
     )
 }
@@ -327,8 +327,8 @@ fn long_way() -> LatencyBreakdown {
             (Forwarding, "forwarding and SNAT on egress", Some("egress:eth1"), "veth", Queued, 1_720),
             (Queue, "queueing discipline", Some("egress:eth1"), "veth", Transmitted, 180),
             (Crossing, "over veth", Some("target:eth0"), "veth", Received, 700),
-            (Wakeup, "wake-up of the server", None, "", ServerReceives, 2_990),
-            (Program, "the server's program", None, "", ServerSends, 130),
+            (Wakeup, "server wake-up", None, "", ServerReceives, 2_990),
+            (Program, "server program", None, "", ServerSends, 130),
             (Send, "send on the server", Some("target:eth0"), "veth", Queued, 1_380),
             (Queue, "queueing discipline", Some("target:eth0"), "veth", Transmitted, 180),
             (Crossing, "over veth", Some("egress:eth1"), "veth", Received, 690),
@@ -346,7 +346,7 @@ fn long_way() -> LatencyBreakdown {
             (Forwarding, "forwarding on node1", Some("node1:cni0"), "bridge", Queued, 980),
             (Bridge, "bridge node1:cni0", Some("node1:veth-app"), "veth", Queued, 350),
             (Crossing, "over veth", Some("app:eth0"), "veth", Received, 700),
-            (Wakeup, "wake-up of the client", None, "", ClientReceives, 3_610),
+            (Wakeup, "client wake-up", None, "", ClientReceives, 3_610),
         ],
     )
 }

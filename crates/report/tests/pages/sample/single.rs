@@ -101,9 +101,9 @@ fn hint() -> Finding {
         claim: "The sender used bbr, the machine's default: it paces.".into(),
         cells: vec![],
         evidence: vec![Evidence::new("congestion control").text("bbr")],
-        caveats: vec!["On long paths that lose packets bbr may carry more; measure both.".into()],
+        caveats: vec!["On long lossy paths bbr may be faster; measure both.".into()],
         remedy: Some(Remedy {
-            action: "Measure with cubic beside it.".into(),
+            action: "Compare with cubic.".into(),
             commands: vec!["sysctl -w net.ipv4.tcp_congestion_control=cubic".into()],
             change: None,
             brought: Vec::new(),

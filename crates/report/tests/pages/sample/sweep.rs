@@ -31,7 +31,7 @@ const ROWS: [Row; 6] = [
 pub(crate) fn sweep() -> Findings {
     Findings {
         run: RunSummary {
-            title: "How many queues and streams a bridge wants".into(),
+            title: "Queues and streams for a bridge".into(),
             design: Design {
                 budget: Some(Nanos::from_secs(600)),
                 precision: Some(0.02),

@@ -1,5 +1,4 @@
-//! Claims about a network device: who moves its packets, its offloads and its MTU. Must not know its queues, nor the machine
-//! but for what moves the packets.
+//! Claims about a network device: who moves its packets, its offloads and its MTU.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! Claims about the machine as a whole: what runs its instructions, and whether it gets the host's CPUs. Must not know
-//! devices.
+//! Claims about the machine as a whole: what runs its instructions, and whether it gets the host's CPUs.
 
 use findings::{Evidence, Finding, Severity, VmSummary};
 use samples::{VmAccelerator, VmRole};

@@ -1,5 +1,4 @@
-//! Claims about a device's queues against the guest's CPUs and the thread that moves the packets of one. Must not know
-//! offloads.
+//! Claims about a device's queues against the guest's CPUs and the thread that moves the packets of one.
 
 use findings::{Finding, Severity, VmSummary};
 use samples::{VmDevice, VmRole};
