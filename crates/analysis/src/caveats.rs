@@ -203,7 +203,7 @@ fn unusable(measured: &[Observations<'_>]) -> Option<String> {
     let ids = ids(measured, |cell| !cell.unusable.is_empty());
     (trials > 0).then(|| {
         format!(
-            "{} of {} {} left out because nothing was measured.",
+            "{} of {} {} left out for lack of data.",
             count(trials, "trial"),
             list(&ids),
             if trials == 1 { "was" } else { "were" }
@@ -229,10 +229,7 @@ fn devices_changed(measured: &[Observations<'_>]) -> Option<String> {
         trials.any(|trial| Some(&trial.devices) != first)
     });
     (!ids.is_empty()).then(|| {
-        format!(
-            "Device settings of {} differ between trials; those of the first trial are shown.",
-            list(&ids)
-        )
+        format!("Device settings of {} differ between trials; the first trial is shown.", list(&ids))
     })
 }
 

@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(Commands::of(&header).probed("").len(), 1);
         header.paths.iter_mut().for_each(|path| path.layers = vec!["network".into()]);
         assert!(Commands::of(&header).probed("").is_empty(), "no probe runs there");
-        assert_eq!(Commands::of(&header).at_sender(&path.name, &["ip -s link"]), [there], "no lab was made");
+        assert_eq!(Commands::of(&header).at_sender(&path.name, &["ip -s link"]), [there], "no lab exists");
     }
 
     #[test]

@@ -36,7 +36,7 @@ fn golden_run() -> Fixture {
     run
 }
 
-#[expect(clippy::disallowed_methods, reason = "the test writes its own golden files, when asked to")]
+#[expect(clippy::disallowed_methods, reason = "the test rewrites its golden files on request")]
 fn rewrite() -> bool {
     if std::env::var(REWRITE).is_err() {
         return false;

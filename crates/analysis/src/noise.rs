@@ -98,7 +98,7 @@ mod tests {
         });
         run.record.trials.retain(|trial| trial.arm == Arm::Again || trial.block >= 3);
         let noise = Noise::of(&gather(&run.record));
-        let floor = noise.floors().next().expect("three pairs are left");
+        let floor = noise.floors().next().expect("three pairs remain");
         assert!(floor.pairs == 3 && floor.floor < 0.05, "{floor:?}");
     }
 

@@ -165,7 +165,8 @@ mod tests {
             let data = found.data.expect("segments were counted");
             assert!((data.first - 50.0).abs() < 0.5 && (data.last - 1.0).abs() < 0.01, "{data:?}");
             assert_eq!(data.cut.expect("it was cut").device, "hv:vx", "{direction:?}");
-            let idle = found.devices.iter().find(|device| device.device == "hv:idle").expect("it is told");
+            let idle =
+                found.devices.iter().find(|device| device.device == "hv:idle").expect("it is reported");
             assert_eq!((idle.sent, idle.received), (None, None));
         }
     }

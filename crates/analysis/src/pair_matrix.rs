@@ -116,7 +116,8 @@ mod tests {
     fn pairs_beside_others_are_held_against_themselves_alone_in_the_same_blocks() {
         let mut run = contaminated(0.7);
         let findings = analyse(&run.record);
-        let contamination = findings.matrices[0].contamination.as_ref().expect("some were alone");
+        let contamination =
+            findings.matrices[0].contamination.as_ref().expect("some were measured separately");
         let change = &contamination.change;
         assert!((0.69..0.71).contains(&change.ratio) && change.verdict == Difference::Lower, "{change:?}");
         assert_eq!((contamination.trials, contamination.at_once), (12, 2));

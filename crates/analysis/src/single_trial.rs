@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn one_trial_has_an_interval_from_its_own_series() {
         let value = imported([27.4e9, 16.2e9]).cells[0].value;
-        let interval = value.interval.expect("fifty intervals say enough");
+        let interval = value.interval.expect("fifty intervals suffice");
         assert_eq!((value.basis, value.trials), (Basis::Intervals, 1));
         assert!((26.9e9..value.median).contains(&interval.low), "{value:?}");
         assert!((value.median..27.9e9).contains(&interval.high), "{value:?}");

@@ -140,6 +140,6 @@ mod tests {
         for vm in unknown.arms.iter_mut().flat_map(|arm| &mut arm.vms) {
             vm.looks.iter_mut().for_each(|look| look.hits = None);
         }
-        assert_eq!(memory_pictures(&unknown).len(), 1, "what is not known is not drawn");
+        assert_eq!(memory_pictures(&unknown).len(), 1, "unknown values are not drawn");
     }
 }

@@ -42,7 +42,7 @@ const fn of_run(name: &'static str, about: &'static str, build: fn(&Source<'_>) 
 
 /// From the answer to the evidence.
 const KINDS: &[Entry] = &[
-    of_run(layers::KIND, "Cost of each layer, starting with the path with the fewest layers", layers::build),
+    of_run(layers::KIND, "Cost per layer, starting with the path with the fewest layers", layers::build),
     of_run(
         sweep::KIND,
         "A sweep: throughput and CPU time over a factor, with knee and recommendation",
@@ -59,7 +59,7 @@ const KINDS: &[Entry] = &[
     of_run(time_series::KIND, "A trial over time, with level shifts", time_series::build),
     Entry {
         name: comparison::KIND,
-        about: "Two runs: the ratio of each result with its interval",
+        about: "Two runs: ratios of all results with intervals",
         build: Build::Comparison(comparison::build),
     },
 ];

@@ -1,6 +1,6 @@
 //! `make stats`: every claim about a method, on 1,000 data sets each, as a table; the exit status tells whether all
 //! hold. Arguments: `seed=N`, `sets=N`, and a part of the methods' names. Knows no case.
-#![expect(clippy::disallowed_macros, reason = "the tables are what this program is for")]
+#![expect(clippy::disallowed_macros, reason = "this program prints tables")]
 
 #[path = "../tests/simulations/alarms.rs"]
 mod alarms;

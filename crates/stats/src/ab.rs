@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(judged.difference, Difference::Lower);
         assert!((judged.ratio.value - 0.95).abs() < 1e-9 && judged.p < 0.003, "{judged:?}");
         assert_eq!(judge(&a, &a, 0.02).unwrap().difference, Difference::WithinNoise);
-        assert_eq!(judge(&a[..2], &a[..2], 0.02).unwrap().difference, Difference::Unclear, "two say nothing");
+        assert_eq!(judge(&a[..2], &a[..2], 0.02).unwrap().difference, Difference::Unclear, "two are too few");
         assert_eq!(
             judge(&a, &[9.0], 0.02).unwrap().difference,
             Difference::Unclear,

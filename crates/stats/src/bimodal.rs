@@ -124,7 +124,7 @@ mod tests {
             [24.0, 23.7, 24.8],
         ];
         assert_eq!(two_levels_within(&odd.map(Vec::from)), None);
-        assert!(two_levels(odd.as_flattened()).is_some(), "taken for so many observations");
+        assert!(two_levels(odd.as_flattened()).is_some(), "observations");
         let placed = [
             [11.0, 11.2, 11.1],
             [49.0, 49.3, 49.1],

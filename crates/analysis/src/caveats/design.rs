@@ -42,7 +42,7 @@ fn out_of_time(record: &RunRecord) -> Option<String> {
     let is_over = |why: &EndReason| matches!(why, EndReason::Budget { .. });
     let ended: Vec<&str> =
         record.ends.iter().filter(|end| is_over(&end.why)).map(|end| end.cell.as_str()).collect();
-    let asked = match record.header.design {
+    let goal = match record.header.design {
         Design { until_clear: true, .. } => "every comparison with it was decided".to_owned(),
         Design { precision: Some(precision), .. } => {
             format!("its interval was within the requested {}", percent(precision))
@@ -51,7 +51,7 @@ fn out_of_time(record: &RunRecord) -> Option<String> {
     };
     (!ended.is_empty()).then(|| {
         format!(
-            "The time budget was used up before {} of {} had enough trials, i.e. before {asked}: {}.",
+            "The time budget was used up before {} of {} had enough trials, i.e. before {goal}: {}.",
             ended.len(),
             count(record.header.cells.len(), "result"),
             list(&ended)

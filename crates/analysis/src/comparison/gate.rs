@@ -41,7 +41,7 @@ fn incomparable(contrast: &RunComparison) -> Option<&'static str> {
     if environment::other_machine(contrast) {
         return Some("The runs were made on different machines.");
     }
-    environment::other_scenario(contrast).then_some("The runs are of different scenarios.")
+    environment::other_scenario(contrast).then_some("The runs have different scenarios.")
 }
 
 /// Whether a cell lost more than the threshold.
@@ -80,14 +80,14 @@ fn without_a_change(cell: &CellComparison) -> String {
 fn open(cell: &CellComparison, change: &Interval, most_loss: f64) -> String {
     let noise = cell.floor.unwrap_or_default();
     if noise >= most_loss {
-        let whose = match &cell.between_runs {
+        let noise_source = match &cell.between_runs {
             Some(runs) if runs.floor >= noise => {
                 format!("The noise between {} runs of this scenario", runs.runs)
             }
-            _ if cell.p.is_none() => "The tolerance for so few trials".to_owned(),
+            _ if cell.p.is_none() => "The tolerance for few trials".to_owned(),
             _ => "The noise between two runs".to_owned(),
         };
-        return format!("{whose}, {}, hides a loss of {}.", percent(noise), asked(most_loss));
+        return format!("{noise_source}, {}, hides a loss of {}.", percent(noise), asked(most_loss));
     }
     format!(
         "With {} noise, the loss is between {} and {}; more trials would narrow this range.",

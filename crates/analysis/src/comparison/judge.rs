@@ -210,8 +210,8 @@ impl<'m> Look<'m> {
         let (low, high) = (percent(interval.low), percent(interval.high));
         if self.trials.is_none() {
             return Some(format!(
-                "Same within a tolerance of {}: the ratio is {low} to {high}, and so few trials do not show the \
-                 variation between trials. {FEWEST_TOLD} trials of each need a smaller tolerance.",
+                "Same within a tolerance of {}: the ratio is {low} to {high}, and this few trials do not show the \
+                 variation between trials; with {FEWEST_TOLD} of each the tolerance is smaller.",
                 percent(ALLOWANCE)
             ));
         }
@@ -219,7 +219,7 @@ impl<'m> Look<'m> {
         if let Some((learned, floor)) = self.learned.zip(self.floor) {
             return (most > floor).then(|| between_runs::left_open((low, high), &learned));
         }
-        (most > MARGIN).then(|| { let (low, high) = (findings::change(interval.low), findings::change(interval.high)); format!("Change between {low} and {high}: undecided. More trials would narrow it; `same` is never reported if it exceeds {}.", percent(MOST_OPEN)) })
+        (most > MARGIN).then(|| { let (low, high) = (findings::change(interval.low), findings::change(interval.high)); format!("Change between {low} and {high}: undecided; more trials would narrow it, and beyond {} nothing is called `same`.", percent(MOST_OPEN)) })
     }
 
     /// Why it cannot be told.
@@ -238,7 +238,7 @@ impl<'m> Look<'m> {
         if self.trials.is_none() {
             return format!(
                 "With {} in A and {b} in B, only differences beyond a tolerance of {} are significant, and the \
-                 ratio is {low} to {high}. {FEWEST_TOLD} trials of each need a smaller tolerance.",
+                 ratio is {low} to {high}; with {FEWEST_TOLD} of each the tolerance is smaller.",
                 count(a, "trial"),
                 percent(ALLOWANCE)
             );
@@ -263,7 +263,7 @@ impl<'m> Look<'m> {
                  this may be noise."
             ),
             _ => format!(
-                "B is between {low} and {high} of A, with {noise} noise: undecided. More trials would narrow this \
+                "B is between {low} and {high} of A, with {noise} noise: undecided; more trials would narrow this \
                  range."
             ),
         }

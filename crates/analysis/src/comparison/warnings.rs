@@ -40,14 +40,14 @@ fn machines(a: &RunRecord, b: &RunRecord, contrast: &RunComparison) -> Option<St
         );
     }
     let unknown = |record: &RunRecord| record.header.environment.is_none();
-    let whose = match (unknown(a), unknown(b)) {
+    let unknown_runs = match (unknown(a), unknown(b)) {
         (false, false) => return None,
         (true, true) => "either run",
         (true, false) => "A",
         (false, true) => "B",
     };
     Some(format!(
-        "The machine of {whose} is unknown, so both runs may come from different machines or have had different load."
+        "The machine of {unknown_runs} is unknown, so both runs may come from different machines or have had different load."
     ))
 }
 

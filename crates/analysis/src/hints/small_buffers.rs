@@ -21,7 +21,7 @@ fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
         return None;
     }
     let given = buffer(trial.summary, end);
-    let asked = fixed.map(|size| format!(" ({size} requested, {given} granted)")).unwrap_or_default();
+    let setting = fixed.map(|size| format!(" ({size} requested, {given} granted)")).unwrap_or_default();
     let (action, commands) = match fixed {
         Some(_) => {
             ("Leave the window unset so that it autotunes, or set it to rate times round trip.", vec![])
@@ -31,7 +31,7 @@ fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
             vec!["sysctl -w net.ipv4.tcp_rmem=\"4096 131072 67108864\"".into()],
         ),
     };
-    let claim = format!("The {which}{asked} limited the sender for {} of the time.", percent(share));
+    let claim = format!("The {which}{setting} limited the sender for {} of the time.", percent(share));
     let finding = Finding::new(Severity::Warning, claim)
         .with_evidence([Evidence::new(format!("the {end}'s buffer as reported by the kernel")).text(given)])
         .with_limits(["A slow reader also fills its window: check its CPU first."])

@@ -25,7 +25,7 @@ fn run(blocks: u32) -> Fixture {
 }
 
 fn cell<'a>(findings: &'a Findings, id: &str) -> &'a CellSummary {
-    findings.cells.iter().find(|cell| cell.id == id).expect("it was measured")
+    findings.cells.iter().find(|cell| cell.id == id).expect("a measured result")
 }
 
 fn near(value: f64, wanted: f64) -> bool {
@@ -82,7 +82,7 @@ fn probed_trials_without_a_value_are_named_and_hurt_nothing() {
     let findings = analyse(&run.record);
     let [caveat] = findings.caveats.as_slice() else { panic!("{:#?}", findings.caveats) };
     assert!(caveat.contains("2 trials with probes on, of plain/bulk"), "{caveat}");
-    let probed = cell(&findings, BULK).probed.as_ref().expect("four are left");
+    let probed = cell(&findings, BULK).probed.as_ref().expect("four remain");
     assert_eq!(probed.trials, 4);
 }
 
@@ -408,11 +408,7 @@ fn a_cell_of_guests_says_what_they_had_what_carried_them_and_what_they_saw() {
     assert!(machines.server == Some(0.4) && machines.client == Some(0.3), "{machines:?}");
     assert!(near(machines.hypervisor, 0.162), "{machines:?}");
     let busy = |guests: &[GuestTime]| guests.iter().map(|it| (it.end.clone(), it.busy)).collect::<Vec<_>>();
-    assert_eq!(
-        busy(&cpu(BULK).guests),
-        [("server".to_owned(), 0.5)],
-        "beside its host's view: the same trials"
-    );
+    assert_eq!(busy(&cpu(BULK).guests), [("server".to_owned(), 0.5)], "same trials as for its host");
     assert_eq!(busy(&cell(&findings, BULK).guests), [("server".to_owned(), 0.3)]);
     assert_eq!((cpu(PING).machines, cell(&findings, PING).guests.len()), (None, 0));
 }

@@ -222,7 +222,7 @@ fn nothing_is_recommended_whose_numbers_a_serious_finding_says_cannot_be_trusted
     };
     let (quiet, busy) = (sweep(false), sweep(true));
     assert_eq!((quiet.cell.as_str(), quiet.withheld), ("plain/bulk/streams=4", None));
-    assert_eq!((busy.cell, busy.value), (quiet.cell, quiet.value), "the numbers are told all the same");
+    assert_eq!((busy.cell, busy.value), (quiet.cell, quiet.value), "the numbers are still reported");
     let why = busy.withheld.expect("it is disturbed");
     assert!(
         why.contains("`cc1` used up to 1.20 CPUs") && why.contains("--path plain --workload bulk`."),

@@ -118,7 +118,7 @@ fn receivers(measured: &Observations<'_>) -> Option<bool> {
 }
 
 fn finding(worst: &LimitedCell<'_>, found: &[LimitedCell<'_>]) -> Finding {
-    let asked = worst.fixed.map(|size| format!(" (fixed at {size})")).unwrap_or_default();
+    let setting = worst.fixed.map(|size| format!(" (fixed at {size})")).unwrap_or_default();
     let others = if found.len() > 1 {
         format!(
             ", the largest share of \
@@ -137,7 +137,7 @@ fn finding(worst: &LimitedCell<'_>, found: &[LimitedCell<'_>]) -> Finding {
             Severity::Note
         },
         claim: format!(
-            "The {}{asked} limited the senders of {} for {} of the time{others}. {}",
+            "The {}{setting} limited the senders of {} for {} of the time{others}. {}",
             worst.buffer.in_words(),
             worst.cell.id,
             percent(worst.share.median),

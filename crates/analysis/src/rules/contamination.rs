@@ -38,7 +38,7 @@ fn finding(matrix: &PairMatrix) -> Option<Finding> {
              same time, or measure one pair at a time."
                 .to_owned(),
             vec![
-                "uplink = \"NAME\"  # in [hosts.NAME] of each host behind it".to_owned(),
+                "uplink = \"NAME\"  # in [hosts.NAME] of all hosts behind it".to_owned(),
                 "at_once = false  # in [schedule]".to_owned(),
             ],
         )),

@@ -29,7 +29,7 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
         id: String::new(),
         severity: if serious { Severity::Serious } else { Severity::Warning },
         claim: format!(
-            "The machine was busy with other work in {trials}, so these numbers are those of a shared machine. {}.",
+            "The machine was busy with other work in {trials}, so these numbers are for a shared machine. {}.",
             capital(&by(disturbed.iter().flat_map(|trial| &trial.doubts)))
         ),
         cells: cells().map(|(cell, _)| cell.id.clone()).collect(),

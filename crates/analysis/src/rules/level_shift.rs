@@ -66,7 +66,7 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Fin
         cells: found.iter().map(|jumpy| jumpy.cell.id.clone()).collect(),
         evidence: found.iter().flat_map(|jumpy| evidence(jumpy.cell)).collect(),
         caveats: vec![
-            "Up to 5 of 100 steady series appear to shift by chance, more so if they scatter widely.".into(),
+            "Up to 5 of 100 steady series appear to shift by chance, more so if they vary widely.".into(),
             "Drifting rates are reported as `trend`, wandering ones as `unsteady`.".into(),
         ],
         remedy: Some(remedy(free)),

@@ -24,7 +24,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         cells,
         evidence: first.chain(later).collect(),
         caveats: vec![
-            "Differences within one block are of one machine; medians, and differences from other runs, are not."
+            "Differences within a block come from one machine; medians and differences from other runs do not."
                 .into(),
         ],
         remedy: Some(Remedy {

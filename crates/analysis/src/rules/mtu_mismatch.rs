@@ -54,7 +54,7 @@ fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Finding {
         ),
         cells: ids.iter().map(ToString::to_string).collect(),
         evidence: found.iter().map(evidence).collect(),
-        caveats: vec!["A probe packet lost for another reason looks like one that was too large.".into()],
+        caveats: vec!["A probe packet lost for another reason looks like an oversized one.".into()],
         remedy: Some(remedy(first)),
     }
 }

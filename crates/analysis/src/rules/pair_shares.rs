@@ -7,7 +7,7 @@ use stats::describe;
 pub(super) const SLOW: f64 = 0.7;
 
 /// Said where the trials leave it open.
-pub(super) const FEW: &str = "Not significant: with so few trials it may not be as slow the next time.";
+pub(super) const FEW: &str = "Not significant: with this few trials it may be faster next time.";
 
 /// What a host does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -59,7 +59,7 @@ fn by_qdisc(device: &DeviceCounters) -> u64 {
 fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Finding {
     let Lossy { cell, device, dropped, share } = worst;
     let others = so_in(alike.len());
-    let whose = if by_qdisc(device) > 0 {
+    let dropper = if by_qdisc(device) > 0 {
         let kind = device.qdisc.as_ref().map_or("", |qdisc| qdisc.kind.as_str());
         format!("The queueing discipline of {} ({kind})", device.device)
     } else {
@@ -69,7 +69,7 @@ fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Finding {
         id: String::new(),
         severity: if *share >= MUCH { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "{whose} dropped {} while measuring {}, {} of all its packets.{others}",
+            "{dropper} dropped {} while measuring {}, {} of all its packets.{others}",
             count(usize::try_from(*dropped).unwrap_or(usize::MAX), "packet"),
             cell.id,
             percent(*share)

@@ -74,7 +74,7 @@ fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
         let best = equal.max_by(|a, b| a.value().total_cmp(&b.value()));
         finding.caveats.push(match best {
             Some(best) => format!(
-                "Other settings differ too: with those of {}, {} queues gain only {}.",
+                "Other settings differ too: at the settings of {}, {} queues gain only {}.",
                 one.cell.id,
                 best.queues,
                 change(best.value() / one.value())

@@ -69,7 +69,7 @@ fn finding(found: &[SlowPair<'_>]) -> Finding {
             _ => Severity::Warning,
         },
         claim: format!(
-            "The path from {from} to {to} is slow: {}, {} of what both reach with other hosts ({}).{others}",
+            "The path from {from} to {to} is slow: {}, {} of their rate with other hosts ({}).{others}",
             value(metric, worst.pair.value),
             percent(worst.keeps),
             value(metric, worst.expected),

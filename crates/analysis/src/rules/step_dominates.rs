@@ -195,7 +195,7 @@ fn remedy(step: &StepSummary) -> Remedy {
         ),
         StepKind::Program => ("Profile the responding program.", vec!["perf record -g -p PID".into()]),
         StepKind::Other => (
-            "Check what is between the two points: tc or XDP programs, other devices, other namespaces.",
+            "Check the path between the two points: tc or XDP programs, other devices, other namespaces.",
             vec![at(|device| format!("tc filter show dev {device} ingress")), "bpftool net".into()],
         ),
     };

@@ -82,7 +82,7 @@ fn every_page_is_of_a_rule_or_a_hint() {
         let name = page.expect("it can be listed").file_name().into_string().expect("it is plain text");
         let id = name.trim_end_matches(".md");
         let known = ALL.iter().any(|rule| rule.id == id) || hints::ALL.iter().any(|hint| hint.id == id);
-        assert!(known || id == "README", "docs/findings/{name} is of nothing");
+        assert!(known || id == "README", "docs/findings/{name} has no rule");
     }
 }
 

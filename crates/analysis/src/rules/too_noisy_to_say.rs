@@ -157,6 +157,6 @@ fn remedy(wide: &[(f64, &NoisyComparison<'_>)], context: &Context<'_>) -> Remedy
             ),
             context.commands().again("--precision 2%", "--repeat 20"),
         ),
-        _ => Remedy::manual(format!("{quieter} More trials alone will hardly help."), Vec::new()),
+        _ => Remedy::manual(format!("{quieter} More trials will hardly help."), Vec::new()),
     }
 }

@@ -91,7 +91,7 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Finding {
         evidence,
         caveats: vec![
             "Up to 5 of 100 steady series appear to drift if neighbouring samples are very similar.".into(),
-            "The start and end values are those of a fitted line; the actual rate may be curved.".into(),
+            "The start and end values come from a fitted line; the actual rate may be curved.".into(),
         ],
         remedy: Some(Remedy::manual(
             "Run a longer test to see where it settles. Check for slow changes: temperature and CPU frequency, a \

@@ -22,9 +22,8 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Finding {
     let slower: Vec<&VhostPair<'_>> = pairs.iter().filter(|pair| pair.loses()).collect();
     let mut caveats = worst.caveats(pairs.len());
-    caveats.push(
-        "Rates alone do not show why; check where the vhost thread ran and what shared its CPU.".into(),
-    );
+    caveats
+        .push("Rates do not show the reason; check the CPU of the vhost thread and its other load.".into());
     Finding {
         id: String::new(),
         severity: severity(worst),

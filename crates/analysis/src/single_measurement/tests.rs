@@ -60,7 +60,7 @@ fn a_peer_that_told_only_a_total_gives_the_rate_and_this_end_the_interval() {
     receiver.intervals = vec![total];
     let stream = streaming(&stream_settings(), &Measurement::Stream(data));
     assert!((stream.received.rate - 6.4e9).abs() < 1.0, "{}", stream.received.rate);
-    assert_eq!(stream.received.spread, None, "the sender's would not hold what was received");
+    assert_eq!(stream.received.spread, None, "the sender's interval excludes the received rate");
     let sent = stream.sent.expect("it is known");
     let interval = sent.spread.as_ref().expect("twenty samples").interval;
     assert!(interval.low < sent.rate && interval.high > sent.rate, "{sent:?}");

@@ -83,7 +83,7 @@ fn calls_are_added_up_by_whom_they_are_told_apart_by() {
     assert_eq!((first.threads, first.per_call, first.p99_below), (2, Some(Nanos(2500)), Some(Nanos(8))));
     assert_eq!(first.count.waiting, Some(Nanos(8_000_000)));
     let by_thread = trace(&sample(2), CallGrouping::Thread).calls;
-    assert_eq!(by_thread.len(), 3, "threads of one name are told apart by their numbers");
+    assert_eq!(by_thread.len(), 3, "threads with equal names have separate rows");
     let threads: Vec<_> =
         summary.threads.iter().map(|thread| (thread.count.tid, thread.count.calls)).collect();
     assert_eq!(threads, [(Some(11), 3000), (Some(12), 2000)], "by their time running");
@@ -97,7 +97,7 @@ fn what_owners_had_stands_beside_what_the_kernel_counted_as_busy() {
     assert_eq!(cpu.shares[0].owner, CpuOwner::Client);
     let mut short = made(1, Vec::new());
     short.observed.cpu.as_mut().expect("it was watched").elapsed = Nanos::from_millis(20);
-    assert_eq!(trace(&short, CallGrouping::Call).cpu.and_then(|cpu| cpu.busy), None, "two ticks say nothing");
+    assert_eq!(trace(&short, CallGrouping::Call).cpu.and_then(|cpu| cpu.busy), None, "two ticks are too few");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         return None;
     }
     let columns = ["Case", "Item", "Detail", "Receiver with interval", "Of baseline"].map(left).to_vec();
-    let caption = "The receiver's rate is the result; the sender's rate is what its socket accepted.";
+    let caption = "The receiver's rate is the result; the sender's rate counts data accepted by its socket.";
     Some(section("Cases", vec![Block::Table(Table { columns, rows, caption: Some(caption.into()) })]))
 }
 

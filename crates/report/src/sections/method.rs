@@ -40,8 +40,7 @@ fn order(findings: &Findings) -> Text {
              the machine affects all results equally ({made})."
         )
     };
-    let again =
-        "The baseline was measured twice in each block: its difference from itself is the noise floor.";
+    let again = "Each block has two trials of the baseline: its difference from itself is the noise floor.";
     if findings.noise.is_empty() { order.into() } else { format!("{order} {again}").into() }
 }
 

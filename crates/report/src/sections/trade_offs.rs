@@ -240,7 +240,7 @@ fn ranked<'a, 'f>(
 }
 
 fn answer(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -> Text {
-    let asked = required.iter().map(|one| glued(&one.to_string())).collect::<Vec<_>>().join(" and ");
+    let bounds = required.iter().map(|one| glued(&one.to_string())).collect::<Vec<_>>().join(" and ");
     if let [(compliance, only)] = rows {
         let (tone, phrase) = match compliance {
             Compliance::Met => (Tone::Good, "meets"),
@@ -248,7 +248,7 @@ fn answer(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -
             Compliance::Unknown => (Tone::Doubtful, "has no measurement for"),
             Compliance::Missed => (Tone::Bad, "misses"),
         };
-        return Text::of(tone, format!("{} {phrase} {asked}.", only.label));
+        return Text::of(tone, format!("{} {phrase} {bounds}.", only.label));
     }
     let count = |wanted: Compliance| rows.iter().filter(|(meets, _)| *meets == wanted).count();
     let open = match count(Compliance::Unclear) {
@@ -262,12 +262,12 @@ fn answer(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -
             1 => format!("1 of {} misses", rows.len()),
             missed => format!("{missed} of {} miss", rows.len()),
         };
-        return Text::of(Tone::Bad, format!("{missed} {asked}{open}."));
+        return Text::of(Tone::Bad, format!("{missed} {bounds}{open}."));
     };
     let cheapest = first.cpu_for_bytes().filter(|_| met > 1).map_or_else(String::new, |cost| {
         format!(" with the lowest CPU time, {}", glued(&Quantity::CpuTime.phrase(cost)))
     });
-    let others = format!(" meets {asked}{cheapest} ({met} of {} do{open}).", rows.len());
+    let others = format!(" meets {bounds}{cheapest} ({met} of {} do{open}).", rows.len());
     Text::of(Tone::Good, &first.label).and(Tone::Plain, others)
 }
 

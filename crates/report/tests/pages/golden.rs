@@ -12,7 +12,7 @@ pub(crate) fn check(name: &str, actual: &str) {
     if env::var("UPDATE_GOLDEN").is_ok() {
         fs::write(&path, actual).expect("writes the golden file");
     }
-    let golden = fs::read_to_string(&path).expect("the golden file is there");
+    let golden = fs::read_to_string(&path).expect("golden file");
     let differs = golden.lines().zip(actual.lines()).position(|(golden, actual)| golden != actual);
     assert!(golden == actual, "{name} differs, first in line {:?}:\n{actual}", differs.map(|line| line + 1));
 }
@@ -131,7 +131,7 @@ fn nothing_is_sure_to_meet_a_bound_by_numbers_that_cannot_be_relied_on() {
         }];
     }
     let phrase = required("p99<100us", &halved);
-    assert!(phrase.contains("65.7 µs, undecided"), "131 µs, if these are halves: {phrase}");
+    assert!(phrase.contains("65.7 µs, undecided"), "131 µs, for half round trips: {phrase}");
     assert!(phrase.contains("None is certain to meet") && phrase.contains("half round trips"), "{phrase}");
 }
 

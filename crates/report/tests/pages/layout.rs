@@ -202,7 +202,7 @@ fn a_layer_is_doubtful_where_either_end_of_its_step_is_and_the_others_stand() {
     assert!(summary(&text).iter().any(|line| line.contains("doubtful: vxlan −41.8 %")), "{text}");
     findings.claims[0].cells = rungs.into_iter().map(|rung| rung.cell).collect();
     let text = render(&findings, None, Format::Terminal, &Options::default());
-    assert!(!text.contains("doubtful"), "of all the caution says it: {text}");
+    assert!(!text.contains("doubtful"), "the caution covers all: {text}");
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn check_texts(what: &str, svg: &str) {
             let apart = left >= &other.2 || &other.0 >= right || top >= &other.3 || &other.1 >= bottom;
             assert!(
                 apart || phrase.trim().is_empty() || other.4.trim().is_empty(),
-                "{what}: {text:?} lies on {other:?}"
+                "{what}: {text:?} overlaps {other:?}"
             );
         }
     }
@@ -224,7 +224,7 @@ fn check_data(picture: &Picture, report: &[BTreeMap<String, String>]) -> usize {
         // Some hand-made cells share an identity.
         let mut of_cell = report.iter().filter(|it| it["cell"] == row["cell"]);
         let agreed = of_cell.find_map(|told| agreed(picture.kind(), &row, told));
-        agreed.unwrap_or_else(|| panic!("{} draws what the report does not say: {row:?}", picture.kind()))
+        agreed.unwrap_or_else(|| panic!("{} draws a row missing in the report: {row:?}", picture.kind()))
     });
     compared.sum()
 }

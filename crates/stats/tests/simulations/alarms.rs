@@ -59,21 +59,22 @@ fn verdicts() -> Vec<Case> {
     let mut cases = Vec::new();
     for n in [5, 10, 30] {
         for (name, kind) in KINDS {
-            let data = format!("{name} 2 % n={n}, runs 0.7 % apart, floor 2 %");
+            let data = format!("{name} 2 % n={n}, runs 0.7 % difference, floor 2 %");
             cases.push(Case::new("A/B: false alarm", data, FALSE_ALARMS, move |draws| {
                 let (a, b) = (run(draws, n, kind, 0.02, 0.007), run(draws, n, kind, 0.02, 0.007));
                 Some(is_alarm(ab::judge(&a, &b, noise::USUAL_BETWEEN_RUNS)?.difference))
             }));
         }
         for (loss, least) in [(0.05, 0.8), (0.10, 0.95)] {
-            let data = format!("normal 1 % n={n}, runs 0.7 % apart, floor 2 %, {:.0} % lost", 100.0 * loss);
+            let data =
+                format!("normal 1 % n={n}, runs 0.7 % difference, floor 2 %, {:.0} % lost", 100.0 * loss);
             cases.push(Case::new("A/B: loss found", data, (least, 1.0), move |draws| {
                 let a = run(draws, n, Some(Shape::Normal), 0.01, 0.007);
                 let b = scaled(&run(draws, n, Some(Shape::Normal), 0.01, 0.007), 1.0 - loss);
                 Some(ab::judge(&a, &b, noise::USUAL_BETWEEN_RUNS)?.difference == Difference::Lower)
             }));
         }
-        let data = format!("normal 1 % n={n}, runs 0.7 % apart, floor 2 %");
+        let data = format!("normal 1 % n={n}, runs 0.7 % difference, floor 2 %");
         cases.push(Case::new("A/B: same within noise", data, (0.95, 1.0), move |draws| {
             let mut one = || run(draws, n, Some(Shape::Normal), 0.01, 0.007);
             Some(ab::judge(&one(), &one(), noise::USUAL_BETWEEN_RUNS)?.difference == Difference::WithinNoise)
@@ -99,20 +100,20 @@ fn whole_floors() -> Vec<Case> {
     let mut cases = Vec::new();
     for n in [3, 4, 5, 6, 8, 10, 15, 20] {
         for (name, kind) in KINDS {
-            let data = format!("{name} 2 % n={n}, runs 1 % apart, floor with the trials' reach");
+            let data = format!("{name} 2 % n={n}, runs 1 % difference, floor with the trials' reach");
             // Runs that are farther apart than the floor stands for, of many trials with a small scatter.
             let most = if kind == Some(Shape::Skewed) && n > 10 { 0.07 } else { FALSE_ALARMS.1 };
             cases.push(Case::new("A/B: false alarm", data, (0.0, most), move |draws| {
                 Some(is_alarm(judged(draws, n, kind, 0.01, 1.0)?.0))
             }));
-            let data = format!("{name} 2 % n={n}, runs 0.7 % apart, imported");
+            let data = format!("{name} 2 % n={n}, runs 0.7 % difference, imported");
             cases.push(Case::new("A/B: false alarm", data, FALSE_ALARMS, move |draws| {
                 Some(is_alarm(judged(draws, n, kind, 0.007, 1.0)?.1))
             }));
         }
         for lost in [0.01, 0.02, 0.03, 0.05, 0.07, 0.1] {
             let data = |whose: &str| {
-                format!("normal 2 % n={n}, runs 0.7 % apart, {whose}, {:.0} % lost", 100.0 * lost)
+                format!("normal 2 % n={n}, runs 0.7 % difference, {whose}, {:.0} % lost", 100.0 * lost)
             };
             let found = move |draws: &mut Draws| {
                 let (own, imported) = judged(draws, n, Some(Shape::Normal), 0.007, 1.0 - lost)?;

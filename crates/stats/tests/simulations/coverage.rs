@@ -116,7 +116,7 @@ fn unpaired() -> Vec<Case> {
                 holds(ratio::unpaired_ratio(&a, &b, 0.95)?.interval, 0.8)
             }));
         }
-        let data = format!("normal n={n},{m}, b scatters twice as much");
+        let data = format!("normal n={n},{m}, b varies twice as much");
         cases.push(Case::new("unpaired ratio", data, uneven, move |draws| {
             let (a, b) = (draws.rates(n, Shape::Normal, 0.03), draws.rates(m, Shape::Normal, 0.06));
             holds(ratio::unpaired_ratio(&a, &b, 0.95)?.interval, 1.0)

@@ -35,7 +35,7 @@ fn check(cases: &[Case]) {
         let sets = sets(case) / PART;
         let shown = case.run(sets, SEED);
         let text = format!("{}, {}: {} not in {:?}", case.method, case.data, shown.share, case.claim);
-        (!case.fits(&shown, sets, ERRORS)).then(|| format!("{text}, {} answered", shown.answered))
+        (!case.fits(&shown, sets, ERRORS)).then(|| format!("{text}, {} results", shown.answered))
     };
     let refuted: Vec<String> = cases.iter().filter_map(refuted).collect();
     assert!(refuted.is_empty(), "{refuted:#?}");
@@ -76,8 +76,8 @@ fn wrong_methods_are_refuted() {
         let fits = |case: &Case, shown: Shown| case.fits(&shown, sets, ERRORS);
         assert!(fits(&alarm, shown(0.05, 1.0)) && fits(&interval, shown(0.95, 1.0)));
         assert!(!fits(&alarm, shown(0.16, 1.0)) && !fits(&interval, shown(0.80, 1.0)));
-        assert!(!fits(&interval, shown(0.95, 0.9)), "one that seldom answers");
-        assert!(!fits(&interval, interval.run(sets, SEED)), "one that never answers");
+        assert!(!fits(&interval, shown(0.95, 0.9)), "a rare result");
+        assert!(!fits(&interval, interval.run(sets, SEED)), "no result");
         let silent = Case::figure("", "", |_| None);
         assert!(!fits(&silent, silent.run(sets, SEED)), "a figure without an answer is none");
     }

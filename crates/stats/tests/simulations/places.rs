@@ -27,14 +27,14 @@ fn shapes() -> Vec<Case> {
                 Some(bimodal::two_levels(&values).is_some())
             }));
         }
-        let data = format!("humps ten deviations apart n={n}");
+        let data = format!("modes ten deviations from each other n={n}");
         cases.push(Case::new("bimodal: found", data, (if n < 20 { 0.5 } else { 0.95 }, 1.0), move |draws| {
             let values: Vec<f64> = (0..n).map(|_| draws.error(Shape::TwoHumps)).collect();
             Some(bimodal::two_levels(&values).is_some())
         }));
     }
     for n in [5, 8, 20] {
-        let data = format!("{n} trials of three intervals, an eighth of a trial's deviation apart");
+        let data = format!("{n} trials of three intervals, an eighth of a trial's deviation between them");
         cases.push(Case::new("bimodal: false alarm", data, FALSE_ALARMS, move |draws| {
             let mut error = || draws.error(Shape::Normal);
             let mut trial = || {
@@ -125,11 +125,11 @@ fn drifts() -> Vec<Case> {
             values.iter_mut().enumerate().for_each(|(at, x)| *x *= 1.0 - change * at as f64 / n as f64);
             stationarity(&values)
         };
-        let data = format!("-{:.0} %, scatter {:.0} %, n={n}", 100.0 * change, 100.0 * scatter);
+        let data = format!("-{:.0} %, noise {:.0} %, n={n}", 100.0 * change, 100.0 * scatter);
         cases.push(Case::new("drift: found", data.clone(), (least, 1.0), move |draws| {
             Some(matches!(of(draws)?, Stationarity::Drift { .. }))
         }));
-        cases.push(Case::new("drift: told as a jump", data, FALSE_ALARMS, move |draws| {
+        cases.push(Case::new("drift: reported as a jump", data, FALSE_ALARMS, move |draws| {
             Some(matches!(of(draws)?, Stationarity::Levels(_)))
         }));
     }

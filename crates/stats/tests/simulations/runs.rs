@@ -61,13 +61,13 @@ fn alarms() -> Vec<Case> {
     let mut cases = Vec::new();
     for known in 4..=10 {
         for scatter in [0.0001, 0.02] {
-            let data = format!("normal {:.2} %, runs 3 % apart, {known} runs known", 100.0 * scatter);
+            let data = format!("normal {:.2} %, runs 3 % difference, {known} runs known", 100.0 * scatter);
             cases.push(Case::new("between runs: false alarm", data.clone(), FALSE_ALARMS, move |draws| {
                 let (learned, runs) = history(draws, known, scatter, normal)?;
                 Some(is_alarm(judged(&runs[known - 1], &runs[known], &learned)?))
             }));
         }
-        let data = format!("runs 3 % apart, {known} runs known");
+        let data = format!("runs 3 % difference, {known} runs known");
         cases.push(Case::new("between runs: the next beyond the noise", data, FALSE_ALARMS, move |draws| {
             let (learned, runs) = history(draws, known, 0.0001, normal)?;
             Some((runs[known][0] / runs[known - 1][0]).ln().abs() > learned.relative.ln_1p())
@@ -106,7 +106,7 @@ fn changed() -> Vec<Case> {
         }
     };
     let data =
-        |higher| format!("normal 1 %, runs 0.5 % apart, 5 % lost, {higher} of 10 known a tenth higher");
+        |higher| format!("normal 1 %, runs 0.5 % difference, 5 % lost, {higher} of 10 known a tenth higher");
     let found = "between runs: loss found";
     let claimed = [0, 5].map(|higher| Case::new(found, data(higher), (0.85, 1.0), one(higher)));
     // A level that only A has is no level yet.
@@ -132,7 +132,7 @@ fn sweeps() -> Vec<Case> {
         }
     };
     let case = |known: usize| {
-        let data = format!("normal 0.01 %, runs 3 % apart, 20 cells, {known} runs known");
+        let data = format!("normal 0.01 %, runs 3 % difference, 20 cells, {known} runs known");
         Case::new("between runs: any alarm in a sweep", data, FALSE_ALARMS, one(known))
     };
     [4, 10].map(case).into_iter().collect()
@@ -140,7 +140,7 @@ fn sweeps() -> Vec<Case> {
 
 /// What happens without further runs.
 fn assumed() -> Vec<Case> {
-    let data = "normal 2 % n=10, runs 3 % apart, floor 2 % (too low)";
+    let data = "normal 2 % n=10, runs 3 % difference, floor 2 % (too low)";
     vec![Case::new("A/B: false alarm", data, (0.3, 0.5), move |draws| {
         let (_, runs) = history(draws, 4, 0.02, normal)?;
         Some(is_alarm(ab::judge(&runs[3], &runs[4], noise::USUAL_BETWEEN_RUNS)?.difference))

@@ -47,7 +47,7 @@ impl Trials {
             Self::Shaped(shape) => shape.name(),
             Self::Disturbed => "a tenth slowed to a third",
             Self::OneDisturbed => "a tenth of the cell slowed to a third",
-            Self::Uneven => "the cell scatters thrice as much",
+            Self::Uneven => "the result varies three times as much",
             Self::AgainDisturbed => "every third repetition slowed to a third",
         }
     }

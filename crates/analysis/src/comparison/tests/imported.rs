@@ -81,7 +81,7 @@ fn why_it_is_unknown_is_one_sentence_that_names_the_noise() {
         let unknown = forty(count, kept).into_iter().find(|(cell, _)| cell.verdict == Verdict::Unknown);
         unknown.and_then(|(cell, _)| cell.why).unwrap_or_else(|| panic!("{count} {kept}"))
     });
-    for (why, part) in whys.iter().zip(["allowance of 25", "allowance of 25", "%", "may differ by 2"]) {
+    for (why, part) in whys.iter().zip(["tolerance of 25", "tolerance of 25", "%", "may differ by 2"]) {
         assert!(why.contains(part) && why.matches(". ").count() == 0, "{why}");
     }
 }

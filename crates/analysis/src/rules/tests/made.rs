@@ -35,7 +35,7 @@ pub(super) fn two(factor: &str, one: (&str, f64), other: (&str, f64)) -> Fixture
 /// Of which these parts cannot be read any more.
 pub(super) fn unreadable(parts: &[&str]) -> Fixture {
     let mut run = nested(9e9);
-    let because = "it was altered after it was kept (checksum)".to_owned();
+    let because = "it was altered in storage (checksum)".to_owned();
     let part = |what: &&str| UnreadablePart { what: (*what).to_owned(), because: because.clone() };
     run.record.unreadable = parts.iter().map(part).collect();
     run

@@ -121,7 +121,7 @@ fn named(mut run: Fixture, name: &str, format: &str) -> Fixture {
         lines: 120,
         formats: vec![format.to_owned()],
     };
-    let notes = vec![format!("{name}, line 7: a test that was interrupted is left out.")];
+    let notes = vec![format!("{name}, line 7: an interrupted test is ignored.")];
     run.record.header.origin = Origin::Imported(samples::ImportRecord { files: vec![file], notes });
     run
 }

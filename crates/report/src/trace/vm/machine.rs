@@ -48,7 +48,7 @@ fn memory(vm: &VmFacts) -> Option<String> {
 fn control_group(vm: &VmFacts) -> Option<String> {
     let path = vm.control_group.clone()?;
     let limit = vm.cpu_limit.map_or_else(
-        || "no CPU limit of its own".to_owned(),
+        || "no own CPU limit".to_owned(),
         |limit| format!("at most {} CPUs", significant(limit, 3)),
     );
     Some(format!("{path}, {limit}"))

@@ -111,7 +111,7 @@ fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let claim = format!("Offloads of {} are off: a CPU segments and checksums the packets.", name(device));
     let finding = Finding::new(severity(summary, device), claim)
         .with_evidence(evidence.into_iter().chain(packets(summary, device)))
-        .with_limits([UNMEASURED, "A guest that is booting, or whose driver is not up yet, has not accepted any."])
+        .with_limits([UNMEASURED, "A guest without a running driver, e.g. while booting, has accepted none."])
         .with_remedy(
             "Offer them on the device and enable them in the guest; they cannot be changed on the host.",
             vec![
@@ -160,9 +160,9 @@ fn mtu_mismatch(_: &VmSummary, device: &VmDevice) -> Option<Finding> {
                 Evidence::new(format!("MTU of {}", name(device))).count(own.into()),
                 Evidence::new(format!("MTU of {}", master.name)).count(its.into()),
             ])
-            .with_limits(["The guest's own MTU is not visible from here and decides what the guest sends."])
+            .with_limits(["The guest's own MTU is not visible from here but limits the packets it sends."])
             .with_remedy(
-                "Use one MTU for all of them, including the guest's device.",
+                "Use the same MTU everywhere, including the guest's device.",
                 vec![
                     format!("ip link set {} mtu {its}", name(device)),
                     "ip link set DEVICE mtu MTU  # in the guest".into(),

@@ -41,13 +41,13 @@ fn crowded(summary: &VmSummary) -> Option<Finding> {
     };
     let roles: Vec<(VmRole, f64)> = [VmRole::Cpu, VmRole::Vhost].iter().filter_map(crowded).collect();
     let (role, worst) = roles.iter().copied().max_by(|one, other| one.1.total_cmp(&other.1))?;
-    let whose = if role == VmRole::Cpu { "The vCPUs" } else { "The vhost workers" };
+    let group_name = if role == VmRole::Cpu { "The vCPUs" } else { "The vhost workers" };
     let evidence = |(role, waited): &(VmRole, f64)| {
         let who = if *role == VmRole::Cpu { "vCPUs" } else { "vhost workers" };
         Evidence::new(format!("waiting, {who}")).share(*waited)
     };
     let claim = format!(
-        "{whose} waited for a host CPU for {} of their runnable time because other work runs there.",
+        "{group_name} waited for a host CPU for {} of their runnable time because other work runs there.",
         Share(worst)
     );
     let finding = Finding::new(Severity::Warning, claim)

@@ -29,7 +29,7 @@ fn single(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
             format!("{} uses one queue, and the thread that forwards its packets is saturated.", name(device))
         }
         (false, 1) => format!("{} has one queue for {cpus} vCPUs.", name(device)),
-        (false, _) => format!("{} has {given} queues, but the guest uses one of them.", name(device)),
+        (false, _) => format!("{} has {given} queues, but the guest uses only one.", name(device)),
     };
     let idle =
         "The thread that forwards its packets is not saturated, so the queue is not the limit at this load.";
