@@ -27,33 +27,32 @@ pub(crate) use self::{
 pub use self::palette::Theme;
 use crate::page::Bars;
 
-/// A picture, complete: whoever shows it needs nothing else.
+/// A self-contained picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart {
     /// The name of its kind.
     pub(crate) kind: &'static str,
     pub(crate) title: String,
-    /// What it shows, for those who do not see it, in full sentences.
+    /// Description for screen readers, in full sentences.
     pub(crate) about: String,
     pub(crate) drawing: Drawing,
     /// Every number that is drawn, in base units.
     pub(crate) data: Data,
-    /// For formats that draw with characters; `None` where a table beside it says the same.
+    /// Form for text formats; `None` if a table shows the same.
     pub(crate) plain: Option<Bars>,
 }
 
-/// What a picture is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Drawing {
     /// Named rows on one axis from left to right.
     Rows(Rows),
-    /// Lines and dots over an axis; several stand one below the other.
+    /// Lines and dots over an axis, one plot below the other.
     Plots(Vec<Plot>),
     /// A colour for each pair of settings.
     HeatMap(HeatMap),
 }
 
-/// A picture of everything, all of whose words are these.
+/// A picture with all elements and the given words.
 #[cfg(test)]
 pub(crate) fn sample(words: &str) -> Chart {
     let text = || crate::text::Text::from(words);

@@ -15,14 +15,14 @@ use crate::{
     page::{Page, Section},
 };
 
-/// What sections are made from.
+/// Input of the sections.
 struct Source<'a> {
     contrast: &'a RunComparison,
-    /// What was asked of it, if anything was.
+    /// The gate, if requested.
     gate: Option<&'a Gate>,
 }
 
-/// A section, or nothing where the contrast has nothing to say on it.
+/// Builds a section; `None` without data for it.
 type Build = fn(&Source<'_>) -> Option<Section>;
 
 /// The environments come before any number, and the answer, which there always is, last.
@@ -36,7 +36,7 @@ const ORDER: &[Build] = &[
     answer::build,
 ];
 
-/// Run B against run A. What a gate says comes first: it was asked for.
+/// The page of run B compared with run A, with the gate first.
 pub(crate) fn page(contrast: &RunComparison, gate: Option<&Gate>) -> Page {
     let source = Source { contrast, gate };
     let title = format!("{} (B) vs {} (A)", contrast.b.id, contrast.a.id);

@@ -16,15 +16,15 @@ use crate::{page::Block, phrases, sections::percentiles::TitledDistribution, tex
 pub(crate) use stream::is_of_sender;
 pub(crate) use time_series::{TimeSample, TimeSeries};
 
-/// A name and what a cell has to say under it, if anything: all of a kind name the same, in the same order.
+/// A name and the value of a result, if any. Names and order are equal within a kind.
 pub(crate) type Field = (&'static str, Option<String>);
 
-/// What a report asks each kind's summary of a cell.
+/// Presentation of a result, by kind.
 pub(crate) trait KindReport {
     /// Its value in the column of a spreadsheet with this head; `None` where it has no such column, or nothing is known.
     fn column(&self, head: &str) -> Option<String>;
 
-    /// Further columns beside its value.
+    /// Further columns.
     fn further(&self) -> Vec<Field>;
 
     /// Further columns where paths are ranked.
@@ -37,13 +37,13 @@ pub(crate) trait KindReport {
         None
     }
 
-    /// What has to be known to read its value.
+    /// Notes on the value.
     fn caption(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// What its kind shows of a cell.
+/// The presentation of a result's kind.
 pub(crate) const fn of(cell: &CellSummary) -> &dyn KindReport {
     match &cell.measured {
         WorkloadSummary::Stream(summary) => summary,
@@ -55,9 +55,9 @@ pub(crate) const fn of(cell: &CellSummary) -> &dyn KindReport {
     }
 }
 
-/// What a report asks each kind of a trial alone.
+/// Presentation of a single trial, by kind.
 pub(crate) trait ShownAlone {
-    /// What its rates or times are in.
+    /// Metric of its rates or times.
     fn metric(&self) -> Metric;
 
     /// Its numbers, each with a name.
@@ -69,13 +69,13 @@ pub(crate) trait ShownAlone {
     /// How sure the mean is; `None` where there were too few intervals, or it is none.
     fn spread(&self) -> Option<&Spread>;
 
-    /// Its distributions of times, and which of them is drawn.
+    /// Its distributions of times, and the one to draw.
     fn shape(&self) -> Option<(Vec<TitledDistribution<'_>>, &Distribution)> {
         None
     }
 }
 
-/// What its kind shows of a trial alone.
+/// The presentation of a single trial's kind.
 pub(crate) const fn alone(outcome: &SingleOutcome) -> &dyn ShownAlone {
     match outcome {
         SingleOutcome::Stream(stream) => stream,
@@ -84,13 +84,13 @@ pub(crate) const fn alone(outcome: &SingleOutcome) -> &dyn ShownAlone {
     }
 }
 
-/// What should not come at all is told where it did.
+/// A counter that should be zero, if it is not.
 fn odd(name: &'static str, count: Option<u64>) -> Option<(&'static str, Text)> {
     let count = count.filter(|count| *count > 0)?;
     Some((name, phrases::grouped(count).into()))
 }
 
-/// What each end saw from interval to interval; nothing where no intervals were kept.
+/// Interval tables of both ends; empty if no intervals were stored.
 pub(crate) fn intervals(measurement: &Measurement) -> Vec<Block> {
     match measurement {
         Measurement::Stream(data) => stream::intervals(data),
@@ -102,7 +102,7 @@ pub(crate) fn intervals(measurement: &Measurement) -> Vec<Block> {
     }
 }
 
-/// What was measured from interval to interval, as numbers; `None` of a kind whose intervals are no series.
+/// Time series of the trial; `None` for kinds without one.
 pub(crate) fn series(measurement: &Measurement) -> Option<TimeSeries> {
     let mut series = match measurement {
         Measurement::Stream(data) => stream::series(data),
@@ -111,7 +111,7 @@ pub(crate) fn series(measurement: &Measurement) -> Option<TimeSeries> {
         Measurement::FirstTouch(data) => first_touch::series(data),
         Measurement::Balloon(_) | Measurement::Reported(_) => return None,
     };
-    // What is left over at the end is too short for a rate.
+    // A short last interval has no meaningful rate.
     let usual = series.samples.first().map_or(0.0, TimeSample::length);
     series.samples.retain(|sample| sample.length() >= usual / 2.0);
     Some(series)
@@ -129,7 +129,7 @@ pub(crate) fn heads() -> Vec<String> {
     WorkloadKind::ALL.into_iter().flat_map(of_kind).collect()
 }
 
-/// The names under which some of these have something to say, each once, in their order.
+/// Names with at least one value, in order.
 pub(crate) fn titles(all: impl Iterator<Item = Vec<Field>>) -> Vec<&'static str> {
     let all: Vec<Field> = all.flatten().collect();
     let mut titles = Vec::new();
@@ -141,7 +141,7 @@ pub(crate) fn titles(all: impl Iterator<Item = Vec<Field>>) -> Vec<&'static str>
     titles
 }
 
-/// What is said under a name.
+/// Value of a field.
 pub(crate) fn phrase(all: &[Field], title: &str) -> Option<String> {
     all.iter().filter(|(known, _)| *known == title).find_map(|(_, phrase)| phrase.clone())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use findings::{CellComparison, CellSummary, Evidence, Finding, Findings, RunComparison};
 use samples::CpuOwner;
 
-/// The path of cells of which no log tells one.
+/// Path of results whose log does not contain one.
 const NO_PATH: &str = "unknown";
 
 /// Whether a path is one to speak of.
@@ -18,7 +18,7 @@ fn is_nameless(path: &str, levels: &BTreeMap<String, String>) -> bool {
     !is_placed(path) && levels.is_empty()
 }
 
-/// Whether some of these paths is one to speak of: a column of unknown ones says nothing.
+/// Whether any path is known.
 pub(crate) fn are_placed<'a>(mut paths: impl Iterator<Item = &'a str>) -> bool {
     paths.any(is_placed)
 }
@@ -29,7 +29,7 @@ pub(crate) fn cell(findings: &Findings, cell: &CellSummary) -> String {
     joined(&cell.path, &cell.levels, several.then_some(&cell.workload))
 }
 
-/// The same beside others of its workload.
+/// The label within a table of one workload.
 pub(crate) fn cell_in_workload(cell: &CellSummary) -> String {
     joined(&cell.path, &cell.levels, is_nameless(&cell.path, &cell.levels).then_some(&cell.workload))
 }
@@ -53,7 +53,7 @@ pub(crate) fn finding(findings: &Findings, finding: &Finding) -> Finding {
 /// A text with the labels of cells in place of their identifiers.
 pub(crate) fn named(findings: &Findings, text: &str) -> String {
     let mut told: Vec<&CellSummary> = findings.cells.iter().filter(|cell| text.contains(&cell.id)).collect();
-    // An identifier may begin with another.
+    // An identifier may be a prefix of another.
     told.sort_by_key(|cell| std::cmp::Reverse(cell.id.len()));
     told.into_iter().fold(text.to_owned(), |text, it| text.replace(&it.id, &cell(findings, it)))
 }
@@ -64,7 +64,7 @@ pub(crate) fn contrast(contrast: &RunComparison, cell: &CellComparison) -> Strin
     joined(&cell.path, &cell.levels, several.then_some(&cell.workload))
 }
 
-/// The same beside others of its workload.
+/// The label within a table of one workload.
 pub(crate) fn contrast_in_workload(cell: &CellComparison) -> String {
     joined(&cell.path, &cell.levels, is_nameless(&cell.path, &cell.levels).then_some(&cell.workload))
 }
@@ -75,12 +75,12 @@ pub(crate) fn levels(levels: &BTreeMap<String, String>) -> Option<String> {
     (!pairs.is_empty()).then(|| pairs.join(", "))
 }
 
-/// `stream, pod-to-target`: what a sweep's answer is of.
+/// `stream, pod-to-target`: workload and path of a sweep.
 pub(crate) fn swept(workload: &str, path: &str) -> String {
     if path == NO_PATH { workload.to_owned() } else { format!("{workload}, {path}") }
 }
 
-/// The workloads that were measured, each once, in order.
+/// Measured workloads in order, without duplicates.
 pub(crate) fn workloads(findings: &Findings) -> Vec<&str> {
     distinct(findings.cells.iter().map(|cell| cell.workload.as_str()))
 }
@@ -104,7 +104,7 @@ pub(crate) fn reported<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> 
     distinct(cells.into_iter().flat_map(|cell| &cell.reported).map(|value| value.name.as_str()))
 }
 
-/// Whose CPU time: `client`, `soft interrupts`.
+/// Name of an owner of CPU time, e.g. `client`, `soft interrupts`.
 pub(crate) const fn owner(owner: CpuOwner) -> &'static str {
     match owner {
         CpuOwner::Client => "client",
@@ -140,7 +140,7 @@ pub(crate) const fn owner_key(owner: CpuOwner) -> &'static str {
     }
 }
 
-/// Everyone who had CPU time in some of these cells, each once, in their order.
+/// Owners with CPU time in any of these results, in order.
 pub(crate) fn owners<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> Vec<CpuOwner> {
     let owned = cells.into_iter().filter_map(|cell| cell.probed.as_ref()?.cpu.as_ref());
     let mut owners: Vec<CpuOwner> = owned.flat_map(|cpu| &cpu.owners).map(|time| time.owner).collect();

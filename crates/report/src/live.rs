@@ -4,7 +4,7 @@ use findings::{CellSummary, Comparison, Difference, Findings, Interval, SEVERAL,
 
 use crate::{harmless::in_a_line, labels, phrases, quantity::Scale, text::Tone};
 
-/// A result so far.
+/// An intermediate result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveResult {
     /// The cell's identity.
@@ -33,7 +33,7 @@ pub struct LiveStep {
     pub judgement: Judgement,
 }
 
-/// What a step comes to.
+/// Verdict on a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Judgement {
     Better,
@@ -59,7 +59,7 @@ pub fn live_results(findings: &Findings) -> Vec<LiveResult> {
     findings.cells.iter().map(result).collect()
 }
 
-/// What is claimed so far, the most severe first.
+/// Findings so far, most severe first.
 #[must_use]
 pub fn live_findings(findings: &Findings) -> Vec<LiveFinding> {
     let phrase = |claim: &findings::Finding| {

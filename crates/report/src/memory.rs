@@ -10,7 +10,7 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// A section, or nothing where there is nothing to say on it.
+/// Builds a section; `None` without data for it.
 type Build = fn(&MemorySummary) -> Option<Section>;
 
 const ORDER: &[Build] = &[answer, arms, moves];
@@ -28,7 +28,7 @@ fn answer(summary: &MemorySummary) -> Option<Section> {
     (!blocks.is_empty()).then(|| Section { title: None, ..section("", blocks) })
 }
 
-/// What each way of sharing it out came to, over time where that can be shown.
+/// Results by policy, with pictures over time if the format allows them.
 fn arms(summary: &MemorySummary) -> Option<Section> {
     let mut columns = vec![left("Policy"), left("Machine"), right("Served"), right("Fast memory")];
     let (has_cost, has_way) = (summary.slow_cost.is_some(), summary.arms.iter().any(|arm| arm.way.is_some()));

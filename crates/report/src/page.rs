@@ -12,7 +12,7 @@ pub(crate) struct Page {
 /// One subject of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Section {
-    /// None for what stands right under the page's title.
+    /// `None` for content directly under the page title.
     pub(crate) title: Option<String>,
     pub(crate) depth: Depth,
     pub(crate) blocks: Vec<Block>,
@@ -108,7 +108,7 @@ pub(crate) struct Bars {
     pub(crate) rows: Vec<Bar>,
 }
 
-/// One bar, its error bar and what is written beside and under it.
+/// A bar with its error bar and texts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bar {
     pub(crate) label: Text,

@@ -23,16 +23,16 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Whether a confidence stands with its interval or, being the same for all, in the head of their column.
+/// Position of the confidence: with each interval, or in the column head if all are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Confidence {
     Inline,
     InHead,
-    /// There is no interval at all, which the caption says once.
+    /// No intervals; the caption says so.
     Nowhere,
 }
 
-/// Stands behind an interval that was computed within a single trial.
+/// Marks intervals computed within a single trial.
 pub(crate) const WITHIN: &str = "*";
 
 /// `9.41 Gbit/s (9.20 to 9.60, 94 %)`.
@@ -62,18 +62,18 @@ pub(crate) fn value(metric: Metric, value: f64) -> String {
     glued(&Scale::of(metric, value).quantity(value))
 }
 
-/// A ratio as a share of what it is compared with: `94.2 % (93.0 to 95.1)`, or `4.20x` when it is several times.
+/// A ratio as a percentage: `94.2 % (93.0 to 95.1)`, or `4.20x` if large.
 pub(crate) fn share(comparison: &Comparison, confidence: Confidence) -> String {
     let ratio = comparison.ratio;
     let scale = if ratio < SEVERAL { Scale::percent(ratio) } else { Scale::times(ratio) };
     ratio_in(scale, comparison, confidence)
 }
 
-/// How the ratios of one column are written: all alike.
+/// Format of the ratios of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ratios {
     Percent,
-    /// Where one of them is several times.
+    /// Multiples, if one of them is large.
     Times,
 }
 
@@ -126,14 +126,14 @@ pub(crate) fn rough(share: f64) -> String {
     glued(&format!("{} %", units::significant(share * 100.0, 2)))
 }
 
-/// What the mark behind some intervals says.
+/// Explanation of the mark.
 pub(crate) fn what_the_mark_means() -> Text {
     let phrase =
         " after an interval: computed within the only trial, so variation between trials is not included.";
     Text::of(Tone::Strong, WITHIN).and(Tone::Plain, phrase)
 }
 
-/// What a workload is measured in, and which way is better.
+/// Unit of the values, and which direction is better.
 pub(crate) fn measured_in(metric: Option<Metric>) -> &'static str {
     metric.map_or("nothing", Metric::measured_in)
 }
@@ -146,7 +146,7 @@ pub(crate) fn machine(run: &RunSummary) -> String {
     )
 }
 
-/// How many trials a run has: `45 of 45 trials`, `unfinished: 12 of 45 trials`, `16 trials, imported`.
+/// Number of trials: `45 of 45 trials`, `unfinished: 12 of 45 trials`, `16 trials, imported`.
 pub(crate) fn trials(run: &RunSummary) -> String {
     let made = u64::from(run.made);
     match run.state {
@@ -163,7 +163,7 @@ pub(crate) fn common(intervals: impl IntoIterator<Item = Interval>) -> Option<St
     shown.all(|other| other == first).then_some(first)
 }
 
-/// A comparison's number with what it was judged to be, where that is no established difference.
+/// A number with its verdict unless the difference is significant.
 pub(crate) fn judged(findings: &Findings, workload: &str, comparison: &Comparison, number: Text) -> Text {
     match comparison.verdict {
         Difference::Lower | Difference::Higher => number,
@@ -172,12 +172,12 @@ pub(crate) fn judged(findings: &Findings, workload: &str, comparison: &Compariso
     }
 }
 
-/// A cell as a share of the baseline, with what that was judged to be: `94.2 % (93.0 to 95.1)`; `baseline` for that itself.
+/// A result as a percentage of the baseline with its verdict: `94.2 % (93.0 to 95.1)`; `baseline` for the baseline.
 pub(crate) fn of_baseline(findings: &Findings, cell: &CellSummary) -> Text {
     against_baseline(findings, cell, |it| (share(it, Confidence::InHead), it.ratio_interval))
 }
 
-/// How much more or less than the baseline, likewise: `+3.71 us (+3.48 to +3.92)`.
+/// Difference from the baseline with its verdict: `+3.71 us (+3.48 to +3.92)`.
 pub(crate) fn to_baseline(findings: &Findings, cell: &CellSummary, confidence: Confidence) -> Text {
     against_baseline(findings, cell, |it| (difference(cell.metric, it, confidence), it.difference_interval))
 }
@@ -192,7 +192,7 @@ fn against_baseline(
     };
     let (phrase, interval) = phrase(comparison);
     let number = Text::of(tone(cell.metric, comparison), phrase);
-    // Without an interval it is unclear, and says that it has none.
+    // Without an interval it is unclear and marked as such.
     if interval.is_some() { judged(findings, &cell.workload, comparison, number) } else { number }
 }
 
@@ -258,7 +258,7 @@ fn ratio_in(scale: Scale, comparison: &Comparison, confidence: Confidence) -> St
     }
 }
 
-/// With what the interval rests on, and what the medians say where they say something else.
+/// With the basis of the interval, and the ratio of the medians if it differs.
 fn bracket(
     range: &str,
     interval: &Interval,

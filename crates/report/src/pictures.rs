@@ -24,7 +24,7 @@ use crate::{
     sections::Source,
 };
 
-/// Makes the pictures of a kind, those first that say most; none where there is nothing to draw.
+/// Builds the pictures of a kind, most informative first.
 enum Build {
     Run(fn(&Source<'_>) -> Vec<Chart>),
     Comparison(fn(&RunComparison) -> Vec<Chart>),
@@ -80,7 +80,7 @@ impl Picture {
         &self.0.title
     }
 
-    /// As a file of its own.
+    /// As a complete SVG file.
     #[must_use]
     pub fn svg(&self, theme: Theme) -> String {
         chart::file(&self.0, theme)
@@ -93,12 +93,12 @@ impl Picture {
     }
 }
 
-/// The names of all kinds and what each shows; those first that are of a single run.
+/// Names and descriptions of all kinds; those of a single run first.
 pub fn picture_kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
     KINDS.iter().map(|kind| (kind.name, kind.about))
 }
 
-/// The pictures that a run has, those first that say most.
+/// Pictures of a run, most informative first.
 #[must_use]
 pub fn pictures(findings: &Findings, record: Option<&RunRecord>, options: &Options) -> Vec<Picture> {
     let source = Source::new(findings, record, options);
@@ -109,7 +109,7 @@ pub fn pictures(findings: &Findings, record: Option<&RunRecord>, options: &Optio
     KINDS.iter().flat_map(of_kind).map(Picture).collect()
 }
 
-/// Those of two runs.
+/// Pictures of a comparison.
 #[must_use]
 pub fn comparison_pictures(comparison: &RunComparison) -> Vec<Picture> {
     let of_kind = |kind: &Entry| match kind.build {
@@ -119,7 +119,7 @@ pub fn comparison_pictures(comparison: &RunComparison) -> Vec<Picture> {
     KINDS.iter().flat_map(of_kind).map(Picture).collect()
 }
 
-/// Those of memory that is shared out.
+/// Pictures of fast memory.
 #[must_use]
 pub fn memory_pictures(summary: &MemorySummary) -> Vec<Picture> {
     fast_memory::build(summary).into_iter().map(Picture).collect()

@@ -6,7 +6,7 @@ use workload::{Metric, Quantity};
 /// U+2212, as wide as a plus.
 const MINUS: &str = "\u{2212}";
 
-/// The unit that suits a value, and how many decimals three significant digits of it take.
+/// Unit for a value, and the decimals for three significant digits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
     divisor: f64,
@@ -21,7 +21,7 @@ const FREQUENCIES: [(f64, &str); 4] = [(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"),
 const COUNTS: [(f64, &str); 4] = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
 const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
 
-/// Text whose numbers stand in a column: a minus is as wide as a plus.
+/// For text in number columns: a minus sign as wide as a plus.
 pub(crate) fn with_minus(text: &str) -> String {
     text.replace('-', MINUS)
 }
@@ -43,7 +43,7 @@ impl Scale {
         Self { divisor, unit, decimals: decimals(value / divisor) }
     }
 
-    /// The same unit for a value that may be far smaller, with digits of its own.
+    /// The same unit with enough decimals for a much smaller value.
     pub(crate) fn near(self, value: f64) -> Self {
         let value = value / self.divisor;
         let decimals = if value.abs() < 0.995 { 3 } else { decimals(value) };
@@ -60,12 +60,12 @@ impl Scale {
         Self { divisor: 1.0, unit: "x", decimals: decimals(ratio) }
     }
 
-    /// What one of the unit is.
+    /// Size of the unit.
     pub(crate) const fn divisor(self) -> f64 {
         self.divisor
     }
 
-    /// The number alone.
+    /// The number without its unit.
     #[must_use]
     pub fn number(self, value: f64) -> String {
         let decimals = self.decimals;

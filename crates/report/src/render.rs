@@ -10,7 +10,7 @@ use samples::RunRecord;
 
 use crate::{backends, comparison, memory, requirement::Requirement, sections, single, trace};
 
-/// What a report is written as.
+/// Output format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// For eyes on a terminal: the short form.
@@ -79,18 +79,18 @@ impl fmt::Display for UnknownFormat {
 
 impl std::error::Error for UnknownFormat {}
 
-/// What of a run's report is shown.
+/// Part of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
     /// The summary, the chart or table of the numbers, and the findings.
     Short,
     /// Every section.
     Full,
-    /// One section, nothing of it folded.
+    /// One section, unfolded.
     Section(&'static str),
 }
 
-/// Where the summary stands.
+/// Position of the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Summary {
     /// For a page that is read from its top.
@@ -112,12 +112,12 @@ pub struct Options {
     pub colour: bool,
     /// The terminal's columns; fewer than 60 are treated as 60.
     pub width: usize,
-    /// Whose recommendation of a sweep stands first; `None` is what the run was made for.
+    /// Objective whose recommendation is shown first; `None` for that of the run.
     pub objective: Option<Objective>,
     /// `None` is short on a terminal, and full elsewhere.
     pub view: Option<View>,
     pub summary: Summary,
-    /// What a configuration must keep to.
+    /// Requirements to check configurations against.
     pub requirements: Vec<Requirement>,
 }
 
@@ -128,8 +128,7 @@ impl Default for Options {
     }
 }
 
-/// Writes the findings of a run in a format. `record` is the run itself, for what findings leave out: the
-/// samples within trials. Ends with a line feed.
+/// Renders the findings of a run. `record` is the run itself, for raw samples. Ends with a line feed.
 #[must_use]
 pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, options: &Options) -> String {
     match format {
@@ -145,8 +144,7 @@ pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, o
     }
 }
 
-/// Writes what one run says against another in a format, with what a gate says of it where there is one. CSV has one
-/// row for each cell in either of its formats. Ends with a line feed.
+/// Renders a comparison of two runs, with a gate if given. Both CSV formats have one row per result. Ends with a line feed.
 #[must_use]
 pub fn render_contrast(
     contrast: &RunComparison,
@@ -167,7 +165,7 @@ pub fn render_contrast(
     }
 }
 
-/// What the summary of a single trial is written as.
+/// Output format of a single measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SingleFormat {
     /// For eyes on a terminal.
@@ -180,7 +178,7 @@ pub enum SingleFormat {
     Json,
 }
 
-/// Writes what one trial says alone. Ends with a line feed.
+/// Renders a single measurement. Ends with a line feed.
 #[must_use]
 pub fn render_solo(solo: &SingleMeasurement, format: SingleFormat, options: &Options) -> String {
     match format {
@@ -191,13 +189,13 @@ pub fn render_solo(solo: &SingleMeasurement, format: SingleFormat, options: &Opt
     }
 }
 
-/// A trial alone in one line, without a line feed: the number that counts, and what is doubtful.
+/// A single measurement in one line without a line feed: the main number, and a mark for warnings.
 #[must_use]
 pub fn solo_line(solo: &SingleMeasurement) -> String {
     single::line(solo)
 }
 
-/// Writes what a trace says, with so many rows a table at most; as JSON everything that is said. Ends with a line feed.
+/// Renders a trace with at most `top` rows per table; JSON is complete. Ends with a line feed.
 #[must_use]
 pub fn render_trace(summary: &TraceSummary, top: usize, format: SingleFormat, options: &Options) -> String {
     match format {
@@ -208,7 +206,7 @@ pub fn render_trace(summary: &TraceSummary, top: usize, format: SingleFormat, op
     }
 }
 
-/// Writes what a virtual machine says, with so many rows a table at most. Ends with a line feed.
+/// Renders a virtual machine with at most `top` rows per table. Ends with a line feed.
 #[must_use]
 pub fn render_vm(summary: &VmSummary, top: usize, format: SingleFormat, options: &Options) -> String {
     match format {
@@ -219,7 +217,7 @@ pub fn render_vm(summary: &VmSummary, top: usize, format: SingleFormat, options:
     }
 }
 
-/// Writes how fast memory was shared out, and what it served. Ends with a line feed.
+/// Renders the use of fast memory. Ends with a line feed.
 #[must_use]
 pub fn render_memory(summary: &MemorySummary, format: SingleFormat, options: &Options) -> String {
     match format {
@@ -230,7 +228,7 @@ pub fn render_memory(summary: &MemorySummary, format: SingleFormat, options: &Op
     }
 }
 
-/// Writes what one trace says against another. Ends with a line feed.
+/// Renders a comparison of two traces. Ends with a line feed.
 #[must_use]
 pub fn render_trace_contrast(
     contrast: &TraceComparison,
@@ -262,7 +260,7 @@ mod tests {
         let error = "md".parse::<Format>().expect_err("is no name").to_string();
         assert_eq!(
             error,
-            "no format is called `md`; write one of terminal, markdown, html, latex, json, csv, csv-trials"
+            "unknown format `md`; use one of terminal, markdown, html, latex, json, csv, csv-trials"
         );
     }
 }

@@ -12,15 +12,15 @@ pub struct Requirement {
     limit: f64,
 }
 
-/// What can be bounded.
+/// Quantities with bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Quantity {
-    /// Of the round trips, or of what else is told in times: the share that is not longer.
+    /// Percentile of the round trips or other times.
     Percentile(f64),
     Throughput,
     /// For a GB.
     CpuTime,
-    /// From the start of a virtual machine until its agent answers.
+    /// From the start of a virtual machine until its agent responds.
     Boot,
     /// Of the virtual machines' processes in RAM.
     Memory,
@@ -32,7 +32,7 @@ pub(crate) enum Compliance {
     Met,
     /// The interval reaches over the bound.
     Unclear,
-    /// Nothing of it was measured.
+    /// Not measured.
     Unknown,
     Missed,
 }
@@ -145,7 +145,6 @@ impl Quantity {
         quantity.map_err(|error| error.to_string())
     }
 
-    /// A value of it in words.
     pub(crate) fn phrase(self, value: f64) -> String {
         match self {
             Self::Percentile(_) | Self::Boot => Nanos(value as u64).to_string(),

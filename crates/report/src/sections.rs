@@ -51,12 +51,12 @@ use crate::{
     requirement::Requirement,
 };
 
-/// What sections are made from.
+/// Input of the sections.
 pub(crate) struct Source<'a> {
     pub(crate) findings: &'a Findings,
-    /// For what findings leave out; a report without it lacks only that.
+    /// For data missing in the findings; optional.
     pub(crate) record: Option<&'a RunRecord>,
-    /// Whose recommendation stands first.
+    /// Objective whose recommendation is shown first.
     pub(crate) objective: Objective,
     pub(crate) requirements: &'a [Requirement],
 }
@@ -68,12 +68,11 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A section, or nothing where the run has nothing to say on it.
+/// Builds a section; `None` without data for it.
 type Build = fn(&Source<'_>) -> Option<Section>;
 
-/// Where a section stands.
 struct Entry {
-    /// What it is asked for by.
+    /// Name for `--section`.
     name: &'static str,
     place: Place,
     build: Build,
@@ -82,7 +81,7 @@ struct Entry {
 /// In which pages a section is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Every one: it says which run this is.
+    /// On every page: identifies the run.
     Head,
     /// The short one, too.
     Short,
@@ -138,7 +137,7 @@ const ORDER: &[Entry] = &[
     entry("intervals", Place::Full, intervals::build),
 ];
 
-/// What sections are asked for by, in the order of a report.
+/// Names for `--section`, in report order.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ORDER.iter().filter(|entry| entry.place != Place::Head).map(|entry| entry.name)
 }
@@ -148,7 +147,7 @@ pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, options: &Op
     let source = Source::new(findings, record, options);
     let title = in_a_line(&findings.run.title);
     let mut sections = match options.view.unwrap_or(usual) {
-        // Asked for where the short one is usual: a terminal folds nothing.
+        // On request for terminals, which cannot fold.
         View::Full if usual == View::Short => {
             built(&source, |_| true).map(|(_, section)| section.unfolded()).collect()
         }
@@ -176,7 +175,7 @@ pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, options: &Op
     Page { title, sections }
 }
 
-/// What stands behind the findings is for looking up.
+/// Sections after the findings are folded.
 fn laid_out(entry: &Entry, section: Section) -> Section {
     match section.depth {
         Depth::Always if entry.place == Place::Full => Section { depth: Depth::Folded, ..section },
@@ -184,9 +183,9 @@ fn laid_out(entry: &Entry, section: Section) -> Section {
     }
 }
 
-/// The summary, what shows the numbers, and the findings.
+/// Summary, main results and findings.
 fn short(source: &Source<'_>) -> Vec<Section> {
-    // Of lists of system calls alone they are the numbers.
+    // For runs with only system-call counts, these are the results.
     let counts = source.findings.cells.iter().all(|cell| cell.metric == Metric::Count);
     let is_short = |entry: &Entry| match entry.place {
         Place::Detail | Place::Full => counts && entry.name == "system-calls",
@@ -199,7 +198,7 @@ fn short(source: &Source<'_>) -> Vec<Section> {
     kept.map(|(_, section)| section).collect()
 }
 
-/// Those sections that the run has something to say in.
+/// Sections with data.
 fn built<'a>(
     source: &'a Source<'_>,
     wanted: impl Fn(&Entry) -> bool + 'a,

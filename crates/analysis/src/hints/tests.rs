@@ -164,7 +164,7 @@ fn every_hint_has_a_case_and_a_page() {
         let page = format!("{}/../../docs/findings/{}.md", env!("CARGO_MANIFEST_DIR"), hint.id);
         #[expect(clippy::disallowed_methods, reason = "the test reads the pages that the hints name")]
         let text = std::fs::read_to_string(&page).unwrap_or_default();
-        for part in ["# `", "## What it looks at", "## When it is wrong", "## What to do"] {
+        for part in ["# `", "## Evidence", "## Limitations", "## Remedy"] {
             assert!(text.contains(part), "docs/findings/{}.md has no `{part}`", hint.id);
         }
     }

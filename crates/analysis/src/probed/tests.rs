@@ -81,7 +81,7 @@ fn probed_trials_without_a_value_are_named_and_hurt_nothing() {
     });
     let findings = analyse(&run.record);
     let [caveat] = findings.caveats.as_slice() else { panic!("{:#?}", findings.caveats) };
-    assert!(caveat.contains("2 trials with probes on, of plain/bulk"), "{caveat}");
+    assert!(caveat.contains("2 trials with probes, of plain/bulk"), "{caveat}");
     let probed = cell(&findings, BULK).probed.as_ref().expect("four remain");
     assert_eq!(probed.trials, 4);
 }

@@ -68,7 +68,7 @@ fn every_rule_has_a_case_and_a_page() {
         let page = format!("{}/../../docs/findings/{}.md", env!("CARGO_MANIFEST_DIR"), rule.id);
         #[expect(clippy::disallowed_methods, reason = "the test reads the pages that the rules name")]
         let text = std::fs::read_to_string(Path::new(&page)).unwrap_or_default();
-        for part in ["# `", "## What it looks at", "## When it is wrong", "## What to do"] {
+        for part in ["# `", "## Evidence", "## Limitations", "## Remedy"] {
             assert!(text.contains(part), "docs/findings/{}.md has no `{part}`", rule.id);
         }
     }
@@ -133,5 +133,5 @@ fn stolen_time_alone_makes_a_host_noisy() {
     let mut run = nested(9e9);
     run.each("plain/bulk", |trial| trial.cpu.machine.steal = trial.cpu.machine.elapsed);
     let said = claims(&run, "noisy-host");
-    assert!(said[0].claim.contains("up to 50.0 % of the CPU time was stolen"), "{said:#?}");
+    assert!(said[0].claim.contains("the hypervisor took up to 50.0 % of the CPU time"), "{said:#?}");
 }

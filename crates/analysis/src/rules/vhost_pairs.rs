@@ -72,7 +72,7 @@ impl VhostPair<'_> {
     }
 
     pub(super) fn caveats(&self, pairs: usize) -> Vec<String> {
-        let named = "Use of vhost is inferred from the names of paths, workloads and levels, not read from the \
+        let named = "Use of vhost is taken from the names of paths, workloads and levels, not read from the \
              machine.";
         let own = self.weighed.and_then(|weighed| weighed.caveat).map(str::to_owned);
         [named.to_owned()].into_iter().chain(own).chain(significance::of_many(pairs)).collect()

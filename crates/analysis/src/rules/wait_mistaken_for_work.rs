@@ -78,7 +78,7 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Finding {
         cells: found.iter().map(|unsplit| unsplit.cell.id.clone()).collect(),
         evidence: found.iter().flat_map(evidence).collect(),
         caveats: vec![
-            "This is inferred from the names of call, process and thread: part of such a call is work, and other \
+            "This is judged by the names of call, process and thread: part of such a call is work, and other \
              calls (read, readv, write on a full socket) may wait too."
                 .into(),
             "Times from enter to exit include the tracer's cost per call.".into(),

@@ -8,7 +8,7 @@ use crate::{
 };
 
 const GAP: usize = 2;
-/// With less than this left beside the numbers, they go below the bar.
+/// Below this width next to the numbers, bars get a line of their own.
 const NARROW: usize = 20;
 const WIDEST: usize = 44;
 
@@ -29,7 +29,7 @@ struct Layout {
     label: usize,
     columns: usize,
     beside: bool,
-    /// What the full width stands for.
+    /// Value at full width.
     most: f64,
 }
 
@@ -50,7 +50,7 @@ impl Layout {
         lines
     }
 
-    /// `██████├─●─┤`; the median alone when the interval is narrower than a column.
+    /// `██████├─●─┤`; only the median if the interval is narrower than a column.
     fn bar(&self, bar: &Bar) -> String {
         if bar.value == 0.0 && bar.range.is_none() {
             return String::new();

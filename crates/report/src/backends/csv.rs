@@ -45,7 +45,6 @@ pub(crate) const fn unit(metric: Metric) -> &'static str {
     }
 }
 
-/// What an interval was computed from.
 const fn basis(basis: Basis) -> &'static str {
     match basis {
         Basis::Trials => "trials",

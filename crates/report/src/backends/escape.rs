@@ -2,8 +2,7 @@
 
 use crate::harmless::harmless;
 
-/// Text between two tags, or between the quotes of an attribute. What would be obeyed is shown: names come
-/// from files that people write.
+/// Escapes text between tags or in attributes. Names come from files written by users, so control characters are shown.
 pub(crate) fn html(text: &str) -> String {
     let text = harmless(text);
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

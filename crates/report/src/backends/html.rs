@@ -15,7 +15,7 @@ use crate::{
 
 const STYLE: &str = include_str!("html/page.css");
 
-/// What parts of a page have to know of the parts before them.
+/// State from earlier parts of the page.
 #[derive(Default)]
 struct Before {
     anchors: Anchors,
@@ -45,7 +45,7 @@ pub(crate) fn page(page: &Page) -> String {
     text + &format!("</main>\n{}</body>\n</html>\n", script::element())
 }
 
-/// Whatever a name holds, nothing is run but the page's own script, and nothing is fetched.
+/// Only the page's own script may run, and nothing may be fetched, whatever names contain.
 fn policy() -> String {
     format!("default-src 'none'; style-src 'unsafe-inline'; script-src '{}'", script::digest())
 }
@@ -59,7 +59,7 @@ fn contents(sections: &[(String, &Section)]) -> String {
     format!("<nav aria-label=\"Sections\">\n<ul>\n{entries}</ul>\n</nav>\n")
 }
 
-/// What is for looking up is folded.
+/// Details are folded.
 fn section(section: &Section, anchor: &str, before: &mut Before) -> String {
     let blocks: String = section.blocks.iter().map(|block| self::block(block, before)).collect();
     let title = section.title.as_deref().map(html);
@@ -134,7 +134,7 @@ fn table(table: &Table, anchors: &[String]) -> String {
     let rows: String = table.rows.iter().enumerate().map(row).collect();
     let caption =
         table.caption.as_ref().map(|caption| format!("<p class=\"caption\">{}</p>\n", inline(caption)));
-    // What is wider than the page scrolls by itself, by the keyboard too.
+    // Wide tables scroll on their own, also by keyboard.
     format!(
         "<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n\
          </div>\n{}",
@@ -159,7 +159,7 @@ fn span(span: &Span) -> String {
     }
 }
 
-/// What a tone is called in the style sheet.
+/// CSS class of a tone.
 const fn class(tone: Tone) -> &'static str {
     match tone {
         Tone::Plain => "plain",

@@ -7,7 +7,7 @@ use crate::{
 };
 
 const HEAD: &str = "% \\usepackage{booktabs}\n% \\usepackage[T1]{fontenc}  % for signs like < and >\n";
-/// What a line of a comment takes at most.
+/// Maximum width of a comment line.
 const COMMENT: usize = 96;
 
 pub(crate) fn latex(page: &Page) -> String {

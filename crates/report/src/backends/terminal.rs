@@ -17,7 +17,7 @@ const NARROWEST: usize = 60;
 const INDENT: usize = 2;
 const PROMPT: &str = "  $ ";
 
-/// How many lines of a width a text takes.
+/// Number of lines of a text at a width.
 pub(crate) fn wrapped_lines(text: &Text, width: usize) -> usize {
     wrap(text, width).len()
 }
@@ -40,7 +40,7 @@ fn section(section: &Section, width: usize) -> Vec<Line> {
     }
     let indent = if section.title.is_some() { INDENT } else { 0 };
     let mut shown: Vec<&Block> = section.blocks.iter().filter(|block| !is_only_seen(block)).collect();
-    // One over pictures alone.
+    // Headings of pictures without a terminal form.
     while shown.pop_if(|last| matches!(last, Block::Heading(_))).is_some() {}
     for (index, block) in shown.into_iter().enumerate() {
         if index > 0 && matches!(block, Block::Heading(_) | Block::Claim { .. }) {

@@ -12,16 +12,16 @@ use crate::quantity;
 /// One direction of a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Axis {
-    /// What lies along it, with its unit unless the ticks have units: `throughput, Gbit/s`.
+    /// Quantity, with its unit unless the ticks have units: `throughput, Gbit/s`.
     pub(crate) title: String,
     pub(crate) scale: Scale,
     pub(crate) ticks: Ticks,
 }
 
-/// What stands at the ticks of an axis.
+/// Labels of the ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Ticks {
-    /// Round numbers of a unit that is so large.
+    /// Round numbers in a unit of this size.
     In(f64),
     /// Numbers with the unit that suits each.
     Quantity(Metric),
@@ -49,7 +49,7 @@ impl Axis {
         Self { title: what.to_owned(), scale: Scale::log(values), ticks: Ticks::Quantity(metric) }
     }
 
-    /// Where the ticks are, and what stands there.
+    /// Positions and labels of the ticks.
     pub(super) fn labels(&self, about: usize) -> Vec<(f64, String)> {
         let labelled = |label: &dyn Fn(f64) -> String, ticks: Vec<f64>| {
             ticks.into_iter().map(|tick| (tick, label(tick))).collect()
@@ -74,7 +74,7 @@ impl Axis {
         }
     }
 
-    /// A value as it is read off: four digits, in what the title says.
+    /// A value with four digits in the unit of the title.
     pub(super) fn reading(&self, value: f64) -> String {
         match &self.ticks {
             Ticks::In(divisor) => quantity::with_minus(&units::significant(value / divisor, 4)),
@@ -96,7 +96,7 @@ impl Axis {
         }
     }
 
-    /// What the widest number of a vertical axis takes.
+    /// Width of the widest label of a vertical axis.
     pub(super) fn room(&self) -> f64 {
         let labels = self.labels(VERTICAL);
         labels.iter().map(|(_, label)| width(label, Style::Tick)).fold(0.0, f64::max)
@@ -130,16 +130,16 @@ impl Axis {
         }
     }
 
-    /// Its title over a field; where that begins.
+    /// Draws the title above a field. Returns the top of the field.
     pub(super) fn over(&self, canvas: &mut Canvas<'_>, x: f64, y: f64, room: f64) -> f64 {
         canvas.lines((x, y), Style::Note, &self.title, room, 2) + line_height(Style::Tick) / 2.0
     }
 }
 
-/// About so many ticks has a vertical axis.
+/// Approximate number of ticks of a vertical axis.
 const VERTICAL: usize = 5;
 
-/// As few digits as say it.
+/// Without trailing zeros.
 pub(super) fn trimmed(value: f64) -> String {
     let digits = if value.abs() >= 1.0 { 3 } else { 6 };
     let text = format!("{value:.digits$}");

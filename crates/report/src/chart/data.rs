@@ -2,14 +2,13 @@
 
 use crate::backends::csv_line;
 
-/// Columns with their units in their names, and rows with a field for each; what is not known is empty.
+/// A table with units in the column names. Unknown fields are empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Data {
     columns: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
 
-/// What a row has in one column.
 pub(crate) type Field = Option<String>;
 
 impl Data {

@@ -9,11 +9,11 @@ use super::{
 /// A grid of values.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HeatMap {
-    /// What goes across, and its settings from left to right.
+    /// Horizontal factor, and its levels from left to right.
     pub(crate) across: (String, Vec<String>),
-    /// What goes up, and its settings from below up.
+    /// Vertical factor, and its levels from bottom to top.
     pub(crate) up: (String, Vec<String>),
-    /// What the colours stand for, with its unit.
+    /// Quantity shown by the colours, with its unit.
     pub(crate) title: String,
     pub(crate) tiles: Vec<Tile>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Tile {
 }
 
 impl HeatMap {
-    /// What a script shows of a tile.
+    /// Data attributes for the page's script.
     fn described(&self, tile: &Tile) -> [(&'static str, String); 3] {
         let level = |(factor, levels): &(String, Vec<String>), at: usize| {
             format!("{factor}={}", levels.get(at).map_or("", String::as_str))

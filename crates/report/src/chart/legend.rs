@@ -6,7 +6,7 @@ use super::{
     svg::{Anchor, Canvas, MARGIN},
 };
 
-/// An entry: a sample of how it is drawn, and what it is.
+/// A sample and its meaning.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Key {
     Surface(Paint, String),
@@ -21,10 +21,10 @@ pub(crate) enum Key {
 
 const SAMPLE: f64 = 22.0;
 const ROW: f64 = 18.0;
-/// So many stand in a legend at most; what is beyond is told by their number.
+/// Maximum number of entries; the rest is only counted.
 const MOST: usize = 24;
 
-/// All of them in rows; where they end.
+/// Draws all entries in rows. Returns the bottom.
 pub(super) fn draw(keys: &[Key], canvas: &mut Canvas<'_>, y: f64) -> f64 {
     if keys.is_empty() {
         return y;
@@ -62,7 +62,7 @@ impl Key {
         }
     }
 
-    /// What marks that it stands for are told by.
+    /// Key of the marks that this entry describes.
     fn mark(&self) -> String {
         match self {
             Self::Surface(paint, _) => paint.key(),
@@ -75,7 +75,7 @@ impl Key {
     }
 }
 
-/// What marks are told by that have no colour of their own.
+/// Key of marks without a colour.
 pub(super) const UNCLEAR: &str = "unclear";
 pub(super) const DOT: &str = "dot";
 pub(super) const INTERVAL: &str = "interval";

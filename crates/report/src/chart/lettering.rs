@@ -9,7 +9,7 @@ const WIDTHS: [u8; 95] = [
     100, 68, 69, 70, 77, 63, 58, 77, 75, 29, 29, 66, 56, 86, 75, 79, 60, 79, 69, 63, 61, 73, 68, 99, 69, 61, 69, 39, 34, 39, 84,
     50, 50, 61, 63, 55, 63, 62, 35, 63, 63, 28, 28, 58, 28, 97, 63, 61, 63, 63, 41, 52, 39, 63, 59, 82, 59, 59, 52, 64, 34, 64, 84,
 ];
-/// Those whose widths are not known, by the columns that they take on a terminal.
+/// Characters with unknown width, per terminal column.
 const OTHER: f64 = 0.84;
 const FULL: f64 = 1.1;
 /// Bold text is wider by this.
@@ -43,7 +43,7 @@ impl Style {
     }
 }
 
-/// What a text takes at most.
+/// Upper bound of the width of a text.
 pub(super) fn width(text: &str, style: Style) -> f64 {
     let ems: f64 = text.chars().map(em).sum();
     ems * style.size() * if style == Style::Strong { BOLD } else { 1.0 }
@@ -60,7 +60,7 @@ fn em(sign: char) -> f64 {
     }
 }
 
-/// Without what a reader would not see, or what would turn the text around it: names come from files that people write.
+/// Removes invisible and direction-changing characters: names come from files written by users.
 pub(super) fn plain(text: &str) -> String {
     let is_hidden = |sign: char| {
         matches!(sign, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
@@ -98,7 +98,7 @@ pub(super) fn fitted(text: &str, room: f64, style: Style) -> String {
     head
 }
 
-/// The text in at most so many lines, broken between words, and long words after hyphens; what is too long even so is shortened.
+/// Wraps a text between words, and long words after hyphens, to at most `most` lines; the rest is cut.
 pub(super) fn wrapped(text: &str, room: f64, style: Style, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in words(text, room, style) {

@@ -16,18 +16,18 @@ pub enum Theme {
 /// How a surface or a line is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
-    /// What stands for a value.
+    /// A value.
     Value,
-    /// What a value has lost, or costs more.
+    /// A loss or added cost.
     Worse,
     Better,
-    /// What was there before.
+    /// A previous value.
     Faint,
     /// One of several things, by its number: beyond the colours hatched or dashed.
     Of(usize),
 }
 
-/// So many things have a colour of their own.
+/// Number of distinct colours.
 pub(super) const COLOURS: usize = 8;
 
 impl Paint {
@@ -41,7 +41,7 @@ impl Paint {
         }
     }
 
-    /// What it is told by, beyond the colours too.
+    /// Key for the legend and the script.
     pub(super) fn key(self) -> String {
         match self {
             Self::Of(number) => format!("surface-{number}"),
@@ -49,7 +49,7 @@ impl Paint {
         }
     }
 
-    /// Told apart from the same colour by a pattern.
+    /// Distinguished from the same colour by a pattern.
     pub(super) const fn is_patterned(self) -> bool {
         matches!(self, Self::Of(number) if (number / COLOURS) % 2 == 1)
     }
@@ -58,10 +58,10 @@ impl Paint {
 struct Colours {
     paper: &'static str,
     ink: &'static str,
-    /// Text beside the point.
+    /// Secondary text.
     faint: &'static str,
     line: &'static str,
-    /// Surfaces beside the point.
+    /// Secondary surfaces.
     pale: &'static str,
     band: &'static str,
     good: &'static str,
@@ -96,7 +96,7 @@ const DARK: Colours = Colours {
     series: ["#4aa3d8", "#f28c4b", "#3fc79a", "#e3a3c6", "#e6b84a", "#a5dbf8", "#a9b1ba", "#f0e442"],
 };
 
-/// Dashes of lines, so that no colour alone tells them apart.
+/// Dashes distinguish lines without relying on colour.
 const DASHES: [&str; COLOURS] = ["", "6 3", "2 2", "8 3 2 3", "10 4", "4 2", "1 3", "12 3 2 3 2 3"];
 
 /// The style sheet of pictures.
@@ -136,8 +136,8 @@ fn colours(colours: &Colours) -> String {
     style
 }
 
-/// Of a share from 0 to 1 the colour of a heat map, from dark blue to yellow by evenly growing lightness, and whether what is
-/// written on it is dark.
+/// Colour of a share from 0 to 1, from dark blue to yellow with uniformly increasing lightness, and whether text on it is
+/// dark.
 pub(super) fn heat(share: f64) -> (String, bool) {
     const STOPS: [[f64; 3]; 5] = [
         [0.0, 32.0, 77.0],

@@ -40,7 +40,7 @@ pub(crate) enum LineKind {
     Dotted,
     /// Joined.
     Bare,
-    /// Dots alone.
+    /// Only dots.
     Dots,
     /// Bars from the axis up, each from its place to that of the next point; the last ends the one before.
     Bars,
@@ -61,27 +61,27 @@ pub(crate) struct Stretch {
     pub(crate) text: String,
 }
 
-/// A point that is named.
+/// A labelled point.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Spot {
     pub(crate) at: (f64, f64),
     pub(crate) text: String,
-    /// What is to be seen first.
+    /// Drawn first.
     pub(crate) is_chosen: bool,
 }
 
 const HEIGHT: f64 = 230.0;
 const LOW: f64 = 190.0;
-/// Over the field, for what is written at marks.
+/// Room above the field for labels of marks.
 const HEAD: f64 = 16.0;
 /// Between the values of points, which may have spaces in them.
 const POINTS: &str = "|";
-/// A name beside its point takes so much at most.
+/// Maximum width of a label next to its point.
 const MOST_NAME: f64 = 190.0;
 
 /// From `y` on; where it ends.
 pub(super) fn draw_all(plots: &[Plot], canvas: &mut Canvas<'_>, y: f64) -> f64 {
-    // What stands below each other has its horizontal axis at the same place.
+    // Plots below each other share the position of the horizontal axis.
     let room = plots.iter().map(|plot| plot.y.room()).fold(0.0, f64::max);
     plots.iter().fold(y, |y, plot| draw(plot, canvas, y, MARGIN + room + 6.0))
 }
@@ -109,7 +109,7 @@ fn draw(plot: &Plot, canvas: &mut Canvas<'_>, y: f64, left: f64) -> f64 {
     end + 6.0
 }
 
-/// What is drawn wider where a part of the axis is shown.
+/// Parts that stretch when zooming.
 fn zoomed(canvas: &mut Canvas<'_>, draw: impl FnOnce(&mut Canvas<'_>)) {
     canvas.group(&[("zoomed", String::new())], draw);
 }
@@ -131,7 +131,7 @@ impl Field<'_> {
         self.bottom - self.plot.y.scale.place(value) * (self.bottom - self.top)
     }
 
-    /// What a script has to know of it: where it lies and which values, if a part of it can be shown.
+    /// Data attributes for the page's script: position and range, if the plot can zoom.
     fn described(&self) -> Vec<(&'static str, String)> {
         let Plot { x, y, lines, .. } = self.plot;
         let mut phrase = vec![("x", x.title.clone()), ("y", y.title.clone())];
@@ -151,7 +151,6 @@ impl Field<'_> {
         }
     }
 
-    /// A line, with what its marks and its points stand for.
     fn line(&self, line: &Line, canvas: &mut Canvas<'_>) {
         let mut phrase = vec![("s", line_key(line.number))];
         if line.kind == LineKind::Bare {
@@ -214,7 +213,7 @@ impl Field<'_> {
         }
     }
 
-    /// What is chosen first: names that would touch others are left out, for the table has them.
+    /// Chosen points first. Overlapping labels are omitted; the table has them.
     fn annotations(&self, canvas: &mut Canvas<'_>) {
         for mark in &self.plot.marks {
             let x = self.x(mark.at);
@@ -253,7 +252,7 @@ impl Field<'_> {
         }
         let style = if spot.is_chosen { Style::Strong } else { Style::Tick };
         let text = fitted(&plain(&spot.text), MOST_NAME.min(self.right - self.left), style);
-        // Most curves rise to the right: what stands below on that side, or above on the other, is beside the line.
+        // Most curves rise to the right, so labels below right or above left of the line are free.
         let beside = [
             (x + 7.0, y + 17.0, Anchor::Start),
             (x - 7.0, y - 10.0, Anchor::End),

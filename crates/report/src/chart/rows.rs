@@ -16,7 +16,7 @@ pub(crate) struct Rows {
     pub(crate) axis: Axis,
     pub(crate) rows: Vec<Row>,
     pub(crate) keys: Vec<Key>,
-    /// What all are held against.
+    /// Position of the reference line.
     pub(crate) reference: Option<f64>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Row {
     pub(crate) pieces: Vec<Piece>,
     /// The ends of an interval.
     pub(crate) interval: Option<(f64, f64)>,
-    /// What the interval is of.
+    /// Centre of the interval.
     pub(crate) middle: Option<f64>,
     /// Single trials.
     pub(crate) points: Vec<f64>,
@@ -48,12 +48,12 @@ pub(crate) struct Piece {
 }
 
 const BAR: f64 = 14.0;
-/// What the dots of trials take below a bar.
+/// Height of the dots of trials below a bar.
 const LANE: f64 = 9.0;
 const APART: f64 = 9.0;
-/// A label may take so much of the width.
+/// Maximum share of the width for labels.
 const MOST_LABEL: f64 = 0.36;
-/// What is written beside may take so much; what takes more stands above the bar.
+/// Maximum width of text next to a bar; longer text goes above it.
 const MOST_BESIDE: f64 = 190.0;
 /// More rows are no picture: the table has them.
 pub(crate) const MOST_ROWS: usize = 60;
@@ -63,7 +63,7 @@ pub(super) fn draw(rows: &Rows, canvas: &mut Canvas<'_>, y: f64) -> f64 {
     let shown = &rows.rows[..rows.rows.len().min(MOST_ROWS)];
     let layout = Layout::of(shown, &rows.axis, canvas);
     let top = legend::draw(&rows.keys, canvas, y);
-    // What lies behind the rows is drawn before them, so their places are found first.
+    // The background is drawn first, so positions are computed before.
     let mut places = Vec::new();
     let mut end = top;
     for row in shown {
@@ -94,11 +94,11 @@ struct Layout<'a> {
     axis: &'a Axis,
     left: f64,
     right: f64,
-    /// Labels stand over their bars.
+    /// Labels above their bars.
     is_stacked: bool,
     /// Bold, unless headings are.
     style: Style,
-    /// Texts stand to the right of all bars.
+    /// Texts to the right of all bars.
     is_beside: bool,
     width: f64,
 }
@@ -158,14 +158,14 @@ impl<'a> Layout<'a> {
         !row.text.characters().trim().is_empty()
     }
 
-    /// Whether the text has room beside the label over the bar.
+    /// Whether the text fits next to the label above the bar.
     fn is_shared(&self, row: &Row) -> bool {
         let both =
             width(&plain(&row.label), self.style) + width(&plain(&row.text.characters()), Style::Plain);
         self.is_stacked && !row.label.is_empty() && both + 14.0 <= self.width - 2.0 * MARGIN
     }
 
-    /// What stands above the bar: label, text or both.
+    /// Height of label and text above the bar.
     fn above(&self, row: &Row) -> f64 {
         if self.is_shared(row) {
             return line_height(Style::Plain);
@@ -210,7 +210,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Beside the bar, or above it.
+    /// Next to the bar or above it.
     fn text(&self, row: &Row, canvas: &mut Canvas<'_>, bar: f64) {
         if !Self::has_text(row) {
             return;

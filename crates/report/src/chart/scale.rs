@@ -31,13 +31,13 @@ impl Scale {
         Self::Linear { low: low - room, high: high + room }
     }
 
-    /// By orders of magnitude; of what is positive.
+    /// Logarithmic, for positive values.
     pub(crate) fn log(values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = bounds(values.into_iter().filter(|value| *value > 0.0)).unwrap_or((1.0, 10.0));
         Self::Log { low: low / 1.15, high: high * 1.15 }
     }
 
-    /// As its name says, 0 to 1 within the axis; what is no number lies at its beginning.
+    /// Position from 0 to 1; NaN is 0.
     pub(crate) fn place(self, value: f64) -> f64 {
         let share = match self {
             Self::Linear { low, high } => (value - low) / (high - low),
@@ -47,7 +47,7 @@ impl Scale {
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Round numbers along it, about so many.
+    /// Round numbers, about this many.
     pub(crate) fn ticks(self, about: usize) -> Vec<f64> {
         match self {
             Self::Linear { low, high } => linear(low, high, about),

@@ -18,21 +18,21 @@ pub(crate) use super::palette::style;
 /// The width of a picture in a file and on a screen, and on a phone, in CSS pixels.
 pub(crate) const WIDE: f64 = 720.0;
 pub(crate) const NARROW: f64 = 336.0;
-/// What stays free on each side.
+/// Margin on each side.
 pub(super) const MARGIN: f64 = 6.0;
-/// So much of a title or a sentence is kept for those who do not see the picture.
+/// Maximum length of titles and descriptions for screen readers.
 const MOST_SPOKEN: usize = 2_000;
-/// And so much of a name beside its value.
+/// Maximum length of labels in data attributes.
 const MOST_LABEL: usize = 160;
 
-/// A file of its own, complete.
+/// A complete SVG file.
 pub(crate) fn file(chart: &Chart, theme: Theme) -> String {
     let style = style(theme).replace('"', "'");
     let drawn = draw(chart, WIDE, "p", Some(&format!("<style>{style}</style>\n")));
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{drawn}")
 }
 
-/// A part of a page that has the style sheet, in one of its widths. Names within it begin with `prefix`.
+/// An inline SVG at one width, using the page's style sheet. Names start with `prefix`.
 pub(crate) fn inline(chart: &Chart, width: f64, prefix: &str) -> String {
     draw(chart, width, prefix, None)
 }
@@ -73,7 +73,7 @@ fn shortened(text: &str, most: usize) -> String {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end]).to_owned()
 }
 
-/// To which side of its place a text lies.
+/// Alignment of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -81,7 +81,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// What a text takes: left, top, right, bottom.
+/// Bounding box of a text: left, top, right, bottom.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Extent(f64, f64, f64, f64);
 
@@ -91,7 +91,7 @@ impl Extent {
     }
 }
 
-/// A picture under way.
+/// A picture being drawn.
 pub(super) struct Canvas<'a> {
     pub(super) width: f64,
     prefix: &'a str,
@@ -107,7 +107,7 @@ impl<'a> Canvas<'a> {
         Self { width, prefix, is_live, drawn: String::new(), taken: Vec::new(), hatched: false }
     }
 
-    /// What belongs together, with what the page's script knows of it, as `data-` attributes; nothing of that in a file.
+    /// Groups elements, with `data-` attributes for the page's script; files have no attributes.
     pub(super) fn group(&mut self, attributes: &[(&str, String)], draw: impl FnOnce(&mut Self)) {
         if !self.is_live {
             return draw(self);
@@ -125,7 +125,7 @@ impl<'a> Canvas<'a> {
         self.width < 480.0
     }
 
-    /// A line of text whose lower edge is at `y`. What would leave the picture is moved into it.
+    /// A line of text with its baseline at `y`, moved into the picture if necessary.
     pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, style: Style, text: &str) {
         let text = plain(text);
         let (x, extent) = self.extent((x, y), anchor, style, &text);
@@ -144,7 +144,7 @@ impl<'a> Canvas<'a> {
         is_free
     }
 
-    /// A line of text whose parts have tones.
+    /// A line of text with tones.
     pub(super) fn spans(&mut self, (x, y): (f64, f64), anchor: Anchor, style: Style, text: &Text) {
         let (x, extent) = self.extent((x, y), anchor, style, &plain(&text.characters()));
         let span = |span: &Span| {
@@ -214,7 +214,7 @@ impl<'a> Canvas<'a> {
         );
     }
 
-    /// Text on a surface whose colour does not change with the paper.
+    /// Text on a surface of fixed colour.
     pub(super) fn text_on(&mut self, at: (f64, f64), dark: bool, text: &str) {
         let style = if dark { "h1" } else { "h0" };
         let (x, extent) = self.extent(at, Anchor::Middle, Style::Tick, text);
@@ -227,7 +227,7 @@ impl<'a> Canvas<'a> {
         self.taken.push(extent);
     }
 
-    /// Lines over a surface that is not what it seems.
+    /// Hatches a surface to mark uncertain values.
     pub(super) fn hatch(&mut self, (x, y): (f64, f64), (wide, high): (f64, f64)) {
         self.hatched = true;
         let prefix = self.prefix;
@@ -244,7 +244,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// No text that can stand elsewhere is written over this place.
+    /// Reserves a place, so that movable text avoids it.
     pub(super) fn keep_free(&mut self, (x, y): (f64, f64), around: f64) {
         self.taken.push(Extent(x - around, y - around, x + around, y + around));
     }

@@ -10,7 +10,7 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// So many cells are named; of more only the number is told.
+/// Maximum number of results listed by name.
 const NAMED: usize = 4;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -77,7 +77,7 @@ fn counted(contrast: &RunComparison) -> String {
     format!("of {} common results, B is {}", contrast.cells.len(), listed(&phrase))
 }
 
-/// The cells that lost and gained most, with their ratios; where nothing can be told, the one that seems to.
+/// The results with the largest loss and gain; if undecided, the one that appears to differ most.
 fn extremes(contrast: &RunComparison) -> String {
     let phrase: Vec<String> = [(Verdict::Worse, "the worst"), (Verdict::Better, "the best")]
         .into_iter()

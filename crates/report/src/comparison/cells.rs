@@ -27,13 +27,13 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("All results", blocks))
 }
 
-/// The verdict as a user would say it; of the same within what runs were seen to differ by, how much that is.
+/// The verdict in words, with the noise between runs for `same`.
 fn verdict(cell: &CellComparison) -> Text {
     let learned = cell.between_runs.and(cell.floor);
     let phrase = match (cell.verdict, learned) {
         (Verdict::Better, _) => "better".to_owned(),
         (Verdict::Worse, _) => "worse".to_owned(),
-        // Its trials differ, and no more than runs of one thing do.
+        // The trials differ, but within the noise between runs.
         (Verdict::Same, _) if differs(cell) => "within noise".to_owned(),
         (Verdict::Same, Some(floor)) => format!("same within {}", glued(&noise(floor))),
         (Verdict::Same, None) => "same within noise".to_owned(),
@@ -110,7 +110,7 @@ fn row(
     row
 }
 
-/// Each reason once, with the cells that it holds for; what a gate says is left to it.
+/// Each reason once with its results, except those listed by the gate.
 fn reasons<'a>(source: &Source<'a>) -> Vec<(&'a str, Vec<&'a CellComparison>)> {
     let phrase = |cell: &CellComparison| {
         let same = |open: &OpenQuestion| open.cell == cell.cell && cell.why.as_ref() == Some(&open.why);

@@ -19,7 +19,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(Section { title, depth: Depth::Always, blocks: vec![Block::KeyValues(lines)] })
 }
 
-/// Where what two runs may differ by comes from.
+/// Source of the noise between runs.
 fn noise(contrast: &RunComparison) -> Option<String> {
     let learned: Vec<&BetweenRuns> =
         contrast.cells.iter().filter_map(|cell| cell.between_runs.as_ref()).collect();

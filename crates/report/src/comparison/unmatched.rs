@@ -6,7 +6,7 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// So many are named; of more only the number is told.
+/// Maximum number of results listed by name.
 const NAMED: usize = 6;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {

@@ -53,7 +53,7 @@ impl KindReport for BalloonSummary {
     }
 }
 
-/// One table; none where no intervals were kept.
+/// One table; empty if no intervals were stored.
 pub(super) fn intervals(balloon: &BalloonData) -> Vec<Block> {
     if balloon.intervals.is_empty() {
         return Vec::new();

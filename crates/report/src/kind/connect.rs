@@ -24,7 +24,7 @@ pub(super) const COLUMNS: &[Column<ConnectSummary>] = &[
     Column::new("connections_failed", "", |connect| Some(connect.failed.to_string())),
 ];
 
-/// Connections of each interval.
+/// Connections per interval.
 pub(super) fn series(data: &ConnectData) -> TimeSeries {
     let sample = |interval: &ConnectInterval| {
         let [start, end] = [interval.start, interval.end].map(units::Nanos::seconds);

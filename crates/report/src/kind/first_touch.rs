@@ -51,7 +51,7 @@ impl KindReport for FirstTouchSummary {
     }
 }
 
-/// One table; none where no intervals were kept.
+/// One table; empty if no intervals were stored.
 pub(super) fn intervals(touch: &FirstTouchData) -> Vec<Block> {
     if touch.intervals.is_empty() {
         return Vec::new();

@@ -39,7 +39,7 @@ pub(super) const COLUMNS: &[Column<LatencySummary>] = &[
     Column::new("beside", "bits_per_second", |latency| Some(latency.under?.median.to_string())),
 ];
 
-/// The median round trip of each interval.
+/// Median round trip per interval.
 pub(super) fn series(data: &PingPongData) -> TimeSeries {
     let sample = |interval: &PingPongInterval| {
         let median = LatencyHistogram::quantile(&interval.round_trips, 0.5)?;

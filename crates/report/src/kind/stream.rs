@@ -36,7 +36,7 @@ pub(super) const COLUMNS: &[Column<StreamSummary>] = &[
     Column::new("send_lateness_p99", "ns", |stream| at(stream.lateness.as_ref()?, 0.99)),
 ];
 
-/// All connections together, interval by interval: what receivers got, or where they tell nothing what senders sent.
+/// Total over all connections per interval: received data, or sent data if the receivers did not report.
 pub(super) fn series(data: &StreamData) -> TimeSeries {
     let told = data.flows.iter().all(|flow| flow.receiver.intervals.len() > 1);
     let end = |flow: &'_ Flow| -> Vec<Interval> {
@@ -63,7 +63,7 @@ pub(super) fn series(data: &StreamData) -> TimeSeries {
     TimeSeries { what: "throughput", metric: Metric::Throughput, samples }
 }
 
-/// Whether a cell's value is what its senders' sockets took, because nobody told what the receivers got.
+/// Whether a result's value is the senders' rate because the receivers did not report.
 pub(crate) fn is_of_sender(cell: &CellSummary) -> bool {
     StreamSummary::of(cell).is_some_and(|stream| stream.sent.is_some() && stream.received.is_none())
 }

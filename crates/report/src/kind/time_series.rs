@@ -5,7 +5,7 @@ use workload::Metric;
 /// A rate or a time over time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TimeSeries {
-    /// What its values are, in words: `throughput`, `median round trip`.
+    /// E.g. `throughput`, `median round trip`.
     pub(crate) what: &'static str,
     /// How they are written.
     pub(crate) metric: Metric,

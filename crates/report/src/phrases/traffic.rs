@@ -31,7 +31,7 @@ pub(crate) fn lost(datagrams: &DatagramSummary) -> String {
     }
 }
 
-/// `12 (0.030 %)`: messages that were given up; `unknown` where nobody tells.
+/// `12 (0.030 %)`, or `unknown`.
 pub(crate) fn lost_messages(latency: &LatencySummary) -> String {
     match latency.lost {
         None => "unknown".to_owned(),

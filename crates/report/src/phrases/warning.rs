@@ -5,7 +5,7 @@ use units::Share;
 
 use super::count;
 
-/// What is said beside times that are halves.
+/// Shown next to suspected half round trips.
 pub(crate) const HALVES: &str = "these look like half round trips, as sockperf prints them";
 
 /// A reason to distrust a number, as a clause.

@@ -9,7 +9,7 @@ use crate::{
     chart::Field,
 };
 
-/// What every table of results says of one.
+/// Common columns of results.
 pub(super) const CELL: [&str; 9] =
     ["cell", "path", "workload", "metric", "unit", "median", "low", "high", "confidence"];
 
@@ -41,7 +41,7 @@ pub(super) fn ends(interval: Option<Interval>) -> Option<(f64, f64)> {
     interval.map(|interval| (interval.low, interval.high))
 }
 
-/// Whether a change of a metric is for the worse; of one that has no better way it is not.
+/// Whether a change is for the worse; false for metrics without a better direction.
 pub(super) fn is_worse(metric: Metric, difference: f64) -> bool {
     metric.more_is_better().is_some_and(|more| (difference < 0.0) == more)
 }

@@ -19,7 +19,7 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     labels::workloads(source.findings).into_iter().filter_map(|workload| chart(source, workload)).collect()
 }
 
-/// `None` where nobody told the owners apart.
+/// `None` without CPU attribution.
 pub(crate) fn chart(source: &Source<'_>, workload: &str) -> Option<Chart> {
     let of_cell = |cell| Some((cell, cpu_of(cell)?));
     let cells = source.findings.cells.iter().filter(|cell| cell.workload == workload);

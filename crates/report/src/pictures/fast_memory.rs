@@ -10,11 +10,11 @@ const HITS: &str = "fast-memory-hits";
 const SIZES: &str = "fast-memory-sizes";
 const MIB: f64 = (1_u64 << 20) as f64;
 
-/// What a field shows of a look.
+/// Quantity of a plot.
 struct Value {
     kind: &'static str,
     title: &'static str,
-    /// Stands at the vertical axis, behind the machine's name.
+    /// Axis title after the machine's name.
     axis: &'static str,
     of: fn(&MemoryLook) -> Option<f64>,
     ticks: fn() -> Ticks,

@@ -18,7 +18,7 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.answers.iter().filter_map(|answer| chart(source, answer)).collect()
 }
 
-/// `None` where nobody recorded CPU time.
+/// `None` without CPU time.
 pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
     if answer.frontier.len() < 2 {
         return None;

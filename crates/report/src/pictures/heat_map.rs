@@ -73,7 +73,7 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
     })
 }
 
-/// Of each pair of levels the cell with the best value.
+/// Best result for each pair of levels.
 fn best<'a>(
     answer: &Answer,
     cells: Vec<&'a CellSummary>,

@@ -33,7 +33,7 @@ pub(crate) fn of_times(
     cell: Option<&String>,
     (name, times): &TitledDistribution<'_>,
 ) -> Option<Chart> {
-    // The last bucket is all beyond the 99.9th percentile: its width says nothing.
+    // The last bucket contains everything above the 99.9th percentile; its width is meaningless.
     let (beyond, shape) = match times.buckets.as_slice() {
         [only] => (0, std::slice::from_ref(only)),
         [shape @ .., beyond] => (beyond.count, shape),

@@ -81,7 +81,7 @@ fn whole(way: &LatencyBreakdown) -> f64 {
     step.map_or(way.sum.0 as f64, |step| step.p50.0 as f64 / step.share)
 }
 
-/// The host on which a step ends; of one that ends in a program nothing is known beside.
+/// Host where a step ends; `None` if it ends in a program.
 fn host_of(step: &StepSummary) -> Option<&str> {
     let device = step.to.device.as_ref().or(step.from.device.as_ref())?;
     device.rsplit_once(':').map(|(host, _)| host).filter(|host| *host != "?")

@@ -77,13 +77,13 @@ fn note(findings: &Findings, ladder: &Ladder, step: &CostStep) -> Option<Text> {
     Some(lead.then(phrases::judged(findings, &ladder.workload, cost, number)))
 }
 
-/// The path that a step stands on, in the same ladder.
+/// The path below a step in the same breakdown.
 fn below<'a>(ladder: &'a Ladder, step: &CostStep) -> Option<&'a CostStep> {
     let below = step.below.as_ref()?;
     ladder.rungs.iter().find(|other| other.path == *below)
 }
 
-/// The value from zero, and what it lacks of the path below, or has more, as its last part.
+/// A bar from zero; the last part is the difference from the path below.
 fn row(findings: &Findings, ladder: &Ladder, step: &CostStep, bar: &Bar) -> Row {
     let before = below(ladder, step).map(|below| below.value);
     let whole = |to: f64, paint: Paint| Piece { from: 0.0, to, paint, is_unclear: false };

@@ -14,7 +14,7 @@ use crate::{
 
 pub(super) const KIND: &str = "percentiles";
 
-/// So many are told apart in one field.
+/// Maximum number of distinguishable curves per field.
 const MOST: usize = 7;
 
 /// A result, and one of its distributions with its name.
@@ -115,7 +115,7 @@ fn percentiles(times: &Distribution) -> Vec<(f64, f64)> {
     told.filter(|(share, _)| *share < longest.0).chain([longest]).collect()
 }
 
-/// The same with the shape between: at each bucket's end the share that lies below it.
+/// The curve with intermediate points: the cumulative share at the end of each bucket.
 fn curve(times: &Distribution) -> Vec<(f64, f64)> {
     let percentiles = percentiles(times);
     let deepest = percentiles.last().map_or(0.0, |(share, _)| *share);
@@ -133,7 +133,7 @@ fn curve(times: &Distribution) -> Vec<(f64, f64)> {
     }
     points.push((0.0, times.min.0 as f64));
     points.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    // Buckets are wider than what percentiles are told to: no curve falls.
+    // Buckets are coarser than percentiles, so the curve is made monotonic.
     let mut longest: f64 = 0.0;
     points.retain(|(_, time)| {
         let rises = *time >= longest;

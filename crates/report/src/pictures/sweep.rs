@@ -12,7 +12,7 @@ use crate::{
 
 pub(super) const KIND: &str = "sweep";
 
-/// So many lines are told apart in one field: of more the ones with the best values.
+/// Maximum number of distinguishable lines per field; those with the best values are shown.
 const MOST_LINES: usize = 7;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
@@ -22,7 +22,7 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.answers.iter().flat_map(of_answer).collect()
 }
 
-/// The cells of one setting of the other factors, along the factor.
+/// Results along the factor at one setting of the other factors.
 struct Curve<'a> {
     others: String,
     cells: Vec<(usize, &'a CellSummary)>,
@@ -47,7 +47,7 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer, knee: &Knee) -> Option
     })
 }
 
-/// What the picture says, in words.
+/// Description in words.
 fn about(source: &Source<'_>, answer: &Answer, knee: &Knee) -> String {
     let curve =
         knee.curve.iter().map(|(level, value)| format!("{level}: {}", phrases::value(answer.metric, *value)));
@@ -180,7 +180,7 @@ pub(super) fn cpu(answer: &Answer, cell: &CellSummary) -> Option<f64> {
     if answer.owners.is_empty() { None } else { answer.owners.iter().map(of_owner).sum() }
 }
 
-/// In what CPU time is told, and what one of it is.
+/// Axis of CPU time in its unit.
 pub(super) fn cpu_axis(answer: &Answer, scale: Scale) -> Axis {
     let unit = answer.frontier.iter().flat_map(|point| &point.owners).map(|cost| cost.unit).next();
     let (what, ticks) = match unit {

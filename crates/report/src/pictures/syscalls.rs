@@ -16,14 +16,14 @@ use crate::{
 
 pub(super) const KIND: &str = "system-calls";
 
-/// So many calls are drawn, those with most time first.
+/// Maximum number of calls drawn, by decreasing time.
 const MOST: usize = 12;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.cells.iter().filter_map(|cell| chart(source, cell)).collect()
 }
 
-/// `None` where nobody counted.
+/// `None` without system-call counts.
 pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary) -> Option<Chart> {
     if cell.syscalls.is_empty() {
         return None;

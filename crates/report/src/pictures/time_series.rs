@@ -25,7 +25,7 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.cells.iter().filter_map(of_cell).collect()
 }
 
-/// Of the first trial that has a jump, or else of the first; `None` where too few intervals were kept.
+/// For the first trial with a level shift, otherwise the first trial; `None` if too few intervals were stored.
 pub(crate) fn chart(source: &Source<'_>, record: &RunRecord, cell: &CellSummary) -> Option<Chart> {
     let trial = trial(record, cell)?;
     let series = kind::series(&trial.measurement)?;
@@ -44,7 +44,7 @@ pub(crate) fn chart(source: &Source<'_>, record: &RunRecord, cell: &CellSummary)
     ))
 }
 
-/// Whose series it is, and what is marked in it.
+/// The series and its marks.
 struct Shown<'a> {
     cell: &'a str,
     trial: u32,
@@ -142,7 +142,7 @@ fn about(series: &TimeSeries, shifts: &[&CellShift]) -> String {
     format!("{} intervals between {least} and {most}, {jumps}.", series.samples.len()).replace(GLUE, " ")
 }
 
-/// What is drawn at one place: one sample, or the least and the most of several.
+/// A pixel column: one sample, or the minimum and maximum of several.
 struct Column {
     start: f64,
     end: f64,

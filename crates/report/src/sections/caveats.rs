@@ -13,7 +13,7 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// A doubt about a cell, and in how many of its trials.
+/// A warning of a result, and the number of trials with it.
 type CellWarning<'a> = (&'a CellSummary, &'a ValidityWarning, u32);
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {

@@ -69,14 +69,14 @@ fn has_bare_ratio(cell: &CellSummary) -> bool {
     cell.against_baseline.is_some_and(|comparison| comparison.ratio_interval.is_none())
 }
 
-/// What a cell has to say beside its value.
+/// Further columns of a result.
 fn further(cell: &CellSummary) -> Vec<Field> {
     let per_byte = cell.cpu.and_then(|cpu| cpu.per_work).filter(|cost| cost.work == Work::Bytes);
     let cost = ("CPU-s/GB", per_byte.map(|cost| significant(cost.seconds, 2)));
     kind::of(cell).further().into_iter().chain([cost]).collect()
 }
 
-/// The columns of a table: only such as some cell has something to say in.
+/// Columns of a table; only those with data.
 struct Layout<'a> {
     factors: Vec<&'a str>,
     /// Whether some cell has a path to speak of.
@@ -85,7 +85,7 @@ struct Layout<'a> {
     common: Option<String>,
     confidence: Confidence,
     compared: bool,
-    /// Whether some cells tell what was received and others only what was sent.
+    /// Whether some results have received rates and others only sent rates.
     mixed: bool,
     /// How ratios to the baseline are written.
     ratios: Ratios,
@@ -133,7 +133,7 @@ impl<'a> Layout<'a> {
         let path = || Text::of(Tone::Strong, &cell.path);
         let mut row: Vec<Text> = self.placed.then(path).into_iter().collect();
         row.extend(self.factors.iter().map(|factor| or_dash(cell.levels.get(*factor).cloned())));
-        // In a column of what was received it is marked where only the sender told.
+        // Sent rates are marked in a column of received rates.
         let sent = if self.mixed && kind::is_of_sender(cell) { " sent" } else { "" };
         row.push(Text::from(value).and(Tone::Faint, sent).and(Tone::Doubtful, mark));
         row.extend(self.compared.then(|| against_baseline(findings, cell, self.ratios)));

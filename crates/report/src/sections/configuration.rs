@@ -40,7 +40,7 @@ fn groups(findings: &Findings) -> Vec<(Vec<EndSocket>, Vec<String>)> {
     groups
 }
 
-/// Settings down, ends across; settings that no end has are left out.
+/// One row per setting with data, one column per end.
 pub(crate) fn table(ends: &[EndSocket]) -> Table {
     let mut columns = vec![left("Setting")];
     columns.extend(ends.iter().map(|end| left(end.end.as_str())));

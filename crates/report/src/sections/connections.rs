@@ -36,7 +36,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Connections", blocks))
 }
 
-/// Connecting alone, and the whole of it.
+/// Connect and whole exchange.
 pub(crate) fn distributions<'a>(label: &str, connect: &'a ConnectSummary) -> [TitledDistribution<'a>; 2] {
     [(format!("{label}, connect"), &connect.connects), (format!("{label}, exchange"), &connect.exchanges)]
 }

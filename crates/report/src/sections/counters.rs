@@ -11,7 +11,7 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// So many devices that dropped are shown.
+/// Maximum number of devices with drops shown.
 const OPEN: usize = 12;
 
 type CountedPath<'a> = (&'a CellSummary, &'a PathCounters);

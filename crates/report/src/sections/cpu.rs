@@ -10,7 +10,7 @@ use crate::{
     text::Text,
 };
 
-/// Who had less than so many CPUs in every cell is not shown.
+/// Other processes below this many CPUs in every result are not shown.
 const SHOWN: f64 = 0.05;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {

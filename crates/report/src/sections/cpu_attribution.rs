@@ -15,9 +15,9 @@ use crate::{
     text::{Text, Tone, glued, softened},
 };
 
-/// So many cells stand side by side.
+/// Results per table.
 const ABREAST: usize = 4;
-/// Less than this of a CPU is not worth a row of its own among the parts.
+/// Minimum CPUs for a row of its own.
 const LEAST_PART: f64 = 0.000_5;
 
 const SAMPLED: &str = "Attributed from /proc: softirq time counts as time of the interrupted thread, so owners' \
@@ -51,7 +51,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("CPU attribution", blocks))
 }
 
-/// What the reader has to know where owners were not told apart exactly, and why they were not.
+/// Note if CPU time was only sampled, with the reason.
 fn sampled(owned: &[CpuRow<'_>]) -> Option<String> {
     let mut inexact = owned.iter().filter(|(_, cpu)| cpu.source == AttributionSource::Sampled).peekable();
     inexact.peek()?;

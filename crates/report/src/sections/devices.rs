@@ -42,7 +42,7 @@ fn table(devices: &[DeviceState]) -> Table {
     Table { columns, rows, caption: is_spread.then(|| Text::of(Tone::Faint, caption)) }
 }
 
-/// What the spread of a device says, under a title.
+/// A column of queue affinity.
 type AffinityColumn = (&'static str, fn(&CpuAffinity) -> String);
 
 const SPREAD: [AffinityColumn; 3] = [

@@ -25,7 +25,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         rows: effects.iter().map(|effect| row(effect).collect()).collect(),
         caption: None,
     };
-    // Without an interval none of them says anything.
+    // Without intervals the section adds nothing.
     let bare = effects.iter().all(|effect| effect.change.ratio_interval.is_none());
     let phrase = !bare && !speedup::shows_all(findings);
     phrase.then(|| section("Effect of each setting", vec![Block::Table(table)]))

@@ -16,7 +16,7 @@ pub(super) fn title(cells: &[&CellSummary]) -> String {
     let of_streams = cells.iter().all(|cell| kind::is_of_sender(cell));
     match cells.first().map(|cell| cell.metric) {
         Some(_) if of_streams => "Sent",
-        // Of a table it is not known whose count it is.
+        // For a table of another tool, the counting end is unknown.
         Some(Metric::Throughput) if columns.iter().any(Option::is_some) => "Throughput",
         Some(metric) => metric.title(),
         None => Metric::Throughput.title(),
@@ -24,13 +24,13 @@ pub(super) fn title(cells: &[&CellSummary]) -> String {
     .to_owned()
 }
 
-/// The column of another tool's table that the cell is judged by.
+/// Column of another tool's table used as the result.
 pub(super) fn column(cell: &CellSummary) -> Option<&str> {
     let (metric, column) = ReportedData::judged(&cell.reported)?;
     (metric == cell.metric).then_some(column.name.as_str())
 }
 
-/// A plain word begins as a title does; `p99` stays as it is.
+/// Capitalizes plain words, but not `p99`.
 fn capital(name: &str) -> String {
     let mut letters = name.chars();
     match letters.next() {

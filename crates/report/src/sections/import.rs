@@ -9,7 +9,7 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// So many notes are shown open.
+/// Maximum number of unfolded notes.
 const OPEN: usize = 6;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {

@@ -7,15 +7,14 @@ use crate::phrases::count;
 
 /// Trials of cells of which nothing is known.
 pub(super) struct Valueless {
-    /// How many.
     pub(super) trials: usize,
     cells: usize,
-    /// Each reason once, with how many trials it holds for.
+    /// Each reason once, with its number of trials.
     reasons: Vec<(&'static str, u64)>,
 }
 
 impl Valueless {
-    /// Those of a run whose cells are not in its findings.
+    /// Trials whose results are missing in the findings.
     pub(super) fn of(record: &RunRecord, findings: &Findings) -> Self {
         let known = |trial: &&Trial| {
             trial.arm != Arm::Probed && !findings.cells.iter().any(|cell| cell.id == trial.cell)

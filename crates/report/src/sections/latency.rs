@@ -45,7 +45,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Latency", blocks))
 }
 
-/// So many distributions are drawn by themselves.
+/// Maximum number of distributions drawn separately.
 const DRAWN: usize = 6;
 
 pub(super) fn percentile_pictures(source: &Source<'_>, wanted: fn(&CellSummary) -> bool) -> Vec<Block> {
@@ -62,7 +62,7 @@ fn drawn(charts: Vec<Chart>) -> Vec<Block> {
     charts.into_iter().map(|chart| Block::Chart(Box::new(chart))).collect()
 }
 
-/// The round trips, and of an open loop what its schedule shows.
+/// Round trips, and for an open loop those relative to the schedule.
 pub(crate) fn distributions(label: String, latency: &LatencySummary) -> Vec<TitledDistribution<'_>> {
     let Some(open) = &latency.open_loop else { return vec![(label, &latency.round_trips)] };
     vec![

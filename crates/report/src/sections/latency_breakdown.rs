@@ -14,7 +14,7 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// So many ways are shown open, the longest ones.
+/// Number of unfolded breakdowns, longest first.
 const OPEN: usize = 1;
 /// The characters that a round trip takes.
 const WIDE: f64 = 18.0;
@@ -91,7 +91,7 @@ const fn arrow(leg: Leg) -> &'static str {
     }
 }
 
-/// `····███·········`: where in the round trip it lies.
+/// `····███·········`: position within the round trip.
 fn bar(step: &StepSummary, whole: f64) -> Text {
     let columns = |share: f64| (share / whole * WIDE).clamp(0.0, WIDE);
     let begin = columns(step.begins).floor() as usize;

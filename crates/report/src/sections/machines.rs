@@ -11,7 +11,7 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// So many cells are shown open.
+/// Maximum number of unfolded results.
 const OPEN: usize = 12;
 
 const MACHINES: &str = "VM: the vCPU threads on the host. Hypervisor: other VMM threads, vhost workers, interrupts \
@@ -23,10 +23,10 @@ const GUESTS: &str = "Guest: busy CPUs according to the guest's kernel while tra
 const HOSTS: &str =
     "CPUs busy on average, according to each host's kernel while traffic flows, for all processes.";
 
-/// A column: its title, and what a cell has to say in it.
+/// A column: title and value.
 type MachineColumn = (&'static str, fn(&CellSummary) -> Option<String>);
 
-/// As in write-ups: the server, what carries, the client.
+/// In the usual order of write-ups: server, hypervisor, client.
 const COLUMNS: [MachineColumn; 5] = [
     ("Server VM", |cell| vm(cell, |machines| machines.server)),
     ("Server guest", |cell| guest(cell, "server")),
@@ -45,7 +45,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if cells.is_empty() {
         return None;
     }
-    // What is on top of their network comes before it.
+    // Paths over an existing network come first.
     let over_network = |last: &String| PathRecord::exists(std::slice::from_ref(last));
     let of_hosts = cells.iter().all(|cell| cell.layers.last().is_some_and(over_network));
     let columns: &[MachineColumn] = if of_hosts { &OF_HOSTS } else { &COLUMNS };
@@ -96,7 +96,7 @@ fn vm(cell: &CellSummary, of: fn(&MachineTimes) -> Option<f64>) -> Option<String
     Some(format!("{:.3}", of(machines(cell)?)?))
 }
 
-/// Beside its host's view of the same trials, where there is one: `0.71 of 2`.
+/// Guest's view of the same trials: `0.71 of 2`.
 fn guest(cell: &CellSummary, end: &str) -> Option<String> {
     let probed = cell.probed.as_ref().and_then(|probed| probed.cpu.as_ref()).map(|cpu| &cpu.guests);
     let guests: &[GuestTime] = probed.filter(|guests| !guests.is_empty()).unwrap_or(&cell.guests);

@@ -11,7 +11,7 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// So many cells are shown.
+/// Maximum number of results shown.
 const OPEN: usize = 12;
 
 type PacketRow<'a> = (&'a CellSummary, &'a PacketSummary);
@@ -29,7 +29,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Packets on the path".to_owned(), blocks))
 }
 
-/// What offloads came to, cell by cell.
+/// Effect of offloads, by result.
 fn data(findings: &Findings, counted: &[PacketRow<'_>]) -> Option<Table> {
     let known: Vec<(&CellSummary, &DataPackets)> =
         counted.iter().filter_map(|(cell, packets)| Some((*cell, packets.data.as_ref()?))).collect();
@@ -61,7 +61,7 @@ fn data(findings: &Findings, counted: &[PacketRow<'_>]) -> Option<Table> {
     })
 }
 
-/// Where packets were cut, and to what, where they did not stay so.
+/// Device that segmented packets, and the resulting segments per packet if they changed later.
 fn cut(data: &DataPackets) -> String {
     let Some(cut) = &data.cut else { return "-".to_owned() };
     let to = per_packet(cut.segments);
@@ -109,7 +109,7 @@ fn size(size: Option<PacketSize>) -> [Text; 3] {
     ]
 }
 
-/// A row for each queue that a device's driver counts apart.
+/// A row per queue, if the driver has per-queue counters.
 fn queues(device: &DeviceCounters) -> Vec<Vec<Text>> {
     let row = |way: &str, (number, queue): (usize, &QueueCounters)| -> Vec<Text> {
         vec![

@@ -14,9 +14,9 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// So many columns fit 80 characters beside the names of the rows.
+/// Columns that fit 80 characters.
 const COLUMNS: usize = 8;
-/// What stands for a way between two hosts that was not measured.
+/// Placeholder for unmeasured directions.
 const MISSING: &str = "?";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -51,7 +51,7 @@ fn is_partial(matrix: &PairMatrix) -> bool {
     measured.len() < matrix.hosts.len() * (matrix.hosts.len() - 1)
 }
 
-/// How far the numbers are those of pairs alone.
+/// Effect of measuring pairs at the same time.
 fn contamination(it: &Contamination) -> String {
     let judged = match it.change.verdict {
         Difference::Lower | Difference::Higher => "",

@@ -8,10 +8,10 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// So many distributions stand side by side in one table.
+/// Distributions per table.
 const ABREAST: usize = 5;
 
-/// A distribution and what stands over it.
+/// A distribution and its title.
 pub(crate) type TitledDistribution<'a> = (String, &'a Distribution);
 
 pub(crate) fn tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {

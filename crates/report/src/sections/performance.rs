@@ -12,9 +12,9 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// So many summaries are shown open; where there are more, all are folded.
+/// Maximum number of unfolded summaries; if there are more, all are folded.
 const OPEN: usize = 3;
-/// What holds a sender back for less of its time is not worth a row.
+/// Minimum share of time for a limiting buffer to be listed.
 const WORTH_SAYING: f64 = 0.01;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {

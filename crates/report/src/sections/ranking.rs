@@ -33,7 +33,7 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
     let heading = Text::of(Tone::Strong, format!("{}{settings}", ranking.workload))
         .and(Tone::Faint, format!(" ({measured})"));
     let mut blocks = vec![Block::Heading(heading), Block::Table(table(findings, ranking, &rows))];
-    // As the scenario has them, so that the baseline stands first.
+    // In scenario order, baseline first.
     let ranked = findings.cells.iter().filter(|cell| rows.iter().any(|(rank, _)| rank.cell == cell.id));
     let named: Vec<TitledDistribution<'_>> =
         ranked.filter_map(|cell| Some((cell.path.clone(), kind::of(cell).judged()?))).collect();
@@ -44,7 +44,7 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
     blocks
 }
 
-/// What a cell has to say beside its value.
+/// Further columns of a result.
 fn further(cell: &CellSummary) -> Vec<Field> {
     let change = ("Change", cell.against_baseline.as_ref().map(phrases::gain_alone));
     [change].into_iter().chain(kind::of(cell).ranked()).collect()
@@ -56,7 +56,6 @@ fn table(findings: &Findings, ranking: &Ranking, rows: &[Row<'_>]) -> Table {
     let common = phrases::common(against.filter_map(|comparison| comparison.difference_interval));
     let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
     let titles = kind::titles(cells.iter().map(|cell| further(cell)));
-    // Other times of round trips stand beside it.
     let has_times = cells.iter().any(|cell| kind::of(cell).judged().is_some());
     let value = if has_times { "Median".to_owned() } else { headline::title(&cells) };
     let mut columns = vec![right("Place"), left("Path"), right(value), right("Difference")];

@@ -21,7 +21,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!blocks.is_empty()).then(|| section("Recommended settings", blocks))
 }
 
-/// The recommendation that was asked for, then the others, then what they rest on.
+/// The requested recommendation, the others, then their basis.
 fn one(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
     let objective = source.objective;
     let of = labels::swept(&answer.workload, &answer.path);

@@ -24,7 +24,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!cells.is_empty()).then(|| section("As reported", tables.collect()))
 }
 
-/// Whether it has columns beyond the one that stands under Results.
+/// Whether it has columns beyond the one used as the result.
 fn says_more(cell: &CellSummary) -> bool {
     let judged = headline::column(cell);
     cell.reported.iter().any(|value| Some(value.name.as_str()) != judged)

@@ -10,7 +10,7 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// So many jumps are shown open.
+/// Maximum number of unfolded level shifts.
 const OPEN: usize = 8;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {

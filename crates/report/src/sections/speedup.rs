@@ -15,7 +15,7 @@ use crate::{
 /// A factor with more levels is no table that can be read.
 const MOST_LEVELS: usize = 4;
 
-/// One factor of one workload, at one setting of the other factors.
+/// A factor of a workload at one setting of the other factors.
 struct Matrix<'a> {
     factor: &'a str,
     workload: &'a str,

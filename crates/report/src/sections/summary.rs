@@ -18,27 +18,27 @@ use crate::{
 };
 use difference::Difference;
 
-/// So many lines it has at most ...
+/// Maximum number of lines ...
 const LINES: usize = 12;
-/// ... each with so many characters beside the labels, on 80 columns.
+/// ... and characters per line after the label, for 80 columns.
 const LINE: usize = 66;
-/// What a text may take: two of them.
+/// Maximum length of a text: two lines.
 const TWO_LINES: usize = 2 * LINE - 4;
 
-/// How much it may say.
+/// Amount of detail.
 #[derive(Clone, Copy)]
 struct Scope {
-    /// So many workloads have lines of their own: those whose established differences are the largest.
+    /// Number of workloads with lines of their own: those with the largest significant differences.
     workloads: usize,
-    /// Of so many of them it says what each layer costs.
+    /// Number of workloads with a cost per layer.
     layered: usize,
-    /// So many findings it names that say that numbers cannot be relied on.
+    /// Number of findings shown about unreliable numbers.
     cautions: usize,
-    /// So many characters a line of theirs may have.
+    /// Maximum characters per line.
     room: usize,
     /// Whether it names the first finding that warns of the measurement.
     warnings: bool,
-    /// Whether findings are told without what follows from them, and no noise floors.
+    /// Whether to shorten findings and omit noise floors.
     brief: bool,
     /// Whether a remedy has its command.
     command: bool,
@@ -58,7 +58,7 @@ const SCOPES: [Scope; 9] = [
 ];
 
 impl Scope {
-    /// The least of those that show several workloads, and all that show one.
+    /// Whether this scope drops lines in favour of a second workload.
     const fn gives_way_to_workloads(&self) -> bool {
         self.layered < MOST.layered
     }
@@ -74,14 +74,14 @@ const MOST: Scope = Scope {
     command: true,
 };
 
-/// What sections below say as well, in the order in which it goes where names leave no room.
+/// Rows repeated in later sections, in the order in which they are dropped.
 const DISPENSABLE: [&str; 4] = ["Each layer", "Why", "Set", "Largest"];
-/// What is only to be tried goes before a workload does.
+/// Suggestions are dropped before workloads.
 const NEXT: &str = "Next";
 
 const REQUIRED: &str = "Required";
 
-/// A line: what it tells, and what.
+/// Label and text.
 type Row = (String, Text);
 
 pub(super) const TITLE: &str = "Summary";
@@ -130,14 +130,14 @@ fn without(mut rows: Vec<Row>, label: &str) -> Vec<Row> {
     rows
 }
 
-/// What the summary is chosen from.
+/// Input of the summary.
 struct Answer<'a> {
     source: &'a Source<'a>,
     /// All, those first that decide.
     workloads: Vec<&'a str>,
     differences: &'a [Difference<'a>],
     largest: Option<&'a Difference<'a>>,
-    /// What says that numbers cannot be relied on.
+    /// A finding that the numbers are unreliable.
     distrust: Option<&'a Finding>,
 }
 
@@ -184,7 +184,7 @@ impl Answer<'_> {
         rows
     }
 
-    /// So many of the workloads that decide, in the order of the scenario.
+    /// The most relevant workloads, in scenario order.
     fn shown(&self, most: usize) -> Vec<&str> {
         let first = &self.workloads[..most.min(self.workloads.len())];
         let all = labels::workloads(self.source.findings);
@@ -194,7 +194,7 @@ impl Answer<'_> {
     fn unexplained(&self) -> String {
         let run = &self.source.findings.run;
         match (run.origin.imported().is_some(), self.source.findings.probes.ran.is_empty()) {
-            // What disturbed it comes first.
+            // Disturbances have to be removed first.
             _ if self.distrust.is_some() => "no finding explains it".to_owned(),
             (true, _) | (_, false) => "no finding explains it".to_owned(),
             (false, true) => {
@@ -203,7 +203,7 @@ impl Answer<'_> {
         }
     }
 
-    /// What names a cause of the largest difference, or of anything where there is none.
+    /// A cause of the largest difference, or any cause if there is no difference.
     fn why(&self) -> Option<&Finding> {
         self.told().into_iter().find(|claim| claim.explains() && self.explains_largest(claim))
     }
@@ -212,7 +212,7 @@ impl Answer<'_> {
         self.largest.is_some_and(|it| it.cells.iter().any(|cell| is_of(claim, cell)))
     }
 
-    /// Whether it may be the cause of the largest difference: what the better end has as well makes none.
+    /// Whether it may cause the largest difference: it must not apply to the better end too.
     fn explains_largest(&self, claim: &Finding) -> bool {
         self.largest.is_none_or(|it| {
             let [worse, better] = it.worse_first();
@@ -220,7 +220,7 @@ impl Answer<'_> {
         })
     }
 
-    /// What was found of the path, those first that concern the largest difference; nothing of numbers that cannot be relied on.
+    /// Findings about the path, those about the largest difference first, without results with unreliable numbers.
     fn told(&self) -> Vec<&Finding> {
         let doubt = self.distrust.filter(|doubt| !doubt.leaves_what_is_established());
         let doubted =
@@ -237,12 +237,12 @@ fn is_of(claim: &Finding, cell: &str) -> bool {
     claim.cells.iter().any(|its| its == cell)
 }
 
-/// What stands before what it costs: `Offloads of a:vxlan0 are off`.
+/// The part before the details, e.g. `Offloads of a:vxlan0 are off`.
 fn clause(sentence: &str) -> &str {
     sentence.split_once(": ").map_or(sentence, |(cause, _)| cause)
 }
 
-/// What the rows take on 80 columns; an answer that was asked for besides takes room from none.
+/// Number of lines on 80 columns, not counting the answer to requirements.
 fn lines(rows: &[Row]) -> usize {
     rows.iter().filter(|(label, _)| label != REQUIRED).map(|(_, text)| wrapped_lines(text, LINE)).sum()
 }
@@ -256,7 +256,7 @@ fn labelled(label: &str, lines: impl Iterator<Item = Text>) -> Vec<Row> {
     lines.enumerate().map(|(place, text)| row(if place == 0 { label } else { "" }, text)).collect()
 }
 
-/// All workloads, those first whose established differences are the largest, those last of which neither more nor less is better.
+/// All workloads, by decreasing significant difference; those without a better direction last.
 fn ranked<'a>(findings: &'a Findings, differences: &[Difference<'_>]) -> Vec<&'a str> {
     let mut ranked = labels::workloads(findings);
     let size = |workload: &str| {
@@ -275,14 +275,14 @@ fn ladder<'a>(findings: &'a Findings, workload: &str) -> Option<&'a Ladder> {
     findings.ladders.iter().find(|ladder| ladder.workload == workload)
 }
 
-/// A step of a cost breakdown, and what stands before its number.
+/// A step of a cost breakdown with the label for its verdict.
 struct Step<'a> {
     rung: &'a CostStep,
     cost: &'a Comparison,
     judgement: &'static str,
 }
 
-/// The steps of a ladder that have a cost; doubtful are those of numbers that cannot be relied on, unless all are.
+/// Steps with a cost, marked as doubtful if only some of the numbers are unreliable.
 fn steps<'a>(findings: &'a Findings, ladder: &'a Ladder) -> Vec<Step<'a>> {
     let doubts =
         findings.claims.iter().filter(|claim| claim.distrusts() && !claim.leaves_what_is_established());
@@ -299,7 +299,7 @@ fn steps<'a>(findings: &'a Findings, ladder: &'a Ladder) -> Vec<Step<'a>> {
     ladder.rungs.iter().filter_map(step).collect()
 }
 
-/// `stream: vxlan −41.8 %; not significant: veth, bridge −1.90 %`, as many of the smallest left out as do not fit.
+/// `stream: vxlan −41.8 %; not significant: veth, bridge −1.90 %`, without the smallest steps that do not fit.
 fn layers(findings: &Findings, ladder: &Ladder, room: usize) -> String {
     let mut steps = steps(findings, ladder);
     let (lead, all) = (speed::lead(findings, &ladder.workload), steps.len());
@@ -337,7 +337,6 @@ fn steps_in_words(steps: &[Step<'_>], left_out: usize) -> String {
     phrase.join("; ")
 }
 
-/// What to say where nothing is established.
 fn none_established(findings: &Findings, differences: &[Difference<'_>]) -> Option<Row> {
     let most = findings.cells.iter().map(|cell| cell.value.trials).max().unwrap_or_default();
     let phrase = match differences.iter().filter(|it| it.is_open()).count() {
@@ -356,8 +355,7 @@ fn has_single_trials(findings: &Findings) -> bool {
     findings.cells.iter().all(|cell| cell.value.trials <= 1)
 }
 
-/// What a sweep recommends, or else the remedy of what was told, which may be the cause. Under a distrust it is what to do next, and
-/// nothing to set.
+/// The recommended setting, or the remedy of a finding. If numbers are unreliable, the next step instead of a setting.
 fn set(
     source: &Source<'_>,
     told: Option<&Finding>,
@@ -397,7 +395,7 @@ fn set(
             && remedy.lead().chars().count() + command.chars().count() + 2 <= TWO_LINES
             && !has_placeholder(command)
     });
-    // Of no cause that was seen there is something to try, and nothing to set; nor of what was measured once, or badly.
+    // Without an observed cause, or with single or unreliable measurements, the remedy is only a suggestion.
     let label = if is_cause && !has_single_trials(source.findings) { "Set" } else { NEXT };
     Some(row(
         label,

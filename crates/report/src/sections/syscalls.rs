@@ -20,13 +20,12 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// So many calls of a cell are shown open, and so many cells; of what probes counted so many of each process, in one
-/// cell of each workload.
+/// Maximum number of unfolded calls per result, or per process for probe data.
 const OPEN: usize = 8;
 const OPEN_OF_PROCESS: usize = 5;
 const OPEN_CELLS: usize = 4;
 
-/// The claim whose cells stand first.
+/// Results of this finding come first.
 const CLAIM: &str = "wait-mistaken-for-work";
 
 const UNSPLIT: &str = "The running time is unknown because the tool did not record it. The total time of calls that \
@@ -39,7 +38,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         findings.cells.iter().filter(|cell| !cell.syscalls.is_empty()).collect();
     let claimed: Vec<&String> =
         findings.claims.iter().filter(|claim| claim.id == CLAIM).flat_map(|claim| &claim.cells).collect();
-    // What the verdict speaks of stands first, in its order; then what has times, for counts alone say less.
+    // Results in findings first, then those with times.
     let rank = |cell: &CellSummary| claimed.iter().position(|id| **id == cell.id).unwrap_or(claimed.len());
     counted.sort_by_key(|cell| (rank(cell), !is_timed(cell)));
     let chosen = chosen(&counted);
@@ -84,12 +83,12 @@ pub(super) fn build_times(source: &Source<'_>) -> Option<Section> {
     Some(section("Time in system calls", blocks))
 }
 
-/// How often system calls were made for what a cell carried; `None` where no probe counted.
+/// Calls per unit of work; `None` without probe data.
 fn rates(cell: &CellSummary) -> Option<&CallRates> {
     cell.probed.as_ref()?.calls.as_ref()
 }
 
-/// What the calls of a cell are counted for: `per message`.
+/// E.g. `per message`.
 pub(super) fn unit(cell: &CellSummary) -> Option<String> {
     rates(cell).map(|rates| totals::unit(rates.work))
 }
@@ -99,7 +98,7 @@ pub(super) fn all(cell: &CellSummary) -> Option<String> {
     rates(cell).map(|rates| layout::rare(rates.all))
 }
 
-/// Of each workload that probes watched the cell whose path has most layers, of these the one with most calls.
+/// For each probed workload, the result with the most layers, then the most calls.
 fn chosen<'a>(counted: &[&'a CellSummary]) -> Vec<&'a str> {
     let probed = || counted.iter().filter(|cell| cell.probed.is_some());
     let workloads = labels::distinct(probed().map(|cell| cell.workload.as_str()));
@@ -132,7 +131,7 @@ fn of_cell(source: &Source<'_>, cell: &CellSummary) -> Vec<Block> {
     if !folded.is_empty() {
         let more = phrases::count(folded.len() as u64, "more call", "more calls");
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, format!("and {more}"))));
-        // What a probe counted stands whole among the times.
+        // Probe data appears in full in the section on times.
         let rest = || Block::Table(Layout::of(&folded, rates, CallColumns::Composition).table(&folded));
         blocks.extend(rates.is_none().then(|| Block::Folded { title: more.into(), blocks: vec![rest()] }));
     }
@@ -153,7 +152,7 @@ fn calls<'a>(cell: &'a CellSummary, rates: Option<&CallRates>) -> Vec<Call<'a>> 
     cell.syscalls.iter().enumerate().map(call).collect()
 }
 
-/// What is open, and the rest.
+/// Unfolded and folded calls.
 type Partition<'a> = (Vec<Call<'a>>, Vec<Call<'a>>);
 
 fn first(mut calls: Vec<Call<'_>>) -> Partition<'_> {
@@ -161,7 +160,7 @@ fn first(mut calls: Vec<Call<'_>>) -> Partition<'_> {
     (calls, rest)
 }
 
-/// Of each process those that it makes most often.
+/// The most frequent calls of each process.
 fn most_of_each_process<'a>(cell: &'a CellSummary, rates: &'a CallRates) -> Partition<'a> {
     let (mut open, mut rest): Partition<'_> = (Vec::new(), Vec::new());
     for process in &rates.processes {

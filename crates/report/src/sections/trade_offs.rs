@@ -315,7 +315,7 @@ fn bounded(
         row.push(cost(it));
         row
     };
-    let halves = rows.iter().any(|(_, it)| it.halves).then(|| phrases::HALVES.to_owned());
+    let halves = rows.iter().any(|(_, it)| it.halves).then(|| format!("Note: {}.", phrases::HALVES));
     let caption: Vec<String> = why_unclear(findings, rows, required).into_iter().chain(halves).collect();
     let caption = (!caption.is_empty()).then(|| Text::of(Tone::Faint, caption.join(" ")));
     Table { columns, rows: rows.iter().map(row).collect(), caption }

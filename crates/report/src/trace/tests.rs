@@ -167,7 +167,7 @@ fn what_is_too_short_for_a_rate_is_counted() {
     check(&page(&brief, 12), &["Calls/s", "Packets/s in", "lo", "617", "4.19 Mbit/s"]);
     brief.elapsed = Nanos::from_millis(2);
     let page = page(&brief, 12);
-    check(&page, &["Packets in", "lo", "1,234", "1.00 MiB", "2.00 ms are too short"]);
+    check(&page, &["Packets in", "lo", "1,234", "1.00 MiB", "2.00 ms is too short"]);
     assert!(!page.contains("Calls/s") && !page.contains("bit/s"), "{page}");
 }
 

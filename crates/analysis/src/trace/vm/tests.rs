@@ -130,7 +130,7 @@ fn each_setting_that_is_wrong_has_its_claim_and_nothing_else_has() {
         |vm| vm.devices[0].queues = 1,
         "single-queue-bound",
         Note,
-        &["one queue for 2 CPUs", "30.0 % of a CPU", "queues=2", "vectors=6", "not the limit"],
+        &["one queue for 2 vCPUs", "30.0 % of a CPU", "queues=2", "vectors=6", "not the limit"],
     );
     let full = |vm: &mut VmFacts| {
         vm.devices[0].queues = 1;
@@ -138,12 +138,12 @@ fn each_setting_that_is_wrong_has_its_claim_and_nothing_else_has() {
     };
     check(full, "single-queue-bound", Warning, &["is saturated", "95.0 % of a CPU"]);
     let unused = |vm: &mut VmFacts| (vm.devices[0].queues, vm.devices[0].unused_queues) = (1, 3);
-    check(unused, "single-queue-bound", Note, &["has 4 queues, and the guest uses one", "combined 4"]);
+    check(unused, "single-queue-bound", Note, &["has 4 queues, but the guest uses only one", "combined 4"]);
     check(
         |vm| vm.devices[0].queues = 4,
         "too-many-queues",
         Note,
-        &["uses 4 queues for 2 CPUs", "combined 2"],
+        &["uses 4 queues for 2 vCPUs", "combined 2"],
     );
     check(
         |vm| *features(vm).entry("tx-tcp-segmentation".into()).or_default() = false,

@@ -18,7 +18,7 @@ pub(crate) fn cells(findings: &Findings) -> String {
     by_run(of_kinds(table, &[]), findings).write(&findings.cells)
 }
 
-/// The columns of kinds that stand before those of the machine.
+/// Kind-specific columns before those of the machine.
 const TRANSFER: [&str; 17] = [
     "sent_bits_per_second",
     "received_bits_per_second",
@@ -39,7 +39,7 @@ const TRANSFER: [&str; 17] = [
     "round_trips_lost",
 ];
 
-/// Those that stand behind it.
+/// Kind-specific columns after those of the machine.
 const SCHEDULE: [&str; 19] = [
     "reorderings",
     "out_of_order_segments",
@@ -62,7 +62,7 @@ const SCHEDULE: [&str; 19] = [
     "connections_failed",
 ];
 
-/// What kinds of workloads say in these columns; where none are named, in all that are not there yet.
+/// Kind-specific columns with these heads; without heads, all remaining ones.
 fn of_kinds<'a>(table: Cells<'a>, heads: &[&'static str]) -> Cells<'a> {
     let further = || kind::heads().into_iter().filter(|head| !table.has(head)).collect();
     let heads: Vec<String> =
@@ -150,7 +150,7 @@ const fn ended(why: &EndReason) -> &'static str {
     }
 }
 
-/// What probes saw; calls are for each megabyte, message or connection.
+/// Probe data; calls per megabyte, message or connection.
 fn probed(table: Cells<'_>) -> Cells<'_> {
     let engine = |cell: &CellSummary| -> Option<Nanos> { cell.way()?.engine };
     table
@@ -178,7 +178,7 @@ fn place(findings: &Findings, cell: &CellSummary) -> Option<u32> {
     ranks.find(|rank| rank.cell == cell.id).map(|rank| rank.place)
 }
 
-/// Columns that depend on the run: its factors, what other tools reported, CPUs by owner and by guest.
+/// Columns that depend on the run: factors, columns of other tools, CPUs by owner and guest.
 fn by_run<'a>(table: Cells<'a>, findings: &'a Findings) -> Cells<'a> {
     let guests = findings.cells.iter().flat_map(|cell| &cell.guests).map(|guest| guest.end.as_str());
     table

@@ -4,7 +4,7 @@ use super::line;
 
 type Cell<'a, R> = Box<dyn Fn(&R) -> Option<String> + 'a>;
 
-/// Columns over rows of one type. No column depends on its place.
+/// Columns over rows of one type, independent of their order.
 pub(super) struct Table<'a, R> {
     columns: Vec<(String, Cell<'a, R>)>,
 }
@@ -14,7 +14,7 @@ impl<'a, R> Table<'a, R> {
         Self { columns: Vec::new() }
     }
 
-    /// A column; the unit is a part of its head. What is not known is left empty, and never a zero.
+    /// Adds a column with its unit in the head. Unknown values are empty, never zero.
     pub(super) fn column<T: ToString>(
         mut self,
         name: &str,
@@ -26,7 +26,7 @@ impl<'a, R> Table<'a, R> {
         self
     }
 
-    /// A column for each of these, in which a row says what `of` makes of the one.
+    /// Adds a column per key, with values from `of`.
     pub(super) fn each<K: Copy + 'a, T: ToString>(
         mut self,
         keys: impl IntoIterator<Item = K>,

@@ -15,7 +15,7 @@ struct Row<'a> {
     path: Option<&'a str>,
     workload: Option<&'a str>,
     levels: Option<&'a BTreeMap<String, String>>,
-    /// What its cell is judged by, and of a trial with the probes on what it would be; `None` where it has none.
+    /// Value of the metric, also for probed trials; `None` if unknown.
     value: Option<f64>,
     trial: Option<&'a Trial>,
 }
@@ -68,7 +68,7 @@ fn columns(run: &str) -> Trials<'_> {
         .column("trial", "", |row| Some(row.trial?.index))
         .column("block", "", |row| Some(row.trial?.block))
         .column("again", "", |row| Some(row.trial?.arm == Arm::Again))
-        // Of a log that does not tell when it was made nothing is known.
+        // Logs without a timestamp.
         .column("started", "unix_ms", |row| Some(row.trial?.started.0).filter(|time| *time != 0))
         .column("value", "", |row| row.value);
     let first = [
@@ -108,13 +108,13 @@ fn columns(run: &str) -> Trials<'_> {
     )
 }
 
-/// What kinds of workloads say in the column with this head.
+/// Kind-specific column with this head.
 fn of_kinds<'a>(table: Trials<'a>, head: &str) -> Trials<'a> {
     let phrase = head.to_owned();
     table.column(head, "", move |row: &Row<'_>| row.trial?.measurement.kind().column(&phrase))
 }
 
-/// Why the trial was made: no number of a cell comes from a probed one.
+/// Results never come from probed trials.
 const fn arm(arm: Arm) -> &'static str {
     match arm {
         Arm::Measure => "measure",

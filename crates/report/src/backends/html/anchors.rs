@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(super) struct Anchors(BTreeMap<String, usize>);
 
 impl Anchors {
-    /// `What each layer costs` is `what-each-layer-costs`; what comes again gets a number.
+    /// `Cost of each layer` becomes `cost-of-each-layer`; duplicates get a number.
     pub(super) fn of(&mut self, title: &str) -> String {
         let letters = title
             .chars()

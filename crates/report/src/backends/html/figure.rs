@@ -5,10 +5,10 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use super::super::escape::html;
 use crate::chart::{self, Chart, NARROW, Theme, WIDE};
 
-/// Pictures of a page may take so many bytes; of further ones it says how to draw them.
+/// Maximum bytes of pictures per page; for further pictures the page shows the command that draws them.
 const MOST: usize = 600 << 10;
 
-/// The pictures that a page has so far.
+/// Pictures of the page so far.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     count: usize,
@@ -16,7 +16,7 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// A picture with what belongs to it; where the page has too many, where to find it.
+    /// A picture with caption and downloads, or a hint if the page is full.
     pub(super) fn figure(&mut self, chart: &Chart) -> String {
         if self.bytes > MOST {
             return format!(

@@ -4,7 +4,7 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use sha2::{Digest, Sha256};
 
-/// Alone in its names: nothing else of a page can reach them.
+/// Wrapped in a function to keep names private.
 const SCRIPT: &str =
     concat!("\n(() => {\n\"use strict\";\n", include_str!("../../../script/page.js"), "})();\n");
 

@@ -21,7 +21,7 @@ fn span(span: &Span) -> String {
     if trimmed.is_empty() {
         return text;
     }
-    // Marks must touch what they mark: spaces stay outside.
+    // Markers must touch the marked text, so spaces stay outside.
     let (before, after) = text.split_once(trimmed).unwrap_or_default();
     match span.tone {
         Tone::Code => format!("{before}{}{after}", code(trimmed)),
@@ -57,7 +57,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// What would begin a heading, a list or a quotation at the start of a line.
+/// Escapes text that would start a heading, list or quotation.
 fn guarded(line: &str) -> String {
     let marks =
         line.starts_with(['#', '>', '+', '=', '|']) || line.starts_with("- ") || line.starts_with("---");

@@ -12,7 +12,7 @@ const GAP: usize = 2;
 const INDENT: usize = 2;
 /// A word of a title is broken at its hyphens where it is longer.
 const SHORT_WORD: usize = 8;
-/// A row that takes more lines than this is easier to read as pairs, in a table of so many columns.
+/// Rows with more lines than this are shown as pairs.
 const MOST_LINES: usize = 4;
 const WIDE: usize = 5;
 
@@ -44,7 +44,7 @@ pub(super) fn key_values(pairs: &[(String, Text)], width: usize) -> Vec<Line> {
     pairs.iter().flat_map(pair).collect()
 }
 
-/// The width of each column; `None` when even their longest words do not fit side by side.
+/// Width of each column; `None` if the longest words do not fit side by side.
 fn widths(table: &Table, width: usize) -> Option<Vec<usize>> {
     let room = width.checked_sub(GAP * table.columns.len().saturating_sub(1))?;
     let extents: Vec<Extent> = (0..table.columns.len()).map(|index| Extent::of(table, index)).collect();
@@ -59,7 +59,7 @@ fn widths(table: &Table, width: usize) -> Option<Vec<usize>> {
     Some(widths)
 }
 
-/// What a column would like and what it needs.
+/// Preferred and minimum width of a column.
 struct Extent {
     title: usize,
     cells: Vec<usize>,
@@ -79,7 +79,7 @@ impl Extent {
         self.cells.iter().copied().fold(self.title, usize::max)
     }
 
-    /// How many cells do not fit in a width.
+    /// Number of cells that need wrapping at a width.
     fn wrapped_at(&self, width: usize) -> usize {
         self.cells.iter().filter(|&&cell| cell > width).count()
     }

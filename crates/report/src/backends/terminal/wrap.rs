@@ -9,7 +9,7 @@ pub(super) type Line = Vec<Span>;
 
 type Characters = Vec<(char, Tone)>;
 
-/// What is not broken unless it must be, and whether a space stands before it.
+/// An unbreakable unit, with its leading space.
 struct Word {
     characters: Characters,
     spaced: bool,
@@ -37,7 +37,7 @@ pub(super) fn wrap(text: &Text, width: usize) -> Vec<Line> {
     lines.into_iter().map(spans).collect()
 }
 
-/// As [`wrap`], the later lines as far in as the first one begins.
+/// As [`wrap`], with later lines indented like the first one.
 pub(super) fn hanging(text: &Text, width: usize) -> Vec<Line> {
     let characters = text.characters();
     if measure_text_width(&characters) <= width {
@@ -71,7 +71,7 @@ fn words(text: &Text) -> Vec<Word> {
     let of_span = |span: &Span| span.text.chars().map(|character| (character, span.tone)).collect::<Vec<_>>();
     let mut characters = text.0.iter().flat_map(of_span).peekable();
     while let Some((character, tone)) = characters.next() {
-        // A number keeps its sign, also in sentences that were made where nobody knows of lines.
+        // Numbers and their percent signs stay on one line, even without a no-break space.
         let signed = characters.peek().is_some_and(|(next, _)| *next == '%');
         let space = character != GLUE && character.is_whitespace() && !signed;
         match words.last_mut() {
@@ -92,7 +92,7 @@ fn columns(characters: &Characters) -> usize {
     measure_text_width(&characters.iter().map(|(character, _)| *character).collect::<String>())
 }
 
-/// The space between two words of one tone has that tone too.
+/// A space between two words of equal tone has this tone too.
 fn space_between(line: &Characters, word: &Characters) -> (char, Tone) {
     let tone = |character: Option<&(char, Tone)>| character.map_or(Tone::Plain, |(_, tone)| *tone);
     let (before, after) = (tone(line.last()), tone(word.first()));

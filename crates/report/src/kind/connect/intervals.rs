@@ -8,7 +8,7 @@ use crate::{
     text::Text,
 };
 
-/// One table; none where no intervals were kept.
+/// One table; empty if no intervals were stored.
 pub(crate) fn tables(connect: &ConnectData) -> Vec<Block> {
     if connect.intervals.is_empty() {
         return Vec::new();

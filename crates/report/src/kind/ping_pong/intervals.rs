@@ -8,7 +8,7 @@ use crate::{
     text::Text,
 };
 
-/// One table; none where no intervals were kept.
+/// One table; empty if no intervals were stored.
 pub(crate) fn tables(ping_pong: &PingPongData) -> Vec<Block> {
     if ping_pong.intervals.is_empty() {
         return Vec::new();

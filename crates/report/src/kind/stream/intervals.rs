@@ -8,7 +8,7 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// So many connections of a trial are shown.
+/// Maximum number of connections shown per trial.
 const FLOWS: usize = 4;
 
 /// A column that only one transport has: its head, a sample's value, and the total's.
@@ -46,7 +46,7 @@ fn told(is_told: bool, value: &impl ToString) -> String {
     if is_told { value.to_string() } else { "-".to_owned() }
 }
 
-/// Of what another tool told of TCP_INFO a zero in most fields is none.
+/// A zero in TCP_INFO from another tool usually means that the field is missing.
 fn whole(tcp: &TcpSample, value: &impl ToString) -> String {
     told(tcp.is_whole(), value)
 }

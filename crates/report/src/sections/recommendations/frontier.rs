@@ -17,7 +17,7 @@ pub(super) fn blocks(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
     }
     let unit = unit(answer);
     let factors = labels::factors(answer.frontier.iter().map(|point| &point.levels));
-    // One owner alone is the sum already.
+    // With a single owner, the total is enough.
     let owners: &[String] = if answer.owners.len() > 1 { &answer.owners } else { &[] };
     let table = Table {
         columns: columns(&factors, owners, unit),
@@ -30,7 +30,7 @@ pub(super) fn blocks(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
     [heading].into_iter().chain(chart).chain([Block::Table(table)]).collect()
 }
 
-/// What CPU time of this answer is told in.
+/// Unit of CPU time.
 pub(super) fn unit(answer: &Answer) -> OwnerUnit {
     let costs = answer.frontier.iter().flat_map(|point| &point.owners);
     costs.map(|cost| cost.unit).next().unwrap_or(OwnerUnit::Cpus)
@@ -68,7 +68,7 @@ fn row(
         let cost = point.owners.iter().find(|cost| cost.owner == *owner);
         cost.map_or_else(dash, |cost| bare(cost.value, cost.unit).into())
     };
-    // A unit of a share is all of it: what one hundredth brought can be read.
+    // Gains are shown per 1 % for shares.
     let step = if unit == OwnerUnit::Share { 0.01 } else { 1.0 };
     let marginal = point.marginal.map(|marginal| phrases::value(answer.metric, marginal * step));
     let mut row: Vec<Text> = factors.iter().map(level).collect();

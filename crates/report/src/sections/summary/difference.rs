@@ -11,7 +11,6 @@ use crate::{
     text::Text,
 };
 
-/// One of them.
 pub(super) struct Difference<'a> {
     what: String,
     pub(super) workload: &'a str,
@@ -19,11 +18,11 @@ pub(super) struct Difference<'a> {
     change: &'a Comparison,
     /// Both cells.
     pub(super) cells: [&'a str; 2],
-    /// Whether it is of the settings whose layers are shown first; what others cost is their factor's doing.
+    /// Whether it belongs to the setting shown first; differences elsewhere may be caused by the factor.
     pub(super) is_main: bool,
 }
 
-/// Those of layers, then of factors' levels, then of words.
+/// Layers first, then factor levels, then matched pairs.
 pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
     let mut all = Vec::new();
     for ladder in &findings.ladders {
@@ -83,14 +82,14 @@ impl Difference<'_> {
         self.change.verdict == findings::Difference::Unclear
     }
 
-    /// Both cells, the one with the worse number first; of a metric of which neither is, the one that is compared.
+    /// Both results, the worse one first; without a better direction, the compared one first.
     pub(super) fn worse_first(&self) -> [&str; 2] {
         let [cell, reference] = self.cells;
         let is_better = self.metric.more_is_better().is_some_and(|more| more == (self.change.ratio > 1.0));
         if is_better { [reference, cell] } else { [cell, reference] }
     }
 
-    /// How far its ratio is from 1, either way.
+    /// Distance of the ratio from 1.
     pub(super) fn size(&self) -> f64 {
         self.change.ratio.ln().abs()
     }
@@ -107,7 +106,7 @@ impl Difference<'_> {
     }
 }
 
-/// What stands before the numbers of differences that are not established.
+/// Label of differences that are not significant.
 pub(super) const fn judgement(change: &Comparison) -> &'static str {
     match change.verdict {
         findings::Difference::Lower | findings::Difference::Higher => "",

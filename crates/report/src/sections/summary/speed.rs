@@ -8,7 +8,7 @@ use workload::Metric;
 
 use crate::{labels, phrases};
 
-/// One line; the settings that all of it shares stand there where they fit.
+/// One line, with common settings if they fit.
 pub(super) fn of(findings: &Findings, workload: &str, room: usize) -> String {
     let (ends, settings) = ends(findings, workload);
     let line = format!("{}{ends}", lead(findings, workload));
@@ -21,14 +21,14 @@ pub(super) fn lead(findings: &Findings, workload: &str) -> String {
     if labels::workloads(findings).len() > 1 { format!("{workload}: ") } else { String::new() }
 }
 
-/// What they are, and the settings that they share.
+/// Best and worst results with their common settings.
 fn ends(findings: &Findings, workload: &str) -> (String, String) {
     let cells: Vec<&CellSummary> = findings.cells.iter().filter(|cell| cell.workload == workload).collect();
     let ladder = super::ladder(findings, workload)
         .and_then(|ladder| Some((&ladder.levels, &ladder.rungs.first()?.cell, &ladder.rungs.last()?.cell)));
     let ranking = || {
         let mut rankings = findings.rankings.iter().filter(|ranking| ranking.workload == workload);
-        // Of several settings none stands for the others.
+        // With several settings there is no representative one.
         let ranking = rankings.next().filter(|_| rankings.next().is_none())?;
         Some((&ranking.levels, &ranking.ranks.first()?.cell, &ranking.ranks.last()?.cell))
     };
@@ -43,7 +43,7 @@ fn ends(findings: &Findings, workload: &str) -> (String, String) {
     (best_and_worst(&cells), String::new())
 }
 
-/// ` (offload=on)`, or of several that are alike ` (settings all on)`.
+/// ` (offload=on)`, or ` (settings all on)` if all are equal.
 pub(super) fn settings(levels: &BTreeMap<String, String>) -> Option<String> {
     let mut values = levels.values();
     let first = values.next()?;
@@ -90,7 +90,7 @@ fn calls(cell: &CellSummary) -> Option<String> {
     })
 }
 
-/// `9.41 Gbit/s (pod-to-target, offload=off)`; the number alone where only the workload names it.
+/// `9.41 Gbit/s (pod-to-target, offload=off)`, or only the number if the workload identifies it.
 fn named(cell: &CellSummary, value: String) -> String {
     let path = labels::are_placed([cell.path.as_str()].into_iter()).then(|| cell.path.clone());
     let parts: Vec<String> = path.into_iter().chain(labels::levels(&cell.levels)).collect();

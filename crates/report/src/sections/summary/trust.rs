@@ -12,7 +12,7 @@ use crate::{
 
 /// Where the floor is smaller, as much more and as much less are the same to two digits.
 const ALIKE: f64 = 0.05;
-/// Trials of one result that differ by less are worth no word.
+/// Smaller spreads between trials of a result are not mentioned.
 const APART: f64 = 0.1;
 
 /// The facts, then a finding that warns.
@@ -43,8 +43,8 @@ fn warned(findings: &Findings) -> usize {
     findings.cells.iter().filter(|cell| !cell.doubts.is_empty()).count()
 }
 
-/// Low where numbers cannot be relied on or stand alone; fair where trials are missing, something warns of the measurement, most
-/// comparisons are open, or most results have warnings.
+/// `low` for unreliable or single numbers; `fair` for missing trials, warnings about the measurement, mostly unclear
+/// comparisons or mostly results with warnings.
 fn grade(findings: &Findings, differences: &[Difference<'_>]) -> &'static str {
     let alone = findings.cells.iter().all(|cell| cell.value.trials <= 1);
     let warns = |claim: &Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
@@ -85,7 +85,7 @@ fn trials(findings: &Findings) -> String {
     format!("{} of {most}{} trials{why}", run.made, run.planned)
 }
 
-/// How far apart the trials of a result are, where no repeated baseline tells it.
+/// Spread between trials of a result, if there is no repeated baseline.
 fn spread(findings: &Findings) -> Option<String> {
     if !findings.noise.is_empty() {
         return None;
@@ -99,8 +99,8 @@ fn spread(findings: &Findings) -> Option<String> {
     Some(format!("trials of the same result vary by up to {}", phrases::rough(most)))
 }
 
-/// What two equal paths may differ by: `noise floor 1.20 %`, `noise floor of throughput +8.8 %/−8.1 %, of latency 1.20 %`, and of
-/// many `noise floors 1.20 % to +36 %/−27 %`.
+/// `noise floor 1.20 %`, `noise floor of throughput +8.8 %/−8.1 %, of latency 1.20 %`, or for several `noise floors 1.20 % to
+/// +36 %/−27 %`.
 fn noise(floors: &[NoiseFloor]) -> Option<String> {
     let least = floors.iter().map(|noise| noise.floor).reduce(f64::min)?;
     let most = floors.iter().map(|noise| noise.floor).reduce(f64::max)?;

@@ -20,7 +20,7 @@ pub(super) struct Call<'a> {
     pub(super) rate: Option<f64>,
     /// Of the calls of its end.
     pub(super) share: Option<f64>,
-    /// How many threads made it.
+    /// Number of threads.
     pub(super) threads: u32,
 }
 
@@ -31,12 +31,12 @@ pub(super) struct OptionalColumn {
     of: fn(Call<'_>) -> Option<String>,
 }
 
-/// What is told of calls.
+/// Choice of columns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallColumns {
-    /// What they are made up of: how often, and how long one takes.
+    /// Counts and time per call.
     Composition,
-    /// How long they took, all together.
+    /// Total times.
     Times,
 }
 
@@ -44,7 +44,7 @@ const fn shown(title: &'static str, of: fn(Call<'_>) -> Option<String>) -> Optio
     OptionalColumn { title, of }
 }
 
-/// Where nobody split the time.
+/// Without a split of the time.
 const WHOLE: &[OptionalColumn] = &[
     shown("Failed", |call| call.count.errors.map(phrases::grouped)),
     shown("Elapsed", |call| time(call.count.total)),
@@ -52,7 +52,7 @@ const WHOLE: &[OptionalColumn] = &[
     shown("Per call", |call| each(call, call.count.total)),
 ];
 
-/// Where a probe did, what one call takes: together the parts are the whole.
+/// Time per call and its parts, from probes.
 const COMPOSED: &[OptionalColumn] = &[
     shown("Per call", |call| each(call, call.count.total)),
     shown("Running", |call| each(call, call.count.running)),
@@ -60,7 +60,7 @@ const COMPOSED: &[OptionalColumn] = &[
     shown("In guest", |call| each(call, call.count.guest.filter(|guest| guest.0 > 0))),
 ];
 
-/// The same of all of them.
+/// Total time and its parts.
 const TIMED: &[OptionalColumn] = &[
     shown("Failed", |call| call.count.errors.filter(|errors| *errors > 0).map(phrases::grouped)),
     shown("Elapsed", |call| time(call.count.total)),
@@ -75,13 +75,13 @@ const TIMED: &[OptionalColumn] = &[
 /// The columns of a cell's calls.
 pub(super) struct Layout {
     whose: bool,
-    /// Whether one process made all of them, so that its name says nothing.
+    /// Whether one process made all calls, so that its name is omitted.
     alone: bool,
     rate: Option<String>,
-    /// Whether each call's part of the calls of its end is told.
+    /// Whether to show each call's share of its end.
     shared: bool,
     shown: Vec<OptionalColumn>,
-    /// What stands where a call lacks something that others have.
+    /// Placeholder for missing values.
     unknown: &'static str,
 }
 
@@ -128,7 +128,7 @@ impl Layout {
     }
 }
 
-/// Whether the time of calls was told apart.
+/// Whether the time is split into running and waiting.
 pub(super) const fn is_split(call: &SyscallCount) -> bool {
     call.running.is_some() || call.waiting.is_some() || call.guest.is_some()
 }
