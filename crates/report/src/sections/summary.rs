@@ -293,7 +293,7 @@ fn steps<'a>(findings: &'a Findings, ladder: &'a Ladder) -> Vec<Step<'a>> {
     let step = |rung: &'a CostStep| {
         let cost = rung.cost.as_ref()?;
         let is_doubtful = !all && (is_doubted(rung) || stands_on(rung).is_some_and(is_doubted));
-        let judgement = if is_doubtful { "doubtful: " } else { difference::judgement(cost) };
+        let judgement = if is_doubtful { "unreliable: " } else { difference::judgement(cost) };
         Some(Step { rung, cost, judgement })
     };
     ladder.rungs.iter().filter_map(step).collect()

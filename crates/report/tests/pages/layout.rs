@@ -199,10 +199,10 @@ fn a_layer_is_doubtful_where_either_end_of_its_step_is_and_the_others_stand() {
     };
     findings.claims.insert(0, doubt);
     let text = render(&findings, None, Format::Terminal, &Options::default());
-    assert!(summary(&text).iter().any(|line| line.contains("doubtful: vxlan −41.8 %")), "{text}");
+    assert!(summary(&text).iter().any(|line| line.contains("unreliable: vxlan −41.8 %")), "{text}");
     findings.claims[0].cells = rungs.into_iter().map(|rung| rung.cell).collect();
     let text = render(&findings, None, Format::Terminal, &Options::default());
-    assert!(!text.contains("doubtful"), "the caution covers all: {text}");
+    assert!(!text.contains("unreliable"), "the caution covers all: {text}");
 }
 
 #[test]
