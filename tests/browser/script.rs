@@ -210,7 +210,7 @@ pub(crate) fn zoom() {
     click(&mut chrome, "Later");
     let later = ends(&mut chrome);
     assert!(later.0 > part.0 && later.1 > part.1, "{later:?} after {part:?}");
-    click(&mut chrome, "Show the whole");
+    click(&mut chrome, "Show all");
     assert_eq!(ends(&mut chrome), whole);
     // By keyboard.
     chrome.evaluate("document.querySelector('.on-screens [data-box]').closest('svg').focus(); true");

@@ -1,4 +1,4 @@
-//! What a reader has to know before believing any number of a run, in full sentences.
+//! Limitations of a run, in full sentences.
 
 mod design;
 mod disturbed;
@@ -66,7 +66,7 @@ fn unfinished(record: &RunRecord) -> Option<String> {
     })
 }
 
-/// Cells that were skipped are listed with their reason; these have none.
+/// Skipped results are listed elsewhere with their reason; these have none.
 fn unmeasured(record: &RunRecord, measured: &[Observations<'_>]) -> Option<String> {
     let known = |id: &str| {
         measured.iter().any(|cell| cell.record.id == id) || record.skipped.iter().any(|it| it.cell == id)
@@ -125,7 +125,7 @@ fn no_floor(measured: &[Observations<'_>], noise: &Noise) -> Option<String> {
     })
 }
 
-/// Somebody who divides one value by the other gets another number than is shown.
+/// Dividing the two shown values gives a different ratio than the one shown.
 fn two_ratios(findings: &Findings) -> Option<String> {
     let apart = judged::all(findings).filter(|judged| judged.comparison.ratio_of_medians.is_some());
     let cells: BTreeSet<&str> = apart.map(|judged| judged.cell).collect();

@@ -335,7 +335,7 @@ class Zoom {
     controls() {
         const box = made("span", "zoom");
         box.setAttribute("role", "group");
-        box.setAttribute("aria-label", "Part that is shown");
+        box.setAttribute("aria-label", "Visible range");
         const button = (text, name, act) => {
             const button = made("button", "", text);
             button.type = "button";
@@ -348,7 +348,7 @@ class Zoom {
         button("−", "Zoom out", () => this.change(2));
         button("◂", "Earlier", () => this.change(1, -0.5));
         button("▸", "Later", () => this.change(1, 0.5));
-        button("Whole", "Show the whole", () => this.to(-Infinity, Infinity));
+        button("All", "Show all", () => this.to(-Infinity, Infinity));
         this.said.setAttribute("role", "status");
         box.append(this.said);
         return box;

@@ -27,7 +27,7 @@ class Zoom {
   controls(): HTMLElement {
     const box = made("span", "zoom");
     box.setAttribute("role", "group");
-    box.setAttribute("aria-label", "Part that is shown");
+    box.setAttribute("aria-label", "Visible range");
     const button = (text: string, name: string, act: () => void): void => {
       const button = made("button", "", text);
       button.type = "button";
@@ -40,7 +40,7 @@ class Zoom {
     button("−", "Zoom out", () => this.change(2));
     button("◂", "Earlier", () => this.change(1, -0.5));
     button("▸", "Later", () => this.change(1, 0.5));
-    button("Whole", "Show the whole", () => this.to(-Infinity, Infinity));
+    button("All", "Show all", () => this.to(-Infinity, Infinity));
     this.said.setAttribute("role", "status");
     box.append(this.said);
     return box;

@@ -1,4 +1,4 @@
-//! What the design of a run leaves open: cells whose time was over, and many comparisons judged one by one.
+//! Limitations from the design of a run: results that ran out of time, and many individual comparisons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::{
 
 /// The most of which a comparison finds a difference where there is none; a test of `stats` holds it.
 const FALSE_ALARMS: f64 = 0.05;
-/// A smaller share of chance among the differences found misleads nobody.
+/// A smaller share of chance findings is not misleading.
 const MUCH_CHANCE: f64 = 0.2;
 
 /// Every caveat that applies.
@@ -20,7 +20,7 @@ pub(super) fn caveats(record: &RunRecord, findings: &Findings) -> Vec<String> {
     out_of_time(record).into_iter().chain(without_cpu(record)).chain(many_comparisons(findings)).collect()
 }
 
-/// The design falls back to the value alone for cells that compete when nobody recorded what any of them cost.
+/// Without CPU time for all competing results, the design ranks them by value only.
 fn without_cpu(record: &RunRecord) -> Option<String> {
     let design = &record.header.design;
     if !design.is_adaptive() || design.until_clear || design.objective == Objective::Max {
@@ -59,9 +59,8 @@ fn out_of_time(record: &RunRecord) -> Option<String> {
     })
 }
 
-/// With few blocks no method that corrects each verdict for the number of comparisons could establish anything, so
-/// what chance may have found among them is said instead (as Benjamini and Hochberg count it, Journal of the Royal
-/// Statistical Society B 57, 1995).
+/// With few blocks no correction for multiple comparisons could establish anything, so the expected number of chance findings
+/// is reported instead (Benjamini and Hochberg, Journal of the Royal Statistical Society B 57, 1995).
 fn many_comparisons(findings: &Findings) -> Option<String> {
     let all = comparisons(findings);
     let found = all.iter().filter(|(_, _, is_found)| *is_found).count();
@@ -78,7 +77,7 @@ fn many_comparisons(findings: &Findings) -> Option<String> {
     })
 }
 
-/// Every comparison that could establish something, once: what, with what, and whether it did.
+/// All comparisons with enough trials, once: both sides and whether the difference is significant.
 fn comparisons(findings: &Findings) -> BTreeSet<(&str, &str, bool)> {
     judged::all(findings).filter_map(judged).collect()
 }

@@ -1,4 +1,4 @@
-//! What else the machine did while trials were made, and what became of those.
+//! Other work on the machine during trials, and the affected trials.
 
 use samples::{DiscardedAttempt, RunRecord, Trial};
 

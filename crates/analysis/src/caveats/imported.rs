@@ -1,4 +1,4 @@
-//! What has to be known of numbers that other tools have measured.
+//! Limitations of results from other tools.
 
 use samples::{ImportRecord, RunRecord};
 use workload::ReportedData;
@@ -9,7 +9,7 @@ use crate::{
     words::{count, list, percent},
 };
 
-/// Every caveat that applies to an imported run; none of a measured one.
+/// Limitations of an imported run; empty for a measured one.
 pub(super) fn caveats(record: &RunRecord, measured: &[Observations<'_>]) -> Vec<String> {
     let mut caveats = Vec::new();
     caveats.extend(record.header.origin.imported().map(unknown));

@@ -1,4 +1,4 @@
-//! What is missing from what probes saw: events that they had no room for, trials that measured nothing.
+//! Missing probe data: lost events and trials without a value.
 
 use findings::Findings;
 use samples::ProbeKind;

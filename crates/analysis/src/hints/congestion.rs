@@ -1,4 +1,4 @@
-//! `slow-congestion-control`: bbr paces what a fast path could carry at once.
+//! `slow-congestion-control`: bbr paces although a fast path could carry bursts.
 
 use findings::{Finding, Severity};
 

@@ -1,4 +1,4 @@
-//! `slow-governor`: the CPU's frequency is kept low.
+//! `slow-governor`: the frequency governor keeps the CPU slow.
 
 use findings::{Finding, Severity};
 

@@ -19,14 +19,13 @@ use crate::{
     single_measurement::Single,
 };
 
-/// One trial and its machine, with what is said of it already.
+/// A trial, its machine and the warnings so far.
 pub(crate) struct SingleTrial<'a> {
     pub(crate) single: &'a Single<'a>,
     pub(crate) summary: &'a SingleMeasurement,
 }
 
 impl SingleTrial<'_> {
-    /// What TCP saw of a stream.
     fn tcp(&self) -> Option<TcpSummary> {
         SingleStream::of(self.summary)?.tcp
     }

@@ -8,10 +8,10 @@ use crate::{rules::ethtool, single_measurement::Single, words::list};
 
 pub(super) const RULE: Rule = Rule { id: "offload-off", look };
 
-/// What a stream cannot well do without.
+/// Offloads that matter for streams.
 const WANTED: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx-gro"];
 
-/// The claim of a server's machine, which knows only what it has received and sent.
+/// The finding for a server, which only knows its received and sent packets.
 #[must_use]
 pub fn offloads_off(device: &DeviceState) -> Option<Finding> {
     RULE.named(of_devices(std::slice::from_ref(device))).pop()
@@ -24,7 +24,7 @@ fn look(trial: &SingleTrial<'_>) -> Vec<Finding> {
     of_devices(trial.single.devices)
 }
 
-/// Whether packets follow each other so that they can be put together: a message of one packet has none to join.
+/// Whether packets can be merged: messages of a single packet cannot.
 fn sends_many(single: &Single<'_>) -> bool {
     let packet = single.devices.iter().map(|device| u64::from(device.mtu)).min().unwrap_or(u64::MAX);
     single.load.kind().fills_packets_of(packet)

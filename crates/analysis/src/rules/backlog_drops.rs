@@ -13,7 +13,7 @@ const MUCH: f64 = 1e-4;
 
 type BacklogDrops<'a> = (&'a CellSummary, SoftnetCounters);
 
-/// One claim for all cells, the one that lost the largest share named.
+/// One finding for all results, naming the one with the largest loss.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let counted =
         context.findings.cells.iter().filter_map(|cell| Some((cell, cell.counters.as_ref()?.softnet?)));

@@ -1,5 +1,4 @@
-//! `below-expected`: the baseline itself carries less than it should, so everything that is compared with it looks
-//! too good.
+//! `below-expected`: the baseline itself is too slow, so everything compared with it looks too good.
 
 use findings::{CellSummary, CostStep, Evidence, Finding, Interval, Ladder, Remedy, Severity};
 use units::{BitRate, Nanos};
@@ -17,13 +16,13 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "below-expected", look };
 
-/// Of the rate that senders were asked for, this share has to arrive.
+/// Minimum received share of the requested rate.
 const OF_ASKED: f64 = 0.95;
 /// Of a link's rate, this share is payload: TCP over Ethernet at MTU 1500 has 0.94, and a little may be lost.
 const OF_LINK: f64 = 0.9;
-/// Factors whose levels are the rate of a link.
+/// Factors whose levels are link rates.
 const LINKS: [&str; 6] = ["link", "link-rate", "link-speed", "nic", "wire", "wire-rate"];
-/// A round trip wakes a thread at each end and makes two calls there: so many times that and something else is slow.
+/// A round trip wakes a thread and makes two calls at each end. Beyond this multiple something else is slow.
 const TIMES_THE_FLOOR: f64 = 4.0;
 
 /// A reason to expect more of a baseline.
@@ -36,7 +35,7 @@ struct Short {
     caveat: Option<&'static str>,
 }
 
-/// One claim for the run, what is established first.
+/// One finding per run, significant ones first.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let baselines = context.cells().filter(|(cell, _)| cell.baseline);
     let mut found: Vec<Short> = baselines
@@ -57,7 +56,7 @@ fn of_asked(cell: &CellSummary, measured: &Observations<'_>) -> Option<Short> {
     short_of(cell, asked, OF_ASKED, "requested", "requested rate")
 }
 
-/// A level tells how fast the link is.
+/// The link rate comes from a factor level.
 fn of_link(cell: &CellSummary) -> Option<Short> {
     let (factor, level) =
         cell.levels.iter().find(|(factor, _)| LINKS.contains(&factor.to_lowercase().as_str()))?;
@@ -86,7 +85,7 @@ fn short_of(cell: &CellSummary, wanted: BitRate, share: f64, has: &str, what: &s
     })
 }
 
-/// What waking and calling alone would take on this machine.
+/// Time for wake-ups and system calls on this machine.
 fn of_floor(cell: &CellSummary, measured: &Observations<'_>, context: &Context<'_>) -> Option<Short> {
     let load = measured.record.sent.load().and_then(PingPongSettings::of)?;
     let engine = context.findings.run.environment.as_ref()?.engine?;

@@ -1,4 +1,4 @@
-//! `bimodal`: what a cell measured is bimodal, and its median one of two levels or neither.
+//! `bimodal`: a result has two levels, so its median is one of them or neither.
 
 use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
 use samples::RunId;
@@ -16,7 +16,7 @@ pub(crate) const RULE: Rule = Rule { id: "bimodal", look };
 /// More jumps of a trial than this are two levels that it went back and forth between.
 const FEW_SHIFTS: usize = 3;
 
-/// One claim for all cells; each has levels of its own in the evidence.
+/// One finding for all results, with the levels of each as evidence.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let found: Vec<(&Observations<'_>, Modality)> = context
         .cells()
@@ -27,7 +27,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     widest.map(|widest| finding(widest, &found, &context.findings.run.id)).into_iter().collect()
 }
 
-/// Levels within trials that a few jumps say better, with their times, are left to `level-shift`.
+/// Levels explained by a few shifts within trials are left to `level-shift`.
 fn unexplained(cell: &CellSummary, humps: Modality) -> Option<Modality> {
     let most = cell
         .shifts
@@ -75,7 +75,7 @@ fn finding(
     }
 }
 
-/// What is shown of a cell: the median of its trials, or of a single stream its average.
+/// The published number: the median over trials, or the mean of a single stream.
 fn shown<'a>(cell: &Observations<'_>, median: &'a str, average: &'a str) -> &'a str {
     if cell.points.len() == 1 && cell.metric != Metric::RoundTrip { average } else { median }
 }

@@ -19,10 +19,10 @@ pub(crate) const RULE: Rule = Rule { id: "buffer-limited", look };
 /// A share of the time that is no accident.
 pub(crate) const MUCH: f64 = 0.1;
 
-/// What holds senders back for so much of the time is what a throughput comes to.
+/// A buffer limiting the sender for this share of time determines the throughput.
 const HALF: f64 = 0.5;
 
-/// A receiving thread busier than this, or a machine, has no time to read: then the buffer is full because of it.
+/// Above this, a receiving thread or machine has no time to read, and the buffer is full because of it.
 const BUSY: f64 = 0.85;
 
 /// Which buffer holds a sender back.
@@ -35,8 +35,8 @@ pub(crate) enum Buffer {
 }
 
 impl Buffer {
-    /// The one that held longer, and for which share of the time; `None` where it may hold as long as it likes: a
-    /// send buffer that grows is full whenever the path is the limit, only a fixed one may be the limit itself.
+    /// The buffer that limited longer, and its share of the time. A growing send buffer is full whenever the path is the
+    /// limit, so only a fixed one counts.
     pub(crate) fn that_holds(tcp: &TcpSummary, fixed: bool) -> Option<(Self, f64)> {
         let (receive, send) = (tcp.receive_window_limited?, tcp.send_buffer_limited?);
         if receive >= send { Some((Self::Receive, receive)) } else { fixed.then_some((Self::Send, send)) }
@@ -49,7 +49,7 @@ impl Buffer {
         }
     }
 
-    /// The end whose buffer it is.
+    /// The end with the buffer.
     pub(crate) const fn end(self) -> &'static str {
         match self {
             Self::Receive => "receiver",
@@ -58,7 +58,7 @@ impl Buffer {
     }
 }
 
-/// Whether the receivers had time left to read, so that a full window is not their doing; `None` where nobody recorded it.
+/// Whether the receivers had time to read, so that a full window is not their fault; `None` if unknown.
 pub(crate) fn receivers_had_time(usage: &CpuUsage) -> Option<bool> {
     let share = |busy: Nanos, elapsed: Nanos| (elapsed.0 > 0).then(|| busy.seconds() / elapsed.seconds());
     let receivers = usage.threads.iter().filter(|thread| thread.role == ThreadRole::Receive);
@@ -73,13 +73,13 @@ struct LimitedCell<'a> {
     cell: &'a CellSummary,
     buffer: Buffer,
     share: Above,
-    /// The size that the load asked for.
+    /// Requested size.
     fixed: Option<Bytes>,
     /// Of a receive window, whether the receivers had time to read, where that is known.
     in_time: Option<bool>,
 }
 
-/// One claim for all cells, the one that is held back longest named.
+/// One finding for all results, naming the one limited longest.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<LimitedCell<'_>> =
         context.cells().filter_map(|(cell, measured)| held(cell, measured)).collect();
@@ -110,7 +110,7 @@ fn held<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Limite
     (in_time != Some(false)).then_some(LimitedCell { cell, buffer, share, fixed, in_time })
 }
 
-/// Whether the receivers had time in at least half of the trials; `None` where no trial tells.
+/// Whether the receivers had time in at least half of the trials; `None` if unknown.
 fn receivers(measured: &Observations<'_>) -> Option<bool> {
     let told: Vec<bool> = measured.trials().filter_map(|trial| receivers_had_time(&trial.cpu)).collect();
     let in_time = told.iter().filter(|in_time| **in_time).count();
@@ -130,7 +130,7 @@ fn finding(worst: &LimitedCell<'_>, found: &[LimitedCell<'_>]) -> Finding {
     };
     Finding {
         id: String::new(),
-        // A receiver that tells nothing of its CPU may be the cause, unless somebody made the window small.
+        // A receiver with unknown CPU time may be the cause, unless the window was set explicitly.
         severity: if worst.share.sure && (worst.in_time.is_some() || worst.fixed.is_some()) {
             Severity::Warning
         } else {

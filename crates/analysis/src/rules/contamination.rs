@@ -1,4 +1,4 @@
-//! `contamination`: pairs of hosts that were measured at the same time got something else than the same pairs alone.
+//! `contamination`: pairs of hosts measured at the same time got less than the same pairs alone.
 
 use findings::{Contamination, Evidence, Finding, PairMatrix, Remedy, Severity};
 
@@ -9,7 +9,7 @@ use super::{
 
 pub(crate) const RULE: Rule = Rule { id: "contamination", look };
 
-/// One claim for each matrix whose pairs got less beside others.
+/// One finding per matrix.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     context.findings.matrices.iter().filter_map(finding).collect()
 }

@@ -9,7 +9,7 @@ use crate::words::percent;
 
 pub(crate) const RULE: Rule = Rule { id: "cpu-per-byte", look };
 
-/// How much of a loss, as a share of its logarithm, dearer bytes have to account for.
+/// Minimum part of the loss, on a logarithmic scale, explained by the higher CPU cost per byte.
 const MOST: f64 = 0.75;
 /// CPUs that idle: with less there is nowhere to spread to.
 const IDLE: f64 = 0.5;
@@ -26,7 +26,7 @@ struct DearStep<'a> {
 }
 
 impl DearStep<'_> {
-    /// How many times as much a byte costs; above 1.
+    /// Ratio of the CPU cost per byte; above 1.
     fn dearer(&self) -> f64 {
         self.seconds[0] / self.seconds[1]
     }
@@ -88,7 +88,7 @@ fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>
             dearest.cell.id,
             percent(dearest.busy)
         ),
-        // Of the others a layer that is added to them is not told from what they had before.
+        // For the others, the added layer cannot be distinguished from the layers below.
         cells: vec![dearest.cell.id.clone()],
         evidence: steps.iter().map(evidence).collect(),
         caveats: vec![

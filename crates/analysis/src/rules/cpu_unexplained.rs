@@ -1,4 +1,4 @@
-//! `cpu-unexplained`: what the kernel counted as busy and what the owners had do not add up.
+//! `cpu-unexplained`: the owners' CPU time does not add up to the kernel's busy time.
 
 use findings::{CellSummary, CpuAttribution, Evidence, Finding, Remedy, Severity, Unit};
 
@@ -14,7 +14,7 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "cpu-unexplained", look };
 
-/// A rest up to this share of busy is what CPUs that wake do before anything can be seen, and rounding.
+/// Up to this share of busy time is explained by wake-ups from idle and rounding.
 const MOST: f64 = 0.05;
 
 struct Open<'a> {

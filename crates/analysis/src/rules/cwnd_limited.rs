@@ -20,25 +20,25 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "cwnd-limited", look };
 
-/// The share of the window that is under way, from which on it is full.
+/// Share of the window in flight from which it counts as full.
 const FULL: f64 = 0.8;
-/// A round trip beyond so many times the least one spends its time in a queue: then the path is the limit.
+/// Beyond this multiple of the minimum round trip, a queue on the path is the limit.
 const QUEUED: f64 = 2.0;
 /// More parallel connections than this are no remedy.
 const MOST_STREAMS: u32 = 128;
 
-/// A cell whose window is full while no queue is.
+/// A result with a full window but no full queue.
 struct Full<'a> {
     cell: &'a CellSummary,
     measured: &'a Observations<'a>,
     tcp: TcpSummary,
-    /// What is under way as a share of the window.
+    /// Data in flight as a share of the window.
     fill: Above,
     /// The round trip as a multiple of the least one; `None` where that is not known.
     queued: Option<f64>,
 }
 
-/// One claim for all cells, the one whose window is fullest named.
+/// One finding for all results, naming the one with the fullest window.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Full<'_>> =
         context.cells().filter_map(|(cell, measured)| full(cell, measured)).collect();
@@ -64,7 +64,7 @@ fn full<'a>(cell: &'a CellSummary, measured: &'a Observations<'a>) -> Option<Ful
     (!path_is_full).then_some(Full { cell, measured, tcp, fill, queued })
 }
 
-/// Bytes under way, by Little's law, as a share of the window.
+/// Bytes in flight, by Little's law, as a share of the window.
 fn under_way(interval: &Interval, tcp: &TcpSample) -> Option<f64> {
     (tcp.cwnd.0 > 0 && tcp.rtt.0 > 0).then(|| interval.rate().0 / 8.0 * tcp.rtt.seconds() / tcp.cwnd.0 as f64)
 }

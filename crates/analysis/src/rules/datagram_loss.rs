@@ -10,14 +10,14 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "datagram-loss", look };
 
-/// One in a hundred is heard in a call and halves what a loss-based congestion control would reach.
+/// 1 % loss is audible in a call and halves the rate of a loss-based congestion control.
 const WORTH_A_WARNING: f64 = 0.01;
-/// From one in ten on what was sent says little of the path.
+/// Above 10 % the sent rate says little about the path.
 const SERIOUS: f64 = 0.1;
 /// Fewer than these are an accident.
 const FEWEST: u64 = 10;
 
-/// A cell that loses, and how much.
+/// A result with losses.
 struct Lossy<'a> {
     cell: &'a CellSummary,
     stream: &'a StreamSummary,

@@ -14,13 +14,13 @@ pub(crate) const RULE: Rule = Rule { id: "direction-asymmetry", look };
 /// The slower way carries less than this share of the other: much is lost.
 const MUCH: f64 = 0.5;
 
-/// One claim for all pairs, the widest apart named.
+/// One finding for all pairs, naming the most asymmetric.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let all = direction_pairs::ways(context);
     let looked = all.len();
     let mut found: Vec<DirectionPair<'_>> =
         all.into_iter().filter(|ways| ways.keeps <= LEAST_RATIO.recip()).collect();
-    // What is established comes first: a wider gap that may be chance says less.
+    // Significant differences before larger ones that may be chance.
     found.sort_by(|one, other| other.sure.cmp(&one.sure).then(one.keeps.total_cmp(&other.keeps)));
     found.first().map(|worst| finding(worst, &found, looked, context)).into_iter().collect()
 }

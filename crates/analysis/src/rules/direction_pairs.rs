@@ -1,5 +1,5 @@
-//! Which cells measure the two ways of one path, and how they compare: paths whose names are each other's reversal,
-//! levels `forward` and `reverse`, workloads that differ in nothing but their direction, both ways at once.
+//! Finds results for the two directions of a path: reversed path names, levels `forward` and `reverse`, workloads that differ
+//! only in direction, and bidirectional traffic.
 
 use std::cmp::Ordering;
 
@@ -13,12 +13,12 @@ use super::{
 };
 use crate::observations::Observations;
 
-/// What stands between the two ends in a path's name, the longest first.
+/// Separators of the two ends in a path's name, longest first.
 const BETWEEN: [&str; 5] = ["->", "→", "-to-", "_to_", " to "];
 /// Levels that mean the two ways.
 const OPPOSITE: [(&str, &str); 3] = [("forward", "reverse"), ("upload", "download"), ("send", "receive")];
 
-/// Two ways that differ, as far as the comparison can tell.
+/// Two directions that differ.
 pub(crate) struct DirectionPair<'a> {
     pub(crate) slower: &'a CellSummary,
     pub(crate) faster: &'a CellSummary,
@@ -33,7 +33,7 @@ pub(crate) struct DirectionPair<'a> {
     /// Whether it is established.
     pub(crate) sure: bool,
     pub(crate) caveat: Option<&'static str>,
-    /// The slower against the faster way; `None` of two ways at once, which are of one trial.
+    /// Slower relative to faster direction; `None` for bidirectional traffic, which is a single trial.
     pub(crate) change: Option<Comparison>,
 }
 
@@ -134,7 +134,7 @@ fn keeps(change: &Comparison) -> f64 {
     if change.ratio > 1.0 { change.ratio.recip() } else { change.ratio }
 }
 
-/// Both ways of one cell at the same time.
+/// Both directions of a bidirectional result.
 fn at_once(cell: &CellSummary) -> Option<DirectionPair<'_>> {
     let stream = StreamSummary::of(cell)?;
     let (forward, reverse) = (stream.forward?, stream.reverse?);

@@ -11,7 +11,7 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "disturbed", look };
 
-/// One claim for the run. Trials that were made again, or are left out, are in no number.
+/// One finding per run. Repeated or excluded trials do not affect any number.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let disturbed: Vec<&Trial> =
         context.measured.iter().flat_map(|cell| cell.trials()).filter(|trial| is_disturbed(trial)).collect();

@@ -8,14 +8,14 @@ use crate::words::{count, list};
 
 pub(crate) const RULE: Rule = Rule { id: "emulated", look };
 
-/// What QEMU's own processor models are called, which hardly anybody uses with hardware below.
+/// QEMU's generic CPU models, rarely used with hardware virtualization.
 const MODELS: [&str; 3] = ["tcg", "qemu virtual cpu", "bochs"];
 /// Words of levels, paths and layers that mean emulation.
 const WORDS: [&str; 3] = ["tcg", "emulated", "emulation"];
 /// On hardware a system call takes a few hundred nanoseconds, below a hypervisor as well; emulated some thousands.
 const SLOW_CALL_NANOS: f64 = 2000.0;
 
-/// What shows it.
+/// Evidence of emulation.
 struct Sign {
     evidence: Evidence,
     sure: bool,
@@ -23,7 +23,7 @@ struct Sign {
     cells: Vec<String>,
 }
 
-/// One claim about the cells that surely were, one about those that may have been.
+/// One finding for certainly emulated results, one for possibly emulated ones.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let environment = context.findings.run.environment.as_ref();
     let mut signs: Vec<Sign> =
@@ -62,13 +62,13 @@ fn slow(environment: &Environment) -> Option<Sign> {
     })
 }
 
-/// Cells whose trials say that a machine at one end was emulated.
+/// Results with the warning `emulated`.
 fn doubted(context: &Context<'_>) -> Option<Sign> {
     let says = |cell: &&CellSummary| cell.doubts.iter().any(|(doubt, _)| *doubt == ValidityWarning::Emulated);
     of_cells("an emulated machine at one end", context.findings.cells.iter().filter(says))
 }
 
-/// Cells whose path or levels say that a machine on the way is emulated.
+/// Results with a path or level named after emulation.
 fn named(context: &Context<'_>) -> Option<Sign> {
     let says = |text: &String| {
         let text = text.to_lowercase();

@@ -3,10 +3,10 @@
 //! A word stands for every feature of a pattern: `off_flag_def` in ethtool.c,
 //! <https://git.kernel.org/pub/scm/network/ethtool/ethtool.git>.
 
-/// A word and whether it stands for a feature.
+/// A word and the features it covers.
 type Word = (&'static str, fn(&str) -> bool);
 
-/// The words in the order in which they stand in a command.
+/// In the order used in commands.
 const WORDS: [Word; 6] = [
     ("tso", |name| name.starts_with("tx-tcp") && name.ends_with("-segmentation")),
     ("gso", |name| name == "tx-generic-segmentation"),

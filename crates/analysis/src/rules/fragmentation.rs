@@ -1,4 +1,4 @@
-//! `fragmentation`: what is sent is larger than the path carries, so each packet goes in pieces.
+//! `fragmentation`: packets are larger than the path MTU and are fragmented.
 
 use findings::{CellSummary, Change, Evidence, Finding, LatencySummary, Remedy, Severity, StreamSummary};
 use samples::WorkloadSource;
@@ -24,17 +24,17 @@ const MOST_MTU: u64 = 9000;
 /// A cell that sends packets in pieces.
 struct Pieces<'a> {
     cell: &'a CellSummary,
-    /// What one datagram or segment makes, in bytes of IP packet.
+    /// Bytes of the IP packet of a datagram or segment.
     packet: u64,
     carried: u64,
-    /// Whether that was probed end to end; else it is what the devices say.
+    /// Whether the MTU was probed end to end instead of read from devices.
     probed: bool,
-    /// What it is: `datagrams`, `segments`.
+    /// `datagrams` or `segments`.
     of: &'static str,
 }
 
 impl Pieces<'_> {
-    /// How many fragments one packet makes: their payload is a multiple of 8 (RFC 791, section 3.2).
+    /// Number of fragments per packet. Fragment payloads are multiples of 8 bytes (RFC 791, section 3.2).
     fn number(&self) -> u64 {
         (self.packet - IP).div_ceil((self.carried.saturating_sub(IP) & !7).max(8))
     }
@@ -53,13 +53,13 @@ fn pieces<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Piec
     let carried = u64::from(cell.path_mtu.or(promised)?);
     let (packet, of) = match datagram(&measured.record.sent) {
         Some(payload) => (payload.saturating_add(UDP + IP), "datagrams"),
-        // Devices on the way that carry less make a socket's segments smaller before long: only a probe tells.
+        // Devices with a smaller MTU soon shrink a socket's segments, so only a probe shows fragmentation.
         None => (cell.path_mtu.and_then(|_| segment(cell))? + TCP + IP, "segments"),
     };
     (packet > carried).then_some(Pieces { cell, packet, carried, probed: cell.path_mtu.is_some(), of })
 }
 
-/// The payload of each datagram; `None` where none are sent or their size is not known.
+/// Payload per datagram; `None` without datagrams or if unknown.
 fn datagram(sent: &WorkloadSource) -> Option<u64> {
     match sent {
         WorkloadSource::Load(load) => load.kind().datagram().map(|payload| payload.0),

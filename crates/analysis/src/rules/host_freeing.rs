@@ -1,5 +1,4 @@
-//! `host-freeing`: how much of the time in which memory is taken QEMU spends with freeing it on the host, and so what faster freeing
-//! there could gain at most.
+//! `host-freeing`: share of the time spent by QEMU on freeing memory on the host, which limits the gain from faster freeing.
 
 use findings::{BalloonSummary, CellSummary, Evidence, Finding, Severity};
 use samples::SyscallCount;
@@ -11,12 +10,12 @@ use crate::words::{percent, value};
 
 pub(crate) const RULE: Rule = Rule { id: "host-freeing", look };
 
-/// What QEMU frees a guest's memory by (ram_block_discard_range of its softmmu/physmem.c).
+/// System calls used by QEMU to free guest memory (ram_block_discard_range in softmmu/physmem.c).
 const FREEING: [&str; 2] = ["fallocate", "madvise"];
 /// A smaller part is not worth a word.
 const LEAST: f64 = 0.1;
 
-/// The machine where it is the largest part is told.
+/// Names the machine with the largest share.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let parts = context.findings.cells.iter().filter_map(FreeingShare::of);
     let largest = parts.max_by(|one, other| one.share.total_cmp(&other.share));

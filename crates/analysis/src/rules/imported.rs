@@ -1,4 +1,4 @@
-//! `imported`: the numbers are another tool's, and what its logs do not tell is unknown.
+//! `imported`: the numbers come from another tool, and data missing in its logs is unknown.
 
 use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
 use samples::{ImportRecord, ImportedFile};
@@ -8,7 +8,7 @@ use crate::words::{count, list};
 
 pub(crate) const RULE: Rule = Rule { id: "imported", look };
 
-/// So many notes are told here; the report lists them all.
+/// Maximum number of notes; the report lists all.
 const MOST_NOTES: usize = 3;
 
 /// One claim for the run.
@@ -54,7 +54,7 @@ fn file(file: &ImportedFile) -> Evidence {
     Evidence::new(&file.name).text(format!("{formats}, {}", count(file.lines as usize, "line")))
 }
 
-/// What is unknown, and of how much.
+/// Missing data and its extent.
 fn unknown(context: &Context<'_>) -> Vec<(&'static str, String)> {
     let cells = &context.findings.cells;
     let of = |lacks: fn(&CellSummary) -> bool| cells.iter().filter(|cell| lacks(cell)).count();

@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule = Rule { id: "level-shift", look };
 
 /// From one level to the other by less than this, the mean misleads little.
 const MUCH: f64 = 1.25;
-/// So many jumps of a cell are told one by one.
+/// Maximum number of level shifts listed per result.
 const MOST_TOLD: usize = 6;
 
 /// A cell with its widest jump.
@@ -38,7 +38,7 @@ fn jumpy<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Jumpy
     Some(Jumpy { cell, widest, average: own.map(|point| point.value) })
 }
 
-/// How many times as high the upper level is.
+/// Ratio of the upper to the lower level.
 fn size(shift: &CellShift) -> f64 {
     let (low, high) = (shift.shift.before.min(shift.shift.after), shift.shift.before.max(shift.shift.after));
     if low > 0.0 { high / low } else { f64::MAX }
@@ -73,7 +73,7 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Fin
     }
 }
 
-/// Trials are counted from one wherever people read of them.
+/// Trials are numbered from one for users.
 const fn ordinal(shift: &CellShift) -> u32 {
     shift.trial.saturating_add(1)
 }

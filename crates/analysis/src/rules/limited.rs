@@ -1,4 +1,4 @@
-//! What the two rules about busy ends share: cells most of whose trials had one kind of doubt.
+//! Common part of the rules about busy ends: results with one kind of warning in most trials.
 
 use findings::{CellSummary, Change, Evidence, Finding, Severity};
 use samples::ValidityWarning;
@@ -7,7 +7,7 @@ use workload::Mode;
 use super::Context;
 use crate::words::{count, percent};
 
-/// What a rule says of its end.
+/// Texts of a rule.
 pub(crate) struct Words {
     /// `sending` or `receiving`.
     pub(crate) doing: &'static str,
@@ -57,7 +57,7 @@ pub(crate) fn mostly(
     often.filter_map(|(doubt, _)| busy(doubt)).map(|(end, busy)| (cell, end, busy)).next()
 }
 
-/// What spares the busy thread of the first cell: cheaper steps, or where it has them already more threads.
+/// Relief for the busy thread of the first result: limit mode or, if already used, more threads.
 pub(crate) fn relief(finding: &Finding, context: &Context<'_>) -> Option<Change> {
     let cell = finding.cells.first()?;
     let load = context.measured_of(cell)?.asked()?;

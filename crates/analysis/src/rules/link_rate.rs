@@ -1,4 +1,4 @@
-//! `link-rate`: a path carries what a link of a usual rate can, and no more.
+//! `link-rate`: a path carries exactly the rate of a common link.
 
 use findings::{CellSummary, Evidence, Finding, Severity};
 use units::BitRate;
@@ -12,11 +12,11 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "link-rate", look };
 
-/// As links, and what limits them, are sold, in bit/s.
+/// Common rates of links and rate limits, in bit/s.
 const RATES: [f64; 10] = [1e8, 1e9, 2.5e9, 5e9, 1e10, 2.5e10, 4e10, 5e10, 1e11, 2e11];
-/// Bytes of headers beside the payload of a TCP segment over IPv4: IP 20, TCP 20, timestamps 12; IPv6 has 20 more.
+/// Header bytes per TCP segment: IPv4 20, TCP 20, timestamps 12; IPv6 adds 20.
 const HEADERS: [f64; 2] = [52.0, 72.0];
-/// What a shaper counts beside the IP packet, and what a wire carries: the Ethernet header; preamble, check sequence and gap as well.
+/// Bytes per packet counted by a shaper (Ethernet header) and on the wire (plus preamble, FCS and gap).
 const FRAMES: [f64; 2] = [14.0, 38.0];
 /// A segment at the usual MTU of 1500.
 const USUAL_SEGMENT: u32 = 1448;
@@ -43,9 +43,9 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|fastest| finding(fastest, &found)).into_iter().collect()
 }
 
-/// The rate of the link that a TCP stream without a rate of its own fills, if it does, in bit/s.
+/// Rate in bit/s of the link that an unlimited TCP stream fills, if any.
 pub(super) fn of(cell: &CellSummary, measured: &Observations<'_>) -> Option<f64> {
-    // Of a path that was made for the run it is known what limits it.
+    // For paths created for the run, the limit is known.
     if cell.layers.iter().any(|layer| layer != EXISTING) {
         return None;
     }

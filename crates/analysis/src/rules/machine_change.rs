@@ -1,4 +1,4 @@
-//! `machine-change`: the run was resumed on another machine or kernel, so its trials are not all of one.
+//! `machine-change`: the run was resumed on another machine or kernel, so its trials are not comparable.
 
 use findings::{Evidence, Finding, Remedy, Severity};
 use samples::{Environment, MachineChange};

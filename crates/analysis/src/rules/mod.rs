@@ -65,9 +65,9 @@ use crate::{
     rule::{self, Subject},
 };
 
-/// What a rule may look at.
+/// Input of the rules.
 pub(crate) struct Context<'a> {
-    /// What was to be measured, and where.
+    /// Plan of the run.
     pub(crate) header: &'a RunHeader,
     /// Cells, noise floors, ladders and effects; no claims yet.
     pub(crate) findings: &'a Findings,
@@ -91,7 +91,7 @@ impl<'a> Context<'a> {
         self.measured.iter().find(|cell| cell.record.id == id)
     }
 
-    /// One cell against another of the same workload or of one that measures the same.
+    /// Compares two results with the same workload or metric.
     fn compare(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
         compare::compare(this, that, Noise::of(self.measured).floor(&this.record.workload))
     }
@@ -105,7 +105,7 @@ pub(crate) type Rule = rule::Rule<Context<'static>>;
 
 /// Every rule.
 pub(crate) const ALL: &[Rule] = &[
-    // What every other number rests on comes first.
+    // Rules about the basis of all numbers come first.
     disturbed::RULE,
     unreadable_trials::RULE,
     machine_change::RULE,

@@ -1,4 +1,4 @@
-//! `mtu-mismatch`: a path carries less than its devices say, or not always the same.
+//! `mtu-mismatch`: a path carries less than its devices' MTU, or not always the same.
 
 use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, Unit};
 
@@ -10,7 +10,7 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "mtu-mismatch", look };
 
-/// What a path was seen to carry. Trials that did not probe say nothing and are left out.
+/// Probed MTUs of a path, without unprobed trials.
 struct Mismatch<'a> {
     cell: &'a CellSummary,
     carried: u32,
@@ -18,7 +18,7 @@ struct Mismatch<'a> {
     at_best: Option<u32>,
     /// The least MTU of the devices on the way.
     promised: Option<u32>,
-    /// The devices that the path begins and ends with, where they are known.
+    /// First and last device of the path, if known.
     ends: Option<Vec<String>>,
 }
 
@@ -59,7 +59,7 @@ fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Finding {
     }
 }
 
-/// The lab can give both ends of the path an MTU that is carried: then nothing larger is sent.
+/// The lab can set the probed MTU at both ends, so that nothing larger is sent.
 fn remedy(first: &Mismatch<'_>) -> Remedy {
     Remedy {
         change: first.ends.clone().map(|devices| Change::Mtu { devices, mtu: first.carried }),

@@ -14,7 +14,7 @@ const SERIOUS_FLOOR: f64 = 0.2;
 /// Share of the machine's CPU time that may be stolen.
 const MUCH_STEAL: f64 = 0.02;
 
-/// One claim for the run, whatever shows the noise.
+/// One finding per run, whatever the evidence.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let floors: Vec<&NoiseFloor> =
         context.findings.noise.iter().filter(|noise| noise.floor > LARGE_FLOOR).collect();

@@ -18,7 +18,7 @@ const LITTLE: f64 = 0.9;
 /// Features that are off on the slower side and on on the faster one, by device.
 type Off = BTreeMap<String, BTreeSet<String>>;
 
-/// An effect that is established, seen from its slower side.
+/// A significant effect, from its slower side.
 struct Loss<'a> {
     effect: &'a FactorEffect,
     slower: &'a CellSummary,
@@ -96,7 +96,7 @@ fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Finding)> {
 fn caveats(worst: &Loss<'_>, looked: usize) -> Vec<String> {
     let software = "All lab devices are virtual: offloads mean fewer, larger packets. With a real NIC the gain can \
          be larger or smaller.";
-    // The one that is told was picked out of as many as were compared; where several agree, chance is no explanation.
+    // The finding was selected from all comparisons; if several agree, chance is no explanation.
     let many = if worst.keeps < LITTLE { None } else { significance::of_many(looked) };
     [software.to_owned()].into_iter().chain(many).collect()
 }
@@ -138,7 +138,7 @@ fn features((device, features): (&String, &BTreeSet<String>)) -> Evidence {
     Evidence::new(format!("off on {device}, as reported by the kernel")).text(names.join(", "))
 }
 
-/// What it came to on the way, where devices and sockets were counted.
+/// Segments per packet, if devices and sockets were counted.
 fn packets(slower: &CellSummary) -> Option<Evidence> {
     let data = slower.packets.as_ref()?.data.as_ref()?;
     let cut = data.cut.as_ref().map(|cut| format!(", segmented at {}", cut.device)).unwrap_or_default();

@@ -11,7 +11,7 @@ pub(crate) const RULE: Rule = Rule { id: "page-balloon", look };
 /// From here on it is worth another device.
 const MUCH: f64 = 2.0;
 
-/// The workload whose methods are furthest apart is told.
+/// Names the workload with the largest difference between methods.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let slow = context.cells().filter(|(cell, _)| method(cell) == Some(BalloonMethod::VirtioBalloon));
     let pairs = slow.flat_map(|(cell, measured)| {

@@ -1,15 +1,15 @@
-//! What a host or a pair of a matrix gets, as a share of what is usual there. Must not make claims.
+//! Throughput or latency of a host or pair as a share of the usual value. Makes no findings.
 
 use findings::{CellSummary, HostPair, PairMatrix};
 use stats::describe;
 
-/// What keeps less of what is usual is slow.
+/// A smaller share of the usual value is slow.
 pub(super) const SLOW: f64 = 0.7;
 
-/// Said where the trials leave it open.
+/// Limitation if the trials do not decide.
 pub(super) const FEW: &str = "Not significant: with this few trials it may be faster next time.";
 
-/// What a host does.
+/// Role of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Sending,
@@ -35,8 +35,8 @@ impl Way {
     }
 }
 
-/// The best pair of a host in that way, and the median of the pairs without it. Nothing where either has too few: of one
-/// pair nobody knows which host it is.
+/// Best pair of a host in a role, and the median of the pairs without the host. `None` with too few pairs: a single pair
+/// cannot show which host is slow.
 pub(super) fn of_host<'a>(matrix: &'a PairMatrix, host: &str, way: Way) -> Option<(&'a HostPair, f64)> {
     let own: Vec<&HostPair> = matrix.pairs.iter().filter(|pair| way.host(pair) == host).collect();
     let without: Vec<f64> = matrix
@@ -49,7 +49,7 @@ pub(super) fn of_host<'a>(matrix: &'a PairMatrix, host: &str, way: Way) -> Optio
     Some((best, describe::median(&without)?))
 }
 
-/// What the slower of both hosts reaches with others, each in its way; nothing where one has no others.
+/// What the slower of both hosts reaches with others in the same role; `None` without other pairs.
 pub(super) fn expected(matrix: &PairMatrix, pair: &HostPair) -> Option<f64> {
     let of = |way: Way| {
         let others = matrix.pairs.iter().filter(|other| *other != pair && way.host(other) == way.host(pair));
@@ -60,13 +60,13 @@ pub(super) fn expected(matrix: &PairMatrix, pair: &HostPair) -> Option<f64> {
     Some(if more_is_better { sends.min(receives) } else { sends.max(receives) })
 }
 
-/// One value as a share of another, of times the other way round: less is worse.
+/// A value as a share of another, inverted for times: less is worse.
 pub(super) fn keeps(matrix: &PairMatrix, value: f64, usual: f64) -> Option<f64> {
     let keeps = if matrix.metric.more_is_better()? { value / usual } else { usual / value };
     keeps.is_finite().then_some(keeps)
 }
 
-/// Whether the interval of a cell's median lies on the slow side of that.
+/// Whether the interval of a result's median is entirely on the slow side.
 pub(super) fn is_apart(matrix: &PairMatrix, cell: &CellSummary, usual: f64) -> bool {
     cell.value.interval.is_some_and(|interval| match matrix.metric.more_is_better() {
         Some(true) => interval.high < usual,

@@ -1,4 +1,4 @@
-//! `probe-cost`: probes slow what they watch by so much that what they say of time holds less.
+//! `probe-cost`: probes slow down the measured work so much that their times are less meaningful.
 
 use findings::{Evidence, Finding, Number, ProbeCost, Remedy, Severity, Unit};
 use stats::verdict;
@@ -11,7 +11,7 @@ pub(crate) const RULE: Rule = Rule { id: "probe-cost", look };
 /// From this share on.
 const MUCH: f64 = 0.05;
 
-/// One claim for all workloads, the one that pays most named.
+/// One finding for all workloads, naming the one with the highest cost.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let costs = &context.findings.probes.costs;
     let mut dear: Vec<&ProbeCost> =

@@ -42,8 +42,8 @@ fn of_cell(cell: &CellSummary) -> Vec<Lossy<'_>> {
     let by_backlog =
         cell.counters.as_ref().and_then(|counters| counters.softnet).map_or(0, |softnet| softnet.dropped);
     let lossy = devices.filter_map(|device| {
-        // A driver may count what its queueing discipline dropped once more, and what a backlog queue had no room for
-        // counts at the device on either side of it.
+        // A driver may count drops of its queueing discipline again, and backlog drops may be counted by the devices on both
+        // sides.
         let out = by_qdisc(device).max(device.tx_dropped.saturating_sub(by_backlog));
         let dropped = out.saturating_add(device.rx_dropped.saturating_sub(by_backlog));
         let handled = device.tx_packets.saturating_add(device.rx_packets).saturating_add(dropped);
@@ -103,7 +103,7 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
         .text(format!(" out dropped{qdisc}"))
 }
 
-/// Queueing disciplines that are there to limit a rate.
+/// Queueing disciplines that limit the rate.
 const SHAPERS: [&str; 5] = ["cake", "hfsc", "htb", "netem", "tbf"];
 
 fn remedy(device: &DeviceCounters) -> Remedy {

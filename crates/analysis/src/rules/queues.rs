@@ -1,4 +1,4 @@
-//! Sweeps over a device's queues: which cells belong together, and what their CPU time adds up to.
+//! Sweeps over the queues of a device, and their CPU time.
 
 use std::collections::BTreeMap;
 use workload::StreamSettings;
@@ -24,7 +24,7 @@ impl Point<'_> {
     }
 }
 
-/// All cells of one workload on one path that have a number of queues.
+/// All results of one workload and path with a number of queues.
 pub(crate) struct Sweep<'a> {
     /// The factor: `queues`, `Queue`.
     pub(crate) factor: &'a str,
@@ -33,7 +33,7 @@ pub(crate) struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    /// The best of those that `wanted` names.
+    /// Best point accepted by `wanted`.
     pub(crate) fn best(&self, wanted: impl Fn(&Point<'a>) -> bool) -> Option<Point<'a>> {
         let points = self.points.iter().filter(|point| wanted(point)).copied();
         points.max_by(|one, other| one.value().total_cmp(&other.value()))
@@ -49,7 +49,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// Every sweep over queues whose cells are better the more they carry.
+/// All sweeps over queues with a higher-is-better metric.
 pub(crate) fn sweeps<'a>(context: &Context<'a>) -> Vec<Sweep<'a>> {
     let mut sweeps: Vec<Sweep<'_>> = Vec::new();
     for (cell, measured) in context.cells().filter(|(cell, _)| cell.metric.more_is_better() == Some(true)) {
@@ -77,7 +77,7 @@ fn queues(cell: &CellSummary) -> Option<(&str, u32)> {
     Some((factor, level.trim().parse().ok().filter(|queues| *queues > 0)?))
 }
 
-/// CPU time of a cell: CPUs busy system-wide or, where another tool told the shares of several machines, their sum.
+/// CPU time: CPUs busy system-wide, or the sum of shares of several machines as reported by another tool.
 pub(crate) fn cpu(cell: &CellSummary) -> Option<f64> {
     let shares = || {
         let shares =
@@ -87,7 +87,7 @@ pub(crate) fn cpu(cell: &CellSummary) -> Option<f64> {
     cell.cpu.map(|cpu| cpu.busy).or_else(|| Some(shares())).filter(|cpu| *cpu > 0.0)
 }
 
-/// How busy the busiest machine is, 0 to 1; `None` where nobody recorded it.
+/// Utilization of the busiest machine, 0 to 1; `None` if not recorded.
 pub(crate) fn busiest(cell: &CellSummary) -> Option<f64> {
     let shares = cell.owners.iter().filter(|owner| owner.unit == OwnerUnit::Share).map(|owner| owner.value);
     let machine = cell.cpu.filter(|cpu| cpu.cpus > 0).map(|cpu| cpu.busy / f64::from(cpu.cpus));

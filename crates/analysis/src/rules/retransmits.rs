@@ -21,14 +21,14 @@ const SERIOUS: f64 = 0.01;
 /// Fewer than these are an accident.
 pub(crate) const FEWEST: u64 = 10;
 
-/// What segments that were sent again say of the path.
+/// Interpretation of retransmitted segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// No sender saw a reordering: they were lost.
     Loss,
-    /// Nobody tells whether any was seen.
+    /// Reordering was not recorded.
     Unknown,
-    /// Senders saw reorderings: part of them, or all, were late and not lost.
+    /// Senders detected reordering: some or all segments were late, not lost.
     Reordering,
 }
 
@@ -69,19 +69,19 @@ impl Kind {
     }
 }
 
-/// Segments sent again as a share of those that `bytes` of payload fill; `None` where the segment size is not known.
+/// Retransmitted share of the segments needed for `bytes` of payload; `None` if the segment size is unknown.
 pub(crate) fn share_of(tcp: &TcpSummary, sockets: &[EndSocket], bytes: f64) -> Option<f64> {
     let sender = sockets.iter().find(|end| end.end == "sender")?;
     let mss = f64::from(sender.socket.mss.filter(|mss| *mss > 0)?);
     (bytes > 0.0).then(|| tcp.retransmits as f64 * mss / bytes)
 }
 
-/// What overtook itself is no sign of a path that drops.
+/// Reordering is no sign of drops.
 pub(crate) fn severity(share: f64, kind: Kind) -> Severity {
     if share >= SERIOUS && kind == Kind::Loss { Severity::Serious } else { Severity::Warning }
 }
 
-/// A cell that retransmits, and how much.
+/// A result with retransmits.
 struct Lossy<'a> {
     share: f64,
     cell: &'a CellSummary,

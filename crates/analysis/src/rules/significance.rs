@@ -1,11 +1,11 @@
-//! How far a comparison or a figure can be believed, and what has to be said beside it.
+//! Significance of comparisons and figures, and the limitations to report.
 
 use findings::{Basis, Comparison, Difference};
 use stats::verdict::is_sure;
 
 use crate::compare;
 
-/// What is called a difference where no noise floor says it: a tenth.
+/// Minimum ratio of a difference without a noise floor: a tenth.
 pub(crate) const LEAST_RATIO: f64 = 1.1;
 /// Which side of a comparison is lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,9 +19,9 @@ pub(crate) enum Side {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WeighedDifference {
     pub(crate) side: Side,
-    /// Whether the comparison's verdict establishes it; otherwise it may be told as a note only.
+    /// Whether it is significant; otherwise it can only be a note.
     pub(crate) sure: bool,
-    /// What has to be said beside it.
+    /// Limitation to report.
     pub(crate) caveat: Option<&'static str>,
 }
 
@@ -31,7 +31,7 @@ const BARE: &str = "It is based on single numbers without intervals; their varia
 const OPEN: &str = "Not significant: with so few trials or so much noise, the same setting might differ from itself \
      by as much.";
 
-/// What a comparison shows; `None` where it shows no difference worth telling, or cannot tell.
+/// The difference shown by a comparison; `None` if it is too small or unknown.
 pub(crate) fn weigh(comparison: &Comparison) -> Option<WeighedDifference> {
     let ratio = comparison.ratio;
     let side = if ratio < 1.0 { Side::Lower } else { Side::Higher };
@@ -53,12 +53,12 @@ fn apart(ratio: f64) -> bool {
     ratio > 0.0 && (ratio >= LEAST_RATIO || ratio <= LEAST_RATIO.recip())
 }
 
-/// A figure of each trial, compared with a threshold.
+/// A figure per trial, compared with a threshold.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Above {
     /// The median over the trials, at or above the threshold.
     pub(crate) median: f64,
-    /// Whether its interval lies above as well.
+    /// Whether its interval is above the threshold too.
     pub(crate) sure: bool,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn above(values: &[f64], threshold: f64) -> Option<Above> {
     Some(Above { median: estimate.median, sure: estimate.interval.is_some_and(holds) })
 }
 
-/// What has to be said where one claim was picked out of many comparisons; `None` for a few.
+/// Limitation of a finding selected from many comparisons; `None` for a few.
 pub(crate) fn of_many(comparisons: usize) -> Option<String> {
     const FEW: usize = 3;
     (comparisons > FEW).then(|| {

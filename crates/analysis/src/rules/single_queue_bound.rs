@@ -33,7 +33,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     queues::sweeps(context).iter().filter_map(claim).collect()
 }
 
-/// More queues alone bring more: the strongest evidence, with an interval.
+/// More queues at equal settings gain: the strongest evidence, with an interval.
 fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding> {
     let ones = || sweep.points.iter().filter(|point| point.queues == 1);
     let pairs = ones().flat_map(|one| {
@@ -85,7 +85,7 @@ fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
     })
 }
 
-/// Nothing but one queue was measured: more connections bring nothing while CPUs idle.
+/// Only one queue was measured, and more connections gain nothing although CPUs are idle.
 fn alone(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
     if sweep.points.iter().any(|point| point.queues > 1) || queues::busiest(one.cell).is_none() {
         return None;

@@ -1,4 +1,4 @@
-//! `slow-congestion-control`: bbr paces what a fast path could carry at once.
+//! `slow-congestion-control`: bbr paces although a fast path could carry bursts.
 
 use findings::{CellSummary, Change, Evidence, FactorEffect, Finding, Remedy, Severity};
 use samples::WorkloadSource;
@@ -12,16 +12,16 @@ use crate::{observations::Observations, words::so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "slow-congestion-control", look };
 
-/// Whether it is of the family that paces.
+/// Whether it paces (bbr family).
 pub(crate) fn paces(name: &str) -> bool {
     name.starts_with("bbr")
 }
 
-/// A cell that paces, and what says that it costs.
+/// A result with a pacing congestion control and its cost.
 struct PacingCell<'a> {
     cell: &'a CellSummary,
     name: String,
-    /// What another congestion control got, where that was measured.
+    /// Effect of another congestion control, if measured.
     against: Option<(&'a FactorEffect, bool)>,
 }
 
@@ -45,7 +45,7 @@ fn paced<'a>(
     let compared: Vec<&FactorEffect> =
         context.findings.effects.iter().filter(|effect| other_name(effect, cell)).collect();
     if compared.is_empty() {
-        // What a link holds back, no congestion control does.
+        // If the link is the limit, congestion control is not.
         if link_rate::of(cell, measured).is_some() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! `slow-host`: a host that is slow to everybody, as a sender, as a receiver or both.
+//! `slow-host`: a host is slow with every peer, as a sender, a receiver or both.
 
 use findings::{CellSummary, Evidence, Finding, PairMatrix, Remedy, Severity};
 

@@ -1,4 +1,4 @@
-//! `slow-pair`: one way between two hosts is slow, though each of them is quick with others.
+//! `slow-pair`: one direction between two hosts is slow, although both are fast with others.
 
 use findings::{CellSummary, Evidence, Finding, HostPair, PairMatrix, Remedy, Severity};
 
@@ -18,7 +18,7 @@ struct SlowPair<'a> {
     matrix: &'a PairMatrix,
     pair: &'a HostPair,
     cell: &'a CellSummary,
-    /// What the slower of both hosts does with others.
+    /// Value of the slower host with others.
     expected: f64,
     keeps: f64,
 }

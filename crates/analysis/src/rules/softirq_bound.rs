@@ -41,7 +41,7 @@ struct SaturatedCpu<'a> {
     cpus: Vec<u32>,
     softirq: Above,
     idle: f64,
-    /// Whether a probe told soft interrupts apart, or ticks did.
+    /// Whether softirq time comes from a probe instead of ticks.
     traced: bool,
 }
 
@@ -81,7 +81,7 @@ fn hottest(trial: &Trial) -> Option<Hottest> {
     (elapsed.0 > 0).then(|| Hottest { cpu: hottest.cpu, softirq: share(hottest.softirq).min(1.0), idle })
 }
 
-/// By the exact times of a probe, which knows no other work by its CPU: what is not busy at all idles elsewhere.
+/// From exact probe times. Probes do not assign other work to CPUs, so all time outside softirqs may be idle.
 fn hottest_traced(owned: &OwnedCpu) -> Option<Hottest> {
     let is_softirq = |owner: CpuOwner| matches!(owner, CpuOwner::Softirq | CpuOwner::Ksoftirqd);
     let mut by_cpu: BTreeMap<u32, u64> = BTreeMap::new();

@@ -41,7 +41,6 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     claims
 }
 
-/// What a claim is about.
 fn subject(step: &StepSummary) -> &str {
     if step.kind == StepKind::Wakeup { "wake-up" } else { &step.what }
 }

@@ -17,16 +17,16 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "tail-latency", look };
 
-/// The one in a thousand takes so many times as long as the usual one: no longer a matter of degree.
+/// Beyond this multiple of the median the tail is a problem in any case.
 const FAR: f64 = 5.0;
-/// Against the baseline the tail has grown by so much more than the median.
+/// Growth of the tail relative to the baseline, beyond that of the median.
 const WORSE: f64 = 1.5;
 /// A tail this short is telling nothing, however much the baseline's is shorter.
 const TELLING: f64 = 2.0;
 /// With fewer messages than this the slowest thousandth is no more than ten.
 const FEWEST: u64 = 10_000;
 const TAIL: f64 = 0.999;
-/// An hour, in nanoseconds: what a table tells beyond it is no time that a message took.
+/// One hour in nanoseconds: larger values in tables are not latencies.
 const LONGEST: f64 = 3600e9;
 
 /// A cell with a tail.
@@ -37,11 +37,11 @@ struct Tail<'a> {
     /// The tail as a multiple of the median.
     times: f64,
     sure: bool,
-    /// How the tail stands to the baseline's beside the median, where that is worse.
+    /// Growth relative to the baseline, if the tail grew more than the median.
     against: Option<Growth>,
 }
 
-/// What tail and median are of the baseline's.
+/// Tail and median relative to the baseline.
 struct Growth {
     tail: stats::Interval,
     median: f64,
@@ -101,8 +101,7 @@ fn share(times: &LatencyHistogram, share: f64) -> Option<f64> {
     times.quantile(share).map(|time| time.0 as f64).filter(|time| *time > 0.0)
 }
 
-/// How much more the tail has grown than the median, from the blocks that have both; `None` where that is not
-/// established or the cell is the baseline.
+/// Growth of the tail beyond the median, within blocks; `None` if not significant or for the baseline.
 fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> {
     let record = measured.record;
     let baseline = context
@@ -125,7 +124,7 @@ fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> 
         .then_some(Growth { tail, median })
 }
 
-/// What another tool's percentiles say, without what is behind them.
+/// Percentiles reported by another tool, without sample counts.
 fn reported(cell: &CellSummary) -> Option<Tail<'_>> {
     let of = |wanted: f64| {
         let times = cell.reported.iter().filter(|value| value.quantity == Quantity::Time);
@@ -145,7 +144,7 @@ fn reported(cell: &CellSummary) -> Option<Tail<'_>> {
     })
 }
 
-/// The percentile that a column's name tells: `p99.9`, `99.9th`, `50th (Median)`, `percentile 99.900`.
+/// Percentile in a column name: `p99.9`, `99.9th`, `50th (Median)`, `percentile 99.900`.
 fn percentile(name: &str) -> Option<f64> {
     let name = name.to_lowercase();
     if name.contains("median") || name.trim() == "p50" {

@@ -16,7 +16,7 @@ pub(crate) const RULE: Rule = Rule { id: "too-many-queues", look };
 
 /// Within a tenth of the best is as good as the best.
 const GOOD: f64 = 0.9;
-/// So much more CPU time is a waste where it brings a tenth at most.
+/// Additional CPU time that is wasted for a gain of at most a tenth.
 const DEARER: f64 = 1.25;
 
 /// A number of queues at which little is gained for much.

@@ -1,4 +1,4 @@
-//! `too-noisy-to-say`: intervals too wide to answer what was asked.
+//! `too-noisy-to-say`: intervals are too wide to answer the question of the run.
 
 use findings::{CellSummary, Comparison, Difference, Evidence, Finding, Interval, Remedy, Severity};
 use samples::EndReason;
@@ -9,29 +9,29 @@ use crate::words::{count, percent};
 
 pub(crate) const RULE: Rule = Rule { id: "too-noisy-to-say", look };
 
-/// An interval that is narrower than this says that there is hardly a difference: an answer.
+/// Narrower intervals show that there is hardly any difference.
 const NARROW: f64 = 1.1;
-/// So narrow it should become, to either side, for the number of trials that is told.
+/// Target half-width for the suggested number of trials.
 const WANTED: f64 = 0.05;
-/// Beyond this many trials nobody gets an answer by repeating.
+/// Repeating more often than this is not a useful suggestion.
 const MOST_TRIALS: f64 = 200.0;
-/// So many are told, the widest first.
+/// Maximum number of comparisons listed, widest first.
 const MOST_TOLD: usize = 6;
 
-/// A comparison that was asked for.
+/// A requested comparison.
 struct NoisyComparison<'a> {
-    /// What against what.
+    /// Both sides.
     what: String,
     cell: &'a str,
     change: &'a Comparison,
 }
 
 impl NoisyComparison<'_> {
-    /// How wide, as the ratio of its ends; `None` where the interval answers or is no matter of noise.
+    /// Ratio of the interval's ends; `None` if the interval decides or noise is not the problem.
     fn width(&self) -> Option<f64> {
         let Interval { low, high, confidence } = self.change.ratio_interval?;
         let open = self.change.verdict == Difference::Unclear;
-        // Where it is not sure there are too few trials, whatever the noise, and a caveat says so.
+        // With low confidence there are too few trials, whatever the noise; a limitation says so.
         (open && low > 0.0 && high / low > NARROW && is_sure(confidence)).then(|| high / low)
     }
 }
@@ -78,7 +78,7 @@ fn asked<'a>(context: &Context<'a>) -> Vec<NoisyComparison<'a>> {
     asked
 }
 
-/// A cell whose time was over before it was as precise as was asked, and how far its interval reached.
+/// A result that ran out of time before the requested precision, and the half-width it reached.
 fn cut_off<'a>(cell: &'a CellSummary, context: &Context<'_>) -> Option<(&'a CellSummary, f64)> {
     let precision = context.findings.run.design.precision?;
     match cell.ended.as_ref()?.why {

@@ -15,7 +15,7 @@ pub(crate) const RULE: Rule = Rule { id: "trend", look };
 
 /// From a quarter on, as of jumps.
 const MUCH: f64 = 0.25;
-/// So many drifts are told one by one.
+/// Maximum number of drifts listed.
 const MOST_TOLD: usize = 6;
 
 /// A trial that drifted.
@@ -46,7 +46,7 @@ fn drifts<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Vec<Drift<'
 }
 
 impl Drift<'_> {
-    /// As a share of where it began.
+    /// Relative to the start.
     fn change(&self) -> f64 {
         self.to / self.from - 1.0
     }

@@ -1,4 +1,4 @@
-//! `unreadable-trials`: a part of the run was kept and cannot be read any more, so its numbers are of the rest.
+//! `unreadable-trials`: a stored part of the run cannot be read, so its numbers come from the rest.
 
 use findings::{Evidence, Finding, Remedy, Severity};
 
@@ -6,7 +6,7 @@ use super::{Context, Rule};
 
 pub(crate) const RULE: Rule = Rule { id: "unreadable-trials", look };
 
-/// So many are named.
+/// Maximum number of parts listed.
 const NAMED: usize = 5;
 
 fn look(context: &Context<'_>) -> Vec<Finding> {

@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "unsteady", look };
 
-/// So many trials are told one by one.
+/// Maximum number of trials listed.
 const MOST_TOLD: usize = 6;
 
 /// A trial that wandered.

@@ -10,7 +10,7 @@ use crate::words::count;
 
 pub(crate) const RULE: Rule = Rule { id: "vhost-off", look };
 
-/// One claim for the run: what it costs where it costs most, and where it does not.
+/// One finding per run: the largest cost, and results without a cost.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let pairs = vhost_pairs::all(context);
     let costly = pairs.iter().filter(|pair| pair.gains());

@@ -1,4 +1,4 @@
-//! Cells that differ in vhost alone, and which side is the better.
+//! Pairs of results that differ only in vhost, and the better side.
 
 use findings::{CellSummary, Comparison, Evidence, change};
 use workload::Quantity;
@@ -18,11 +18,11 @@ pub(super) struct VhostPair<'a> {
     pub(super) on: &'a CellSummary,
     pub(super) change: Comparison,
     pub(super) weighed: Option<WeighedDifference>,
-    /// How many times as good it is with vhost.
+    /// Ratio of with vhost to without, higher is better.
     pub(super) gain: f64,
 }
 
-/// Every pair whose metric has a better direction.
+/// All pairs whose metric has a better direction.
 pub(super) fn all<'a>(context: &Context<'a>) -> Vec<VhostPair<'a>> {
     matched_pairs::pairs(context.measured).iter().filter_map(|found| pair(found, context)).collect()
 }
@@ -57,7 +57,7 @@ impl VhostPair<'_> {
     /// `−60.2 % in pairs of trials, −59.9 % by these medians`: one side against the other.
     pub(super) fn change(&self, of_on: bool) -> String {
         let side = |ratio: f64| change(if of_on { ratio.recip() } else { ratio });
-        // The paired ratio is another one than that of the two values that are told.
+        // The paired ratio differs from that of the shown values.
         let medians = self.change.ratio_of_medians;
         let medians = medians.map(|ratio| format!(" in pairs of trials, {} by these medians", side(ratio)));
         format!("{}{}", side(self.change.ratio), medians.unwrap_or_default())

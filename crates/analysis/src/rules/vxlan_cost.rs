@@ -1,4 +1,4 @@
-//! `vxlan-cost`: what the VXLAN layer takes at the best settings measured, and how to make it less.
+//! `vxlan-cost`: the cost of the VXLAN layer at the best measured settings, and how to reduce it.
 
 use findings::{Comparison, CostStep, Difference, Evidence, Finding, Ladder, Remedy, Severity};
 use workload::Metric;
@@ -9,17 +9,16 @@ use crate::words::list;
 pub(crate) const RULE: Rule = Rule { id: "vxlan-cost", look };
 
 const LAYER: &str = "vxlan";
-/// A rung that adds the layer and whose cost is established.
+/// A step that adds the layer, with a significant cost.
 struct Cost<'a> {
     ladder: &'a Ladder,
     rung: &'a CostStep,
     cost: &'a Comparison,
-    /// How many times worse it is than the rung below; above 1.
+    /// Ratio to the step below; above 1.
     worse: f64,
 }
 
-/// One claim for each workload, from the setting at which the layer costs least: what is lost at the others is
-/// their settings' doing.
+/// One finding per workload, for the setting with the lowest cost: additional losses elsewhere are caused by the settings.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let costs: Vec<Cost<'_>> = context
         .findings
@@ -66,7 +65,7 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
     })
 }
 
-/// At the setting where it costs least: the one that was picked out of several is the luckiest as well.
+/// The cheapest of several settings is also the luckiest.
 fn caveats(own: &[&Cost<'_>]) -> Vec<String> {
     let layer = "The cost of a layer is the difference between two paths and includes everything else that differs \
          (hosts, MTU, queues).";
@@ -88,7 +87,7 @@ fn evidence(cost: &Cost<'_>) -> Evidence {
         .ratio(cost.cost)
 }
 
-/// Which devices are the underlay's is not known here; the run has recorded what each device was set to.
+/// The devices of the underlay are unknown here; the environment section lists all settings.
 fn remedy(context: &Context<'_>) -> Remedy {
     Remedy::manual(
         "Check that segmentation, checksum and receive offloads are on for the VXLAN device and its underlay. A NIC \

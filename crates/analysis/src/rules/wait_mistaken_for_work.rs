@@ -10,21 +10,21 @@ use crate::words::{list, percent, so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "wait-mistaken-for-work", look };
 
-/// Less of the time than this misleads nobody.
+/// Smaller shares are not misleading.
 const LEAST: f64 = 0.1;
 /// From here on the larger part is no work.
 const MOST: f64 = 0.5;
-/// So many calls of a cell are told, those with most time first.
+/// Maximum number of calls listed per result, by decreasing time.
 const MOST_TOLD: usize = 4;
 
-/// The calls of a cell whose time nobody split.
+/// Calls of a result without a split of the time.
 struct Unsplit<'a> {
     cell: &'a CellSummary,
-    /// Those that wait or run a guest, those with most time first.
+    /// Calls that wait or run a guest, by decreasing time.
     idle: Vec<&'a SyscallCount>,
-    /// Their time as a share of all that was counted.
+    /// Their share of the total time.
     share: f64,
-    /// All that was counted.
+    /// Total time.
     total: Nanos,
 }
 
@@ -45,12 +45,12 @@ fn unsplit(cell: &CellSummary) -> Option<Unsplit<'_>> {
     (share >= LEAST).then_some(Unsplit { cell, idle, share, total })
 }
 
-/// A log may tell any number: the sum of them stops at the largest.
+/// Logs may contain arbitrary numbers, so the sum saturates.
 fn together<'a>(counts: impl Iterator<Item = &'a SyscallCount>) -> Nanos {
     counts.filter_map(|count| count.total).fold(Nanos(0), |sum, total| Nanos(sum.0.saturating_add(total.0)))
 }
 
-/// Whether there is a time that nobody split into running and waiting.
+/// Whether the time is not split into running and waiting.
 fn is_unsplit(count: &SyscallCount) -> bool {
     let split = count.running.is_some() || count.waiting.is_some() || count.guest.is_some();
     !split && count.total.is_some_and(|total| total.0 > 0)

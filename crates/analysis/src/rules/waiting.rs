@@ -1,11 +1,10 @@
-//! What a system call does with its time: works, waits, or runs a guest. Judged by its name and by who makes it.
+//! Classifies system calls by name and caller: work, waiting, or running a guest.
 
 use samples::SyscallCount;
 
-/// What the time inside a call is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The kernel at work for the caller, as far as the name tells.
+    /// The kernel works for the caller, judging by the name.
     Work,
     /// Asleep until something happens.
     Waiting,
@@ -55,7 +54,6 @@ const MONITORS: [&str; 8] = ["qemu", "kvm", "firecracker", "fc_vcpu", "cloud-hyp
 const LONG_NANOS: u64 = 20_000;
 
 impl Kind {
-    /// What the time inside these calls is.
     pub(crate) fn of(count: &SyscallCount) -> Self {
         match count.call.as_str() {
             "ioctl" if runs_a_guest(count) => Self::Guest,
@@ -73,7 +71,7 @@ impl Kind {
     }
 }
 
-/// By the names of thread and process; where nobody wrote them down, by the time that a call takes.
+/// By the names of thread and process, or by the time per call if they are unknown.
 fn runs_a_guest(count: &SyscallCount) -> bool {
     let names: Vec<String> =
         [&count.process, &count.thread].into_iter().flatten().map(|name| name.to_lowercase()).collect();

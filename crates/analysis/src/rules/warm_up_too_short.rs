@@ -14,14 +14,14 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "warm-up-too-short", look };
 
-/// A beginning that moves the value by less misleads nobody.
+/// Smaller effects are not misleading.
 const LEAST: f64 = 0.01;
 /// From here on it is a warning.
 const MUCH: f64 = 0.05;
 /// A beginning that fewer of the trials have is chance, or another finding's.
 const MOST_TRIALS: f64 = 0.5;
 
-/// A trial whose rate settled late.
+/// A trial that settled late.
 struct Late {
     /// From the end of the warm-up to the level.
     after: Nanos,
@@ -37,7 +37,7 @@ struct Slow<'a> {
     late: usize,
     /// The latest.
     after: Nanos,
-    /// What its value would be, over what it is.
+    /// Value without the initial phase relative to the actual value.
     ratio: f64,
 }
 

@@ -52,7 +52,7 @@ pub(super) fn series(data: &PingPongData) -> TimeSeries {
 
 impl KindReport for LatencySummary {
     fn column(&self, head: &str) -> Option<String> {
-        Column::phrase(COLUMNS, head, self)
+        Column::said(COLUMNS, head, self)
     }
 
     fn further(&self) -> Vec<Field> {

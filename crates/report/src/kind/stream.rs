@@ -70,7 +70,7 @@ pub(crate) fn is_of_sender(cell: &CellSummary) -> bool {
 
 impl KindReport for StreamSummary {
     fn column(&self, head: &str) -> Option<String> {
-        Column::phrase(COLUMNS, head, self)
+        Column::said(COLUMNS, head, self)
     }
 
     fn further(&self) -> Vec<Field> {
