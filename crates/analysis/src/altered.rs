@@ -1,4 +1,4 @@
-//! A run whose record says what none can have measured: a guest's agent, a file or a shared store may say anything.
+//! Robustness against impossible records: agents, files and shared stores may contain anything.
 
 use std::{
     collections::BTreeMap,

@@ -13,9 +13,7 @@ use crate::{
     rules::{self, Context},
 };
 
-/// Everything that can be said of a run. Equal records give equal findings.
-///
-/// Never fails: what the trials do not suffice for is absent, and a caveat says so.
+/// Analyses a run. Deterministic. Never fails: what the trials cannot support is absent and listed as a limitation.
 #[must_use]
 pub fn analyse(record: &RunRecord) -> Findings {
     let measured = observations::gather(record);

@@ -61,7 +61,7 @@ fn shifts(cell: &Observations<'_>) -> Vec<CellShift> {
     cell.trials().flat_map(of_trial).collect()
 }
 
-/// As its first trial saw them; a caveat says when a later one saw something else.
+/// From the first trial; differences in later trials are a limitation.
 fn devices(cell: &Observations<'_>) -> Vec<DeviceState> {
     cell.trials().next().map(|trial| trial.devices.clone()).unwrap_or_default()
 }

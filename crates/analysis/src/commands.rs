@@ -1,4 +1,4 @@
-//! Commands that remedies give: with the run's own names, and so that they still work when its lab is gone.
+//! Commands in remedies, with the names of the run, valid after its lab is removed.
 
 use samples::{PathRecord, RunHeader};
 
@@ -12,8 +12,7 @@ impl<'a> Commands<'a> {
         Self { header }
     }
 
-    /// What measures it once more: a run of a scenario with further flags, or `plumb client` and `plumb ping` with theirs,
-    /// if there are any; nothing for what other tools have measured.
+    /// Command that repeats the measurement with further flags; `None` for imported runs.
     pub(crate) fn again(&self, of_a_run: &str, of_a_client: &str) -> Vec<String> {
         let RunHeader { id, scenario, origin, .. } = self.header;
         match (origin.imported(), scenario.command()) {
@@ -24,7 +23,7 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// What measures it once more with all probes; nothing where no end is on the machine that they would run on.
+    /// Command that repeats it with all probes; `None` if no end is on this machine.
     pub(crate) fn probed(&self, of_a_client: &str) -> Vec<String> {
         let RunHeader { scenario, paths, .. } = self.header;
         let is_here = |line: &str| line.trim_start().starts_with("local");
@@ -34,20 +33,19 @@ impl<'a> Commands<'a> {
         if elsewhere { Vec::new() } else { self.again("--probe all", of_a_client) }
     }
 
-    /// What shows a section of the run's report; of a log there is nothing but what it told.
+    /// Command that shows a section of the run's report; `None` for imported runs.
     pub(crate) fn section(&self, name: &str) -> Option<String> {
         let RunHeader { id, origin, .. } = self.header;
         origin.imported().is_none().then(|| format!("plumb report {id} --section {name}"))
     }
 
-    /// What the run itself counted on the way, where plumb built the lab: another lab has counted nothing. Else these commands at the
-    /// end of a path that sends, with the host that they are for, if it is known.
+    /// In a lab built by plumb, the counters of the run. Otherwise these commands at the sending end, with its host if known.
     pub(crate) fn at_sender(&self, path: &str, commands: &[&str]) -> Vec<String> {
         let own = self.header.origin.imported().is_none() && self.header.scenario.command().is_none();
         let path = self.header.paths.iter().find(|measured| own && measured.name == path);
         let host = path.and_then(|path| path.from.split(':').next());
         let booted = |host: &&str| self.header.machines.iter().any(|machine| machine.host == **host);
-        // What is made on hosts that exist already goes over their network at last.
+        // Overlays between existing hosts use the hosts' network.
         let over_network = |last: &String| PathRecord::exists(std::slice::from_ref(last));
         let no_lab = path.and_then(|path| path.layers.last()).is_some_and(over_network);
         match host {
@@ -64,7 +62,7 @@ impl<'a> Commands<'a> {
     }
 }
 
-/// Gives the first network device of a guest of Proxmox so many queues; `--net0` alone would take away all else that the device has.
+/// Sets the number of queues of a Proxmox guest's first network device, preserving its other options.
 pub(crate) fn proxmox_queues(id: &str, queues: u32) -> String {
     let device = format!("$(qm config {id} | sed -n -e 's/,queues=[0-9]*//' -e 's/^net0:.//p')");
     format!("qm set {id} --net0 \"{device},queues={queues}\"")

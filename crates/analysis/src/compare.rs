@@ -1,4 +1,4 @@
-//! From values and pairs to estimates and comparisons: hands plain numbers to `stats` and names what returns.
+//! Estimates and comparisons of values and pairs, using `stats`.
 
 use findings::{Basis, Comparison, Difference, Estimate, FEWEST_TO_ESTABLISH, Interval};
 use stats::{describe, interval, paired, ratio, verdict};
@@ -8,13 +8,12 @@ use crate::{
     single_trial,
 };
 
-/// The confidence asked of every interval; few trials attain less, and each interval says what it attains.
+/// Requested confidence of intervals; with few trials less is attained.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
-/// Two ratios of the same that are apart by more than this factor are seen to be.
+/// Ratios that differ by more than this factor are both shown.
 const VISIBLE: f64 = 1.1;
 
-// What is told of few trials is what they are judged by.
 const _: () = assert!(FEWEST_TO_ESTABLISH as usize == paired::FEWEST_TO_WEIGH);
 
 /// The values' median with its exact interval; `None` without values.
@@ -35,8 +34,8 @@ pub(crate) fn value(cell: &Observations<'_>) -> Option<Estimate> {
     single_trial::estimate(cell).or_else(|| estimate(&cell.values()))
 }
 
-/// `this` against `that` over the blocks that have both; `None` when there is no such block or a value is zero. What they
-/// differ by in the metric's unit is the ratio's, at the median of `that`.
+/// `this` relative to `that` over common blocks; `None` without common blocks or with a zero. The difference in the metric's
+/// unit is the ratio at the median of `that`.
 pub(crate) fn compare(
     this: &Observations<'_>,
     that: &Observations<'_>,
@@ -50,7 +49,7 @@ pub(crate) fn compare(
     Some(Comparison { ratio_of_medians: of_medians(this, that, comparison.ratio), ..comparison })
 }
 
-/// The second of each pair against the first.
+/// Second of each pair relative to the first.
 pub(crate) fn of_pairs(pairs: &[(f64, f64)], floor: Option<&stats::NoiseFloor>) -> Option<Comparison> {
     let (ratio, verdict) = match floor {
         Some(floor) => {

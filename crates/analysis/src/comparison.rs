@@ -21,12 +21,9 @@ pub use gate::gate;
 
 use history::History;
 
-/// Run B against run A, which is the reference. Equal records give equal contrasts.
-///
-/// `others` are further runs of A's scenario: from those that were made in A's surroundings the noise between runs is
-/// learned, where they are enough; what is assumed without them is the least. Neither A nor B need be kept out of them.
-///
-/// Never fails: of what the trials do not suffice for, the verdict is unknown and says why.
+/// Compares run B with run A, the reference. Deterministic. `others` are further runs of A's scenario; those in the same
+/// environment are used to estimate the noise between runs and may include A and B. Never fails: the verdict is unknown, with
+/// a reason, if there are too few trials.
 #[must_use]
 pub fn comparison(a: &RunRecord, b: &RunRecord, others: &[RunRecord]) -> RunComparison {
     let (cells_a, cells_b) = (observations::gather(a), observations::gather(b));

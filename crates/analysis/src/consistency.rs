@@ -1,4 +1,4 @@
-//! No two places of a page contradict each other, whatever was measured.
+//! Checks that no two parts of a page contradict each other.
 
 use findings::{Difference, Findings, Severity};
 use proptest::prelude::*;
@@ -10,13 +10,13 @@ use crate::{
     judged::{self, Judged},
 };
 
-/// What of these findings contradicts something else of them.
+/// Contradictions within findings.
 fn contradictions(findings: &Findings) -> Vec<String> {
     let all: Vec<Judged<'_>> = judged::all(findings).collect();
     two_verdicts(&all).chain(places(findings, &all)).chain(claimed(findings)).collect()
 }
 
-/// A pair of cells that is judged in two ways.
+/// A pair of results with two verdicts.
 fn two_verdicts<'a>(all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a {
     all.iter().enumerate().flat_map(move |(index, one)| {
         all[index + 1..].iter().filter_map(move |other| {
@@ -54,7 +54,7 @@ fn places<'a>(findings: &'a Findings, all: &'a [Judged<'a>]) -> impl Iterator<It
     })
 }
 
-/// Two ways that are established to differ, and share a place.
+/// Significantly different paths that share a place.
 fn claimed(findings: &Findings) -> impl Iterator<Item = String> + '_ {
     let apart = findings.claims.iter().filter(|claim| {
         claim.id == "direction-asymmetry" && claim.severity != Severity::Note && claim.cells.len() == 2

@@ -5,7 +5,7 @@ use units::Bytes;
 
 use crate::observations::Observations;
 
-/// All trials' counts; `None` where nobody read them. Those with probes on are left out, as of every number of the cell.
+/// Totals over unprobed trials; `None` if not read.
 pub(crate) fn together(cell: &Observations<'_>) -> Option<PathCounters> {
     let mut read = cell.trials().filter_map(|trial| trial.counters.as_ref());
     let first = read.next()?.clone();
@@ -63,7 +63,7 @@ fn add_queues(known: &mut Vec<QueueCounters>, more: &[QueueCounters]) {
     }
 }
 
-/// What a host tracks is a state and not a count: the most that there was.
+/// Connection tracking is a state, so the maximum is used.
 fn add_host(known: &mut HostCounters, more: &HostCounters) {
     known.tracked = known.tracked.max(more.tracked);
     known.translated = either(known.translated, more.translated, u64::saturating_add);

@@ -1,4 +1,4 @@
-//! What a cell cost in CPU time, system-wide and by end: the median over its trials of each figure.
+//! CPU cost of a result, system-wide and by end: medians over its trials.
 
 use findings::{CpuCost, WorkCost};
 use samples::CpuUsage;
@@ -8,7 +8,7 @@ use workload::Measurement;
 
 use crate::{kind, observations::Observations};
 
-/// CPU time of a cell's trials; `None` when nobody recorded the machine's.
+/// `None` if the machine's CPU time was not recorded.
 pub(crate) fn cost(cell: &Observations<'_>) -> Option<CpuCost> {
     let known = cell.trials().filter(|trial| trial.cpu.machine.elapsed.0 > 0);
     let trials: Vec<CpuCost> = known.map(|trial| of_one(&trial.measurement, &trial.cpu)).collect();
@@ -29,7 +29,6 @@ pub(crate) fn cost(cell: &Observations<'_>) -> Option<CpuCost> {
     })
 }
 
-/// CPU time of one trial.
 pub(crate) fn of_one(measurement: &Measurement, usage: &CpuUsage) -> CpuCost {
     let machine = |part: Nanos| share(part, usage.machine.elapsed).unwrap_or(0.0);
     let cpu = &usage.machine;
@@ -49,14 +48,14 @@ pub(crate) fn of_one(measurement: &Measurement, usage: &CpuUsage) -> CpuCost {
     }
 }
 
-/// The median; of what the trials did, the first tells.
+/// Medians; the kind of work comes from the first trial.
 fn per_work(trials: &[CpuCost]) -> Option<WorkCost> {
     let known: Vec<WorkCost> = trials.iter().filter_map(|cost| cost.per_work).collect();
     let seconds = describe::median(&known.iter().map(|cost| cost.seconds).collect::<Vec<_>>())?;
     Some(WorkCost { work: known.first()?.work, seconds })
 }
 
-/// How many CPUs were busy on average.
+/// CPUs busy on average.
 fn share(busy: Nanos, elapsed: Nanos) -> Option<f64> {
     (elapsed.0 > 0).then(|| busy.seconds() / elapsed.seconds())
 }

@@ -1,4 +1,4 @@
-//! Who spent CPU time on a cell: traffic threads of either end, the machine, or whoever another tool reported.
+//! CPU time of a result by owner: traffic threads, machine, or owners reported by another tool.
 
 use findings::{OwnerCost, OwnerUnit};
 use samples::{CpuUsage, Trial};
@@ -9,10 +9,10 @@ use crate::{cpu, kind, observations::Observations};
 /// The owner that every other one's time is a part of: the machine that both ends are on.
 pub(crate) const MACHINE: &str = "machine";
 
-/// The threads of each end, by the name that trials have for it.
+/// Thread groups by end.
 const ENDS: [(&str, &str); 2] = [("client", "client threads"), ("server", "server threads")];
 
-/// What each owner spent, the median over the trials that know it; nobody where nobody recorded any.
+/// CPU time by owner, median over the trials that have it; empty if not recorded.
 pub(crate) fn costs(cell: &Observations<'_>) -> Vec<OwnerCost> {
     let trials: Vec<Vec<OwnerCost>> = cell.trials().map(of_trial).collect();
     let mut costs: Vec<OwnerCost> = Vec::new();
@@ -27,12 +27,12 @@ pub(crate) fn costs(cell: &Observations<'_>) -> Vec<OwnerCost> {
     costs
 }
 
-/// What each owner spent on a trial.
+/// CPU time by owner in a trial.
 pub(crate) fn of_trial(trial: &Trial) -> Vec<OwnerCost> {
     kind::of(&trial.measurement).owners(&trial.cpu)
 }
 
-/// What the threads of each end and the machine spent.
+/// CPU time of the traffic threads and the machine.
 pub(crate) fn measured(usage: &CpuUsage) -> Vec<OwnerCost> {
     let cpus = |owner: &str, value| OwnerCost { owner: owner.to_owned(), value, unit: OwnerUnit::Cpus };
     let known = |end: &str| usage.threads.iter().any(|thread| thread.end == end && thread.elapsed.0 > 0);

@@ -6,14 +6,14 @@ use workload::LatencyHistogram;
 
 /// The shares at which a distribution is shown.
 const SHARES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
-/// So many buckets draw a shape; more are noise.
+/// Maximum number of buckets.
 const MOST_BUCKETS: usize = 20;
-/// The share of all times whose shape is drawn; one bucket holds the others, which may be a thousand times as long.
+/// Share covered by regular buckets; the last bucket contains the rest, which may be a thousand times as long.
 const BULK: f64 = 0.999;
 /// Steps in a factor of ten, as preferred numbers have them (ISO 3), the finest first.
 const STEPS: [u32; 6] = [40, 20, 10, 5, 3, 1];
 
-/// The distribution; `None` when nothing was counted.
+/// `None` without samples.
 pub(crate) fn of(histogram: &LatencyHistogram) -> Option<Distribution> {
     Some(Distribution {
         min: histogram.min()?,
@@ -32,8 +32,7 @@ pub(crate) fn merged<'a>(histograms: impl Iterator<Item = &'a LatencyHistogram>)
     all
 }
 
-/// Sorted times with their counts, in the finest proportional buckets of which few enough reach up to `bulk`; what is
-/// longer is in the last one.
+/// Sorted times with counts, in the finest geometric buckets that fit up to `bulk`; the last bucket contains the rest.
 fn buckets(counts: &[(Nanos, u64)], bulk: Nanos) -> Vec<Bucket> {
     let (Some((low, _)), Some((longest, _))) = (counts.first(), counts.last()) else { return Vec::new() };
     let spans = |steps: &&u32| place(bulk, **steps) - place(*low, **steps) < MOST_BUCKETS as i32;
@@ -46,7 +45,7 @@ fn buckets(counts: &[(Nanos, u64)], bulk: Nanos) -> Vec<Bucket> {
         buckets.push(Bucket { from: end, to: Nanos(longest.0 + 1), count: 0, share: 0.0 });
     }
     for (time, count) in counts {
-        // By the rounded edges, which are what is shown.
+        // Based on the rounded bounds, as displayed.
         let index = buckets.partition_point(|bucket| bucket.to <= *time).min(buckets.len() - 1);
         buckets[index].count += count;
     }

@@ -6,12 +6,12 @@ use samples::{Disturber, Trial, ValidityWarning};
 
 use crate::{observations::Observations, words::list};
 
-/// Who had less of a CPU than this is not named.
+/// Processes below this share of a CPU are not named.
 const NAMED: f64 = 0.05;
 /// Nor are more than these.
 const MOST_NAMED: usize = 3;
 
-/// Whether a trial says less of its cell than of what else the machine did: by its cause, never by its value.
+/// Whether a trial was disturbed, judged by the cause and never by its value.
 pub(crate) fn is_disturbed(trial: &Trial) -> bool {
     trial.doubts.iter().any(disturbs)
 }
@@ -20,19 +20,19 @@ fn disturbs(doubt: &ValidityWarning) -> bool {
     matches!(doubt, ValidityWarning::Disturbed { .. } | ValidityWarning::Stalled { .. })
 }
 
-/// Whether the numbers of a cell are those of a busy machine: most of its trials were disturbed.
+/// Whether most trials of a result were disturbed.
 pub(crate) fn is_mostly_disturbed(cell: &Observations<'_>) -> bool {
     let (disturbed, all) = (cell.trials().filter(|trial| is_disturbed(trial)).count(), cell.trials().count());
     2 * disturbed > all
 }
 
-/// Who disturbed the cells whose numbers are those of a busy machine.
+/// Processes that disturbed most trials of any result.
 pub(crate) fn who_disturbed<'a>(cells: impl Iterator<Item = &'a Observations<'a>>) -> String {
     let disturbed = cells.filter(|cell| is_mostly_disturbed(cell));
     by(disturbed.flat_map(|cell| cell.trials()).flat_map(|trial| &trial.doubts))
 }
 
-/// Who had the CPUs, with the most that each had: `cc1` had up to 1.20 CPUs.
+/// Disturbing processes with their maximum: `cc1` used up to 1.20 CPUs.
 pub(crate) fn by<'a>(doubts: impl Iterator<Item = &'a ValidityWarning>) -> String {
     let mut had: BTreeMap<Option<&str>, f64> = BTreeMap::new();
     let mut stalled = false;

@@ -7,7 +7,7 @@ use samples::CellRecord;
 
 use crate::{compare, noise::Noise, observations::Observations};
 
-/// Every effect that was measured, by factor and then in the order of the scenario.
+/// Measured effects, by factor and in scenario order.
 pub(crate) fn effects(
     cells: &[CellRecord],
     measured: &[Observations<'_>],

@@ -19,7 +19,7 @@ pub(crate) fn medians(cell: &Observations<'_>) -> Vec<GuestTime> {
     })
 }
 
-/// Each guest's, the time of all trials over their length: as the owners of its host's time are told.
+/// Totals over all trials divided by their duration, as for the host's owners.
 pub(crate) fn together(trials: &[&Trial]) -> Vec<GuestTime> {
     each(trials, |guest| {
         let seconds = |of: fn(&MachineCpu) -> Nanos| guest.iter().map(|cpu| of(cpu).seconds()).sum::<f64>();
@@ -28,7 +28,7 @@ pub(crate) fn together(trials: &[&Trial]) -> Vec<GuestTime> {
     })
 }
 
-/// What `of` makes of each guest's readings: busy, interrupts and steal, in CPUs.
+/// Guest readings selected by `of`: busy, interrupts and steal, in CPUs.
 fn each(trials: &[&Trial], of: impl Fn(&[&MachineCpu]) -> [f64; 3]) -> Vec<GuestTime> {
     let read = |guest: &&GuestCpu| guest.cpu.elapsed.0 > 0;
     let guests: Vec<&GuestCpu> = trials.iter().flat_map(|trial| &trial.cpu.guests).filter(read).collect();

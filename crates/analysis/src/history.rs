@@ -6,10 +6,10 @@ use stats::levels;
 
 use crate::{compare, observations};
 
-/// Fewer runs show no level shift: a level takes half of them.
+/// Minimum number of runs for a level shift: each level needs half of them.
 pub const FEWEST_RUNS: usize = 2 * levels::FEWEST;
 
-/// The value of every result of a run, without anything that is said of them: for many runs, or while one is under way.
+/// Values of all results without findings, for many runs or an unfinished one.
 #[must_use]
 pub fn run_results(record: &RunRecord) -> RunResults {
     let header = &record.header;
@@ -33,7 +33,7 @@ pub fn run_results(record: &RunRecord) -> RunResults {
     }
 }
 
-/// Every result that the last of these runs has, over all of them; they are in the order in which they were made.
+/// All results of the last run, over all runs in chronological order.
 #[must_use]
 pub fn history<R: AsRef<RunResults>>(runs: &[R]) -> Vec<ResultHistory> {
     let Some(newest) = runs.last() else { return Vec::new() };

@@ -10,7 +10,7 @@ pub(crate) struct Judged<'a> {
     pub(crate) comparison: &'a Comparison,
 }
 
-/// All of them; a pair of cells that is shown in two places comes twice.
+/// All comparisons; pairs shown in two places appear twice.
 pub(crate) fn all(findings: &Findings) -> impl Iterator<Item = Judged<'_>> {
     against_baseline(findings)
         .chain(costs(findings))

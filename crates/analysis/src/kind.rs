@@ -1,4 +1,4 @@
-//! The kinds of workloads in the analysis: what each says of a trial and of a cell.
+//! Kinds of workloads in the analysis.
 
 pub(crate) mod balloon;
 pub(crate) mod connect;
@@ -14,22 +14,22 @@ use workload::Measurement;
 
 use crate::{cpu_attribution, modality::SamplingUnit, observations::Observations, series::Series};
 
-/// What the analysis asks each kind's measurement of a trial.
+/// Analysis of a trial, by kind.
 pub(crate) trait KindAnalysis {
-    /// Its intervals in time; without rates where it has none.
+    /// Its intervals, or empty.
     fn series(&self, asked: Option<Nanos>) -> Series {
         Series { of: "client", length: asked.unwrap_or_default(), rates: Vec::new() }
     }
 
-    /// What may be bimodal within the trial, and what it is called.
+    /// Samples to check for bimodality, and their name.
     fn within(&self, series: &Series) -> (SamplingUnit, Vec<f64>) {
         (SamplingUnit::Intervals, series.rates.clone())
     }
 
-    /// CPU-seconds of the machine for its unit of work; `None` where it did none, or not it alone.
+    /// CPU-seconds per unit of work; `None` without work or with several kinds.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64>;
 
-    /// What it says alone; `None` when nothing came through.
+    /// Summary of a single trial; `None` without data.
     fn alone(&self, series: &Series) -> Option<SingleOutcome>;
 
     /// Who spent CPU time on it.
@@ -38,7 +38,7 @@ pub(crate) trait KindAnalysis {
     }
 }
 
-/// What its kind says of a measurement.
+/// The analysis of a measurement's kind.
 pub(crate) const fn of(measurement: &Measurement) -> &dyn KindAnalysis {
     match measurement {
         Measurement::Stream(data) => data,
@@ -50,7 +50,7 @@ pub(crate) const fn of(measurement: &Measurement) -> &dyn KindAnalysis {
     }
 }
 
-/// What the trials of a cell with this value say together, by the first that was measured.
+/// Summary of a result, by the kind of its first measurement.
 pub(crate) fn summary(cell: &Observations<'_>, value: Estimate) -> WorkloadSummary {
     let of_kind = |measurement: &Measurement| match measurement {
         Measurement::Stream(_) => stream::summary(cell, value).map(WorkloadSummary::Stream),

@@ -1,7 +1,5 @@
-//! The cost ladder: paths ordered by their layers as sets, each against the largest path within it.
-//!
-//! Paths differ in the factors that apply to them. A ladder is drawn for each setting that the richest path was
-//! measured at; every other path takes part with the cell whose levels agree with that setting.
+//! Cost breakdown by layer: each path is compared with the largest path whose layers it contains. One breakdown per setting of
+//! the richest path; other paths take part with the result whose levels agree with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,8 +57,7 @@ fn agrees(levels: &Levels, setting: &Levels) -> bool {
     levels.iter().all(|(factor, level)| setting.get(factor) == Some(level))
 }
 
-/// Of each path the cell that takes part at `setting` (one: all its cells have the same factors). The paths with the fewest layers first, otherwise in the
-/// order of the scenario.
+/// Results at `setting`, one per path. Fewest layers first, otherwise in scenario order.
 fn standing<'c, 'a>(cells: &[&'c Observations<'a>], setting: &Levels) -> Vec<&'c Observations<'a>> {
     let mut standing: Vec<&Observations<'_>> = Vec::new();
     for cell in cells.iter().filter(|cell| agrees(&cell.record.levels, setting)) {

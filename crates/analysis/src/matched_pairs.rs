@@ -1,4 +1,4 @@
-//! Cells that differ in one word of what names them: with it, and without it. Must not judge what it brings.
+//! Finds results that differ only in one word of their names. Does not judge the difference.
 
 use findings::{MatchedPair, MatchedPairs};
 use samples::CellRecord;
@@ -17,7 +17,7 @@ pub(crate) struct Pair<'a> {
     is_factor: bool,
 }
 
-/// What the word brings, workload by workload. Levels of a factor of that name are left to its effects.
+/// Matched pairs by workload. Levels of a factor with that name are handled as its effects.
 pub(crate) fn twins(measured: &[Observations<'_>], noise: &Noise) -> Vec<MatchedPairs> {
     let mut all: Vec<MatchedPairs> = Vec::new();
     for pair in pairs(measured).iter().filter(|pair| !pair.is_factor) {
@@ -46,12 +46,12 @@ pub(crate) fn pairs<'a>(measured: &'a [Observations<'a>]) -> Vec<Pair<'a>> {
     cells.iter().filter(|cell| cell.on == Some(true)).filter_map(|on| pair(on, &cells)).collect()
 }
 
-/// A cell with the word taken out of all that names it, and what the word said.
+/// A result with the word removed from its names, and the state that it indicated.
 struct PairSide<'a> {
     cell: &'a Observations<'a>,
-    /// Equal for cells that differ in the word alone.
+    /// Equal for results that differ only in the word.
     key: String,
-    /// `None` where the word does not stand.
+    /// `None` without the word.
     on: Option<bool>,
     is_factor: bool,
 }
@@ -91,7 +91,7 @@ fn is_off(level: &str) -> bool {
     )
 }
 
-/// The text without the word and what belongs to it, and what it said of vhost.
+/// The text without the word and its modifiers, and whether vhost is on.
 fn without_the_word(text: &str) -> (String, Option<bool>) {
     let text = text.to_lowercase().replace("vhost-net", VHOST).replace("vhost_net", VHOST);
     let between = |letter: char| matches!(letter, '-' | '_' | ' ' | '+' | ',' | '/' | '=' | '>');

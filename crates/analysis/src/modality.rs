@@ -1,4 +1,4 @@
-//! Whether what a cell measured is bimodal, so that its median is one of two levels or neither.
+//! Detects bimodal results.
 
 use std::fmt;
 
@@ -8,15 +8,15 @@ use workload::{LatencyHistogram, StreamSettings, Transport, WorkloadSettings};
 
 use crate::{kind, observations::Observations, series};
 
-/// How many points of a distribution of round trips are looked at.
+/// Number of quantiles taken from a distribution of round trips.
 const POINTS: u32 = 100;
-/// Levels nearer than a tenth are told apart easily on a quiet host, and matter to nobody.
+/// Levels closer than this are irrelevant, even if they can be distinguished.
 const LEAST_RATIO: f64 = 1.1;
 
 /// Intervals that hold fewer datagrams on average differ by one more or less.
 const FEWEST_DATAGRAMS: f64 = 10.0;
 
-/// Whose values are bimodal.
+/// Source of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SamplingUnit {
     Trials,
@@ -35,7 +35,7 @@ impl fmt::Display for SamplingUnit {
     }
 }
 
-/// Two levels, and of what, in the metric's unit.
+/// Two levels in the metric's unit, and their source.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Modality {
     pub(crate) of: SamplingUnit,
@@ -59,7 +59,7 @@ fn within(cell: &Observations<'_>) -> Option<Modality> {
     Some(Modality { of: *units.first()?, levels })
 }
 
-/// Whether intervals of this length with these rates hold so few datagrams that their number makes levels.
+/// Whether intervals contain so few datagrams that counts look like levels.
 pub(crate) fn is_granular(load: &WorkloadSettings, length: Nanos, rates: &[f64]) -> bool {
     let Some(stream) = StreamSettings::of(load).filter(|stream| stream.transport == Transport::Udp) else {
         return false;
@@ -68,7 +68,7 @@ pub(crate) fn is_granular(load: &WorkloadSettings, length: Nanos, rates: &[f64])
     bits < FEWEST_DATAGRAMS * stream.message.0 as f64 * 8.0
 }
 
-/// Two levels that are far enough apart to matter.
+/// Two levels with a relevant distance.
 pub(crate) fn two_levels(values: &[f64]) -> Option<TwoLevels> {
     bimodal::two_levels(values).and_then(far_apart)
 }

@@ -1,5 +1,4 @@
-//! What the baseline differs from itself by, per workload: its two trials of each block, paired, and judged as every other
-//! comparison of the workload is.
+//! Noise floor per workload: the two trials of the baseline in each block, paired and judged like other comparisons.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +17,7 @@ pub(crate) struct Noise {
 }
 
 impl Noise {
-    /// The floors of the workloads whose baseline was repeated often enough.
+    /// Noise floors of workloads with enough repetitions of the baseline.
     pub(crate) fn of(measured: &[Observations<'_>]) -> Self {
         let baselines = measured.iter().filter(|cell| cell.record.baseline);
         let of = |cell: &Observations<'_>| Some((cell.record.workload.clone(), floor(cell, measured)?));
@@ -30,13 +29,12 @@ impl Noise {
         self.by_workload.values().map(|(named, _)| named)
     }
 
-    /// The floor of one workload.
     pub(crate) fn floor(&self, workload: &str) -> Option<&stats::NoiseFloor> {
         self.by_workload.get(workload).map(|(_, floor)| floor)
     }
 }
 
-/// From the pairs of the baseline with itself, and those of each other cell of its workload with it.
+/// From the baseline's pairs, and the pairs of other results of the workload with it.
 fn floor(
     baseline: &Observations<'_>,
     measured: &[Observations<'_>],

@@ -31,13 +31,13 @@ pub(crate) struct Observations<'a> {
     pub(crate) again: BTreeMap<u32, Point<'a>>,
     /// Of its trials with the probes on, by block: no number of the cell comes from these.
     pub(crate) probed: BTreeMap<u32, Point<'a>>,
-    /// Of its trials with none beside them, by block, where it is measured beside others: likewise.
+    /// Trials without concurrent pairs by block, for results measured both ways.
     pub(crate) alone: BTreeMap<u32, Point<'a>>,
-    /// The probes that the run began with.
+    /// Probes at the start of the run.
     pub(crate) probes: &'a [ProbeKind],
-    /// Why it got no more trials, where that is settled.
+    /// Why it got no more trials, if decided.
     pub(crate) ended: Option<&'a CellEnd>,
-    /// Trials that others disturbed or whose process stood still, where others are enough without them.
+    /// Disturbed or stalled trials, if there are enough others.
     pub(crate) left_out: Vec<&'a Trial>,
     /// Trials without a value: nothing came through, or something else than the load was recorded.
     pub(crate) unusable: Vec<&'a Trial>,
@@ -56,7 +56,7 @@ impl<'a> Observations<'a> {
         self.points.values().map(|point| point.trial)
     }
 
-    /// What was asked of a stream that plumb sent.
+    /// Requested settings of a stream sent by plumb.
     pub(crate) fn asked(&self) -> Option<&'a StreamSettings> {
         self.record.sent.load().and_then(StreamSettings::of)
     }
@@ -106,7 +106,7 @@ fn of<'a>(
         unusable: Vec::new(),
         unusable_probed: 0,
     };
-    // Of its repetitions too few would tell no noise floor, however many trials measure it.
+    // With too few repetitions there would be no noise floor.
     let enough: Vec<Arm> = [Arm::Measure, Arm::Again, Arm::Alone]
         .into_iter()
         .filter(|arm| suffices_undisturbed(trials, *arm))
@@ -134,19 +134,19 @@ fn of<'a>(
     (!measured.points.is_empty()).then_some(measured)
 }
 
-/// Whether most such trials of a cell were left alone, and enough for an interval: then the others tell nothing more.
+/// Whether most trials were undisturbed and suffice for an interval, so that the others can be dropped.
 fn suffices_undisturbed(trials: &[&Trial], arm: Arm) -> bool {
     let made = || trials.iter().filter(|trial| trial.arm == arm);
     let alone = made().filter(|trial| !is_disturbed(trial)).count();
     alone >= FEWEST_ALONE && 2 * alone > made().count()
 }
 
-/// Made to be watched, and by the end of it no probe was left.
+/// A probed trial during which all probes failed.
 fn is_unwatched(trial: &Trial) -> bool {
     trial.observed.as_ref().is_some_and(|seen| seen.elapsed.0 == 0 && !seen.lost.is_empty())
 }
 
-/// What was ordered decides, and of another tool's log its first trial.
+/// By the requested workload, or the first trial of an imported one.
 fn metric(cell: &CellRecord, first: &Trial) -> Metric {
     cell.sent.load().map_or_else(|| first.measurement.kind().metric(), |load| load.kind().metric())
 }

@@ -1,6 +1,5 @@
-//! How large packets were on their way, from what devices counted and what sockets say that they sent. A segment that is
-//! sent passes every device of the path once, alone or with others in one packet: so its sender's count over a device's
-//! is what offloads made of it there.
+//! Packet sizes on the path, from counters of devices and sockets. Each sent segment passes every device once, alone or
+//! merged, so the sender's segments divided by a device's packets show the effect of offloads there.
 
 use findings::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 use samples::{DeviceCounters, PathCounters};
@@ -9,14 +8,14 @@ use workload::{Direction, EndSeries, StreamData};
 
 use crate::observations::Observations;
 
-/// Fewer packets than this are not the traffic that was measured.
+/// Fewer packets are not the measured traffic.
 const FEWEST: u64 = 100;
-/// Data go one way when it carries so many times the bytes of the other.
+/// Data flow in one direction if it has this many times the bytes of the other.
 const ONE_WAY: u64 = 4;
 /// Packets that lose this share of their segments from one device to the next were cut.
 const CUT: f64 = 0.5;
 
-/// The packets of a cell whose devices counted `counters`; `None` where that was next to nothing.
+/// `None` if almost nothing was counted.
 pub(crate) fn summary(cell: &Observations<'_>, counters: &PathCounters) -> Option<PacketSummary> {
     let sent = SocketTotals::of(cell);
     let devices: Vec<DevicePackets> =
@@ -28,7 +27,7 @@ pub(crate) fn summary(cell: &Observations<'_>, counters: &PathCounters) -> Optio
         .then(|| PacketSummary { data: sent.and_then(|sent| data(&devices, sent.forward)), devices })
 }
 
-/// What the sockets of a cell sent in all of its trials.
+/// Segments sent by the sockets in all trials.
 struct SocketTotals {
     /// Whether its data went from the client to the server.
     forward: bool,
@@ -38,7 +37,7 @@ struct SocketTotals {
 }
 
 impl SocketTotals {
-    /// `None` of what is no stream, whose segments nobody counted, or whose data went both ways.
+    /// `None` for other workloads, uncounted segments or bidirectional data.
     fn of(cell: &Observations<'_>) -> Option<Self> {
         let streams = || cell.trials().filter_map(|trial| StreamData::of(&trial.measurement));
         let (forward, reverse) = streams().map(bytes).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
@@ -62,7 +61,7 @@ fn bytes(stream: &StreamData) -> (u64, u64) {
     (sum(Direction::Forward), sum(Direction::Reverse))
 }
 
-/// What an end sent, its warm-up included, as devices count it too: segments of TCP, datagrams of UDP.
+/// TCP segments or UDP datagrams sent by an end, including the warm-up, as devices count it too.
 fn segments(end: &EndSeries) -> u64 {
     let of = |interval: &workload::Interval| match (interval.tcp, interval.datagrams) {
         (Some(tcp), _) => u64::from(tcp.segments),

@@ -1,4 +1,4 @@
-//! Hosts that were measured against each other, as a matrix. Must not judge it.
+//! Matrix of measurements between hosts. Does not judge it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,7 @@ pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], noise
     matrices
 }
 
-/// What its pairs differ by from themselves alone, in the same blocks.
+/// Effect of measuring pairs at the same time, in the same blocks.
 fn contamination(matrix: &PairMatrix, measured: &[Observations<'_>], noise: &Noise) -> Option<Contamination> {
     let cells = measured.iter().filter(|cell| matrix.pairs.iter().any(|pair| pair.cell == cell.record.id));
     let (mut pairs, mut beside) = (Vec::new(), 0);

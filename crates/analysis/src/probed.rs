@@ -1,4 +1,4 @@
-//! What probes saw of a cell, from the trials that they watched alone.
+//! Probe data of a result, from its probed trials.
 
 mod calls;
 mod cost;
@@ -13,10 +13,10 @@ use samples::{Overflow, ProbeResults, RunRecord, SyscallCount, Trial};
 
 use crate::{observations::Observations, syscalls};
 
-/// A trial with what probes saw of it.
+/// A trial with probe data.
 type ProbedTrial<'a> = (&'a Trial, &'a ProbeResults);
 
-/// What probes saw of a cell, whose system calls these are; `None` where none watched it.
+/// Probe data of a result with these system calls; `None` without probed trials.
 pub(crate) fn summary(cell: &Observations<'_>, syscalls: &[SyscallCount]) -> Option<ProbedSummary> {
     let watched = watched(cell);
     (!watched.is_empty()).then(|| ProbedSummary {
@@ -29,7 +29,7 @@ pub(crate) fn summary(cell: &Observations<'_>, syscalls: &[SyscallCount]) -> Opt
     })
 }
 
-/// The probes of a run and what they cost.
+/// Probes of a run and their cost.
 pub(crate) fn of_run(record: &RunRecord, measured: &[Observations<'_>]) -> RunProbes {
     RunProbes {
         ran: failures::without(record, &record.header.probes),

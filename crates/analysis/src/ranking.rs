@@ -11,8 +11,7 @@ const FEWEST: usize = 3;
 
 type Cell<'a> = (&'a CellSummary, &'a Observations<'a>);
 
-/// One ranking for each workload without a ladder and each setting of its factors. The cells of `findings` are those of
-/// `measured`, in the same order.
+/// One ranking per workload without a cost breakdown and setting. `findings` and `measured` have the same order.
 pub(crate) fn rankings(findings: &Findings, measured: &[Observations<'_>], noise: &Noise) -> Vec<Ranking> {
     let laddered = |workload: &str| {
         let is_in_a_matrix = findings.matrices.iter().any(|matrix| matrix.workload == workload);
@@ -41,7 +40,7 @@ fn ranking(mut cells: Vec<Cell<'_>>, noise: &Noise) -> Option<Ranking> {
     cells.sort_by(|one, other| better_first(one.0, other.0, more_is_better));
     let best = *cells.first()?;
     let mut ranks: Vec<Rank> = Vec::new();
-    // Where those of the place begin.
+    // Start of the results with this place.
     let (mut first, mut place) = (0, 1);
     for (index, (number, cell)) in (1u32..).zip(&cells).enumerate() {
         if cells[first..index].iter().any(|other| is_worse(cell, other, more_is_better, noise)) {

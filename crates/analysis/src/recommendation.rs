@@ -1,4 +1,4 @@
-//! What a sweep comes to: knees, what is worth its CPU time, what to set. Knows no formula; reads no trial itself.
+//! Recommendations from a sweep: knees, Pareto front and settings. Contains no formulas and reads no trials.
 
 mod choice;
 mod cpu;
@@ -15,7 +15,7 @@ use crate::{commands::Commands, observations::Observations};
 
 use sweep::Sweep;
 
-/// One answer for each workload on each path whose cells form a sweep, in the order of the scenario.
+/// One recommendation per swept workload and path, in scenario order.
 pub(crate) fn answers(measured: &[Observations<'_>]) -> Vec<Answer> {
     let mut places: Vec<(&str, &str)> = Vec::new();
     for cell in measured {
@@ -42,7 +42,7 @@ fn answer(sweep: &Sweep<'_>) -> Answer {
     }
 }
 
-/// Withholds what rests on numbers of which a serious finding says that they cannot be trusted.
+/// Withholds recommendations based on results with a serious finding.
 pub(crate) fn withhold(findings: &mut Findings, commands: &Commands<'_>) {
     let Findings { answers, claims, .. } = findings;
     for answer in answers {

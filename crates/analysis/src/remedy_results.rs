@@ -1,4 +1,4 @@
-//! What remedies brought where a run has tried them.
+//! Measured effects of remedies.
 
 use findings::{Brought, Findings};
 use samples::{RemedyTrial, RunRecord};

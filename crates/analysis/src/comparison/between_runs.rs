@@ -1,11 +1,10 @@
-//! What is said of a cell where further runs show what two runs of it differ by.
+//! Judges a result with the noise between runs of its scenario.
 
 use stats::{BetweenRuns, Estimate, multiple, verdict};
 
 use crate::words::percent;
 
-/// Of each cell with its ratio, the chance that two runs of one thing lie so far apart, heeding how many cells there are;
-/// `None` where nothing was learned, or there is no ratio.
+/// Probability of each ratio under the noise between runs, adjusted for the number of results; `None` without noise or ratio.
 pub(super) fn chances(cells: impl Iterator<Item = (Option<BetweenRuns>, Option<f64>)>) -> Vec<Option<f64>> {
     let raw: Vec<Option<f64>> = cells.map(|(runs, ratio)| Some(runs?.p(ratio?))).collect();
     let known: Vec<f64> = raw.iter().flatten().copied().collect();
@@ -13,10 +12,8 @@ pub(super) fn chances(cells: impl Iterator<Item = (Option<BetweenRuns>, Option<f
     raw.into_iter().map(|p| p.and_then(|_| adjusted.next())).collect()
 }
 
-/// Whether two runs are no farther apart than runs of the scenario are.
-///
-/// Either the ratio's interval lies within the noise; or the ratio itself lies within what runs were seen to differ by: that
-/// has in it what trials scatter by, so that the interval adds nothing, however wide few trials make it.
+/// Whether a ratio is within the noise between runs: its interval is, or the ratio itself is within the observed differences
+/// between runs, which already include the noise of trials.
 pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &BetweenRuns) -> bool {
     let size = floor.ln_1p();
     let within = |interval: &stats::Interval| {
@@ -26,7 +23,7 @@ pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &BetweenRuns) -> bool 
     ratio.interval.as_ref().is_some_and(within)
 }
 
-/// What the trials alone leave open of two runs that are the same as runs go.
+/// Explains a `same` with a wide interval.
 pub(super) fn left_open((low, high): (String, String), runs: &BetweenRuns) -> String {
     format!(
         "Judged by the trials alone the ratio is {low} to {high}. `same` means that the difference is within the \

@@ -10,7 +10,7 @@ use super::{matching::Pair, settings};
 
 /// A difference of the load average, for each CPU, that something else on the machine must have made.
 const MUCH_LOAD: f64 = 0.25;
-/// How much slower or faster the machine's own steps may be without being told.
+/// Differences in the machine's basic speed up to this factor are ignored.
 const ALIKE_STEPS: f64 = 1.25;
 
 const SCENARIO: &str = "scenario";
@@ -18,10 +18,10 @@ const SCENARIO_TEXT: &str = "scenario text";
 const CPU_MODEL: &str = "CPU model";
 const CPUS: &str = "CPUs";
 const ARCHITECTURE: &str = "architecture";
-/// What runs of one scenario may differ by as well: neighbours come and go.
+/// Load that may also vary between runs of one scenario.
 pub(super) const LOAD_AVERAGE: &str = "load average before the run";
 
-/// Everything that differs, what may alone explain a difference first.
+/// All differences, most significant first.
 pub(super) fn changes(a: &RunRecord, b: &RunRecord, pairs: &[Pair<'_, '_>]) -> Vec<SurroundingChange> {
     let mut changes = of_runs(a, b);
     if let (Some(a), Some(b)) = (&a.header.environment, &b.header.environment) {
@@ -29,7 +29,7 @@ pub(super) fn changes(a: &RunRecord, b: &RunRecord, pairs: &[Pair<'_, '_>]) -> V
     }
     let settings = settings::changes(pairs);
     if settings.iter().any(|change| change.weighty) {
-        // What of it matters is told one by one.
+        // Its relevant parts are listed separately.
         changes
             .iter_mut()
             .filter(|change| change.what == SCENARIO_TEXT)
@@ -45,7 +45,7 @@ pub(super) fn other_machine(contrast: &RunComparison) -> bool {
     contrast.surroundings.iter().any(|change| [CPU_MODEL, CPUS, ARCHITECTURE].contains(&change.what.as_str()))
 }
 
-/// Whether the runs are of scenarios of different names.
+/// Whether the scenarios have different names.
 pub(super) fn other_scenario(contrast: &RunComparison) -> bool {
     contrast.surroundings.iter().any(|change| change.what == SCENARIO)
 }
@@ -71,12 +71,12 @@ fn of_runs(a: &RunRecord, b: &RunRecord) -> Vec<SurroundingChange> {
     .collect()
 }
 
-/// Those that trials were made of, which may be fewer than were planned.
+/// Completed blocks, possibly fewer than planned.
 fn blocks(record: &RunRecord) -> usize {
     record.trials.iter().map(|trial| trial.block).collect::<BTreeSet<_>>().len()
 }
 
-/// Name and text; logs of other tools are of no scenario.
+/// Name and text; imported logs have no scenario.
 fn of_scenarios(a: &RunHeader, b: &RunHeader) -> [Option<SurroundingChange>; 2] {
     if a.origin.imported().is_some() || b.origin.imported().is_some() {
         return [None, None];
@@ -98,7 +98,7 @@ fn by(origin: &Origin) -> String {
 pub(crate) fn of_machines(a: &Environment, b: &Environment) -> Vec<SurroundingChange> {
     let (one, other) = (a, b);
     let yes = |on: bool| if on { "yes" } else { "no" }.to_owned();
-    // What one run does not know may be as in the other.
+    // Unknown values do not count as different.
     let known = |what: &str, of: fn(&Environment) -> Option<String>, weighty: bool| {
         differs(what, of(one)?, of(other)?, weighty)
     };
@@ -133,7 +133,7 @@ fn load_average(a: &Environment, b: &Environment) -> Option<SurroundingChange> {
     differs(LOAD_AVERAGE, words(a)?, words(b)?, true)
 }
 
-/// The machine's own speed, by what the engine's steps cost on it.
+/// Basic speed of the machine, from the engine's overhead.
 fn steps(a: &Environment, b: &Environment) -> Option<SurroundingChange> {
     let cost = |it: &Environment| it.engine.map(|engine| engine.syscall_ns).filter(|cost| *cost > 0.0);
     let (one, other) = (cost(a)?, cost(b)?);

@@ -6,11 +6,9 @@ use stats::{Estimate, Interval, ab, verdict};
 use super::environment;
 use crate::words::percent;
 
-/// What can be said of losses beyond `most_loss` (0.05 is 5 %) of run B against run A.
-///
-/// Lost only when a cell is worse and its ratio's interval, widened by the noise of both runs, lies beyond the
-/// threshold, or when nothing came through in B any more; passed only when that of every cell of A lies within. Runs of
-/// different machines or scenarios, or a cell that B lacks, leave it open.
+/// Checks run B against run A for regressions beyond `most_loss` (0.05 is 5 %). Fails if a result is worse and the interval of
+/// its ratio, widened by the noise, is beyond the threshold, or if nothing arrives any more. Passes if the intervals of all
+/// results of A are within it. Otherwise, or for different machines or scenarios, it is undecided.
 #[must_use]
 pub fn gate(contrast: &RunComparison, most_loss: f64) -> Gate {
     let apart = incomparable(contrast);
@@ -48,7 +46,7 @@ fn incomparable(contrast: &RunComparison) -> Option<&'static str> {
 enum Loss {
     Established,
     Excluded,
-    /// Why it cannot be told.
+    /// Reason for being undecided.
     Open(String),
 }
 
@@ -57,7 +55,7 @@ impl Loss {
         if let Some(why) = &cell.disturbed {
             return Self::Open(why.clone());
         }
-        // Of what went out there is no ratio.
+        // Complete outages have no ratio.
         if cell.verdict == Verdict::Worse && cell.comparison.is_none() {
             return Self::Established;
         }
@@ -97,12 +95,12 @@ fn open(cell: &CellComparison, change: &Interval, most_loss: f64) -> String {
     )
 }
 
-/// A threshold as it was asked for: `5 %`.
+/// A threshold as given by the user: `5 %`.
 fn asked(share: f64) -> String {
     format!("{} %", (share * 1e6).round() / 1e4)
 }
 
-/// What is left of the metric's goodness, from at least to at most.
+/// Remaining performance, from minimum to maximum.
 fn change(cell: &CellComparison) -> Option<Interval> {
     let comparison = cell.comparison.as_ref()?;
     let more = cell.metric.more_is_better()?;

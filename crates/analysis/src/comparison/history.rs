@@ -1,4 +1,4 @@
-//! Further runs of A's scenario, and what they show two runs of it to differ by.
+//! Further runs of A's scenario and the noise between them.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::{
     observations::{self, Observations},
 };
 
-/// A run that knows a cell by less than this share of A's trials says more of its own trials than of runs.
+/// Runs with fewer trials of a result than this share of A's mostly show the noise of trials.
 const ENOUGH_TRIALS: f64 = 0.5;
 
 /// By A's cells.
 type Medians = BTreeMap<String, f64>;
 
-/// The runs that can be learned from, and what they show of each cell of A.
+/// Comparable runs, with their values for A's results.
 #[derive(Debug, Default)]
 pub(super) struct History {
     /// A among them, oldest first; empty where no other fits.
@@ -28,8 +28,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Of the other runs those count that were made as A was: of its scenario, by plumb, in its surroundings. B is none:
-    /// it is what is judged.
+    /// Selects runs of the same scenario and environment measured by plumb, except B, which is being judged.
     pub(super) fn of(a: &RunRecord, b: &RunRecord, cells: &[Observations<'_>], others: &[RunRecord]) -> Self {
         let fitting = |other| Some((other, fitting(a, b, other, cells)?));
         let mut known: Vec<(&RunRecord, Medians)> = others.iter().filter_map(fitting).collect();
@@ -51,13 +50,13 @@ impl History {
         }
     }
 
-    /// What two runs differ by in a cell of A.
+    /// Noise between runs for a result of A.
     pub(super) fn learned(&self, cell: &Observations<'_>) -> Option<BetweenRuns> {
         self.learned.get(&cell.record.id).copied()
     }
 }
 
-/// What a run shows of A's cells; `None` where it was not made as A was.
+/// A run's values for A's results; `None` if it is not comparable.
 fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, cells: &[Observations<'_>]) -> Option<Medians> {
     let (of_a, of_b, of_it) = (&a.header, &b.header, &other.header);
     if [&of_a.id, &of_b.id].contains(&&of_it.id) || !is_of_one_scenario(of_a, of_it) {
@@ -65,12 +64,12 @@ fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, cells: &[Observation
     }
     let gathered = observations::gather(other);
     let pairs = matching::matched(cells, &gathered).pairs;
-    // What else the machine did is of what runs differ by.
+    // Disturbances are part of the noise between runs.
     let differs = |change: &SurroundingChange| change.weighty && change.what != environment::LOAD_AVERAGE;
     (!environment::changes(a, other, &pairs).iter().any(differs)).then(|| medians(pairs))
 }
 
-/// Both measured by plumb, on a machine that is known, as the same document says, and neither with remedies.
+/// Both measured by plumb on a known, equal machine, without remedies.
 fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
     let measured =
         |run: &RunHeader| run.origin.imported().is_none() && run.tries.is_none() && run.environment.is_some();
@@ -78,7 +77,7 @@ fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
     !digest.is_empty() && *digest == other.scenario.digest && measured(a) && measured(other)
 }
 
-/// The median of each cell of A in a run that knows it well enough.
+/// Medians of A's results in a run with enough trials.
 fn medians(pairs: Vec<matching::Pair<'_, '_>>) -> Medians {
     let median = |(cell, other): matching::Pair<'_, '_>| {
         let values = other.values();

@@ -1,7 +1,5 @@
-//! Cell by cell: the ratio of two runs and what it comes to.
-//!
-//! Trials of two runs are not made in the same blocks, so nothing pairs them. What a run has in common with itself
-//! (placements, addresses, neighbours) is not in the scatter of its trials; the floor stands for that.
+//! Judges the ratio of two runs per result. Trials of different runs are not paired, and common effects within a run
+//! (placement, addresses, neighbours) are not part of the spread of its trials; the noise floor accounts for them.
 
 use findings::{Basis, CellComparison, Comparison, Difference, Interval, Verdict};
 use stats::{AbResult, BetweenRuns, ab, describe, noise, sweep, verdict};
@@ -15,17 +13,16 @@ use crate::{
     words::{count, list, percent},
 };
 
-/// Nothing is called the same whose interval leaves a larger difference open, whatever noise is assumed: everything would
-/// be.
+/// Wider intervals are never called the same, whatever the noise.
 const MOST_OPEN: f64 = 0.35;
 
-/// With fewer trials of each of two runs no exchange of labels is rare enough: two in C(8, 4) = 70 are.
+/// Minimum trials per run for a permutation test: 2 of C(8, 4) = 70.
 const ENOUGH: usize = 4;
 
 /// Every cell of both runs, in the order of A.
 pub(super) fn cells(pairs: &[Pair<'_, '_>], floors: &[Noise; 2], history: &History) -> Vec<CellComparison> {
     let looks: Vec<Look<'_>> = pairs.iter().map(|pair| Look::at(*pair, floors, history)).collect();
-    // Of many cells one would seem to differ by chance alone.
+    // Corrects for the number of results.
     let among_runs =
         between_runs::chances(looks.iter().map(|look| (look.learned, look.trials.map(|it| it.ratio.value))));
     let p = chances(pairs)
@@ -42,7 +39,7 @@ pub(super) fn cells(pairs: &[Pair<'_, '_>], floors: &[Noise; 2], history: &Histo
     looks.iter().zip(p).filter_map(judged).collect()
 }
 
-/// The p of every pair among all of them; cells of one workload are expected to scatter alike.
+/// P-value of every pair; results of one workload are expected to have similar noise.
 fn chances(pairs: &[Pair<'_, '_>]) -> Vec<Option<f64>> {
     let mut workloads: Vec<&str> = Vec::new();
     let values: Vec<[Vec<f64>; 2]> = pairs.iter().map(|(a, b)| one_metric(a, b)).collect();
@@ -61,16 +58,16 @@ fn chances(pairs: &[Pair<'_, '_>]) -> Vec<Option<f64>> {
     sweep::p(&cells)
 }
 
-/// The values of both; none where they are of two metrics.
+/// Values of both runs; `None` for different metrics.
 fn one_metric(a: &Observations<'_>, b: &Observations<'_>) -> [Vec<f64>; 2] {
     if a.metric == b.metric { [a.values(), b.values()] } else { Default::default() }
 }
 
-/// What the trials of a cell in both runs say, before other cells are heeded.
+/// Evidence from the trials of a result, before adjusting for other results.
 struct Look<'m> {
     a: &'m Observations<'m>,
     b: &'m Observations<'m>,
-    /// The larger of what is assumed of two runs and what further runs show; of few trials [`ALLOWANCE`].
+    /// The larger of the assumed and the estimated noise, or [`ALLOWANCE`] with few trials.
     floor: Option<f64>,
     learned: Option<BetweenRuns>,
     trials: Option<AbResult>,
@@ -115,7 +112,7 @@ impl<'m> Look<'m> {
         })
     }
 
-    /// `others`: who had the CPUs in A, and in B. The same words for every cell, so that they need to be said once.
+    /// `others`: disturbances in A and in B. The text is equal for all results, so that it is shown once.
     fn disturbed(&self, others: &[String; 2]) -> Option<String> {
         let runs = [("A", self.a, &others[0]), ("B", self.b, &others[1])];
         let disturbed = runs.into_iter().filter(|(_, cell, _)| disturbance::is_mostly_disturbed(cell));
@@ -158,7 +155,7 @@ impl<'m> Look<'m> {
         })
     }
 
-    /// Too few trials on a side to say what another would give: an allowance stands for that.
+    /// Too few trials to know their variation: judged by a tolerance.
     fn of_few(&self) -> Option<Comparison> {
         let mut comparison = single_trial::compare(self.b, self.a)?;
         let usual = 1.0 + noise::USUAL_BETWEEN_RUNS;
@@ -204,7 +201,7 @@ impl<'m> Look<'m> {
         }
     }
 
-    /// What may still differ where it is called the same, if that is much or rests on an allowance.
+    /// Remaining uncertainty of a `same`, if it is large or based on a tolerance.
     fn left_open(&self, comparison: &Comparison) -> Option<String> {
         let interval = comparison.ratio_interval?;
         let (low, high) = (percent(interval.low), percent(interval.high));
@@ -222,7 +219,7 @@ impl<'m> Look<'m> {
         (most > MARGIN).then(|| { let (low, high) = (findings::change(interval.low), findings::change(interval.high)); format!("Change between {low} and {high}: undecided; more trials would narrow it, and beyond {} nothing is called `same`.", percent(MOST_OPEN)) })
     }
 
-    /// Why it cannot be told.
+    /// Reason for being undecided.
     fn open(&self, comparison: &Comparison, p: Option<f64>) -> String {
         let (a, b) = (self.a.points.len(), self.b.points.len());
         let Some(interval) = comparison.ratio_interval else {
@@ -279,7 +276,7 @@ fn is_telling(ratio: &stats::Estimate) -> bool {
     ratio.interval.as_ref().is_some_and(tells)
 }
 
-/// Whether no difference is seen and none beyond what trials of one setting often show is left open.
+/// Whether no difference is visible, and none beyond the usual noise of trials is possible.
 fn is_near(ratio: &stats::Estimate, floor: f64) -> bool {
     let size = floor.ln_1p();
     let within = |interval: &stats::Interval| {

@@ -1,11 +1,11 @@
-//! Which cell of one run is which of the other.
+//! Matches the results of two runs.
 
 use crate::observations::Observations;
 
 /// A cell in both runs.
 pub(super) type Pair<'m, 'a> = (&'m Observations<'a>, &'m Observations<'a>);
 
-/// What two runs have in common, and what not.
+/// Common and unmatched results.
 pub(super) struct Matching<'m, 'a> {
     /// In the order of A.
     pub(super) pairs: Vec<Pair<'m, 'a>>,
@@ -17,7 +17,7 @@ pub(super) struct Matching<'m, 'a> {
 pub(super) fn matched<'m, 'a>(a: &'m [Observations<'a>], b: &'m [Observations<'a>]) -> Matching<'m, 'a> {
     let mut matched = Matching { pairs: Vec::new(), only_a: Vec::new(), only_b: Vec::new() };
     let mut taken = vec![false; b.len()];
-    // All identities first: a cell that is like another in all but its name must not take that one's partner.
+    // Equal identifiers first, so that a renamed result does not take the partner of another.
     let by_id: Vec<Option<usize>> =
         a.iter().map(|cell| take(&mut taken, b, |it| it.record.id == cell.record.id)).collect();
     for (cell, found) in a.iter().zip(by_id) {

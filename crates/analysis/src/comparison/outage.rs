@@ -8,7 +8,7 @@ use crate::{compare, observations::Observations, words::count};
 /// In fewer trials silence may be chance.
 const ENOUGH: usize = 4;
 
-/// The verdict on a cell where every trial of one run brought something and none of the other.
+/// Verdict if all trials of one run received data and none of the other.
 pub(super) fn between(a: &Observations<'_>, b: &Observations<'_>) -> Option<(Verdict, String)> {
     // A time of nothing is no silence.
     a.metric.more_is_better().filter(|more| *more)?;
@@ -19,7 +19,7 @@ pub(super) fn between(a: &Observations<'_>, b: &Observations<'_>) -> Option<(Ver
     (is_silent(&a) && passes(&b)).then(|| (Verdict::Better, words("A", a.len(), "B", b.len())))
 }
 
-/// The cells of A alone that B tried as well, often enough and without any answer.
+/// Results of A that B attempted often enough without receiving data.
 pub(super) fn silent(a: &[Observations<'_>], b: &RunRecord, only_a: &[String]) -> Vec<CellComparison> {
     a.iter().filter(|cell| only_a.contains(&cell.record.id)).filter_map(|cell| unanswered(cell, b)).collect()
 }
@@ -29,7 +29,7 @@ fn unanswered(cell: &Observations<'_>, b: &RunRecord) -> Option<CellComparison> 
     let tried = b.trials.iter().filter(|trial| trial.cell == record.id && trial.arm == Arm::Measure);
     let mut trials = 0;
     for trial in tried {
-        // Something else was recorded than what A has.
+        // B recorded a different metric.
         if trial.measurement.kind().metric() != cell.metric || trial.measurement.value(cell.metric).is_some()
         {
             return None;

@@ -1,5 +1,4 @@
-//! What the cells of two runs were set to and differs: loads, placement, sockets, devices. Each difference once, however
-//! many cells show it.
+//! Differences in load, placement, sockets and devices between the results of two runs, each listed once.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,7 @@ use crate::{
 
 /// More differences of offloads at one device are counted, not listed.
 const MOST_OFFLOADS: usize = 4;
-/// What the names of offloads hold that change how large the packets are or who sums them up.
+/// Offloads that affect packet sizes or checksums.
 const WEIGHTY: [&str; 5] = ["segmentation", "gro", "gso", "checksum", "scatter"];
 
 /// Every difference, in the order of the cells.
@@ -56,7 +55,7 @@ fn of_cell(a: &Observations<'_>, b: &Observations<'_>) -> Vec<SurroundingChange>
     changes
 }
 
-/// What the kernel really gave, which an order alone does not tell.
+/// Effective settings, which may differ from the requested ones.
 fn congestion(a: &Observations<'_>, b: &Observations<'_>) -> Option<SurroundingChange> {
     let given = |cell: &Observations<'_>| {
         let ends = sockets::ends(cell.trials().map(|trial| &trial.measurement));
@@ -76,7 +75,7 @@ fn devices(a: &Observations<'_>, b: &Observations<'_>) -> Vec<SurroundingChange>
         devices.iter().map(|device| (device.device.clone(), device.clone())).collect()
     };
     let (one, mut other) = (of(a), of(b));
-    // Another tool's log tells of no device.
+    // Logs of other tools have no devices.
     if one.is_empty() || other.is_empty() {
         return Vec::new();
     }
@@ -100,7 +99,7 @@ fn devices(a: &Observations<'_>, b: &Observations<'_>) -> Vec<SurroundingChange>
 fn of_device(a: &DeviceState, b: &DeviceState) -> Vec<SurroundingChange> {
     let of = |what: &str| format!("{what} of {}", a.device);
     let kind = differs(&of("kind"), a.kind.clone(), b.kind.clone(), true);
-    // What one of the two was not asked for is no difference.
+    // Settings missing in one run do not count as different.
     let setting =
         |fact: samples::DeviceSettingFact| differs(&of(fact.noun), (fact.of)(a)?, (fact.of)(b)?, true);
     let settings = DeviceState::SETTINGS.into_iter().filter_map(setting);

@@ -1,4 +1,4 @@
-//! What has to be known before a contrast of two runs is believed, in full sentences.
+//! Limitations of a comparison, in full sentences.
 
 use findings::{CellComparison, RunComparison, SurroundingChange};
 use samples::{RunRecord, RunState};
@@ -9,10 +9,10 @@ use crate::{
     words::{count, list, percent},
 };
 
-/// A noise that hides what many would call a loss.
+/// Noise that may hide a regression.
 const MUCH_NOISE: f64 = 0.1;
 
-/// Every caveat that applies, what concerns all cells first.
+/// All limitations, general ones first.
 pub(super) fn caveats(a: &RunRecord, b: &RunRecord, contrast: &RunComparison) -> Vec<String> {
     let mut caveats = Vec::new();
     caveats.extend(nothing_in_common(contrast));
@@ -102,7 +102,7 @@ fn noisy(contrast: &RunComparison) -> Option<String> {
     })
 }
 
-/// Whether an allowance stands for what its trials do not say.
+/// Whether it was judged by a tolerance.
 fn is_of_few(cell: &CellComparison) -> bool {
     cell.p.is_none() && cell.comparison.is_some_and(|it| it.ratio_interval.is_some())
 }

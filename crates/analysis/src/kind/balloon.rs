@@ -19,7 +19,7 @@ impl KindAnalysis for BalloonData {
     }
 }
 
-/// What the trials of a cell say together; `None` when nothing moved.
+/// `None` if no memory moved.
 pub(crate) fn summary(cell: &Observations<'_>) -> Option<BalloonSummary> {
     let all: Vec<&BalloonData> =
         cell.trials().filter_map(|trial| BalloonData::of(&trial.measurement)).collect();

@@ -1,4 +1,4 @@
-//! The round trips of a cell, and what is measured beside them: the schedule of an open loop, the stream beside them.
+//! Round trips of a result, open-loop schedule and concurrent stream.
 
 use findings::{LatencySummary, OpenLoopSummary, SingleOutcome};
 use samples::{Arm, CpuUsage, Trial};
@@ -18,7 +18,8 @@ impl KindAnalysis for PingPongData {
         (SamplingUnit::RoundTrips, modality::points(&self.round_trips))
     }
 
-    /// The histogram leaves the warm-up out, so the CPU time is taken as a rate. Beside a stream it is mostly that one's.
+    /// The histogram excludes the warm-up, so CPU time is taken as a rate. With a concurrent stream most of it belongs to the
+    /// stream.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let count = self.round_trips.count();
         (count > 0 && self.under.is_none()).then_some(())?;
@@ -61,7 +62,7 @@ pub(crate) fn ping_pong(trial: &Trial) -> Option<&PingPongData> {
     PingPongData::of(&trial.measurement)
 }
 
-/// A count of all together; `None` where one of them does not tell.
+/// Total over the trials; `None` if unknown for one of them.
 fn all_of(all: &[&PingPongData], count: fn(&PingPongData) -> Option<u64>) -> Option<u64> {
     all.iter().try_fold(0u64, |sum, data| Some(sum.saturating_add(count(data)?)))
 }
@@ -77,7 +78,7 @@ fn open_loop(all: &[&PingPongData]) -> Option<OpenLoopSummary> {
     })
 }
 
-/// What the stream beside a ping-pong carried, in bits per second.
+/// Rate of the concurrent stream, in bits per second.
 fn beside(data: &PingPongData) -> Option<f64> {
     stream::received(&data.under.as_ref()?.flows, None)
 }

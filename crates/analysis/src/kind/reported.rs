@@ -1,4 +1,4 @@
-//! The columns that another tool reported for a cell: the median over the trials of each.
+//! Columns reported by another tool: medians over the trials.
 
 use findings::{OwnerCost, OwnerUnit, SingleOutcome};
 use samples::CpuUsage;
@@ -22,7 +22,7 @@ impl KindAnalysis for ReportedData {
     }
 }
 
-/// A column such as `Server VM CPU`, whose owner is the server VM. A share of anything but CPUs has none.
+/// Owner of a CPU column such as `Server VM CPU`; `None` for other columns.
 fn owner(column: &ReportedValue) -> Option<OwnerCost> {
     let is_cpu = |word: &&str| word.eq_ignore_ascii_case("cpu") || word.eq_ignore_ascii_case("cpus");
     if column.quantity != Quantity::Share || !column.name.split_whitespace().any(|word| is_cpu(&word)) {
@@ -33,7 +33,7 @@ fn owner(column: &ReportedValue) -> Option<OwnerCost> {
     Some(OwnerCost { owner, value: column.value, unit: OwnerUnit::Share })
 }
 
-/// Every column, in the order of the first trial that has it; none of a cell that was measured.
+/// All columns in order of appearance; empty for measured results.
 pub(crate) fn columns(cell: &Observations<'_>) -> Vec<ReportedValue> {
     let rows: Vec<&ReportedData> =
         cell.trials().filter_map(|trial| ReportedData::of(&trial.measurement)).collect();

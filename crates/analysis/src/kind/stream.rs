@@ -1,5 +1,4 @@
-//! What the trials of a stream say beside the metric: both ends, both directions, what TCP_INFO saw, what
-//! became of datagrams.
+//! Stream details besides the metric: both ends and directions, TCP_INFO, datagrams.
 
 use findings::{
     DatagramSummary, Distribution, Estimate, SingleFlow, SingleOutcome, SingleRate, SingleStream,
@@ -21,7 +20,7 @@ use crate::{
 };
 
 impl KindAnalysis for StreamData {
-    /// The receivers' intervals, or the senders' where some receiver told no more than its total.
+    /// The receivers' intervals, or the senders' if a receiver reported only a total.
     fn series(&self, asked: Option<Nanos>) -> Series {
         let told = |flow: &Flow| flow.receiver.intervals.len() > 1 || flow.sender.intervals.len() <= 1;
         let (of, ends): (_, Vec<&EndSeries>) = if self.flows.iter().all(told) {
@@ -49,7 +48,7 @@ pub(crate) fn summary(cell: &Observations<'_>, value: Estimate) -> Option<Stream
     let trials: Vec<&[Flow]> = cell.trials().map(flows).filter(|flows| !flows.is_empty()).collect();
     (!trials.is_empty()).then(|| StreamSummary {
         sent: over_trials(cell, sent),
-        // Judged by what was sent where no receiver told what it got.
+        // Based on the sent rate if no receiver reported.
         received: trials.iter().any(|flows| received(flows, None).is_some()).then_some(value),
         forward: over_trials(cell, |flows| received(flows, Some(Direction::Forward))),
         reverse: over_trials(cell, |flows| received(flows, Some(Direction::Reverse))),
@@ -60,7 +59,7 @@ pub(crate) fn summary(cell: &Observations<'_>, value: Estimate) -> Option<Stream
     })
 }
 
-/// Whether the intervals of a trial hold so few datagrams that their number makes levels.
+/// Whether the intervals contain so few datagrams that counts look like levels.
 pub(crate) fn is_granular(cell: &Observations<'_>, series: &Series) -> bool {
     let load = cell.record.sent.load();
     load.is_some_and(|load| modality::is_granular(load, series.length, &series.rates))
@@ -71,7 +70,7 @@ pub(crate) fn flows(trial: &Trial) -> &[Flow] {
     StreamData::of(&trial.measurement).map_or(&[], |data| &data.flows)
 }
 
-/// What TCP_INFO said over these trials; `None` when no end has any.
+/// TCP_INFO over these trials; `None` if neither end has it.
 pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
     let senders = samples(trials, |flow| &flow.sender);
     let receivers = samples(trials, |flow| &flow.receiver);
@@ -80,7 +79,7 @@ pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
     }
     let sum =
         |samples: &[TcpSample], of: fn(&TcpSample) -> u32| samples.iter().map(|it| u64::from(of(it))).sum();
-    // A peer that is no plumb tells its retransmits alone; its zeros are not known ones.
+    // Other tools' servers report only retransmits; other zeros mean unknown.
     let windows = || senders.iter().map(|tcp| tcp.cwnd).filter(|window| window.0 > 0);
     let rtts = senders.iter().map(|tcp| tcp.rtt.0 as f64).filter(|rtt| *rtt > 0.0);
     let all_time: Nanos =
@@ -102,7 +101,7 @@ pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
     })
 }
 
-/// What became of the datagrams of these trials; `None` when there were none.
+/// Datagrams of these trials; `None` without any.
 pub(crate) fn datagrams(trials: &[&[Flow]]) -> Option<DatagramSummary> {
     let all = |end: fn(&Flow) -> &EndSeries| flows_of(trials).filter_map(move |flow| end(flow).datagrams());
     let received: Vec<DatagramSample> = all(|flow| &flow.receiver).collect();
@@ -143,7 +142,7 @@ fn samples(trials: &[&[Flow]], end: fn(&Flow) -> &EndSeries) -> Vec<TcpSample> {
     flows_of(trials).flat_map(|flow| end(flow).measured()).filter_map(|interval| interval.tcp).collect()
 }
 
-/// Whether these are a kernel's own word, and not what another tool told of it.
+/// Whether the values come directly from the kernel.
 fn is_whole(samples: &[TcpSample]) -> bool {
     samples.iter().any(TcpSample::is_whole)
 }
@@ -164,13 +163,12 @@ fn stability(cell: &Observations<'_>) -> Option<f64> {
     describe::median(&spreads)
 }
 
-/// What the receivers of a direction (or of all) got after the warm-up, in bits per second; `None` when
-/// nothing flowed that way for any time.
+/// Received rate of a direction, or of all, after the warm-up, in bits per second; `None` without data.
 pub(crate) fn received(flows: &[Flow], direction: Option<Direction>) -> Option<f64> {
     total(flows, direction, |flow| &flow.receiver)
 }
 
-/// What the senders' sockets took after the warm-up, in bits per second.
+/// Rate accepted by the senders' sockets after the warm-up, in bits per second.
 fn sent(flows: &[Flow]) -> Option<f64> {
     total(flows, None, |flow| &flow.sender)
 }
@@ -189,7 +187,7 @@ fn total(flows: &[Flow], direction: Option<Direction>, end: fn(&Flow) -> &EndSer
 fn together(ends: &[&EndSeries], asked: Nanos) -> Vec<f64> {
     let series: Vec<Vec<&Interval>> = ends.iter().map(|end| end.measured().collect()).collect();
     let shortest = series.iter().map(Vec::len).min().unwrap_or(0);
-    // Matched before any is left out, so that the same stretch of time is added up.
+    // Matched first, so that the sums cover the same time.
     (0..shortest)
         .map(|index| series.iter().map(|intervals| intervals[index]).collect::<Vec<_>>())
         .filter(|together| together.iter().all(|interval| length(interval).0 >= asked.0 / 2))

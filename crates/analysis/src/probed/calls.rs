@@ -1,4 +1,4 @@
-//! How often system calls were made for each message, megabyte or connection.
+//! System calls per message, megabyte or connection.
 
 use findings::{CallRates, EndCalls, ProcessCalls};
 use samples::{ProbeKind, ProbeResults, SyscallCount};
@@ -6,7 +6,7 @@ use samples::{ProbeKind, ProbeResults, SyscallCount};
 use super::{ProbedTrial, volume};
 use crate::syscalls::add;
 
-/// Calls for what the trials carried; `None` where no probe counted calls, or nothing was carried.
+/// `None` without counted calls or work.
 pub(super) fn rates(
     probes: &[ProbeKind],
     watched: &[ProbedTrial<'_>],
@@ -38,7 +38,7 @@ pub(super) fn rates(
     Some(CallRates { work, carried, each, ends, all, processes })
 }
 
-/// The calls of threads as those of their processes.
+/// Merges the calls of threads by process.
 fn processes(syscalls: &[SyscallCount], ends: &[EndCalls], carried: f64) -> Vec<ProcessCalls> {
     let mut all: Vec<ProcessCalls> = Vec::new();
     for count in syscalls {

@@ -1,4 +1,4 @@
-//! What probes cost: trials with them against trials without, in the same blocks.
+//! Probe cost: probed vs unprobed trials in the same blocks.
 
 use findings::{CpuProbeCost, Interval, ProbeCost};
 use samples::Trial;
@@ -26,7 +26,7 @@ fn of_workload(workload: &str, measured: &[Observations<'_>]) -> Option<ProbeCos
     let cells: Vec<&Observations<'_>> =
         measured.iter().filter(|cell| cell.record.workload == workload).collect();
     let metric = cells.first()?.metric;
-    // A pair with a zero has no ratio, and one of them would hide all others.
+    // Pairs with a zero have no ratio.
     let pairs: Vec<(f64, f64)> = cells
         .iter()
         .filter(|cell| cell.metric == metric)
@@ -50,7 +50,7 @@ fn less_is_better(metric: Metric) -> bool {
     metric.more_is_better() == Some(false)
 }
 
-/// An interval of another figure; the ends may change places.
+/// Transforms an interval; its ends may swap.
 fn turned(interval: Interval, of: impl Fn(f64) -> f64) -> Interval {
     let (one, other) = (of(interval.low), of(interval.high));
     Interval { low: one.min(other), high: one.max(other), ..interval }
@@ -70,7 +70,7 @@ fn cpu_cost(cells: &[&Observations<'_>]) -> Option<CpuProbeCost> {
     })
 }
 
-/// CPU time for a unit of what was carried, by the kernel's own count.
+/// CPU time per unit of work, according to the kernel.
 fn spent(trial: &Trial) -> Option<f64> {
     let cost = cpu::of_one(&trial.measurement, &trial.cpu);
     let spent = cost.per_work?.seconds;

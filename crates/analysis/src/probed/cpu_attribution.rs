@@ -1,7 +1,5 @@
-//! CPU time of a cell's probed trials by owner, compared with what the kernel itself counted as busy.
-//!
-//! Times and lengths of all trials are added up before they are divided: medians of the owners would not add up to the
-//! median of busy, and then a reader could not tell an unexplained rest from arithmetic.
+//! CPU attribution over probed trials, compared with the kernel's busy time. Times of all trials are added up before dividing,
+//! because medians of owners would not add up to the median of busy.
 
 use findings::{CpuAttribution, MachineTimes, OwnerPart, OwnerTime};
 use samples::{CpuOwner, OwnedCpu, OwnerShare, Trial};
@@ -14,7 +12,7 @@ use crate::guest_cpu;
 const CARRIERS: [CpuOwner; 6] =
     [CpuOwner::Vmm, CpuOwner::Vhost, CpuOwner::Softirq, CpuOwner::Ksoftirqd, CpuOwner::Irq, CpuOwner::Kernel];
 
-/// CPU time by owner; `None` where no probe told it apart.
+/// `None` without CPU attribution.
 pub(super) fn by_owner(watched: &[ProbedTrial<'_>]) -> Option<CpuAttribution> {
     let known: Vec<(&Trial, &OwnedCpu)> =
         watched.iter().filter_map(|(trial, seen)| Some((*trial, seen.cpu.as_ref()?))).collect();
@@ -55,7 +53,7 @@ pub(super) fn by_owner(watched: &[ProbedTrial<'_>]) -> Option<CpuAttribution> {
     })
 }
 
-/// Virtual machines and what carries them; `None` without any.
+/// Virtual machines and hypervisor; `None` without virtual machines.
 fn machines(owners: &[OwnerTime]) -> Option<MachineTimes> {
     let had = |owner: CpuOwner| owners.iter().find(|time| time.owner == owner).map(|time| time.cpus);
     let (server, client) = (had(CpuOwner::ServerVm), had(CpuOwner::ClientVm));
@@ -81,7 +79,7 @@ fn share(part: f64, of: f64) -> f64 {
     if of > 0.0 { part / of } else { 0.0 }
 }
 
-/// What times are divided by.
+/// Divisor of times.
 struct Scale {
     /// Seconds of all trials.
     elapsed: f64,

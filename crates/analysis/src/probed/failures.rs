@@ -1,14 +1,14 @@
-//! Probes that a run began with and lost on its way.
+//! Probes that failed during the run.
 
 use findings::LostProbe;
 use samples::{Arm, MissingProbe, ProbeKind, RunRecord, Trial};
 
-/// Those that some watched trial lacks, in the order of their kinds.
+/// Probes missing in some probed trials, by kind.
 pub(super) fn on_the_way(record: &RunRecord) -> Vec<LostProbe> {
     ProbeKind::ALL.into_iter().filter_map(|probe| lost(record, probe)).collect()
 }
 
-/// The probes without those that no watched trial has.
+/// Probes present in at least one probed trial.
 pub(super) fn without(record: &RunRecord, probes: &[ProbeKind]) -> Vec<ProbeKind> {
     let has = |probe: ProbeKind| watched(record).any(|trial| lack(trial, probe).is_none());
     let nothing_yet = watched(record).next().is_none();

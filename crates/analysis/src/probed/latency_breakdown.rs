@@ -9,7 +9,7 @@ use workload::LatencyHistogram;
 use super::{ProbedTrial, steps::Steps};
 use crate::{distribution, kind::ping_pong::ping_pong, observations::Observations};
 
-/// A trial whose messages were followed, and their way.
+/// A trial with followed messages and their path.
 type TracedTrial<'a> = (&'a Trial, &'a MessagePath);
 
 /// The way that most messages took; `None` where none was followed.
@@ -39,7 +39,7 @@ pub(super) fn together(cell: &Observations<'_>, watched: &[ProbedTrial<'_>]) -> 
     })
 }
 
-/// One of the trials whose way most messages took.
+/// A trial along the most frequent path.
 fn most_taken<'a>(all: &[TracedTrial<'a>]) -> Option<&'a MessagePath> {
     let followed = |way: &MessagePath| -> u64 {
         all.iter().filter(|(_, other)| is_same(other, way)).map(|(_, other)| other.followed).sum()
@@ -107,7 +107,7 @@ fn reference(trial: &Trial, way: &MessagePath) -> Option<Nanos> {
     round_trips(trial).and_then(|times| times.quantile(0.5)).or(way.whole.quantile(0.5))
 }
 
-/// What a step took of its trial's own round trip.
+/// Share of a step in its trial's round trip.
 fn share_in((trial, way): &TracedTrial<'_>, index: usize) -> Option<f64> {
     Some(of(way.steps[index].times.quantile(0.5)?, reference(trial, way)?))
 }

@@ -1,4 +1,4 @@
-//! What happens between two points of a way, and its name.
+//! Classifies and names the steps between two points of a path.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use samples::{HopEvent, HopPoint, MessagePath, Trial};
 
 use crate::observations::Observations;
 
-/// What is known of the path that steps are named from.
+/// Knowledge of the path for naming steps.
 pub(super) struct Steps<'a> {
-    /// Of each host the bridge that its packets pass and the way has no point at.
+    /// Bridges by host that packets pass without a point of their own.
     bridges: BTreeMap<&'a str, &'a str>,
     /// Hosts that translate addresses.
     translating: Vec<&'a str>,
@@ -37,7 +37,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// What happens from one point to the next, and how that is called.
+    /// Kind and name of a step.
     pub(super) fn named(&self, from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
         let there = from.device.as_deref().zip(to.device.as_deref());
         let same_host = there.is_some_and(|(from, to)| host(from) == host(to));
@@ -58,7 +58,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// From the device that a packet came in at to the one that it leaves by.
+    /// From the incoming to the outgoing device.
     fn through(&self, from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
         let name = from.device.as_deref().and_then(host).unwrap_or("?");
         if !is(from, "bridge")
@@ -83,7 +83,7 @@ fn down(from: &HopPoint) -> (StepKind, String) {
     }
 }
 
-/// From a device to one that is carried by it.
+/// From a device to an underlying one.
 fn up(from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
     match to.kind.as_deref() {
         Some("bridge") => (StepKind::Bridge, format!("bridge {}", device(to))),

@@ -1,9 +1,9 @@
-//! What a trial carried from its first message to its last, the warm-up included: probes see all of it.
+//! Work of a trial including the warm-up, which probes see too.
 
 use samples::Trial;
 use workload::Work;
 
-/// What trials of one cell carried together; `None` where that of one is not known.
+/// Total work of trials; `None` if unknown for one of them.
 pub(super) fn together<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<(Work, f64)> {
     let each: Vec<(Work, f64)> =
         trials.map(|trial| trial.measurement.kind().work()).collect::<Option<_>>()?;

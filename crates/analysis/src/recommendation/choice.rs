@@ -1,4 +1,4 @@
-//! What to set for each objective. Words are `why`'s.
+//! Chooses a setting per objective. Texts are in `reasons`.
 
 use findings::{FrontierPoint, Knee, Objective, Recommendation};
 
@@ -8,15 +8,15 @@ use super::{
     sweep::{Setting, Sweep},
 };
 
-/// What was chosen for an objective, by place among the settings.
+/// The chosen setting for an objective, by index.
 pub(super) struct Choice {
     pub(super) objective: Objective,
     pub(super) chosen: usize,
-    /// Those that had the share of the best value that the objective asks for.
+    /// Settings within the objective's share of the best value.
     pub(super) considered: Vec<usize>,
-    /// Those that cannot be told apart from the chosen one.
+    /// Settings statistically tied with the chosen one.
     pub(super) ties: Vec<usize>,
-    /// How far apart single numbers may lie by chance; `None` where trials were repeated.
+    /// Noise of single measurements; `None` with repeated trials.
     pub(super) tolerance: Option<f64>,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn recommendations(
     choices.into_iter().flatten().map(told).collect()
 }
 
-/// Of the settings that cannot be told apart from the best one the cheapest.
+/// The cheapest setting tied with the best one.
 fn most(sweep: &Sweep<'_>) -> Option<Choice> {
     let goods: Vec<Vec<f64>> = sweep.settings.iter().map(|setting| setting.goods.clone()).collect();
     let apart = Apart::of(&goods);

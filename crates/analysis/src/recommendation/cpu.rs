@@ -1,4 +1,4 @@
-//! CPU time of a sweep's settings, added up over the owners that all of them know.
+//! CPU time of settings, added up over the owners known for all of them.
 
 use findings::{OwnerCost, OwnerUnit};
 use samples::Trial;
@@ -18,7 +18,7 @@ pub(super) struct Cpu {
     pub(super) trials: Vec<f64>,
 }
 
-/// The owners that every cell knows, in one unit. The machine's time holds that of the threads on it, and stands for all.
+/// Owners known for every result, in one unit. The machine's time includes its threads.
 pub(super) fn owners(cells: &[&Observations<'_>]) -> (Vec<String>, Option<OwnerUnit>) {
     let all: Vec<Vec<OwnerCost>> = cells.iter().map(|cell| cpu_attribution::costs(cell)).collect();
     let Some(first) = all.first().and_then(|costs| costs.last().or(costs.first())) else {

@@ -7,7 +7,7 @@ use super::{
     sweep::{Setting, Sweep},
 };
 
-/// A smaller step in CPU time, as a share of it, is noise: what it brought is not told for each unit.
+/// Smaller steps in CPU time are noise and have no marginal gain.
 const LEAST_STEP: f64 = 0.01;
 
 /// The efficient frontier from the cheapest up; empty when no CPU time is known.

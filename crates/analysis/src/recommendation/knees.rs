@@ -9,7 +9,7 @@ use crate::compare;
 /// A knee of fewer levels would be one of its ends.
 const FEWEST_LEVELS: usize = 3;
 
-/// The knee of each factor that has levels enough.
+/// Knees of all factors with enough levels.
 pub(super) fn knees(sweep: &Sweep<'_>) -> Vec<Knee> {
     let factors = sweep.factors.iter().filter(|factor| factor.levels.len() >= FEWEST_LEVELS);
     factors.filter_map(|factor| knee(sweep, factor)).collect()
@@ -19,7 +19,7 @@ fn knee(sweep: &Sweep<'_>, factor: &Factor<'_>) -> Option<Knee> {
     let at = |number| sweep.settings.iter().filter(move |it| it.number(factor.name) == Some(number));
     let best: Vec<(&str, &Setting<'_>)> =
         factor.levels.iter().filter_map(|(number, label)| Some((*label, best_of(at(*number))?))).collect();
-    // Which setting is the best of a level may be chance, so all of them go in.
+    // The best setting at a level may be chance, so all are used.
     let goods = |number| at(number).map(|setting| setting.goods.clone()).collect();
     let goods: Vec<Vec<Vec<f64>>> = factor.levels.iter().map(|(number, _)| goods(*number)).collect();
     let found = curve::plateau_of_best(&goods)?;
@@ -38,7 +38,7 @@ fn knee(sweep: &Sweep<'_>, factor: &Factor<'_>) -> Option<Knee> {
     })
 }
 
-/// The best setting at a level, whatever the other factors.
+/// Best setting at a level, over the other factors.
 fn best_of<'s, 'a: 's>(settings: impl Iterator<Item = &'s Setting<'a>>) -> Option<&'s Setting<'a>> {
     settings.max_by(|one, other| one.good().total_cmp(&other.good()))
 }

@@ -48,7 +48,7 @@ fn left_out(sweep: &Sweep<'_>) -> Option<String> {
         .then(|| format!("Excluded because nothing arrived in at least one trial: {}.", list(&sweep.silent)))
 }
 
-/// Says it where CPU time tells no setting from another.
+/// Mentions equal CPU time of all settings.
 fn alike_cpu(sweep: &Sweep<'_>) -> Option<String> {
     let costs: Option<Vec<f64>> =
         sweep.settings.iter().map(|setting| Some(setting.cpu.as_ref()?.total)).collect();
@@ -188,7 +188,7 @@ impl Reasons<'_, '_> {
         Some(format!("Single measurements that differ by less than {} count as tied.", percent(tolerance)))
     }
 
-    /// Whose CPU time it is, and whether any of them alone would lead elsewhere.
+    /// Owners of the CPU time, and whether one of them leads to another setting.
     fn owners(&self) -> Vec<String> {
         let Some(cpu) = &self.setting.cpu else { return Vec::new() };
         let owners: Vec<String> =
@@ -210,7 +210,7 @@ impl Reasons<'_, '_> {
         said
     }
 
-    /// What an owner's CPU time alone leads to, where that is another setting.
+    /// The setting by this owner's CPU time, if different.
     fn by_one(&self, owner: &str) -> Option<String> {
         let score = |setting: &Setting<'_>| {
             let cost = setting.cpu.as_ref()?.owners.iter().find(|cost| cost.owner == owner)?.value;
@@ -247,7 +247,7 @@ impl Reasons<'_, '_> {
         setting.cpu.as_ref().map_or_else(|| "unknown CPU time".to_owned(), |cpu: &Cpu| self.cpu(cpu.total))
     }
 
-    /// What a setting has for its CPU time.
+    /// Efficiency: value per CPU time.
     fn yields(&self, setting: &Setting<'_>) -> String {
         let Some(cpu) = &setting.cpu else { return "unknown efficiency".to_owned() };
         let (size, unit) = self.unit();
@@ -265,7 +265,7 @@ impl Reasons<'_, '_> {
         }
     }
 
-    /// The amount of CPU time that yields are told for, and its name.
+    /// Unit of CPU time for efficiency, and its name.
     fn unit(&self) -> (f64, &'static str) {
         match self.sweep.unit {
             Some(OwnerUnit::Share) => (0.01, "1 % of CPU"),

@@ -1,8 +1,8 @@
-//! Which settings the numbers tell apart.
+//! Determines which settings are statistically tied.
 
 use stats::{Contest, curve, describe};
 
-/// Settings that score less than this share of another are never called its equal, however few the trials.
+/// Settings below this share of another are never tied with it.
 const NEAR: f64 = 0.9;
 /// Two-sided 95 % point of the normal distribution.
 const NORMAL_95: f64 = 1.96;
@@ -16,7 +16,7 @@ pub(super) struct Apart {
 enum Basis {
     /// Trials were repeated.
     Trials(Contest),
-    /// None was: differences of logarithms up to this one are the scatter of single numbers.
+    /// Without repetition: differences of logarithms up to this value are noise.
     Tolerance(f64),
 }
 
@@ -40,7 +40,7 @@ impl Apart {
         scored.max_by(|one, other| one.1.total_cmp(other.1)).map(|(place, _)| place)
     }
 
-    /// Whether `one` cannot be told apart from `other`.
+    /// Whether `one` is tied with `other`.
     pub(super) fn is_like(&self, one: usize, other: usize) -> bool {
         let (low, high) =
             (self.scores[one].min(self.scores[other]), self.scores[one].max(self.scores[other]));
@@ -55,7 +55,7 @@ impl Apart {
         }
     }
 
-    /// How far apart single numbers may lie by chance, as a share; `None` where trials were repeated.
+    /// Noise of single measurements as a share; `None` with repeated trials.
     pub(super) fn tolerance(&self) -> Option<f64> {
         match self.by {
             Basis::Trials(_) => None,
@@ -64,7 +64,7 @@ impl Apart {
     }
 }
 
-/// What single numbers scatter by, as a share: that of those near the best, which differ by little else.
+/// Noise estimated from the settings near the best, which differ little otherwise.
 fn scatter(scores: &[f64]) -> f64 {
     let best = scores.iter().copied().fold(0.0, f64::max);
     let near: Vec<f64> = scores

@@ -1,4 +1,4 @@
-//! The cells of one workload on one path as settings of a sweep.
+//! Results of one workload and path as settings of a sweep.
 
 use std::collections::BTreeMap;
 
@@ -24,15 +24,15 @@ pub(super) struct Sweep<'a> {
     pub(super) settings: Vec<Setting<'a>>,
     /// Cells that are none, since a trial of theirs brought nothing.
     pub(super) silent: Vec<&'a str>,
-    /// Factors whose levels are numbers, with their levels in the order of the numbers.
+    /// Numeric factors with sorted levels.
     pub(super) factors: Vec<Factor<'a>>,
-    /// The owners of CPU time that every setting knows; none when nobody recorded any.
+    /// Owners of CPU time known for every setting; empty if not recorded.
     pub(super) owners: Vec<String>,
-    /// What their time is told in.
+    /// Unit of their time.
     pub(super) unit: Option<OwnerUnit>,
 }
 
-/// A factor whose levels are numbers.
+/// A numeric factor.
 pub(super) struct Factor<'a> {
     pub(super) name: &'a str,
     /// Number and first label of each level.
@@ -51,8 +51,7 @@ pub(super) struct Setting<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    /// The sweep of a workload on a path; `None` when its cells form none: too few of them, no factor whose levels are
-    /// numbers, or a metric of which neither more nor less is better.
+    /// `None` without a sweep: too few results, no numeric factor, or a metric without a better direction.
     pub(super) fn of(workload: &'a str, path: &'a str, measured: &[Observations<'a>]) -> Option<Self> {
         let own = |cell: &&Observations<'_>| cell.record.workload == workload && cell.record.path == path;
         let cells: Vec<&Observations<'a>> = measured.iter().filter(own).collect();
@@ -64,7 +63,7 @@ impl<'a> Sweep<'a> {
             cells.iter().filter_map(|cell| Setting::of(cell, more, &owners)).collect();
         let is_silent = |cell: &&&Observations<'_>| cell.points.values().any(|point| point.value <= 0.0);
         let silent = cells.iter().filter(is_silent).map(|cell| cell.record.id.as_str()).collect();
-        // Where a log has them apart by its files or their sections, no setting is known that they differ by.
+        // Results from different files or sections have unknown differences.
         let place = |cell: &Observations<'_>, level: &str| cell.record.levels.get(level).cloned();
         let apart = |level: &str| cells.iter().any(|cell| place(cell, level) != place(cells[0], level));
         if ["file", "section"].into_iter().any(apart) {
@@ -109,7 +108,7 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// The factors all of whose levels are numbers and that have at least two.
+/// Factors with at least two levels, all numeric.
 fn factors<'a>(settings: &[Setting<'a>]) -> Vec<Factor<'a>> {
     let mut levels: BTreeMap<&'a str, Option<Vec<(f64, &'a str)>>> = BTreeMap::new();
     for (factor, label) in settings.iter().flat_map(|setting| &setting.cell.levels) {
