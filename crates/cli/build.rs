@@ -1,4 +1,4 @@
-//! Sets `PLUMB_VERSION`: the version of the package, marked when the build profile is not one that users get.
+//! Sets `PLUMB_VERSION`: the package version, marked when the build is not optimised.
 #![expect(clippy::disallowed_macros, reason = "cargo reads what a build script prints")]
 #![expect(clippy::disallowed_methods, reason = "cargo passes values in the environment")]
 

@@ -61,9 +61,9 @@ pub(crate) fn describes_files_that_are_not_runs() {
     let report = sandbox.succeed(&["report", &run, "--format", "json"]).out;
     for (name, text, status, said) in [
         ("newer.json", newer.as_str(), 64, "schema 99"),
-        ("report.json", &report, 64, "holds no trials"),
+        ("report.json", &report, 64, "report without trials"),
         ("cut.json", &record[..record.len() / 2], 1, "cannot read the run record"),
-        ("page.html", "<!doctype html><html></html>", 64, "a page without a run's record"),
+        ("page.html", "<!doctype html><html></html>", 64, "a page without an embedded run record"),
         ("list.txt", "milk, bread\n", 64, "list.txt"),
         ("empty.log", "", 64, "empty.log"),
     ] {

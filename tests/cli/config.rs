@@ -98,7 +98,7 @@ pub(crate) fn shows_the_line_of_an_error() {
             "plain = true\ntrails = 7\n",
             &["config.toml:2:1", "unknown field `trails`", "plumb config --help"][..],
         ),
-        ("trials = 0\n", &["config.toml:1:10", "take 1 to 10000 trials"]),
+        ("trials = 0\n", &["config.toml:1:10", "use 1 to 10000 trials"]),
         ("probe = \"strace\"\n", &["config.toml:1:9", "no probe `strace`"]),
         ("plain = \n", &["config.toml:1:"]),
     ] {

@@ -133,11 +133,11 @@ pub(super) fn interrupted_documents() {
 
 /// A refused client prints the reason; its server logs one line.
 fn check_refused(sandbox: &Sandbox, server: &Server, words: &[&str], said: &str) {
-    let before = server.log().matches("turned away").count();
+    let before = server.log().matches("refused").count();
     let output = sandbox.plumb(&server.words(words));
     assert_eq!(output.status, Some(1), "{words:?}: {output:?}");
     assert!(output.err.contains(said), "{words:?}: no `{said}` in {}", output.err);
-    let lines = || server.log().matches("turned away").count() - before;
+    let lines = || server.log().matches("refused").count() - before;
     assert!(wait_until(PATIENCE, || lines() == 1), "{words:?}: {}", server.log());
 }
 

@@ -88,7 +88,7 @@ pub(super) fn server_closes_its_streams() {
         }
         let output = ended(command);
         assert_eq!(output.status, Some(1), "{words:?}: {output:?}");
-        for said in [way, "was closed by the other end after", "see what it printed"] {
+        for said in [way, "was closed by the other end after", "check its output"] {
             assert!(output.err.contains(said), "{words:?}: no `{said}` in {}", output.err);
         }
         if words.contains(&"--json") {

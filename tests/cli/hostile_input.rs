@@ -157,7 +157,7 @@ pub(super) fn many_pairs() {
     let all = sandbox.file("all.toml", &pairs(500, ""));
     let output = sandbox.succeed(&["scenario", "check", &all]).out;
     assert_eq!(output.matches("  h499-to-h498").count(), 2, "its path and its result");
-    assert!(output.contains("249500 cells"), "{}", output.lines().last().unwrap_or_default());
+    assert!(output.contains("249500 results"), "{}", output.lines().last().unwrap_or_default());
 }
 
 /// Shell commands of an SSH host at login and during the copy.

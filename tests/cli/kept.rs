@@ -27,7 +27,7 @@ pub(super) fn checked_and_repaired() {
     let sandbox = with_a_flipped_digit();
     let checked = sandbox.plumb(&["runs", "check"]);
     assert_eq!(checked.status, Some(1), "{checked:?}");
-    for said in ["59 trials can be read", "trial ", "checksum", "plumb runs repair"] {
+    for said in ["59 readable trials", "trial ", "checksum", "plumb runs repair"] {
         assert!(checked.out.contains(said), "no `{said}` in {}", checked.out);
     }
     let claims = sandbox.findings("latest")["claims"].to_string();
@@ -35,7 +35,7 @@ pub(super) fn checked_and_repaired() {
     let repaired = sandbox.succeed(&["runs", "repair"]).out;
     assert!(repaired.contains("59 trials") && repaired.contains("before-repair"), "{repaired}");
     let again = sandbox.succeed(&["runs", "check"]).out;
-    assert!(again.contains("1 of 1 runs are whole (59 trials)"), "{again}");
+    assert!(again.contains("1 of 1 runs are intact (59 trials)"), "{again}");
     let listed = sandbox.succeed(&["runs", "--json"]).out;
     assert!(listed.contains("unfinished"), "its lost trial can be made again: {listed}");
 }
@@ -164,7 +164,7 @@ pub(super) fn no_file_named() {
     ] {
         let said = say(words);
         assert_eq!(said.status, Some(status), "{words:?}: {said:?}");
-        assert!(!said.err.contains("--db names no file"), "{words:?}: {said:?}");
+        assert!(!said.err.contains("--db is empty"), "{words:?}: {said:?}");
     }
     for words in [&["runs"][..], &["config"]] {
         assert!(say(words).out.contains("data/plumb/runs.db"), "{words:?}");
@@ -176,7 +176,7 @@ pub(super) fn no_file_named() {
     let said = plumb_tests::Output::from(service.output().expect("plumb was built"));
     assert!(said.status == Some(0) && said.out.contains("/runs.db"), "{said:?}");
     for refused in [sandbox.plumb(&["runs", "--db", ""]), say(&["runs", "--db", ""])] {
-        assert!(refused.status == Some(64) && refused.err.contains("--db names no file"), "{refused:?}");
+        assert!(refused.status == Some(64) && refused.err.contains("--db is empty"), "{refused:?}");
     }
 }
 

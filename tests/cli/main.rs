@@ -457,7 +457,7 @@ fn invalid_flag_combinations() {
         (&["client", "host", "-n", "1M", "-t", "1"], "--time"),
         (&["client", "host", "-u", "-M", "1400"], "-M"),
         (&["client", "host", "-t", "0"], "-t"),
-        (&["client", "host", "-t", "-1"], "`-1` is no time"),
+        (&["client", "host", "-t", "-1"], "invalid time `-1`"),
         (&["client", "host", "-P", "-2"], "-2 is not in 1..=128"),
         (&["client", "host", "-w", "10G"], "512 MiB"),
         (&["client", "host", "-Z", "--mode", "app"], "--mode app"),

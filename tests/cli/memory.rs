@@ -51,13 +51,13 @@ pub(crate) fn replays_a_record() {
     let of = |vm: &str| {
         output.out.lines().find(|line| line.starts_with(&format!("{vm}: "))).expect("a sum").to_owned()
     };
-    assert!(of("busy").contains("where 1.00 GiB were recorded"), "{}", output.out);
+    assert!(of("busy").contains("(1.00 GiB recorded)"), "{}", output.out);
     assert!(of("busy").starts_with("busy: 1.") && !of("idle").starts_with("idle: 1."), "{}", output.out);
     assert!(output.err.contains("line 31"), "the truncated line is reported: {}", output.err);
 
     let other = sandbox.file("others.toml", "[vms.web]\nqmp = \"/nowhere/web\"\n");
     let refused = sandbox.plumb(&["rebalance", &other, "--replay", &record]);
-    assert!(refused.status == Some(64) && refused.err.contains("says nothing of `web`"), "{refused:?}");
+    assert!(refused.status == Some(64) && refused.err.contains("has no data about `web`"), "{refused:?}");
     let wrong = sandbox.file("wrong.jsonl", "{\"schema\": 1, \"vms\": 5}\n");
     let refused = sandbox.plumb(&["rebalance", &config, "--replay", &wrong]);
     assert!(refused.status == Some(1) && refused.err.contains("line 1 of"), "{refused:?}");
@@ -119,5 +119,5 @@ pub(crate) fn shows_a_record() {
     let page = fs::read_to_string(page).expect("a page");
     assert!(page.contains("<svg") && page.contains("busy: accesses served by fast memory"), "{page}");
     let refused = sandbox.plumb(&["memory", "report", &sandbox.file("none", "")]);
-    assert!(refused.status == Some(1) && refused.err.contains("no look at memory"), "{refused:?}");
+    assert!(refused.status == Some(1) && refused.err.contains("not a memory sample"), "{refused:?}");
 }

@@ -57,10 +57,10 @@ pub(crate) fn explains_invalid_requests() {
     let sandbox = sandbox();
     let file = log(&sandbox);
     for (flags, said) in [
-        (&["-o", "x.gif"][..], "names no kind of file"),
+        (&["-o", "x.gif"][..], "file extension of x.gif is not supported"),
         (&["--kind", "sweep", "--number", "99", "-o", "x.svg"], "--number 99"),
         (&["--kind", "sweep", "--number", "0", "-o", "x.svg"], "--number 0"),
-        (&["--kind", "latency-breakdown"], "has no picture of kind latency-breakdown"),
+        (&["--kind", "latency-breakdown"], "has no chart of kind latency-breakdown"),
         (&["--kind", "comparison"], "--against RUN"),
         (&["--kind", "pie"], "possible values"),
     ] {

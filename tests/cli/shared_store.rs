@@ -31,12 +31,12 @@ pub(super) fn every_command_accepts_it() {
 
     let sandbox = sandbox();
     let plumb = |arguments: &[&str]| sandbox.succeed(&[arguments, &["--db", &address]].concat()).out;
-    assert!(plumb(&["runs"]).contains(&format!("no runs are kept in {address}")));
+    assert!(plumb(&["runs"]).contains(&format!("no runs stored in {address}")));
     assert!(plumb(&["runs", "import", &file]).contains("small-20261121-113015"));
     assert_eq!(plumb(&["report", "latest", "--format", "raw"]), before);
     let findings = from.succeed(&["report", "latest", "--format", "json"]).out;
     assert_eq!(plumb(&["report", "small-2026", "--format", "json"]), findings);
-    assert!(plumb(&["runs", "check"]).contains("1 of 1 runs are whole (60 trials)"));
+    assert!(plumb(&["runs", "check"]).contains("1 of 1 runs are intact (60 trials)"));
     let _ = plumb(&["baseline", "set", "main", "latest"]);
     let _ = plumb(&[
         "import",

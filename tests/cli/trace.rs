@@ -46,7 +46,7 @@ pub(crate) fn refuses_what_cannot_be_traced() {
         (&["trace", "--qemu", "no-such-guest"], "no QEMU virtual machine `no-such-guest`"),
         (&["trace", "--pid", &own, "--qemu", "x"], "cannot be used with"),
         (&["trace", "--pid", &own, "--for", "0"], "--for 0"),
-        (&["trace", "--pid", &own, "--output", "x.docx"], "names no format"),
+        (&["trace", "--pid", &own, "--output", "x.docx"], "is not supported"),
         (&["trace", "--pid", &own, "--output", "x.csv"], ".json, .md or .txt"),
         (&["trace", "--", "no-such-program"], "no program `no-such-program`"),
         (&["trace", "--for", "1", "--", "true"], "cannot be used with"),
@@ -61,15 +61,15 @@ pub(crate) fn refuses_what_cannot_be_traced() {
 pub(crate) fn compares_only_traces() {
     let sandbox = sandbox();
     for (name, text, status, said) in [
-        ("none.txt", "just words\n", 64, "is no trace"),
-        ("run.json", "{\"header\":{}}", 64, "is no trace"),
+        ("none.txt", "just words\n", 64, "is not a trace"),
+        ("run.json", "{\"header\":{}}", 64, "is not a trace"),
         (
             "other.json",
             "{\"schema\":99,\"tool\":\"9.9.9\",\"target\":{}}",
             64,
             "of shape 99, written by plumb 9.9.9",
         ),
-        ("hollow.json", "{\"schema\":1,\"target\":{}}", 1, "and is not"),
+        ("hollow.json", "{\"schema\":1,\"target\":{}}", 1, "but is not"),
         ("cut.json", "{\"schema\":1,", 1, "cannot read the trace"),
     ] {
         let file = sandbox.file(name, text);

@@ -64,10 +64,10 @@ pub(super) fn shown_and_checked() {
 pub(super) fn missing_variants() {
     let sandbox = sandbox();
     for (words, said, hint) in [
-        (&["quick", "--full"][..], "no variant `full`", "is its full size"),
+        (&["quick", "--full"][..], "no variant `full`", "only its full size"),
         (&["engine-limits", "--guests", "vm"], "no variant `vm`", "it has no guests"),
-        (&["bridge-multiqueue", "--guests", "vm"], "no variant `vm`", "virtual machines already"),
-        (&["bridge-multiqueue", "--variant", "ful"], "no variant `ful`", "it has the variants full"),
+        (&["bridge-multiqueue", "--guests", "vm"], "no variant `vm`", "already virtual machines"),
+        (&["bridge-multiqueue", "--variant", "ful"], "no variant `ful`", "its variants: full"),
     ] {
         for command in [&["run"][..], &["scenario", "show"], &["scenario", "check"]] {
             let output = sandbox.plumb(&[command, words].concat());

@@ -13,13 +13,13 @@ pub(crate) fn refuses_an_invalid_plan() {
     let _ = sandbox.file("other.toml", &other);
     for (plan, said) in [
         (HOURLY.replace("every", "evry"), &["unknown field `evry`", "plan.toml:3"][..]),
-        (HOURLY.replace("1h", "1s"), &["take 1min to 744h", "plan.toml:3"]),
+        (HOURLY.replace("1h", "1s"), &["use 1min to 744h", "plan.toml:3"]),
         (HOURLY.replace("quick", "quikc"), &["no built-in scenario `quikc`", "did you mean `quick`"]),
         (HOURLY.replace("quick", "./none.toml"), &["cannot read scenario file", "none.toml"]),
-        (HOURLY.replace("quick", "other.toml") + HOURLY, &["two scenarios of the plan are called `quick`"]),
+        (HOURLY.replace("quick", "other.toml") + HOURLY, &["two scenarios of the plan have the same name `quick`"]),
         (
             format!("{HOURLY}baseline = \"main\"\n"),
-            &["no baseline is called `main`", "plumb baseline set main"],
+            &["no baseline `main`", "plumb baseline set main"],
         ),
         ("x".repeat(2 << 20), &["longer than"]),
     ] {
@@ -86,9 +86,9 @@ pub(crate) fn skips_what_exceeds_the_budget() {
     let document = &rows(&output.out)[0];
     assert_eq!((&document["verdict"], &document["run"]), (&"left-out".into(), &Value::Null), "{document}");
     let why = document["why"].as_str().expect("a reason");
-    assert!(why.contains("it may send") && why.contains("0 B of the day's 1000 B are used"), "{why}");
+    assert!(why.contains("it may send") && why.contains("0 B of today's budget of 1000 B are used"), "{why}");
     let again = sandbox.succeed(&["watch", &plan, "--once"]);
-    assert!(again.out.is_empty() && again.err.contains("nothing is due"), "{again:?}");
+    assert!(again.out.is_empty() && again.err.contains("no measurement is due"), "{again:?}");
     assert_eq!(sandbox.succeed(&["runs", "--json"]).out, before, "a run was measured");
     let (sandbox, plan) = with_a_run("1kB");
     let line = sandbox.succeed(&["watch", &plan, "--once"]).out;

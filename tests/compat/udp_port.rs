@@ -80,7 +80,7 @@ fn bound_before() {
         let ended = start(&sandbox, listen, port).finish();
         assert_eq!(ended.status, Some(1), "{ended:?}");
         assert!(ended.err.contains(&format!(":{port} for UDP: Address in use")), "{}", ended.err);
-        assert!(ended.err.contains("choose another one with -p"), "{}", ended.err);
+        assert!(ended.err.contains("choose another with -p"), "{}", ended.err);
     }
     assert_ne!(other.end().bound, "", "the port was free");
 }

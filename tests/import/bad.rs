@@ -9,14 +9,14 @@ pub(crate) fn no_logs() {
         (sandbox.file("empty.txt", ""), "empty.txt is empty"),
         (sandbox.file("prose.txt", "Nothing was measured.\n"), "nothing to import in"),
         (sandbox.file("picture.png", "\u{1}\0\u{2}"), "is no text"),
-        (folder, "is a folder"),
+        (folder, "is a directory"),
         ("missing.txt".to_owned(), "cannot open missing.txt"),
     ] {
         let output = sandbox.plumb(&["import", &file]);
         assert_eq!(output.status, Some(64), "{file}: {output:?}");
         assert!(output.err.contains(said), "{file}: {}", output.err);
     }
-    assert!(sandbox.succeed(&["runs"]).out.contains("no runs are kept"));
+    assert!(sandbox.succeed(&["runs"]).out.contains("no runs stored"));
 }
 
 pub(crate) fn nothing_half_stored() {
@@ -29,7 +29,7 @@ pub(crate) fn nothing_half_stored() {
         "{}",
         output.err
     );
-    assert!(sandbox.succeed(&["runs"]).out.contains("no runs are kept"));
+    assert!(sandbox.succeed(&["runs"]).out.contains("no runs stored"));
 }
 
 pub(crate) fn names_all_bad_files() {
@@ -43,10 +43,10 @@ pub(crate) fn names_all_bad_files() {
         assert!(output.err.contains(said), "{said} is missing in:\n{}", output.err);
     }
     let output = sandbox.plumb(&["import", &broken]);
-    assert!(!output.err.contains("recognised are") && !output.err.contains("--skip"), "{}", output.err);
+    assert!(!output.err.contains("supported formats") && !output.err.contains("--skip"), "{}", output.err);
     let output = sandbox.plumb(&["import", "--skip-unreadable", &broken, &prose]);
     assert_eq!(output.status, Some(64), "{output:?}");
-    assert!(sandbox.succeed(&["runs"]).out.contains("no runs are kept"));
+    assert!(sandbox.succeed(&["runs"]).out.contains("no runs stored"));
 
     let output = sandbox.succeed(&["import", "--skip-unreadable", &broken, &good, &prose]);
     let told = &output.out;
@@ -72,16 +72,16 @@ pub(crate) fn wrong_words() {
     let table = sandbox.file("t.md", "| Queue | Rate (Gbit/s) |\n| --- | --- |\n| 1 | 5.1 |\n| 2 | 7.3 |\n");
     for (args, said) in [
         (["--factor", "nope"], "no table has a column `nope`"),
-        (["--metric", "nope"], "the columns are: Queue, Rate (Gbit/s)"),
-        (["--name", "latest"], "`latest` is no name for a run"),
-        (["--name", "baseline:x"], "`baseline:x` is no name for a run"),
+        (["--metric", "nope"], "available columns: Queue, Rate (Gbit/s)"),
+        (["--name", "latest"], "invalid run name `latest`"),
+        (["--name", "baseline:x"], "invalid run name `baseline:x`"),
     ] {
         let output = sandbox.plumb(&["import", args[0], args[1], &table]);
         assert_eq!(output.status, Some(64), "{args:?}: {output:?}");
         assert!(output.err.contains(said), "{args:?}: {}", output.err);
     }
-    assert!(sandbox.succeed(&["runs"]).out.contains("no runs are kept"));
+    assert!(sandbox.succeed(&["runs"]).out.contains("no runs stored"));
     let told = sandbox.succeed(&["import", "--factor", "queue", "--metric", "Rate", &table]).out;
     assert!(told.contains("t.md:3-4  a table, 2 rows  as "), "{told}");
-    assert!(told.contains("imported 2 trials in 2 cells"), "{told}");
+    assert!(told.contains("imported 2 trials in 2 results"), "{told}");
 }

@@ -26,7 +26,7 @@ pub(crate) fn memory_is_bounded() {
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{told}{error}");
-    assert!(told.contains("both ends") && told.contains("imported 1 trial in 1 cell;"), "{told}");
+    assert!(told.contains("both ends") && told.contains("imported 1 trial in 1 result;"), "{told}");
     assert!(error.contains("intervals were merged"), "{error}");
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn speed_up_by_path() {
     for heading in ["\"with vhost-net + Host->VM\"", "\"without vhost-net + VM1->VM0\"", "both ends"] {
         assert!(told.contains(heading), "{heading} is missing in:\n{told}");
     }
-    assert!(told.contains("imported 8 trials in 8 cells"), "{told}");
+    assert!(told.contains("imported 8 trials in 8 results"), "{told}");
     let findings = sandbox.findings("latest");
     let effects = findings["effects"].as_array().expect("a list");
     assert_eq!(effects.len(), 4);
@@ -42,7 +42,7 @@ pub(crate) fn speed_up_by_path() {
     let bounded = sandbox.succeed(&["report", "--require", "throughput>15Gbit/s"]).out;
     assert!(bounded.contains("6.35 Gbit/s, missed"), "{bounded}");
     for (flags, said) in [
-        (["--require", "throughput>1Gbit/s", "-f", "csv"], "choose terminal, markdown or html"),
+        (["--require", "throughput>1Gbit/s", "-f", "csv"], "use terminal, markdown or html"),
         (["--require", "p98<1ms", "-f", "markdown"], "p99.9"),
         (["--at-most", "queues=2", "-f", "json"], "it has: vhost-net"),
     ] {

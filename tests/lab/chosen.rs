@@ -24,9 +24,9 @@ fn runs_stop_early() {
     let sandbox = sandbox();
     let file = sandbox.file("sweep.toml", &sweep("precision = \"40%\"\nobjective = \"max\""));
     let checked = sandbox.succeed(&["scenario", "check", &file]).out;
-    assert!(checked.contains("first every cell twice") && checked.contains("at most"), "{checked}");
+    assert!(checked.contains("first every result twice") && checked.contains("up to"), "{checked}");
     let output = sandbox.succeed(&["run", &file]);
-    assert!(output.err.contains("of 5 cells can still change the answer"), "{}", output.err);
+    assert!(output.err.contains("of 5 results can still change the outcome"), "{}", output.err);
     let record = sandbox.record();
     let (planned, made) = (record["header"]["planned"].as_u64().expect("a count"), trials(&record).len());
     assert_eq!(

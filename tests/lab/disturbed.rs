@@ -55,7 +55,7 @@ pub(crate) fn names_a_burst_and_repeats_its_trials() {
     assert!(again + kept > 0, "{said}");
     assert!(kept == 0 || said.contains("others still use the CPUs"), "{said}");
     if again > 0 {
-        assert!(said.contains(&format!("was disturbed by `{}`", OtherWork::NAME)), "{said}");
+        assert!(said.contains(&format!("disturbed by `{}`", OtherWork::NAME)), "{said}");
         let caveats = sandbox.findings("latest")["caveats"].to_string();
         assert!(caveats.contains("repeated") && caveats.contains(OtherWork::NAME), "{caveats}");
     }

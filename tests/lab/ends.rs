@@ -95,7 +95,7 @@ pub(crate) fn a_killed_keeper() {
     before.are_gone_within(PATIENCE);
     // The process has no memory or files any more, but may not have exited yet.
     assert!(wait_until(PATIENCE, || sandbox.succeed(&["lab", "list"]).out.contains("gone")));
-    assert!(sandbox.succeed(&["lab", "gc"]).out.contains("swept away lab quick"));
+    assert!(sandbox.succeed(&["lab", "gc"]).out.contains("cleaned up lab quick"));
     assert!(sandbox.succeed(&["lab", "list"]).out.contains("no lab is up"));
 }
 

@@ -117,24 +117,24 @@ pub(super) fn q_ends_a_resumable_run() {
     let sandbox = sandbox();
     let (before, file) = (Leftovers::of(&sandbox), scenario(&sandbox));
     let mut shown = typed(&sandbox, &["run", &file], (24, 80));
-    shown.await_words(&["▸ wire", "eth0", "bit/s", "of 16 trials", "q end and report"]);
+    shown.await_words(&["▸ wire", "eth0", "bit/s", "of 16 trials", "q stop and report"]);
     let has_results = || !shown.contents().contains(" 0 of 16 trials");
     assert!(wait_until(PATIENCE, has_results), "{}", shown.contents());
     assert!(shown.with(|written| written.parser.screen().alternate_screen()));
     shown.resize(&sandbox, (50, 160));
-    let foot = |shown: &Shown| shown.contents().lines().nth(49).is_some_and(|line| line.contains("q end"));
+    let foot = |shown: &Shown| shown.contents().lines().nth(49).is_some_and(|line| line.contains("q stop"));
     assert!(wait_until(PATIENCE, || foot(&shown)), "{}", shown.contents());
     shown.press("q");
     let (status, text) = shown.ended();
     assert_eq!(status, Some(130), "{text}");
-    for said in ["the live view took", "interrupted", "plumb run --resume", "Two hosts on a wire"] {
+    for said in ["the live view used", "interrupted", "plumb run --resume", "Two hosts on a wire"] {
         assert!(text.contains(said), "no `{said}` in\n{text}");
     }
     let kept = trials(&sandbox.record()).len();
     assert!((1..16).contains(&kept), "{kept}");
     before.are_gone_within(Duration::from_secs(10));
     let resumed = sandbox.succeed(&["run", "--resume"]);
-    assert!(resumed.err.contains(&format!("{kept} of 16 trials are there")), "{resumed:?}");
+    assert!(resumed.err.contains(&format!("{kept} of 16 trials done")), "{resumed:?}");
     assert_eq!(trials(&sandbox.record()).len(), 16);
 }
 

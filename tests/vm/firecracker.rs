@@ -90,11 +90,11 @@ pub(crate) fn absence_is_no_end() {
 pub(crate) fn flags_of_qemu_are_refused() {
     let sandbox = sandbox();
     for (flags, said) in [
-        (&["--board", "q35"][..], "a machine type of its own"),
-        (&["--vhost", "on"], "moves packets itself"),
-        (&["--queues", "2", "--vcpus", "2"], "one queue each way"),
-        (&["--accel", "tcg"], "by KVM only"),
-        (&["--vcpus", "33"], "32 CPUs at most"),
+        (&["--board", "q35"][..], "--board: not supported"),
+        (&["--vhost", "on"], "handles packets itself"),
+        (&["--queues", "2", "--vcpus", "2"], "one queue pair"),
+        (&["--accel", "tcg"], "requires KVM"),
+        (&["--vcpus", "33"], "up to 32 CPUs"),
     ] {
         let output = sandbox.plumb(&[&["vm", "run", "--monitor", "firecracker"], flags].concat());
         assert_eq!(output.status, Some(64), "{flags:?}: {output:?}");

@@ -81,9 +81,9 @@ pub(crate) fn vhost_saves_calls() {
     let output =
         sandbox.plumb(&[&["run", "vhost", "--inside", "hypervisor", "--trials", "1"], &paths[..]].concat());
     assert_eq!(output.status, Some(0), "{output:?}");
-    assert!(output.err.contains("it runs in a virtual hypervisor, which is emulated"), "{}", output.err);
+    assert!(output.err.contains("running in an emulated virtual hypervisor"), "{}", output.err);
     let record = sandbox.record();
-    assert_eq!(record["header"]["environment"]["inside"], "calls are recorded");
+    assert_eq!(record["header"]["environment"]["inside"], "requested with --inside");
     for trial in trials(&record) {
         assert!(trial["doubts"].as_array().is_some_and(|doubts| !doubts.is_empty()), "{trial:#}");
         if trial["arm"] == "probed" {
@@ -184,7 +184,7 @@ pub(crate) fn finished_trials_survive_their_hypervisor() {
     let output = sandbox.plumb(&["run", "--resume"]);
     assert_eq!(output.status, Some(0), "{output:?}");
     assert!(
-        output.err.contains("it runs in a virtual hypervisor"),
+        output.err.contains("running in an emulated virtual hypervisor"),
         "a run resumes at the same place: {}",
         output.err
     );

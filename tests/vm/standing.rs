@@ -145,7 +145,7 @@ pub(crate) fn free_monitor_adds_details_and_is_released() {
     let output = sandbox.plumb(&["measure", "--qemu", &monitor, "--for", FOR]);
     assert_eq!(output.status, Some(1), "{output:?}");
     assert!(output.err.contains("takes one client at a time"), "{}", output.err);
-    assert!(output.err.contains("by its process"), "the error suggests an alternative: {}", output.err);
+    assert!(output.err.contains("by PID"), "the error suggests an alternative: {}", output.err);
     let page = sandbox.succeed(&["measure", "--qemu", NAME, "--for", FOR]).out;
     for part in [
         NAME,
@@ -165,7 +165,7 @@ pub(crate) fn refuses_what_is_not_a_machine() {
     let no_monitor = sandbox.home().join("socket").display().to_string();
     for (named, status, said) in [
         ("4194999", 64, "no process with PID 4194999"),
-        (own.as_str(), 64, "is no QEMU"),
+        (own.as_str(), 64, "is not QEMU"),
         ("no-such-guest", 64, "no QEMU virtual machine `no-such-guest`"),
         (no_monitor.as_str(), 1, "cannot connect to the monitor"),
     ] {
@@ -194,7 +194,7 @@ pub(crate) fn keeps_results_of_a_machine_that_ends() {
     let output = measuring.wait_with_output().expect("it was started");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("ended meanwhile"), "{said}");
+    assert!(said.contains("exited during the measurement"), "{said}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(document["vm"]["guest"], NAME);
     assert_eq!(document["trace"]["ended"]["why"], "target-ended", "{}", document["trace"]);

@@ -66,7 +66,7 @@ pub(crate) fn devices_that_cannot_be() {
     let output = sandbox.plumb(&["vm", "run", "--queues", "2"]);
     assert_eq!(output.status, Some(64), "{output:?}");
     assert!(
-        output.err.contains("at most one queue a CPU") && output.err.contains("--vcpus 2"),
+        output.err.contains("at most one queue per CPU") && output.err.contains("--vcpus 2"),
         "{}",
         output.err
     );

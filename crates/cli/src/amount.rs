@@ -1,81 +1,85 @@
-//! Amounts as iperf3 writes them: `128K` of data is 1024 times, `100M` of a rate 1000 times.
+//! Amounts in iperf3's notation: sizes in powers of 1024 (`128K`), rates in powers of 1000 (`100M`).
 //!
-//! What plumb writes elsewhere (`128KiB`, `10Gbit/s`, `500ms`) is read as well. Flags are told by name only.
+//! Also accepts plumb's own notation (`128KiB`, `10Gbit/s`, `500ms`).
 
 use units::{BitRate, Bytes, Nanos};
 
 use crate::failure::Misuse;
 
-/// The suffixes, each a thousand (or 1024) times the one before.
+/// Each suffix is 1000 (or 1024) times the previous one.
 const SUFFIXES: &str = "kmgt";
 
-/// A size: `1500`, `128K` (powers of 1024).
+/// e.g. `1500` or `128K` (powers of 1024).
 pub(crate) fn size(text: &str) -> Result<Bytes, String> {
     let read = scaled(text, 1024.0).map(|bytes| Bytes(bytes.round() as u64));
     let read = read.or_else(|| text.parse().ok()).filter(|bytes| *bytes > Bytes(0));
     read.ok_or_else(|| {
-        format!("`{text}` is no size: write bytes, with K, M, G or T for powers of 1024, as 128K")
+        format!("invalid size `{text}`: use bytes, or K, M, G or T for powers of 1024, e.g. 128K")
     })
 }
 
-/// A count of things: `1000`, `10K` (powers of 1024, as iperf3 has it).
+/// e.g. `1000` or `10K` (powers of 1024, like iperf3).
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     let read = scaled(text, 1024.0).map(|count| count.round() as u64).filter(|count| *count > 0);
-    read.ok_or_else(|| format!("`{text}` is no count: write a number, with K, M or G for powers of 1024"))
+    read.ok_or_else(|| format!("invalid count `{text}`: use a number, or K, M or G for powers of 1024"))
 }
 
-/// A rate in bits per second: `100M` (powers of 1000); `None` is no limit, written as 0.
+/// Bits per second, e.g. `100M` (powers of 1000). 0 is `None`, no limit.
 pub(crate) fn rate(text: &str) -> Result<Option<BitRate>, String> {
     let read = scaled(text, 1000.0).map(BitRate).or_else(|| text.parse().ok());
     let read = read.ok_or_else(|| {
-        format!("`{text}` is no rate: write bits per second, with K, M, G or T for powers of 1000, as 100M")
+        format!("invalid rate `{text}`: use bits per second, or K, M, G or T for powers of 1000, e.g. 100M")
     })?;
     Ok((read.0 > 0.0).then_some(read))
 }
 
-/// Events in a second: `10k` (powers of 1000).
+/// Events per second, e.g. `10k` (powers of 1000).
 pub(crate) fn frequency(text: &str) -> Result<f64, String> {
     let read = scaled(text, 1000.0).filter(|rate| *rate > 0.0);
-    read.ok_or_else(|| format!("`{text}` is no rate: write how many a second, with k or M, as 10k"))
+    read.ok_or_else(|| {
+        format!(
+            "invalid rate `{text}`: use events per second, or k or M for powers of \
+        1000, e.g. 10k"
+        )
+    })
 }
 
-/// A time in seconds, as iperf3 has it, or with its unit: `10`, `0.5`, `500ms`.
+/// Seconds without a unit, like iperf3: `10`, `0.5`, `500ms`.
 pub(crate) fn seconds(text: &str) -> Result<Nanos, String> {
     let bare = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite() && (0.0..1e9).contains(seconds));
     let read = bare.map(|seconds| Nanos((seconds * 1e9).round() as u64)).or_else(|| text.parse().ok());
     read.ok_or_else(|| {
-        format!("`{text}` is no time: write seconds, or a number with its unit, as 10 or 500ms")
+        format!("invalid time `{text}`: use seconds or a number with a unit, e.g. 10 or 500ms")
     })
 }
 
-/// A time that a flag was given, within bounds that it has.
 pub(crate) fn within(flag: &str, time: Nanos, (least, most): (Nanos, Nanos)) -> Result<Nanos, Misuse> {
     if (least..=most).contains(&time) {
         return Ok(time);
     }
     let (asked, least, most) = (time.seconds(), least.seconds(), most.seconds());
-    Err(Misuse::new(format!("{flag} {asked} is out of range: choose {least} to {most} seconds")))
+    Err(Misuse::new(format!("{flag} {asked} is out of range: use {least} to {most} seconds")))
 }
 
-/// A time in milliseconds, as iperf3's time-outs are, or with its unit.
+/// Milliseconds without a unit, like iperf3's timeouts.
 pub(crate) fn milliseconds(text: &str) -> Result<Nanos, String> {
     let read = text.parse::<u32>().ok().map(|millis| Nanos::from_millis(millis.into()));
     let read = read.or_else(|| text.parse().ok()).filter(|time| *time > Nanos(0));
     read.ok_or_else(|| {
-        format!("`{text}` is no time: write milliseconds, or a number with its unit, as 3000 or 3s")
+        format!("invalid time `{text}`: use milliseconds or a number with a unit, e.g. 3000 or 3s")
     })
 }
 
-/// A time in microseconds, as the kernel counts busy polling, or with its unit.
+/// Microseconds without a unit, like the kernel's busy polling.
 pub(crate) fn microseconds(text: &str) -> Result<Nanos, String> {
     let read = text.parse::<u32>().ok().map(|micros| Nanos(u64::from(micros) * 1000));
     let read = read.or_else(|| text.parse().ok()).filter(|time| *time > Nanos(0));
     read.ok_or_else(|| {
-        format!("`{text}` is no time: write microseconds, or a number with its unit, as 50 or 50us")
+        format!("invalid time `{text}`: use microseconds or a number with a unit, e.g. 50 or 50us")
     })
 }
 
-/// A whole number in the three ways of C: `52`, `064`, `0x34`.
+/// An integer in C notation: `52`, `064`, `0x34`.
 pub(crate) fn whole(text: &str) -> Option<u32> {
     let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(hex) => (hex, 16),
@@ -85,7 +89,6 @@ pub(crate) fn whole(text: &str) -> Option<u32> {
     u32::from_str_radix(digits, radix).ok()
 }
 
-/// A number with one of iperf3's suffixes or none.
 fn scaled(text: &str, step: f64) -> Option<f64> {
     let last = text.chars().last()?.to_ascii_lowercase();
     let (number, power) = match SUFFIXES.find(last) {
@@ -102,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_powers_of_1024_as_iperf3_has_them() {
+    fn sizes_use_powers_of_1024() {
         for (text, bytes) in [
             ("1500", 1500),
             ("128K", 131_072),
@@ -116,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_powers_of_1000_and_nought_is_no_limit() {
+    fn rates_use_powers_of_1000_and_zero_means_unlimited() {
         for (text, bits) in [
             ("100M", Some(1e8)),
             ("1.5g", Some(1.5e9)),
@@ -129,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_seconds_or_say_their_unit() {
+    fn times_default_to_seconds() {
         for (text, nanos) in [("10", 10_000_000_000), ("0.5", 500_000_000), ("250ms", 250_000_000), ("0", 0)]
         {
             assert_eq!(seconds(text), Ok(Nanos(nanos)), "{text}");
@@ -139,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_amount_is_answered_with_an_example() {
+    fn rejects_invalid_amounts_with_example() {
         for text in ["", "K", "ten", "10q", "-5", "1e999", "inf", "nan", "0"] {
             assert!(size(text).is_err_and(|said| said.contains("128K")), "{text}");
         }
@@ -152,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_read_as_c_reads_them() {
+    fn parses_integers_like_c() {
         for (text, value) in
             [("52", Some(52)), ("064", Some(52)), ("0x34", Some(52)), ("0", Some(0)), ("0x", None)]
         {

@@ -1,4 +1,4 @@
-//! What can be typed: the tree of subcommands and what they share.
+//! The tree of subcommands and their shared flags.
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -13,7 +13,8 @@ use crate::{
     settings::Settings,
 };
 
-/// Builds virtual network paths, sends real traffic through them, and says what each layer costs and why.
+/// Builds virtual network paths, sends real traffic through them, and reports what each layer costs and
+/// why.
 #[derive(Debug, Parser)]
 #[command(name = "plumb", version = TOOL, after_help = EXIT_STATUS)]
 pub(crate) struct Args {
@@ -23,16 +24,15 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
-/// Subcommands whose flags take numbers, which may be typed with a minus by mistake.
+/// Subcommands with numeric flags, for which a negative number may be typed by mistake.
 const OF_NUMBERS: [&str; 3] = ["client", "ping", "server"];
 
 impl Args {
-    /// What was typed.
     pub(crate) fn typed() -> Result<Self, clap::Error> {
         Self::from_arg_matches(&tree().try_get_matches()?)
     }
 
-    /// Takes what the user's file says where neither flag nor environment does.
+    /// Applies the user's config file where neither flags nor the environment set a value.
     pub(crate) fn fill(&mut self, settings: Settings) {
         if let Command::Run(run) = &mut self.command {
             run.fill(&settings);
@@ -41,13 +41,13 @@ impl Args {
     }
 }
 
-/// Every subcommand with its flags and examples.
+/// All subcommands with flags and examples.
 pub(crate) fn tree() -> clap::Command {
     let all = OF_NUMBERS.into_iter().fold(Args::command(), |tree, name| tree.mut_subcommand(name, numeric));
     examples::on_every_page(all)
 }
 
-/// A flag's own reader says what is wrong with a negative number; it is no unknown flag.
+/// Lets each flag's own parser reject a negative number, instead of clap reporting an unknown flag.
 fn numeric(subcommand: clap::Command) -> clap::Command {
     subcommand.mut_args(|arg| {
         let takes = arg.get_action().takes_values() && !arg.is_positional();
@@ -55,76 +55,76 @@ fn numeric(subcommand: clap::Command) -> clap::Command {
     })
 }
 
-const EXIT_STATUS: &str = "Exit status: 0 done; 1 tried and failed (of `check` and `watch --once`: a loss is established); \
-2 of these alone: it cannot be told; 3 nothing can be measured here; 64 usage error; \
-65 of these alone: it could not be checked; 130 interrupted (finished trials are kept).";
+const EXIT_STATUS: &str = "Exit status: 0 success; 1 failure (`check` and `watch --once`: a regression was \
+    found); 2 inconclusive (`check` and `watch --once` only); 3 nothing can be measured on this machine; \
+    64 usage error; 65 the check could not run (`check` and `watch --once` only); 130 interrupted \
+    (finished trials are stored).";
 
-/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure a scenario: create its lab, make its trials, report
+    /// Measure a scenario: create its lab, run the trials and print a report
     Run(run::RunArgs),
-    /// Report a run that was measured before
+    /// Print the report of a stored run
     Report(report::ReportArgs),
-    /// Draw pictures of a run, as SVG or PNG, or write their numbers as CSV
+    /// Draw charts of a run as SVG or PNG, or export their data as CSV
     Plot(plot::PlotArgs),
-    /// List or remove runs that are kept
+    /// List or remove stored runs
     Runs(runs::RunsArgs),
-    /// Show runs in a browser: search, reports, comparisons, history, and a run that is under way
+    /// Browse runs, reports, comparisons, history and live progress in a web browser
     Web(web::WebArgs),
-    /// Compare two runs: environment, then results
+    /// Compare the environments and results of two runs
     Compare(compare::CompareArgs),
     /// Exit non-zero on a regression against a baseline
     Check(check::CheckArgs),
-    /// Measure again and again under a budget, and tell of losses and level shifts
+    /// Measure repeatedly within a budget, and alert on regressions and level shifts
     Watch(watch::WatchArgs),
-    /// Name runs that others are compared with
+    /// Name runs to compare others with
     #[command(subcommand)]
     Baseline(baseline::BaselineCommand),
-    /// Take in what other tools have measured: logs of iperf3, sockperf and others, tables
+    /// Import logs and tables from iperf3, sockperf and other tools
     Import(import::ImportArgs),
-    /// Measure throughput to a server: plumb's, or a stock iperf3's
+    /// Measure throughput to a plumb or stock iperf3 server
     Client(Box<client::ClientArgs>),
-    /// Measure round trips to a server, or how many connections a second
+    /// Measure round-trip latency to a server, or its connection rate
     Ping(Box<ping::PingArgs>),
-    /// Serve plumb's, iperf3's and sockperf's clients
+    /// Serve plumb, iperf3 and sockperf clients
     Server(Box<server::ServerArgs>),
     /// List, show and check scenarios
     #[command(subcommand)]
     Scenario(scenario::ScenarioCommand),
-    /// Explain a finding: what it looks at, when it is wrong, what to do
+    /// Explain a finding: how it is detected, when it is wrong, what to do
     Explain(explain::ExplainArgs),
     /// Print the JSON Schema of a document, for editors and programs
     Schema(schema::SchemaArgs),
-    /// Create a lab and keep it up, to look around in it
+    /// Create a lab and keep it running, to explore it
     #[command(subcommand)]
     Lab(lab::LabCommand),
     /// Trace a running program's system calls and CPU use
     Trace(Box<trace::TraceArgs>),
-    /// Become a program when told to (plumb trace starts it)
+    /// Run a program once plumb trace is ready (started by plumb trace)
     #[command(hide = true)]
     Held(trace::launch::LaunchArgs),
-    /// What a virtual machine that runs is, who has its CPU time, and what to set instead, without touching it
+    /// Inspect a running virtual machine from outside: configuration, CPU attribution, advice
     Measure(measure::MeasureArgs),
-    /// Virtual machines by themselves: boot one, see what it is
+    /// Boot a virtual machine and show its properties
     #[command(subcommand)]
     Vm(vm::VmCommand),
-    /// Move memory between virtual machines that run, to those that need it
+    /// Move memory between running virtual machines, to those that need it
     Rebalance(rebalance::RebalanceArgs),
-    /// Memory of virtual machines: what each uses and accesses
+    /// Show how much memory virtual machines use and access
     #[command(subcommand)]
     Memory(memory::MemoryCommand),
-    /// Let those who may measure from and to this host, over a NATS server
+    /// Let authorised controllers measure from and to this host, over a NATS server
     Member(member::MemberArgs),
-    /// Hosts that members make reachable: who is there, and who is let in
+    /// List the hosts of a fleet, and manage who may join it
     #[command(subcommand)]
     Fleet(fleet::FleetCommand),
-    /// What this machine can measure, and what not and why
+    /// Check what this machine can measure
     Doctor(doctor::DoctorArgs),
-    /// Show the defaults that hold for you, and where each comes from
+    /// Show the effective defaults and their sources
     Config(config::ConfigArgs),
-    /// Print what a shell needs to complete plumb's commands and flags
+    /// Print a shell completion script
     Completions(completions::CompletionsArgs),
-    /// Print manual pages, or write them to a folder
+    /// Print manual pages, or write them to a directory
     Man(man::ManArgs),
 }

@@ -1,5 +1,5 @@
-//! Reads text files up to a limit: a device or a pipe may never end, and a small file may decode to gigabytes.
-//! Independent of their format.
+//! Reads text files up to a size limit: a device or pipe may never end, and a small file may decode to
+//! gigabytes. Independent of their format.
 
 use std::{
     fs::File,
@@ -12,11 +12,11 @@ use sys::{Readers, TrustError};
 
 use crate::failure::Misuse;
 
-/// The longest text: two hundred times the longest scenario that is built in.
+/// In bytes: 200 times the longest built-in scenario.
 const LONGEST: u64 = 1 << 20;
 
-/// Memory limit in bytes for a document written by plumb, text and decoded values together, as [`DecodedSize`] estimates it.
-/// A run of 1,000 trials has 50 MB of text and counts as 350 MB.
+/// Memory limit in bytes for a document written by plumb, text and decoded values together, as estimated by
+/// [`DecodedSize`]. A run of 1,000 trials has 50 MB of text and counts as 350 MB.
 const MOST_MEMORY: u64 = 1 << 30;
 /// Read buffer size in bytes.
 const PIECE: usize = 64 << 10;
@@ -27,10 +27,9 @@ const OBJECT: u64 = 512;
 /// Cost of any other JSON value in bytes: a key with a number takes 80 to 130, a number in a list 8 to 32.
 const VALUE: u64 = 64;
 
-/// The whole text of a document that users write.
+/// Reads a text document written by a user.
 ///
-/// # Errors
-/// When it is longer than a document can be, is not UTF-8, or cannot be read.
+/// # Errors When it exceeds the size limit, is not UTF-8, or cannot be read.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
     read_opened(File::open(path)?)
 }
@@ -43,10 +42,9 @@ pub(crate) fn read_opened(file: File) -> io::Result<String> {
     read_up_to(file, LONGEST)
 }
 
-/// Reads a whole document written by plumb: JSON, or a page with JSON in it.
+/// Reads a document written by plumb: JSON, or HTML with embedded JSON.
 ///
-/// # Errors
-/// When it would take too much memory once decoded, is not UTF-8, or cannot be read.
+/// # Errors When the decoded document would take too much memory, is not UTF-8, or cannot be read.
 pub(crate) fn read_ours(mut input: impl Read) -> io::Result<String> {
     let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE]);
     let mut size = DecodedSize::default();
@@ -70,15 +68,15 @@ pub(crate) fn read_ours(mut input: impl Read) -> io::Result<String> {
     }
 }
 
-/// The whole text of a file that decides what plumb runs, obeys or believes: no other user can have written it.
+/// Reads a file that controls what plumb runs or trusts. Other users must not be able to write it.
 ///
-/// # Errors
-/// When another user can have written it, which names the command that mends it, or as [`read`].
+/// # Errors When another user could have written it (the message has the command to fix that), or like
+/// [`read`].
 pub(crate) fn read_trusted(path: &Path) -> anyhow::Result<String> {
     trusted(path, Readers::Anyone)
 }
 
-/// The same of a key or token, which no other user can read either.
+/// Like [`read_trusted`], for a key or token: other users must not be able to read it either.
 pub(crate) fn read_secret(path: &Path) -> anyhow::Result<String> {
     trusted(path, Readers::Owner)
 }
@@ -88,7 +86,7 @@ fn trusted(path: &Path, readers: Readers) -> anyhow::Result<String> {
     read_up_to(file, LONGEST).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Refuses a file, such as a program, that another user can have written.
+/// Refuses a file, e.g. a program, that another user could have written.
 pub(crate) fn require_trusted(path: &Path) -> anyhow::Result<()> {
     sys::require_trusted(path).map_err(untrusted)
 }
@@ -96,7 +94,7 @@ pub(crate) fn require_trusted(path: &Path) -> anyhow::Result<()> {
 fn untrusted(error: TrustError) -> anyhow::Error {
     match error {
         TrustError::Untrusted { ref remedy, .. } => {
-            Misuse::new(error.to_string()).hint(format!("`{remedy}`, if what it holds is yours")).into()
+            Misuse::new(error.to_string()).hint(format!("if you trust its contents, run `{remedy}`")).into()
         }
         TrustError::Unreadable { path, source } => {
             anyhow::Error::new(source).context(format!("cannot read {}", path.display()))
@@ -108,7 +106,7 @@ fn read_up_to(input: impl Read, longest: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     input.take(longest + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > longest {
-        let message = format!("it is longer than {longest} bytes, the most that is read of such a file");
+        let message = format!("it exceeds the limit of {longest} bytes for such a file");
         return Err(Error::new(ErrorKind::FileTooLarge, message));
     }
     text(bytes)
@@ -171,7 +169,6 @@ mod tests {
         assert_eq!(read_ours(&b"{\"header\":{}}"[..]).expect("is small"), "{\"header\":{}}");
     }
 
-    /// Endless text.
     struct Repeated {
         piece: &'static str,
         at: usize,

@@ -35,13 +35,12 @@ use crate::{
     exit::Exit,
 };
 
-/// Stored in every run and sent to agents; marks builds that are not optimised.
+/// Stored in every run and sent to agents. Marks unoptimised builds.
 pub const TOOL: &str = env!("PLUMB_VERSION");
 
-/// This very program, even when its file was replaced meanwhile (proc_pid_exe(5)).
+/// The running program, even if its file was replaced (proc_pid_exe(5)).
 pub(crate) const PROGRAM: &str = "/proc/self/exe";
 
-/// Runs the subcommand that was asked for.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let shared = &args.shared;
     match &args.command {

@@ -1,8 +1,8 @@
-//! Differentiated services code points as they are typed: a number, or the name that an RFC gave it.
+//! Parses differentiated services code points: numbers, or names from RFCs.
 
 use crate::amount;
 
-/// The names and what they stand for (RFC 2474, 2597, 3246, 5865, 8622).
+/// From RFC 2474, 2597, 3246, 5865 and 8622.
 #[rustfmt::skip]
 const NAMES: &[(&str, u8)] = &[
     ("be", 0), ("default", 0), ("le", 1), ("va", 44), ("voice-admit", 44), ("ef", 46),
@@ -11,25 +11,25 @@ const NAMES: &[(&str, u8)] = &[
     ("af31", 26), ("af32", 28), ("af33", 30), ("af41", 34), ("af42", 36), ("af43", 38),
 ];
 
-/// A code point, `--dscp`: 0 to 63 or a name.
+/// `--dscp`: 0 to 63 or a name.
 pub(crate) fn code_point(text: &str) -> Result<u8, String> {
     let named = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|(_, point)| *point);
     let number =
         || amount::whole(text).and_then(|point| u8::try_from(point).ok()).filter(|point| *point < 64);
     named
         .or_else(number)
-        .ok_or_else(|| format!("`{text}` is no code point: write 0 to 63, or a name as ef, af41, cs1"))
+        .ok_or_else(|| format!("invalid code point `{text}`: use 0 to 63, or a name, e.g. ef, af41, cs1"))
 }
 
-/// The code point in a whole byte of type of service, `-S`: 0 to 255.
+/// `-S`: the type-of-service byte, 0 to 255, as a code point.
 pub(crate) fn type_of_service(text: &str) -> Result<u8, String> {
     let byte = amount::whole(text).and_then(|byte| u8::try_from(byte).ok());
-    let byte =
-        byte.ok_or_else(|| format!("`{text}` is no type of service: write 0 to 255, as 184, 0270 or 0xb8"))?;
+    let byte = byte
+        .ok_or_else(|| format!("invalid type of service `{text}`: use 0 to 255, e.g. 184, 0270 or 0xb8"))?;
     if byte & 3 == 0 {
         return Ok(byte >> 2);
     }
-    Err(format!("the lowest two bits of {text} are ECN's, which the kernel sets: write a multiple of four"))
+    Err(format!("the lowest two bits of {text} are for ECN, which the kernel sets: use a multiple of four"))
 }
 
 #[cfg(test)]
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_names_mean_the_same_code_points() {
+    fn parses_code_points_by_number_and_name() {
         for (text, point) in
             [("46", 46), ("EF", 46), ("0x2e", 46), ("056", 46), ("af41", 34), ("cs1", 8), ("0", 0)]
         {
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_refused_with_what_may_be_written() {
+    fn rejects_invalid_code_points_with_hint() {
         for text in ["64", "-1", "af99", ""] {
             assert!(code_point(text).is_err_and(|said| said.contains("ef")), "{text}");
         }

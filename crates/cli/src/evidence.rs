@@ -1,5 +1,5 @@
-//! A run as one file: its record, compressed (gzip of the JSON that `report --format raw` prints), alone or inside the page
-//! that reports it, where it is nothing to a browser. Must not know what either says.
+//! Embeds a run record in a file: gzip of the JSON that `report --format raw` prints, alone or inside a
+//! report page, where browsers ignore it.
 
 use std::io::{Read, Write};
 
@@ -13,13 +13,12 @@ use crate::bounded_file;
 const OPEN: &str = "<script type=\"application/gzip\" id=\"plumb-record\">";
 const CLOSE: &str = "</script>";
 const END_OF_PAGE: &str = "</body>";
-/// A page with a longer one would be no page to mail.
+/// In bytes. Larger pages would be hard to mail.
 const MOST: usize = 800 << 10;
 
-/// How a packed record begins (RFC 1952).
+/// gzip magic number (RFC 1952).
 pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// A record as one file.
 pub(crate) fn pack(record: &RunRecord) -> anyhow::Result<Vec<u8>> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
     serde_json::to_writer(&mut packer, record)?;
@@ -27,16 +26,15 @@ pub(crate) fn pack(record: &RunRecord) -> anyhow::Result<Vec<u8>> {
     Ok(packer.finish()?)
 }
 
-/// The text of a packed record.
+/// Decompresses a record.
 ///
-/// # Errors
-/// When it is damaged: gzip has a checksum of the whole; or longer than any record.
+/// # Errors When it fails gzip's checksum, or exceeds the size limit.
 pub(crate) fn unpack(packed: impl Read) -> anyhow::Result<String> {
-    // It may come from anywhere, and unpack to anything.
+    // Untrusted input may expand to any size.
     Ok(bounded_file::read_ours(GzDecoder::new(packed))?)
 }
 
-/// A page with the record in it; as it was, and `false`, where that is too long.
+/// Adds the record to a page. Returns the unchanged page and `false` if the record is too large.
 pub(crate) fn embed(page: &str, record: &RunRecord) -> anyhow::Result<(String, bool)> {
     let packed = BASE64_STANDARD.encode(pack(record)?);
     let (Some(end), true) = (page.rfind(END_OF_PAGE), packed.len() <= MOST) else {
@@ -46,13 +44,12 @@ pub(crate) fn embed(page: &str, record: &RunRecord) -> anyhow::Result<(String, b
     Ok((format!("{before}{OPEN}{packed}{CLOSE}\n{after}"), true))
 }
 
-/// The text of the record in a page; `None` where it has none.
+/// Extracts the record from a page; `None` if it has none.
 ///
-/// # Errors
-/// When it is damaged.
+/// # Errors When the record is damaged.
 pub(crate) fn extract(page: &str) -> anyhow::Result<Option<String>> {
     let Some((_, rest)) = page.split_once(OPEN) else { return Ok(None) };
-    let (packed, _) = rest.split_once(CLOSE).context("the record in the page is cut off")?;
+    let (packed, _) = rest.split_once(CLOSE).context("the record in the page is truncated")?;
     let packed = BASE64_STANDARD.decode(packed).context("the record in the page is damaged")?;
     unpack(&*packed).context("the record in the page is damaged").map(Some)
 }
@@ -62,8 +59,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_without_a_record_or_with_a_broken_one_is_told_apart() {
-        assert_eq!(extract("<html><body></body></html>").expect("nothing is wrong"), None);
+    fn distinguishes_missing_from_damaged_record() {
+        assert_eq!(extract("<html><body></body></html>").expect("no error"), None);
         for broken in [format!("{OPEN}abc"), format!("{OPEN}?{CLOSE}"), format!("{OPEN}aGVsbG8={CLOSE}")] {
             assert!(extract(&broken).is_err(), "{broken}");
         }

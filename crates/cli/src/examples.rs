@@ -1,142 +1,130 @@
-//! Examples for every page of help. Must not know what the commands do.
+//! Examples for all help pages. Independent of the commands' implementation.
 
 use clap::Command;
 
-/// What a page is of, and lines to type, each with what it does.
+/// A command's name, and example command lines with descriptions.
 type Examples = (&'static str, &'static [(&'static str, &'static str)]);
 
 const EXAMPLES: &[Examples] = &[
     (
         "member",
         &[
-            ("plumb member /etc/plumb/rack-1.toml", "until Ctrl-C, or as a service"),
-            ("plumb member ./rack-1.toml", "as this user, beside its key"),
+            ("plumb member /etc/plumb/rack-1.toml", "run until Ctrl-C, or as a service"),
+            ("plumb member ./rack-1.toml", "as the current user, with the key in the same directory"),
         ],
     ),
     (
         "fleet",
         &[
-            (
-                "plumb fleet init tls://broker.example:4222",
-                "a folder for keys, and the server's configuration",
-            ),
-            ("plumb fleet list", "the members that are there"),
+            ("plumb fleet init tls://broker.example:4222", "create keys and the server's configuration"),
+            ("plumb fleet list", "list connected members"),
         ],
     ),
     (
         "fleet list",
-        &[
-            ("plumb fleet list", "name, version, devices"),
-            ("plumb fleet list --json", "the same for programs"),
-        ],
+        &[("plumb fleet list", "names, versions, devices"), ("plumb fleet list --json", "as JSON")],
     ),
     (
         "fleet scenario",
         &[
-            ("plumb fleet scenario rack", "rack.toml, of all members that are there"),
-            ("plumb fleet scenario rack -o - | less", "to look at it first"),
+            ("plumb fleet scenario rack", "write rack.toml with all connected members"),
+            ("plumb fleet scenario rack -o - | less", "preview it"),
         ],
     ),
     (
         "fleet drain",
         &[
-            ("plumb fleet drain rack-1", "before work on its host; returns when nothing is under way"),
-            ("plumb fleet drain rack-1 --undo", "after it"),
+            ("plumb fleet drain rack-1", "before maintenance; returns when the host is idle"),
+            ("plumb fleet drain rack-1 --undo", "after maintenance"),
         ],
     ),
     (
         "fleet init",
         &[
-            ("plumb fleet init tls://broker.example:4222", "in the folder fleet"),
-            ("plumb fleet init nats://198.18.0.1:4222 --folder lab", "to try it, unencrypted"),
+            ("in the directory fleet", "in the folder fleet"),
+            ("plumb fleet init nats://198.18.0.1:4222 --folder lab", "for testing, unencrypted"),
         ],
     ),
     (
         "fleet add",
         &[
-            ("plumb fleet add ops --controller", "one who measures"),
-            ("plumb fleet add rack-1", "a member, which obeys all of those"),
+            ("plumb fleet add ops --controller", "a controller, which runs measurements"),
+            ("plumb fleet add rack-1", "a member, which accepts all controllers"),
         ],
     ),
     (
         "fleet remove",
         &[
-            ("plumb fleet remove rack-1", "its key opens nothing any more"),
-            ("plumb fleet remove ops --folder lab", "of another fleet"),
+            ("plumb fleet remove rack-1", "revoke its access"),
+            ("plumb fleet remove ops --folder lab", "in another fleet"),
         ],
     ),
     (
         "completions",
         &[
-            ("plumb completions bash > /etc/bash_completion.d/plumb", "for every user of bash"),
-            ("plumb completions zsh > ~/.zfunc/_plumb", "for one of zsh"),
+            ("plumb completions bash > /etc/bash_completion.d/plumb", "for all bash users"),
+            ("plumb completions zsh > ~/.zfunc/_plumb", "for one zsh user"),
         ],
     ),
     (
         "config",
-        &[
-            ("plumb config", "what holds, and where each comes from"),
-            ("plumb config --json", "the same for programs"),
-        ],
+        &[("plumb config", "effective defaults and their sources"), ("plumb config --json", "as JSON")],
     ),
     (
         "man",
         &[
             ("plumb man run | man -l -", "the page of a subcommand"),
-            ("plumb man -o /usr/local/share/man/man1", "all of them, for man(1)"),
+            ("plumb man -o /usr/local/share/man/man1", "all pages, for man(1)"),
         ],
     ),
     (
         "run",
         &[
             ("plumb run quick", "a bridge, a tunnel and a gateway, in a minute"),
-            ("plumb run ./mine.toml --trials 7 -o mine.md", "your own scenario, and a report in a file"),
-            ("plumb run egress-gateway --try-remedies", "and whether what it advises helps"),
+            ("plumb run ./mine.toml --trials 7 -o mine.md", "your own scenario, with a report file"),
+            ("plumb run egress-gateway --try-remedies", "also test the recommended remedies"),
         ],
     ),
     (
         "report",
         &[
             ("plumb report", "the last run: summary, chart, findings"),
-            ("plumb report latest:quick --section latency", "one section, with all of its details"),
-            ("plumb report -o run.html", "everything, for a browser"),
+            ("plumb report latest:quick --section latency", "one section in detail"),
+            ("plumb report -o run.html", "the complete report, for a browser"),
         ],
     ),
     (
         "plot",
         &[
-            ("plumb plot", "which pictures the last run has"),
-            ("plumb plot latest --kind layers -o cost.svg", "one of them, in a file"),
-            ("plumb plot latest:quick -o pictures/", "all of them"),
+            ("plumb plot", "list the charts of the last run"),
+            ("plumb plot latest --kind layers -o cost.svg", "write one chart"),
+            ("plumb plot latest:quick -o pictures/", "write all charts"),
         ],
     ),
-    ("runs", &[("plumb runs", "what is kept"), ("plumb runs list --json", "the same for programs")]),
-    (
-        "runs list",
-        &[("plumb runs list", "the newest first"), ("plumb runs list --json", "the same for programs")],
-    ),
+    ("runs", &[("plumb runs", "list stored runs"), ("plumb runs list --json", "as JSON")]),
+    ("runs list", &[("plumb runs list", "newest first"), ("plumb runs list --json", "as JSON")]),
     (
         "runs remove",
         &[
             ("plumb runs remove quick-20261121-113015", "one run"),
-            ("plumb runs remove quick-20261121 vhost-20261120", "by the beginnings of their names"),
+            ("plumb runs remove quick-20261121 vhost-20261120", "several, by prefix"),
         ],
     ),
     (
         "web",
         &[
-            ("plumb web", "at http://127.0.0.1:7373/, for this machine alone"),
-            ("plumb web --listen 198.18.0.2:7373 --token-file token", "for others, who need the token"),
+            ("plumb web", "at http://127.0.0.1:7373/, only for this machine"),
+            ("plumb web --listen 198.18.0.2:7373 --token-file token", "for other machines, with a token"),
         ],
     ),
     (
         "runs check",
-        &[("plumb runs check", "all of them"), ("plumb runs check latest --json", "one, for programs")],
+        &[("plumb runs check", "all runs"), ("plumb runs check latest --json", "one run, as JSON")],
     ),
     (
         "runs repair",
         &[
-            ("plumb runs repair", "when `plumb runs check` found something"),
+            ("plumb runs repair", "after `plumb runs check` reported damage"),
             ("plumb runs repair --db old.db", "another file"),
         ],
     ),
@@ -144,67 +132,67 @@ const EXAMPLES: &[Examples] = &[
         "runs export",
         &[
             ("plumb runs export latest -o quick.json.gz", "the last run"),
-            ("plumb report quick.json.gz", "its report, wherever the file is"),
+            ("plumb report quick.json.gz", "report an exported file"),
         ],
     ),
     (
         "runs import",
         &[
-            ("plumb runs import quick.json.gz", "what another machine exported"),
-            ("plumb runs import report.html", "from a page that someone sent"),
+            ("plumb runs import quick.json.gz", "an export from another machine"),
+            ("plumb runs import report.html", "a report page"),
         ],
     ),
     (
         "compare",
         &[
-            ("plumb compare baseline:main latest", "what changed since"),
-            ("plumb compare before.log after.log", "two logs of other tools"),
+            ("plumb compare baseline:main latest", "what changed"),
+            ("plumb compare before.log after.log", "logs of other tools"),
         ],
     ),
     (
         "check",
         &[
-            ("plumb check latest --against main", "fails where more than 5 % are lost"),
-            ("plumb check latest --against main --max-loss 10%", "more patient"),
+            ("plumb check latest --against main", "fail on a regression of more than 5 %"),
+            ("plumb check latest --against main --max-loss 10%", "of more than 10 %"),
         ],
     ),
     (
         "watch",
         &[
-            ("plumb watch nightly.toml --dry-run", "what the next day would send"),
-            ("plumb watch nightly.toml", "until Ctrl-C: a line a measurement"),
-            ("plumb watch nightly.toml --once --json", "what is due now, for cron"),
+            ("plumb watch nightly.toml --dry-run", "forecast the next day"),
+            ("plumb watch nightly.toml", "run until Ctrl-C; one line per measurement"),
+            ("plumb watch nightly.toml --once --json", "only what is due, e.g. from cron"),
         ],
     ),
     (
         "baseline",
         &[
-            ("plumb baseline set main latest", "the last run is called main"),
-            ("plumb baseline list", "what others are compared with"),
+            ("plumb baseline set main latest", "name the last run main"),
+            ("plumb baseline list", "names and their runs"),
         ],
     ),
     (
         "baseline set",
         &[
-            ("plumb baseline set main latest", "the last run is called main"),
-            ("plumb baseline set before latest:quick", "the last one of a scenario"),
+            ("plumb baseline set main latest", "name the last run main"),
+            ("plumb baseline set before latest:quick", "the last run of a scenario"),
         ],
     ),
     (
         "baseline list",
-        &[
-            ("plumb baseline list", "names and their runs"),
-            ("plumb baseline list --json", "the same for programs"),
-        ],
+        &[("plumb baseline list", "names and their runs"), ("plumb baseline list --json", "as JSON")],
     ),
     (
         "baseline show",
-        &[("plumb baseline show main", "its report"), ("plumb baseline show before", "that of another")],
+        &[
+            ("plumb baseline show main", "report the run named main"),
+            ("plumb baseline show before", "another baseline"),
+        ],
     ),
     (
         "baseline remove",
         &[
-            ("plumb baseline remove before", "the name, and not the run"),
+            ("plumb baseline remove before", "remove the name, not the run"),
             ("plumb baseline remove main", "likewise"),
         ],
     ),
@@ -212,7 +200,7 @@ const EXAMPLES: &[Examples] = &[
         "import",
         &[
             ("plumb import iperf3.json sockperf.log", "logs of several tools"),
-            ("plumb import --skip-unreadable logs/*.log", "what can be read of many files"),
+            ("plumb import --skip-unreadable logs/*.log", "skip files that cannot be read"),
             ("plumb import --name nightly results.md", "the tables of a document"),
         ],
     ),
@@ -220,81 +208,75 @@ const EXAMPLES: &[Examples] = &[
         "client",
         &[
             ("plumb client 198.18.0.2 -P 4", "four connections, ten seconds"),
-            ("plumb client 198.18.0.2 --repeat 5", "five trials, and the interval that they give"),
+            ("plumb client 198.18.0.2 --repeat 5", "five trials, for a confidence interval"),
         ],
     ),
     (
         "ping",
         &[
-            ("plumb ping 198.18.0.2 --rate 10k --under max", "by the clock, beside a stream"),
-            ("plumb ping 198.18.0.2 --connect --repeat 5", "connections a second, five trials"),
+            ("plumb ping 198.18.0.2 --rate 10k --under max", "open loop, with a background stream"),
+            ("plumb ping 198.18.0.2 --connect --repeat 5", "connections per second, five trials"),
         ],
     ),
     (
         "server",
         &[
-            ("plumb server", "for every client, on every address, port 5201"),
-            ("plumb server -B 198.18.0.2 --once", "on one address, for one client"),
+            ("plumb server", "all addresses, port 5201"),
+            ("plumb server -B 198.18.0.2 --once", "one address, one client"),
         ],
     ),
     (
         "scenario",
         &[
-            ("plumb scenario list", "what is built in"),
-            ("plumb scenario check ./mine.toml", "mistakes, or what it would measure"),
+            ("plumb scenario list", "built-in scenarios"),
+            ("plumb scenario check ./mine.toml", "show errors, or the plan"),
         ],
     ),
     (
         "scenario list",
-        &[
-            ("plumb scenario list", "what is built in"),
-            ("plumb scenario list --json", "the same for programs"),
-        ],
+        &[("plumb scenario list", "built-in scenarios"), ("plumb scenario list --json", "as JSON")],
     ),
     (
         "scenario new",
         &[
-            (
-                "plumb scenario new mine --with overlay",
-                "mine.toml: an overlay between two hosts, with comments",
-            ),
-            ("plumb scenario new mine --output -", "two guests on a bridge, on standard output"),
+            ("plumb scenario new mine --with overlay", "mine.toml: two hosts with an overlay, commented"),
+            ("plumb scenario new mine --output -", "two guests on a bridge, to standard output"),
         ],
     ),
     (
         "scenario show",
         &[
-            ("plumb scenario show quick", "its document, to begin with"),
-            ("plumb scenario show proxmox-vxlan --variant full", "with a variant's changes"),
+            ("plumb scenario show quick", "as a starting point"),
+            ("plumb scenario show proxmox-vxlan --variant full", "with a variant applied"),
         ],
     ),
     (
         "scenario check",
         &[
-            ("plumb scenario check ./mine.toml", "mistakes, or what it would measure"),
-            ("plumb scenario check quick", "a built-in one's plan"),
+            ("plumb scenario check ./mine.toml", "show errors, or the plan"),
+            ("plumb scenario check quick", "the plan of a built-in scenario"),
         ],
     ),
     ("scenario schema", &[("plumb scenario schema", "for an editor"), ("plumb schema scenario", "the same")]),
     (
         "explain",
         &[
-            ("plumb explain offload-off", "what it looks at, when it is wrong, what to do"),
-            ("plumb explain --list", "every finding"),
+            ("plumb explain offload-off", "detection, limitations, remedies"),
+            ("plumb explain --list", "list all findings"),
         ],
     ),
     (
         "schema",
         &[
-            ("plumb schema scenario", "what a scenario may say"),
-            ("plumb schema findings", "what a report in JSON holds"),
+            ("plumb schema scenario", "the scenario format"),
+            ("plumb schema findings", "the JSON report format"),
         ],
     ),
     (
         "lab",
         &[
-            ("plumb lab up quick", "its hosts and links, until they are taken down"),
-            ("plumb lab shell node1 -- ip -d link", "a command in one of its hosts"),
+            ("plumb lab up quick", "create its hosts and links"),
+            ("plumb lab shell node1 -- ip -d link", "run a command in one of its hosts"),
         ],
     ),
     (
@@ -304,109 +286,102 @@ const EXAMPLES: &[Examples] = &[
             ("plumb lab up ./mine.toml --name mine --foreground", "until this command ends"),
         ],
     ),
-    (
-        "lab list",
-        &[("plumb lab list", "those that stand"), ("plumb lab list --json", "the same for programs")],
-    ),
+    ("lab list", &[("plumb lab list", "running labs"), ("plumb lab list --json", "as JSON")]),
     (
         "lab shell",
         &[
             ("plumb lab shell node1", "a shell"),
-            ("plumb lab shell node1 --lab quick -- tcpdump -ni eth0", "a command, in one of several labs"),
+            ("plumb lab shell node1 --lab quick -- tcpdump -ni eth0", "a command, with several labs running"),
         ],
     ),
-    ("lab down", &[("plumb lab down quick", "one"), ("plumb lab down --all", "every one")]),
-    (
-        "lab gc",
-        &[("plumb lab gc", "what a crash has left"), ("plumb lab list", "what is up and is meant to be")],
-    ),
+    ("lab down", &[("plumb lab down quick", "one"), ("plumb lab down --all", "all labs")]),
+    ("lab gc", &[("plumb lab gc", "remove remains of crashed labs"), ("plumb lab list", "running labs")]),
     (
         "trace",
         &[
-            ("plumb trace --pid 1200", "what it does, for 10 s"),
+            ("plumb trace --pid 1200", "a process, for 10 s"),
             ("plumb trace --qemu web --for 30s", "a virtual machine: vCPUs, QEMU, vhost threads"),
-            ("plumb trace -o a.json -- iperf3 -c host", "a program from its beginning to its end"),
-            ("plumb trace --compare a.json b.json", "two traces side by side"),
+            ("plumb trace -o a.json -- iperf3 -c host", "a program, from start to exit"),
+            ("plumb trace --compare a.json b.json", "compare two traces"),
         ],
     ),
     (
         "measure",
         &[
-            ("plumb measure --qemu web", "by its guest's name, for 10 s"),
-            ("plumb measure --qemu 1200 --for 30s", "by its process"),
+            ("plumb measure --qemu web", "by the guest's name, for 10 s"),
+            ("plumb measure --qemu 1200 --for 30s", "by PID"),
             (
                 "plumb measure --qemu /run/web.qmp",
-                "by its monitor, which also tells what the guest's driver took",
+                "by its monitor, which also shows the features negotiated by the guest driver",
             ),
         ],
     ),
     (
         "vm",
         &[
-            ("plumb vm run", "boot a guest, and see what it is"),
+            ("plumb vm run", "boot a guest and show its properties"),
             ("plumb vm run --queues 4 --vhost on", "with a network device"),
         ],
     ),
     (
         "vm run",
         &[
-            ("plumb vm run --vcpus 2", "boot a guest, and see what it is"),
+            ("plumb vm run --vcpus 2", "boot a guest and show its properties"),
             ("plumb vm run --queues 4 --vhost on", "with a network device"),
         ],
     ),
     (
         "rebalance",
         &[
-            ("plumb rebalance vms.toml --dry-run --rounds 1", "who has what, and what would be moved"),
-            ("plumb rebalance vms.toml --metrics /run/plumb.prom", "until it is interrupted"),
+            ("plumb rebalance vms.toml --dry-run --rounds 1", "show memory and planned moves"),
+            ("plumb rebalance vms.toml --metrics /run/plumb.prom", "run until interrupted"),
         ],
     ),
     (
         "memory",
         &[
-            ("plumb memory top vms.toml --once", "what each machine has, uses and accesses"),
-            ("plumb memory accuracy", "how well that can be told here"),
+            ("plumb memory top vms.toml --once", "each machine's memory size, use and accesses"),
+            ("plumb memory accuracy", "how accurate the access sources are here"),
         ],
     ),
     (
         "memory top",
         &[
             ("plumb memory top vms.toml", "a live table"),
-            ("plumb memory top vms.toml --once --json", "one look, for programs"),
+            ("plumb memory top vms.toml --once --json", "one sample, as JSON"),
         ],
     ),
     (
         "memory report",
         &[
-            ("plumb memory report memory.jsonl", "what a record tells, on the terminal"),
-            ("plumb memory report memory.jsonl -o memory.html", "as a page with pictures"),
+            ("plumb memory report memory.jsonl", "summarise a recording on the terminal"),
+            ("plumb memory report memory.jsonl -o memory.html", "as a page with charts"),
         ],
     ),
     (
         "memory accuracy",
         &[
-            ("plumb memory accuracy", "what tells of accesses here, and how well"),
-            ("plumb memory accuracy --looks 10 --json", "more looks, for programs"),
+            ("plumb memory accuracy", "accuracy of each access source"),
+            ("plumb memory accuracy --looks 10 --json", "more samples, as JSON"),
         ],
     ),
     (
         "memory compare",
         &[
-            ("plumb memory compare", "a quarter of an hour, emulated"),
-            ("plumb memory compare --phases 1 --looks 6", "a shorter one"),
+            ("plumb memory compare", "takes 15 minutes with emulation"),
+            ("plumb memory compare --phases 1 --looks 6", "shorter"),
         ],
     ),
     (
         "doctor",
         &[
-            ("plumb doctor", "can this machine measure?"),
-            ("plumb doctor --json", "the same for programs"),
-            ("plumb doctor --rights", "what root's rights are used for"),
+            ("plumb doctor", "check this machine"),
+            ("plumb doctor --json", "as JSON"),
+            ("plumb doctor --rights", "required capabilities"),
         ],
     ),
 ];
 
-/// The same tree, with examples on every page.
 pub(crate) fn on_every_page(tree: Command) -> Command {
     tree.mut_subcommands(|command| with_examples(command, ""))
 }
@@ -422,7 +397,7 @@ fn with_examples(command: Command, above: &str) -> Command {
     command.after_help(format!("Examples:\n{}{rest}", lines.join("\n")))
 }
 
-/// On one line where eighty columns hold it.
+/// On one line if it fits into 80 columns.
 fn line(typed: &str, does: &str, width: usize) -> String {
     let line = format!("  {typed:width$}  # {does}");
     if line.chars().count() <= 80 { line } else { format!("  {typed}\n    # {does}") }
@@ -446,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn every_page_has_two_examples_and_every_example_a_page() {
+    fn every_command_has_two_examples() {
         let pages = pages(&Args::command(), "");
         for page in &pages {
             let examples = EXAMPLES.iter().find(|(name, _)| name == page);
@@ -458,12 +433,12 @@ mod tests {
     }
 
     #[test]
-    fn every_example_can_be_typed() {
+    fn every_example_parses() {
         for (typed, _) in EXAMPLES.iter().flat_map(|(_, examples)| *examples) {
-            // What a shell makes of the rest is no business of plumb's.
+            // Ignores shell syntax after the command.
             let own = typed.split(['>', '|']).next().unwrap_or_default();
             let parsed = Args::command().try_get_matches_from(own.split_whitespace());
-            assert!(parsed.is_ok(), "{typed}: {}", parsed.expect_err("it was refused"));
+            assert!(parsed.is_ok(), "{typed}: {}", parsed.expect_err("rejected"));
         }
     }
 }

@@ -1,31 +1,30 @@
-//! How a command ends: every exit status, documented once.
+//! Exit statuses of all commands.
 
 use std::process::ExitCode;
 
-/// The exit statuses of `plumb`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// 0: it did what was asked.
+    /// 0: success.
     Success,
-    /// 1: it was tried and failed; the message says what, where and what to do.
+    /// 1: failure. The message says what failed, where, and what to do.
     Failure,
-    /// 1, of `plumb check` and `plumb watch --once` alone: a loss beyond the threshold is established.
+    /// 1, only from `plumb check` and `plumb watch --once`: a regression beyond the limit was found.
     Lost,
-    /// 2, of these alone: neither a loss nor that there is none is established.
+    /// 2, only from these two: inconclusive.
     CannotTell,
-    /// 3: nothing could be measured here: every cell was skipped, or this machine lacks what is needed.
+    /// 3: nothing can be measured on this machine, or every result was skipped.
     Unable,
-    /// 64: a usage error: a flag, a scenario, a name. Not the usual 2, which is a verdict here; the
-    /// number is EX_USAGE of sysexits.h.
+    /// 64: a usage error, e.g. in a flag, scenario or name. EX_USAGE of sysexits.h, because the usual 2
+    /// means inconclusive.
     Misuse,
-    /// 65, of these alone: it could not be checked, such as a run that cannot be read; never taken for a loss.
+    /// 65, only from these two: the check could not run, e.g. because a run cannot be read. Never means a
+    /// regression.
     NotChecked,
-    /// 130: interrupted; finished trials are kept.
+    /// 130: interrupted; finished trials are stored.
     Interrupted,
 }
 
 impl Exit {
-    /// Its number.
     #[must_use]
     pub fn code(self) -> u8 {
         match self {

@@ -1,4 +1,4 @@
-//! Errors as people see them: what, where, what to do; and the exit status that goes with each.
+//! Formats errors with causes and hints, and selects the exit status.
 
 use std::{env, fmt, fs, io};
 
@@ -10,7 +10,6 @@ use scenario::Diagnosis;
 
 use crate::{commands::iperf3_flags, exit::Exit, misread::Misread, output};
 
-/// A usage error.
 #[derive(Debug)]
 pub(crate) struct Misuse {
     message: String,
@@ -35,7 +34,7 @@ impl fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// The context of an error that keeps any lab from being raised.
+/// Context of errors that prevent the creation of a lab.
 #[derive(Debug)]
 pub(crate) struct NoRights;
 
@@ -45,7 +44,7 @@ impl fmt::Display for NoRights {
     }
 }
 
-/// The context of an error that keeps a run from being checked: its exit status says nothing of a loss.
+/// Context of errors that prevent a check. The exit status differs from a regression's.
 #[derive(Debug)]
 pub(crate) struct CheckFailure;
 
@@ -55,24 +54,24 @@ impl fmt::Display for CheckFailure {
     }
 }
 
-/// The context of an error that ended a guest by itself: no run is concerned.
+/// Context of an error with a guest outside a run.
 #[derive(Debug)]
 pub(crate) struct NoGuest;
 
 impl fmt::Display for NoGuest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the guest did not come up")
+        f.write_str("the guest failed to start")
     }
 }
 
-/// Prints what clap has to say: help and version are no failures.
+/// Prints clap's message. Help and version output are not failures.
 pub(crate) fn usage(error: &clap::Error) -> Exit {
     if let Some(said) = of_iperf3(error) {
         return show(&Misuse::new(said).into());
     }
     let plain = error.to_string();
     if output::harmless(&plain) == plain {
-        // Nothing is left to be done when the terminal is gone.
+        // Ignores a closed terminal.
         let _ = error.print();
     } else {
         output::aside(plain.trim_end());
@@ -80,7 +79,7 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     if error.use_stderr() { Exit::Misuse } else { Exit::Success }
 }
 
-/// What to use instead of a flag that iperf3 has and plumb has not.
+/// The alternative to an iperf3 flag that plumb does not have.
 fn of_iperf3(error: &clap::Error) -> Option<String> {
     let measures = is_command("client") || is_command("server");
     match error.get(ContextKind::InvalidArg) {
@@ -91,7 +90,6 @@ fn of_iperf3(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// Prints an error with all its causes and a hint.
 pub(crate) fn show(error: &anyhow::Error) -> Exit {
     let diagnosis = error.downcast_ref::<Diagnosis>().map(|it| it as &dyn miette::Diagnostic);
     if let Some(wrong) = diagnosis.or_else(|| error.downcast_ref::<Misread>().map(|it| it as _)) {
@@ -102,7 +100,7 @@ pub(crate) fn show(error: &anyhow::Error) -> Exit {
     status(error)
 }
 
-/// The error, and a hint where there is one.
+/// The error, and its hint if there is one.
 fn said(error: &anyhow::Error) -> Vec<String> {
     let label = console::style("error:").red().bold().for_stderr();
     let mut lines = vec![format!("{label} {}", output::harmless(&causes(error)))];
@@ -113,7 +111,8 @@ fn said(error: &anyhow::Error) -> Vec<String> {
     lines
 }
 
-/// What is wrong with a document, under its lines; without colours where the document has something that a terminal would obey.
+/// Formats a document error with the source lines underlined. Without colours if the document contains
+/// terminal control characters.
 fn underlined(diagnosis: &dyn miette::Diagnostic) -> String {
     let said = |colours: bool| {
         let handler = miette::MietteHandlerOpts::new();
@@ -143,7 +142,7 @@ fn status(error: &anyhow::Error) -> Exit {
     }
 }
 
-/// Whether it is for want of what this machine would need for any guest.
+/// Whether a requirement of all guests is missing.
 fn lacks_for_guests(error: &anyhow::Error) -> bool {
     let started = error.downcast_ref::<RunError>().is_some_and(|error| {
         matches!(error, RunError::Machine(MachineError::Qemu { source: QemuError::NotInstalled, .. }))
@@ -157,7 +156,7 @@ fn lacks_for_guests(error: &anyhow::Error) -> bool {
         )
 }
 
-/// The error and its causes in one line, each said once.
+/// The error and its causes on one line, without repetitions.
 pub(crate) fn causes(error: &anyhow::Error) -> String {
     let mut said: Vec<String> = Vec::new();
     for cause in error.chain() {
@@ -180,83 +179,82 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         return of_guest(error.downcast_ref()?);
     }
     error.chain().filter_map(|cause| cause.downcast_ref::<RunError>()).find_map(|cause| match cause {
-        RunError::Interrupted => Some("finished trials are kept: `plumb run --resume` goes on".to_owned()),
+        RunError::Interrupted => Some("finished trials are stored; continue with `plumb run --resume`".to_owned()),
         RunError::LeftOut { .. } => {
-            Some("all else is kept: `plumb run --resume` measures what is missing".to_owned())
+            Some("other results are stored; measure the missing ones with `plumb run --resume`".to_owned())
         }
         RunError::Agent { .. } | RunError::Silent { .. } | RunError::Refused { .. } | RunError::Read(_) => {
             let hint =
-                "finished trials are kept: `plumb run --resume` goes on; `plumb doctor` checks this machine";
+                "finished trials are stored; continue with `plumb run --resume`; `plumb doctor` checks \
+                    this machine";
             Some(hint.to_owned())
         }
         _ => None,
     })
 }
 
-/// What to do about a guest.
 fn of_guest(error: &RunError) -> Option<String> {
     match error {
         RunError::Silent { .. } => Some(
-            "an emulated guest now and then hangs as it boots, and takes long beside other work: try again; \
-             `plumb doctor` checks this machine"
+            "emulated guests occasionally hang during boot, and are slow on a busy machine: try again; \
+                `plumb doctor` checks this machine"
                 .to_owned(),
         ),
         RunError::Agent { said, .. } if said.is_empty() => Some(
-            "it had said nothing: something killed QEMU, perhaps the kernel for want of memory (`dmesg` tells)"
+            "there was no output: QEMU was probably killed, perhaps by the OOM killer (check `dmesg`)"
                 .to_owned(),
         ),
         RunError::Agent { .. } => Some(
-            "the last output is that of QEMU and of the guest's console; a kernel needs the modules of its own \
-             release (--kernel, --modules), and more than a little memory (--memory)"
+            "the last output is from QEMU and the guest's console; a kernel needs modules of its own \
+                release (--kernel, --modules) and enough memory (--memory)"
                 .to_owned(),
         ),
         _ => None,
     }
 }
 
-/// Congestion controls that the kernel has, or has loaded.
+/// Built-in and loaded algorithms.
 const CONGESTION_CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// Who answers a ping.
+/// The hint for an unanswered ping.
 const ROUND_TRIPS: &str =
-    "a ping needs `plumb server` there, or `sockperf server` with --sockperf: iperf3 answers no round trips";
+    "ping needs `plumb server`, or `sockperf server` with --sockperf; an iperf3 server does not answer pings";
 
-/// Whether this is that subcommand.
+/// Whether this process runs the given subcommand.
 fn is_command(name: &str) -> bool {
     env::args().nth(1).is_some_and(|typed| typed == name)
 }
 
-/// What to look at when a server does not answer.
+/// The hint for a server that does not respond.
 fn of_traffic(error: &traffic::Error) -> Option<String> {
     match error {
-        // The kernel's own refusal; a server that closes a connection is there.
+        // Refused by the kernel. A server that closes connections exists.
         traffic::Error::Socket { source, .. }
             if source.kind() == io::ErrorKind::ConnectionRefused && source.raw_os_error().is_some() =>
         {
-            let hint = "nobody listens there: is the server running, on this port (-p)?";
+            let hint = "nothing is listening there: is the server running, and on this port (-p)?";
             Some(if is_command("ping") { format!("{hint} {ROUND_TRIPS}") } else { hint.to_owned() })
         }
         traffic::Error::Socket { source, .. }
             if source.kind() == io::ErrorKind::AddrInUse && is_command("server") =>
         {
-            let hint =
-                "another program has this port: choose another one with -p; `ss -lntup`, as root, names it";
+            let hint = "another program uses this port: choose another with -p; `sudo ss -lntup` shows it";
             Some(hint.to_owned())
         }
         traffic::Error::Socket { source, .. } if source.kind() == io::ErrorKind::AddrNotAvailable => {
-            Some("this machine has no such address: `ip address` lists those that it has".to_owned())
+            Some("this machine does not have that address: `ip address` lists its addresses".to_owned())
         }
         traffic::Error::System(error) if error.is_unsupported() && error.operation.contains("congestion") => {
             let known = fs::read_to_string(CONGESTION_CONTROLS).ok()?;
-            Some(format!("this kernel has {}", known.split_whitespace().collect::<Vec<_>>().join(", ")))
+            Some(format!("this kernel supports {}", known.split_whitespace().collect::<Vec<_>>().join(", ")))
         }
         traffic::Error::Silent { .. } => {
-            let hint = "a firewall may drop what is sent, or the server may be another program";
+            let hint = "a firewall may drop packets, or the server may be a different program";
             Some(if is_command("ping") { format!("{hint}: {ROUND_TRIPS}") } else { hint.to_owned() })
         }
         traffic::Error::CutShort { .. } => Some(
-            "the server did not say why: see what it printed, whether it still runs, and whether a firewall between \
-             resets connections"
+            "the server gave no reason: check its output, whether it is still running, and whether a \
+                firewall resets connections"
                 .to_owned(),
         ),
         _ => None,
@@ -269,7 +267,7 @@ mod tests {
     use protocol::ChannelError;
 
     #[test]
-    fn what_a_guest_or_an_agent_says_is_shown_and_not_obeyed() {
+    fn escapes_control_characters_of_guests_and_agents() {
         let obeyed = ["\u{1b}[2J", "\u{9b}31m", "\u{1b}[8m", "\u{202e}", "\r"];
         for sequence in obeyed {
             let said = || format!("panic{sequence} - not syncing");
@@ -282,7 +280,7 @@ mod tests {
             let hinted = Misuse::new(said()).hint(said());
             for error in errors.map(anyhow::Error::from).into_iter().chain([hinted.into()]) {
                 let lines = super::said(&error);
-                let shown = format!("\\u{:04x}", u32::from(sequence.chars().next().expect("it has one")));
+                let shown = format!("\\u{:04x}", u32::from(sequence.chars().next().expect("contains one")));
                 assert!(lines[0].contains(&shown), "{lines:?}");
                 assert!(lines.iter().all(|line| output::harmless(line) == *line), "{lines:?}");
             }
@@ -290,9 +288,9 @@ mod tests {
     }
 
     #[test]
-    fn a_document_with_such_signs_is_underlined_without_colours() {
+    fn shows_document_with_control_characters_without_colours() {
         let text = "schema = 1\nname = \"x\u{9b}31m\"\n\u{1b}[2J";
-        let diagnosis = scenario::Scenario::parse("file\u{202e}.toml", text).expect_err("it is none");
+        let diagnosis = scenario::Scenario::parse("file\u{202e}.toml", text).expect_err("is invalid");
         let shown = underlined(&diagnosis);
         assert_eq!(output::harmless(&shown), shown);
         assert!(shown.contains("\\u202e"), "{shown}");

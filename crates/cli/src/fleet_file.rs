@@ -1,4 +1,4 @@
-//! How a fleet's server is reached, and as whom: the file of a member, or of one who measures. Must not know what is done there.
+//! Reads the configuration file of a fleet member or controller.
 
 use std::{
     collections::BTreeMap,
@@ -15,11 +15,10 @@ use toml::Spanned;
 
 use crate::{bounded_file, failure::Misuse, misread, misread::Misread, settings};
 
-/// Names a file in place of the usual one.
+/// Overrides the default file.
 const VARIABLE: &str = "PLUMB_FLEET";
-const HELP: &str = "`plumb member --help` shows what can stand in this file";
+const HELP: &str = "`plumb member --help` describes this file";
 
-/// As it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
@@ -31,31 +30,31 @@ struct Document {
     policy: Option<HostPolicy>,
 }
 
-/// As it is meant.
 #[derive(Debug)]
 pub(crate) struct FleetFile {
     pub(crate) access: Arc<ServerAccess>,
     /// Accepted controllers with their public keys.
     pub(crate) controllers: BTreeMap<String, PublicKey>,
-    /// What it lets them do.
+    /// Limits on controllers.
     pub(crate) policy: HostPolicy,
 }
 
 impl FleetFile {
-    /// That of this user: the one of $PLUMB_FLEET, or fleet.toml beside the user's defaults.
+    /// The current user's file: $PLUMB_FLEET, or fleet.toml in plumb's config directory.
     pub(crate) fn of_user() -> anyhow::Result<Self> {
         let usual =
             || settings::file().map(|file| file.with_file_name("fleet.toml")).filter(|file| file.exists());
         let file = env::var_os(VARIABLE).map(PathBuf::from).or_else(usual);
         let file = file.ok_or_else(|| {
-            Misuse::new("no file says how the fleet's NATS server is reached").hint(
-                "`plumb fleet add NAME --controller` writes one: keep it as ~/.config/plumb/fleet.toml, or name it by PLUMB_FLEET",
+            Misuse::new("the fleet's NATS server is not configured").hint(
+                "`plumb fleet add NAME --controller` creates a configuration file: store it as \
+                    ~/.config/plumb/fleet.toml, or set PLUMB_FLEET to its path",
             )
         })?;
         Self::read(&file, None)
     }
 
-    /// The one in `file`; what it names is beside it. `called` stands in place of its name.
+    /// Paths in the file are relative to it. `called` overrides its name.
     pub(crate) fn read(file: &Path, called: Option<&str>) -> anyhow::Result<Self> {
         let text = bounded_file::read_trusted(file)?;
         let Document { server, name, key, ca, controllers, policy } = misread::parse(file, &text, HELP)?;
@@ -65,11 +64,11 @@ impl FleetFile {
             return Err(Misread::new(file, &text, name.span(), message, HELP).into());
         }
         if let Some(called) = called.filter(|called| !fleet::is_name(called)) {
-            return Err(Misuse::new(format!("`{called}` cannot be a name")).hint(fleet::NAME_RULE).into());
+            return Err(Misuse::new(format!("invalid name `{called}`")).hint(fleet::NAME_RULE).into());
         }
         let name = called.map(str::to_owned).or(name.map(Spanned::into_inner)).ok_or_else(|| {
-            Misuse::new(format!("{} does not say its `name`", file.display()))
-                .hint("add `name = \"rack-1\"`, or say --name")
+            Misuse::new(format!("{} does not set `name`", file.display()))
+                .hint("add `name = \"rack-1\"`, or use --name")
         })?;
         let beside = |path: PathBuf| file.parent().map(|folder| folder.join(&path)).unwrap_or(path);
         let key = key.map(|key| read_key(&beside(key))).transpose()?;

@@ -1,4 +1,4 @@
-//! The flags that every subcommand takes.
+//! Flags of all subcommands.
 
 use std::{env, path::PathBuf};
 
@@ -9,28 +9,27 @@ use clap::{
 
 use crate::settings::Settings;
 
-/// Flags that every subcommand takes.
 #[derive(Debug, Args)]
 pub(crate) struct GlobalFlags {
-    /// Where runs are kept: a file, or a PostgreSQL database as postgres://USER@HOST/DATABASE [default:
+    /// Database of runs: a file, or a PostgreSQL database as postgres://USER@HOST/DATABASE [default:
     /// $XDG_DATA_HOME/plumb/runs.db] [env: PLUMB_DB]
     #[arg(
         long,
         global = true,
-        help_heading = "Everywhere",
+        help_heading = "Global options",
         value_name = "FILE",
-        // Also an empty one, which is told from a file where it is opened.
+        // Accepts an empty value, which is rejected later.
         value_parser = OsStringValueParser::new().map(PathBuf::from)
     )]
     pub(crate) db: Option<PathBuf>,
     #[arg(skip)]
     pub(crate) db_from: Origin,
-    /// What the user keeps in a file.
+    /// From the user's config file.
     #[arg(skip)]
     pub(crate) settings: Settings,
 }
 
-/// Where a setting comes from; the first goes before those after it.
+/// Source of a setting, in order of precedence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
     Flag,
@@ -41,9 +40,10 @@ pub(crate) enum Origin {
 }
 
 impl GlobalFlags {
-    /// Takes what the environment and the file say where no flag does.
+    /// Applies the environment and the user's config file where no flag is given.
     pub(crate) fn fill(&mut self, settings: Settings) {
-        // Not read by clap, whose usage lines would show the flag as given. One that is set to nothing is not set.
+        // Not read by clap, whose usage lines would then show the flag as given. An empty value counts as
+        // unset.
         let variable = env::var_os("PLUMB_DB").filter(|db| !db.is_empty()).map(PathBuf::from);
         let sources = [
             (self.db.take(), Origin::Flag),

@@ -1,4 +1,4 @@
-//! Hosts as they are typed, made into addresses: names, IPv4, IPv6 with or without brackets.
+//! Resolves host names, IPv4 addresses, and IPv6 addresses with or without brackets.
 
 use std::{
     net::{IpAddr, SocketAddr, ToSocketAddrs},
@@ -12,24 +12,24 @@ use clap::Args;
 
 use crate::{failure::Misuse, output};
 
-/// Whoever waits longer for an address is told so,
+/// Delay before printing a notice about a slow lookup.
 const SOON: Duration = Duration::from_secs(1);
-/// and waits so much longer at most.
+/// Timeout after the notice.
 const PATIENCE: Duration = Duration::from_secs(9);
 
-/// Which addresses may be used.
+/// Allowed address families.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub(crate) struct Family {
-    /// Only IPv4
+    /// Use IPv4 only
     #[arg(short = '4', long = "version4", conflicts_with = "v6")]
     v4: bool,
-    /// Only IPv6
+    /// Use IPv6 only
     #[arg(short = '6', long = "version6")]
     v6: bool,
 }
 
 impl Family {
-    /// Only what goes with this address.
+    /// The family of this address.
     pub(crate) fn of(address: IpAddr) -> Self {
         Self { v4: address.is_ipv4(), v6: address.is_ipv6() }
     }
@@ -47,7 +47,7 @@ impl Family {
     }
 }
 
-/// The first address of a host that is of the family, and goes with the address that is connected from.
+/// The first address of the host in the selected family that is reachable from the local address.
 pub(crate) fn resolve(
     host: &str,
     port: u16,
@@ -56,10 +56,10 @@ pub(crate) fn resolve(
 ) -> anyhow::Result<SocketAddr> {
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     if bare.is_empty() {
-        return Err(Misuse::new("the host's name is empty").hint("name a host, or give its address").into());
+        return Err(Misuse::new("the host name is empty").hint("specify a host name or address").into());
     }
     if let Some((name, port)) = with_port(host) {
-        return Err(Misuse::new(format!("{host} names a port, which has a flag of its own"))
+        return Err(Misuse::new(format!("the port in {host} must be given with --port"))
             .hint(format!("{name} --port {port}"))
             .into());
     }
@@ -68,43 +68,46 @@ pub(crate) fn resolve(
     let fits = |address: &SocketAddr| family.has(address) && source.has(address);
     found.into_iter().find(fits).ok_or_else(|| {
         let (kind, beside) =
-            if from.is_some() { (source.name(), " to go with --bind") } else { (family.name(), "") };
+            if from.is_some() { (source.name(), " to match --bind") } else { (family.name(), "") };
         anyhow!("host {host} has no {kind}address{beside}")
     })
 }
 
-/// A host with a port behind it, as other tools take it: `198.18.0.2:5201`, `[::1]:5201`.
+/// Splits `198.18.0.2:5201` and `[::1]:5201`.
 fn with_port(host: &str) -> Option<(&str, u16)> {
     let (name, port) = host.rsplit_once(':')?;
-    // A bare address of IPv6 has several colons.
+    // A bare IPv6 address has several colons.
     let whole = !name.contains(':') || name.ends_with(']');
     port.parse().ok().filter(|_| whole && !name.is_empty()).map(|port| (name, port))
 }
 
-/// Asks for the addresses of a name, and no longer than somebody waits; whoever waits is told what for.
+/// Looks up a name with a timeout, and prints a notice if it is slow.
 fn look_up(name: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     if let Ok(address) = name.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(address, port)]);
     }
     let (tell, told) = sync_channel(1);
     let asked = name.to_owned();
-    // It cannot be ended; it goes with the process.
+    // A blocked lookup cannot be cancelled. The thread ends with the process.
     thread::spawn(move || {
         let found = (asked.as_str(), port).to_socket_addrs().map(Iterator::collect);
-        // Nobody waits any more where it took too long.
+        // The receiver is gone after a timeout.
         let _ = tell.send(found);
     });
     if let Ok(found) = told.recv_timeout(SOON) {
         return Ok(found?);
     }
-    output::aside(format_args!("asking the name servers for {name}"));
+    output::aside(format_args!("waiting for the name servers to resolve {name}"));
     match told.recv_timeout(PATIENCE) {
         Ok(found) => Ok(found?),
-        Err(_) => bail!("no name server answered within {} s; give its address", (SOON + PATIENCE).as_secs()),
+        Err(_) => bail!(
+            "the name servers did not answer within {} s; use the host's address",
+            (SOON + PATIENCE).as_secs()
+        ),
     }
 }
 
-/// A host and port as people read them.
+/// For display.
 pub(crate) fn named(host: &str, port: u16) -> String {
     if host.contains(':') && !host.starts_with('[') {
         format!("[{host}]:{port}")
@@ -113,14 +116,14 @@ pub(crate) fn named(host: &str, port: u16) -> String {
     }
 }
 
-/// An address of this machine, as --bind takes it.
+/// A local address, for --bind.
 pub(crate) fn own(text: &str) -> Result<IpAddr, String> {
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     if let Ok(address) = bare.parse() {
         return Ok(address);
     }
     if let Some((_, device)) = bare.split_once('%') {
-        return Err(format!("plumb binds to addresses, not to devices: give an address that {device} has"));
+        return Err(format!("plumb binds to addresses, not devices: use an address of {device}"));
     }
     let found = (bare, 0).to_socket_addrs().ok().and_then(|mut found| found.next());
     found
@@ -137,7 +140,7 @@ mod tests {
     const V6: Family = Family { v4: false, v6: true };
 
     #[test]
-    fn addresses_are_themselves_with_or_without_brackets() {
+    fn resolves_addresses_with_and_without_brackets() {
         for (host, family, expected) in [
             ("198.18.0.2", ANY, "198.18.0.2:5201"),
             ("198.18.0.2", V4, "198.18.0.2:5201"),
@@ -150,20 +153,20 @@ mod tests {
     }
 
     #[test]
-    fn a_host_without_an_address_of_the_family_is_named() {
+    fn reports_host_without_address_of_family() {
         for (host, family, from, word) in [
             ("198.18.0.2", V6, None, "IPv6"),
             ("::1", V4, None, "IPv4"),
             ("::1", ANY, Some("198.18.0.1"), "--bind"),
         ] {
-            let from = from.map(|from: &str| from.parse().expect("an address"));
+            let from = from.map(|from: &str| from.parse().expect("valid address"));
             let error = resolve(host, 5201, family, from).expect_err(host).to_string();
             assert!(error.contains(host) && error.contains(word), "{error}");
         }
     }
 
     #[test]
-    fn a_port_behind_the_host_is_answered_with_its_flag() {
+    fn suggests_port_flag_for_port_in_host() {
         for (host, flag) in [
             ("127.0.0.1:5201", "127.0.0.1 --port 5201"),
             ("[::1]:7000", "[::1] --port 7000"),
@@ -180,8 +183,8 @@ mod tests {
     }
 
     #[test]
-    fn a_device_to_bind_to_is_refused_with_what_to_give_instead() {
-        assert_eq!(own("198.18.0.1"), Ok("198.18.0.1".parse().expect("an address")));
+    fn refuses_device_to_bind_to_with_hint() {
+        assert_eq!(own("198.18.0.1"), Ok("198.18.0.1".parse().expect("valid address")));
         assert!(own("198.18.0.1%eth0").is_err_and(|said| said.contains("eth0")));
     }
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM ask for an orderly end, which takes a moment at most.
+//! Ctrl-C and SIGTERM request an orderly exit, which takes a moment at most.
 
 use std::{
     os::unix::net::UnixStream,
@@ -12,21 +12,21 @@ use signal_hook::{
     low_level::pipe,
 };
 
-/// Makes the signals that end a program raise the flag of a request to stop. One that comes twice, as from a tool
-/// that signals the process and its group, asks for nothing more.
+/// Installs handlers that set the flag. Repeated signals have no effect, e.g. from a tool that signals both
+/// the process and its group.
 pub(crate) fn asks(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     for signal in [SIGINT, SIGTERM] {
-        flag::register(signal, Arc::clone(stop)).context("cannot watch for signals")?;
+        flag::register(signal, Arc::clone(stop)).context("cannot install signal handlers")?;
     }
     Ok(())
 }
 
-/// The same as a stream, for who waits for several things at once: each signal writes a byte to it.
+/// Like [`asks`], but writes a byte to a stream, for use with poll.
 pub(crate) fn stream() -> anyhow::Result<UnixStream> {
-    let (stop, signalled) = UnixStream::pair().context("cannot watch for signals")?;
+    let (stop, signalled) = UnixStream::pair().context("cannot install signal handlers")?;
     for signal in [SIGINT, SIGTERM] {
-        let end = signalled.try_clone().context("cannot watch for signals")?;
-        pipe::register(signal, end).context("cannot watch for signals")?;
+        let end = signalled.try_clone().context("cannot install signal handlers")?;
+        pipe::register(signal, end).context("cannot install signal handlers")?;
     }
     Ok(stop)
 }

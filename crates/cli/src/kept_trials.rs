@@ -1,5 +1,4 @@
-//! Trials of `plumb client` and `plumb ping` as a run that is kept, so that it is reported and compared like any other.
-//! Must not know how a trial is made.
+//! Stores trials of `plumb client` and `plumb ping` as a run, for reports and comparisons.
 
 use std::{
     collections::BTreeMap,
@@ -25,41 +24,39 @@ use crate::{
     amount, commands::TOOL, commands::report, exit::Exit, output, remedy_results, store_path, trial,
 };
 
-/// So soon a request to stop is seen between two trials.
+/// Polling interval for a request to stop during a pause.
 const ASKED: Duration = Duration::from_millis(50);
 
-/// How often it is measured, and whether that is kept.
+/// Number of trials, and whether to store them.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Repetition")]
 pub(crate) struct Repetition {
-    /// Measure so many times: trials of one run, whose interval stands at the end
+    /// Number of trials in the run; the result includes a confidence interval
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
-    /// Wait so long before each further time
+    /// Pause between trials
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "1")]
     pause: Nanos,
-    /// Keep no run of it
+    /// Do not store the run
     #[arg(long)]
     no_keep: bool,
-    /// Print the name of the run that is kept, and no result
+    /// Print only the name of the stored run
     #[arg(long, short, conflicts_with_all = ["no_keep", "json"])]
     quiet: bool,
 }
 
-/// What is printed of each trial.
+/// Output of each trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TrialOutput {
-    /// A JSON document.
     Document,
     Nothing,
-    /// A line: what all of them come to follows.
+    /// One line; the summary of all trials follows.
     Line,
-    /// Its lines while it is measured, and everything about it.
+    /// Live lines and a full summary.
     Page,
 }
 
 impl Repetition {
-    /// What is printed of each, with or without `--json`.
     pub(crate) const fn output(&self, json: bool) -> TrialOutput {
         match (json, self.quiet, self.repeat) {
             (true, ..) => TrialOutput::Document,
@@ -70,7 +67,8 @@ impl Repetition {
     }
 }
 
-/// Measures as often as was asked, and ends with all of it; a trial that fails, or is interrupted, is the last one.
+/// Runs the requested number of trials and prints the summary. Ends early if a trial fails or is
+/// interrupted.
 pub(crate) fn repeat(
     flags: &Repetition,
     mut kept: KeptTrials,
@@ -95,7 +93,7 @@ pub(crate) fn repeat(
     Ok(if stop.is_asked() { Exit::Interrupted } else { Exit::Success })
 }
 
-/// Whether nobody asked to stop in the meantime.
+/// Returns false if interrupted.
 fn paused(pause: Nanos, stop: &Stop) -> bool {
     let until = Instant::now() + Duration::from(pause);
     while !stop.is_asked() && Instant::now() < until {
@@ -104,18 +102,16 @@ fn paused(pause: Nanos, stop: &Stop) -> bool {
     !stop.is_asked()
 }
 
-/// The run that trials are kept in, from the first one on.
+/// The run that stores the trials, created with the first one.
 pub(crate) struct KeptTrials {
-    /// The subcommand, which the run is called by.
+    /// The subcommand, part of the run's name.
     name: &'static str,
     db: Option<PathBuf>,
     wanted: bool,
     planned: u32,
-    /// Which time it is, from 1.
+    /// From 1.
     round: u32,
-    /// What is printed of each trial.
     pub(crate) output: TrialOutput,
-    /// By which the user asks for the end.
     stop: Option<Stop>,
     run: Option<Run>,
 }
@@ -141,18 +137,18 @@ impl KeptTrials {
         }
     }
 
-    /// The trial that was just made in a line, before what all of them come to.
+    /// One line per trial, before the summary.
     pub(crate) fn line(&self, solo: &SingleMeasurement) -> String {
         format!("trial {} of {}: {}", self.round, self.planned, ::report::solo_line(solo))
     }
 
-    /// Keeps a trial of this load; what cannot be kept was measured all the same, so that is said and no more.
+    /// Stores a trial. A failure only prints a warning, because the trial was measured successfully.
     pub(crate) fn keep(&mut self, begun: &trial::Trial, load: &WorkloadSettings, made: Trial) {
         if self.wanted
             && let Err(error) = self.kept(begun, load, made)
         {
             self.wanted = false;
-            output::aside(format_args!("not kept: {error:#}"));
+            output::aside(format_args!("not stored: {error:#}"));
         }
     }
 
@@ -164,7 +160,7 @@ impl KeptTrials {
                 let stamp = Timestamp::now().strftime("%Y%m%d-%H%M%S");
                 let (id, claim) = store.claim_new(&format!("{}-{stamp}", self.name))?;
                 store.begin(&self.header(&id, begun, load))?;
-                // There is nothing to resume.
+                // Such a run cannot be resumed.
                 store.complete(&id)?;
                 self.run.insert(Run { store, id, made: 0, _claim: claim })
             }
@@ -178,7 +174,7 @@ impl KeptTrials {
     }
 
     fn header(&self, id: &RunId, begun: &trial::Trial, load: &WorkloadSettings) -> RunHeader {
-        // An address of a server has a password in it.
+        // A server address may contain a password.
         let shown = |word: String| match word.strip_prefix("--db=") {
             Some(place) => format!("--db={}", store_path::shown(Path::new(place))),
             None if word.contains("://") => store_path::shown(Path::new(&word)),
@@ -190,7 +186,7 @@ impl KeptTrials {
         let path = PathRecord {
             name: peer.clone(),
             about: String::new(),
-            from: "this machine".to_owned(),
+            from: "local host".to_owned(),
             to: peer.clone(),
             layers: Vec::new(),
             devices: begun.devices().iter().map(|device| device.device.clone()).collect(),
@@ -233,7 +229,7 @@ impl KeptTrials {
         }
     }
 
-    /// Says what was kept; of several trials what they come to.
+    /// Prints the run's name and, with several trials, the summary.
     fn end(self) -> anyhow::Result<()> {
         let Some(run) = self.run else { return Ok(()) };
         if self.output == TrialOutput::Nothing {
@@ -243,23 +239,23 @@ impl KeptTrials {
             let (record, findings) = remedy_results::findings(&run.store, run.store.load(&run.id)?)?;
             output::coloured(&format!("\n{}", report::for_terminal(&findings, &record)?))?;
         }
-        output::aside(format_args!("kept as {}", run.id));
+        output::aside(format_args!("stored as {}", run.id));
         Ok(())
     }
 }
 
-/// The identity of the only cell.
+/// The name of the only result.
 fn cell(begun: &trial::Trial, load: &WorkloadSettings) -> String {
     format!("{}/{}", begun.peer(), workload(load))
 }
 
-/// `throughput`, `median round trip`.
+/// e.g. `throughput` or `median round trip`.
 fn measured(load: &WorkloadSettings) -> &'static str {
     let said = load.kind().metric().measured_in();
     said.split_once(',').map_or(said, |(metric, _)| metric)
 }
 
-/// What the workload is called: by what it is judged by.
+/// Named after its primary metric.
 fn workload(load: &WorkloadSettings) -> String {
     measured(load).replace(' ', "-")
 }

@@ -1,4 +1,4 @@
-//! A bound on a factor, such as `streams=16`: settings beyond it are left out before anything is judged.
+//! Upper limits of factors, e.g. `streams=16`. Settings above them are excluded before analysis.
 
 use std::{collections::BTreeSet, str::FromStr};
 
@@ -6,7 +6,7 @@ use samples::{CellRecord, RunRecord};
 
 use crate::failure::Misuse;
 
-/// The highest level of a factor that may be set.
+/// The highest allowed level of a factor.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LevelCap {
     factor: String,
@@ -22,12 +22,12 @@ impl FromStr for LevelCap {
             let most = most.trim().parse().ok().filter(|most: &f64| most.is_finite())?;
             Some(Self { factor: factor.trim().to_owned(), most })
         };
-        read().ok_or("write a factor and the highest number that it may have, as streams=16")
+        read().ok_or("use FACTOR=NUMBER for the highest allowed level, e.g. streams=16")
     }
 }
 
 impl LevelCap {
-    /// Leaves out what is beyond any of them, and says so in the title.
+    /// Removes results above any cap, and notes this in the title.
     pub(crate) fn apply(caps: &[Self], record: &mut RunRecord) -> Result<(), Misuse> {
         for cap in caps {
             let known: BTreeSet<&str> =
@@ -35,15 +35,15 @@ impl LevelCap {
             if !known.contains(cap.factor.as_str()) {
                 let known = known.into_iter().collect::<Vec<_>>().join(", ");
                 let known = if known.is_empty() { "none".to_owned() } else { known };
-                let message = format!("--at-most {}: this run has no such factor", cap.factor);
-                return Err(Misuse::new(message).hint(format!("it has: {known}")));
+                let message = format!("--at-most {}: the run has no such factor", cap.factor);
+                return Err(Misuse::new(message).hint(format!("its factors: {known}")));
             }
             let all = record.header.cells.len();
             record.retain_cells(|cell| cap.allows(cell));
             let kept = record.header.cells.len();
             if kept == 0 {
-                let message = format!("--at-most {}={}: every setting is beyond it", cap.factor, cap.most);
-                return Err(Misuse::new(message).hint("give a higher number"));
+                let message = format!("--at-most {}={} excludes every setting", cap.factor, cap.most);
+                return Err(Misuse::new(message).hint("use a higher number"));
             }
             let title = &mut record.header.scenario.title;
             title.push_str(&format!(" ({} at most {}: {kept} of {all} results)", cap.factor, cap.most));
@@ -51,7 +51,7 @@ impl LevelCap {
         Ok(())
     }
 
-    /// A level that is no number, and a cell without the factor, are not beyond it.
+    /// Non-numeric levels and results without the factor are allowed.
     fn allows(&self, cell: &CellRecord) -> bool {
         let level = cell.levels.get(&self.factor).and_then(|level| level.parse::<f64>().ok());
         level.is_none_or(|level| level <= self.most)
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_factor_and_a_number_are_read_and_nothing_else_is() {
+    fn parses_factor_and_number_only() {
         let cap: LevelCap = "streams = 16".parse().expect("a cap");
         assert_eq!(cap, LevelCap { factor: "streams".into(), most: 16.0 });
         for wrong in ["streams", "streams=", "streams=many", "streams=inf"] {

@@ -1,6 +1,6 @@
-//! The command line: one file a subcommand, each turning flags into a request and a result into words.
+//! The command line: one file per subcommand, which turns flags into a request and formats the result.
 //!
-//! Wires the rooms together. Knows nothing of netlink, QEMU's arguments, formulas or how a page is laid out.
+//! Connects the other crates. Independent of netlink, QEMU arguments, formulas and page layout.
 
 mod amount;
 mod args;
@@ -43,7 +43,7 @@ use std::process::ExitCode;
 pub use commands::TOOL;
 pub use exit::Exit;
 
-/// Runs the command line of this process to its end.
+/// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
     let mut args = match args::Args::typed() {

@@ -1,4 +1,4 @@
-//! How lists are printed: a table to read, or JSON. Must not know what is listed.
+//! Output format of lists: table or JSON.
 
 use clap::Args;
 use jiff::Timestamp;
@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::output;
 
-/// How a list is printed.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct ListFormat {
     /// Print a JSON array instead of a table
@@ -15,12 +14,11 @@ pub(crate) struct ListFormat {
     pub(crate) json: bool,
 }
 
-/// Prints the entries as JSON.
 pub(crate) fn json(entries: impl Iterator<Item = Value>) -> anyhow::Result<()> {
     Ok(output::line(serde_json::to_string_pretty(&entries.collect::<Vec<_>>())?)?)
 }
 
-/// As RFC 3339 has it; `None` beyond what a calendar holds.
+/// RFC 3339; `None` outside the calendar's range.
 pub(crate) fn moment(at: UnixMillis) -> Option<String> {
     Timestamp::from_millisecond(at.0).ok().map(|time| time.to_string())
 }

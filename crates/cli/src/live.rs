@@ -1,4 +1,4 @@
-//! What is printed while traffic flows: lines as compact as they can be read.
+//! Compact progress lines printed while traffic flows.
 
 pub(crate) mod connect;
 pub(crate) mod ping_pong;

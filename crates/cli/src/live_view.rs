@@ -1,6 +1,5 @@
-//! The live view of a run on a terminal: the path, the trial under way, results as they tighten, findings, the log. What happens comes
-//! from the run's own thread, which hands it on and analyses the trials so far between two of them; a thread beside it draws. Must not
-//! know how trials are made.
+//! The live view of a run on a terminal: path, current trial, results, findings and log. The run's thread
+//! sends events and analyses the trials between two of them. A separate thread draws.
 
 mod colours;
 mod draw;
@@ -31,41 +30,40 @@ use self::{
 };
 use crate::output;
 
-/// The least columns and rows that it is for.
+/// Minimum terminal size in columns and rows.
 const LEAST: (u16, u16) = (80, 24);
-/// So many times what an analysis took passes before the next: it never takes more than a fiftieth of the run.
+/// Minimum time between analyses, as a multiple of the last one's duration: limits them to 1/50 of the run.
 const BETWEEN: u32 = 50;
 
-/// The view, until it is dropped.
+/// Ends when dropped.
 pub(crate) struct LiveView {
     to: Option<Sender<Message>>,
     thread: Option<JoinHandle<Duration>>,
     record: Option<RunRecord>,
-    /// When the last analysis ended, and what it took.
+    /// End and duration of the last analysis.
     analysed: Option<(Instant, Duration)>,
-    /// CPU time that all of them took.
+    /// Total CPU time of analyses.
     analyses: Duration,
     began: Instant,
-    /// What stays in the scrollback.
+    /// Lines that remain after the view ends.
     said: Vec<String>,
-    /// Trials that were disturbed, each attempt counted.
+    /// Disturbed attempts.
     disturbed: u32,
 }
 
-/// Whether there is a terminal to show it on.
+/// Whether a suitable terminal is available.
 pub(crate) fn is_possible() -> bool {
     let size = Term::stderr().size_checked();
     is_watched() && size.is_some_and(|(rows, columns)| columns >= LEAST.0 && rows >= LEAST.1)
 }
 
-/// Whether standard error is a terminal on which what was written can be written over, and this process may.
+/// Whether standard error is a terminal with cursor control, and this process is in the foreground.
 pub(crate) fn is_watched() -> bool {
     let is_dumb = std::env::var("TERM").is_ok_and(|name| name == "dumb");
     Term::stderr().is_term() && !is_dumb && screen::is_in_foreground()
 }
 
 impl LiveView {
-    /// Takes the terminal.
     pub(crate) fn start(
         scenario: &Scenario,
         plan: &Plan,
@@ -98,7 +96,6 @@ impl LiveView {
         Ok(view)
     }
 
-    /// Shows an event.
     pub(crate) fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Step(step) => self.tell(Message::Step((*step).to_owned())),
@@ -121,7 +118,7 @@ impl LiveView {
             Event::Decided(decision) => self.tell(Message::Decided((*decision).clone())),
             Event::Kept(trial) => self.kept(trial),
             Event::Skipped(skip) => {
-                self.said.push(format!("skipped {}, because {}", skip.cell, skip.because));
+                self.said.push(format!("skipped {}: {}", skip.cell, skip.because));
                 let (cell, because) = (skip.cell.clone(), skip.because.clone());
                 self.tell(Message::Skipped { cell, because });
             }
@@ -129,7 +126,7 @@ impl LiveView {
         }
     }
 
-    /// Says something that the user should know; it stays when the view is gone.
+    /// Shows a notice that remains after the view ends.
     pub(crate) fn notice(&mut self, text: &str) {
         self.said.push(format!("note: {text}"));
         self.tell(Message::Notice(text.to_owned()));
@@ -145,14 +142,14 @@ impl LiveView {
         self.disturbed += u32::from(disturbed.is_some());
         self.tell(Message::Kept { index: trial.index, disturbed, made_again });
         if let Some(record) = &mut self.record {
-            // Made again, it takes the place of the one before.
+            // Replaces an earlier attempt.
             record.trials.retain(|other| other.index != trial.index);
             record.trials.push(trial.clone());
         }
         self.analyse();
     }
 
-    /// What the trials so far say, unless they were asked too soon before.
+    /// Analyses the trials, at a limited rate.
     fn analyse(&mut self) {
         let is_soon = |(ended, took): (Instant, Duration)| ended.elapsed() < took * BETWEEN;
         let Some(record) = self.record.as_ref().filter(|record| !record.trials.is_empty()) else { return };
@@ -170,12 +167,12 @@ impl LiveView {
 
     fn tell(&self, message: Message) {
         if let Some(to) = &self.to {
-            // A terminal that is gone does not end a run.
+            // A closed terminal does not end a run.
             let _ = to.send(message);
         }
     }
 
-    /// Gives the terminal back, and leaves there what is to be known beside the summary.
+    /// Restores the terminal and prints the remaining lines.
     pub(crate) fn end(&mut self) {
         self.to = None;
         let Some(thread) = self.thread.take() else { return };
@@ -183,14 +180,15 @@ impl LiveView {
         self.said.iter().for_each(output::aside);
         if self.disturbed > state::NAMED {
             output::aside(format_args!(
-                "note: other processes disturbed {} trials, each attempt counted",
+                "note: {} trial attempts were disturbed by other processes",
                 self.disturbed
             ));
         }
         let (all, time) = (drawing + self.analyses, self.began.elapsed());
         let share = all.as_secs_f64() / time.as_secs_f64() * 100.0;
         output::aside(format_args!(
-            "the live view took {:.0} ms of CPU time in {:.0} s ({share:.1} % of a CPU), {:.0} ms of it between trials",
+            "the live view used {:.0} ms of CPU time in {:.0} s ({share:.1} % of a CPU), {:.0} ms of it \
+                between trials",
             all.as_secs_f64() * 1e3,
             time.as_secs_f64(),
             self.analyses.as_secs_f64() * 1e3

@@ -1,11 +1,10 @@
-//! A file of TOML that cannot be understood, and where. Must not know what it is for.
+//! Errors in TOML files, with their location.
 
 use std::{fmt, ops::Range, path::Path};
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use serde::de::DeserializeOwned;
 
-/// What is wrong with it.
 #[derive(Debug)]
 pub(crate) struct Misread {
     text: NamedSource<String>,
@@ -15,7 +14,6 @@ pub(crate) struct Misread {
 }
 
 impl Misread {
-    /// Something is wrong at this place of the text.
     pub(crate) fn new(
         file: &Path,
         text: &str,
@@ -28,7 +26,7 @@ impl Misread {
     }
 }
 
-/// What the text of a file says; `help` names where it is explained.
+/// Parses a file; `help` refers to its documentation.
 pub(crate) fn parse<T: DeserializeOwned>(file: &Path, text: &str, help: &'static str) -> Result<T, Misread> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().unwrap_or(0..text.len().min(1));
@@ -36,7 +34,8 @@ pub(crate) fn parse<T: DeserializeOwned>(file: &Path, text: &str, help: &'static
     })
 }
 
-/// As many stars, byte for byte, for what follows the scheme of an address of a store: there may be a password in it.
+/// Replaces everything after the scheme of a store address, which may contain a password, with asterisks of
+/// equal length.
 fn without_passwords(text: &str) -> String {
     let shown = |line: &str| {
         let schemes = ["postgres://", "postgresql://"].iter();

@@ -1,8 +1,8 @@
-//! Words for the user: results on standard output, everything else on standard error. What others wrote (guests' consoles, agents,
-//! peers, files) may be anywhere in them: nothing that a terminal would obey leaves here but colours that were put on here.
+//! Writes results to standard output and everything else to standard error. Text from guests, agents, peers
+//! and files may contain control characters: removes all terminal escape sequences except plumb's own
+//! colours.
 //!
-//! A reader that goes away (`plumb report | head -1`) is no failure; a disk that is full is. Does not know
-//! what is said.
+//! A closed reader (`plumb report | head -1`) is not an error, a full disk is.
 
 use std::{
     borrow::Cow,
@@ -15,10 +15,10 @@ pub(crate) use ::report::harmless;
 
 use crate::width;
 
-/// What a colour begins with (ECMA-48, SGR).
+/// SGR sequences (ECMA-48).
 const COLOUR: &str = "\u{1b}[";
 
-/// Takes colours away where the user's file says so; a terminal without them has none, and the environment goes before.
+/// Disables colours if the config file says so. The environment takes precedence.
 pub(crate) fn use_colours(wanted: Option<bool>) {
     if wanted == Some(false) && env::var_os("CLICOLOR_FORCE").is_none() {
         console::set_colors_enabled(false);
@@ -26,12 +26,11 @@ pub(crate) fn use_colours(wanted: Option<bool>) {
     }
 }
 
-/// Writes a result.
 pub(crate) fn text(text: impl Display) -> io::Result<()> {
     write(&harmless(&text.to_string()))
 }
 
-/// Writes a result with colours on it, which is made of harmless texts.
+/// Writes coloured text, which must not contain untrusted control characters.
 pub(crate) fn coloured(text: &str) -> io::Result<()> {
     write(&only_colours(text))
 }
@@ -46,39 +45,37 @@ fn write(text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes a line of a result.
 pub(crate) fn line(line: impl Display) -> io::Result<()> {
     text(format_args!("{line}\n"))
 }
 
-/// Writes a line of prose of a result, wrapped where it is for a terminal.
+/// Wraps the line on a terminal.
 pub(crate) fn prose(line: &str) -> io::Result<()> {
     self::line(width::wrapped(&harmless(line), width::of_output()))
 }
 
-/// Says something beside the result. A terminal that is gone must not end a run, so nothing is made of that.
+/// Writes a notice. Ignores errors, because a closed terminal must not end a run.
 pub(crate) fn aside(line: impl Display) {
     coloured_aside(&harmless(&line.to_string()));
 }
 
-/// The same with colours on it, made of harmless texts.
+/// The text must not contain untrusted control characters.
 pub(crate) fn coloured_aside(line: &str) {
     let _ = writeln!(io::stderr(), "{}", width::wrapped(&only_colours(line), width::of_notices()));
 }
 
-/// Says something in the terminal's last row, which the next of its kind, or `erase`, takes away.
+/// Shows a temporary line at the bottom of the terminal, until the next one or `erase`.
 pub(crate) fn passing(line: &str) {
     let room = width::of_notices().map_or(0, |width| width.saturating_sub(1));
     let shown: String = harmless(line).chars().take(room).collect();
     let _ = write!(io::stderr(), "\r{shown}\u{1b}[K");
 }
 
-/// Takes away what was said in passing.
 pub(crate) fn erase() {
     let _ = write!(io::stderr(), "\r\u{1b}[K");
 }
 
-/// A text as it is but for what a terminal would obey beside colours.
+/// Removes terminal escape sequences except colours.
 pub(crate) fn only_colours(text: &str) -> Cow<'_, str> {
     let mut pieces = text.split(COLOUR);
     let plain = pieces.next().unwrap_or_default();
@@ -98,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_stay_where_they_were_put_on_and_nothing_else_does() {
+    fn keeps_only_colour_escapes() {
         let page = "\u{1b}[1mbold\u{1b}[0m and \u{1b}[38;5;208morange\u{1b}[0m\n";
         assert_eq!(only_colours(page), page);
         for (text, shown) in [

@@ -1,4 +1,4 @@
-//! Text that is longer than the terminal, in the user's pager. Must not know what it says.
+//! Shows text longer than the terminal in the user's pager.
 
 use std::{
     env,
@@ -10,10 +10,10 @@ use console::Term;
 
 use crate::output;
 
-/// What `less` does: end where the text fits, show colours, leave the text on the screen.
+/// Exit if the text fits, show colours, leave the text on the screen.
 const LESS: &str = "FRX";
 
-/// Writes a result, through a pager where it does not fit the terminal; `kept` is that of the user's file.
+/// Uses a pager if the text does not fit. `kept`: the pager of the config file.
 pub(crate) fn text(text: &str, kept: Option<&str>) -> io::Result<()> {
     let fits =
         || Term::stdout().size_checked().is_none_or(|(rows, _)| text.lines().count() < usize::from(rows));
@@ -23,14 +23,14 @@ pub(crate) fn text(text: &str, kept: Option<&str>) -> io::Result<()> {
     Ok(())
 }
 
-/// What it is: of the environment, that which the user's file has, or `less`.
+/// From the environment, the config file, or else `less`.
 pub(crate) fn command(kept: Option<&str>) -> String {
     let named = |pager: &String| !pager.trim().is_empty();
     let set = env::var("PAGER").ok().filter(named).or_else(|| kept.map(str::to_owned).filter(named));
     set.unwrap_or_else(|| "less".to_owned())
 }
 
-/// Whether a pager took it.
+/// Returns false if the pager could not be run.
 fn paged(text: &str, pager: &str) -> bool {
     let mut command = Command::new("sh");
     let _ = command.args(["-c", pager]).stdin(Stdio::piped());
@@ -39,10 +39,10 @@ fn paged(text: &str, pager: &str) -> bool {
     }
     let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut input) = child.stdin.take() {
-        // A reader who has seen enough leaves early.
+        // The user may quit early.
         let _ = input.write_all(output::only_colours(text).as_bytes());
     }
-    /// What a shell says of a command that is not there.
+    /// The shell's exit status for a missing command.
     const NOT_FOUND: i32 = 127;
     child.wait().is_ok_and(|status| status.code() != Some(NOT_FOUND))
 }

@@ -1,4 +1,4 @@
-//! Where the traffic threads of both ends run, as it is typed.
+//! Parses CPU placements of the traffic threads.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use workload::{Placement, WorkloadSettings};
 
 use crate::failure::Misuse;
 
-/// Reads `--pin`: `same`, `cross`, `0,2` (the client's CPUs), or `0,2/1,3` (the client's and the server's).
+/// `--pin`: `same`, `cross`, `0,2` (the client's CPUs), or `0,2/1,3` (the client's and the server's).
 pub(crate) fn placement(text: &str) -> Result<Placement, String> {
     match text {
         "free" => Ok(Placement::Free),
@@ -19,26 +19,24 @@ pub(crate) fn placement(text: &str) -> Result<Placement, String> {
             let (client, server) = lists.split_once('/').unwrap_or((lists, ""));
             let (client, server) = (list(client)?, list(server)?);
             if client.is_empty() && server.is_empty() {
-                return Err("it names no CPU: write same, cross, 0,2 or 0,2/1,3".to_owned());
+                return Err("no CPU given: use same, cross, 0,2 or 0,2/1,3".to_owned());
             }
             Ok(Placement::Cpus { client, server })
         }
     }
 }
 
-/// Reads iperf3's `-A`: `n` is the client's CPU, `n,m` the client's and the server's.
+/// iperf3's `-A`: `n` is the client's CPU, `n,m` the client's and the server's.
 pub(crate) fn affinity(text: &str) -> Result<Placement, String> {
     match list(text)?[..] {
         [client] => Ok(Placement::Cpus { client: vec![client], server: Vec::new() }),
         [client, server] => Ok(Placement::Cpus { client: vec![client], server: vec![server] }),
-        _ => {
-            Err("write the client's CPU, or the client's and the server's as 0,1; --pin takes lists"
-                .to_owned())
-        }
+        _ => Err("use the client's CPU, or the client's and the server's, e.g. 0,1; --pin accepts lists"
+            .to_owned()),
     }
 }
 
-/// `0,2,4-6`.
+/// e.g. `0,2,4-6`.
 fn list(text: &str) -> Result<Vec<u32>, String> {
     let mut cpus = Vec::new();
     for part in text.split(',').filter(|_| !text.is_empty()) {
@@ -46,20 +44,20 @@ fn list(text: &str) -> Result<Vec<u32>, String> {
         let number = |digits: &str| digits.parse::<u32>().ok().filter(|cpu| *cpu < 8192);
         match (number(first), number(last)) {
             (Some(first), Some(last)) if first <= last => cpus.extend(first..=last),
-            _ => return Err(format!("`{part}` is no CPU: write same, cross, 0,2 or 0,2/1,3")),
+            _ => return Err(format!("invalid CPU `{part}`: use same, cross, 0,2 or 0,2/1,3")),
         }
     }
     Ok(cpus)
 }
 
-/// The CPUs of both ends; `None` leaves an end's threads free.
+/// `None` leaves an end unpinned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Cpus {
     pub(crate) client: Option<Vec<u32>>,
     pub(crate) server: Option<Vec<u32>>,
 }
 
-/// The same with a server of this very machine: its CPUs are looked at, too, before anything is sent.
+/// Like [`cpus`], but also validates the server's CPUs if it is on this machine.
 pub(crate) fn cpus_towards(
     server: IpAddr,
     placement: &Placement,
@@ -72,7 +70,7 @@ pub(crate) fn cpus_towards(
         && let Some(other) = asked.iter().find(|cpu| !online.contains(cpu))
     {
         let message = format!(
-            "the server cannot run on CPU {other}: this machine, where it is, has {}",
+            "the server cannot run on CPU {other}: it is on this machine, which has {}",
             list_of(&online)
         );
         return Err(Misuse::new(message).into());
@@ -80,32 +78,34 @@ pub(crate) fn cpus_towards(
     cpus(placement, load, usable)
 }
 
-/// Whether an address is this machine's.
+/// Whether this machine has the address.
 fn is_here(address: IpAddr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }
 
-/// The CPUs of this machine, as the kernel lists them (`0-3,6`); `None` where it does not.
+/// Online CPUs, from the kernel's list (`0-3,6`); `None` if it cannot be read.
 fn online() -> Option<Vec<u32>> {
     list(fs::read_to_string("/sys/devices/system/cpu/online").ok()?.trim()).ok()
 }
 
-/// `CPU 0`, `CPUs 0, 1, 2`.
+/// e.g. `CPU 0` or `CPUs 0, 1, 2`.
 fn list_of(cpus: &[u32]) -> String {
     let numbers: Vec<String> = cpus.iter().map(u32::to_string).collect();
     format!("{} {}", if cpus.len() == 1 { "CPU" } else { "CPUs" }, numbers.join(", "))
 }
 
-/// The CPUs that a placement means, out of those that this process may use.
+/// Resolves a placement to CPUs available to this process.
 pub(crate) fn cpus(placement: &Placement, load: &WorkloadSettings, usable: &[u32]) -> anyhow::Result<Cpus> {
     if let Placement::Cpus { client, .. } = placement
         && let Some(other) = client.iter().find(|cpu| !usable.contains(cpu))
     {
-        let message =
-            format!("CPU {other} is not there, or not for this process, which may use {}", list_of(usable));
-        return Err(Misuse::new(message).hint("`taskset -p $$` shows which CPUs may be used here").into());
+        let message = format!(
+            "CPU {other} does not exist or is not available to this process, which may use {}",
+            list_of(usable)
+        );
+        return Err(Misuse::new(message).hint("`taskset -p $$` shows the available CPUs").into());
     }
-    // The server's CPUs are its machine's, of which nothing is known here.
+    // The CPUs of a remote server are unknown.
     let asked = match placement {
         Placement::Cpus { client, .. } => Placement::Cpus { client: client.clone(), server: Vec::new() },
         other => other.clone(),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn placements_are_words_or_lists_of_either_end() {
+    fn parses_placements_as_words_or_cpu_lists() {
         for (text, expected) in [
             ("same", Placement::SameCpu),
             ("cross", Placement::CrossCpu),
@@ -148,21 +148,21 @@ mod tests {
     }
 
     #[test]
-    fn affinity_is_read_as_iperf3_has_it() {
+    fn parses_affinity_like_iperf3() {
         assert_eq!(affinity("1"), Ok(lists(&[1], &[])));
         assert_eq!(affinity("0,1"), Ok(lists(&[0], &[1])));
         assert!(affinity("0,1,2").is_err_and(|said| said.contains("--pin")));
     }
 
     #[test]
-    fn only_the_clients_own_cpus_are_held_against_this_machine() {
+    fn validates_only_the_clients_cpus() {
         let load = WorkloadSettings::Stream(StreamSettings::new(Until::Elapsed(Nanos::from_secs(1))));
         let of = |placement: &Placement| cpus(placement, &load, &[0, 1]);
         let chosen = of(&lists(&[1], &[63])).expect("the server may have 64");
         assert_eq!(chosen, Cpus { client: Some(vec![1]), server: Some(vec![63]) });
         assert!(of(&lists(&[63], &[])).is_err_and(|error| error.to_string().contains("CPUs 0, 1")));
         let towards = |server: &str| {
-            let server = server.parse().expect("an address");
+            let server = server.parse().expect("valid address");
             cpus_towards(server, &lists(&[1], &[4096]), &load, &[0, 1])
         };
         assert!(towards("127.0.0.1").is_err_and(|error| error.to_string().contains("CPU 4096")));

@@ -1,4 +1,4 @@
-//! A run as it is named to be compared: one that is kept, a baseline, or a file. Must not know what comparing is.
+//! Resolves a run to compare: a stored run, a baseline, or a file.
 
 use std::{
     fs::File,
@@ -15,10 +15,10 @@ use crate::{
     bounded_file, commands::import, evidence, failure::Misuse, global_flags::GlobalFlags, store_path,
 };
 
-/// The noise between runs is learned from so many further ones at most: older ones are of an older machine.
+/// Maximum number of further runs for estimating noise. Older runs may predate changes to the machine.
 const MOST_OTHERS: usize = 10;
 
-/// Where named runs are looked up; the store is opened when the first one needs it.
+/// Opens the store on first use.
 pub(crate) struct References<'a> {
     shared: &'a GlobalFlags,
     store: Option<Store>,
@@ -29,8 +29,8 @@ impl<'a> References<'a> {
         Self { shared, store: None }
     }
 
-    /// The run that `text` means: a file that is there, else a run's name, its beginning, `latest`,
-    /// `latest:SCENARIO` or `baseline:NAME`.
+    /// Resolves an existing file, or else a run's name, its prefix, `latest`, `latest:SCENARIO` or
+    /// `baseline:NAME`.
     pub(crate) fn load(&mut self, text: &str) -> anyhow::Result<RunRecord> {
         if let Some(record) = in_file(text)? {
             return Ok(record);
@@ -39,23 +39,23 @@ impl<'a> References<'a> {
         match store.resolve(text) {
             Ok(id) => Ok(store.load(&id)?),
             Err(StoreError::Unknown { .. }) if text.contains(['/', '.']) => {
-                let message = format!("there is no file {text}, and no run is called so");
-                Err(Misuse::new(message).hint("`plumb runs list` shows the runs that are kept").into())
+                let message = format!("no such file {text}, and no run with this name");
+                Err(Misuse::new(message).hint("`plumb runs list` shows the stored runs").into())
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The run that a baseline's name stands for; where there is no such baseline, what [`Self::load`] makes of it.
+    /// The run of a baseline. Without such a baseline, same as [`Self::load`].
     pub(crate) fn baseline(&mut self, text: &str) -> anyhow::Result<RunRecord> {
         let store = self.store()?;
         match store.baseline(text) {
             Ok(id) => Ok(store.load(&id)?),
             Err(StoreError::NoBaseline { hint, .. }) => self.load(text).map_err(|error| {
-                // The user may have meant either: what there is of both is told, once.
+                // Either may be meant, so the error describes both.
                 match error.downcast_ref() {
                     Some(StoreError::Unknown { hint: runs, .. }) => {
-                        anyhow!("no baseline and no run is called `{text}`; {hint}; of the runs, {runs}")
+                        anyhow!("no baseline or run `{text}`; {hint}; runs: {runs}")
                     }
                     _ => error,
                 }
@@ -64,9 +64,9 @@ impl<'a> References<'a> {
         }
     }
 
-    /// The newest further runs of A's scenario, from the store that a run was looked up in; none where both are files.
+    /// The newest further runs of A's scenario, from the same store. Empty if both runs are files.
     ///
-    /// What cannot be read is left out: to learn less of the noise is no failure.
+    /// Skips unreadable runs, because they only improve the noise estimate.
     pub(crate) fn others(&self, a: &RunRecord, b: &RunRecord) -> anyhow::Result<Vec<RunRecord>> {
         self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| others(store, a, b, |_| true))
     }
@@ -79,7 +79,7 @@ impl<'a> References<'a> {
     }
 }
 
-/// The same from a store, in which both runs need not be, of the runs that count.
+/// From a store that need not contain the two runs. Only considers valid runs.
 pub(crate) fn others(
     store: &Store,
     a: &RunRecord,
@@ -95,7 +95,7 @@ pub(crate) fn others(
     Ok(others.filter_map(|run| store.load(&run.id).ok()).take(MOST_OTHERS).collect())
 }
 
-/// The run in a file that is there; `None` of the name of one that is kept.
+/// `None` if `text` names a stored run.
 pub(crate) fn in_file(text: &str) -> anyhow::Result<Option<RunRecord>> {
     let path = Path::new(text);
     (!is_never_a_file(text) && path.is_file()).then(|| read(path)).transpose()
@@ -112,7 +112,7 @@ fn read(path: &Path) -> anyhow::Result<RunRecord> {
     }
 }
 
-/// The record of a run in a file: alone, packed, or in the page that reports it; `None` of a file of another kind.
+/// Reads a run record that is plain, compressed or embedded in a page; `None` for other kinds of files.
 pub(crate) fn record_in(path: &Path) -> anyhow::Result<Option<RunRecord>> {
     let name = path.display();
     let cannot = || format!("cannot read {name}");
@@ -126,27 +126,29 @@ pub(crate) fn record_in(path: &Path) -> anyhow::Result<Option<RunRecord>> {
         Some(b'<') => {
             let text = bounded_file::read_ours(input).with_context(cannot)?;
             let inside = evidence::extract(&text).with_context(cannot)?;
-            // Tables of a write-up may be HTML as well.
+            // HTML may also contain only tables.
             if inside.is_none() && !is_page(&text) {
                 return Ok(None);
             }
-            let none = || Misuse::new(format!("{name} is a page without a run's record in it"));
-            let text = inside
-                .ok_or_else(|| none().hint("pages that `plumb report -o page.html` writes have one"))?;
-            record(path, &text)?.with_context(|| format!("the record in {name} is none of a run")).map(Some)
+            let none = || Misuse::new(format!("{name} is a page without an embedded run record"));
+            let text =
+                inside.ok_or_else(|| none().hint("use a page written by `plumb report -o page.html`"))?;
+            record(path, &text)?
+                .with_context(|| format!("the record in {name} is not a run record"))
+                .map(Some)
         }
         Some(b'{') => record(path, &bounded_file::read_ours(input).with_context(cannot)?),
         _ => Ok(None),
     }
 }
 
-/// Whether a text is a page for a browser, and no table alone.
+/// Whether the text is a complete HTML page.
 fn is_page(text: &str) -> bool {
     let begin: String = text.trim_start().chars().take(9).collect::<String>().to_ascii_lowercase();
     begin.starts_with("<!doctype") || begin.starts_with("<html")
 }
 
-/// The first character that is no space; spaces before it are skipped.
+/// Returns the first non-whitespace character, which is not consumed.
 fn first_character(input: &mut impl BufRead) -> std::io::Result<Option<u8>> {
     loop {
         let buffer = input.fill_buf()?;
@@ -158,14 +160,14 @@ fn first_character(input: &mut impl BufRead) -> std::io::Result<Option<u8>> {
     }
 }
 
-/// What a document is, readable whatever its shape.
+/// Fields for identifying a document of any schema.
 #[derive(Debug, Deserialize)]
 struct Peek {
     header: Option<IgnoredAny>,
     schema: Option<u32>,
 }
 
-/// The run record in a JSON text; `None` for a document of another kind.
+/// `None` for another kind of JSON document.
 fn record(path: &Path, text: &str) -> anyhow::Result<Option<RunRecord>> {
     let name = path.display();
     let peek = match serde_json::from_str::<Peek>(text) {
@@ -178,21 +180,21 @@ fn record(path: &Path, text: &str) -> anyhow::Result<Option<RunRecord>> {
     match peek {
         Peek { header: Some(_), .. } => RunRecord::read(text).map(Some).map_err(|error| match error {
             ReadError::Newer { .. } => Misuse::new(format!("cannot read the run record {name}: {error}"))
-                .hint("read it with that plumb or a later one")
+                .hint("use that version of plumb or a later one")
                 .into(),
             ReadError::Malformed(error) => {
-                anyhow::Error::new(error).context(format!("{name} says that it is a run record, and is not"))
+                anyhow::Error::new(error).context(format!("{name} claims to be a run record, but is not"))
             }
         }),
         Peek { schema: Some(_), .. } => {
-            let message = format!("{name} is a report, which holds no trials: no run can be compared by it");
-            Err(Misuse::new(message).hint("`plumb report RUN --format raw` writes a run's record").into())
+            let message = format!("{name} is a report without trials and cannot be compared");
+            Err(Misuse::new(message).hint("`plumb report RUN --format raw` writes a run record").into())
         }
         Peek { .. } => Ok(None),
     }
 }
 
-/// A record begins with its header; one that was cut off still does.
+/// A record starts with its header, even if truncated.
 fn begins_like_a_record(text: &str) -> bool {
     let inside = text.trim_start().strip_prefix('{').unwrap_or_default();
     inside.trim_start().starts_with("\"header\"")
@@ -205,22 +207,22 @@ mod tests {
     use super::*;
 
     fn check(text: &str, said: &str) {
-        let error = record(Path::new("a.json"), text).expect_err("is no record");
+        let error = record(Path::new("a.json"), text).expect_err("not a record");
         let all = format!("{error:#}");
         assert!(all.contains("a.json") && all.contains(said), "{text}: {all}");
     }
 
     #[test]
-    fn a_document_that_is_no_run_record_is_called_what_it_is() {
+    fn describes_documents_other_than_run_records() {
         check(r#"{"header":{"schema":99,"tool":"9.0.9"},"trials":[]}"#, "shape 99, written by plumb 9.0.9");
-        check(r#"{"header":{"schema":1,"tool":"0.0.9"},"trials":[]}"#, "and is not");
+        check(r#"{"header":{"schema":1,"tool":"0.0.9"},"trials":[]}"#, "but is not");
         check(r#"{"schema":3,"run":{}}"#, "is a report");
-        check(&format!(r#"{{"header":{{"schema":{SCHEMA},"tool":"x"}}}}"#), "and is not");
+        check(&format!(r#"{{"header":{{"schema":{SCHEMA},"tool":"x"}}}}"#), "but is not");
         check(r#"{"header":"#, "EOF");
     }
 
     #[test]
-    fn a_document_of_another_tool_is_left_to_the_importers() {
+    fn leaves_other_tools_documents_to_importers() {
         for text in [r#"{"start":{"version":"iperf 3.12"}}"#, "{}", "{}{}", "{ truncated"] {
             let read = record(Path::new("a.json"), text);
             assert!(read.is_ok_and(|read| read.is_none()), "{text}");
@@ -228,13 +230,13 @@ mod tests {
     }
 
     #[test]
-    fn a_write_up_that_begins_with_a_table_is_no_page() {
+    fn html_starting_with_table_is_not_a_page() {
         assert!(!is_page("<table><tr><td>1</td></tr></table>"));
         assert!(is_page("\n<!DOCTYPE html>") && is_page("<html lang=\"en\">"));
     }
 
     #[test]
-    fn names_of_the_store_are_never_files() {
+    fn reserved_names_are_never_files() {
         assert!(["latest", "latest:quick", "baseline:main"].into_iter().all(is_never_a_file));
         assert!(!["latest.json", "quick-2026", "./latest"].into_iter().any(is_never_a_file));
     }

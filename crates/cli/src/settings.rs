@@ -1,5 +1,4 @@
-//! Defaults that a user keeps in a file ($XDG_CONFIG_HOME/plumb/config.toml), below flags and environment. Must not know what is
-//! done with them.
+//! The user's defaults ($XDG_CONFIG_HOME/plumb/config.toml). Flags and the environment take precedence.
 
 use std::{
     env,
@@ -11,32 +10,32 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{bounded_file, commands::run::probe, misread};
 
-/// What may stand in the file.
+/// Keys of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
-    /// Where runs are kept.
+    /// Database of runs.
     #[serde(default, deserialize_with = "path")]
     pub(crate) db: Option<PathBuf>,
-    /// Whether a terminal gets colours.
+    /// Whether to use colours on a terminal.
     pub(crate) colour: Option<bool>,
-    /// Whether a run prints plain lines where it could be shown live.
+    /// Whether to print plain lines instead of the live view.
     pub(crate) plain: Option<bool>,
-    /// What shows reports that are longer than the terminal.
+    /// Pager for long reports.
     pub(crate) pager: Option<String>,
-    /// Trials of each cell.
+    /// Trials per result.
     #[serde(default, deserialize_with = "trials")]
     pub(crate) trials: Option<u32>,
-    /// Probes that trials are watched with.
+    /// Probes for trials.
     #[serde(default, deserialize_with = "probes")]
     pub(crate) probe: Option<probe::Chosen>,
 }
 
-/// `~/` is the home directory, as in a shell.
+/// `~/` is the home directory.
 fn path<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
     let written = String::deserialize(from)?;
     if written.is_empty() {
-        return Err(D::Error::custom("an empty path: write where runs are kept"));
+        return Err(D::Error::custom("must not be empty: use the path of the database"));
     }
     let home = written.strip_prefix("~/").zip(env::var_os("HOME"));
     Ok(Some(home.map_or_else(|| PathBuf::from(&written), |(rest, home)| PathBuf::from(home).join(rest))))
@@ -45,21 +44,20 @@ fn path<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error>
 fn trials<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
     let trials = i64::deserialize(from)?;
     let fits = u32::try_from(trials).ok().filter(|trials| (1..=10_000).contains(trials));
-    fits.map(Some).ok_or_else(|| D::Error::custom("take 1 to 10000 trials"))
+    fits.map(Some).ok_or_else(|| D::Error::custom("use 1 to 10000 trials"))
 }
 
 fn probes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<probe::Chosen>, D::Error> {
     probe::chosen(&String::deserialize(from)?).map(Some).map_err(D::Error::custom)
 }
 
-/// Where it is explained.
-const HELP: &str = "`plumb config --help` names what can stand in this file";
+const HELP: &str = "`plumb config --help` describes this file";
 
 impl Settings {
-    /// Those of this user; none where there is no file.
+    /// Defaults if the file does not exist.
     pub(crate) fn read() -> anyhow::Result<Self> {
         let Some(file) = file() else { return Ok(Self::default()) };
-        // `su` and `sudo -u` may leave HOME that of another user: a file that cannot be read is not meant.
+        // `su` and `sudo -u` may keep another user's HOME: ignore an inaccessible file.
         let is_absent = |error: &io::Error| {
             matches!(
                 error.kind(),
@@ -74,10 +72,10 @@ impl Settings {
     }
 }
 
-/// Where they are kept (XDG Base Directory Specification); `None` without a home.
+/// The file's path (XDG Base Directory Specification); `None` without a home.
 pub(crate) fn file() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    // A relative one is to be ignored.
+    // The specification requires ignoring relative paths.
     let of_xdg = set("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute());
     let folder = of_xdg.or_else(|| set("HOME").map(|home| home.join(".config")))?;
     Some(folder.join("plumb/config.toml"))
@@ -97,8 +95,8 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_the_file_is_read() {
-        assert_eq!(parsed("").expect("nothing is a file"), Settings::default());
+    fn reads_all_settings() {
+        assert_eq!(parsed("").expect("an empty file is valid"), Settings::default());
         let text = "db = \"/srv/runs.db\"\ncolour = false\nplain = true\npager = \"more\"\ntrials = 7\nprobe = \"cpu\"\n";
         let settings = Settings {
             db: Some("/srv/runs.db".into()),
@@ -112,13 +110,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn reports_errors_with_location() {
         for (text, said, at) in [
             ("plain = true\ntrails = 7", "unknown field `trails`", 13),
             ("plain = 1", "invalid type", 8),
-            ("plain = true\ntrials = 0", "take 1 to 10000 trials", 22),
+            ("plain = true\ntrials = 0", "use 1 to 10000 trials", 22),
             ("probe = \"strace\"", "no probe `strace`", 8),
-            ("db = \"\"", "an empty path", 5),
+            ("db = \"\"", "must not be empty", 5),
         ] {
             let error = parsed(text).expect_err(said);
             assert!(error.message.contains(said), "{text:?}: {}", error.message);

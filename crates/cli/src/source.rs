@@ -1,4 +1,4 @@
-//! Where a scenario comes from: a built-in by its name, a file, or a run that is kept.
+//! Loads scenarios: built-in, from a file, or from a stored run.
 
 use std::{io::ErrorKind, path::Path};
 
@@ -6,18 +6,17 @@ use scenario::{Scenario, builtin};
 
 use crate::{bounded_file, failure::Misuse, global_flags::GlobalFlags, store_path, variants::Variants};
 
-/// A scenario with its text.
 pub(crate) struct Source {
     pub(crate) scenario: Scenario,
     pub(crate) text: String,
 }
 
-/// Finds and checks the scenario that `name` means: a path to a file, a built-in's name, or a run's.
+/// `name` is a file path, a built-in's name, or a run's name.
 pub(crate) fn load(name: &str, shared: &GlobalFlags) -> anyhow::Result<Source> {
     load_variant(name, &Variants::default(), shared)
 }
 
-/// The same with variants laid over it. They are a part of the text, so that a run that keeps it needs nothing else.
+/// Applies variants to the text, so that a run that stores it is self-contained.
 pub(crate) fn load_variant(name: &str, variants: &Variants, shared: &GlobalFlags) -> anyhow::Result<Source> {
     let (source_name, plain) = text(name, shared)?;
     let scenario = Scenario::parse(&source_name, &plain)?;
@@ -26,7 +25,7 @@ pub(crate) fn load_variant(name: &str, variants: &Variants, shared: &GlobalFlags
     Ok(Source { scenario, text })
 }
 
-/// The text that `name` means, and what to call it in messages.
+/// The scenario's text, and its name for messages.
 pub(crate) fn text(name: &str, shared: &GlobalFlags) -> anyhow::Result<(String, String)> {
     let looks_like_a_file = name.contains('/') || Path::new(name).extension().is_some();
     if !looks_like_a_file {
@@ -36,37 +35,43 @@ pub(crate) fn text(name: &str, shared: &GlobalFlags) -> anyhow::Result<(String, 
         if let Some(text) = of_run(name, shared)? {
             return Ok((format!("scenario of {name}"), text));
         }
-        let unknown = Misuse::new(format!("there is no built-in scenario `{name}`, and no run is called so"));
+        let unknown = Misuse::new(format!("no built-in scenario or run `{name}`"));
         return Err(match builtin::suggest(name) {
-            Some(meant) => unknown.hint(format!("did you mean `{meant}`? `plumb scenario list` shows all")),
-            None => unknown
-                .hint("`plumb scenario list` shows all; a file is named with its path, as in ./mine.toml"),
+            Some(meant) => unknown.hint(format!(
+                "did you mean `{meant}`? `plumb scenario list` lists all \
+                built-in scenarios"
+            )),
+            None => unknown.hint(
+                "`plumb scenario list` lists the built-in scenarios; for a file, use a path, e.g. \
+                    ./mine.toml",
+            ),
         }
         .into());
     }
     let text = bounded_file::read(Path::new(name)).map_err(|error| {
         let misuse = Misuse::new(format!("cannot read scenario file {name}: {error}"));
         match error.kind() {
-            ErrorKind::NotFound => {
-                misuse.hint("built-in scenarios are named without a dot or slash: `plumb scenario list`")
-            }
+            ErrorKind::NotFound => misuse.hint(
+                "for a built-in scenario, use a name without a dot or slash: `plumb scenario \
+                    list`",
+            ),
             _ => misuse,
         }
     })?;
     Ok((name.to_owned(), text))
 }
 
-/// The scenario of a run by its whole name: a part of one may be a mistyped built-in.
+/// Requires the run's full name, because a prefix may be a mistyped built-in.
 fn of_run(name: &str, shared: &GlobalFlags) -> anyhow::Result<Option<String>> {
     let Some(store) = store_path::open_existing(shared.db.as_deref())? else { return Ok(None) };
     let Some(run) = store.runs()?.into_iter().find(|run| run.id.0 == name) else { return Ok(None) };
     let scenario = store.load(&run.id)?.header.scenario;
     match scenario.command() {
         Some(command) => Err(Misuse::new(format!("{name} was measured without a scenario"))
-            .hint(format!("measure it again with `{command}`"))
+            .hint(format!("repeat it with `{command}`"))
             .into()),
         None if scenario.text.is_empty() => {
-            Err(Misuse::new(format!("{name} was imported: there is no scenario to measure")).into())
+            Err(Misuse::new(format!("{name} was imported and has no scenario to measure")).into())
         }
         None => Ok(Some(scenario.text)),
     }

@@ -1,8 +1,8 @@
-//! Numbers as a row of small bars, from none to the highest. Must not know what they are.
+//! Formats numbers as a row of bars, scaled to the maximum.
 
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The last of them that have room; the highest of all fills a row.
+/// The last values that fit. The maximum has a full bar.
 pub(crate) fn sparkline(values: impl Iterator<Item = f64> + Clone, room: usize) -> String {
     let highest = values.clone().fold(0.0, f64::max);
     let sign = |value: f64| {
@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_highest_fills_a_row_and_the_last_ones_are_shown() {
+    fn maximum_has_full_bar_and_last_values_are_shown() {
         let check = |values: &[f64], room: usize, drawn: &str| {
             assert_eq!(sparkline(values.iter().copied(), room), drawn, "{values:?}");
         };

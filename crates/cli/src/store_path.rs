@@ -1,4 +1,4 @@
-//! Where runs are kept on this machine.
+//! The location of the run store.
 
 use std::{
     env,
@@ -10,44 +10,42 @@ use store::{Location, Store};
 
 use crate::failure::Misuse;
 
-/// Opens the store that the user named, or the one of this user.
+/// Opens the given store or the user's default one.
 pub(crate) fn open(named: Option<&Path>) -> anyhow::Result<Store> {
     Ok(Store::open(path(named)?)?)
 }
 
-/// The same where it is there already; nothing is made.
+/// `None` if it does not exist; creates nothing.
 pub(crate) fn open_existing(named: Option<&Path>) -> anyhow::Result<Option<Store>> {
-    // Where nobody said where runs are kept, none is.
+    // Does not create the default store.
     let is_there =
         |path: &PathBuf| !matches!(Location::parse(path), Ok(Location::File(file)) if !file.is_file());
     Ok(path(named).ok().filter(is_there).map(Store::open).transpose()?)
 }
 
-/// A place as it may be shown: an address without its password.
+/// For display: without passwords.
 pub(crate) fn shown(place: &Path) -> String {
-    Location::parse(place)
-        .map_or_else(|_| "an address that is not understood".to_owned(), |place| place.to_string())
+    Location::parse(place).map_or_else(|_| "an invalid address".to_owned(), |place| place.to_string())
 }
 
-/// The file that the user named, or the one of this user.
+/// The given path or the user's default one.
 pub(crate) fn path(named: Option<&Path>) -> anyhow::Result<PathBuf> {
     match named {
         Some(path) if path.as_os_str().is_empty() => {
-            Err(Misuse::new("--db names no file").hint("leave it out for the usual one").into())
+            Err(Misuse::new("--db is empty").hint("remove it to use the default").into())
         }
         Some(path) => Ok(path.to_owned()),
         None => default_path(),
     }
 }
 
-/// `$XDG_DATA_HOME/plumb/runs.db` (XDG Base Directory Specification); in a service without a home, `runs.db` in its own directory
-/// (`StateDirectory=`, systemd.exec(5)).
+/// `$XDG_DATA_HOME/plumb/runs.db` (XDG Base Directory Specification). In a service without a home,
+/// `runs.db` in its `StateDirectory=` (systemd.exec(5)).
 pub(crate) fn default_path() -> anyhow::Result<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
     let folder = data.map(|data| data.join("plumb")).or_else(|| set("STATE_DIRECTORY"));
-    let folder = folder.context(
-        "none of HOME, XDG_DATA_HOME and, of a service, STATE_DIRECTORY is set; say where runs are kept with --db FILE",
-    )?;
+    let folder = folder
+        .context("HOME, XDG_DATA_HOME and (in a service) STATE_DIRECTORY are all unset; use --db FILE")?;
     Ok(folder.join("runs.db"))
 }

@@ -1,5 +1,5 @@
-//! A trial on its own, as `plumb client` and `plumb ping` make one: what is known before it, and what it says
-//! afterwards. Holds no formula: what a number means is found by `analysis`, what is doubtful by `lab`.
+//! A single trial of `plumb client` or `plumb ping`: conditions before and results after. Analysis is in
+//! `analysis`, validity checks are in `lab`.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -22,11 +22,11 @@ use units::Nanos;
 
 use crate::{commands::TOOL, destination};
 
-/// What may serve a client on the same machine, and has a part in what is measured then: these, and virtual machines.
+/// Local servers of a client, which take part in the measurement, in addition to virtual machines.
 const SERVERS: [&str; 4] = ["plumb", "iperf3", "sockperf", "iperf"];
 const MONITOR: &str = "firecracker";
 
-/// What is known before the first byte.
+/// Conditions before the first byte.
 #[derive(Clone)]
 pub(crate) struct Trial {
     started: UnixMillis,
@@ -35,29 +35,29 @@ pub(crate) struct Trial {
     placement: Placement,
     environment: Environment,
     devices: Vec<DeviceState>,
-    /// From when it began; `None` where /proc cannot be read.
+    /// At the start; `None` if /proc cannot be read.
     processes: Option<Arc<ProcessTimes>>,
 }
 
 impl Trial {
-    /// Looks at the machine and the clock.
+    /// Records the machine's state and the start time.
     pub(crate) fn begin(peer: String, load: WorkloadSettings, placement: Placement) -> Self {
         let environment = Environment { engine: Some(traffic::calibrate()), ..probe::environment() };
         Self { started: now(), peer, load, placement, environment, devices: Vec::new(), processes: None }
     }
 
-    /// The same with the device by which the peer is reached, where there is one and the kernel tells.
+    /// Adds the device that routes to the peer, if the kernel reports one.
     pub(crate) fn towards(self, peer: SocketAddr, from: Option<IpAddr>) -> Self {
         let device = topology::device_towards(peer, from).ok().flatten();
         Self { devices: device.into_iter().collect(), ..self }
     }
 
-    /// The same with the load as it was run.
+    /// Sets the actual load.
     pub(crate) fn with(self, load: WorkloadSettings) -> Self {
         Self { load, ..self }
     }
 
-    /// The same, to be measured now.
+    /// Restarts the measurement.
     pub(crate) fn now(&self) -> Self {
         let processes = ProcessTimes::from_now(subjects()).ok().map(Arc::new);
         Self { started: now(), processes, ..self.clone() }
@@ -79,7 +79,7 @@ impl Trial {
         &self.devices
     }
 
-    /// CPUs that this process may use.
+    /// CPUs this process may use.
     pub(crate) fn usable_cpus(&self) -> &[u32] {
         &self.environment.usable_cpus
     }
@@ -92,7 +92,7 @@ impl Trial {
         &self.placement
     }
 
-    /// The trial as it is kept, its place in a run apart; `interrupted` where it ended before its time.
+    /// The trial to store, without its position in a run. `interrupted`: it ended early.
     pub(crate) fn end(
         &self,
         measurement: Measurement,
@@ -103,7 +103,7 @@ impl Trial {
         let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, processes, ..CpuUsage::default() };
         let mut doubts = lab::warnings(&self.load, &measurement, &cpu);
         doubts.extend(lab::disturbed(&cpu));
-        // Receivers of iperf3's protocol are told when to stop; they do not read to the end of a stream.
+        // In iperf3's protocol, receivers stop on request, without draining the stream.
         doubts.retain(|doubt| !matches!(doubt, ValidityWarning::EndsDisagree { .. }));
         if interrupted {
             doubts.retain(|doubt| !matches!(doubt, ValidityWarning::OtherDuration { .. }));
@@ -128,7 +128,7 @@ impl Trial {
         }
     }
 
-    /// What can be said of it alone.
+    /// Analyses only this trial.
     pub(crate) fn alone(&self, made: &samples::Trial) -> SingleMeasurement {
         analysis::single_measurement(&Single {
             tool: TOOL,
@@ -153,7 +153,7 @@ impl Trial {
     }
 }
 
-/// Whose processes have a part in what is measured.
+/// Processes that take part in the measurement.
 fn subjects() -> Vec<Subject> {
     let own = process::id();
     let others = probe::called(&SERVERS).into_iter().filter(|pid| *pid != own).collect();
@@ -168,7 +168,7 @@ fn now() -> UnixMillis {
     UnixMillis(Timestamp::now().as_millisecond())
 }
 
-/// The summary, as this terminal shows it best.
+/// Formatted for this terminal.
 pub(crate) fn summary(solo: &SingleMeasurement) -> String {
     report::render_solo(solo, SingleFormat::Terminal, &destination::here())
 }

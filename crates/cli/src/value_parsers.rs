@@ -1,18 +1,18 @@
-//! Words on the command line for values of the model, which does not know clap.
+//! Command line names for values of the model, which does not depend on clap.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// A word, what it stands for, and what the help says of it.
+/// Name, value and help text.
 pub(crate) type Word<T> = (&'static str, T, &'static str);
 
-/// Reads one of the words.
+/// A parser for the listed words.
 pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
     words: &'static [Word<T>],
 ) -> impl TypedValueParser<Value = T> {
     let known = words.iter().map(|(word, _, help)| PossibleValue::new(*word).help(*help));
     PossibleValuesParser::new(known).map(|typed| {
         let found = words.iter().find(|(word, ..)| *word == typed);
-        found.expect("clap lets only these words pass").1
+        found.expect("clap accepts only these words").1
     })
 }
 
@@ -22,10 +22,10 @@ mod tests {
 
     use super::*;
 
-    const WORDS: &[Word<bool>] = &[("on", true, "It is"), ("off", false, "It is not")];
+    const WORDS: &[Word<bool>] = &[("on", true, "Enabled"), ("off", false, "Disabled")];
 
     #[test]
-    fn a_word_is_read_as_its_value_and_another_is_refused_with_those_there_are() {
+    fn parses_known_words_and_lists_them_for_others() {
         let command = Command::new("x").arg(Arg::new("vhost").value_parser(one_of(WORDS)));
         let read = |word| command.clone().try_get_matches_from(["x", word]);
         assert_eq!(read("off").unwrap().get_one::<bool>("vhost"), Some(&false));

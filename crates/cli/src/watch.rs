@@ -1,5 +1,5 @@
-//! Hears of traffic under way: prints its lines, keeps what an interrupted measurement comes to, and reads the
-//! machine's CPU time at both ends of it. Does not know what is measured for whom.
+//! Observes traffic: prints progress lines, stores partial results of an interrupted measurement, and reads
+//! the machine's CPU time at its start and end.
 
 use std::{cell::RefCell, io};
 
@@ -15,48 +15,46 @@ use crate::{
     live_view, output, width,
 };
 
-/// Longer than any measurement: all of it on one line.
+/// Longer than any measurement, for a single line.
 const ALL: Nanos = Nanos::from_secs(1_000_000_000);
 
-/// What is printed while traffic flows.
+/// Progress lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lines {
-    /// Nothing.
     None,
-    /// Those of a stream, so often, of so many connections.
+    /// Interval and number of connections.
     Stream {
         every: Nanos,
         connections: u32,
     },
     PingPong,
-    /// Those of connections that are made, so often, after a warm-up of this length.
+    /// Interval and warm-up.
     Connect {
         every: Nanos,
         warmup: Nanos,
     },
 }
 
-/// Hears of one measurement.
+/// Observes one measurement.
 pub(crate) struct Watch {
     lines: Lines,
-    /// What every line begins with.
+    /// Prefix of every line.
     prefix: String,
     heard: RefCell<TrafficState>,
 }
 
-/// What was heard so far.
 struct TrafficState {
     stream: StreamLines,
-    /// All of each connection, on a line that is printed at the end if at all.
+    /// One line per connection, for a final total.
     totals: StreamLines,
     round_trips: PingPongInterval,
     connects: connect::ConnectLines,
     before: Option<CpuReading>,
     cpu: MachineCpu,
     broken: Option<io::Error>,
-    /// On a terminal alone.
+    /// Only on a terminal.
     status: Option<StatusLine>,
-    /// Whether something stands below the lines.
+    /// Whether the status line is visible.
     is_passing: bool,
 }
 
@@ -84,7 +82,7 @@ impl Watch {
         Self { lines, prefix, heard: RefCell::new(heard) }
     }
 
-    /// The same, on a terminal with what a stream of this length does now below the lines.
+    /// Adds a status line on a terminal, for a stream of this length.
     pub(crate) fn with_status(self, whole: Option<Nanos>) -> Self {
         if Term::stdout().is_term() && live_view::is_watched() {
             self.heard.borrow_mut().status = Some(StatusLine::new(whole));
@@ -92,7 +90,7 @@ impl Watch {
         self
     }
 
-    /// Prints the summary, which may be coloured, below the lines.
+    /// Prints the summary, which may contain colours.
     pub(crate) fn summarise(&self, text: &str) -> io::Result<()> {
         if self.lines != Lines::None {
             self.print("\n")?;
@@ -101,26 +99,26 @@ impl Watch {
             .try_for_each(|line| output::coloured(&format!("{}{line}\n", output::harmless(&self.prefix))))
     }
 
-    /// The machine's CPU time while traffic flowed.
+    /// The machine's CPU time during traffic.
     pub(crate) fn cpu(&self) -> MachineCpu {
         self.heard.borrow().cpu.clone()
     }
 
-    /// Prints a text with the prefix before each of its lines.
+    /// Adds the prefix to each line.
     pub(crate) fn print(&self, text: &str) -> io::Result<()> {
         text.lines().try_for_each(|line| output::line(format_args!("{}{line}", self.prefix)))
     }
 
-    /// Prints what had come of a measurement that has no result.
+    /// Prints partial results of a measurement without a final result.
     pub(crate) fn given_up(&self, totals: &[String]) -> io::Result<()> {
         if totals.is_empty() {
-            return self.print("interrupted before anything was measured");
+            return self.print("interrupted before any data was measured");
         }
-        self.print("interrupted; till then, as far as it is known here:")?;
+        self.print("interrupted; partial local results:")?;
         totals.iter().try_for_each(|line| self.print(line))
     }
 
-    /// The lines of what had come when the measurement was broken off.
+    /// One line per connection with the totals so far.
     pub(crate) fn totals(&self) -> Vec<String> {
         let mut heard = self.heard.borrow_mut();
         let mut lines = heard.totals.rest();
@@ -131,10 +129,9 @@ impl Watch {
         lines
     }
 
-    /// The end of what is printed meanwhile.
+    /// Ends the progress output.
     ///
-    /// # Errors
-    /// When a line could not be written.
+    /// # Errors When an earlier line could not be written.
     pub(crate) fn end(&self) -> io::Result<()> {
         let mut rest = self.heard.borrow_mut().stream.rest();
         if matches!(self.lines, Lines::Connect { .. }) {
@@ -152,7 +149,7 @@ impl Watch {
         }
         for line in lines {
             if let Err(error) = self.print(&width::fit(&line, room)) {
-                // Measuring goes on: what cannot be written is said at the end.
+                // The measurement continues; the error is reported at the end.
                 let _ = self.heard.borrow_mut().broken.get_or_insert(error);
             }
         }
@@ -219,7 +216,7 @@ mod tests {
     use workload::Direction;
 
     #[test]
-    fn what_came_till_an_interruption_is_one_line_a_connection() {
+    fn prints_one_line_per_connection_when_interrupted() {
         let watch = Watch::new(Lines::None, String::new());
         for (id, tenth) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
             let flow = FlowId { id, direction: Direction::Reverse, sends: false };
@@ -233,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn round_trips_of_the_warm_up_are_no_part_of_what_came() {
+    fn excludes_warm_up_round_trips_from_totals() {
         let watch = Watch::new(Lines::None, String::new());
         for (second, warmup) in [(0, true), (1, false), (2, false)] {
             let mut interval = PingPongInterval { warmup, ..PingPongInterval::default() };

@@ -1,34 +1,34 @@
-//! How wide what is printed may be, and lines that are wrapped or cut to it. Must not know what they say.
+//! Width of the output, and wrapping or cutting of lines.
 
 use std::{borrow::Cow, env};
 
 use console::Term;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// Without a terminal a page is as wide as this.
+/// Default without a terminal.
 const PAGE: usize = 100;
-/// A page is at least and at most so wide: below, tables cannot be read, and above, lines cannot.
+/// Minimum and maximum page width: narrower tables and wider lines are unreadable.
 const PAGES: (usize, usize) = (40, 120);
-/// Of a line that is too long so many columns stay at least: its time and what happened.
+/// Columns of a long line that always remain: time and event.
 const LEAST: usize = 2;
-/// A line of prose leaves the last columns free: what fills them may go on in the next row.
+/// Columns that prose leaves empty, because some terminals wrap a full row.
 const SPARE: usize = 2;
-/// What stands at the end of a line however narrow the terminal is.
+/// Stays at the end of a line on any terminal.
 const MARK: &str = "  (warm-up)";
 
-/// Columns of standard output, as `COLUMNS` or the terminal says; `None` where there is no end.
+/// Width of standard output from `COLUMNS` or the terminal; `None` if unlimited.
 pub(crate) fn of_output() -> Option<usize> {
     let said = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
     said.or_else(terminal).filter(|columns| *columns > 0)
 }
 
-/// Columns of standard error; `None` where it is no terminal.
+/// Width of standard error; `None` without a terminal.
 pub(crate) fn of_notices() -> Option<usize> {
     Term::stderr().size_checked().map(|(_, columns)| usize::from(columns)).filter(|columns| *columns > 0)
 }
 
-/// Lines broken between words, what goes on indented.
+/// Wraps between words, with indented continuation lines.
 pub(crate) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
     let Some(width) = width else { return text.into() };
     let options =
@@ -36,19 +36,18 @@ pub(crate) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
     text.split('\n').map(|line| textwrap::fill(line, &options)).collect::<Vec<_>>().join("\n").into()
 }
 
-/// Breaks at spaces alone: a path or a run's name stays in one piece, to be copied.
+/// Breaks only at spaces, so that paths and run names can be copied.
 pub(crate) fn breaking(width: usize) -> Options<'static> {
     let options = Options::new(width).word_separator(WordSeparator::AsciiSpace);
     options.word_splitter(WordSplitter::NoHyphenation)
 }
 
-/// The width of a page that is printed there.
 pub(crate) fn of_page() -> usize {
     let (least, most) = PAGES;
     of_output().unwrap_or(PAGE).clamp(least, most)
 }
 
-/// A line of columns, with as many of them as there is room for; the last ones go first.
+/// Removes columns from the end until the line fits.
 pub(crate) fn fit(line: &str, width: Option<usize>) -> String {
     let Some(width) = width.filter(|width| line.chars().count() > *width) else { return line.to_owned() };
     let (line, mark) = line.strip_suffix(MARK).map_or((line, ""), |line| (line, MARK));
@@ -62,7 +61,7 @@ pub(crate) fn fit(line: &str, width: Option<usize>) -> String {
     cut + mark
 }
 
-/// Where each column ends, in signs: two spaces stand between them.
+/// End positions of columns in characters; two spaces separate them.
 fn columns(line: &str) -> Vec<usize> {
     let signs: Vec<char> = line.chars().collect();
     let ends = |at: usize| {
@@ -73,7 +72,7 @@ fn columns(line: &str) -> Vec<usize> {
     (1..=signs.len()).filter(|at| ends(*at)).collect()
 }
 
-/// Whether the last column is the name of a value that went: one word, of letters first.
+/// Whether the last column is the label of a removed value: a single word starting with a letter.
 fn is_name(line: &str, ends: &[usize]) -> bool {
     let [.., before, last] = ends else { return false };
     let column: String = line.chars().skip(*before).take(last - before).collect();
@@ -86,12 +85,12 @@ mod tests {
     use super::*;
 
     const STREAM: &str =
-        "    0.0-1.0 s  sent         49.3 Gbit/s   5.74 GiB  0 sent again  cwnd 4.00 MiB  rtt 42.0 µs";
+        "    0.0-1.0 s  sent         49.3 Gbit/s   5.74 GiB  0 retransmits  cwnd 4.00 MiB  rtt 42.0 µs";
     const PING: &str =
         "    0.0-0.5 s     12080 round trips  p50 8.66 µs  p99  138 µs  max 4.12 ms  lost 0  (warm-up)";
 
     #[test]
-    fn what_goes_on_is_indented_and_a_path_stays_in_one_piece() {
+    fn indents_continuation_lines_and_does_not_break_paths() {
         let text = "note: kept in a-folder/with-a-name/of-its-own; this run reads it\nend";
         assert_eq!(wrapped(text, None), text);
         let lines = "note: kept in\n  a-folder/with-a-name/of-its-own; this\n  run reads it\nend";
@@ -99,11 +98,11 @@ mod tests {
     }
 
     #[test]
-    fn a_line_loses_its_last_columns_where_there_is_no_room_for_them() {
+    fn removes_last_columns_of_long_lines() {
         assert_eq!(fit(STREAM, None), STREAM);
         assert_eq!(fit(STREAM, Some(200)), STREAM);
         for (width, expected) in [
-            (80, "    0.0-1.0 s  sent         49.3 Gbit/s   5.74 GiB  0 sent again  cwnd 4.00 MiB"),
+            (80, "    0.0-1.0 s  sent         49.3 Gbit/s   5.74 GiB  0 retransmits  cwnd 4.00 MiB"),
             (60, "    0.0-1.0 s  sent         49.3 Gbit/s   5.74 GiB"),
             (40, "    0.0-1.0 s  sent         49.3 Gbit/s"),
             (10, "    0.0-1."),
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_left_without_its_value_and_the_warm_up_keeps_its_mark() {
+    fn removes_labels_with_their_values_and_keeps_warm_up_mark() {
         for (width, expected) in [
             (70, "    0.0-0.5 s     12080 round trips  p50 8.66 µs  (warm-up)"),
             (75, "    0.0-0.5 s     12080 round trips  p50 8.66 µs  p99  138 µs  (warm-up)"),

@@ -1,4 +1,4 @@
-//! `plumb baseline`: names for runs that others are compared with.
+//! `plumb baseline`: names for runs to compare others with.
 
 use clap::Subcommand;
 use comfy_table::{Table, presets};
@@ -14,15 +14,14 @@ use crate::{
     output, store_path,
 };
 
-/// What to do with baselines.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BaselineCommand {
-    /// Give a run a name, to hold others against it; a name that is given already moves
+    /// Name a run as a baseline; an existing name moves to it
     Set {
         /// The name: letters, digits, `.`, `_` and `-`
         #[arg(value_parser = name)]
         name: String,
-        /// A run's name, the beginning of it, `latest`, or `latest:SCENARIO`
+        /// A run's name or its prefix, `latest`, or `latest:SCENARIO`
         run: String,
     },
     /// List the baselines
@@ -32,14 +31,13 @@ pub(crate) enum BaselineCommand {
         /// Its name
         name: String,
     },
-    /// Take a name away; the run stays
+    /// Remove a baseline's name, but not its run
     Remove {
-        /// The name
+        /// Its name
         name: String,
     },
 }
 
-/// Does it.
 pub(crate) fn run(command: &BaselineCommand, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let mut store = store_path::open(shared.db.as_deref())?;
     match command {
@@ -51,7 +49,7 @@ pub(crate) fn run(command: &BaselineCommand, shared: &GlobalFlags) -> anyhow::Re
         }
         BaselineCommand::Remove { name } => {
             let run = store.remove_baseline(name)?;
-            output::line(format_args!("{name} is no baseline any more; run {run} is kept"))?;
+            output::line(format_args!("removed baseline {name}; run {run} is still stored"))?;
         }
     }
     Ok(Exit::Success)
@@ -59,16 +57,16 @@ pub(crate) fn run(command: &BaselineCommand, shared: &GlobalFlags) -> anyhow::Re
 
 fn set(store: &mut Store, name: &str, run: &str) -> anyhow::Result<()> {
     let run = store.resolve(run)?;
-    // What cannot be read can be compared with nothing.
+    // An unreadable run cannot be compared.
     let record = store.load(&run)?;
     if let Some(tries) = &record.header.tries {
-        let message = format!("run {run} tried the remedies of {}, and can be no baseline", tries.of);
-        let hint =
-            "its cells are pairs with and without a remedy, which no other run has: name that run instead";
+        let message = format!("run {run} cannot be a baseline: it only tested the remedies of {}", tries.of);
+        let hint = "its results compare settings with and without a remedy, which other runs do not have; name \
+                that run instead";
         return Err(Misuse::new(message).hint(hint).into());
     }
     match store.set_baseline(name, &run)? {
-        Some(before) if before != run => output::line(format_args!("{name} is {run} now, and was {before}"))?,
+        Some(before) if before != run => output::line(format_args!("{name} is now {run} (was {before})"))?,
         _ => output::line(format_args!("{name} is {run}"))?,
     }
     Ok(())
@@ -80,7 +78,7 @@ fn list(store: &Store, format: ListFormat) -> anyhow::Result<()> {
         return list_format::json(baselines.iter().map(|it| json!({ "baseline": it.name, "run": it.run })));
     }
     if baselines.is_empty() {
-        return Ok(output::line("no baselines are set; `plumb baseline set NAME RUN` gives a run a name")?);
+        return Ok(output::line("no baselines; `plumb baseline set NAME RUN` names a run")?);
     }
     let runs = store.runs()?;
     let row = |Baseline { name, run }: &Baseline| {
@@ -91,15 +89,15 @@ fn list(store: &Store, format: ListFormat) -> anyhow::Result<()> {
     };
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(["BASELINE", "RUN", "BEGUN (UTC)", "TITLE"]);
+    table.set_header(["BASELINE", "RUN", "STARTED (UTC)", "TITLE"]);
     table.add_rows(baselines.iter().map(row));
     Ok(output::line(table)?)
 }
 
-/// What a run is called by being the newest.
+/// Refers to the newest run.
 const LATEST: &str = "latest";
 
-/// A name that can be typed anywhere, and means no file.
+/// A baseline's name must be distinguishable from a file.
 fn name(text: &str) -> Result<String, String> {
     let fits = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '.' | '_' | '-');
     if text == LATEST {
@@ -108,7 +106,7 @@ fn name(text: &str) -> Result<String, String> {
     if text.chars().all(fits) && (1..=64).contains(&text.len()) && !text.starts_with(['-', '.']) {
         return Ok(text.to_owned());
     }
-    Err(format!("`{text}` is no name: use letters, digits, `.`, `_` and `-`, 64 at most"))
+    Err(format!("invalid name `{text}`: use up to 64 letters, digits, `.`, `_` and `-`"))
 }
 
 #[cfg(test)]
@@ -116,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_can_be_typed_without_quotes() {
+    fn accepts_names_without_special_characters() {
         for text in ["main", "v1.2", "nightly_2026-11-21"] {
             assert_eq!(name(text).as_deref(), Ok(text));
         }

@@ -1,4 +1,4 @@
-//! `plumb check`: whether a run lost against a baseline, for programs that have to decide.
+//! `plumb check`: tests a run for regressions against a baseline, for CI.
 
 use anyhow::Context;
 use clap::Args;
@@ -8,16 +8,15 @@ use units::Share;
 use super::compare::{History, Rendering};
 use crate::{exit::Exit, failure::CheckFailure, global_flags::GlobalFlags, run_reference::References};
 
-/// Flags of `plumb check`.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct CheckArgs {
-    /// The run: its name or the beginning of it, `latest`, `latest:SCENARIO`, or a file
+    /// The run: its name or a prefix of it, `latest`, `latest:SCENARIO`, or a file
     run: String,
-    /// What it is compared with: a baseline's name, or a run named likewise
+    /// The reference: a baseline's name, or any form accepted for RUN
     #[arg(long, value_name = "BASELINE")]
     against: String,
-    /// A loss beyond this share of the baseline fails
+    /// Fail on a regression larger than this
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = loss, allow_hyphen_values = true)]
     max_loss: Share,
     #[command(flatten)]
@@ -26,12 +25,11 @@ pub(crate) struct CheckArgs {
     shown: Rendering,
 }
 
-const EXIT_STATUS: &str = "Exit status: 0 no cell lost more, and that is established; 1 a cell did, and that is established; \
-2 neither can be told; 64 usage error; 65 it could not be checked, such as a run that cannot be read.";
+const EXIT_STATUS: &str = "Exit status: 0 no result regressed by more than the limit; 1 at least one did; \
+    2 inconclusive; 64 usage error; 65 the check could not run, e.g. because a run cannot be read.";
 
-/// Checks it.
 pub(crate) fn run(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
-    // A failure must not look like a loss, nor like one that cannot be told.
+    // A failure must not look like a regression or an inconclusive check.
     checked(args, shared).context(CheckFailure)
 }
 
@@ -49,14 +47,14 @@ fn checked(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     })
 }
 
-/// A share as it is typed: `5%`, or `0.05`.
+/// Parses `5%` or `0.05`.
 pub(super) fn loss(text: &str) -> Result<Share, String> {
     let bare = || text.parse().ok().filter(|share: &f64| share.is_finite()).map(Share);
     text.parse()
         .ok()
         .or_else(bare)
         .filter(|share| (0.0..1.0).contains(&share.0))
-        .ok_or_else(|| format!("`{text}` is no share: write a percentage of 0 or more and below 100, as 5%"))
+        .ok_or_else(|| format!("invalid share `{text}`: use a percentage from 0 to below 100, e.g. 5%"))
 }
 
 #[cfg(test)]
@@ -64,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loss_is_a_share_in_percent_or_bare() {
+    fn parses_loss_as_percentage_or_fraction() {
         for (text, share) in [("5%", 0.05), ("0.5%", 0.005), ("0.05", 0.05), ("0", 0.0)] {
             assert!(loss(text).is_ok_and(|read| (read.0 - share).abs() < 1e-12), "{text}");
         }

@@ -1,4 +1,4 @@
-//! `plumb client`: throughput to a standing server, in iperf3's protocol.
+//! `plumb client`: throughput to a server, using iperf3's protocol.
 
 mod document;
 mod flags;
@@ -21,7 +21,6 @@ use crate::{
     watch::{Lines, Watch},
 };
 
-/// Measures and prints.
 pub(crate) fn run(args: &ClientArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let load = WorkloadSettings::Stream(request::load(args)?);
     let reach = &args.reach;
@@ -81,7 +80,7 @@ fn spec(args: &ClientArgs, trial: &Trial, server: std::net::SocketAddr) -> anyho
 fn credentials(args: &ClientArgs) -> anyhow::Result<Option<Credentials>> {
     let login = &args.login;
     let (Some(username), Some(key)) = (&login.username, &login.rsa_public_key_path) else { return Ok(None) };
-    // The key first: nobody likes to type a password for nothing.
+    // Read the key first, so that a bad one fails before the password prompt.
     let public_key_pem = secret::public_key(key)?;
     let password = secret::password(username)?;
     let pkcs1_padding = login.use_pkcs1_padding.then_some(true);
@@ -97,7 +96,7 @@ fn watch(args: &ClientArgs, spec: &ClientSpec, shown: TrialOutput) -> Watch {
         _ => Lines::None,
     };
     let prefix = output.title.as_ref().map(|title| format!("{title}:  ")).unwrap_or_default();
-    // One rate for both ways at once would be that of neither.
+    // A combined rate would describe neither direction.
     let is_both = spec.load.direction.flows().len() > 1;
     let watch = Watch::new(lines, prefix);
     let has_status = !is_both && every.0 > 0 && matches!(shown, TrialOutput::Page | TrialOutput::Line);
@@ -120,7 +119,7 @@ fn finish(
     let made = trial.end(measurement, (watch.cpu(), threads), interrupted);
     let solo = trial.alone(&made);
     for claim in &report.disbelieved {
-        output::aside(format!("warning: what the server says is not believed: {claim}"));
+        output::aside(format!("warning: ignoring implausible server results: {claim}"));
     }
     match kept.output {
         TrialOutput::Document => {
@@ -155,7 +154,7 @@ fn print_server_output(args: &ClientArgs, report: &Report, watch: &Watch) -> any
     Ok(())
 }
 
-/// It was interrupted before the test began, or the server did not say what it saw: only this end's counts are known.
+/// Interrupted before the test started, or the server sent no results: only local counts are known.
 fn given_up(watch: &Watch, shown: TrialOutput) -> anyhow::Result<Exit> {
     let totals = watch.totals();
     match shown {

@@ -1,4 +1,4 @@
-//! `plumb compare`: one run against another.
+//! `plumb compare`: compares two runs.
 
 use std::path::PathBuf;
 
@@ -9,12 +9,12 @@ use samples::RunRecord;
 
 use crate::{destination, exit::Exit, global_flags::GlobalFlags, output, run_reference::References};
 
-/// Flags of `plumb compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// The reference: a run's name or the beginning of it, `latest`, `latest:SCENARIO`, a baseline's name, or a file
+    /// The reference: a run's name or a prefix of it, `latest`, `latest:SCENARIO`, a baseline's name, or a
+    /// file
     a: String,
-    /// What is compared with it, named likewise
+    /// The run to compare, in any of the same forms
     b: String,
     #[command(flatten)]
     history: History,
@@ -22,46 +22,43 @@ pub(crate) struct CompareArgs {
     shown: Rendering,
 }
 
-/// Where the noise between runs is learned.
+/// Source of the run-to-run noise.
 #[derive(Debug, Args)]
 pub(super) struct History {
-    /// Assume what runs differ by, instead of learning it from the newest further runs of A's scenario that are kept
+    /// Use default run-to-run noise, instead of estimating it from the newest stored runs of A's scenario
     #[arg(long)]
     no_history: bool,
 }
 
-/// How a contrast is written, and where.
+/// Format and destination of a comparison.
 #[derive(Debug, Args)]
 pub(super) struct Rendering {
-    /// How it is written
+    /// Output format
     #[arg(long, short, value_enum)]
     format: Option<ComparisonFormat>,
-    /// The same as --format json
+    /// Same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Write to this file; its ending chooses the format unless --format does: .html, .md,
-    /// .json, .csv
+    /// Write to this file; its extension selects the format unless --format does: .html, .md, .json, .csv
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-/// Formats by the name that is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ComparisonFormat {
-    /// For reading here
+    /// For this terminal
     Terminal,
-    /// GitHub-flavoured, with every interval
+    /// GitHub-flavoured, with all intervals
     #[value(alias = "md")]
     Markdown,
-    /// One file for a browser, with pictures
+    /// A single file for a web browser, with charts
     Html,
-    /// The document, complete, for programs
+    /// The complete document, for programs
     Json,
-    /// One row for each cell
+    /// One row per result
     Csv,
 }
 
-/// Compares them.
 pub(crate) fn run(args: &CompareArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let show = args.shown.resolved()?;
     let mut held = References::new(shared);
@@ -71,7 +68,7 @@ pub(crate) fn run(args: &CompareArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
 }
 
 impl History {
-    /// B against A, beside what further runs show.
+    /// Compares B with A, using further runs to estimate the noise.
     pub(super) fn contrast(
         &self,
         held: &References<'_>,
@@ -84,7 +81,7 @@ impl History {
 }
 
 impl Rendering {
-    /// Format and place; a mistake in them is told before any work.
+    /// Validates format and destination before any work starts.
     pub(super) fn resolved(&self) -> anyhow::Result<Show> {
         let named = self.format.map(ComparisonFormat::format).or(self.json.then_some(Format::Json));
         let format = match (named, &self.output) {
@@ -96,14 +93,12 @@ impl Rendering {
     }
 }
 
-/// A format and a place.
 pub(super) struct Show {
     format: Format,
     path: Option<PathBuf>,
 }
 
 impl Show {
-    /// Writes a contrast there.
     pub(super) fn write(&self, contrast: &RunComparison, gate: Option<&Gate>) -> anyhow::Result<()> {
         let text = |options: &Options| ::report::render_contrast(contrast, gate, self.format, options);
         let Some(path) = &self.path else { return Ok(output::coloured(&text(&destination::here()))?) };

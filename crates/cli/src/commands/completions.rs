@@ -1,4 +1,4 @@
-//! `plumb completions`: what a shell needs to complete plumb's words.
+//! `plumb completions`: shell completion scripts.
 
 use ::scenario::builtin;
 use clap::{Args, builder::PossibleValuesParser};
@@ -6,17 +6,15 @@ use clap_complete::Shell;
 
 use crate::{args, exit::Exit, output};
 
-/// Flags of `plumb completions`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// For this shell
+    /// Shell to generate the script for
     shell: Shell,
 }
 
-/// Prints them.
 pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<Exit> {
     let names = || PossibleValuesParser::new(builtin::all().iter().map(|builtin| builtin.name));
-    // A scenario may be a file as well, which shells complete by themselves.
+    // A scenario may also be a file, which shells complete on their own.
     let mut tree =
         args::tree().mut_subcommand("run", |run| run.mut_arg("scenario", |name| name.value_parser(names())));
     let mut script = Vec::new();

@@ -1,4 +1,4 @@
-//! `plumb config`: what stands in place of flags that are not typed, and where each comes from.
+//! `plumb config`: the effective defaults and their sources.
 
 use std::{env, path::Path};
 
@@ -15,10 +15,9 @@ use crate::{
     store_path,
 };
 
-/// Variables that colours obey, in this order.
+/// Variables that control colours, in order of precedence.
 const COLOUR: [&str; 3] = ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR"];
 
-/// Flags of `plumb config`.
 #[derive(Debug, Args)]
 #[command(after_help = FILE)]
 pub(crate) struct ConfigArgs {
@@ -26,17 +25,15 @@ pub(crate) struct ConfigArgs {
     format: ListFormat,
 }
 
-const FILE: &str = "\
-The file is $XDG_CONFIG_HOME/plumb/config.toml, or ~/.config/plumb/config.toml:
-  db = \"~/runs.db\"     where runs are kept
+const FILE: &str = "The file is $XDG_CONFIG_HOME/plumb/config.toml, or ~/.config/plumb/config.toml:
+  db = \"~/runs.db\"     database of runs
   colour = false       no colours on a terminal
   plain = true         plain lines instead of the live view of `plumb run`
-  pager = \"less -FRX\"  what shows reports that are longer than the terminal
-  trials = 7           trials of each cell of a new run, instead of the scenario's
-  probe = \"cpu\"        probes of a new run, instead of the scenario's
-A flag goes before the environment, and the environment before the file.";
+  pager = \"less -FRX\"  pager for reports longer than the terminal
+  trials = 7           trials per result in new runs, overriding the scenario
+  probe = \"cpu\"        probes of new runs, overriding the scenario
+Flags take precedence over the environment, and the environment over the file.";
 
-/// A setting as it holds now.
 struct Row {
     key: &'static str,
     value: String,
@@ -51,13 +48,13 @@ pub(crate) fn run(args: &ConfigArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         return Ok(Exit::Success);
     }
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(["KEY", "VALUE", "FROM"]);
+    table.load_style(presets::NOTHING).set_header(["KEY", "VALUE", "SOURCE"]);
     table.add_rows(rows.into_iter().map(|row| [row.key.to_owned(), row.value, row.from]));
     output::line(table)?;
     match settings::file() {
-        Some(file) if file.exists() => output::aside(format_args!("the file is {}", file.display())),
-        Some(file) => output::aside(format_args!("there is no file {}", file.display())),
-        None => output::aside("neither HOME nor XDG_CONFIG_HOME is set: there is no file"),
+        Some(file) if file.exists() => output::aside(format_args!("config file: {}", file.display())),
+        Some(file) => output::aside(format_args!("no config file {}", file.display())),
+        None => output::aside("no config file: neither HOME nor XDG_CONFIG_HOME is set"),
     }
     Ok(Exit::Success)
 }
@@ -69,9 +66,9 @@ fn rows(shared: &GlobalFlags) -> anyhow::Result<Vec<Row>> {
         Origin::Flag => "flag --db".to_owned(),
         Origin::Environment => variable("PLUMB_DB"),
         Origin::File => "file".to_owned(),
-        Origin::BuiltIn => "built in".to_owned(),
+        Origin::BuiltIn => "built-in".to_owned(),
     };
-    let scenarios = || "the scenario's".to_owned();
+    let scenarios = || "scenario".to_owned();
     let probes = probe.as_ref().map(|chosen| match &chosen.0[..] {
         [] => "none".to_owned(),
         kinds => kinds.iter().map(|kind| kind.word()).collect::<Vec<_>>().join(","),
@@ -102,7 +99,7 @@ fn rows(shared: &GlobalFlags) -> anyhow::Result<Vec<Row>> {
 
 fn origin(variables: &[&str], is_in_file: bool) -> String {
     let set = variables.iter().find(|name| env::var_os(name).is_some_and(|value| !value.is_empty()));
-    set.map_or_else(|| if is_in_file { "file" } else { "built in" }.to_owned(), |name| variable(name))
+    set.map_or_else(|| if is_in_file { "file" } else { "built-in" }.to_owned(), |name| variable(name))
 }
 
 fn variable(name: &str) -> String {

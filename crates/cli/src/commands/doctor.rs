@@ -1,4 +1,4 @@
-//! `plumb doctor`: what this machine can measure, and what not and why.
+//! `plumb doctor`: checks what this machine can measure.
 
 mod check;
 mod guests;
@@ -20,13 +20,12 @@ use crate::{commands::TOOL, exit::Exit, output};
 use check::{Check, Group, Status};
 use verdict::Verdict;
 
-/// The flags of `plumb doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Look at this host instead, by SSH: whether it can be an end of paths
+    /// Check this host instead, over SSH: whether paths can end there
     #[arg(long, value_name = "USER@HOST", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     host: Option<String>,
-    /// Which capabilities are used for what, what is left without each, and which this process has
+    /// List the capabilities plumb uses, what works without each, and which this process has
     #[arg(long, conflicts_with = "host")]
     rights: bool,
     /// Print a JSON document instead of a table
@@ -34,10 +33,8 @@ pub(crate) struct DoctorArgs {
     json: bool,
 }
 
-/// What is printed: as a table, or as it is.
 #[derive(Debug, Serialize)]
 struct Document {
-    /// The version of this form.
     schema: u32,
     tool: &'static str,
     kernel: String,
@@ -47,7 +44,7 @@ struct Document {
     able: bool,
 }
 
-/// Tries what this machine can do and prints it; the exit status tells whether every built-in scenario can run.
+/// Runs all checks and prints them. The exit status reports whether every built-in scenario can run.
 pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
     if let Some(destination) = &args.host {
         return host::run(destination, args.json);
@@ -55,7 +52,7 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
     if args.rights {
         return rights::run(args.json);
     }
-    // A user namespace can be entered only while there is one thread, so this comes first.
+    // Entering a user namespace requires a single-threaded process, so this comes first.
     let rights = Rights::acquire();
     let mut checks = checks(&rights);
     let boot = guests::boot(&checks).and_then(|(check, time)| {
@@ -75,7 +72,7 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
     Ok(if able { Exit::Success } else { Exit::Unable })
 }
 
-/// Everything that was tried, paths first.
+/// All checks, paths first.
 fn checks(rights: &Result<Rights, impl Display>) -> Vec<Check> {
     let paths = topology::probe().into_iter().map(Check::of_path);
     let machine = probe::capabilities().into_iter().map(Check::of_machine);
@@ -84,29 +81,29 @@ fn checks(rights: &Result<Rights, impl Display>) -> Vec<Check> {
     all
 }
 
-/// Without rights no path can be tried, and with some of them a refusal need not be the kernel's lack.
+/// Without privileges no path can be tried, and a refusal may not mean a missing kernel feature.
 fn blame_rights(checks: &mut [Check], rights: &Result<Rights, impl Display>) {
     for check in checks.iter_mut().filter(|check| check.status == Status::Missing) {
         match (rights, check.group) {
             (Err(reason), Group::Machine) if check.id == "rights" => check.detail = reason.to_string(),
             (Err(_), Group::Paths) => {
-                check.detail = "cannot be tried without the rights (see Machine)".to_owned();
+                check.detail = "cannot be checked without the required privileges (see Machine)".to_owned();
                 check.remedy = None;
             }
             (Ok(Rights::UserNamespace), Group::Paths) => {
                 let kernel = check.remedy.take().unwrap_or_default();
-                check.remedy = Some(format!("sudo plumb doctor; if root is refused too: {kernel}"));
+                check.remedy = Some(format!("run sudo plumb doctor; if it also fails as root: {kernel}"));
             }
             _ => {}
         }
     }
 }
 
-/// `boot` is what a guest took.
+/// `boot`: a guest's boot time.
 fn verdicts(checks: &[Check], boot: Option<Nanos>) -> anyhow::Result<Vec<Verdict>> {
     let judge = |builtin: &builtin::Builtin| {
         let scenario = Scenario::parse(builtin.name, builtin.text)?;
-        // The order of the trials does not matter here, so neither does the seed.
+        // The seed does not matter, because trial order does not affect the verdict.
         let plan = Plan::expand(&scenario, 0, &PlanOptions::default());
         Ok(Verdict::of(&scenario, &plan, checks, boot))
     };
@@ -117,7 +114,7 @@ fn verdicts(checks: &[Check], boot: Option<Nanos>) -> anyhow::Result<Vec<Verdict
 mod tests {
     use super::*;
 
-    /// A missing path, one that works, and the line of the rights.
+    /// A missing path, a working one, and the check of privileges.
     fn blamed(rights: &Result<Rights, &str>) -> [Check; 3] {
         let found = |available| topology::Capability {
             name: "vxlan",
@@ -134,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn without_rights_the_reason_is_said_once_and_no_kernel_is_blamed() {
+    fn shows_missing_privileges_once_instead_of_kernel_remedies() {
         let [missing, works, rights] = blamed(&Err("the host forbids it"));
         assert_eq!((missing.remedy, works.detail.as_str()), (None, "EPERM"));
         assert_eq!(rights.detail, "the host forbids it");
     }
 
     #[test]
-    fn root_is_advised_where_a_user_namespace_was_not_enough() {
+    fn suggests_root_if_user_namespace_is_insufficient() {
         let [missing, ..] = blamed(&Ok(Rights::UserNamespace));
         let remedy = missing.remedy.expect("one");
         assert!(remedy.starts_with("sudo") && remedy.contains("CONFIG_VXLAN"), "{remedy}");
@@ -150,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_says_the_same_as_the_table() {
+    fn document_matches_table() {
         let checks = checks(&Ok::<_, String>(Rights::Root));
         let scenarios = verdicts(&checks, None).expect("built-in scenarios parse");
         let able = scenarios.iter().all(Verdict::is_able);

@@ -1,17 +1,16 @@
-//! `plumb explain`: what a finding looks at, when it is wrong, and what to do, as docs/findings has it.
+//! `plumb explain`: how a finding is detected, when it is wrong, and what to do, from docs/findings.
 
 use clap::{Args, builder::PossibleValuesParser};
 
 use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, pager, width};
 
-/// Flags of `plumb explain`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The finding, by the name that a report gives it
+    /// The finding's name, as shown in a report
     #[arg(value_parser = PossibleValuesParser::new(PAGES.iter().map(|(id, _)| *id)), hide_possible_values = true)]
     finding: Option<String>,
 
-    /// List all findings, a line each
+    /// List all findings
     #[arg(long, conflicts_with = "finding")]
     list: bool,
 }
@@ -22,7 +21,7 @@ macro_rules! pages {
     };
 }
 
-/// Every finding's page.
+/// Pages by finding.
 const PAGES: &[(&str, &str)] = pages![
     "backlog-drops",
     "below-expected",
@@ -72,7 +71,6 @@ const PAGES: &[(&str, &str)] = pages![
     "warm-up-too-short",
 ];
 
-/// Prints a page, or the list of them.
 pub(crate) fn run(args: &ExplainArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     match &args.finding {
         Some(finding) => {
@@ -82,8 +80,8 @@ pub(crate) fn run(args: &ExplainArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
         None if args.list => output::text(list())?,
         None => {
             let hint =
-                "a report has it in brackets behind a finding; `plumb explain --list` lists all of them";
-            return Err(Misuse::new("which finding? Give its name").hint(hint).into());
+                "reports show it in brackets after a finding; `plumb explain --list` lists all findings";
+            return Err(Misuse::new("no finding given").hint(hint).into());
         }
     }
     Ok(Exit::Success)
@@ -93,8 +91,8 @@ fn page(finding: &str) -> &'static str {
     PAGES.iter().find(|(id, _)| *id == finding).map(|(_, page)| *page).expect("clap knows the names")
 }
 
-/// Each row of a table as an item, since a terminal is too narrow for some: its first cell, then the others with what
-/// stands over them.
+/// Turns each table row into a list item, because some tables are too wide for a terminal: the first
+/// column, then the other columns with their headings.
 fn listed(page: &str) -> String {
     let mut head: Option<Vec<&str>> = None;
     let mut text = String::new();
@@ -121,7 +119,7 @@ fn listed(page: &str) -> String {
     text
 }
 
-/// Each paragraph and each item in one line; commands and headings as they are.
+/// Joins the lines of each paragraph and list item. Leaves commands and headings unchanged.
 fn paragraphs(page: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let is_prose = |line: &str| !line.is_empty() && !line.starts_with('#') && !line.starts_with("    ");
@@ -146,7 +144,7 @@ fn list() -> String {
     PAGES.iter().map(|(id, page)| format!("{id:width$}  {}\n", summary(page))).collect()
 }
 
-/// The first sentence below the heading.
+/// The first sentence after the heading.
 fn summary(page: &str) -> String {
     let paragraph = page.split("\n\n").nth(1).unwrap_or_default().replace('\n', " ");
     let end = paragraph.find(". ").map_or(paragraph.len(), |end| end + 1);
@@ -158,20 +156,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_paragraph_and_an_item_are_one_line_each() {
+    fn joins_lines_of_paragraphs_and_items() {
         let page = "# A\n\none\ntwo\n- item\n  goes on\n1. next\n2. last\n\n    ip link\n    ip addr\n";
         let lines = "# A\n\none two\n- item goes on\n1. next\n2. last\n\n    ip link\n    ip addr\n";
         assert_eq!(paragraphs(page), lines);
     }
 
     #[test]
-    fn a_row_of_a_table_is_an_item() {
+    fn turns_table_rows_into_items() {
         let page = "| step | what |\n| --- | --- |\n| send | the socket |\n\n| a | b | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |\nend\n";
         assert_eq!(listed(page), "- send: the socket\n\n- 1\n  - b: 2\n  - c: 3\nend\n");
     }
 
     #[test]
-    fn every_page_of_a_finding_can_be_explained() {
+    fn explains_every_finding_page() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/findings");
         let files = std::fs::read_dir(folder).expect("there are pages");
         let names =

@@ -1,4 +1,4 @@
-//! `plumb fleet`: hosts that members make reachable: who is there, and whom the NATS server lets in.
+//! `plumb fleet`: lists the hosts of a fleet and manages access to its NATS server.
 
 mod drain;
 mod list;
@@ -12,24 +12,23 @@ use fleet::{Controller, FleetError, ServerAccess};
 
 use crate::{exit::Exit, output};
 
-/// What to do with a fleet.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FleetCommand {
-    /// List the members that are there
+    /// List the connected members
     List(list::ListArgs),
-    /// Write a scenario of the members that are there, each to each other
+    /// Write a scenario with paths between all connected members
     Scenario(scenario::ScenarioArgs),
-    /// Make a folder for a fleet's keys, with a configuration for its NATS server
+    /// Create a directory for a fleet's keys and its NATS server configuration
     Init(register::InitArgs),
-    /// Let a member in, or one who measures: makes a key, a file for its owner, and the server's list anew
+    /// Authorise a member or a controller: create its key and configuration, and update the server's user
+    /// list
     Add(register::AddArgs),
-    /// Have a member start no further agents, so that its host can be worked on
+    /// Stop a member from starting further agents, e.g. for maintenance of its host
     Drain(drain::DrainArgs),
-    /// Let somebody in no more
+    /// Revoke a member's or controller's access
     Remove(register::RemoveArgs),
 }
 
-/// Does it.
 pub(crate) fn run(command: &FleetCommand) -> anyhow::Result<Exit> {
     match command {
         FleetCommand::List(args) => list::run(args),

@@ -1,4 +1,4 @@
-//! `plumb import`: other tools' logs become a run, whole or not at all.
+//! `plumb import`: turns logs of other tools into a run, all or nothing.
 
 mod summary;
 mod unreadable;
@@ -20,48 +20,47 @@ use self::{summary::Summary, unreadable::UnreadableFile};
 use super::{TOOL, report};
 use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, remedy_results, store_path};
 
-/// Columns that are named where one is not among them.
+/// Maximum number of columns listed in an error.
 const NAMED: usize = 40;
 
-/// Of more results nobody waits for the summary, which compares all of them.
+/// Maximum number of results with a printed summary, which compares all of them.
 const SUMMED_UP: usize = 1000;
 
-/// What is read of a file at once.
+/// Read buffer size in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// Flags of `plumb import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Logs and tables of other tools, alone or within other text; `-` is standard input
+    /// Logs and tables of other tools, possibly within other text; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// The run's title, read like a heading over all tests: "with vhost + Host->VM"
+    /// The run's title, which applies to all tests like a heading: "with vhost + Host->VM"
     #[arg(long, short)]
     title: Option<String>,
-    /// What the run is called, as in `plumb report latest:NAME`
+    /// The run's name, for `plumb report latest:NAME`
     #[arg(long, default_value = "import")]
     name: String,
-    /// A table's column that is a factor, whatever it looks like; may be given again
+    /// A table column to treat as a factor (may be repeated)
     #[arg(long, value_name = "COLUMN")]
     factor: Vec<String>,
-    /// A table's column that is a value; may be given again
+    /// A table column to treat as a metric (may be repeated)
     #[arg(long, value_name = "COLUMN")]
     metric: Vec<String>,
-    /// Tests of several files with equal settings are trials of one cell; else each file is a setting
+    /// Treat tests with equal settings in different files as trials of one result, instead of each file as
+    /// a setting
     #[arg(long)]
     together: bool,
-    /// Take tables too in files that hold the tools' own logs, which they mostly repeat
+    /// Also import tables from files with the tools' own logs, which the tables usually repeat
     #[arg(long)]
     tables: bool,
-    /// Leave out files that cannot be read, and say which and why, instead of importing nothing
+    /// Skip unreadable files and report why, instead of importing nothing
     #[arg(long)]
     skip_unreadable: bool,
-    /// Print the run's name alone
+    /// Print only the run's name
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// Imports them.
 pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let mut store = store_path::open(shared.db.as_deref())?;
     let meta = Meta {
@@ -102,7 +101,7 @@ pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
     Ok(Exit::Success)
 }
 
-/// The files that are imported: all, or of `--skip-unreadable` those that can be.
+/// The files to import: all, or with `--skip-unreadable` the readable ones.
 fn readable(args: &ImportArgs, options: &Options, assembler: &mut Assembler) -> anyhow::Result<Vec<String>> {
     if !args.skip_unreadable {
         return Ok(args.files.clone());
@@ -116,7 +115,7 @@ fn readable(args: &ImportArgs, options: &Options, assembler: &mut Assembler) -> 
     Ok(args.files.iter().filter(|name| !names.contains(name)).cloned().collect())
 }
 
-/// Reads every file; where one cannot be read, the refusal names all of those. Returns the headings of columns.
+/// Reads every file and returns the column headings. An error names all unreadable files.
 fn read_all(
     files: &[String],
     options: &Options,
@@ -138,7 +137,7 @@ fn read_all(
     Ok(columns)
 }
 
-/// One file's run, kept nowhere.
+/// Imports one file without storing the run.
 pub(crate) fn record(path: &Path) -> anyhow::Result<RunRecord> {
     let name = path.display().to_string();
     let mut assembler = Assembler::new(meta(RunId(name.clone())));
@@ -165,20 +164,20 @@ fn meta(id: RunId) -> Meta {
     }
 }
 
-/// Refuses columns that no table has.
+/// Refuses columns missing from all tables.
 fn known(options: &Options, columns: &BTreeSet<String>) -> anyhow::Result<()> {
     let unknown = options.unknown(columns);
     let [first, ..] = unknown[..] else { return Ok(()) };
     let shown: Vec<&str> = columns.iter().map(String::as_str).take(NAMED).collect();
     let hint = if shown.is_empty() {
-        "there is no table; nothing was imported".to_owned()
+        "the input contains no table; nothing was imported".to_owned()
     } else {
-        format!("the columns are: {}; nothing was imported", shown.join(", "))
+        format!("available columns: {}; nothing was imported", shown.join(", "))
     };
     Err(Misuse::new(format!("no table has a column `{first}`")).hint(hint).into())
 }
 
-/// Reads one file; what is complete goes to `keep`. Returns the headings of its tables' columns.
+/// Reads one file, passes complete tests to `keep`, and returns the column headings of its tables.
 fn read(
     name: &str,
     options: &Options,
@@ -196,7 +195,6 @@ fn read(
     Ok(columns)
 }
 
-/// Reads an open file to its end.
 fn read_file(
     input: &mut Input,
     options: &Options,
@@ -212,9 +210,8 @@ fn bounded(bounds: Result<(), TooManyCells>) -> anyhow::Result<()> {
     bounds.map_err(|error| Misuse::new(error.to_string()).hint("nothing was imported").into())
 }
 
-/// An open file.
 struct Input {
-    /// What it is called.
+    /// For messages.
     name: String,
     lines: Box<dyn BufRead>,
 }
@@ -227,7 +224,7 @@ fn open(name: &str) -> anyhow::Result<Input> {
     }
     let file = File::open(name).map_err(|error| unreadable(format!("cannot open {name}: {error}")))?;
     if file.metadata().is_ok_and(|file| file.is_dir()) {
-        return Err(unreadable(format!("{name} is a folder: name the files in it")).into());
+        return Err(unreadable(format!("{name} is a directory; specify the files in it")).into());
     }
     Ok(Input { name: name.to_owned(), lines: Box::new(BufReader::with_capacity(CHUNK, file)) })
 }
@@ -235,13 +232,11 @@ fn open(name: &str) -> anyhow::Result<Input> {
 fn name(name: &str) -> anyhow::Result<String> {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.');
     if ["latest", "baseline"].contains(&name) {
-        let taken = Misuse::new(format!("`{name}` is no name for a run: it means another one"));
-        return Err(taken
-            .hint("`latest` is the newest run, a baseline's name one that was kept under it")
-            .into());
+        let taken = Misuse::new(format!("invalid run name `{name}`: it refers to another run"));
+        return Err(taken.hint("`latest` is the newest run, and baseline names are reserved").into());
     }
     if name.is_empty() || name.len() > 64 || !name.chars().all(sign) {
-        let wrong = Misuse::new(format!("`{name}` is no name for a run"));
+        let wrong = Misuse::new(format!("invalid run name `{name}`"));
         return Err(wrong.hint("use up to 64 letters, digits, `-`, `_` and `.`").into());
     }
     Ok(name.to_owned())

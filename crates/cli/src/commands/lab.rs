@@ -1,4 +1,4 @@
-//! `plumb lab`: create a scenario's lab and keep it up, look around in it, remove it.
+//! `plumb lab`: creates and removes labs that outlive a command, and runs commands in them.
 
 use std::{env, io, path::PathBuf, process::Command};
 
@@ -18,58 +18,54 @@ use crate::{
     output, source,
 };
 
-/// The line with which a holder says that its lab stands.
+/// Printed by the lab's holder process once the lab is ready.
 const READY: &str = "ready";
 
-/// What to do with labs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabCommand {
-    /// Create a scenario's lab and keep it up
+    /// Create a scenario's lab and leave it running
     Up(UpArgs),
-    /// List the labs that are up
+    /// List the running labs
     List(ListFormat),
-    /// Run a shell, or a command, in a host of a lab that is up
+    /// Run a shell or a command in a host of a running lab
     Shell(ShellArgs),
     /// Remove labs
     Down {
-        /// Their names [default: the only one]
+        /// Names of labs [default: the only one]
         #[arg(value_name = "LAB")]
         names: Vec<String>,
-        /// Remove all of them
+        /// Remove all labs
         #[arg(long, conflicts_with = "names")]
         all: bool,
     },
-    /// Remove what a crash has left
+    /// Clean up after a crash
     Gc,
 }
 
-/// Flags of `plumb lab up`.
 #[derive(Debug, Args)]
 pub(crate) struct UpArgs {
-    /// A built-in scenario's name, a scenario file, or a run, whose lab is created again
+    /// A built-in scenario, a scenario file, or a stored run
     scenario: String,
-    /// What to call the lab [default: the scenario's name]
+    /// Name of the lab [default: the scenario's name]
     #[arg(long)]
     name: Option<String>,
-    /// Stay in the foreground; the lab goes when this command ends
+    /// Run in the foreground, and remove the lab on exit
     #[arg(long)]
     foreground: bool,
 }
 
-/// Flags of `plumb lab shell`.
 #[derive(Debug, Args)]
 pub(crate) struct ShellArgs {
-    /// The host to go into
+    /// The host
     host: String,
-    /// The lab, when several are up
+    /// The lab, if several are running
     #[arg(long)]
     lab: Option<String>,
-    /// A command instead of a shell
+    /// Command to run instead of a shell
     #[arg(last = true)]
     command: Vec<String>,
 }
 
-/// Does it.
 pub(crate) fn run(command: &LabCommand, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let registry = registry(matches!(command, LabCommand::Up(_)))?;
     match command {
@@ -83,18 +79,18 @@ pub(crate) fn run(command: &LabCommand, shared: &GlobalFlags) -> anyhow::Result<
     Ok(Exit::Success)
 }
 
-/// Labs are listed where things live that do not survive a reboot, as labs do not. Opened before a lab takes a user
+/// Labs are listed in a directory that, like them, does not survive a reboot. Opened before entering a user
 /// namespace, in which root and other users look alike.
 fn registry(shall_be: bool) -> anyhow::Result<Registry> {
     let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let folder = machine::runtime_folder(named, &env::temp_dir()).join("plumb/labs");
     let registry = if shall_be { Registry::create(&folder) } else { Registry::open(&folder) };
     registry.with_context(|| {
-        format!("labs are listed in {} (root's below /run, others' below XDG_RUNTIME_DIR)", folder.display())
+        format!("cannot list labs in {} (root uses /run, other users XDG_RUNTIME_DIR)", folder.display())
     })
 }
 
-/// Starts a holder in the background and waits until the lab stands or cannot.
+/// Starts a holder in the background and waits until the lab is ready or has failed.
 fn up(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<()> {
     let name = name_of(args, shared)?;
     let mut holder = Command::new(super::PROGRAM);
@@ -103,7 +99,7 @@ fn up(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Resul
     let said = Holder::start(&mut holder, "the lab's holder")?;
     if said != READY {
         return Err(anyhow!(if said.is_empty() {
-            "the lab's holder ended without a word".to_owned()
+            "the lab's holder exited without a message".to_owned()
         } else {
             said
         }));
@@ -111,11 +107,11 @@ fn up(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Resul
     Ok(show(&registry.find(Some(&name))?)?)
 }
 
-/// Is the holder.
+/// Holds the lab.
 fn keep(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<()> {
     let kept = try_keep(registry, args, shared);
     if let Err(error) = &kept {
-        // The command that started this one reads a line of standard output only.
+        // The parent command reads one line of standard output.
         output::line(failure::causes(error))?;
     }
     kept
@@ -128,19 +124,19 @@ fn try_keep(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow:
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
     registry.keep(&name, &scenario, &stop, |_| {
-        // A starter that is gone does not take the lab with it.
+        // The lab outlives the parent command.
         let _ = output::line(READY);
     })?;
     Ok(())
 }
 
 fn name_of(args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<String> {
-    // Read in any case: a mistake in it is best shown by the command that the user typed.
+    // Always parsed here, because the user's own command shows errors in it best.
     let scenario = source::load(&args.scenario, shared)?.scenario;
     let name = args.name.clone().unwrap_or(scenario.name);
     let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || !name.chars().all(fine) {
-        let message = format!("`{name}` cannot be a lab's name");
+        let message = format!("invalid lab name `{name}`");
         return Err(Misuse::new(message).hint("use letters, digits, dashes and underscores").into());
     }
     Ok(name)
@@ -148,7 +144,10 @@ fn name_of(args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<String> {
 
 fn show(lab: &PersistentLab) -> io::Result<()> {
     let PersistentLab { name, scenario, holder, .. } = lab;
-    output::line(format_args!("lab {name} is up (scenario {scenario}, held by process {})", holder.pid))?;
+    output::line(format_args!(
+        "lab {name} is running (scenario {scenario}, holder process {})",
+        holder.pid
+    ))?;
     for host in &lab.hosts {
         output::line(format_args!("  {:<12} {}", host.name, host.addresses.join(", ")))?;
     }
@@ -157,7 +156,7 @@ fn show(lab: &PersistentLab) -> io::Result<()> {
     }
     let Some(host) = lab.hosts.first() else { return Ok(()) };
     let (enter, leave) = (format!("plumb lab shell {}", host.name), format!("plumb lab down {name}"));
-    output::line(format_args!("go in with `{enter}`, remove it with `{leave}`"))
+    output::line(format_args!("enter it with `{enter}`, remove it with `{leave}`"))
 }
 
 fn list(registry: &Registry, format: ListFormat) -> anyhow::Result<()> {
@@ -180,20 +179,20 @@ fn list(registry: &Registry, format: ListFormat) -> anyhow::Result<()> {
         let holder = if lab.holder.is_alive() {
             format!("process {}", lab.holder.pid)
         } else {
-            "gone: `plumb lab gc` sweeps it away".to_owned()
+            "gone; run `plumb lab gc`".to_owned()
         };
         table.add_row([lab.name.clone(), lab.scenario.clone(), hosts.join(" "), holder]);
     }
     Ok(output::line(table)?)
 }
 
-/// Comes back only with an error: this process becomes the command.
+/// Returns only on error: exec replaces this process.
 fn shell(registry: &Registry, args: &ShellArgs) -> anyhow::Result<anyhow::Error> {
     let lab = registry.find(args.lab.as_deref())?;
     let host = lab.hosts.iter().find(|host| host.name == args.host).ok_or_else(|| {
         let known: Vec<&str> = lab.hosts.iter().map(|host| host.name.as_str()).collect();
         Misuse::new(format!("lab {} has no host `{}`", lab.name, args.host))
-            .hint(format!("it has {}", known.join(", ")))
+            .hint(format!("its hosts: {}", known.join(", ")))
     })?;
     let shell = env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned());
     let (program, rest) = match args.command.split_first() {
@@ -216,8 +215,8 @@ fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<()> 
         }
     };
     for lab in labs {
-        registry.down(&lab).with_context(|| format!("cannot take lab {} down", lab.name))?;
-        output::line(format_args!("lab {} is down", lab.name))?;
+        registry.down(&lab).with_context(|| format!("cannot remove lab {}", lab.name))?;
+        output::line(format_args!("removed lab {}", lab.name))?;
     }
     Ok(())
 }
@@ -226,10 +225,10 @@ fn gc(registry: &Registry) -> anyhow::Result<()> {
     let swept = registry.sweep()?;
     for lab in &swept {
         let (name, pid) = (&lab.name, lab.holder.pid);
-        output::line(format_args!("swept away lab {name}: its holder (process {pid}) is gone"))?;
+        output::line(format_args!("cleaned up lab {name}, which had lost its holder (process {pid})"))?;
     }
     if swept.is_empty() {
-        output::line("nothing to sweep away")?;
+        output::line("nothing to clean up")?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `plumb man`: the pages of help as manual pages (man(7)).
+//! `plumb man`: help texts as manual pages (man(7)).
 
 use std::{
     fs,
@@ -11,18 +11,17 @@ use clap_mangen::Man;
 
 use crate::{args, destination, exit::Exit, failure::Misuse, output};
 
-/// Flags of `plumb man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The page of this subcommand, as `run` or `scenario new` [default: that of plumb]
+    /// Subcommand to document, e.g. `run` or `scenario new` [default: plumb itself]
     #[arg(value_name = "COMMAND", conflicts_with = "output")]
     command: Vec<String>,
-    /// Write every page into this folder
+    /// Write all pages to this directory
     #[arg(long, short, value_name = "FOLDER")]
     output: Option<PathBuf>,
 }
 
-/// Writes the page of a command, and those of its subcommands.
+/// Writes the page of a command and those of its subcommands.
 fn write_all(command: &Command, folder: &Path) -> anyhow::Result<()> {
     let (page, mut text) = (Man::new(command.clone()), Vec::new());
     page.render(&mut text)?;
@@ -34,7 +33,6 @@ fn write_all(command: &Command, folder: &Path) -> anyhow::Result<()> {
         .try_for_each(|it| write_all(it, folder))
 }
 
-/// Prints or writes them.
 pub(crate) fn run(args: &ManArgs) -> anyhow::Result<Exit> {
     let mut tree = without_help(args::tree());
     tree.build();
@@ -49,7 +47,7 @@ pub(crate) fn run(args: &ManArgs) -> anyhow::Result<Exit> {
     for word in &args.command {
         let known = page.find_subcommand(word).filter(|command| !command.is_hide_set());
         page = known.ok_or_else(|| {
-            Misuse::new(format!("plumb has no subcommand `{}`", args.command.join(" ")))
+            Misuse::new(format!("no such subcommand `{}`", args.command.join(" ")))
                 .hint("`plumb help` lists them")
         })?;
     }
@@ -59,7 +57,7 @@ pub(crate) fn run(args: &ManArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Without the subcommand `help`, whose pages would repeat the others'.
+/// Removes `help` subcommands, whose pages would be duplicates.
 fn without_help(command: Command) -> Command {
     command.disable_help_subcommand(true).mut_subcommands(without_help)
 }

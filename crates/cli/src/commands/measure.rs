@@ -1,5 +1,5 @@
-//! `plumb measure`: a running virtual machine, looked at from outside: what it is, who has its CPU time, what its
-//! devices carry, and what to set instead.
+//! `plumb measure`: inspects a running virtual machine from outside: configuration, CPU attribution, device
+//! traffic and recommended settings.
 
 mod flags;
 mod merged;
@@ -23,7 +23,6 @@ use self::taps::Taps;
 use super::trace;
 use crate::{destination, exit::Exit, interrupt, output};
 
-/// Looks, and prints.
 pub(crate) fn run(args: &MeasureArgs) -> anyhow::Result<Exit> {
     let file = args
         .output
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &MeasureArgs) -> anyhow::Result<Exit> {
     let here = if args.json { SingleFormat::Json } else { SingleFormat::Terminal };
     output::coloured(&text(&summary, top, here, &destination::here()))?;
     if ended {
-        output::aside(format_args!("error: the virtual machine ended meanwhile"));
+        output::aside(format_args!("error: the virtual machine exited during the measurement"));
         return Ok(Exit::Failure);
     }
     Ok(if stop.load(Ordering::Relaxed) { Exit::Interrupted } else { Exit::Success })

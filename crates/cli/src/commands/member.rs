@@ -1,4 +1,4 @@
-//! `plumb member`: lets those who may have agents started on this host, over NATS.
+//! `plumb member`: lets authorised controllers start agents on this host, over NATS.
 
 use std::{
     io::{Read, Write},
@@ -23,52 +23,54 @@ use web::{Exposition, MetricsEndpoint, labels};
 use super::{PROGRAM, TOOL};
 use crate::{exit::Exit, failure::Misuse, fleet_file::FleetFile, interrupt, output};
 
-const ABOUT: &str = "Makes this host one that scenarios name by `member = \"NAME\"`: it dials out to a NATS server, says that it is \
-there, and starts agents by the orders of those who may, until Ctrl-C. No port is opened but for `--metrics`. Traffic goes between the hosts themselves.";
+const ABOUT: &str = "Makes this host available to scenarios as `member = \"NAME\"`. Connects to a NATS \
+    server and starts agents for authorised controllers, until Ctrl-C. Opens no port except for \
+    `--metrics`. Test traffic goes directly between hosts.";
 
-const AFTER_HELP: &str = "\
-The file says what this host may be asked, and by whom:
+const AFTER_HELP: &str = "The file contains:
 
   server = \"tls://broker.example:4222\"
-  name = \"rack-1\"               # what scenarios call it
-  key = \"rack-1.nk\"             # the NKey that `plumb fleet add` made, beside this file, readable by its owner alone
-  ca = \"ca.pem\"                 # the authority that signed the server's certificate; default: those of this system
-  controllers = { ops = \"UB…\" } # who may have agents started here: names and public keys, as `plumb fleet add` writes them
+  name = \"rack-1\"               # name in scenarios
+  key = \"rack-1.nk\"             # NKey created by `plumb fleet add`, relative to this file, readable by \
+    its owner only
+  ca = \"ca.pem\"                 # CA of the server's certificate; default: the system's CAs
+  controllers = { ops = \"UB…\" } # authorised controllers: names and public keys, as written by `plumb \
+    fleet add`
 
-  [policy]                      # what they may do; without a line, anything
-  rate = \"1Gbit/s\"             # the most that a trial may send in each direction
-  duration = \"30s\"             # the longest trial
-  interfaces = [\"eth1\"]        # over which devices
-  ports = \"5201-5210\"          # the ports that this host listens on while it is the server
-  hours = \"22:00-06:00\"        # when trials may begin, in UTC
-  address = \"10.0.7.11\"        # where traffic goes when a scenario does not say; default: where this host reaches the server from
+  [policy]                      # limits; default: none
+  rate = \"1Gbit/s\"             # maximum sending rate of a trial, per direction
+  duration = \"30s\"             # maximum trial duration
+  interfaces = [\"eth1\"]        # allowed interfaces
+  ports = \"5201-5210\"          # ports to listen on when acting as the server
+  hours = \"22:00-06:00\"        # allowed start times of trials, in UTC
+  address = \"10.0.7.11\"        # default address for traffic; default: the source address towards the \
+    server
 
-A server that is away is waited for. An agent ends within 18 s of the last that was heard of its controller.";
+Reconnects if the server is unavailable. An agent exits within 18 s of losing its controller.";
 
-/// Flags of `plumb member`.
 #[derive(Debug, Args)]
 #[command(long_about = ABOUT, after_help = AFTER_HELP)]
 pub(crate) struct MemberArgs {
-    /// Its file (TOML)
+    /// Configuration file (TOML)
     file: PathBuf,
-    /// What scenarios call it, in place of the file's `name`: many hosts can have one file
+    /// Name in scenarios, overriding the file's `name`, so that hosts can share a file
     #[arg(long)]
     name: Option<String>,
-    /// Where traffic goes when a scenario does not say, in place of the file's `address`
+    /// Default address for traffic, overriding the file's `address`
     #[arg(long)]
     address: Option<Ipv4Addr>,
-    /// Serve `/metrics` for Prometheus over plain HTTP there
+    /// Serve Prometheus `/metrics` over unencrypted HTTP at this address
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
 }
 
-/// Is a member until it is interrupted.
+/// Runs until interrupted.
 pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
     let FleetFile { access, controllers, policy: host } = FleetFile::read(&args.file, args.name.as_deref())?;
     if controllers.is_empty() {
-        let message = format!("{} names no controller that may start agents here", args.file.display());
+        let message = format!("{} authorises no controllers", args.file.display());
         return Err(Misuse::new(message)
-            .hint("add `controllers = { NAME = \"KEY\" }` as `plumb fleet add` writes it")
+            .hint("add `controllers = { NAME = \"KEY\" }`, as written by `plumb fleet add`")
             .into());
     }
     let stop = Stop::new();
@@ -94,47 +96,47 @@ pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
         &stop.flag(),
         tell,
     )
-    .context("cannot be a member")?;
+    .context("cannot run as a member")?;
     Ok(Exit::Success)
 }
 
-/// In the text format of Prometheus.
+/// In Prometheus text format.
 fn numbers(name: &str, status: &MemberStatus) -> String {
     let mut text = Exposition::default();
     let one = |value: f64| [(labels(&[("member", name)]), value)].into_iter();
     let is = |flag: bool| f64::from(u8::from(flag));
     let version = labels(&[("member", name), ("version", TOOL)]);
-    text.gauge("plumb_member_info", "The member and its version of plumb.", [(version, 1.0)].into_iter());
+    text.gauge("plumb_member_info", "Member name and plumb version.", [(version, 1.0)].into_iter());
     text.gauge(
         "plumb_member_connected",
-        "Whether there is a connection with the NATS server.",
+        "Whether the NATS server is connected.",
         one(is(status.is_connected())),
     );
     text.gauge(
         "plumb_member_drained",
-        "Whether it starts no agents for now.",
+        "Whether the member is drained.",
         one(is(status.drained.load(Ordering::Relaxed))),
     );
     text.gauge(
         "plumb_member_agents",
-        "Agents that run or are being started.",
+        "Agents running or starting.",
         one(status.agents.load(Ordering::Relaxed) as f64),
     );
     let count = |counter: &AtomicU64| one(counter.load(Ordering::Relaxed) as f64);
     text.counter(
         "plumb_member_agents_started_total",
-        "Agents started since it began.",
+        "Agents started since the member started.",
         count(&status.started),
     );
     text.counter(
         "plumb_member_orders_refused_total",
-        "Orders not carried out since it began.",
+        "Orders refused or failed since the member started.",
         count(&status.refused),
     );
     text.into_text()
 }
 
-/// Starts agents here, in the network namespace of this process.
+/// Starts agents in this process's network namespace.
 struct ThisHost {
     name: HostName,
     server: String,
@@ -143,7 +145,7 @@ struct ThisHost {
 
 impl AgentStarter for ThisHost {
     fn start(&self) -> Result<Box<dyn Agent>, String> {
-        // A host may get another address while it is a member.
+        // The host's address may change.
         let address = self.policy.address.or_else(|| fleet::address_towards(&self.server));
         let policy = HostPolicy { address, ..self.policy.clone() };
         let mut machine = Namespace::own(self.name.clone(), PROGRAM.into()).under(&policy);
@@ -159,7 +161,7 @@ struct LocalAgent {
 
 impl Agent for LocalAgent {
     fn streams(&mut self) -> (Box<dyn Read + Send>, Box<dyn Write + Send>) {
-        let Channel { from_agent, to_agent } = self.channel.take().expect("they are asked for once");
+        let Channel { from_agent, to_agent } = self.channel.take().expect("channels are taken once");
         (from_agent, to_agent)
     }
 

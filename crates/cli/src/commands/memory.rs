@@ -1,4 +1,5 @@
-//! `plumb memory`: what virtual machines use and access of their memory, and how well that is seen and shared out.
+//! `plumb memory`: shows memory use and accesses of virtual machines, and evaluates how well they are
+//! tracked and balanced.
 
 mod accuracy;
 mod compare;
@@ -14,20 +15,18 @@ use clap::Subcommand;
 
 use crate::exit::Exit;
 
-/// What to do with memory of virtual machines.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryCommand {
-    /// Show what each machine has, uses and accesses, by node, until it is interrupted
+    /// Show each machine's memory size, use and accesses per NUMA node, until interrupted
     Top(top::TopArgs),
-    /// Show a record of what machines had and accessed, or a comparison, as a page with pictures
+    /// Show a recording or comparison as a page with charts
     Report(report::ReportArgs),
-    /// Boot a guest and see how far each source of accesses is from the truth, and what it costs
+    /// Boot a guest to measure the accuracy and cost of each access source
     Accuracy(accuracy::AccuracyArgs),
-    /// Boot guests whose working sets shift, and compare ways of sharing fast memory out among them
+    /// Boot guests with shifting working sets, and compare policies for sharing fast memory
     Compare(compare::CompareArgs),
 }
 
-/// Does it.
 pub(crate) fn run(command: &MemoryCommand) -> anyhow::Result<Exit> {
     match command {
         MemoryCommand::Top(args) => top::run(args),

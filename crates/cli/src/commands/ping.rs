@@ -1,4 +1,4 @@
-//! `plumb ping`: round trips to a standing server, or connections made and closed.
+//! `plumb ping`: round-trip latency to a server, or its connection rate.
 
 mod background_stream;
 mod flags;
@@ -29,10 +29,9 @@ use crate::{
     watch::{Lines, Watch},
 };
 
-/// sockperf's own port.
+/// sockperf's default.
 const SOCKPERF_PORT: u16 = 11_111;
 
-/// Measures and prints.
 pub(crate) fn run(args: &PingArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let load = request::load(args)?;
     let placement = placement(args)?;
@@ -57,15 +56,15 @@ pub(crate) fn run(args: &PingArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
     })
 }
 
-/// What this end measured, and what its threads took.
+/// Local results and CPU time by thread.
 type EndResult = (Measurement, Vec<ThreadCpu>);
 
-/// A server tells nothing of a ping.
+/// The server reports no results for a ping.
 fn alone(outcome: Outcome) -> EndResult {
     (outcome.measured.alone(), outcome.threads)
 }
 
-/// What every kind of ping is told beside its load.
+/// Arguments shared by all kinds of ping.
 struct Ping<'a> {
     server: SocketAddr,
     bind: Option<IpAddr>,
@@ -94,7 +93,7 @@ impl Ping<'_> {
 
     fn native(&self, load: WorkloadSettings) -> traffic::Result<EndResult> {
         let bind = self.bind.unwrap_or_else(|| unspecified(self.server));
-        // A standing server asks for none, and tells by it whose connections are whose.
+        // The server expects none, but uses it to group connections by client.
         let token = traffic::random_token();
         let spec = traffic::ClientSpec { token, bind, server: self.server, load, cpus: self.cpus.clone() };
         traffic::run_client(&spec, self.stop, self.watch).map(alone)
@@ -137,11 +136,11 @@ fn finish(
             kept.keep(trial, trial.load(), made);
             Ok(Exit::Success)
         }
-        None => bail!("nothing came through"),
+        None => bail!("no messages received"),
     }
 }
 
-/// It was interrupted before it began, or by force.
+/// Interrupted by force or before the test started.
 fn given_up(watch: &Watch, shown: TrialOutput) -> anyhow::Result<Exit> {
     let totals = watch.totals();
     match shown {
@@ -164,12 +163,12 @@ fn lines(args: &PingArgs, load: &WorkloadSettings, shown: TrialOutput) -> Lines 
     }
 }
 
-/// A server's threads serve many clients: no client says where they run.
+/// A client cannot place the server's threads, which serve many clients.
 fn placement(args: &PingArgs) -> Result<Placement, Misuse> {
     match args.traffic.pin.clone().unwrap_or(Placement::Free) {
         Placement::Cpus { client, server } if server.is_empty() => Ok(Placement::Cpus { client, server }),
         Placement::Free => Ok(Placement::Free),
-        _ => Err(Misuse::new("a ping cannot say where the server's threads run")
+        _ => Err(Misuse::new("ping cannot set the server's CPU placement")
             .hint("pin this end with --pin LIST, and start the server with `taskset -c LIST plumb server`")),
     }
 }

@@ -1,4 +1,4 @@
-//! `plumb plot`: pictures of a run, or of one against another, as files. Must not know what a picture shows.
+//! `plumb plot`: writes charts of a run, or of a comparison, to files.
 
 mod png;
 
@@ -25,44 +25,44 @@ use crate::{
     value_parsers::{Word, one_of},
 };
 
-/// Flags of `plumb plot`.
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// A run's name, the beginning of it, `latest`, `latest:SCENARIO`, or a file: a page or a record of a run, another tool's log
+    /// A run's name or a prefix of it, `latest`, `latest:SCENARIO`, or a file: a report page, a run record,
+    /// or another tool's log
     #[arg(default_value = "latest")]
     run: String,
-    /// Which picture [default: the first that the run has]
+    /// Kind of chart [default: the first available]
     #[arg(long, value_parser = kinds())]
     kind: Option<String>,
-    /// Which of several pictures of a kind, as they are listed without --output
+    /// Number of the chart among several of the same kind, as listed without --output
     #[arg(long, value_name = "N", default_value_t = 1)]
     number: usize,
-    /// Compare with this run, the reference, which is named likewise
+    /// Compare with this reference run, in any form accepted for RUN
     #[arg(long, value_name = "RUN")]
     against: Option<String>,
-    /// Write the picture to this file (.svg, .png, or .csv: its numbers), or all of them to this folder (as SVG); without it they
-    /// are listed
+    /// Write the chart to this file (.svg, .png, or its data as .csv), or all charts to this directory (as
+    /// SVG); by default they are listed
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The paper [default: as its reader's system has it, of .png light]
+    /// Colour theme [default: the viewer's, light for .png]
     #[arg(long, value_parser = one_of(THEMES))]
     theme: Option<Theme>,
-    /// How many dots of a .png are a unit of the picture, which is 720 wide
+    /// Scale of a .png: pixels per unit; charts are 720 units wide
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=8))]
     scale: u8,
 }
 
 const THEMES: &[Word<Theme>] = &[
-    ("auto", Theme::Auto, "Light or dark, as its reader's system has it"),
-    ("light", Theme::Light, "White paper"),
-    ("dark", Theme::Dark, "Dark paper"),
+    ("auto", Theme::Auto, "Light or dark, depending on the viewer's system"),
+    ("light", Theme::Light, "White background"),
+    ("dark", Theme::Dark, "Dark background"),
 ];
 
 fn kinds() -> PossibleValuesParser {
     PossibleValuesParser::new(picture_kinds().map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
-/// What a picture's file holds.
+/// File formats of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Svg,
@@ -70,7 +70,6 @@ enum Kind {
     Csv,
 }
 
-/// Draws it, or lists what there is.
 pub(crate) fn run(args: &PlotArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let target = args.output.as_deref().map(Target::parse).transpose()?;
     let mut drawn = args.pictures(shared)?;
@@ -87,7 +86,7 @@ pub(crate) fn run(args: &PlotArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
             let picture =
                 args.number.checked_sub(1).and_then(|place| of_kind.get(place)).ok_or_else(|| {
                     Misuse::new(format!(
-                        "--number {}: there are {} of kind {first}",
+                        "--number {}: there are only {} charts of kind {first}",
                         args.number,
                         of_kind.len()
                     ))
@@ -121,17 +120,17 @@ impl PlotArgs {
 
     fn nothing(&self) -> Misuse {
         let message = match &self.kind {
-            Some(kind) => format!("{} has no picture of kind {kind}", self.run),
-            None => format!("{} has nothing to draw", self.run),
+            Some(kind) => format!("{} has no chart of kind {kind}", self.run),
+            None => format!("{} has no charts", self.run),
         };
         match self.kind.as_deref() {
-            Some("comparison") => Misuse::new(message).hint("--against RUN says what it is compared with"),
-            _ => Misuse::new(message).hint("`plumb plot RUN` lists the pictures that a run has"),
+            Some("comparison") => Misuse::new(message).hint("specify the reference run with --against RUN"),
+            _ => Misuse::new(message).hint("`plumb plot RUN` lists a run's charts"),
         }
     }
 }
 
-/// Where pictures go.
+/// Destination of the charts.
 enum Target {
     File(PathBuf, Kind),
     Folder(PathBuf),
@@ -147,8 +146,10 @@ impl Target {
             Some("png") => Kind::Png,
             Some("csv") => Kind::Csv,
             _ => {
-                let message = format!("the ending of {} names no kind of file", path.display());
-                return Err(Misuse::new(message).hint("use .svg, .png or .csv, or a folder, as pictures/"));
+                let message = format!("the file extension of {} is not supported", path.display());
+                return Err(
+                    Misuse::new(message).hint("use .svg, .png or .csv, or a directory, e.g. pictures/")
+                );
             }
         };
         Ok(Self::File(path.to_owned(), kind))
@@ -176,18 +177,19 @@ fn list(drawn: &[Picture]) -> anyhow::Result<()> {
         before = if before.0 == kind { (kind, before.1 + 1) } else { (kind, 1) };
         output::prose(&format!("{kind:widest$} {:>2}  {}", before.1, brief(picture.title())))?;
     }
-    output::aside("`-o FILE.svg --kind KIND --number N` writes one of them, `-o FOLDER/` all");
+    output::aside("`-o FILE.svg --kind KIND --number N` writes one chart, `-o FOLDER/` all of them");
     Ok(())
 }
 
-/// A title is made of names, which may be of any length and hold anything.
+/// Titles contain names of any length and content.
 fn brief(title: &str) -> String {
     const MOST: usize = 100;
     console::truncate_str(&output::harmless(title).replace('\n', " "), MOST, "…").into_owned()
 }
 
 fn all(drawn: &[Picture], folder: &Path, theme: Option<Theme>) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    fs::create_dir_all(folder)
+        .with_context(|| format!("cannot create the directory {}", folder.display()))?;
     let mut before = ("", 0);
     for picture in drawn {
         let kind = picture.kind();
@@ -195,6 +197,6 @@ fn all(drawn: &[Picture], folder: &Path, theme: Option<Theme>) -> anyhow::Result
         let path = folder.join(format!("{kind}-{}.svg", before.1));
         destination::write_bytes(&path, picture.svg(theme.unwrap_or_default()).as_bytes())?;
     }
-    output::aside(format_args!("{} pictures written to {}", drawn.len(), folder.display()));
+    output::aside(format_args!("{} charts written to {}", drawn.len(), folder.display()));
     Ok(())
 }

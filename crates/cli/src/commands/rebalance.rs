@@ -1,5 +1,5 @@
-//! `plumb rebalance`: moves memory between virtual machines that run, from those that have more than they need to those that
-//! need more.
+//! `plumb rebalance`: moves memory between running virtual machines, from those that have more than they
+//! need to those that need more.
 
 pub(crate) mod config;
 pub(crate) mod metrics;
@@ -28,56 +28,57 @@ use super::memory::{
 };
 use crate::{bounded_file, destination::replace_text, exit::Exit, interrupt, output};
 
-/// How often a wait looks whether the user asked for the end.
+/// Polling interval for Ctrl-C.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// Flags of `plumb rebalance`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RebalanceArgs {
-    /// Which machines, with their limits (TOML)
+    /// The machines and their limits (TOML)
     config: PathBuf,
-    /// Say what would be moved, and move nothing
+    /// Print planned moves without moving memory
     #[arg(long)]
     dry_run: bool,
-    /// End after so many rounds [default: when it is interrupted]
+    /// Number of rounds [default: until interrupted]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
-    /// Write what is seen and decided to this file in each round, in the text format of Prometheus
+    /// Write observations and decisions of each round to this file in Prometheus text format
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
-    /// Keep in this file what is known of the machines, and go on from it
+    /// Save what is learned about the machines in this file, and continue from it
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
-    /// Add what is seen and moved in each round to this record, for `plumb memory report` and --replay
+    /// Append observations and moves of each round to this recording, for `plumb memory report` and
+    /// --replay
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Say what would have been moved by this record, as if the moves had been carried out; no machine is reached
+    /// Simulate the decisions for this recording, as if their moves had been carried out; contacts no
+    /// machine
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["dry_run", "metrics", "state", "record"])]
     replay: Option<PathBuf>,
 }
 
-const AFTER_HELP: &str = "\
-The file names each machine's monitor (QMP, `-qmp unix:/run/web.qmp,server,nowait`), whose only client this command is:
+const AFTER_HELP: &str = "The file names each machine's QMP socket (`-qmp \
+    unix:/run/web.qmp,server,nowait`), of which this command is the only client:
 
   interval = \"10s\"
-  capacity = \"6GiB\"        # what they share; default: what they have together
+  capacity = \"6GiB\"        # total to share; default: their current total
 
   [vms.web]
   qmp = \"/run/web.qmp\"
-  floor = \"1GiB\"           # default: a quarter of what it was started with
-  ceiling = \"4GiB\"         # default: all that it was started with
-  weight = 2               # its part where there is too little; default: 1
-  agent = \"/run/web.agent\" # the port of an agent in its guest, which tells what is accessed
-  slow-nodes = [1]         # nodes of the guest that are slow memory
+  floor = \"1GiB\"           # default: a quarter of its initial memory
+  ceiling = \"4GiB\"         # default: its initial memory
+  weight = 2               # its part when memory is short; default: 1
+  agent = \"/run/web.agent\" # port of an agent in the guest, which reports accesses
+  slow-nodes = [1]         # guest NUMA nodes with slow memory
 
-Each machine needs a virtio-balloon, whose driver in the guest also tells how its memory is used, or a virtio-mem device and an \
-agent. When this command ends, however \
-it ends, the machines keep what they have.
+Each machine needs a virtio-balloon device, whose guest driver also reports memory use, or a virtio-mem \
+    device and an agent. When this command exits, for any reason, the machines keep their current memory.
 
-Exit status: 0 it ended as asked; 1 no machine could be reached; 64 usage error; 130 interrupted before the first round.";
+Exit status: 0 success; 1 no machine could be reached; 64 usage error; 130 interrupted before the first \
+    round.";
 
-/// What `--state` keeps.
+/// Contents of the `--state` file.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptState {
     schema: u32,
@@ -88,7 +89,7 @@ impl KeptState {
     const SCHEMA: u32 = 1;
 }
 
-/// Looks, decides and moves, round by round.
+/// Samples, decides and moves memory in each round.
 pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
     let config = Config::read(&args.config)?;
     if let Some(record) = &args.replay {
@@ -137,16 +138,21 @@ fn read_state(file: &Path) -> anyhow::Result<State> {
         return Ok(State::default());
     }
     let text = bounded_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let wrong =
-        |what: String| anyhow!("{} is no state of this `plumb rebalance`: {what}; remove it", file.display());
+    let wrong = |what: String| {
+        anyhow!(
+            "{} is not a state file of this version of `plumb rebalance`: {what}; \
+            remove it",
+            file.display()
+        )
+    };
     let kept: KeptState = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     match kept.schema {
         KeptState::SCHEMA => Ok(kept.state),
-        other => Err(wrong(format!("its version is {other}, not {}", KeptState::SCHEMA))),
+        other => Err(wrong(format!("its version is {other}, expected {}", KeptState::SCHEMA))),
     }
 }
 
-/// Who has what, at first and whenever something is moved; each move with its reason.
+/// Prints the machines' memory initially and after each move, and the moves with their reasons.
 fn tell(round: &Round, verb: &str, first: bool, at: Timestamp) -> anyhow::Result<()> {
     let moves = &round.decision.moves;
     if first || !moves.is_empty() {
@@ -155,13 +161,13 @@ fn tell(round: &Round, verb: &str, first: bool, at: Timestamp) -> anyhow::Result
     let now = at.strftime("%H:%M:%S");
     for made in moves {
         match round.failed.iter().find(|(failed, _)| failed.vm == made.vm) {
-            Some((_, error)) => output::line(format_args!("{now} {made}; not done: {error}"))?,
+            Some((_, error)) => output::line(format_args!("{now} failed: {made}: {error}"))?,
             None => output::line(format_args!("{now} {verb}{made}"))?,
         }
     }
     let missing = round.decision.missing;
     if missing.0 > 0 && (first || !moves.is_empty()) {
-        output::line(format_args!("{now} not all targets can be met: {missing} of DRAM are missing"))?;
+        output::line(format_args!("{now} cannot meet all targets: {missing} of DRAM missing"))?;
     }
     for refused in &round.decision.refused {
         output::line(format_args!("{now} {refused}"))?;

@@ -1,4 +1,4 @@
-//! `plumb report`: a run that was measured before, in any format.
+//! `plumb report`: reports a stored run in any format.
 
 use std::{
     io::IsTerminal,
@@ -20,74 +20,72 @@ use crate::{
     value_parsers::{Word, one_of},
 };
 
-/// Flags of `plumb report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// A run's name, the beginning of it, `latest`, `latest:SCENARIO`, or a file: a page or a record of a run, another tool's log
+    /// A run's name or a prefix of it, `latest`, `latest:SCENARIO`, or a file: a report page, a run record,
+    /// or another tool's log
     #[arg(default_value = "latest")]
     run: String,
-    /// How it is written
+    /// Output format
     #[arg(long, short, value_enum)]
     format: Option<FormatName>,
-    /// Write to this file; its ending chooses the format unless --format does: .html, .md,
-    /// .tex, .json, .csv
+    /// Write to this file; its extension selects the format unless --format does: .html, .md, .tex, .json,
+    /// .csv
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What a sweep's recommendation is for [default: what the run was made for, or efficient]
+    /// Objective of a sweep's recommendation [default: the run's, or efficient]
     #[arg(long, value_parser = one_of(OBJECTIVES))]
     objective: Option<Objective>,
-    /// A bound that a setting must keep to, as p99<50us or throughput>10Gbit/s: which do, and which of them costs the least CPU
-    /// time (may be repeated)
+    /// Constraint on settings, e.g. p99<50us or throughput>10Gbit/s: lists those that meet it and
+    /// recommends the one with the least CPU time (may be repeated)
     #[arg(long, value_name = "BOUND")]
     require: Vec<Requirement>,
-    /// The highest level of a factor that may be recommended, as streams=16: settings beyond it are left out (may be repeated)
+    /// Exclude settings above this level of a factor, e.g. streams=16 (may be repeated)
     #[arg(long, value_name = "FACTOR=N")]
     at_most: Vec<LevelCap>,
-    /// Every section, beside the summary, the chart and the findings
+    /// Print all sections, not only summary, chart and findings
     #[arg(long, conflicts_with = "section")]
     full: bool,
-    /// This section alone, with all of its details
+    /// Print only this section, with all details
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(section_names()))]
     section: Option<String>,
-    /// Print what is longer than the terminal without a pager
+    /// Do not use a pager for long reports
     #[arg(long)]
     no_pager: bool,
 }
 
-/// What a setting can be sought for.
+/// Objectives of a recommendation.
 pub(crate) const OBJECTIVES: &[Word<Objective>] = &[
-    ("max", Objective::Max, "The best value; of those that cannot be told apart the cheapest"),
+    ("max", Objective::Max, "The best value; if statistically tied, the cheapest"),
     (
         "efficient",
         Objective::Efficient,
-        "The most for the CPU time spent, among settings within 10 % of the best",
+        "The best value per CPU time, among settings within 10 % of the best",
     ),
-    ("low-cpu", Objective::LowCpu, "The least CPU time, among settings within a half of the best"),
+    ("low-cpu", Objective::LowCpu, "The least CPU time, among settings that reach at least half of the best"),
 ];
 
-/// Formats by the name that is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatName {
-    /// For reading here
+    /// For this terminal
     Terminal,
-    /// GitHub-flavoured, with the per-interval data folded
+    /// GitHub-flavoured, with per-interval data folded
     #[value(alias = "md")]
     Markdown,
-    /// One file for a browser, complete, with pictures
+    /// A single file for a web browser, complete, with charts
     Html,
-    /// The tables, to be taken into a paper by LaTeX with booktabs
+    /// Tables to include in a LaTeX document with booktabs
     Latex,
-    /// The findings, complete, for programs
+    /// The complete findings, for programs
     Json,
-    /// One row for each cell
+    /// One row per result
     Csv,
-    /// One row for each trial
+    /// One row per trial
     CsvTrials,
-    /// The run record: everything that was recorded, nothing computed
+    /// The run record: all recorded data, without analysis
     Raw,
 }
 
-/// Reports it.
 pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let destination = match (&args.output, args.format) {
         (Some(path), Some(format)) => Some(Destination { path: path.clone(), format }),
@@ -119,7 +117,7 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         None => {
             let format = args.format.unwrap_or(FormatName::Terminal);
             let paged = format == FormatName::Terminal && !args.no_pager;
-            // What its reader sees last; a pager begins at the top.
+            // Shown last on a terminal, but a pager starts at the top.
             let summary =
                 if !paged && std::io::stdout().is_terminal() { Summary::Last } else { Summary::First };
             let options = Options { summary, ..asked(destination::here()) };
@@ -135,16 +133,16 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
 }
 
 impl ReportArgs {
-    /// Refuses what a format would leave out in silence.
+    /// Refuses flags that the format cannot honour.
     fn fit(&self, format: FormatName) -> Result<(), Misuse> {
         let read = matches!(format, FormatName::Terminal | FormatName::Markdown | FormatName::Html);
         if !self.require.is_empty() && !read {
-            let message = "--require: only reports that are read have its answer";
-            return Err(Misuse::new(message).hint("choose terminal, markdown or html"));
+            let message = "--require affects only readable reports";
+            return Err(Misuse::new(message).hint("use terminal, markdown or html"));
         }
         if !self.at_most.is_empty() && format == FormatName::Raw {
-            let message = "--at-most: a run's record is whole";
-            return Err(Misuse::new(message).hint("choose another format than raw"));
+            let message = "--at-most does not apply to the raw format, which always contains the whole run";
+            return Err(Misuse::new(message).hint("use another format"));
         }
         Ok(())
     }
@@ -155,13 +153,12 @@ impl ReportArgs {
     }
 }
 
-/// The report as this terminal shows it best: what its reader sees last is the summary.
+/// For a terminal, with the summary last.
 pub(crate) fn for_terminal(findings: &Findings, record: &RunRecord) -> anyhow::Result<String> {
     let summary = if std::io::stdout().is_terminal() { Summary::Last } else { Summary::First };
     FormatName::Terminal.write(findings, record, &Options { summary, ..destination::here() })
 }
 
-/// The summary alone.
 pub(crate) fn summary(findings: &Findings, record: &RunRecord) -> anyhow::Result<String> {
     let view = Some(View::Section("summary"));
     FormatName::Terminal.write(findings, record, &Options { view, ..destination::here() })
@@ -186,7 +183,8 @@ impl FormatName {
                 let (page, is_inside) = evidence::embed(&page, record)?;
                 if !is_inside {
                     output::aside(
-                        "note: the run's record is too long for the page, which cannot be read back; `plumb report RUN -f raw -o run.json` writes it",
+                        "note: the run record is too large to embed in the page, so the page cannot be \
+                            imported; write it with `plumb report RUN -f raw -o run.json`",
                     );
                 }
                 return Ok(page);
@@ -197,7 +195,6 @@ impl FormatName {
     }
 }
 
-/// A file that a report is written to.
 #[derive(Debug, Clone)]
 pub(crate) struct Destination {
     path: PathBuf,
@@ -205,7 +202,7 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Takes the format from the file's ending.
+    /// Derives the format from the file extension.
     pub(crate) fn parse(path: &Path) -> anyhow::Result<Self> {
         let format = match destination::format_of(path)? {
             Format::Markdown => FormatName::Markdown,
@@ -223,7 +220,7 @@ impl Destination {
         &self.path
     }
 
-    /// Writes the report; the folder is made if it is not there.
+    /// Writes the report, creating the directory if necessary.
     pub(crate) fn write(&self, findings: &Findings, record: &RunRecord) -> anyhow::Result<()> {
         self.write_as(findings, record, &destination::in_a_file())
     }

@@ -1,4 +1,4 @@
-//! `plumb run`: measure a scenario and report.
+//! `plumb run`: measures a scenario and reports the results.
 
 mod change;
 mod job;
@@ -36,70 +36,71 @@ use crate::{
     variants::Variants,
 };
 
-/// Flags of `plumb run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// A built-in scenario's name, a scenario file, or a run, which is made once more
+    /// A built-in scenario's name, a scenario file, or a stored run to repeat
     #[arg(required_unless_present = "resume")]
     scenario: Option<String>,
     #[command(flatten)]
     variants: Variants,
-    /// Go on with a run that did not end [default: the latest unfinished one of SCENARIO, or of all]
+    /// Resume an interrupted run [default: the latest unfinished one, of SCENARIO if given]
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
     resume: Option<String>,
-    /// Trials of each cell, instead of the scenario's; with a budget or a precision the most [default then: 20]
+    /// Trials per result, overriding the scenario; the maximum if --budget or --precision is given [default
+    /// then: 20]
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     trials: Option<u32>,
-    /// Time for all trials, as 10m: they go where they decide something, and cells that cannot be the best get no more
+    /// Time budget for all trials, e.g. 10m. Trials are spent where the outcome is still open
     #[arg(long, value_name = "TIME", conflicts_with = "resume", value_parser = job::budget)]
     budget: Option<Nanos>,
-    /// How far the interval of a cell's median may reach, as 2%: a cell that is so precise gets no more trials
+    /// Stop measuring a result once the confidence interval of its median is within this share, e.g. 2%
     #[arg(long, value_name = "SHARE", conflicts_with = "resume", value_parser = job::precision)]
     precision: Option<f64>,
-    /// What the best setting is sought for, with a budget or a precision, and recommended [default: the scenario's, or
-    /// efficient]
+    /// Objective of the recommendation, and of choosing trials with --budget or --precision [default: the
+    /// scenario's, or efficient]
     #[arg(long, value_parser = one_of(OBJECTIVES), conflicts_with = "resume")]
     objective: Option<Objective>,
-    /// Watch trials with these probes, as cpu,syscalls,packet-way: each cell once more with them on, in the first blocks;
-    /// all or none [default: the scenario's]
+    /// Probes, e.g. cpu,syscalls,packet-way: repeats each result with probes in the first blocks; all or
+    /// none [default: the scenario's]
     #[arg(long, value_name = "PROBES", conflicts_with = "resume", value_parser = probe::chosen)]
     probe: Option<probe::Chosen>,
-    /// Where it runs: on this machine, or in a virtual hypervisor, an emulated machine that has KVM and vhost-net
-    /// [default: in a hypervisor where guests need what this machine lacks]
+    /// Where to run: on this machine, or in a virtual hypervisor, an emulated machine with KVM and
+    /// vhost-net [default: in a hypervisor if the guests need features that this machine lacks]
     #[arg(long, value_enum, value_name = "WHERE")]
     inside: Option<Place>,
-    /// The program that runs guests of Firecracker [default: firecracker on the PATH]
+    /// Firecracker binary [default: firecracker on the PATH]
     #[arg(long, value_name = "PATH")]
     firecracker: Option<PathBuf>,
-    /// Seed of the order of trials [default: the scenario's, or one from the clock]
+    /// Seed for the trial order [default: the scenario's, or derived from the clock]
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     seed: Option<u64>,
-    /// Measure only this path, beside the baseline (may be repeated)
+    /// Measure only this path and the baseline (may be repeated)
     #[arg(long = "path", value_name = "PATH", conflicts_with = "resume")]
     paths: Vec<String>,
     /// Measure only this workload (may be repeated)
     #[arg(long = "workload", value_name = "WORKLOAD", conflicts_with = "resume")]
     workloads: Vec<String>,
-    /// Keep trials in which other work had the CPUs, instead of making them again (for up to a third of the run's time)
+    /// Keep trials disturbed by other CPU load, instead of repeating them (repeats take up to a third of
+    /// the run's time)
     #[arg(long, env = "PLUMB_KEEP_DISTURBED", hide_env = true, value_parser = clap::builder::BoolishValueParser::new())]
     keep_disturbed: bool,
-    /// Remove plumb's program from hosts that SSH reaches when the run begins there, instead of keeping it for the next run
+    /// Remove plumb's binary from SSH hosts after starting it, instead of keeping it for the next run
     #[arg(long)]
     no_cache: bool,
-    /// End where another run measures over an interface that this one needs, instead of waiting for it
+    /// Fail if another run is using one of the interfaces, instead of waiting
     #[arg(long)]
     no_wait: bool,
-    /// Show the plan and what it would take, and measure nothing
+    /// Print the plan and its duration without measuring
     #[arg(long, conflicts_with = "resume")]
     dry_run: bool,
-    /// Then try what the findings advise and the lab can apply: each remedy with and without, in interleaved blocks
+    /// Then test the recommended remedies that the lab can apply, with and without each, in interleaved
+    /// blocks
     #[arg(long)]
     try_remedies: bool,
-    /// Write the report to this file as well; its ending chooses the format: .html, .md, .json,
-    /// .csv
+    /// Also write the report to this file; its extension selects the format: .html, .md, .json, .csv
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Print the run's name and no report
+    /// Print only the run's name, no report
     #[arg(long, short)]
     quiet: bool,
     /// Print plain lines instead of the live view
@@ -107,11 +108,12 @@ pub(crate) struct RunArgs {
     plain: bool,
 }
 
-/// Says the same as `--plain`.
+/// Same as `--plain`.
 const PLAIN: &str = "PLUMB_PLAIN";
 
 impl RunArgs {
-    /// Takes what the user's file says where neither flag nor environment does; a run that goes on was planned before.
+    /// Applies the user's config file where neither flags nor the environment set a value. A resumed run
+    /// keeps its plan.
     pub(crate) fn fill(&mut self, settings: &Settings) {
         if std::env::var_os(PLAIN).is_none() {
             self.plain |= settings.plain.unwrap_or(false);
@@ -123,19 +125,17 @@ impl RunArgs {
     }
 }
 
-/// Where a run is conducted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Place {
-    /// On this machine; what it cannot run is left out
+    /// On this machine; results it cannot measure are skipped
     Here,
     /// In a virtual hypervisor
     Hypervisor,
 }
 
-/// Runs it.
 pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let output = args.output.as_deref().map(report::Destination::parse).transpose()?;
-    // Mistakes in what was asked come first: showing them takes no rights.
+    // Validate the request first: that needs no privileges.
     let new = if args.resume.is_none() { Some(job::planned(args, shared)?) } else { None };
     if let Some((source, plan)) = new.as_ref().filter(|_| args.dry_run) {
         super::scenario::print_plan(&source.scenario, plan)?;
@@ -146,8 +146,8 @@ pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
         Some((source, plan)) => job::fresh(source, plan, &store)?,
         None => resume::resumed(args, args.resume.as_deref().unwrap_or_default(), &store, shared)?,
     };
-    // Before anything starts a thread: a user namespace can only be entered by a process with one. Where no namespace is made,
-    // `ssh` is to be run as whoever asks.
+    // Must precede thread creation: only a single-threaded process can enter a user namespace. If the lab
+    // has no namespaces, stays outside, so that `ssh` runs as the calling user.
     let makes_hosts = !job.source.scenario.lab.outside().hosts.is_empty();
     let rights = makes_hosts.then(Rights::acquire).transpose().context(NoRights)?;
     let stop = Stop::new();
@@ -177,13 +177,12 @@ fn measure(
 ) -> anyhow::Result<Vec<SkippedCell>> {
     let mut progress = Shown::of(job, args.plain, args.keep_disturbed, stop);
     if rights == Some(Rights::UserNamespace) {
-        progress
-            .notice("not root: the lab lives in a user namespace; `plumb doctor` says what is missing there");
+        progress.notice("running without root, in a user namespace; `plumb doctor` lists missing features");
     }
-    // Without it others are not told, and it measures as well.
+    // Best effort: only other runs' warnings depend on it.
     let _presence = Presence::announce(&job.id.0);
     for other in Presence::beside(&job.id.0) {
-        progress.notice(&format!("{other} measures on this machine, too, and shares its CPUs"));
+        progress.notice(&format!("{other} is also measuring on this machine and shares its CPUs"));
     }
     for said in scenario::uneven_networks(&job.source.scenario.lab) {
         progress.notice(&said);
@@ -208,7 +207,7 @@ fn measure(
     };
     let inside = reason_to_go_inside(job, args);
     if let Some(because) = &inside {
-        progress.notice(&format!("it runs in a virtual hypervisor, which is emulated: {because}"));
+        progress.notice(&format!("running in an emulated virtual hypervisor: {because}"));
     }
     let progress = RefCell::new(progress);
     let mut observer = |event: &lab::Event<'_>| progress.borrow_mut().event(event);
@@ -223,7 +222,7 @@ fn measure(
     Ok(outcome?.skipped)
 }
 
-/// The fleet, where a host of the scenario is reached by one of its members.
+/// Connects to the fleet if a host of the scenario is a member.
 fn fleet_of(scenario: &Scenario, stop: &Stop) -> anyhow::Result<Option<Arc<Controller>>> {
     let by_member =
         |host: &Host| matches!(&host.existing, Some(found) if matches!(found.access, Access::Member { .. }));
@@ -231,17 +230,18 @@ fn fleet_of(scenario: &Scenario, stop: &Stop) -> anyhow::Result<Option<Arc<Contr
         return Ok(None);
     }
     let FleetFile { access, .. } = FleetFile::of_user()?;
-    // What it tells would be written into the live view; a run that loses its agents says why.
+    // Progress lines are discarded because they would corrupt the live view; lost agents are reported as
+    // errors.
     Ok(Some(Arc::new(Controller::open(&access, &stop.flag(), |_| ())?)))
 }
 
-/// Whether what there is of the run is worth a report.
+/// Whether a partial report makes sense.
 fn ended_early(error: &anyhow::Error) -> bool {
     let of_run: Option<&RunError> = error.downcast_ref();
     of_run.is_some_and(|error| error.is_interrupted() || matches!(error, RunError::LeftOut { .. }))
 }
 
-/// Reports what there is of a run that ended early, once a trial is kept.
+/// Reports an interrupted run if at least one trial is stored.
 fn summarise(args: &RunArgs, job: &Job, store: &Store) -> anyhow::Result<()> {
     let record = store.load(&job.id);
     let Some(record) = record.ok().filter(|record| !args.quiet && !record.trials.is_empty()) else {
@@ -251,9 +251,9 @@ fn summarise(args: &RunArgs, job: &Job, store: &Store) -> anyhow::Result<()> {
     Ok(output::coloured(&report::for_terminal(&findings, &record)?)?)
 }
 
-/// Why a run goes into a virtual hypervisor, if it does. One that began in one goes on there.
+/// The reason for using a virtual hypervisor. A resumed run keeps its choice.
 fn reason_to_go_inside(job: &Job, args: &RunArgs) -> Option<String> {
-    let asked = (args.inside == Some(Place::Hypervisor)).then(|| "it was asked for".to_owned());
+    let asked = (args.inside == Some(Place::Hypervisor)).then(|| "requested with --inside".to_owned());
     let begun = || job.resume.as_ref()?.header.environment.as_ref()?.inside.clone();
     let lacking = || {
         let (scenario, firecracker) = (&job.source.scenario, args.firecracker.as_deref());

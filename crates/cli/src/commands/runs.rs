@@ -1,4 +1,4 @@
-//! `plumb runs`: what is kept; forgetting it, checking it and moving it to other machines are files of their own.
+//! `plumb runs`: lists stored runs; removal, checks and transfer are in submodules.
 
 mod health;
 mod removal;
@@ -18,7 +18,6 @@ use crate::{
     output, remedy_results, store_path, width,
 };
 
-/// Flags of `plumb runs`.
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
     #[command(subcommand)]
@@ -27,24 +26,22 @@ pub(crate) struct RunsArgs {
     format: ListFormat,
 }
 
-/// What to do with runs.
 #[derive(Debug, Subcommand)]
 enum RunsCommand {
-    /// List the runs that are kept, newest first
+    /// List stored runs, newest first
     List(ListFormat),
-    /// Forget runs and all their trials
+    /// Remove runs and all their trials
     Remove(removal::RemoveArgs),
-    /// Say whether every kept trial can be read and is as it was kept
+    /// Check that all stored trials are readable and intact
     Check(health::CheckArgs),
-    /// Write a new file of what can be read of a damaged one, which is kept beside it
+    /// Recover readable data of a damaged file into a new file, and keep the damaged one
     Repair,
-    /// Write a run to one file, compressed, to archive it or take it elsewhere
+    /// Export a run to one compressed file, for archiving or another machine
     Export(transfer::ExportArgs),
-    /// Take in runs from such files
+    /// Import exported runs
     Import(transfer::ImportArgs),
 }
 
-/// Does what was asked with runs.
 pub(crate) fn run(args: &RunsArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let mut store = store_path::open(shared.db.as_deref())?;
     match args.command.as_ref().unwrap_or(&RunsCommand::List(args.format)) {
@@ -59,21 +56,21 @@ pub(crate) fn run(args: &RunsArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
     Ok(Exit::Success)
 }
 
-const HEAD: [&str; 6] = ["RUN", "BEGUN (UTC)", "TRIALS", "STATE", "BASELINE", "TITLE"];
-/// The last column, the only one that is wrapped.
+const HEAD: [&str; 6] = ["RUN", "STARTED (UTC)", "TRIALS", "STATE", "BASELINE", "TITLE"];
+/// The only wrapped column.
 const TITLE: usize = 5;
-/// In which order columns go where there is no room for all; a run's name stays.
+/// Columns in order of removal when space is short; the run's name always remains.
 const LEAST_FIRST: [usize; 5] = [TITLE, 1, 2, 4, 3];
-/// A title gets no fewer columns than this.
+/// Minimum width of the title column.
 const SHORTEST_TITLE: usize = 12;
-/// The spaces beside each column.
+/// Per column.
 const PADDING: usize = 2;
 
 fn list(store: &Store) -> anyhow::Result<()> {
     let runs = store.runs()?;
     if runs.is_empty() {
         let place = store.location();
-        return Ok(output::line(format_args!("no runs are kept in {place}; `plumb run quick` makes one"))?);
+        return Ok(output::line(format_args!("no runs stored in {place}; `plumb run quick` creates one"))?);
     }
     let baselines = store.baselines()?;
     let mut rows = vec![HEAD.map(str::to_owned)];
@@ -81,7 +78,7 @@ fn list(store: &Store) -> anyhow::Result<()> {
     Ok(output::line(table(rows, width::of_output()))?)
 }
 
-/// As wide as there is room for; a long title goes on below itself.
+/// Uses the available width and wraps long titles.
 fn table(rows: Vec<[String; 6]>, width: Option<usize>) -> Table {
     let (columns, title) = fitting(&rows, width);
     let mut table = Table::new();
@@ -119,12 +116,12 @@ fn list_json(store: &Store) -> anyhow::Result<()> {
     list_format::json(runs.iter().map(entry))
 }
 
-/// Which columns are shown, and how wide the title may be; without a width all of all, for what reads them by their places.
+/// Selects visible columns and the title's width. Without a width, all columns stay in place for parsers.
 fn fitting(rows: &[[String; 6]], width: Option<usize>) -> ([bool; 6], usize) {
     let extent = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let title = extent(TITLE);
     let Some(width) = width else { return ([true; 6], title) };
-    // A column that is empty but for its head says nothing.
+    // Hides a column that has only a heading.
     let mut shown: [bool; 6] =
         std::array::from_fn(|column| rows.iter().skip(1).any(|row| !row[column].is_empty()));
     let others = |shown: &[bool; 6]| -> usize {
@@ -141,7 +138,7 @@ fn fitting(rows: &[[String; 6]], width: Option<usize>) -> ([bool; 6], usize) {
 }
 
 fn row(run: &RunListing, all: &[RunListing], baselines: &[Baseline]) -> [String; 6] {
-    // What is planned is the most that there can be: a complete run needs no more.
+    // A complete run may have fewer trials than planned.
     let (trials, state) = match run.state {
         RunState::Complete => (run.made.to_string(), "complete"),
         RunState::Unfinished => (format!("{}/{}", run.made, run.planned), "unfinished"),
@@ -154,7 +151,7 @@ fn row(run: &RunListing, all: &[RunListing], baselines: &[Baseline]) -> [String;
     [run.id.to_string(), time(run.started), trials, state, names.join(", "), run.title.clone()]
 }
 
-/// When a run began, in UTC.
+/// A run's start time in UTC.
 pub(super) fn time(millis: UnixMillis) -> String {
     Timestamp::from_millisecond(millis.0)
         .map(|time| time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M").to_string())
@@ -166,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_title_is_wrapped_before_any_column_goes() {
+    fn wraps_title_before_removing_columns() {
         let row = [
             "quick-20261121-1300",
             "2026-11-21 13:00",
@@ -192,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn on_a_terminal_an_empty_column_makes_room_for_others() {
+    fn hides_empty_columns_on_terminal() {
         let row = ["quick-1", "2026-11-21 13:00", "2/2", "complete", "", "What a bridge costs"];
         let shown = table([HEAD, row].map(|row| row.map(str::to_owned)).to_vec(), Some(70)).to_string();
         assert!(shown.contains(row[TITLE]) && !shown.contains("BASELINE"), "{shown}");
     }
 
     #[test]
-    fn a_run_that_tried_remedies_is_known_by_its_name() {
+    fn recognises_remedy_tests_by_name() {
         let kept = ["quick-1", "quick-1-remedies", "quick-1-2"].map(|name| samples::RunId(name.into()));
         let parent = |name: &str| {
             remedy_results::parent(&samples::RunId(name.into()), kept.iter()).map(|run| run.0.clone())

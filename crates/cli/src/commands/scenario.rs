@@ -1,4 +1,4 @@
-//! `plumb scenario`: list, show and check scenarios.
+//! `plumb scenario`: lists, shows, creates and checks scenarios.
 
 use std::{
     collections::HashSet,
@@ -29,16 +29,15 @@ use crate::{
     width,
 };
 
-/// What to do with scenarios.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ScenarioCommand {
     /// List the built-in scenarios
     List(ListFormat),
-    /// Write a commented scenario to begin with
+    /// Write a commented scenario as a starting point
     New(NewArgs),
-    /// Print a scenario's document
+    /// Print a scenario file
     Show {
-        /// A built-in scenario's name, a scenario file, or a run
+        /// A built-in scenario's name, a scenario file, or a stored run
         #[arg(value_name = "NAME")]
         scenario: String,
         #[command(flatten)]
@@ -51,20 +50,19 @@ pub(crate) enum ScenarioCommand {
         scenario: String,
         #[command(flatten)]
         variants: Variants,
-        /// How mistakes are shown
+        /// Format of errors
         #[arg(long, value_enum, default_value = "text")]
         format: CheckFormat,
     },
-    /// Print the JSON Schema of the scenario language, for editors
+    /// Print the JSON Schema of scenario files, for editors
     Schema,
 }
 
-/// What a scenario is begun with.
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// What it is called, and its file: NAME.toml
+    /// Name of the scenario and its file: NAME.toml
     name: String,
-    /// What is in its lab
+    /// Contents of the lab
     #[arg(long, value_name = "LAB", default_value = "two-guests", value_parser = a_template())]
     with: String,
     /// Write to this file instead; `-` is standard output
@@ -72,18 +70,16 @@ pub(crate) struct NewArgs {
     output: Option<PathBuf>,
 }
 
-/// How mistakes are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckFormat {
-    /// With the place underlined
+    /// With the location underlined
     Text,
-    /// One `FILE:LINE:COLUMN: message` a line
+    /// One `FILE:LINE:COLUMN: message` per line
     Short,
     /// A JSON array
     Json,
 }
 
-/// Does it.
 pub(crate) fn run(command: &ScenarioCommand, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     match command {
         ScenarioCommand::List(format) => list(*format)?,
@@ -102,30 +98,30 @@ fn a_template() -> PossibleValuesParser {
     PossibleValuesParser::new(template::ALL.iter().map(value))
 }
 
-/// Writes one that can be run as it is.
+/// The scenario is complete and can be run unchanged.
 fn new(args: &NewArgs) -> anyhow::Result<()> {
     let NewArgs { name, with, output } = args;
     let chosen = template::ALL.iter().find(|template| template.name == with);
-    let text = chosen.context("clap lets only these names pass")?.named(name);
+    let text = chosen.context("clap accepts only these names")?.named(name);
     let _ = Scenario::parse(name, &text)?;
     write_new(name, &text, output.as_deref())
 }
 
-/// Writes it to a file that is not there yet, or to standard output.
+/// Writes to a new file, or to standard output.
 pub(super) fn write_new(name: &str, text: &str, output: Option<&Path>) -> anyhow::Result<()> {
     let path = output.map(Path::to_owned).unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
     if path.as_os_str() == "-" {
         return Ok(output::text(text)?);
     }
     if let Err(error) = output_file::write_new(&path, text.as_bytes(), 0o666) {
-        return Err(Misuse::new(error.to_string()).hint("choose another name, or --output FILE").into());
+        return Err(Misuse::new(error.to_string()).hint("choose another name, or use --output FILE").into());
     }
     let path = if path.components().count() > 1 { path } else { Path::new(".").join(path) };
     let shown = path.display();
-    Ok(prose(&format!("wrote {shown}; `plumb scenario check {shown}`, then `plumb run {shown}`"))?)
+    Ok(prose(&format!("wrote {shown}; next: `plumb scenario check {shown}`, then `plumb run {shown}`"))?)
 }
 
-/// Without variants it is shown as it is, whatever is wrong with it.
+/// Without variants, prints even an invalid scenario.
 fn shown(name: &str, variants: &Variants, shared: &GlobalFlags) -> anyhow::Result<String> {
     if variants.are_none() {
         Ok(source::text(name, shared)?.1)
@@ -134,7 +130,6 @@ fn shown(name: &str, variants: &Variants, shared: &GlobalFlags) -> anyhow::Resul
     }
 }
 
-/// A built-in scenario.
 struct Listed {
     scenario: Scenario,
     variants: Vec<String>,
@@ -160,7 +155,7 @@ fn list(format: ListFormat) -> anyhow::Result<()> {
     if let Some(columns) = width::of_output().and_then(|columns| u16::try_from(columns).ok()) {
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns);
     }
-    table.set_header(["SCENARIO", "VARIANTS", "TAKES", "SHOWS"]);
+    table.set_header(["SCENARIO", "VARIANTS", "DURATION", "DESCRIPTION"]);
     for Listed { scenario, variants, takes } in all {
         table.add_row([scenario.name, variants.join(", "), minutes(takes.seconds()), scenario.title]);
     }
@@ -181,7 +176,7 @@ fn check(name: &str, variants: &Variants, format: CheckFormat, shared: &GlobalFl
     }
 }
 
-/// The scenario, or what is wrong with it or with any of its variants.
+/// The scenario, or errors in it or its variants.
 enum CheckResult {
     Consistent(Box<Scenario>),
     Wrong(Diagnosis),
@@ -226,34 +221,34 @@ fn refuse(diagnosis: Diagnosis, format: CheckFormat) -> anyhow::Result<Exit> {
     Ok(Exit::Misuse)
 }
 
-/// Prints what a plan would measure and how long it would take.
+/// Prints a plan's measurements and duration.
 pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     output::line(format_args!("{}: {}", scenario.name, scenario.title))?;
     output::line("paths:")?;
-    // A host is the baseline of the workloads that name it first.
+    // A host is the baseline of workloads that list it first.
     let baselines: HashSet<&PathName> =
         plan.cells.iter().filter(|cell| cell.baseline).map(|cell| &cell.path).collect();
     for path in &scenario.paths {
         let is_baseline = path.baseline || baselines.contains(&path.name);
         let mark = if is_baseline { "  (baseline)" } else { "" };
         if path.is_host() {
-            output::line(format_args!("  {}: the host itself{mark}", path.name))?;
+            output::line(format_args!("  {}: only the host{mark}", path.name))?;
             continue;
         }
         let layers: Vec<&str> = path.layers.iter().map(|layer| layer.word()).collect();
         let (from, to) = (&path.from.device, &path.to.device);
-        output::line(format_args!("  {}: {from} -> {to} through {}{mark}", path.name, layers.join(", ")))?;
+        output::line(format_args!("  {}: {from} -> {to} via {}{mark}", path.name, layers.join(", ")))?;
     }
     for said in scenario::uneven_networks(&scenario.lab) {
         output::line(format_args!("warning: {said}"))?;
     }
     for workload in scenario::unpinned_workloads(scenario, plan) {
         prose(&format!(
-            "warning: workload `{workload}` is not pinned: the scheduler moves both ends, and such results are often bimodal; \
-             write placement = \"cross-cpu\", or \"same-cpu\" for latency"
+            "warning: workload `{workload}` is not pinned: the scheduler may move both ends, which often \
+                makes results bimodal; use placement = \"cross-cpu\", or \"same-cpu\" for latency"
         ))?;
     }
-    output::line("cells:")?;
+    output::line("results:")?;
     for cell in &plan.cells {
         output::line(format_args!("  {}", cell.id))?;
     }
@@ -262,10 +257,10 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
         if plan.cells.len() == 1 { "1 cell".to_owned() } else { format!("{} cells", plan.cells.len()) };
     let trials = plan.trials.len();
     let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);
-    let times = format!("each cell once in each of {blocks} blocks, baselines twice{}", probed(plan));
+    let times = format!("each result once in each of {blocks} blocks, baselines twice{}", probed(plan));
     match lab::forecast(plan) {
         Some(forecast) => {
-            prose(&format!("at most {trials} trials of {cells}: {times}"))?;
+            prose(&format!("up to {trials} trials of {cells}: {times}"))?;
             print_design(plan, &forecast)
         }
         None => prose(&format!("{trials} trials of {cells}, about {takes}: {times}")),
@@ -275,9 +270,12 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     }
     match lab::guests(scenario, plan) {
         0 => Ok(()),
-        1 => output::line("its guest boots first: `plumb doctor` boots one, and says what a run takes here"),
+        1 => output::line(
+            "plus the boot of its guest: `plumb doctor` boots one and estimates the duration \
+            here",
+        ),
         some => output::line(format_args!(
-            "its {some} guests boot first: `plumb doctor` boots one, and says what a run takes here"
+            "plus the boots of its {some} guests: `plumb doctor` boots one and estimates the duration here"
         )),
     }
 }
@@ -286,25 +284,25 @@ fn prose(text: &str) -> io::Result<()> {
     output::line(width::wrapped(text, width::of_output()))
 }
 
-/// What is said of a plan whose trials cannot establish any difference.
+/// The warning for a plan with too few trials to establish any difference.
 pub(crate) fn too_few_trials(plan: &Plan) -> Option<String> {
     let least = lab::trials_lacking(plan)?;
     let trials = match plan.trials.last().map_or(0, |trial| trial.block + 1) {
-        1 => "1 trial of each result establishes".to_owned(),
-        trials => format!("{trials} trials of each result establish"),
+        1 => "with 1 trial per result,".to_owned(),
+        trials => format!("with {trials} trials per result,"),
     };
-    Some(format!("{trials} no difference, however large: {least} are the fewest that can"))
+    Some(format!("{trials} no difference can be established: at least {least} are needed"))
 }
 
-/// How often cells are measured once more with the probes on.
+/// The number of additional trials with probes.
 fn probed(plan: &Plan) -> String {
     let probed = plan.trials.iter().filter(|trial| trial.arm == Arm::Probed);
     let Some(last) = probed.map(|trial| trial.block).max() else { return String::new() };
     let probes: Vec<&str> = plan.probes.iter().map(|kind| kind.word()).collect();
-    format!("; once more with probes ({}) in the first {}", probes.join(", "), last + 1)
+    format!("; again with probes ({}) in the first {}", probes.join(", "), last + 1)
 }
 
-/// Prints what of a plan is certain where trials are chosen as the run goes on.
+/// Prints the fixed parts of an adaptive plan.
 fn print_design(plan: &Plan, forecast: &Forecast) -> io::Result<()> {
     let (design, screening) = (plan.design, minutes(forecast.screening.seconds()));
     let times = match forecast.screening_blocks {
@@ -312,31 +310,31 @@ fn print_design(plan: &Plan, forecast: &Forecast) -> io::Result<()> {
         2 => "twice".to_owned(),
         blocks => format!("{blocks} times"),
     };
-    output::line("trials are chosen as the run goes on:")?;
+    output::line("trials are chosen during the run:")?;
     let first = forecast.screening_trials;
-    output::line(format_args!("  first every cell {times}: {first} trials, about {screening}"))?;
+    output::line(format_args!("  first every result {times}: {first} trials, about {screening}"))?;
     if design.until_clear {
-        output::line("  then only cells in comparisons that are unclear, until none is")?;
+        output::line("  then only results in undecided comparisons, until all are decided")?;
     } else {
         output::line(format_args!(
-            "  then only cells that can still be {}, or where a curve may flatten",
+            "  then only results that can still be {}, or where a curve may flatten",
             sought(design.objective)
         ))?;
     }
     if let Some(precision) = design.precision.map(Share) {
-        output::line(format_args!("  a cell ends when its median is known to {precision} either way"))?;
+        output::line(format_args!("  a result is complete when its median is known to within ±{precision}"))?;
     }
     let most = minutes(forecast.most.seconds());
     let bound = match design.budget {
         Some(budget) if budget == forecast.most => "the budget",
-        Some(_) => "all trials take no longer",
-        None => "if no cell ends earlier",
+        Some(_) => "even all trials take less than the budget",
+        None => "if no result is complete earlier",
     };
-    output::line(format_args!("  at most {most} in all: {bound}"))?;
+    output::line(format_args!("  up to {most} in total: {bound}"))?;
     if forecast.is_too_short() {
         let least = minutes(forecast.pass.seconds().ceil());
         output::line(format_args!(
-            "  `plumb run` refuses that budget: to measure every cell once takes about {least}"
+            "  `plumb run` refuses this budget: measuring every result once takes about {least}"
         ))?;
     }
     Ok(())
@@ -346,7 +344,7 @@ fn sought(objective: Objective) -> &'static str {
     match objective {
         Objective::Max => "the best",
         Objective::Efficient => "the most efficient within 10 % of the best",
-        Objective::LowCpu => "the cheapest within a half of the best",
+        Objective::LowCpu => "the cheapest that reaches at least half of the best",
     }
 }
 

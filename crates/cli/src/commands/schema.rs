@@ -1,4 +1,4 @@
-//! `plumb schema`: the JSON Schemas of the documents that cross walls.
+//! `plumb schema`: JSON Schemas of plumb's documents.
 
 use clap::{Args, ValueEnum};
 use findings::{CheckReport, Findings, RunComparison, SingleMeasurement, TraceComparison};
@@ -7,42 +7,39 @@ use serde_json::{Value, to_value};
 
 use crate::{exit::Exit, output};
 
-/// Flags of `plumb schema`.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// Which document
+    /// Document
     #[arg(value_enum, default_value = "scenario")]
     document: Document,
 }
 
-/// The documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Document {
-    /// What users write: `plumb run FILE`
+    /// Scenario files: `plumb run FILE`
     Scenario,
-    /// The tables of a scenario's lab, in Markdown, for the guide
+    /// Reference of a scenario's lab tables, in Markdown
     #[value(hide = true)]
     LabTables,
-    /// The layers that packets meet, in Markdown, for the guide
+    /// Reference of the layers of a path, in Markdown
     #[value(hide = true)]
     Layers,
-    /// What was recorded: `plumb report --format raw`
+    /// Run records: `plumb report --format raw`
     Run,
-    /// What the numbers say: `plumb report --format json`
+    /// Findings: `plumb report --format json`
     Findings,
-    /// What one trial says alone: `plumb ping --json`, and `plumb` in `plumb client --json`
+    /// Results of a single trial: `plumb ping --json`, and `plumb` in `plumb client --json`
     Solo,
-    /// One run against another: `plumb compare --json`
+    /// Comparisons of runs: `plumb compare --json`
     Contrast,
-    /// The same with a gate's word on it: `plumb check --json`
+    /// The same with a pass or fail decision: `plumb check --json`
     Check,
-    /// What was seen of something that ran anyway: `plumb trace --json`
+    /// Traces of running programs: `plumb trace --json`
     Trace,
-    /// One trace against another: `plumb trace --compare A B --json`
+    /// Comparisons of traces: `plumb trace --compare A B --json`
     TraceContrast,
 }
 
-/// Prints it.
 pub(crate) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
     print(&match args.document {
         Document::Scenario => ::scenario::schema(),
@@ -64,7 +61,7 @@ fn printed(text: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Prints one schema, as files of it are kept.
+/// Formatted like the schema files in the repository.
 pub(crate) fn print(schema: &Value) -> anyhow::Result<()> {
     Ok(output::line(serde_json::to_string_pretty(schema)?)?)
 }

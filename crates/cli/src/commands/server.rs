@@ -1,4 +1,4 @@
-//! `plumb server`: serves plumb's, iperf3's and sockperf's clients until it is told to end.
+//! `plumb server`: serves plumb, iperf3 and sockperf clients until interrupted.
 
 mod config;
 mod flags;
@@ -16,13 +16,12 @@ pub(crate) use flags::ServerArgs;
 use self::hints::Hints;
 use crate::{exit::Exit, interrupt, output};
 
-/// Serves.
 pub(crate) fn run(args: &ServerArgs) -> anyhow::Result<Exit> {
     let config = config::config(args)?;
     let mut bound = Bound::new(&config).context("cannot serve")?;
-    // Before there are other threads: what is given up is each thread's own.
+    // Must precede thread creation: privileges are dropped per thread.
     if !args.rights.unconfined {
-        bound.confine(args.rights.user.as_deref()).context("cannot give up rights")?;
+        bound.confine(args.rights.user.as_deref()).context("cannot drop privileges")?;
     }
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
@@ -34,10 +33,10 @@ pub(crate) fn run(args: &ServerArgs) -> anyhow::Result<Exit> {
     Ok(if failed { Exit::Failure } else { Exit::Success })
 }
 
-/// Prints what the server did.
+/// Prints the server's events.
 struct EventPrinter {
     json: bool,
-    /// Whether any client's test did not end as it should have.
+    /// Whether any client's test failed.
     failed: AtomicBool,
     log: EventLog,
     hints: Hints,
@@ -51,9 +50,9 @@ impl Watcher for EventPrinter {
             self.failed.store(true, Ordering::Relaxed);
         }
         if let Event::Trouble { error } = &event {
-            self.log.write_some(LogTarget::Stderr, format!("trouble: {error}"));
+            self.log.write_some(LogTarget::Stderr, format!("error: {error}"));
         }
-        // A document is a result, which no crowd of others takes away, within what an address may fill a log with.
+        // JSON documents are results and only limited by the log quota per address.
         if self.json
             && let Some(document) = server::document(&event)
         {
@@ -76,7 +75,7 @@ impl EventPrinter {
     }
 }
 
-/// A reader that is gone does not end a server.
+/// Ignores write errors: the server outlives its reader.
 fn write(target: LogTarget, line: &str) {
     match target {
         LogTarget::Stdout => drop(output::line(line)),

@@ -32,7 +32,6 @@ use self::{
 use super::TOOL;
 use crate::{exit::Exit, interrupt, output};
 
-/// Traces and prints, or compares two traces.
 pub(crate) fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
     let written = Destination::resolved(args)?;
     match &args.what.compare {
@@ -70,13 +69,13 @@ fn trace(args: &TraceArgs, written: &Destination) -> anyhow::Result<Exit> {
     written.write(&trace)?;
     Ok(match &trace.ended {
         _ if stop.load(Ordering::Relaxed) => Exit::Interrupted,
-        // A program that failed is no success, as its caller would have seen without the trace.
+        // A failed program is a failure, as it would be without the trace.
         TraceEnd::TargetEnded { how: Some(how) } if how != wait::WELL => Exit::Failure,
         _ => Exit::Success,
     })
 }
 
-/// What a QEMU does for so long, and who has the machine's CPUs meanwhile; nothing is shown.
+/// Traces a QEMU process for a given time, with CPU attribution for the machine. Prints nothing.
 pub(crate) fn of_qemu(
     qemu: Qemu,
     named: &str,
@@ -92,7 +91,7 @@ pub(crate) fn of_qemu(
     Ok(session.trace(seen, ended?))
 }
 
-/// What is known before anything is seen.
+/// Known before tracing starts.
 struct Session {
     found: Resolved,
     started: UnixMillis,

@@ -1,5 +1,5 @@
-//! `plumb watch`: scenarios measured again and again under a budget, each run compared with those before it, and somebody told
-//! when one lost. Flags, the plan and what is found by it; the rest is in files of its own.
+//! `plumb watch`: measures scenarios repeatedly within a budget, compares each run with earlier ones, and
+//! alerts on regressions. This file has the flags and the main loop's setup.
 
 mod alert;
 mod archive;
@@ -42,42 +42,41 @@ use crate::{
     interrupt, output, source, store_path,
 };
 
-/// Flags of `plumb watch`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct WatchArgs {
-    /// What is measured how often, how much a day may send, and who is told (TOML)
+    /// Schedule, daily budget and alerts (TOML)
     plan: PathBuf,
-    /// Measure once what is due, and end with the exit status of the worst verdict
+    /// Measure what is due once, then exit with the status of the worst verdict
     #[arg(long)]
     once: bool,
-    /// Show what the next day would measure and send, as far as kept runs tell, and measure nothing
+    /// Show the next day's schedule and traffic, estimated from stored runs, without measuring
     #[arg(long, conflicts_with_all = ["once", "metrics", "length"])]
     dry_run: bool,
-    /// Serve numbers for Prometheus at this address, over HTTP without encryption [default: the plan's]
+    /// Serve Prometheus metrics over unencrypted HTTP at this address [default: the plan's]
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
-    /// End after so long, as 8h; a run that is under way is made to its end [default: when it is interrupted]
+    /// Stop after this time, e.g. 8h, once the active run is finished [default: run until interrupted]
     #[arg(id = "length", long = "for", value_name = "TIME", value_parser = amount::seconds, conflicts_with = "once")]
     length: Option<Nanos>,
-    /// Print a JSON document a line
+    /// Print one JSON document per line
     #[arg(long)]
     json: bool,
 }
 
-const AFTER_HELP: &str = "\
-The plan is a file of TOML:
+const AFTER_HELP: &str = "The plan is a TOML file:
 
   [[measure]]
-  scenario = \"quick\"        # a built-in, or a file as seen from the plan's folder, as ./mine.toml
+  scenario = \"quick\"        # a built-in, or a file relative to the plan, e.g. ./mine.toml
   every = \"24h\"
-  at = \"02:30\"             # of UTC, where it is of whole days
-  jitter = \"5min\"          # up to so much later, without \"at\" earlier or later (default then: a tenth)
-  baseline = \"previous 3\"   # of those that passed, or a baseline's name; default: the last of these
+  at = \"02:30\"             # UTC; only if `every` is in whole days
+  jitter = \"5min\"          # random delay; without \"at\" earlier or later (default then: a tenth of \
+    `every`)
+  baseline = \"previous 3\"   # passed runs back, or a baseline's name; default: the last passed run
   max_loss = \"5%\"
 
   [budget]
-  bytes_per_day = \"50GB\"    # payload, in a day of UTC
+  bytes_per_day = \"50GB\"    # payload per UTC day
 
   [alert]
   hook = [\"/usr/local/bin/notify\", \"ops\"]
@@ -85,22 +84,21 @@ The plan is a file of TOML:
   [metrics]
   listen = \"127.0.0.1:9817\"
 
-Each measurement is a run that is kept as by `plumb run`. Ctrl-C ends a run that is under way, and the watch with it.
+Runs are stored like those of `plumb run`. Ctrl-C interrupts the active run and exits.
 
-Exit status: 0 it ended as asked; with --once that of the worst verdict, as of `plumb check`: 1 a loss is established, 65 a run \
-failed or the store cannot be read, 2 it cannot be told; 64 usage error; 130 interrupted in a run (finished trials are kept).";
+Exit status: 0 success; with --once the worst verdict's, like `plumb check`: 1 regression found, 65 a run \
+    failed or the database cannot be read, 2 inconclusive; 64 usage error; 130 interrupted during a run \
+    (finished trials are stored).";
 
-/// A measurement of the plan with its scenario as it is now.
+/// A scheduled measurement with the current version of its scenario.
 #[derive(Debug)]
 struct Watched {
     measure: Measure,
-    /// The scenario's own name.
     name: String,
-    /// Of its text.
+    /// Of the scenario's text.
     digest: String,
 }
 
-/// Reads the plan, and shows or does what it says.
 pub(crate) fn run(args: &WatchArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let plan = Plan::read(&args.plan)?;
     let watched = watched(&plan.measures, shared)?;
@@ -113,11 +111,11 @@ pub(crate) fn run(args: &WatchArgs, shared: &GlobalFlags) -> anyhow::Result<Exit
         return Ok(Exit::Success);
     }
     let measured = measured(args, shared, &plan, watched, archive);
-    // A failure must not look like a loss, nor like one that cannot be told.
+    // A failure must not look like a regression or an inconclusive check.
     if args.once { measured.context(CheckFailure) } else { measured }
 }
 
-/// Measures until it is to end.
+/// Measures until stopped.
 fn measured(
     args: &WatchArgs,
     shared: &GlobalFlags,
@@ -128,10 +126,10 @@ fn measured(
     let Some(state) = WatchState::open(archive.path(), &args.plan)? else {
         let name = args.plan.display();
         if args.once {
-            output::aside(format_args!("another watch of {name} is under way"));
+            output::aside(format_args!("another watch of {name} is already running"));
             return Ok(Exit::Success);
         }
-        bail!("another watch of {name} is under way with these runs");
+        bail!("another watch of {name} is already running with these runs");
     };
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
@@ -148,15 +146,14 @@ fn measured(
     if args.once { session.once() } else { session.go_on(until) }
 }
 
-/// The scenarios of the plan.
 fn watched(measures: &[Measure], shared: &GlobalFlags) -> anyhow::Result<Vec<Watched>> {
     let mut watched: Vec<Watched> = Vec::new();
     for measure in measures {
         let scenario = source::load(&measure.scenario, shared)?.scenario;
         if watched.iter().any(|known| known.name == scenario.name) {
-            let message = format!("two scenarios of the plan are called `{}`", scenario.name);
+            let message = format!("two scenarios of the plan have the same name `{}`", scenario.name);
             return Err(Misuse::new(message)
-                .hint("their runs could not be told apart: give one another `name`")
+                .hint("their runs would be mixed up; change the `name` of one")
                 .into());
         }
         let (name, digest) = (scenario.name, scenario.digest);
@@ -165,18 +162,18 @@ fn watched(measures: &[Measure], shared: &GlobalFlags) -> anyhow::Result<Vec<Wat
     Ok(watched)
 }
 
-/// A baseline that is not there would be told again and again.
+/// Validated early, because a missing baseline would be reported in every round.
 fn require_baseline(archive: &Archive, measure: &Measure) -> anyhow::Result<()> {
     let Against::Baseline(name) = &measure.against else { return Ok(()) };
     let missing = match archive.baseline(name) {
         Ok(Some(_)) => return Ok(()),
-        Ok(None) => format!("no baseline is called `{name}`: no run is kept yet"),
+        Ok(None) => format!("no baseline `{name}`: no runs stored yet"),
         Err(error) if matches!(error.downcast_ref(), Some(StoreError::NoBaseline { .. })) => {
             error.to_string()
         }
         Err(error) => return Err(error),
     };
-    Err(Misuse::new(missing).hint(format!("`plumb baseline set {name} RUN` names one")).into())
+    Err(Misuse::new(missing).hint(format!("create it with `plumb baseline set {name} RUN`")).into())
 }
 
 fn now() -> UnixMillis {

@@ -1,4 +1,4 @@
-//! `plumb web`: the page over the store. Who may read it is settled here; what is on it is `web`'s.
+//! `plumb web`: serves pages about the store. Controls access; the `web` crate renders pages.
 
 use std::{
     fs,
@@ -20,38 +20,38 @@ use crate::{
     remedy_results, run_reference, store_path,
 };
 
-const ABOUT: &str = "Serves pages over the runs that are kept: a list with search, each run's report, two runs compared, a result's \
-history over the runs of its scenario, and a run that is under way, live. Until Ctrl-C.
+const ABOUT: &str = "Serves web pages about stored runs until Ctrl-C: a searchable list, reports, \
+    comparisons, the history of a result over a scenario's runs, and live progress of an active run.
 
-It listens on loopback, where every user of this machine can read it. At any other address readers have to show a token: that of \
---token-file, or one that is printed. What is sent is encrypted only with --tls-cert and --tls-key; what the page is called besides \
-its addresses, by the certificate or by a proxy in front of it, has to be said by --name.";
+By default it listens on loopback, where all users of this machine can read it. On other addresses, \
+    readers need a token: from --token-file, or a printed random one. Traffic is encrypted only with \
+    --tls-cert and --tls-key. If the certificate or a reverse proxy uses a name for the page, specify it \
+    with --name.";
 
-const SELF_SIGNED: &str = "a certificate for oneself: `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout \
-key.pem -out cert.pem -days 365 -subj /CN=HOST -addext subjectAltName=DNS:HOST`";
+const SELF_SIGNED: &str = "to create a self-signed certificate: `openssl req -x509 -newkey ec -pkeyopt \
+    ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 365 -subj /CN=HOST -addext \
+    subjectAltName=DNS:HOST`";
 
-/// Flags of `plumb web`.
 #[derive(Debug, Args)]
 #[command(long_about = ABOUT)]
 pub(crate) struct WebArgs {
-    /// The address and port to listen at; port 0 is any free one
+    /// Address and port to listen on; port 0 selects a free one
     #[arg(long, short, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7373")]
     listen: SocketAddr,
-    /// A file that holds the token that readers have to show, on loopback too
+    /// File with the token that readers need, also on loopback
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Serve HTTPS: a file with the certificate as PEM, and behind it those that lead to a known authority
+    /// Serve HTTPS with this certificate file (PEM), followed by intermediate certificates
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
-    /// A file with the certificate's private key as PEM, without a password
+    /// File with the certificate's private key (PEM, not encrypted)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// A name that the page is reached by, beside its addresses and localhost (may be repeated)
+    /// Host name of the page, in addition to its addresses and localhost (may be repeated)
     #[arg(long = "name", value_name = "HOST")]
     names: Vec<String>,
 }
 
-/// Serves.
 pub(crate) fn run(args: &WebArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let config = Config {
         listen: args.listen,
@@ -63,15 +63,15 @@ pub(crate) fn run(args: &WebArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let stop = interrupt::stream()?;
     let listening = |at: SocketAddr| {
-        // Whoever reads this knows all there is to know: that nobody reads it does not end the server.
-        let _ = output::line(format_args!("plumb web: {scheme}://{at}/ (Ctrl-C ends it)"));
+        // A closed standard output does not end the server.
+        let _ = output::line(format_args!("plumb web: {scheme}://{at}/ (stop with Ctrl-C)"));
     };
     web::serve(config, Box::new(Reports), stop, listening)?;
     Ok(Exit::Success)
 }
 
 impl WebArgs {
-    /// What encrypts, where both files are given.
+    /// `None` unless both files are given.
     fn tls(&self) -> anyhow::Result<Option<Tls>> {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
         let tls =
@@ -83,13 +83,13 @@ impl WebArgs {
         Ok(Some(tls))
     }
 
-    /// What readers have to show; a new one is printed.
+    /// The token readers need; prints a new one.
     fn token(&self) -> anyhow::Result<Option<Token>> {
         let elsewhere = !self.listen.ip().is_loopback();
         if elsewhere && self.tls_cert.is_none() {
             output::aside(format_args!(
-                "warning: what {} sends is not encrypted, the token included; over a network that others listen to, use \
-                 --tls-cert and --tls-key",
+                "warning: {} sends everything, including the token, unencrypted; on an untrusted network, \
+                    use --tls-cert and --tls-key",
                 self.listen
             ));
         }
@@ -105,7 +105,7 @@ impl WebArgs {
     }
 }
 
-/// A chain of certificates as PEM has a few kilobytes.
+/// In bytes. A PEM certificate chain has a few kilobytes.
 const LONGEST_PEM: u64 = 1 << 20;
 
 fn pem_in(path: &Path) -> anyhow::Result<Vec<u8>> {
@@ -121,12 +121,12 @@ fn token_in(path: &Path) -> anyhow::Result<Token> {
     let name = path.display();
     let text = bounded_file::read_secret(path)?;
     Token::new(&text).map_err(|error| {
-        let misuse = Misuse::new(format!("what {name} holds is no token: {error}"));
-        misuse.hint("`(umask 077; head -c 24 /dev/urandom | base64 > FILE)` makes one").into()
+        let misuse = Misuse::new(format!("invalid token in {name}: {error}"));
+        misuse.hint("create one with `(umask 077; head -c 24 /dev/urandom | base64 > FILE)`").into()
     })
 }
 
-/// Reports as `plumb report` and `plumb compare` write them to files.
+/// Rendered like the files of `plumb report` and `plumb compare`.
 struct Reports;
 
 impl Documents for Reports {
@@ -134,7 +134,7 @@ impl Documents for Reports {
         let record = store.load(run)?;
         let options = destination::in_a_file();
         let format = match rendition {
-            // As it is kept, whose-ever remedies it tried.
+            // As stored, including remedy tests.
             Rendition::Raw => return Ok(record.document()?),
             Rendition::Shown => {
                 let (record, findings) = remedy_results::findings(store, record)?;

@@ -1,9 +1,9 @@
-//! The lines that are printed while connections are made and closed.
+//! Progress lines of a connection rate test.
 
 use traffic::Progress;
 use units::Nanos;
 
-/// Makes lines of progress, which comes about ten times a second.
+/// Turns progress events, about ten per second, into lines.
 #[derive(Debug)]
 pub(crate) struct ConnectLines {
     every: Nanos,
@@ -11,17 +11,17 @@ pub(crate) struct ConnectLines {
     since: Nanos,
     last: Nanos,
     done: u64,
-    /// After the warm-up.
+    /// Excludes the warm-up.
     all: u64,
 }
 
 impl ConnectLines {
-    /// A line as often as said, and none when that is nought; the warm-up ends a line, too.
+    /// Interval 0 disables lines. The end of the warm-up also ends a line.
     pub(crate) fn new(every: Nanos, warmup: Nanos) -> Self {
         Self { every, warmup, since: Nanos(0), last: Nanos(0), done: 0, all: 0 }
     }
 
-    /// The line that it completes.
+    /// Returns a line once it is complete.
     pub(crate) fn take(&mut self, progress: &Progress) -> Option<String> {
         self.done += progress.round_trips;
         self.all += if self.is_warming() { 0 } else { progress.round_trips };
@@ -31,17 +31,17 @@ impl ConnectLines {
         (self.every.0 > 0 && (due >= end || warm)).then(|| self.close())
     }
 
-    /// The line of what is left when the last connection has ended.
+    /// The last, partial line.
     pub(crate) fn rest(&mut self) -> Option<String> {
         (self.every.0 > 0 && self.done > 0 && self.last > self.since).then(|| self.close())
     }
 
-    /// All of them on a line, where connections were made at all.
+    /// One line for the whole test; `None` without connections.
     pub(crate) fn total(&self) -> Option<String> {
         (self.every.0 > 0 && self.all > 0).then(|| line(self.warmup, self.last, self.all, false))
     }
 
-    /// Progress comes a little late, and never far beyond the warm-up.
+    /// Progress arrives slightly late, but never much after the warm-up.
     fn is_warming(&self) -> bool {
         self.since < self.warmup
     }
@@ -57,7 +57,7 @@ fn line(start: Nanos, end: Nanos, done: u64, warmup: bool) -> String {
     let time = format!("{:.1}-{:.1} s", start.seconds(), end.seconds());
     let rate = done as f64 / (end - start).seconds().max(f64::MIN_POSITIVE);
     let mark = if warmup { "  (warm-up)" } else { "" };
-    format!("{time:>13}  {done:>8} connections  {rate:>8.0} a second{mark}")
+    format!("{time:>13}  {done:>8} connections  {rate:>8.0} per second{mark}")
 }
 
 #[cfg(test)]
@@ -78,17 +78,17 @@ mod tests {
     }
 
     #[test]
-    fn progress_is_put_together_to_lines() {
+    fn aggregates_progress_into_lines() {
         let mut lines = ConnectLines::new(SECOND, Nanos(0));
         let said = said(&mut lines, 1..=23);
         assert_eq!(said.len(), 2, "{said:?}");
-        assert_eq!(said[0], "    0.0-1.0 s      1000 connections       997 a second");
+        assert_eq!(said[0], "    0.0-1.0 s      1000 connections       997 per second");
         assert!(lines.total().is_some_and(|total| total.contains("2300 connections")));
         assert!(ConnectLines::new(Nanos(0), Nanos(0)).total().is_none());
     }
 
     #[test]
-    fn the_warm_up_has_lines_of_its_own_and_the_last_part_of_a_second_one_too() {
+    fn prints_warm_up_and_last_partial_second_separately() {
         let mut lines = ConnectLines::new(SECOND, Nanos::from_millis(500));
         let mut said = said(&mut lines, 1..=20);
         said.extend(lines.rest());

@@ -1,8 +1,8 @@
-//! The line that a ping-pong prints while it runs.
+//! Progress line of a ping-pong test.
 
 use ::workload::PingPongInterval;
 
-/// What came back in an interval: all times are whole round trips.
+/// Times are full round trips.
 pub(crate) fn line(interval: &PingPongInterval) -> String {
     let time = format!("{:.1}-{:.1} s", interval.start.seconds(), interval.end.seconds());
     let trips = &interval.round_trips;
@@ -25,7 +25,7 @@ mod tests {
     use units::Nanos;
 
     #[test]
-    fn an_interval_is_a_line_of_counts_and_percentiles() {
+    fn prints_counts_and_percentiles() {
         let mut round_trips = LatencyHistogram::new();
         (1..=100).for_each(|n| round_trips.record(Nanos(n * 1000)));
         let (start, end) = (Nanos(0), Nanos::from_secs(1));

@@ -1,5 +1,5 @@
-//! The line below the last one on a terminal, while a stream flows: its rate in the last tenth of a second and those before it.
-//! It is written over and goes with the end, so that what stays is the lines. Must not know where it stands.
+//! The status line of a stream on a terminal: the current rate and a history of tenths of seconds. It is
+//! updated in place and removed at the end. Does not handle the cursor.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,16 @@ use units::{BitRate, Nanos};
 
 use crate::sparkline::sparkline;
 
-/// What samples are put together to, all connections of both ways.
+/// Sampling interval, summed over connections and directions.
 const TICK: Nanos = Nanos::from_millis(100);
-/// Bars at most.
+/// Maximum number of bars.
 const MOST: usize = 40;
 
-/// What a stream came to in the last seconds.
 #[derive(Debug)]
 pub(crate) struct StatusLine {
-    /// How long it flows, where that is known.
+    /// Duration of the stream, if known.
     whole: Option<Nanos>,
-    /// Bits a second by the number of the tick.
+    /// Bits per second by tick number.
     ticks: BTreeMap<u64, f64>,
 }
 
@@ -27,7 +26,8 @@ impl StatusLine {
         Self { whole, ticks: BTreeMap::new() }
     }
 
-    /// Takes a sample; the line, once all of a tick is there: as soon as there is something of the next one.
+    /// Adds a sample. Returns the line once a tick is complete, i.e. when a sample of the next tick
+    /// arrives.
     pub(crate) fn take(&mut self, interval: &Interval, room: usize) -> Option<String> {
         let number = interval.start.0.midpoint(interval.end.0) / TICK.0;
         let is_next = self.ticks.last_key_value().is_some_and(|(last, _)| number > *last);
@@ -57,7 +57,7 @@ mod tests {
     use units::Bytes;
 
     #[test]
-    fn it_says_the_last_whole_tick_of_all_connections_and_fits() {
+    fn shows_last_complete_tick_within_width() {
         let mut status = StatusLine::new(Some(Nanos::from_secs(10)));
         let mut said = Vec::new();
         for tick in 0..100 {
@@ -68,7 +68,7 @@ mod tests {
                 said.extend(status.take(&sample, 79));
             }
         }
-        assert_eq!(said.len(), 99, "once a tick");
+        assert_eq!(said.len(), 99, "one per tick");
         assert!(said[0].starts_with("  0.1 of 10 s  2.00 Gbit/s  █"), "{}", said[0]);
         let last = &said[98];
         assert!(last.starts_with("  9.9 of 10 s  1.00 Gbit/s  ") && last.ends_with("█▄"), "{last}");

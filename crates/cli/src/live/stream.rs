@@ -1,6 +1,6 @@
-//! The lines that a stream prints while it runs: each connection, and their sum where there are several.
+//! Progress lines of a stream, per connection and for their sum.
 //!
-//! Samples are finer than lines: they are put together here. Knows nothing of what a summary says.
+//! Aggregates samples, which are shorter than the printed interval.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use ::workload::{DatagramSample, Direction, Interval, TcpSample};
 use traffic::FlowId;
 use units::{BitRate, Bytes, Nanos, Share};
 
-/// Makes lines of the intervals of one end.
+/// For one end of the stream.
 #[derive(Debug)]
 pub(crate) struct StreamLines {
     every: Nanos,
     connections: usize,
     open: BTreeMap<Key, Interval>,
-    /// Whole ones by their number, until every connection has one.
+    /// Complete intervals by number, until every connection has one.
     whole: BTreeMap<u64, BTreeMap<Key, Interval>>,
 }
 
-/// Connections in the order of their lines.
+/// Sorts connections in the order of their lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     direction: Direction,
@@ -27,18 +27,18 @@ struct Key {
 }
 
 impl StreamLines {
-    /// A line for each of `connections` as often as said, and none when that is nought.
+    /// Prints a line per connection and interval; an interval of 0 disables lines.
     pub(crate) fn new(every: Nanos, connections: u32) -> Self {
         Self { every, connections: connections as usize, open: BTreeMap::new(), whole: BTreeMap::new() }
     }
 
-    /// Takes a sample and gives the lines that it completes.
+    /// Adds a sample and returns the completed lines.
     pub(crate) fn take(&mut self, flow: FlowId, interval: &Interval) -> Vec<String> {
         if self.every.0 == 0 {
             return Vec::new();
         }
         let key = Key { direction: flow.direction, sends: flow.sends, id: flow.id };
-        // What is left out of the result is never put together with what is not.
+        // Warm-up samples are never merged with measured ones.
         let before = self.open.remove(&key);
         let (cut, before) = match before {
             Some(before) if before.warmup != interval.warmup => (Some(before), None),
@@ -54,7 +54,7 @@ impl StreamLines {
         lines
     }
 
-    /// Gives the lines of what is there when a stream has ended.
+    /// The last, partial lines.
     pub(crate) fn rest(&mut self) -> Vec<String> {
         let open = std::mem::take(&mut self.open);
         let mut said: Vec<String> = open.into_iter().flat_map(|(key, left)| self.close(key, left)).collect();
@@ -62,19 +62,20 @@ impl StreamLines {
         said
     }
 
-    /// How many lines' time has passed; a sample ends a little early or late.
+    /// The interval's number. A sample may end slightly early or late.
     fn number(&self, at: Nanos, sample: &Interval) -> u64 {
         (at.0 + (sample.end - sample.start).0 / 2) / self.every.0
     }
 
     fn close(&mut self, key: Key, interval: Interval) -> Vec<String> {
-        // By its middle: it ends a little early or late. The warm-up's part of a line comes before the other.
+        // Uses the sample's middle, because its end may be slightly early or late. Warm-up lines come
+        // first.
         let middle = (interval.start.0 + interval.end.0) / 2;
         let number = middle / self.every.0 * 2 + u64::from(!interval.warmup);
         let rows = self.whole.entry(number).or_default();
         let row = rows.remove(&key).map_or(interval, |before| before.and(&interval));
         let _ = rows.insert(key, row);
-        // A connection that has ended, or is late by a whole line, does not hold up the others.
+        // A connection that has ended or is a whole line late does not delay the others.
         let due = if rows.len() == self.connections { number + 1 } else { number };
         let later = self.whole.split_off(&due);
         std::mem::replace(&mut self.whole, later).into_values().flat_map(|rows| lines(&rows)).collect()
@@ -104,7 +105,7 @@ fn line(id: Option<u32>, sends: bool, row: &Interval) -> String {
     laid_out(row, &name, sends, &facts, row.rate())
 }
 
-/// All connections of a direction together, over the time of the first of them.
+/// The sum over a direction's connections, over the time of the first.
 fn sum(rows: &[(&Key, &Interval)]) -> Option<String> {
     let ((key, first), _) = rows.split_first()?;
     let bytes: Bytes = rows.iter().map(|(_, row)| row.bytes).sum();
@@ -116,7 +117,7 @@ fn sum(rows: &[(&Key, &Interval)]) -> Option<String> {
         None => String::new(),
     };
     let together = Interval { bytes, ..**first };
-    // Each over its own time: they do not end at the same nanosecond.
+    // Per-connection durations, because ends differ by nanoseconds.
     let rate = BitRate(rows.iter().map(|(_, row)| row.rate().0).sum());
     Some(laid_out(&together, "all ", key.sends, &facts, rate))
 }
@@ -131,7 +132,7 @@ fn laid_out(row: &Interval, name: &str, sends: bool, facts: &str, rate: BitRate)
 }
 
 fn again(tcp: &TcpSample) -> String {
-    format!("{} sent again", tcp.retransmits)
+    format!("{} retransmits", tcp.retransmits)
 }
 
 fn counted(datagrams: &DatagramSample, sends: bool) -> String {
@@ -158,7 +159,7 @@ mod tests {
 
     const SENDER: FlowId = FlowId { id: 0, direction: Direction::Forward, sends: true };
 
-    /// A sample of a tenth of a second that ends a little after its time, 1.25 GB a second.
+    /// 100 ms ending slightly late, at 1.25 GB/s.
     fn sample(tenth: u64) -> Interval {
         let late = 700_000;
         Interval {
@@ -181,20 +182,20 @@ mod tests {
     }
 
     #[test]
-    fn ten_samples_of_a_tenth_make_one_line_of_a_second() {
+    fn aggregates_ten_samples_into_one_line() {
         let mut lines = StreamLines::new(Nanos::from_secs(1), 1);
         let said = told(&mut lines, SENDER, 0..20);
         assert_eq!(said.len(), 2, "{said:?}");
         assert_eq!(
             said[0],
-            "    0.0-1.0 s  sent         9.99 Gbit/s   1.16 GiB  10 sent again  cwnd 64.0 KiB  rtt 52.0 µs"
+            "    0.0-1.0 s  sent         9.99 Gbit/s   1.16 GiB  10 retransmits  cwnd 64.0 KiB  rtt 52.0 µs"
         );
         assert!(said[1].starts_with("    1.0-2.0 s"), "{said:?}");
         assert!(lines.rest().is_empty());
     }
 
     #[test]
-    fn what_is_left_at_the_end_has_a_line_of_its_own() {
+    fn prints_partial_interval_at_end() {
         let mut lines = StreamLines::new(Nanos::from_secs(1), 1);
         assert_eq!(told(&mut lines, SENDER, 0..13).len(), 1);
         let rest = lines.rest();
@@ -202,17 +203,17 @@ mod tests {
     }
 
     #[test]
-    fn several_connections_are_followed_by_their_sum_once_all_have_told() {
+    fn prints_sum_after_all_connections_reported() {
         let mut lines = StreamLines::new(Nanos::from_secs(1), 2);
-        assert!(told(&mut lines, SENDER, 0..10).is_empty(), "the other one is awaited");
+        assert!(told(&mut lines, SENDER, 0..10).is_empty(), "waits for the other connection");
         let said = told(&mut lines, FlowId { id: 1, ..SENDER }, 0..10);
         let verbs: Vec<_> = said.iter().map(|line| line[15..27].trim()).collect();
         assert_eq!(verbs, ["#0 sent", "#1 sent", "all sent"]);
-        assert!(said[2].contains("20.0 Gbit/s") && said[2].contains("20 sent again"), "{said:?}");
+        assert!(said[2].contains("20.0 Gbit/s") && said[2].contains("20 retransmits"), "{said:?}");
     }
 
     #[test]
-    fn a_connection_that_ended_holds_up_no_line() {
+    fn ended_connection_does_not_delay_lines() {
         let mut lines = StreamLines::new(Nanos::from_secs(1), 2);
         let _ = told(&mut lines, SENDER, 0..10);
         let _ = told(&mut lines, FlowId { id: 1, ..SENDER }, 0..10);
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_up_is_never_put_together_with_what_is_measured() {
+    fn does_not_merge_warm_up_with_measured_samples() {
         let mut lines = StreamLines::new(Nanos::from_secs(1), 1);
         let mut said = Vec::new();
         for tenth in 0..20 {
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_of_datagrams_tells_what_is_missing() {
+    fn datagram_receiver_reports_loss() {
         let mut lines = StreamLines::new(Nanos::from_millis(100), 1);
         let datagrams = DatagramSample {
             count: 990,
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_of_nought_prints_nothing() {
+    fn interval_zero_disables_lines() {
         let mut lines = StreamLines::new(Nanos(0), 1);
         assert!(told(&mut lines, SENDER, 0..30).is_empty() && lines.rest().is_empty());
     }

@@ -1,8 +1,8 @@
-//! What tones look like on the screen: with colours, or by weight alone. Must not know what is shown in them.
+//! Styles of text: colours, or only bold and dim.
 
 use ratatui::style::{Color, Style};
 
-/// Whether there are colours.
+/// Whether colours are enabled.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Colours(pub(crate) bool);
 
@@ -19,12 +19,12 @@ impl Colours {
         Style::new().bold()
     }
 
-    /// Beside the point.
+    /// For secondary text.
     pub(super) fn faint(self) -> Style {
         Style::new().dim()
     }
 
-    /// What is under way.
+    /// For the current trial.
     pub(super) fn accent(self) -> Style {
         self.of(Color::Cyan).bold()
     }

@@ -1,4 +1,4 @@
-//! The screen: what stands where, at any size from 80 columns and 24 rows on. Must not know how it comes to the terminal.
+//! Draws the screen, at any size from 80 columns by 24 rows.
 
 use std::time::{Duration, Instant};
 
@@ -21,20 +21,19 @@ use super::{
 };
 use crate::{sparkline::sparkline, width};
 
-/// Of the rows so many parts at most are the path's, and the findings' and log's.
+/// Maximum shares of the rows, as divisors, for the path and for findings and log.
 const PARTS: (usize, usize) = (5, 4);
-/// Rows of findings and log at least, their titles included.
+/// Minimum rows for findings and log, including titles.
 const LEAST_NEWS: usize = 6;
-/// Of these at most so many parts are findings.
+/// Maximum share of these rows for findings, as a divisor.
 const FINDINGS: usize = 2;
-/// Columns that are wide enough for findings beside the log.
+/// Minimum columns for findings and log side by side.
 const WIDE: usize = 130;
-/// The columns of the bar that shows how far the run is.
+/// Width of the progress bar.
 const BAR: usize = 24;
-/// Rates that are drawn beside the trial's words, at most.
+/// Maximum number of rates next to the trial.
 const RATES: usize = 60;
 
-/// Draws all of it.
 pub(crate) fn draw(frame: &mut Frame<'_>, state: &mut State, colours: Colours, now: Instant) {
     let area = frame.area();
     let (width, height) = (usize::from(area.width), usize::from(area.height));
@@ -73,7 +72,7 @@ fn top(state: &State, width: usize, height: usize, colours: Colours, now: Instan
     lines
 }
 
-/// `vhost  What vhost brings ...          1:02  about 3 min left`.
+/// e.g. `vhost  What vhost brings ...          1:02  about 3 min left`.
 fn title(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'static> {
     let name = one_line(&state.scenario.name);
     let right = format!("{}  {}", clock(now - state.began), left(state.pace.left(now)));
@@ -87,17 +86,17 @@ fn title(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'s
     ])
 }
 
-/// `━━━━━━━─────  12 of at most 60 trials  block 2  1 to make again`.
+/// e.g. `━━━━━━━─────  12 of up to 60 trials  block 2  1 to repeat`.
 fn progress(state: &State, width: usize, colours: Colours) -> Line<'static> {
     let (made, all) = state.pace.trials();
     let done = (made * BAR).checked_div(all).unwrap_or(BAR);
-    let most = if state.plan.design.is_adaptive() { "at most " } else { "" };
+    let most = if state.plan.design.is_adaptive() { "up to " } else { "" };
     let mut said = format!("  {made} of {most}{all} trials");
     if let Some(block) = state.block {
         said.push_str(&format!("  block {}", block + 1));
     }
     let again = state.pace.to_make_again();
-    let again = if again > 0 { format!("  {again} to make again") } else { String::new() };
+    let again = if again > 0 { format!("  {again} to repeat") } else { String::new() };
     let run = state.run.as_deref().map(one_line).unwrap_or_default();
     let room = width.saturating_sub(BAR + columns(&said) + columns(&again));
     let run = if columns(&run) + 2 <= room { format!("{run:>room$}") } else { String::new() };
@@ -110,18 +109,18 @@ fn progress(state: &State, width: usize, colours: Colours) -> Line<'static> {
     ])
 }
 
-/// The trial under way: what it is, how fast it goes now, and its rates until now.
+/// The current trial, its rate and the rate's history.
 fn under_way(state: &State, trial: &Current, width: usize, colours: Colours) -> Vec<Line<'static>> {
     let cell = &state.plan.cells[trial.planned.cell];
     let levels: Vec<String> = cell.levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
     let beside =
-        if trial.beside > 0 { format!(", {} more at the same time", trial.beside) } else { String::new() };
+        if trial.beside > 0 { format!(", plus {} concurrent trials", trial.beside) } else { String::new() };
     let what = format!("{} {}{}{beside}", cell.workload, levels.join(","), mark(trial.planned.arm));
     let mut lines = vec![Line::from(vec![
         Span::styled("▸ ", colours.accent()),
         Span::styled(one_line(what.trim()), colours.strong()),
     ])];
-    let now = trial.now.clone().unwrap_or_else(|| "setting devices, checking the path".to_owned());
+    let now = trial.now.clone().unwrap_or_else(|| "configuring devices, checking the path".to_owned());
     let time = match cell.load.kind().flows_for() {
         Some(whole) => {
             format!("{:.1} of {:.1} s", trial.elapsed.seconds().min(whole.seconds()), whole.seconds())
@@ -139,7 +138,7 @@ fn under_way(state: &State, trial: &Current, width: usize, colours: Colours) -> 
     lines
 }
 
-/// What is done between trials: a step, and the machines that boot.
+/// The current step between trials, and booting machines.
 fn setting_up(state: &State, width: usize, colours: Colours, now: Instant) -> Vec<Line<'static>> {
     let step = if state.step.is_empty() { "preparing" } else { &state.step };
     let mut lines = vec![Line::from(vec![
@@ -147,10 +146,10 @@ fn setting_up(state: &State, width: usize, colours: Colours, now: Instant) -> Ve
         Span::styled(one_line(step), colours.strong()),
     ])];
     let told = |boot: &Boot| match boot.within {
-        Some(within) => format!("{} is up ({})", boot.host, seconds(within.into())),
+        Some(within) => format!("{} booted ({})", boot.host, seconds(within.into())),
         None => format!("{} boots, {}", boot.host, seconds(now - boot.since)),
     };
-    // Those that boot now are the news.
+    // Booting machines first.
     let under_way = state.boots.iter().filter(|boot| boot.within.is_none());
     let up = state.boots.iter().rev().filter(|boot| boot.within.is_some());
     let all: Vec<String> = under_way.chain(up).map(told).collect();
@@ -160,7 +159,7 @@ fn setting_up(state: &State, width: usize, colours: Colours, now: Instant) -> Ve
     lines
 }
 
-/// As many results as there is room for, those around the trial under way unless the user scrolled.
+/// The rows around the current trial, unless the user scrolled.
 fn table(state: &State, width: usize, height: usize, colours: Colours) -> (Vec<Line<'static>>, usize) {
     let results = results::table(state, width, colours);
     let room = height.saturating_sub(2);
@@ -178,18 +177,18 @@ fn table(state: &State, width: usize, height: usize, colours: Colours) -> (Vec<L
     (lines, first)
 }
 
-/// Which row comes first of so many.
+/// The first visible row.
 fn first_row(state: &State, rows: usize, current: Option<usize>, room: usize) -> usize {
     let last = rows.saturating_sub(room);
     let around = current.map_or(0, |current| current.saturating_sub(room / 2));
     state.scroll.unwrap_or(around).min(last)
 }
 
-/// Findings and log, side by side where there is room for it.
+/// Findings and log, side by side if there is room.
 fn news(state: &State, width: usize, height: usize, colours: Colours) -> Vec<Line<'static>> {
     if width < WIDE {
         let most = if state.log.is_empty() { height } else { height / FINDINGS };
-        // An empty list takes no room from the log.
+        // An empty list takes no space.
         let is_empty = state.findings.is_empty();
         let mut lines = if is_empty { Vec::new() } else { findings(state, width, most, colours) };
         lines.extend(log(state, width, height - lines.len(), colours));
@@ -218,7 +217,7 @@ fn findings(state: &State, width: usize, height: usize, colours: Colours) -> Vec
             Severity::Note => colours.plain(),
         };
         let told = listed("•", &finding.text, style, width);
-        // One that has no room in full waits for the report.
+        // Findings that do not fit are only in the report.
         if lines.len() + told.len() <= height {
             lines.extend(told);
         }
@@ -226,7 +225,7 @@ fn findings(state: &State, width: usize, height: usize, colours: Colours) -> Vec
     lines
 }
 
-/// The newest last.
+/// Newest last.
 fn log(state: &State, width: usize, height: usize, colours: Colours) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> = Vec::new();
     for entry in state.log.iter().rev() {
@@ -241,7 +240,7 @@ fn log(state: &State, width: usize, height: usize, colours: Colours) -> Vec<Line
     lines
 }
 
-/// A text after a sign, its lines below each other.
+/// A bullet and wrapped text.
 fn listed(sign: &str, text: &str, style: Style, width: usize) -> Vec<Line<'static>> {
     let indent = columns(sign) + 1;
     let mut before = format!("{sign} ");
@@ -254,18 +253,18 @@ fn listed(sign: &str, text: &str, style: Style, width: usize) -> Vec<Line<'stati
 
 fn foot(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'static> {
     if state.is_ending {
-        let text = "ending: what is measured is kept, its summary follows";
+        let text = "stopping: results are stored, the summary follows";
         return Line::styled(text, colours.doubtful());
     }
-    let keys = "q end and report   ↑ ↓ scroll";
+    let keys = "q stop and report   ↑ ↓ scroll";
     let share =
         (state.cost + state.analyses).as_secs_f64() / (now - state.began).as_secs_f64().max(1.0) * 100.0;
-    let cost = format!("this view takes {share:.1} % of a CPU");
+    let cost = format!("view: {share:.1} % of a CPU");
     let room = width.saturating_sub(columns(keys));
     Line::styled(format!("{keys}{cost:>room$}"), colours.faint())
 }
 
-/// `── results ──────`.
+/// e.g. `── results ──────`.
 fn rule(name: &str, width: usize, colours: Colours) -> Line<'static> {
     let name = one_line(name);
     let rest = width.saturating_sub(columns(&name) + 4);
@@ -280,7 +279,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     textwrap::wrap(text, width::breaking(width.max(1))).into_iter().map(|line| line.into_owned()).collect()
 }
 
-/// `1:02`, `1:04:11`.
+/// e.g. `1:02` or `1:04:11`.
 fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds / 3600 {
@@ -293,7 +292,7 @@ fn seconds(time: Duration) -> String {
     format!("{:.0} s", Nanos::from(time).seconds())
 }
 
-/// `about 4 min left`.
+/// e.g. `about 4 min left`.
 fn left(left: Left) -> String {
     let rounded = |time: Duration| match time.as_secs() {
         0..10 => "a few seconds".to_owned(),
@@ -303,9 +302,11 @@ fn left(left: Left) -> String {
     };
     match left {
         Left::About(time) => format!("about {} left", rounded(time)),
-        Left::AtMost(time) => format!("at most {} left", rounded(time)),
-        Left::AfterBoots(time, 1) => format!("{} once a machine has booted", rounded(time)),
-        Left::AfterBoots(time, machines) => format!("{} once {machines} machines have booted", rounded(time)),
+        Left::AtMost(time) => format!("up to {} left", rounded(time)),
+        Left::AfterBoots(time, 1) => format!("{} after a machine has booted", rounded(time)),
+        Left::AfterBoots(time, machines) => {
+            format!("{} after {machines} machines have booted", rounded(time))
+        }
     }
 }
 

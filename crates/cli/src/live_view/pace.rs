@@ -1,4 +1,4 @@
-//! How long a run still takes, learned from what its boots and trials took so far. Must not know what they measure.
+//! Estimates a run's remaining time from its boots and trials so far.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,57 +9,56 @@ use protocol::DesignDecision;
 use scenario::{Plan, PlannedTrial, Scenario};
 use units::Nanos;
 
-/// How long it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     About(Duration),
-    /// Trials are chosen as it goes on.
+    /// For adaptive runs.
     AtMost(Duration),
-    /// The trials, once so many machines that never booted before have: how long that takes nobody knows yet.
+    /// Time for the trials, after this many machines have booted for the first time, which takes an unknown
+    /// time.
     AfterBoots(Duration, usize),
 }
 
-/// What was learned.
 #[derive(Debug)]
 pub(super) struct Pace {
     plan: Plan,
-    /// Trials that are there.
+    /// Finished trials.
     done: BTreeSet<u32>,
-    /// The last place in the plan that was reached: what was left out before it stays so.
+    /// The highest plan position reached; skipped trials before it stay skipped.
     reached: u32,
-    /// Cells that are measured no more.
+    /// Skipped results.
     skipped: BTreeSet<String>,
-    /// What trials of each cell took, with the pause behind each.
+    /// Number and total duration of trials by result, including pauses.
     taken: BTreeMap<usize, (u32, Duration)>,
-    /// Those made at the same time, and since when.
+    /// Concurrent trials in progress, with start times.
     under_way: Vec<(PlannedTrial, Instant)>,
     decided: Option<Decided>,
-    /// Trials that are to be made again, by their cells.
+    /// Trials to repeat, by result.
     again: Vec<usize>,
     boots: Boots,
     begun: bool,
 }
 
-/// The last decision, and what was made since.
+/// The last decision and the trials since.
 #[derive(Debug)]
 struct Decided {
     decision: DesignDecision,
     made: u32,
-    /// The time of these, by the plan.
+    /// Planned duration of those trials.
     spent: Duration,
 }
 
 /// Machines that boot before the first trial.
 #[derive(Debug, Default)]
 struct Boots {
-    /// How many guests there are.
+    /// Number of guests.
     guests: usize,
     under_way: BTreeMap<String, Instant>,
-    /// What each took.
+    /// Boot times.
     taken: Vec<Duration>,
-    /// The most at a time so far.
+    /// Maximum concurrent boots so far.
     beside: usize,
-    /// When the run is about to end, as the hypervisor's own boot lets one expect.
+    /// Estimated end of all boots, based on the hypervisor's own boot time.
     end: Option<Instant>,
 }
 
@@ -85,13 +84,12 @@ impl Pace {
         boots.beside = boots.beside.max(boots.under_way.len());
     }
 
-    /// A guest is up.
     pub(super) fn booted(&mut self, host: &str, within: Nanos) {
         self.boots.under_way.remove(host);
         self.boots.taken.push(within.into());
     }
 
-    /// The machine that the whole run is in is up.
+    /// For runs inside a virtual hypervisor.
     pub(super) fn hypervisor_booted(&mut self, scenario: &Scenario, host: &str, within: Nanos, now: Instant) {
         self.boots.under_way.remove(host);
         let all = Duration::from(lab::run_time(scenario, &self.plan, within, true));
@@ -110,19 +108,19 @@ impl Pace {
         self.under_way.push((planned.clone(), now));
     }
 
-    /// The trial of that place in the plan is kept; whether it is to be made again.
+    /// Records a stored trial, by plan position. `disturbed`: it will be repeated.
     pub(super) fn kept(&mut self, index: u32, disturbed: bool, now: Instant) {
         let found = self.under_way.iter().find(|(planned, _)| planned.index == index);
         let Some((planned, since)) = found.cloned() else { return };
         let (count, taken) = self.taken.entry(planned.cell).or_default();
         *count += 1;
-        // Those made at the same time share it.
+        // Concurrent trials share the elapsed time.
         *taken += (now - since + Duration::from(self.plan.pause)) / self.under_way.len() as u32;
         if self.under_way.last().is_some_and(|(last, _)| last.index == index) {
             self.under_way.clear();
         }
         if !self.done.insert(planned.index) {
-            // Made again: whatever came of it stays.
+            // The second attempt is always kept.
             if let Some(place) = self.again.iter().position(|cell| *cell == planned.cell) {
                 self.again.remove(place);
             }
@@ -145,7 +143,7 @@ impl Pace {
         self.decided = Some(Decided { decision: decision.clone(), made: 0, spent: Duration::ZERO });
     }
 
-    /// How many trials are there, and how many there will be, at most.
+    /// Finished trials and the maximum total.
     pub(super) fn trials(&self) -> (usize, usize) {
         let made = self.done.len();
         (made, made + self.trials_left())
@@ -168,7 +166,7 @@ impl Pace {
         self.plan.trials.iter().filter(move |it| !is_made(it) && !is_skipped(it.cell))
     }
 
-    /// What a trial of a cell takes: as those before it, or as the plan says, as far as trials so far kept to it.
+    /// Expected duration of a trial: the average so far, or the planned one scaled by the slowness.
     fn expected(&self, cell: usize) -> Duration {
         if let Some((count, taken)) = self.taken.get(&cell) {
             return *taken / *count;
@@ -176,7 +174,7 @@ impl Pace {
         Duration::from(self.plan.trial_estimate(cell)).mul_f64(self.slowness())
     }
 
-    /// How many times longer than planned trials took so far.
+    /// Actual durations relative to planned ones.
     fn slowness(&self) -> f64 {
         let estimate = |cell: usize| Duration::from(self.plan.trial_estimate(cell)).as_secs_f64();
         let planned: f64 =
@@ -185,7 +183,6 @@ impl Pace {
         if planned > 0.0 { taken / planned } else { 1.0 }
     }
 
-    /// How long it takes from now on.
     pub(super) fn left(&self, now: Instant) -> Left {
         let is_open = self.plan.design.is_adaptive();
         let trials = self.trials_time(now);
@@ -216,7 +213,7 @@ impl Pace {
         (first + again.min(lab::remake_allowance(&self.plan))).saturating_sub(under_way)
     }
 
-    /// Of trials that are chosen as the run goes on: as many as may follow, within what the budget leaves.
+    /// Maximum time of adaptive trials, within the remaining budget.
     fn chosen_time(&self, decided: &Decided) -> Duration {
         let Decided { decision, spent, .. } = decided;
         let cells = &self.plan.cells;
@@ -236,7 +233,7 @@ impl Decided {
 }
 
 impl Boots {
-    /// How long guests take to boot from now on, once one of them has; before, how many there are.
+    /// Remaining boot time, or the number of guests if none has booted yet.
     fn left(&self, now: Instant) -> Result<Duration, usize> {
         let left = self.guests.saturating_sub(self.taken.len());
         if left == 0 {
@@ -277,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_that_take_longer_than_planned_move_the_end() {
+    fn slow_trials_extend_remaining_time() {
         let (mut pace, _) = pace("quick", Some(5));
         pace.begin();
         let now = Instant::now();
@@ -296,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disturbed_trial_is_counted_until_it_is_made_again_and_a_skipped_cell_not_at_all() {
+    fn counts_trials_to_repeat_but_not_skipped_ones() {
         let (mut pace, _) = pace("quick", Some(5));
         pace.begin();
         let now = Instant::now();
@@ -314,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn boots_are_learned_from_the_first_one_and_their_number_is_told_before() {
+    fn estimates_boots_from_first_one_and_counts_them_before() {
         let (mut pace, scenario) = pace("vhost", Some(5));
         let (now, guests) = (Instant::now(), lab::guests(&scenario, &pace.plan));
         assert!(matches!(pace.left(now), Left::AfterBoots(_, of) if of == guests));
@@ -322,16 +319,16 @@ mod tests {
         pace.boots("vm2", now);
         pace.booted("vm1", Nanos::from_secs(40));
         let later = now + Duration::from_secs(40);
-        let Left::About(left) = pace.left(later) else { panic!("it is known now") };
+        let Left::About(left) = pace.left(later) else { panic!("known now") };
         let boots = left - pace.trials_time(later);
-        // Two at a time; the second is due.
+        // Two boot concurrently; the second is due.
         assert_eq!(boots, Duration::from_secs(40) * (guests as u32 - 2) / 2);
         pace.begin();
         assert_eq!(pace.left(later), Left::About(pace.trials_time(later)));
     }
 
     #[test]
-    fn a_budget_bounds_what_may_follow_at_the_pace_that_was_learned() {
+    fn budget_limits_remaining_time_of_adaptive_run() {
         let (mut pace, _) = pace("quick", Some(5));
         pace.plan.design.budget = Some(Nanos::from_secs(60));
         pace.begin();
@@ -349,7 +346,7 @@ mod tests {
         assert_eq!(pace.left(now), Left::AtMost(Duration::from_secs(60)));
         let estimate = Duration::from(pace.plan.trial_estimate(pace.plan.trials[0].cell));
         let now = make(&mut pace, 1, estimate * 3, now);
-        let Left::AtMost(left) = pace.left(now) else { panic!("it may end earlier") };
+        let Left::AtMost(left) = pace.left(now) else { panic!("an upper limit") };
         assert!(
             left.abs_diff((Duration::from_secs(60) - estimate) * 3) < Duration::from_millis(1),
             "{left:?}"
@@ -357,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hypervisor_that_boots_slowly_tells_of_its_guests() {
+    fn estimates_guest_boots_from_hypervisor_boot() {
         let (mut pace, scenario) = pace("vhost", Some(5));
         let now = Instant::now();
         pace.hypervisor_booted(&scenario, "hypervisor", Nanos::from_secs(20), now);

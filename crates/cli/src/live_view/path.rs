@@ -1,20 +1,19 @@
-//! The path of a trial as it is drawn: hosts with the devices that a packet passes in each. Must not know where on the screen.
+//! Draws the path of a trial: hosts and the devices that packets traverse.
 
 use scenario::{DeviceRef, HostName, Path};
 
-/// Between two hosts.
+/// Between hosts.
 const LINK: &str = "──";
-/// Between two devices of a host.
+/// Between devices of a host.
 const WITHIN: &str = " ─ ";
 
-/// A host on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hop {
     name: String,
     devices: Vec<String>,
 }
 
-/// The hosts that a packet passes, in order; one that is a virtual machine says so.
+/// Hosts in path order, with virtual machines marked.
 pub(super) fn hops(path: &Path, is_vm: impl Fn(&HostName) -> bool) -> Vec<Hop> {
     let mut hops: Vec<(&HostName, Vec<String>)> = Vec::new();
     let devices: Vec<&DeviceRef> = match &path.devices[..] {
@@ -34,12 +33,12 @@ pub(super) fn hops(path: &Path, is_vm: impl Fn(&HostName) -> bool) -> Vec<Hop> {
     hops.into_iter().map(named).collect()
 }
 
-/// In so many columns and rows at most: in boxes if they fit, and otherwise in words.
+/// Draws boxes if they fit into this size, or else text.
 pub(super) fn drawn(hops: &[Hop], width: usize, rows: usize) -> Vec<String> {
     boxes(hops, width).filter(|lines| lines.len() <= rows).unwrap_or_else(|| in_words(hops, width))
 }
 
-/// A box for each host, joined by lines, in as many rows of boxes as it takes; `None` where one is too wide.
+/// A box per host, connected by lines and wrapped into rows; `None` if a box is too wide.
 fn boxes(hops: &[Hop], width: usize) -> Option<Vec<String>> {
     let mut lines: Vec<[String; 3]> = vec![Default::default()];
     for (place, hop) in hops.iter().enumerate() {
@@ -77,7 +76,7 @@ fn boxed(hop: &Hop, is_first: bool, is_last: bool) -> [String; 3] {
     ]
 }
 
-/// `app: eth0 ── node1: veth0 ─ br0`, wrapped between devices.
+/// e.g. `app: eth0 ── node1: veth0 ─ br0`, wrapped between devices.
 fn in_words(hops: &[Hop], width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for (place, hop) in hops.iter().enumerate() {
@@ -88,8 +87,8 @@ fn in_words(hops: &[Hop], width: usize) -> Vec<String> {
                 (_, 0) => " ── ",
                 _ => WITHIN,
             };
-            let line = lines.last_mut().expect("there is a first line");
-            // Room for what shows that it goes on.
+            let line = lines.last_mut().expect("not empty");
+            // Leaves room for the continuation mark.
             if !line.is_empty() && columns(line) + columns(before) + columns(&piece) + 3 > width {
                 line.push_str(before.trim_end());
                 lines.push(format!("  {} {piece}", before.trim()));
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_are_boxes_that_go_on_in_the_next_row() {
+    fn wraps_host_boxes_into_rows() {
         let path = [hop("app", &["eth0"]), hop("node1", &["veth0", "br0", "eth0"]), hop("egress", &["eth0"])];
         let wide = [
             "╭ app ─╮  ╭ node1 ─────────────╮  ╭ egress ─╮",
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn where_boxes_do_not_fit_it_is_told_in_words_that_wrap() {
+    fn falls_back_to_wrapped_text() {
         let path = [hop("app", &["eth0"]), hop("node1", &["veth0", "br0", "vxlan0", "eth0"])];
         let told = drawn(&path, 30, 3);
         assert_eq!(told, ["app: eth0 ── node1: veth0 ─", "  ─ br0 ─ vxlan0 ─ eth0"]);

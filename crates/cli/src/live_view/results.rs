@@ -1,4 +1,4 @@
-//! The table of results as they tighten: a row for each cell, in groups of a workload. Must not know where it scrolls.
+//! The table of results: a row per result, grouped by workload. Independent of scrolling.
 
 use std::collections::BTreeMap;
 
@@ -12,35 +12,33 @@ use super::{
     state::{State, one_line},
 };
 
-/// Between two columns.
+/// Between columns.
 const GAP: usize = 2;
 const TRIALS: usize = 3;
 const VALUE: usize = 11;
 const RANGE: usize = 15;
 const CHANGE: usize = 8;
 const CHANGE_RANGE: usize = 18;
-/// The least columns that an interval is drawn in, and the most.
+/// Minimum and maximum width of a drawn interval.
 const DRAWN: (usize, usize) = (16, 48);
 
-/// The table.
 pub(super) struct Results {
     pub(super) head: Line<'static>,
     pub(super) rows: Vec<Line<'static>>,
-    /// The row of the trial under way.
+    /// The row of the current trial.
     pub(super) current: Option<usize>,
 }
 
-/// The widths of the columns; those that there is no room for are left out.
+/// Column widths; columns that do not fit are omitted.
 struct Layout {
     path: usize,
-    /// Of all factors together, with the gap before them.
+    /// All factors, including the gap.
     levels: usize,
     has_change_range: bool,
-    /// Columns of the drawn interval, with the gap before it.
+    /// The drawn interval, including the gap.
     drawn: usize,
 }
 
-/// The table in so many columns.
 pub(super) fn table(state: &State, width: usize, colours: Colours) -> Results {
     let groups = groups(state);
     let layout = Layout::of(&groups, width);
@@ -60,11 +58,11 @@ pub(super) fn table(state: &State, width: usize, colours: Colours) -> Results {
     results
 }
 
-/// The cells of a workload, by their places in the plan.
+/// A workload's results, by plan position.
 struct Group<'a> {
     workload: &'a str,
     factors: Vec<&'a FactorName>,
-    /// The width of each factor's levels.
+    /// Width per factor.
     widths: Vec<usize>,
     cells: Vec<(usize, &'a Cell)>,
 }
@@ -114,7 +112,7 @@ impl Group<'_> {
         self.factors.iter().zip(&self.widths).map(level).collect::<Vec<_>>().join(" ")
     }
 
-    /// The least and the greatest of what is drawn of it.
+    /// The range of the drawn values.
     fn scale(&self, state: &State) -> Option<(f64, f64)> {
         let results = self.cells.iter().filter_map(|(_, cell)| state.results.get(cell.id.as_str()));
         let ends = results.map(|result| result.ends.unwrap_or((result.median, result.median)));
@@ -231,7 +229,7 @@ impl Layout {
     }
 }
 
-/// The interval from its low end to its high one, with the median on it: `├──●─┤`.
+/// The interval with its median, e.g. `├──●─┤`.
 fn drawn(result: &LiveResult, (least, greatest): (f64, f64), width: usize) -> String {
     let place = |value: f64| {
         let share = ((value - least) / (greatest - least)).clamp(0.0, 1.0);
@@ -249,7 +247,7 @@ fn drawn(result: &LiveResult, (least, greatest): (f64, f64), width: usize) -> St
     (0..width).map(sign).collect()
 }
 
-/// As wide as that, by columns.
+/// Pads to a width in columns.
 pub(super) fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
@@ -259,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_is_drawn_on_the_scale_of_its_group() {
+    fn draws_interval_on_scale_of_its_group() {
         let result = LiveResult {
             cell: "a".to_owned(),
             trials: 5,

@@ -1,5 +1,5 @@
-//! The terminal while the live view has it: taken and given back whatever happens, redrawn at most four times a second by a thread of its
-//! own, and its keys. Must not know what is drawn.
+//! Owns the terminal during the live view: sets it up, always restores it, redraws up to four times per
+//! second on its own thread, and handles keys.
 
 use std::{
     fs,
@@ -31,17 +31,17 @@ use super::{
     state::{Message, State},
 };
 
-/// Between two frames at least.
+/// Minimum time between frames.
 const FRAME: Duration = Duration::from_millis(250);
-/// A frame is written at once.
+/// Write a frame with one system call.
 const BUFFER: usize = 64 << 10;
-/// Rows that a key for a page scrolls.
+/// Rows per page key.
 const PAGE: usize = 8;
 
-/// Whether the terminal is ours now.
+/// Whether the live view owns the terminal.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The terminal, taken until this is dropped.
+/// Restores the terminal when dropped.
 pub(super) struct Screen(Terminal<CrosstermBackend<BufWriter<Stderr>>>);
 
 impl Screen {
@@ -62,7 +62,7 @@ impl Drop for Screen {
     }
 }
 
-/// What went wrong then would go wrong again: nobody looks any more.
+/// Ignores errors: a retry would fail too.
 fn give_back() {
     if TAKEN.swap(false, Ordering::Relaxed) {
         let _ = execute!(io::stderr(), terminal::LeaveAlternateScreen, cursor::Show);
@@ -70,7 +70,7 @@ fn give_back() {
     }
 }
 
-/// What a panic says must be seen.
+/// Makes panic messages visible.
 fn give_back_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -82,7 +82,7 @@ fn give_back_on_panic() {
     });
 }
 
-/// Shows what happens until nothing more is told.
+/// Draws until the sender closes the channel.
 pub(super) fn show(
     screen: &mut Screen,
     state: &mut State,
@@ -91,7 +91,7 @@ pub(super) fn show(
 ) {
     let mut drawn: Option<Instant> = None;
     loop {
-        // A panic has given it back.
+        // A panic restored the terminal.
         if !TAKEN.load(Ordering::Relaxed) {
             return;
         }
@@ -107,7 +107,7 @@ pub(super) fn show(
         if drawn.is_none_or(|drawn| drawn.elapsed() >= FRAME) {
             state.take(Message::Cost(cpu_time()), Instant::now());
             if screen.0.draw(|frame| draw(frame, state, colours, Instant::now())).is_err() {
-                // The terminal is gone; the run goes on without it.
+                // The terminal is closed; the run continues.
                 return;
             }
             drawn = Some(Instant::now());
@@ -115,7 +115,7 @@ pub(super) fn show(
     }
 }
 
-/// Waits for a key so long; where there are none, just so long.
+/// Handles keys during the wait. Without a keyboard, just sleeps.
 fn heed(wait: Duration, state: &mut State, stop: &Stop) {
     match event::poll(wait) {
         Ok(true) => {}
@@ -137,7 +137,7 @@ fn heed(wait: Duration, state: &mut State, stop: &Stop) {
         KeyCode::Down | KeyCode::Char('j') => Some(first + 1),
         KeyCode::PageUp => Some(first.saturating_sub(PAGE)),
         KeyCode::PageDown => Some(first + PAGE),
-        // Back to the trial under way.
+        // Follows the current trial.
         KeyCode::Home | KeyCode::Esc => None,
         _ => state.scroll,
     };
@@ -148,14 +148,15 @@ fn is_end(key: KeyEvent) -> bool {
     is_interrupt || matches!(key.code, KeyCode::Char('q' | 'Q'))
 }
 
-/// CPU time of this thread (proc_pid_schedstat, nanoseconds first); none where the kernel does not count it.
+/// CPU time of this thread (proc_pid_schedstat, first field in nanoseconds); 0 if the kernel does not count
+/// it.
 pub(super) fn cpu_time() -> Duration {
     let said = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = said.split(' ').next().and_then(|first| first.parse().ok());
     Duration::from_nanos(nanos.unwrap_or(0))
 }
 
-/// Whether this process may have the terminal: one in the background would be stopped (proc_pid_stat(5): `pgrp`, `tpgid`).
+/// Background processes would be stopped on terminal access (proc_pid_stat(5): `pgrp`, `tpgid`).
 pub(super) fn is_in_foreground() -> bool {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);

@@ -1,4 +1,4 @@
-//! What the live view knows of a run: it takes messages, one after another. Must not know what it looks like; the time is handed in.
+//! The live view's model of a run, updated by messages. Independent of drawing; the time is passed in.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -17,14 +17,14 @@ use super::{
     path::{self, Hop},
 };
 
-/// Rates that are drawn of a trial at most: a tenth of a second each.
+/// Maximum number of rates stored per trial, a tenth of a second each.
 const RATES: usize = 200;
-/// Disturbed trials that the log names; of more there is the number at the end.
+/// Maximum number of disturbed trials in the log; the total is shown at the end.
 pub(super) const NAMED: u32 = 3;
-/// Lines of the log that are kept.
+/// Maximum number of log lines.
 const LOGGED: usize = 200;
 
-/// What happens in a run, as far as it is shown.
+/// Events shown in the live view.
 #[derive(Debug, Clone)]
 pub(crate) enum Message {
     Step(String),
@@ -34,7 +34,7 @@ pub(crate) enum Message {
     Trial(PlannedTrial),
     Rate(Nanos, LiveRate),
     Kept {
-        /// Its place in the plan.
+        /// Plan position.
         index: u32,
         disturbed: Option<String>,
         made_again: bool,
@@ -49,30 +49,29 @@ pub(crate) enum Message {
     },
     Decided(DesignDecision),
     Notice(String),
-    /// CPU time that drawing this took so far.
+    /// Total CPU time of drawing.
     Cost(Duration),
-    /// CPU time that analyses took so far.
+    /// Total CPU time of analyses.
     Analysed(Duration),
     Ending,
 }
 
-/// What a line of the log is about.
+/// Kind of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tone {
     Plain,
     Warning,
 }
 
-/// A line of the log.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
-    /// Since the beginning.
+    /// Time since the start.
     pub(super) at: Duration,
     pub(super) tone: Tone,
     pub(super) text: String,
 }
 
-/// A machine that boots, or has.
+/// A booting or booted machine.
 #[derive(Debug, Clone)]
 pub(super) struct Boot {
     pub(super) host: String,
@@ -80,19 +79,18 @@ pub(super) struct Boot {
     pub(super) within: Option<Nanos>,
 }
 
-/// The trial under way.
+/// The current trial.
 #[derive(Debug, Clone)]
 pub(super) struct Current {
     pub(super) planned: PlannedTrial,
-    /// How many others are made at the same time.
+    /// Number of other concurrent trials.
     pub(super) beside: usize,
-    /// Of its traffic.
+    /// Traffic time.
     pub(super) elapsed: Nanos,
     pub(super) rates: VecDeque<f64>,
     pub(super) now: Option<String>,
 }
 
-/// Everything that is shown.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(super) scenario: Scenario,
@@ -108,17 +106,17 @@ pub(crate) struct State {
     pub(super) findings: Vec<LiveFinding>,
     pub(super) log: VecDeque<Entry>,
     pub(super) pace: Pace,
-    /// CPU time of drawing, and of analyses.
+    /// CPU time of drawing and analyses.
     pub(super) cost: Duration,
     pub(super) analyses: Duration,
     pub(super) is_ending: bool,
-    /// The first row of the results that is shown, once the user has chosen it.
+    /// First visible result row chosen by the user.
     pub(super) scroll: Option<usize>,
-    /// The one that is.
+    /// First row currently visible.
     pub(super) first_row: usize,
-    /// Whether disturbed trials stay as they are.
+    /// Whether disturbed trials are kept instead of repeated.
     keeps_disturbed: bool,
-    /// How many of those that were made were disturbed.
+    /// Number of disturbed trials.
     disturbed: u32,
 }
 
@@ -184,7 +182,7 @@ impl State {
     }
 
     fn boots(&mut self, host: String, now: Instant) {
-        // One that is started once more begins anew.
+        // A restarted boot replaces the earlier one.
         self.boots.retain(|boot| boot.host != host);
         if self.scenario.lab.vm(&HostName::new(host.as_str())).is_some() {
             self.pace.boots(&host, now);
@@ -206,7 +204,7 @@ impl State {
     fn begin(&mut self, planned: PlannedTrial, now: Instant) {
         self.pace.trial(&planned, now);
         self.block = Some(planned.block);
-        // Of those made at the same time the first one is shown.
+        // Only the first of several concurrent trials is shown.
         if let Some(first) = self.trial.as_mut().filter(|first| first.planned.is_beside(&planned)) {
             first.beside += 1;
             return;
@@ -230,11 +228,11 @@ impl State {
         let planned = self.plan.trials.iter().find(|planned| planned.index == index);
         let cell = planned.map(|planned| self.plan.cells[planned.cell].id.to_string());
         if let (Some(by), Some(cell)) = (disturbed, cell) {
-            let what = if to_make_again { "it is made again at the end" } else { "it is kept as it is" };
+            let what = if to_make_again { "will be repeated at the end" } else { "kept" };
             self.disturbed += 1;
-            let rest = if self.disturbed == NAMED { "; further ones are counted, not shown" } else { "" };
+            let rest = if self.disturbed == NAMED { "; further repeats not shown" } else { "" };
             if self.disturbed <= NAMED {
-                self.say(Tone::Warning, &format!("{cell} was disturbed by {by}: {what}{rest}"), now);
+                self.say(Tone::Warning, &format!("{cell}: disturbed by {by}, {what}{rest}"), now);
             }
         }
     }
@@ -246,8 +244,8 @@ impl State {
             return;
         }
         let text = match decision.block {
-            _ if decision.out_of_time => "the time is over".to_owned(),
-            _ if open == 0 => "nothing is left to decide".to_owned(),
+            _ if decision.out_of_time => "time budget used up".to_owned(),
+            _ if open == 0 => "every comparison is decided".to_owned(),
             Some(block) => format!("block {}: {open} of {cells} results are still open", block + 1),
             None => return,
         };
@@ -261,7 +259,7 @@ impl State {
         self.log.push_back(Entry { at: now - self.began, tone, text: one_line(text) });
     }
 
-    /// The path of the trial under way, and before the first one that of the baseline.
+    /// The current trial's path; the baseline's before the first trial.
     pub(super) fn path(&self) -> Option<&Path> {
         let of = |trial: &Current| &self.plan.cells[trial.planned.cell].path;
         let paths = &self.scenario.paths;
@@ -277,17 +275,17 @@ impl State {
     }
 }
 
-/// What marks a trial that is no plain one.
+/// Marks special trials.
 pub(crate) fn mark(arm: Arm) -> &'static str {
     match arm {
         Arm::Measure => "",
-        Arm::Again => " (baseline again)",
+        Arm::Again => " (baseline repeat)",
         Arm::Probed => " (with probes)",
         Arm::Alone => " (alone)",
     }
 }
 
-/// Harmless, and on one line.
+/// Without control characters and line breaks.
 pub(super) fn one_line(text: &str) -> String {
     ::report::harmless(&text.replace(['\n', '\t'], " ")).into_owned()
 }

@@ -1,4 +1,4 @@
-//! What is printed with --json: iperf3's document, and ours in it.
+//! The `--json` output: iperf3's document with plumb's object added.
 
 use findings::SingleMeasurement;
 use serde::Serialize;
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use server::iperf3::{ClientSpec, Report};
 use units::Nanos;
 
-/// iperf3's words for a client that was interrupted.
+/// iperf3's message for an interrupted client.
 pub(super) const INTERRUPTED: &str = "interrupt - the client has terminated";
 
-/// iperf3's document with one object more, which its readers pass over.
+/// iperf3's document with an additional object, which iperf3's parsers ignore.
 #[derive(Serialize)]
 struct Document<'a, T> {
     #[serde(flatten)]
@@ -17,7 +17,7 @@ struct Document<'a, T> {
     plumb: &'a SingleMeasurement,
 }
 
-/// The document of a test, with an interval as often as said, and with what kept it from its end.
+/// The document of a test, with intervals of the requested length and any error.
 pub(super) fn of(
     spec: &ClientSpec,
     report: &Report,
@@ -30,12 +30,12 @@ pub(super) fn of(
     serde_json::to_string_pretty(&Document { iperf3, plumb })
 }
 
-/// The document of a test that failed, as iperf3 has it.
+/// The document of a failed test, in iperf3's format.
 pub(super) fn failed(error: &str) -> serde_json::Result<String> {
     without_end(error, None)
 }
 
-/// The same of one that was interrupted, and of which only the lines of this end's counts are known.
+/// The document of an interrupted test with only local counts.
 pub(super) fn given_up(totals: &[String]) -> serde_json::Result<String> {
     without_end(INTERRUPTED, Some(json!({ "till_then": totals })))
 }

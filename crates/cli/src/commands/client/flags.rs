@@ -1,6 +1,6 @@
-//! The flags of `plumb client`: iperf3's own, with its letters and meaning, and what plumb adds.
+//! The flags of `plumb client`: iperf3's, with the same letters and meaning, and plumb's additions.
 //!
-//! As written: what they come to together is request.rs's.
+//! `request.rs` combines them.
 
 use std::{net::IpAddr, path::PathBuf};
 
@@ -16,14 +16,13 @@ use crate::{
     value_parsers::{Word, one_of},
 };
 
-/// The port that iperf3 and plumb serve on.
+/// The port of iperf3 and plumb servers.
 pub(crate) const PORT: u16 = 5201;
 
-/// Flags of `plumb client`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ClientArgs {
-    /// A host that runs `plumb server` or `iperf3 -s`: a name or an address
+    /// Name or address of a host running `plumb server` or `iperf3 -s`
     pub(super) host: String,
     #[command(flatten)]
     pub(super) reach: Reach,
@@ -39,142 +38,136 @@ pub(crate) struct ClientArgs {
     pub(super) output: Output,
 }
 
-const AFTER_HELP: &str = "\
-Flags have iperf3's letters and meaning: sizes in powers of 1024 (128K), rates in powers of 1000 (100M). \
-The interval of confidence, doubts and hints stand in the closing summary, and in the object `plumb` of --json. \
-How many connections a second: plumb ping HOST --connect.
+const AFTER_HELP: &str = "Flags match iperf3's: sizes use powers of 1024 (128K), rates powers of 1000 \
+    (100M). The closing summary and the `plumb` object of --json have confidence intervals, warnings and \
+    hints. To measure connections per second: plumb ping HOST --connect.
 
-Exit status: 0 measured; 1 no connection, refused, or broken off; 3 this machine's kernel lacks what was asked; \
-64 usage error; 130 interrupted (what was measured is printed).";
+Exit status: 0 success; 1 cannot connect, refused, or connection lost; 3 unsupported by this machine's \
+    kernel; 64 usage error; 130 interrupted (partial results are printed).";
 
-/// How the server is reached.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Connection")]
 pub(super) struct Reach {
     /// The server's port
     #[arg(short, long, default_value_t = PORT, value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) port: u16,
-    /// Connect from this address of this machine
+    /// Connect from this local address
     #[arg(short = 'B', long, value_name = "ADDRESS", value_parser = host::own)]
     pub(super) bind: Option<IpAddr>,
-    /// Connect from this port; each further connection from the next one
+    /// Connect from this port, using consecutive ports for further connections
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) cport: Option<u16>,
     #[command(flatten)]
     pub(super) family: Family,
-    /// Give up connecting after so long (milliseconds)
+    /// Connect timeout in milliseconds
     #[arg(long, value_name = "MS", value_parser = amount::milliseconds)]
     pub(super) connect_timeout: Option<Nanos>,
 }
 
-/// What is sent.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Traffic")]
 pub(super) struct Traffic {
-    /// Measure for so long (seconds) [default: 10]
+    /// Test duration in seconds [default: 10]
     #[arg(short, long, alias = "for", value_name = "SECONDS", value_parser = amount::seconds)]
     pub(super) time: Option<Nanos>,
-    /// Send so many bytes instead, all connections together
+    /// Stop after this many bytes in total
     #[arg(short = 'n', long, value_name = "SIZE", value_parser = amount::size, conflicts_with = "time")]
     pub(super) bytes: Option<Bytes>,
-    /// Send so many writes or datagrams instead
+    /// Stop after this many writes or datagrams
     #[arg(short = 'k', long, value_name = "COUNT", value_parser = amount::count, conflicts_with_all = ["time", "bytes"])]
     pub(super) blockcount: Option<u64>,
-    /// Each connection's rate in bits a second, 0 for no limit; RATE/N sends N at a time
-    /// [default: no limit, 1M of UDP]
+    /// Rate per connection in bits per second, 0 for no limit; RATE/N sends bursts of N [default: no limit;
+    /// UDP: 1M]
     #[arg(short, long, alias = "bandwidth", value_name = "RATE[/N]", value_parser = pace)]
     pub(super) bitrate: Option<Pace>,
-    /// The size of each write, or of a datagram [default: 128K; of UDP what the path's MTU carries]
+    /// Size of each write or datagram [default: 128K; UDP: fits the path MTU]
     #[arg(short, long, value_name = "SIZE", value_parser = amount::size)]
     pub(super) length: Option<Bytes>,
-    /// Connections in parallel
+    /// Parallel connections
     #[arg(short = 'P', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=128))]
     pub(super) parallel: u32,
-    /// The server sends
+    /// Receive from the server instead of sending
     #[arg(short = 'R', long)]
     pub(super) reverse: bool,
-    /// Both send at once, over connections of their own
+    /// Send in both directions at once, over separate connections
     #[arg(long, alias = "bidirectional", conflicts_with = "reverse")]
     pub(super) bidir: bool,
-    /// UDP instead of TCP
+    /// Use UDP instead of TCP
     #[arg(short, long)]
     pub(super) udp: bool,
-    /// Count datagrams in 64 bits
+    /// Use 64-bit datagram counters
     #[arg(long, requires = "udp")]
     pub(super) udp_counters_64bit: bool,
-    /// Leave the first seconds out of the result
+    /// Exclude the first seconds from the result
     #[arg(short = 'O', long, value_name = "SECONDS", value_parser = amount::seconds, conflicts_with_all = ["bytes", "blockcount"])]
     pub(super) omit: Option<Nanos>,
-    /// Send without copying: --mode limit by iperf3's name
+    /// Send without copying; iperf3's name for --mode limit
     #[arg(short = 'Z', long)]
     pub(super) zerocopy: bool,
-    /// How bytes are moved: as an application does, or as cheaply as the kernel can [default: app]
+    /// How data is moved: like an application, or at the lowest cost the kernel offers [default: app]
     #[arg(long, value_parser = one_of(MODES))]
     pub(super) mode: Option<Mode>,
-    /// Where threads run: same (both ends on one CPU), cross (each on its own), or lists: CLIENT[/SERVER]
+    /// CPU placement: same (both ends on one CPU), cross (one CPU each), or lists: CLIENT[/SERVER]
     #[arg(long, value_name = "CPUS", value_parser = pin::placement, conflicts_with = "affinity")]
     pub(super) pin: Option<Placement>,
-    /// The client's CPU, and the server's
+    /// CPU of the client, and of the server
     #[arg(short = 'A', long, value_name = "N[,M]", value_parser = pin::affinity)]
     pub(super) affinity: Option<Placement>,
 }
 
-/// What is set on every socket.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sockets")]
 pub(super) struct SocketFlags {
-    /// Send and receive buffer
+    /// Send and receive buffer size
     #[arg(short, long, value_name = "SIZE", value_parser = amount::size)]
     pub(super) window: Option<Bytes>,
-    /// Largest segment, of TCP
+    /// TCP maximum segment size
     #[arg(short = 'M', long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(88..=32767))]
     pub(super) set_mss: Option<u32>,
-    /// Congestion control, of TCP
+    /// TCP congestion control algorithm
     #[arg(short = 'C', long, alias = "linux-congestion", value_name = "NAME")]
     pub(super) congestion: Option<String>,
-    /// Send small writes at once, of TCP
+    /// Disable Nagle's algorithm (TCP)
     #[arg(short = 'N', long)]
     pub(super) no_delay: bool,
-    /// Type of service, a whole byte: 0 to 255
+    /// Type-of-service byte: 0 to 255
     #[arg(short = 'S', long, value_name = "BYTE", value_parser = dscp::type_of_service, conflicts_with = "dscp")]
     pub(super) tos: Option<u8>,
-    /// Code point: 0 to 63, or a name as ef
+    /// DSCP: 0 to 63, or a name, e.g. ef
     #[arg(long, value_name = "POINT", value_parser = dscp::code_point)]
     pub(super) dscp: Option<u8>,
-    /// Poll the device's queue for so long before sleeping (microseconds with no unit)
+    /// Busy-poll the device queue for this long before sleeping (microseconds without a unit)
     #[arg(long, value_name = "TIME", value_parser = amount::microseconds, num_args = 0..=1, default_missing_value = "50", require_equals = true)]
     pub(super) busy_poll: Option<Nanos>,
 }
 
-/// Who the client says it is.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Authentication (the password is taken from IPERF3_PASSWORD, or asked for)")]
+#[command(next_help_heading = "Authentication (password from IPERF3_PASSWORD, or a prompt)")]
 pub(super) struct Login {
-    /// Log in as this user
+    /// User name
     #[arg(long, value_name = "NAME", requires = "rsa_public_key_path")]
     pub(super) username: Option<String>,
     /// The server's public key (PEM)
     #[arg(long, value_name = "FILE", requires = "username")]
     pub(super) rsa_public_key_path: Option<PathBuf>,
-    /// Encrypt as servers before iperf3 3.17 do at once; else only when the newer way is refused
+    /// Start with PKCS#1 v1.5 padding, as servers before iperf3 3.17 require; by default it is a fallback
     #[arg(long, requires = "username")]
     pub(super) use_pkcs1_padding: bool,
 }
 
-/// What is printed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Output {
-    /// Print a line so often (seconds); 0 for none
+    /// Interval between lines in seconds; 0 for none
     #[arg(short, long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "1")]
     pub(super) interval: Nanos,
-    /// Put this before every line
+    /// Prefix every line with this text
     #[arg(short = 'T', long, value_name = "TEXT")]
     pub(super) title: Option<String>,
-    /// Put this into the JSON of both ends
+    /// Include this text in the JSON of both ends
     #[arg(long, value_name = "TEXT")]
     pub(super) extra_data: Option<String>,
-    /// Print what the server printed as well
+    /// Also print the server's output
     #[arg(long)]
     pub(super) get_server_output: bool,
     /// Print one JSON document with iperf3's fields
@@ -182,13 +175,12 @@ pub(super) struct Output {
     pub(super) json: bool,
 }
 
-/// How bytes are moved.
 const MODES: &[Word<Mode>] = &[
-    ("app", Mode::App, "Ordinary writes and copying reads: the number that an application gets"),
-    ("limit", Mode::Limit, "No copy at either end, many datagrams a call: what the path could carry"),
+    ("app", Mode::App, "Ordinary writes and copying reads: application throughput"),
+    ("limit", Mode::Limit, "No copies, many datagrams per call: path capacity"),
 ];
 
-/// `-b`: a rate, and how many are sent at a time.
+/// `-b`: a rate and a burst size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace {
     pub(super) rate: Option<BitRate>,
@@ -200,9 +192,7 @@ fn pace(text: &str) -> Result<Pace, String> {
     let burst = match burst {
         "" if rate.len() == text.len() => None,
         number => Some(number.parse().ok().filter(|burst| (1..=1000).contains(burst)).ok_or_else(|| {
-            format!(
-                "`{number}` is no burst: write how many datagrams or writes go at once, 1 to 1000, as 100M/10"
-            )
+            format!("invalid burst `{number}`: use 1 to 1000 datagrams or writes per burst, e.g. 100M/10")
         })?),
     };
     Ok(Pace { rate: amount::rate(rate)?, burst })
@@ -213,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_may_say_how_many_go_at_once() {
+    fn parses_rate_with_burst() {
         for (text, rate, burst) in [
             ("100M", Some(1e8), None),
             ("100M/10", Some(1e8), Some(10)),

@@ -1,4 +1,4 @@
-//! What the flags of `plumb client` come to together: a load, or what is wrong with them.
+//! Turns the flags of `plumb client` into a workload, or reports conflicts.
 
 use ::workload::{Direction, Mode, Placement, SocketSettings, StreamSettings, Transport, Until};
 use units::{BitRate, Bytes, Nanos};
@@ -6,32 +6,31 @@ use units::{BitRate, Bytes, Nanos};
 use super::flags::{ClientArgs, Traffic};
 use crate::{amount::within, failure::Misuse};
 
-/// How long is measured unless something else is said.
+/// Default duration.
 const TIME: Nanos = Nanos::from_secs(10);
-/// The shortest and the longest.
+/// Minimum and maximum duration.
 const TIMES: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(86_400));
-/// What is left out at least and at most (iperf3's own bound).
+/// Minimum and maximum warm-up; the maximum is iperf3's.
 const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
-/// Lines are printed at most and at least so often (iperf3's own bounds).
+/// iperf3's range for the reporting interval.
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(60));
-/// Both ends take a sample at least so often: an interval of confidence needs some.
+/// Maximum sampling interval at both ends: a confidence interval needs several samples.
 const SAMPLE: u64 = Nanos::from_millis(100).0;
-/// A write that iperf3's server takes.
+/// Limit of iperf3's server, in bytes.
 const LARGEST_WRITE: Bytes = Bytes(1 << 20);
-/// A datagram with iperf3's counters, of 32 or of 64 bits.
+/// Holds iperf3's counters, 32-bit or 64-bit.
 const SMALLEST_DATAGRAM: Bytes = Bytes(16);
-/// What IPv4 carries.
+/// Limit of IPv4.
 const LARGEST_DATAGRAM: Bytes = Bytes(65_507);
-/// iperf3's rate of UDP where none is asked for.
+/// iperf3's default rate for UDP.
 const UDP_RATE: BitRate = BitRate(1e6);
-/// What `-k` counts in where no size is asked for: a datagram that an MTU of 1500 carries.
+/// Default datagram size for `-k`: fits an MTU of 1500.
 const DATAGRAM: Bytes = Bytes(1448);
-/// What iperf3's protocol carries (its MAX_TCP_BUFFER).
+/// Limit of iperf3's protocol (MAX_TCP_BUFFER).
 const LARGEST_WINDOW: Bytes = Bytes(512 << 20);
-/// A rate of which fewer writes than this leave in the time that is asked shows nothing.
+/// Minimum number of writes per test for a paced load.
 const FEWEST: f64 = 2.0;
 
-/// The load that is asked for.
 pub(super) fn load(args: &ClientArgs) -> Result<StreamSettings, Misuse> {
     let traffic = &args.traffic;
     check(args)?;
@@ -58,12 +57,12 @@ pub(super) fn load(args: &ClientArgs) -> Result<StreamSettings, Misuse> {
     sends_enough(load)
 }
 
-/// As `--mode` says; `-Z` is looked at where it makes a difference.
+/// `-Z` selects the limit mode too.
 fn mode(traffic: &Traffic) -> Mode {
     traffic.mode.unwrap_or(Mode::App)
 }
 
-/// A rate at which hardly anything would leave in the time is refused.
+/// Refuses a rate too low for the test's duration.
 fn sends_enough(load: StreamSettings) -> Result<StreamSettings, Misuse> {
     let (Some(rate), Until::Elapsed(time)) = (load.rate, load.until) else { return Ok(load) };
     let message = if load.message.0 == 0 { DATAGRAM } else { load.message };
@@ -72,19 +71,16 @@ fn sends_enough(load: StreamSettings) -> Result<StreamSettings, Misuse> {
         return Ok(load);
     }
     let every = Nanos((each * 1e9) as u64);
-    let message = format!(
-        "-b {rate} sends {message} every {every}, and the test takes {time}: that shows nothing of a path"
-    );
-    Err(Misuse::new(message).hint("choose a higher -b, a smaller -l, or a longer -t"))
+    let message = format!("-b {rate} sends {message} every {every}: too few for a test of {time}");
+    Err(Misuse::new(message).hint("use a higher -b, a smaller -l, or a longer -t"))
 }
 
-/// Where threads run.
 pub(super) fn placement(args: &ClientArgs) -> Placement {
     let traffic = &args.traffic;
     traffic.pin.as_ref().or(traffic.affinity.as_ref()).cloned().unwrap_or(Placement::Free)
 }
 
-/// How often a sample is taken, so that whole samples make up what a line or a document shows.
+/// A sampling interval that divides `shown`, the interval of lines and documents.
 fn sampled(shown: Nanos) -> Nanos {
     if shown.0 == 0 { Nanos(SAMPLE) } else { Nanos(shown.0 / shown.0.div_ceil(SAMPLE)) }
 }
@@ -110,23 +106,22 @@ fn until(traffic: &Traffic, message: Bytes) -> Result<Until, Misuse> {
     if let Some(blocks) = traffic.blockcount {
         let each = if message.0 == 0 { DATAGRAM } else { message };
         let bytes = blocks.checked_mul(each.0).filter(|bytes| *bytes <= i64::MAX as u64);
-        return Ok(Until::Sent(Bytes(
-            bytes.ok_or_else(|| Misuse::new("-k times -l is more than can be counted"))?,
-        )));
+        return Ok(Until::Sent(Bytes(bytes.ok_or_else(|| Misuse::new("-k times -l is too large"))?)));
     }
     within("-t", traffic.time.unwrap_or(TIME), TIMES).map(Until::Elapsed)
 }
 
-/// The size of a write; of a datagram nought where the path decides.
+/// The write size in bytes. For datagrams, 0 lets the path decide.
 fn message(traffic: &Traffic) -> Result<Bytes, Misuse> {
     let (least, most, what) = match traffic.udp {
         true => (SMALLEST_DATAGRAM, LARGEST_DATAGRAM, "a datagram"),
-        false => (Bytes(1), LARGEST_WRITE, "a write of iperf3's protocol"),
+        false => (Bytes(1), LARGEST_WRITE, "a write in iperf3's protocol"),
     };
     match traffic.length {
         Some(length) if (least..=most).contains(&length) => Ok(length),
         Some(length) => {
-            let message = format!("-l {} is no size of {what}: choose {} to {}", length.0, least.0, most.0);
+            let message =
+                format!("-l {} is not a valid size of {what}: use {} to {}", length.0, least.0, most.0);
             Err(Misuse::new(message))
         }
         None if traffic.udp && traffic.blockcount.is_some() => Ok(DATAGRAM),
@@ -136,7 +131,7 @@ fn message(traffic: &Traffic) -> Result<Bytes, Misuse> {
     }
 }
 
-/// What does not fit together.
+/// Refuses conflicting flags.
 fn check(args: &ClientArgs) -> Result<(), Misuse> {
     let ClientArgs { traffic, socket, output, .. } = args;
     let of_tcp = [
@@ -146,16 +141,17 @@ fn check(args: &ClientArgs) -> Result<(), Misuse> {
         ("-Z", traffic.zerocopy),
     ];
     if let Some((flag, _)) = of_tcp.iter().find(|(_, given)| traffic.udp && *given) {
-        return Err(Misuse::new(format!("{flag} is for TCP, and -u asks for UDP")));
+        return Err(Misuse::new(format!("{flag} applies to TCP only, but -u selects UDP")));
     }
     if traffic.zerocopy && traffic.mode == Some(Mode::App) {
-        return Err(Misuse::new("-Z sends without copying, which is --mode limit, and --mode app copies")
-            .hint("leave one of them out"));
+        return Err(
+            Misuse::new("-Z conflicts with --mode app: it selects --mode limit").hint("remove one of them")
+        );
     }
     if let Some(window) = socket.window.filter(|window| *window > LARGEST_WINDOW) {
         let message =
-            format!("-w {window} is more than iperf3's protocol carries: choose at most {LARGEST_WINDOW}");
-        return Err(Misuse::new(message).hint("leave it out, and the buffers grow as they need"));
+            format!("-w {window} exceeds the limit of iperf3's protocol: use at most {LARGEST_WINDOW}");
+        return Err(Misuse::new(message).hint("remove it to let the kernel size the buffers"));
     }
     if output.interval.0 > 0 {
         let _ = within("-i", output.interval, INTERVALS)?;
@@ -191,7 +187,7 @@ mod tests {
         StreamSettings::new(Until::Elapsed(Nanos::from_secs(10)))
     }
 
-    /// A flag changes one thing only.
+    /// Checks that a flag changes only one setting.
     fn check(line: &str, change: impl FnOnce(&mut StreamSettings)) {
         let mut expected = usual();
         change(&mut expected);
@@ -199,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_mean_what_they_mean_to_iperf3() {
+    fn flags_match_iperf3() {
         check("", |_| {});
         check("-t 3", |load| load.until = Until::Elapsed(Nanos::from_secs(3)));
         check("-n 10M", |load| load.until = Until::Sent(Bytes(10 << 20)));
@@ -225,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn udp_has_a_rate_and_leaves_the_size_to_the_path_unless_both_are_said() {
+    fn udp_has_default_rate_and_path_sized_datagrams() {
         let udp = |load: &mut StreamSettings| {
             (load.transport, load.rate, load.message) = (Transport::Udp, Some(BitRate(1e6)), Bytes(0));
         };
@@ -241,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_add_up_to_what_is_shown() {
+    fn samples_divide_printed_interval() {
         for (shown, sample) in [("1", 100), ("0.5", 100), ("0.1", 100), ("60", 100), ("0", 100), ("0.15", 75)]
         {
             check(&format!("-i {shown}"), |load| load.interval = Nanos::from_millis(sample));
@@ -249,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_and_names_the_flag() {
+    fn refuses_invalid_flags_by_name() {
         for (line, word) in [
             ("-t 0", "-t"),
             ("-t soon", "500ms"),
@@ -283,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_placed_by_either_flag() {
+    fn both_flags_place_threads() {
         for (line, expected) in [
             ("", Placement::Free),
             ("--pin cross", Placement::CrossCpu),

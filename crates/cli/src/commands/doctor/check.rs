@@ -1,9 +1,9 @@
-//! One line of the doctor's table, from whichever room tried it.
+//! One row of the doctor's table.
 
 use probe::{Area, State};
 use serde::Serialize;
 
-/// Which part of the table a check stands in.
+/// The section of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Group {
@@ -26,7 +26,6 @@ impl Group {
     }
 }
 
-/// What came of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Status {
@@ -35,7 +34,6 @@ pub(super) enum Status {
     Missing,
 }
 
-/// One thing that was tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Check {
     pub(super) group: Group,
@@ -45,12 +43,12 @@ pub(super) struct Check {
     pub(super) detail: String,
     pub(super) needed_for: &'static str,
     pub(super) remedy: Option<String>,
-    /// Whether a path or workload of today cannot do without it.
+    /// Whether built-in paths or workloads need it.
     pub(super) required: bool,
 }
 
 impl Check {
-    /// A link kind or setting of a lab.
+    /// A link kind or device setting.
     pub(super) fn of_path(found: topology::Capability) -> Self {
         let topology::Capability { name, available, detail, needed_for, remedy, required } = found;
         Self {
@@ -86,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_element_names_the_option_of_the_kernel() {
+    fn missing_link_kind_names_kernel_option() {
         let tried = topology::probe().into_iter().find(|found| found.name == "vxlan").expect("it is tried");
         let found = |available| topology::Capability { available, ..tried.clone() };
         assert!(Check::of_path(found(false)).remedy.expect("one").contains("CONFIG_VXLAN"));

@@ -1,4 +1,4 @@
-//! Whether guests can be booted here: there is a monitor, a kernel for them, and one does. Must not know how one is booted.
+//! Checks whether guests can boot: requires a VMM and a guest kernel.
 
 use ::lab::{Stop, introduce};
 use machine::{Kernel, Qemu};
@@ -14,18 +14,18 @@ use crate::{
     interrupt,
 };
 
-/// What a path to a guest needs, by the ids of checks: its tap device, and what those below look for.
+/// Check ids of a path to a guest.
 pub(super) const NEEDS: [&str; 4] = ["tap", "qemu", "guest-kernel", BOOT];
 pub(super) const BOOT: &str = "guest-boot";
 
-/// What every guest needs.
+/// Requirements of every guest.
 pub(super) fn checks() -> [Check; 2] {
     let kernel = Kernel::installed();
     [
         check("qemu", "QEMU", Qemu::version().map_err(|error| error.to_string()), "qemu-system-x86"),
         check(
             "guest-kernel",
-            "kernel for guests",
+            "guest kernel",
             kernel
                 .map(|kernel| format!("{}; {}", kernel.image.display(), memory::lacks(&kernel)))
                 .map_err(|error| error.to_string()),
@@ -34,14 +34,14 @@ pub(super) fn checks() -> [Check; 2] {
     ]
 }
 
-/// Boots a guest where there is all that it takes; what came of it, and how long it took.
+/// Boots a guest if the requirements are met; returns the check and the boot time.
 pub(super) fn boot(checks: &[Check]) -> Option<(Check, Option<Nanos>)> {
     let works = |id: &str| checks.iter().any(|check| check.id == id && check.status == Status::Works);
     ["qemu", "guest-kernel"].into_iter().all(works).then(|| {
         let booted = booted().map_err(|error| format!("{error:#}"));
         let time = booted.as_ref().ok().map(|(time, _)| *time);
         let told = booted.map(|(time, how)| format!("in {time}{how}"));
-        (Check { remedy: None, ..check(BOOT, "a guest boots", told, "") }, time)
+        (Check { remedy: None, ..check(BOOT, "guest boot", told, "") }, time)
     })
 }
 
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_names_its_package() {
+    fn missing_requirement_names_its_package() {
         let missing = check("qemu", "QEMU", Err("there is none".to_owned()), "qemu-system-x86");
         assert_eq!(missing.remedy.as_deref(), Some("apt-get install qemu-system-x86"));
         assert_eq!((missing.status, missing.detail.as_str()), (Status::Missing, "there is none"));

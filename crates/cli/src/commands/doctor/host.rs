@@ -1,5 +1,4 @@
-//! `plumb doctor --host`: whether a host that SSH reaches can be an end of paths, and what is known of it. Must not know this
-//! machine.
+//! `plumb doctor --host`: checks whether a host reached over SSH can be an endpoint of paths.
 
 use std::{net::Ipv4Addr, path::Path, sync::Arc};
 
@@ -19,19 +18,17 @@ use crate::{
     interrupt, output,
 };
 
-/// What is printed: as a table, or as it is.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
-    /// The version of this form.
     schema: u32,
     tool: &'static str,
-    /// As `ssh` was given it.
+    /// The `ssh` destination.
     host: &'a str,
     checks: Vec<Check>,
     environment: &'a Environment,
-    /// Where traffic goes unless a scenario says otherwise.
+    /// Default interface for traffic.
     interface: Option<Interface>,
-    /// Whether traffic can go there without more settings.
+    /// Whether traffic can reach it without further settings.
     able: bool,
 }
 
@@ -42,7 +39,8 @@ struct Interface {
     mtu: u32,
 }
 
-/// Starts an agent there, asks it and ends it; the exit status tells whether traffic can go to the host without more settings.
+/// Starts an agent on the host and queries it. The exit status reports whether traffic can reach the host
+/// without further settings.
 pub(super) fn run(destination: &str, json: bool) -> anyhow::Result<Exit> {
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
@@ -81,19 +79,26 @@ fn checks(environment: &Environment, interface: &Result<(PathEnd, u32), String>)
     };
     let traffic = match interface {
         Ok((PathEnd { device, address, .. }, mtu)) => {
-            (Status::Works, format!("goes to {address} on {}, MTU {mtu}", device.device), None)
+            (Status::Works, format!("traffic uses {address} on {}, MTU {mtu}", device.device), None)
         }
-        Err(because) => (Status::Missing, because.clone(), Some("`address` or `interface` in [hosts.NAME]")),
+        Err(because) => (
+            Status::Missing,
+            because.clone(),
+            Some(
+                "set `address` or `interface` in \
+            [hosts.NAME]",
+            ),
+        ),
     };
     let available = environment.congestion_available.join(", ");
     let congestion = match environment.congestion_available.iter().any(|name| name == "cubic") {
-        true => (Status::Works, format!("cubic can be set (available: {available})"), None),
+        true => (Status::Works, format!("cubic available ({available})"), None),
         false => {
-            let detail = format!("no cubic (available: {available})");
+            let detail = format!("cubic not available ({available})");
             (Status::Limited, detail, Some("modprobe tcp_cubic (CONFIG_TCP_CONG_CUBIC)"))
         }
     };
-    let probes = "run on the machine of `plumb run` alone, and not on hosts that SSH reaches".to_owned();
+    let probes = "only run on the machine that runs `plumb run`, not on hosts reached over SSH".to_owned();
     let mut checks = vec![check("traffic", traffic.0, traffic.1, "paths that end at this host", traffic.2)];
     checks.extend(probe::described(environment).into_iter().map(Check::of_machine));
     checks.extend([
@@ -101,14 +106,14 @@ fn checks(environment: &Environment, interface: &Result<(PathEnd, u32), String>)
             "congestion control",
             congestion.0,
             congestion.1,
-            "TCP workloads: they ask for cubic",
+            "TCP workloads, which use cubic",
             congestion.2,
         ),
         check(
             "probes",
             Status::Limited,
             probes,
-            "seeing where time goes on the host, beyond its own counts",
+            "CPU attribution on the host, beyond its own counters",
             None,
         ),
     ]);
@@ -120,11 +125,11 @@ fn text(document: &Document<'_>, width: u16) -> String {
     let mut text = format!("plumb {TOOL} on {}: Linux {kernel} ({architecture})\n", document.host);
     table::section(&mut text, "Host", document.checks.iter().flat_map(table::rows), width);
     let said = match document.able {
-        true => "This host can be an end of paths",
-        false => "This host cannot be an end of paths yet",
+        true => "This host can be an endpoint of paths",
+        false => "This host cannot be an endpoint of paths yet",
     };
     let prose = format!(
-        "\n{said}. Of plumb it keeps one file, in ~/.cache/plumb; `plumb run --no-cache` removes it."
+        "\n{said}. plumb keeps one file there, in ~/.cache/plumb; `plumb run --no-cache` removes it."
     );
     text.push_str(&crate::width::wrapped(&prose, Some(usize::from(width))));
     text.push('\n');
@@ -157,22 +162,26 @@ mod tests {
     }
 
     #[test]
-    fn a_host_says_where_its_traffic_goes_or_what_to_write() {
+    fn shows_traffic_address_or_missing_setting() {
         let host = HostName::new("root@h");
         let device = DeviceRef { host: host.clone(), device: DeviceName::new("eth0") };
         let end = PathEnd { host, device, address: Ipv4Addr::new(198, 18, 0, 1) };
         let text = shown(&Ok((end, 9000)), &["reno", "cubic"]);
         assert!(
-            text.contains("goes to 198.18.0.1 on eth0, MTU 9000") && text.contains("other work"),
+            text.contains("traffic uses 198.18.0.1 on eth0, MTU 9000") && text.contains("other work"),
             "{text}"
         );
-        assert!(text.contains("This host can be an end of paths."), "{text}");
+        assert!(text.contains("This host can be an endpoint of paths."), "{text}");
         let text = shown(&Err("SSH did not arrive at an IPv4 address of it".to_owned()), &["reno"]);
         assert!(
-            text.contains("→ `address` or `interface` in [hosts.NAME]") && text.contains("no cubic"),
+            text.contains("→ set `address` or `interface` in [hosts.NAME]")
+                && text.contains(
+                    "cubic not \
+                available"
+                ),
             "{text}"
         );
-        assert!(text.contains("cannot be an end of paths yet"), "{text}");
+        assert!(text.contains("cannot be an endpoint of paths yet"), "{text}");
         assert!(text.lines().all(|line| console::measure_text_width(line) <= 80), "{text}");
     }
 }

@@ -1,5 +1,5 @@
-//! By which methods memory of virtual machines can be moved here, and what tells which of it is accessed: what this kernel does, and what
-//! the kernel that guests boot was built with. Must not know how either is done.
+//! Checks how VM memory can be moved here and which sources can show accesses, from this kernel's features
+//! and the guest kernel's configuration.
 
 use std::{fs, path::Path};
 
@@ -8,14 +8,14 @@ use machine::Kernel;
 use super::check::{Check, Group, Status};
 
 const MOVES: &str = "moving memory between virtual machines";
-const SEES: &str = "seeing which memory is accessed";
+const SEES: &str = "tracking memory accesses";
 const ACCESSED_BITS: &str = "/proc/self/clear_refs";
-/// Debian's with DAMON, and with page generations that are on.
+/// Debian kernels with DAMON and with MGLRU enabled.
 const NEWER: &str = "in the guest: apt-get install linux-image-6.12-cloud-amd64 (Debian 12), or Debian 13";
 
-/// Kernel options that guests benefit from, with their names for users.
+/// Kernel options useful in guests, with user-facing names.
 const USES: [(&str, &str); 8] = [
-    ("CONFIG_DEBUG_INFO_BTF", "BTF, which probes in a guest need"),
+    ("CONFIG_DEBUG_INFO_BTF", "BTF, required by probes in a guest"),
     ("CONFIG_TUN", "tap devices"),
     ("CONFIG_VHOST_NET", "vhost-net"),
     ("CONFIG_VIRTIO_BALLOON", "virtio-balloon"),
@@ -25,13 +25,12 @@ const USES: [(&str, &str); 8] = [
     ("CONFIG_LRU_GEN", "page generations"),
 ];
 
-/// What the kernel that guests boot was built with; others' guests may have another one.
+/// Configuration of the kernel that plumb boots in guests; other guests may have a different one.
 struct GuestKernel {
     release: String,
     config: String,
 }
 
-/// All of them.
 pub(super) fn checks() -> Vec<Check> {
     let kernel =
         Kernel::installed().map_err(|error| error.to_string()).and_then(|kernel| GuestKernel::of(&kernel));
@@ -43,7 +42,7 @@ pub(super) fn checks() -> Vec<Check> {
     checks
 }
 
-/// A sentence with the features missing from `kernel`.
+/// Lists the features missing from `kernel`.
 pub(super) fn lacks(kernel: &Kernel) -> String {
     match GuestKernel::of(kernel) {
         Ok(kernel) => kernel.lacks(),
@@ -56,9 +55,9 @@ impl GuestKernel {
         let lacking = USES.into_iter().filter(|(option, _)| !self.has(option));
         let names: Vec<&str> = lacking.map(|(_, name)| name).collect();
         if names.is_empty() {
-            "it lacks nothing".to_owned()
+            "no missing features".to_owned()
         } else {
-            format!("it lacks {}", names.join("; "))
+            format!("missing: {}", names.join("; "))
         }
     }
 
@@ -71,10 +70,7 @@ impl GuestKernel {
     fn read(path: &Path, release: String) -> Result<Self, String> {
         let config = fs::read_to_string(path);
         let config = config.map_err(|error| {
-            format!(
-                "nothing tells what the guests' kernel was built with: cannot read {}: {error}",
-                path.display()
-            )
+            format!("unknown guest kernel configuration: cannot read {}: {error}", path.display())
         })?;
         Ok(Self { release, config })
     }
@@ -85,13 +81,13 @@ impl GuestKernel {
     }
 }
 
-/// What the kernel in the guest does.
+/// Checks of the guest kernel.
 fn of_guests(kernel: &Result<GuestKernel, String>) -> Vec<Check> {
     let driver = |id, title, option: &str| {
         let found = kernel.as_ref().map(|kernel| (kernel.has(option), kernel.release.as_str()));
         let (status, detail) = match found {
-            Ok((true, release)) => (Status::Works, format!("the guests' kernel {release} has the driver")),
-            Ok((false, release)) => (Status::Missing, format!("the guests' kernel {release} has no driver")),
+            Ok((true, release)) => (Status::Works, format!("the guest kernel {release} has the driver")),
+            Ok((false, release)) => (Status::Missing, format!("the guest kernel {release} has no driver")),
             Err(because) => (Status::Missing, because.clone()),
         };
         let remedy = (status == Status::Missing).then(|| format!("a kernel with {option}"));
@@ -112,11 +108,11 @@ fn damon(kernel: &Result<GuestKernel, String>) -> Found {
         Ok(kernel)
             if ["CONFIG_DAMON_PADDR", "CONFIG_DAMON_SYSFS"].iter().all(|option| kernel.has(option)) =>
         {
-            (Status::Works, format!("the guests' kernel {} counts accesses", kernel.release), None)
+            (Status::Works, format!("the guest kernel {} counts accesses", kernel.release), None)
         }
         Ok(kernel) => (
             Status::Missing,
-            format!("the guests' kernel {} lacks CONFIG_DAMON_PADDR or CONFIG_DAMON_SYSFS", kernel.release),
+            format!("the guest kernel {} lacks CONFIG_DAMON_PADDR or CONFIG_DAMON_SYSFS", kernel.release),
             Some(NEWER.to_owned()),
         ),
         Err(because) => (Status::Missing, because.clone(), Some(NEWER.to_owned())),
@@ -126,23 +122,23 @@ fn damon(kernel: &Result<GuestKernel, String>) -> Found {
 fn generations(kernel: &Result<GuestKernel, String>) -> Found {
     match kernel {
         Ok(kernel) if kernel.has("CONFIG_LRU_GEN_ENABLED") => {
-            (Status::Works, format!("on in the guests' kernel {} (MGLRU)", kernel.release), None)
+            (Status::Works, format!("enabled in the guest kernel {} (MGLRU)", kernel.release), None)
         }
         Ok(kernel) if kernel.has("CONFIG_LRU_GEN") => (
             Status::Limited,
-            format!("off in the guests' kernel {} (MGLRU)", kernel.release),
+            format!("disabled in the guest kernel {} (MGLRU)", kernel.release),
             Some("in the guest: echo y > /sys/kernel/mm/lru_gen/enabled, or `source = \"mglru\"`".to_owned()),
         ),
         Ok(kernel) => (
             Status::Missing,
-            format!("the guests' kernel {} lacks CONFIG_LRU_GEN", kernel.release),
+            format!("the guest kernel {} lacks CONFIG_LRU_GEN", kernel.release),
             Some(NEWER.to_owned()),
         ),
         Err(because) => (Status::Missing, because.clone(), Some(NEWER.to_owned())),
     }
 }
 
-/// It takes a kernel on each side.
+/// Requires features of both the host and the guest kernel.
 fn agents_balloon(kernel: &Result<GuestKernel, String>, freed: Result<(), String>) -> Check {
     let has_pages = kernel.as_ref().map(|kernel| kernel.has("CONFIG_HUGETLBFS"));
     let found = match (freed, has_pages) {
@@ -152,10 +148,11 @@ fn agents_balloon(kernel: &Result<GuestKernel, String>, freed: Result<(), String
         (_, Err(because)) => (Status::Missing, because.clone(), None),
         (Ok(()), Ok(false)) => {
             let remedy = "a kernel with CONFIG_HUGETLBFS".to_owned();
-            (Status::Missing, "the guests' kernel has no huge pages".to_owned(), Some(remedy))
+            (Status::Missing, "the guest kernel has no huge pages".to_owned(), Some(remedy))
         }
         (Ok(()), Ok(true)) => {
-            let detail = "this kernel frees parts of a memfd; guests' memory must be in one, without VFIO";
+            let detail = "this kernel can free parts of a memfd; guest memory must be in a memfd, without \
+                VFIO";
             (Status::Works, detail.to_owned(), None)
         }
     };
@@ -164,9 +161,11 @@ fn agents_balloon(kernel: &Result<GuestKernel, String>, freed: Result<(), String
 
 fn accessed_bits(found: Result<(), String>) -> Check {
     let found = match found {
-        Ok(()) => {
-            (Status::Works, "of QEMU's process; right for emulated guests, not for KVM".to_owned(), None)
-        }
+        Ok(()) => (
+            Status::Works,
+            "of the QEMU process; accurate for emulated guests, not with KVM".to_owned(),
+            None,
+        ),
         Err(because) => (
             Status::Missing,
             format!("{ACCESSED_BITS}: {because}"),
@@ -195,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_kernel_was_built_with_decides_and_what_is_missing_has_a_remedy() {
+    fn kernel_config_decides_checks_and_missing_options_have_remedies() {
         use Status::{Limited, Missing, Works};
         assert_eq!(statuses(""), [Missing; 4]);
         let debian_12 = "CONFIG_VIRTIO_BALLOON=m\nCONFIG_VIRTIO_MEM=m\nCONFIG_LRU_GEN=y\n# CONFIG_LRU_GEN_ENABLED is not set\n";
@@ -208,17 +207,17 @@ mod tests {
     }
 
     #[test]
-    fn names_what_a_kernel_lacks() {
+    fn lists_missing_kernel_features() {
         let lacks =
             |config: &str| GuestKernel { release: "6.1".to_owned(), config: config.to_owned() }.lacks();
         let all: String = USES.iter().map(|(option, _)| format!("{option}=y\n")).collect();
-        assert_eq!(lacks(&all), "it lacks nothing");
-        assert_eq!(lacks(&all.replace("CONFIG_DAMON_PADDR=y", "")), "it lacks DAMON");
+        assert_eq!(lacks(&all), "no missing features");
+        assert_eq!(lacks(&all.replace("CONFIG_DAMON_PADDR=y", "")), "missing: DAMON");
         assert_eq!(lacks("").matches(';').count(), USES.len() - 1);
     }
 
     #[test]
-    fn the_agents_balloon_takes_both_kernels() {
+    fn agent_balloon_needs_both_kernels() {
         let kernel = |config: &str| Ok(GuestKernel { release: "6.1".to_owned(), config: config.to_owned() });
         let status = |kernel, freed| agents_balloon(&kernel, freed).status;
         assert_eq!(status(kernel("CONFIG_HUGETLBFS=y"), Ok(())), Status::Works);

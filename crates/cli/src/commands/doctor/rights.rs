@@ -1,4 +1,4 @@
-//! `plumb doctor --rights`: which capabilities are used for what, and what is left without them. Must not try anything.
+//! `plumb doctor --rights`: the capabilities plumb uses, and what works without each.
 
 use machine::{CAPABILITY_USES, CapabilityUse};
 use serde::Serialize;
@@ -6,14 +6,12 @@ use serde::Serialize;
 use super::table;
 use crate::{commands::TOOL, exit::Exit, output};
 
-/// Below the table.
-const OTHERS: &str = "`plumb client`, `ping`, `member` and all that reads results need no capability. `measure`, `memory` and `rebalance` need \
-                      what lets them see another user's virtual machine: that user, or root. KVM needs /dev/kvm to be writable.";
+const OTHERS: &str = "`plumb client`, `ping`, `member` and commands that only read results need no \
+    capabilities. `measure`, `memory` and `rebalance` need to run as root or as the user who owns the \
+    virtual machine. KVM needs write access to /dev/kvm.";
 
-/// What is printed: as a table, or as it is.
 #[derive(Debug, Serialize)]
 struct Document {
-    /// The version of this form.
     schema: u32,
     tool: &'static str,
     rights: Vec<Right>,
@@ -23,11 +21,11 @@ struct Document {
 struct Right {
     #[serde(flatten)]
     of: &'static CapabilityUse,
-    /// Whether this process holds it over the machine.
+    /// Whether this process has it in the initial user namespace.
     held: bool,
 }
 
-/// Prints them; the exit status is 0 whatever this process has.
+/// The exit status is always 0.
 pub(super) fn run(json: bool) -> anyhow::Result<Exit> {
     let rights = CAPABILITY_USES.iter().map(|of| Right { of, held: of.is_held() }).collect();
     let document = Document { schema: 1, tool: TOOL, rights };

@@ -1,4 +1,4 @@
-//! The doctor's findings as text: one table, aligned over its groups, and the verdict.
+//! Formats the doctor's results: aligned tables and a verdict.
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 use console::{Term, style};
@@ -13,17 +13,15 @@ use crate::{commands::scenario::minutes, output};
 const WIDEST: u16 = 100;
 const MARK: u16 = 4;
 const TITLE: u16 = 21;
-/// What is missing above keeps nobody from measuring a path that exists.
 const NEEDS_NOTHING: &str =
-    "`plumb server`, `client` and `ping` need no lab and no rights: any user may run them.";
+    "`plumb server`, `client` and `ping` need neither a lab nor privileges; any user can run them.";
 
-/// As wide as the terminal, and never wider than reads well.
+/// The terminal width, up to a readable limit.
 pub(super) fn width() -> u16 {
     let term = Term::stdout();
     if term.is_term() { term.size().1.clamp(MARK + TITLE + 30, WIDEST) } else { WIDEST }
 }
 
-/// The whole text.
 pub(super) fn render(document: &Document, width: u16) -> String {
     let mut text = format!("plumb {} on Linux {}\n", document.tool, document.kernel);
     for group in Group::ALL {
@@ -55,7 +53,7 @@ pub(super) fn section(text: &mut String, title: &str, rows: impl Iterator<Item =
     }
 }
 
-/// The colour comes after the wrapping, which would count its codes.
+/// Colours are added after wrapping, which would count their escape codes.
 fn coloured(line: &str) -> String {
     for (mark, colour) in
         [("✔", console::Color::Green), ("!", console::Color::Yellow), ("✘", console::Color::Red)]
@@ -67,7 +65,7 @@ fn coloured(line: &str) -> String {
     line.to_owned()
 }
 
-/// A check; where something is wrong, what for and what to do stand below.
+/// A check, followed by its use and remedy if it failed.
 pub(super) fn rows(check: &Check) -> Vec<Row> {
     let mark = match check.status {
         Status::Works => "✔",
@@ -83,8 +81,9 @@ pub(super) fn rows(check: &Check) -> Vec<Row> {
     rows
 }
 
-/// What is said once of scenarios whose guests have no KVM.
-const EMULATED: &str = "Where guests, or the hypervisor they run in, are emulated counts and ratios hold; times and rates do not.";
+/// Shown once for scenarios that emulate their guests.
+const EMULATED: &str = "With emulated guests or an emulated hypervisor, counts and ratios are valid; times \
+    and rates are not.";
 
 fn scenario_row(verdict: &Verdict, checks: &[Check]) -> Row {
     let Verdict { name, cells, able, lacks, lost_paths, emulated, in_hypervisor, takes, trials_take } =
@@ -98,7 +97,7 @@ fn scenario_row(verdict: &Verdict, checks: &[Check]) -> Row {
         some => {
             let lost = match lost_paths.iter().map(String::as_str).collect::<Vec<_>>().join(", ") {
                 none if none.is_empty() => String::new(),
-                paths => format!("; not at all: path {paths}"),
+                paths => format!("; unavailable path: {paths}"),
             };
             ("!", format!("{some} of {cells} results; missing: {without}{lost}"))
         }
@@ -110,7 +109,7 @@ fn scenario_row(verdict: &Verdict, checks: &[Check]) -> Row {
     };
     let takes = takes.map(|all| {
         let boots = (all - *trials_take).seconds().round();
-        let boots = if boots > 0.0 { format!(" and {} to boot", minutes(boots)) } else { String::new() };
+        let boots = if boots > 0.0 { format!(" plus {} to boot", minutes(boots)) } else { String::new() };
         format!(", about {}{boots}", minutes(trials_take.seconds()))
     });
     let takes = takes.unwrap_or_default();
@@ -125,7 +124,7 @@ fn verdict_line(scenarios: &[Verdict]) -> String {
     };
     let parts = [
         ("can run here", named(Verdict::is_able)),
-        ("in part", named(|one| !one.is_able() && one.able > 0)),
+        ("can run in part", named(|one| !one.is_able() && one.able > 0)),
         ("not", named(|one| !one.is_able() && one.able == 0)),
     ];
     if scenarios.iter().all(Verdict::is_able) {
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_is_wider_than_asked_for_and_no_word_is_lost() {
+    fn wraps_to_width_without_losing_words() {
         let text = rendered(vec![check(Status::Missing)], vec![verdict("quick", 2)]);
         for line in text.lines() {
             assert!(console::measure_text_width(line) <= 100, "{line}");
@@ -191,27 +190,27 @@ mod tests {
     }
 
     #[test]
-    fn boots_stand_apart_from_what_the_list_of_scenarios_tells() {
+    fn shows_boot_time_separately() {
         let (trials_take, boots) = (Nanos::from_secs(90), Nanos::from_secs(12));
         let booting = Verdict { takes: Some(trials_take + boots), trials_take, ..verdict("vhost", 4) };
-        assert!(rendered(vec![], vec![booting]).contains("all 4 results, about 1.5 min and 12 s to boot"));
+        assert!(rendered(vec![], vec![booting]).contains("all 4 results, about 1.5 min plus 12 s to boot"));
         let quick = Verdict { takes: Some(trials_take), trials_take, ..verdict("quick", 4) };
         let text = rendered(vec![], vec![quick]);
         assert!(text.contains("about 1.5 min") && !text.contains("to boot"), "{text}");
     }
 
     #[test]
-    fn only_what_does_not_work_asks_for_something() {
+    fn only_failed_checks_have_remedies() {
         assert!(rendered(vec![check(Status::Missing)], vec![]).contains("→ modprobe vxlan"));
         assert!(!rendered(vec![check(Status::Works)], vec![]).contains("→"));
     }
 
     #[test]
-    fn the_verdict_names_each_scenario_once_by_what_can_run() {
+    fn verdict_lists_each_scenario_once() {
         let scenarios = vec![verdict("whole", 4), verdict("part", 1), verdict("nothing", 0)];
         let text = rendered(vec![check(Status::Missing)], scenarios);
         let last = text.lines().last().expect("a verdict");
-        assert_eq!(last, "Built-in scenarios: can run here: whole; in part: part; not: nothing.");
-        assert!(text.contains("1 of 4 results; missing: vxlan; not at all: path overlay"), "{text}");
+        assert_eq!(last, "Built-in scenarios: can run here: whole; can run in part: part; not: nothing.");
+        assert!(text.contains("1 of 4 results; missing: vxlan; unavailable path: overlay"), "{text}");
     }
 }

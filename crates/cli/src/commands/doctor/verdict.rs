@@ -1,4 +1,4 @@
-//! Which cells of a scenario can run, from what was found to work. Pure.
+//! Decides which results of a scenario can be measured with the available features. Pure.
 
 use std::collections::BTreeSet;
 
@@ -12,36 +12,34 @@ use super::{
     guests,
 };
 
-/// What everything else hangs on.
+/// The check that all others depend on.
 const RIGHTS: &str = "rights";
 
-/// What virtual machines run on at full speed.
+/// Required by virtual machines at full speed.
 const KVM: &str = "kvm";
 
-/// How much of a scenario can run here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Verdict {
     pub(super) name: String,
-    /// All that the scenario would measure.
+    /// Results in the scenario.
     pub(super) cells: usize,
-    /// Those that can be measured here.
+    /// Results that can be measured here.
     pub(super) able: usize,
-    /// The ids of the checks that keep the others from it.
+    /// Ids of the checks that prevent the others.
     pub(super) lacks: BTreeSet<&'static str>,
-    /// The paths of which no cell can be measured.
+    /// Paths without any measurable result.
     pub(super) lost_paths: BTreeSet<String>,
-    /// Whether its virtual machines are emulated here, so that their times and rates say nothing of real ones.
+    /// Whether its virtual machines are emulated here, which makes their times and rates meaningless.
     pub(super) emulated: bool,
-    /// Whether a run of it goes into a virtual hypervisor, since this machine lacks what its guests need.
+    /// Whether it runs in a virtual hypervisor because this machine lacks features its guests need.
     pub(super) in_hypervisor: bool,
-    /// What a run of it takes at most, about, in nanoseconds; unknown where guests must boot and none did.
+    /// Estimated maximum run time in nanoseconds; `None` if guests must boot and none could.
     pub(super) takes: Option<Nanos>,
-    /// Its trials alone, as `plumb scenario list` tells.
+    /// Trials only, like `plumb scenario list`.
     pub(super) trials_take: Nanos,
 }
 
 impl Verdict {
-    /// Judges a scenario by its cells.
     pub(super) fn of(scenario: &Scenario, plan: &Plan, checks: &[Check], boot: Option<Nanos>) -> Self {
         let cells = &plan.cells;
         let works = |id: &str| checks.iter().any(|check| check.id == id && check.status != Status::Missing);
@@ -63,7 +61,7 @@ impl Verdict {
         };
         for cell in cells {
             let mut lacking: Vec<_> = needs(scenario, cell).into_iter().filter(|id| !works(id)).collect();
-            // Whatever else was refused was refused for that.
+            // Without privileges, other refusals are a consequence.
             if lacking.contains(&RIGHTS) {
                 lacking = vec![RIGHTS];
             }
@@ -76,13 +74,12 @@ impl Verdict {
         verdict
     }
 
-    /// Whether everything of it can be measured.
     pub(super) fn is_able(&self) -> bool {
         self.able == self.cells
     }
 }
 
-/// The ids of the checks that a cell cannot do without.
+/// Check ids that a result depends on.
 fn needs(scenario: &Scenario, cell: &Cell) -> BTreeSet<&'static str> {
     let mut needs = BTreeSet::from([RIGHTS, "namespaces"]);
     if let Some(path) = scenario.paths.iter().find(|path| path.name == cell.path) {
@@ -103,14 +100,14 @@ fn needs(scenario: &Scenario, cell: &Cell) -> BTreeSet<&'static str> {
     needs
 }
 
-/// What the devices on the way need, at this cell's settings.
+/// Check ids of the devices along the path, with this result's settings.
 fn path_needs(scenario: &Scenario, cell: &Cell, path: &Path) -> BTreeSet<&'static str> {
     let mut needs = BTreeSet::new();
     for device in path.devices.iter().filter(|at| !scenario.lab.is_remote(&at.host)) {
         if scenario.lab.host(&device.host).is_some_and(|host| host.forwards) {
             needs.insert("forwarding");
         }
-        // What a guest's device can is a matter of the guest's kernel.
+        // The features of a guest device depend on the guest kernel.
         let settings = cell.devices.get(device).filter(|_| scenario.lab.vm(&device.host).is_none());
         if let Some(settings) = settings {
             let set = DeviceSettingKind::ALL.into_iter().filter(|kind| kind.is_in(settings));
@@ -169,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn where_everything_works_or_is_limited_every_builtin_runs_in_full() {
+    fn every_builtin_runs_in_full_if_all_checks_pass() {
         for builtin in builtin::all() {
             for status in [Status::Works, Status::Limited] {
                 let verdict = judged(builtin.name, |_| status);
@@ -180,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn without_rights_nothing_runs() {
+    fn nothing_runs_without_privileges() {
         for builtin in builtin::all() {
             let verdict = judged(builtin.name, |_| Status::Missing);
             assert_eq!(verdict.able, 0, "{verdict:?}");
@@ -189,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_element_costs_the_cells_that_pass_it_and_no_others() {
+    fn missing_feature_excludes_only_dependent_results() {
         for (name, missing, able) in [
             ("quick", "vxlan", "some"),
             ("quick", "bridge", "some"),
@@ -216,14 +213,14 @@ mod tests {
     }
 
     #[test]
-    fn every_need_of_a_builtin_is_a_check_that_is_made_and_called_required() {
+    fn every_builtin_requirement_has_a_required_check() {
         let made: Vec<Check> = super::super::checks(&Ok::<_, String>(machine::Rights::Root));
         for builtin in builtin::all() {
             let scenario = Scenario::parse(builtin.name, builtin.text).expect("parses");
             for cell in Plan::expand(&scenario, 0, &PlanOptions::default()).cells {
-                // Which takes seconds.
+                // Excluded because it takes seconds.
                 for need in needs(&scenario, &cell).into_iter().filter(|need| *need != guests::BOOT) {
-                    // A machine without virtual machines is no worse for all else.
+                    // Virtual machines are optional.
                     let is_enough = |check: &Check| check.required || check.group == Group::VirtualMachines;
                     assert!(made.iter().any(|check| check.id == need && is_enough(check)), "{need}");
                 }

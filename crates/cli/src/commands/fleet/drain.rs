@@ -1,4 +1,4 @@
-//! `plumb fleet drain`: a member that starts no further agents, so that nothing is measured on its host.
+//! `plumb fleet drain`: stops a member from starting further agents, so that its host is idle.
 
 use std::{thread, time::Duration};
 
@@ -8,25 +8,24 @@ use lab::Stop;
 
 use crate::{exit::Exit, fleet_file::FleetFile, interrupt, output};
 
-/// How often the member is asked whether something is under way still.
+/// Polling interval while agents are running.
 const AGAIN: Duration = Duration::from_secs(1);
-/// So many times it may be missing among those that answer.
+/// Consecutive polls without an answer before giving up.
 const PATIENCE: u32 = 5;
 
-/// Flags of `plumb fleet drain`.
 #[derive(Debug, Args)]
 pub(crate) struct DrainArgs {
-    /// What it is called
+    /// The member's name
     name: String,
-    /// Let it start agents again
+    /// Allow the member to start agents again
     #[arg(long)]
     undo: bool,
-    /// Return at once, whatever is under way
+    /// Return immediately, even if agents are running
     #[arg(long, conflicts_with = "undo")]
     no_wait: bool,
 }
 
-/// Tells it, and waits until nothing is under way.
+/// Drains the member and waits until no agents are running.
 pub(super) fn run(args: &DrainArgs) -> anyhow::Result<Exit> {
     let DrainArgs { name, undo, no_wait } = args;
     let FleetFile { access, .. } = FleetFile::of_user()?;
@@ -35,7 +34,7 @@ pub(super) fn run(args: &DrainArgs) -> anyhow::Result<Exit> {
     let controller = Controller::open(&access, &stop.flag(), |line| output::aside(line))?;
     controller.drain(name, !undo)?;
     if *undo {
-        output::line(format_args!("{name} starts agents again"))?;
+        output::line(format_args!("{name} accepts new agents again"))?;
         return Ok(Exit::Success);
     }
     let (mut told, mut absent) = (false, 0);
@@ -43,24 +42,28 @@ pub(super) fn run(args: &DrainArgs) -> anyhow::Result<Exit> {
         let members = controller.members()?;
         match members.iter().find(|member| member.name == *name) {
             Some(member) if !member.drained => {
-                anyhow::bail!("{name} was started anew meanwhile, and is not drained");
+                anyhow::bail!(
+                    "{name} restarted and is no longer drained; run `plumb fleet drain {name}` \
+                    again"
+                );
             }
             Some(member) if member.sessions == 0 => {
                 output::line(format_args!(
-                    "{name} is drained, until it is started anew or `plumb fleet drain {name} --undo`"
+                    "{name} is drained until it restarts, or until `plumb fleet drain {name} --undo`"
                 ))?;
                 return Ok(Exit::Success);
             }
             Some(member) if !told => {
-                output::aside(format_args!("{name} starts no further agents; {} under way", member.sessions));
+                output::aside(format_args!(
+                    "{name} starts no further agents; {} still running",
+                    member.sessions
+                ));
                 told = true;
             }
             Some(_) => absent = 0,
-            // One slow answer is no absence.
+            // Tolerates a slow answer.
             None if absent < PATIENCE => absent += 1,
-            None => anyhow::bail!(
-                "{name} does not answer any more; whether anything is under way there is not known"
-            ),
+            None => anyhow::bail!("{name} stopped responding; agents may still be running there"),
         }
         if *no_wait {
             return Ok(Exit::Success);

@@ -1,4 +1,4 @@
-//! `plumb fleet list`: the members that are there.
+//! `plumb fleet list`: lists the connected members.
 
 use clap::Args;
 use comfy_table::{Table, presets};
@@ -13,21 +13,19 @@ use crate::{
     output,
 };
 
-/// Flags of `plumb fleet list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     #[command(flatten)]
     format: ListFormat,
 }
 
-/// Asks who is there, and prints it.
 pub(super) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
     let FleetFile { access, .. } = FleetFile::of_user()?;
     let members = super::open(&access)?.members()?;
     if args.format.json {
         list_format::json(members.iter().map(|member| json!(member)))?;
     } else if members.is_empty() {
-        output::line(format_args!("no member is connected to {}", access.server))?;
+        output::line(format_args!("no members connected to {}", access.server))?;
     } else {
         output::line(table(&members))?;
     }

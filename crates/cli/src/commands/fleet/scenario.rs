@@ -1,4 +1,4 @@
-//! `plumb fleet scenario`: a scenario of the members that are there.
+//! `plumb fleet scenario`: writes a scenario of the connected members.
 
 use std::path::PathBuf;
 
@@ -7,25 +7,22 @@ use scenario::{Scenario, template};
 
 use crate::{commands::scenario::write_new, exit::Exit, failure::Misuse, fleet_file::FleetFile};
 
-/// Flags of `plumb fleet scenario`.
 #[derive(Debug, Args)]
 pub(crate) struct ScenarioArgs {
-    /// What it is called, and its file: NAME.toml
+    /// Name of the scenario and its file: NAME.toml
     name: String,
     /// Write to this file instead; `-` is standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-/// Asks who is there, and writes it.
 pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<Exit> {
     let FleetFile { access, .. } = FleetFile::of_user()?;
     let members = super::open(&access)?.members()?;
     let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
     if names.len() < 2 {
-        let message =
-            format!("a path has two ends, and {} has these members: {}", access.server, listed(&names));
-        return Err(Misuse::new(message).hint("start `plumb member` on the hosts").into());
+        let message = format!("a path needs two members, but {} has only: {}", access.server, listed(&names));
+        return Err(Misuse::new(message).hint("start `plumb member` on more hosts").into());
     }
     let text = template::of_members(&args.name, &names);
     let _ = Scenario::parse(&args.name, &text)?;

@@ -1,4 +1,4 @@
-//! What `plumb import` says of the tests that it finds, as they come. Must not know how they are read or kept.
+//! The progress output of `plumb import`: lists the tests as they are found.
 
 use std::{io, ops::RangeInclusive};
 
@@ -7,41 +7,40 @@ use samples::RunHeader;
 
 use crate::output;
 
-/// Lines about tests; of more only the number.
+/// Maximum number of tests listed.
 const TOLD: u32 = 40;
 
-/// What a row of a table says of itself.
+/// Description of a table row.
 const TABLE: &str = "a table";
 
-/// What is said about the tests that were found.
 #[derive(Default)]
 pub(super) struct Summary {
     quiet: bool,
     tests: usize,
     lines: u32,
-    /// Of a test of which no line was said.
+    /// Tests found but not listed.
     untold: usize,
-    /// A table whose rows are coming in.
+    /// The table being read.
     table: Option<Table>,
 }
 
-/// Rows of one table: one line says them all.
+/// Rows of one table, listed as one line.
 struct Table {
     file: String,
     lines: RangeInclusive<u64>,
     heading: Option<String>,
     rows: usize,
-    /// The cell of the first row.
+    /// Result name of the first row.
     cell: String,
 }
 
 impl Summary {
-    /// Nothing but the run's name, where `quiet`.
+    /// With `quiet`, prints only the run's name.
     pub(super) fn new(quiet: bool) -> Self {
         Self { quiet, ..Self::default() }
     }
 
-    /// Says a test, or that it is one more row of the table before.
+    /// Lists a test, or counts another row of the current table.
     pub(super) fn test(&mut self, done: &Done) -> io::Result<()> {
         self.tests += 1;
         if self.quiet {
@@ -75,7 +74,7 @@ impl Summary {
         Ok(())
     }
 
-    /// Says what came of all of them.
+    /// Prints the summary.
     pub(super) fn end(&mut self, header: &RunHeader) -> io::Result<()> {
         if self.quiet {
             return output::line(&header.id);
@@ -88,7 +87,7 @@ impl Summary {
         for note in &record.notes {
             output::aside(format_args!("note: {note}"));
         }
-        let (id, cells) = (&header.id, counted(header.cells.len(), "cell"));
+        let (id, cells) = (&header.id, counted(header.cells.len(), "result"));
         let trials = counted(self.tests, "trial");
         output::prose(&format!("imported {trials} in {cells}; `plumb report {id}` shows them"))
     }
@@ -98,7 +97,7 @@ impl Summary {
         let (what, cell) = if table.rows == 1 {
             (TABLE.to_owned(), table.cell)
         } else {
-            (format!("{TABLE}, {} rows", table.rows), format!("{} and so on", table.cell))
+            (format!("{TABLE}, {} rows", table.rows), format!("{} etc.", table.cell))
         };
         let place = place(&table.file, &table.lines);
         self.line(&place, &what, table.heading.as_ref(), &cell, table.rows)

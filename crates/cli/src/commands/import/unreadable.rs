@@ -1,4 +1,4 @@
-//! Files from which nothing can be imported: all of them are named at once. Must not know how tests are kept.
+//! Collects all files that cannot be imported, to report them together.
 
 use std::{fmt, fs};
 
@@ -7,12 +7,11 @@ use ::import::{ImportError, KNOWN, Options};
 use super::{open, read_file};
 use crate::failure::Misuse;
 
-/// A file from which nothing can be imported, and why.
 #[derive(Debug)]
 pub(super) struct UnreadableFile {
-    /// The file and the reason, in one line.
+    /// The file and the reason, on one line.
     pub(super) why: String,
-    /// Whether it may help to know which formats there are.
+    /// Whether listing the supported formats may help.
     pub(super) is_unknown: bool,
 }
 
@@ -31,7 +30,8 @@ impl UnreadableFile {
     }
 }
 
-/// Those among the files, which are read once for it and not kept. What can be read but once, as a pipe, is not looked at.
+/// Reads the files once to find the unreadable ones. Skips pipes and other inputs that can be read only
+/// once.
 pub(super) fn among(files: &[String], options: &Options) -> anyhow::Result<Vec<(String, UnreadableFile)>> {
     let mut found = Vec::new();
     for name in files.iter().filter(|name| !is_read_once(name)) {
@@ -49,19 +49,19 @@ fn is_read_once(name: &str) -> bool {
     name == "-" || fs::metadata(name).is_ok_and(|file| !file.is_file() && !file.is_dir())
 }
 
-/// The refusal of an import of so many files.
+/// The error for `of` files.
 pub(super) fn refusal(unreadable: &[UnreadableFile], of: usize) -> Misuse {
     let reasons: Vec<String> = unreadable.iter().map(|file| format!("\n  {file}")).collect();
     let message = match unreadable {
         [one] => one.to_string(),
-        several => format!("{} of {of} files cannot be imported:{}", several.len(), reasons.concat()),
+        several => format!("cannot import {} of {of} files:{}", several.len(), reasons.concat()),
     };
     let mut hint = "nothing was imported".to_owned();
     if unreadable.len() < of {
         hint += "; --skip-unreadable imports the other files";
     }
     if unreadable.iter().any(|file| file.is_unknown) {
-        hint = format!("{hint}; recognised are {KNOWN}");
+        hint = format!("{hint}; supported formats: {KNOWN}");
     }
     Misuse::new(message).hint(hint)
 }

@@ -1,4 +1,4 @@
-//! The flags of `plumb measure`, as written.
+//! The flags of `plumb measure`.
 
 use std::path::PathBuf;
 
@@ -7,31 +7,31 @@ use units::Nanos;
 
 use crate::amount;
 
-/// Flags of `plumb measure`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct MeasureArgs {
-    /// The virtual machine: its QEMU's process, its guest's name, Proxmox's number, or the path of a monitor (QMP) that is free
+    /// The virtual machine: QEMU's PID, the guest's name, Proxmox's VM id, or the path of an unused QMP
+    /// socket
     #[arg(short, long, value_name = "PID|NAME|SOCKET")]
     pub(super) qemu: String,
-    /// Look for so long (seconds) [default: 10]
+    /// Duration in seconds [default: 10]
     #[arg(id = "length", long = "for", alias = "time", short_alias = 't', value_name = "SECONDS", value_parser = amount::seconds)]
     pub(super) length: Option<Nanos>,
-    /// So many rows a table at most
+    /// Maximum rows per table
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) top: u16,
     /// Print a JSON document instead of a page
     #[arg(short = 'J', long)]
     pub(super) json: bool,
-    /// Write to this file too: .json, .md (with all offloads), .txt
+    /// Also write to this file: .json, .md (with all offloads), .txt
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 }
 
-const AFTER_HELP: &str = "\
-Nothing of the machine is changed or stopped, and its guest is asked nothing: all is read from /proc, from the host's side of \
-its devices, and by probes in the host's kernel. A monitor takes one client at a time; it is asked only when its path is given, \
-by commands that read, and let go before anything is measured. Root sees most; without, what is missing is said.
+const AFTER_HELP: &str = "Does not change or stop the virtual machine, and does not contact its guest: \
+    reads /proc, the host side of its devices, and probes in the host kernel. Uses the monitor only if its \
+    path is given, with read-only commands, and disconnects before measuring, because a monitor accepts \
+    one client at a time. Run as root for complete results; otherwise, the output lists missing data.
 
-Exit status: 0 measured; 1 it failed, or the machine ended meanwhile; 64 usage error, or there is no such machine; \
-130 interrupted (what was seen is printed).";
+Exit status: 0 success; 1 failure, or the virtual machine exited; 64 usage error, or no such virtual \
+    machine; 130 interrupted (partial results are printed).";

@@ -1,9 +1,9 @@
-//! What a monitor said, put in beside what was read from outside. Must not know how either was come by.
+//! Merges the monitor's answers with facts read from outside.
 
 use machine::MonitorSays;
 use samples::{NegotiatedFeatures, VmAccelerator, VmFacts, VmMonitor, VmRole};
 
-/// Where both know something, the monitor is believed: it is the machine itself.
+/// The monitor takes precedence.
 pub(super) fn put_in(said: &MonitorSays, facts: &mut VmFacts) {
     facts.monitor = Some(VmMonitor {
         version: said.version.clone(),
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_monitor_knows_the_threads_and_the_devices_by_name() {
+    fn monitor_identifies_threads_and_devices() {
         let thread = |tid| VmThread {
             tid,
             name: "kvm".into(),

@@ -1,4 +1,4 @@
-//! Which virtual machine is meant: by process, name, number or monitor. Must not know what is measured of it.
+//! Selects a virtual machine by PID, name, number or monitor.
 
 use std::{fs, os::unix::fs::FileTypeExt, path::Path};
 
@@ -8,13 +8,12 @@ use probe::{Qemu, TargetError};
 
 use crate::{commands::trace::target::misuse, failure::Misuse};
 
-/// A machine, and what its monitor said where that was named.
+/// A virtual machine, and its monitor's answers if the monitor was named.
 pub(super) struct SelectedMachine {
     pub(super) qemu: Qemu,
     pub(super) monitor: Option<MonitorSays>,
 }
 
-/// Finds it.
 pub(super) fn find(named: &str) -> anyhow::Result<SelectedMachine> {
     if is_path(named) {
         return of_monitor(Path::new(named));
@@ -29,28 +28,29 @@ fn is_path(named: &str) -> bool {
 
 fn of_monitor(at: &Path) -> anyhow::Result<SelectedMachine> {
     let mut monitor = Monitor::open(at).context(
-        "without its monitor everything is read but what the guest's driver took: name the machine by its process",
+        "without its monitor, only the features negotiated by the guest driver are unknown: select the \
+            machine by PID",
     )?;
     let said = monitor.ask()?;
     let listener = monitor.listener();
-    // A monitor has one client: it is free again before anything is measured.
+    // A monitor accepts one client; free it before measuring.
     drop(monitor);
     let by_process = listener.and_then(|pid| probe::qemu(&pid.to_string()).ok());
     let by_name = || said.guest.as_deref().and_then(|guest| probe::qemu(guest).ok());
     let qemu = by_process.or_else(by_name).ok_or_else(|| {
-        let said = format!("no QEMU here belongs to the monitor {}", at.display());
+        let said = format!("no local QEMU process owns the monitor {}", at.display());
         Misuse::new(said)
-            .hint("it may be in another container or of another user: name the machine by its process")
+            .hint("it may be in another container or owned by another user; select the machine by PID")
     })?;
     Ok(SelectedMachine { qemu, monitor: Some(said) })
 }
 
-/// A number may be that of a process which is no QEMU.
+/// The number may be the PID of a process other than QEMU.
 fn not_found(named: &str, error: TargetError) -> Misuse {
     match named.parse().map(probe::process) {
         Ok(Ok(process)) if matches!(error, TargetError::NoQemu { .. }) => {
-            let said = format!("process {} ({}) is no QEMU", process.pid, process.name);
-            Misuse::new(said).hint("`plumb trace --pid` looks at any process")
+            let said = format!("process {} ({}) is not QEMU", process.pid, process.name);
+            Misuse::new(said).hint("`plumb trace --pid` works with any process")
         }
         Ok(Err(gone)) if matches!(error, TargetError::NoQemu { .. }) => misuse(gone),
         _ => misuse(error),

@@ -1,19 +1,18 @@
-//! The tap devices of a machine, read when it begins to be measured and again when that ends. Must not know what either side
-//! of a device is for.
+//! Reads a machine's tap devices at the start and the end of a measurement.
 
 use probe::{VmQueue, VmReading};
 use samples::{DeviceCounters, DeviceState, Unread, VmFacts};
 use topology::{ForeignTapState, Refusal};
 use units::Bytes;
 
-/// The first queue of each device, and what the device said then.
+/// Each device's first queue and initial state.
 pub(super) struct Taps {
     pid: u32,
     begun: Vec<(VmQueue, Result<ForeignTapState, Refusal>)>,
 }
 
 impl Taps {
-    /// Those that are held open at this reading.
+    /// Devices open at this reading.
     pub(super) fn of(pid: u32, reading: &VmReading) -> Self {
         let mut begun: Vec<(VmQueue, Result<ForeignTapState, Refusal>)> = Vec::new();
         for queue in reading.queues() {
@@ -25,7 +24,7 @@ impl Taps {
         Self { pid, begun }
     }
 
-    /// Puts in what they are now, and what they counted meanwhile.
+    /// Adds their current state and the counter differences.
     pub(super) fn put_in(self, facts: &mut VmFacts) {
         for (queue, begun) in self.begun {
             let now = read(self.pid, &queue);

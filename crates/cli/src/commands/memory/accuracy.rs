@@ -1,4 +1,4 @@
-//! `plumb memory accuracy`: how far what tells of accesses is from the truth in a guest of this machine's kernel, and what it costs.
+//! `plumb memory accuracy`: compares access sources with the truth in a guest with this machine's kernel.
 
 use ::lab::{Accuracy, AccuracyRequest, Stop, accuracy};
 use anyhow::Context;
@@ -15,31 +15,30 @@ use crate::{
     interrupt, output,
 };
 
-const HEAD: [&str; 7] = ["SOURCE", "PATTERN", "FAST HITS", "TOLD", "HOTTEST 1/4", "TOLD", "CPU"];
+const HEAD: [&str; 7] = ["SOURCE", "PATTERN", "FAST HITS", "REPORTED", "HOTTEST 1/4", "REPORTED", "CPU"];
 
-/// Flags of `plumb memory accuracy`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct AccuracyArgs {
     #[command(flatten)]
     guests: GuestArgs,
-    /// Looks while a source learns, which are not counted
+    /// Warm-up samples per source, not counted
     #[arg(long, value_name = "N", default_value_t = 4)]
     warmup: u32,
-    /// Looks that are
+    /// Samples to count
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     looks: u32,
 }
 
-const AFTER_HELP: &str = "\
-A guest with two NUMA nodes is booted for each source. A program in it accesses 160 MiB by a known pattern: two levels (90 % of the \
-accesses on 32 MiB), Zipf's law, or all in turn. It counts itself which pages it accesses and which node serves them; nothing that \
-looks at memory can see into it. FAST HITS is the share of accesses that the first node served, HOTTEST 1/4 the share that the hottest \
-quarter of its memory gets; each is followed by what the source tells of it. CPU is what telling takes of one CPU.
+const AFTER_HELP: &str = "Boots a guest with two NUMA nodes for each source. A program in it accesses 160 \
+    MiB in a known pattern: two levels (90 % of the accesses to 32 MiB), Zipf's law, or all pages in turn. \
+    The program itself counts which pages it accesses and which node serves them, invisibly to the \
+    sources. FAST HITS is the share of accesses served by the first node, HOTTEST 1/4 the share of \
+    accesses to the hottest quarter of memory; each is followed by the value that the source reports. CPU \
+    is the cost of the source, in percent of one CPU.
 
-Exit status: 0 it was tried; 1 it was not; 3 this machine lacks what is needed; 64 usage error; 130 interrupted.";
+Exit status: 0 success; 1 failure; 3 this machine lacks a requirement; 64 usage error; 130 interrupted.";
 
-/// A result as it is printed for programs.
 #[derive(Debug, Serialize)]
 struct Document {
     schema: u32,
@@ -53,14 +52,14 @@ struct Row {
     lacking: Option<String>,
     true_hits: Option<Share>,
     told_hits: Option<Share>,
-    /// Part of the program's memory, the share of accesses that the hottest such part gets, and as told.
+    /// Tuples of: fraction of memory, share of accesses to the hottest such fraction, and the reported
+    /// share.
     curve: Vec<(f64, f64, f64)>,
     true_accessed: u64,
     told_accessed: u64,
     cpu: Option<Share>,
 }
 
-/// Tries them all.
 pub(crate) fn run(args: &AccuracyArgs) -> anyhow::Result<Exit> {
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;

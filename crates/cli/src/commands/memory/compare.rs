@@ -1,4 +1,5 @@
-//! `plumb memory compare`: ways of sharing fast memory out among guests whose working sets shift as it is known.
+//! `plumb memory compare`: compares policies for sharing fast memory among guests with known, shifting
+//! working sets.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -19,72 +20,73 @@ use crate::{
     value_parsers::{Word, one_of},
 };
 
-/// How many times as long an access of slow memory takes: stated, and not measured. A CXL device's is about this (Sun et al., MICRO
+/// Assumed access time of slow memory relative to fast memory. Similar to a CXL device (Sun et al., MICRO
 /// 2023).
 const COST: f64 = 3.0;
-/// From none to all of the accesses.
+/// 0 to 100 % of the accesses.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Flags of `plumb memory compare`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     guests: GuestArgs,
-    /// How often the working sets change
+    /// Number of phases; the working sets change with each
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     phases: u32,
-    /// Looks from one change to the next
+    /// Samples per phase
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=1000))]
     looks: u32,
-    /// Fast memory that the guests share [default: what both need, and 15 % more]
+    /// Fast memory shared by the guests [default: what both need plus 15 %]
     #[arg(long, value_name = "SIZE", value_parser = capacity)]
     capacity: Option<Bytes>,
-    /// Ways to compare [default: all]
+    /// Policies to compare [default: all]
     #[arg(long, value_name = "WAY,...", value_delimiter = ',', value_parser = one_of(WAYS))]
     by: Vec<Arm>,
-    /// Write a page with pictures to this file besides: .html, .md, .txt or .json
+    /// Also write a page with charts to this file: .html, .md, .txt or .json
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-const AFTER_HELP: &str = "\
-Two guests with two NUMA nodes are booted: up to 256 MiB of fast memory, half of it by a virtio-mem device, and 256 MiB that stand \
-for slow memory. A program in each accesses 160 MiB: 99 % of the accesses go to a working set of 16 MiB, or to a large one with which \
-the guest needs 93 % of the fast memory that it can have (144 MiB at most), and with each phase the guests change theirs. It keeps its \
-hottest pages in fast memory as far as there is room, so what is compared is the sizes. The same is run with equal parts, in proportion \
-to memory in use, by the rebalancer, and with the sizes that the patterns make the best.
+const AFTER_HELP: &str = "Boots two guests with two NUMA nodes: up to 256 MiB of fast memory, half of it \
+    as a virtio-mem device, and 256 MiB of simulated slow memory. A program in each guest accesses 160 \
+    MiB. 99 % of the accesses go to a working set: a small one of 16 MiB, or a large one for which the \
+    guest needs 93 % of its maximum fast memory (up to 144 MiB). The guests swap working sets in each \
+    phase. The program places its hottest pages in fast memory as far as they fit, so the comparison \
+    depends on memory sizes only. The policies are: equal parts, in proportion to memory use, the \
+    rebalancer, and the optimum for the pattern.
 
-Slow memory is as fast as the other here. An access of it is stated to take 3 times as long; the slowdown follows from the counts.
+The simulated slow memory is as fast as the rest. The slowdown is calculated from access counts, assuming \
+    that an access to slow memory takes 3 times as long.
 
-Exit status: 0 it was run; 1 it was not; 3 this machine lacks what is needed; 64 usage error; 130 interrupted.";
+Exit status: 0 success; 1 failure; 3 this machine lacks a requirement; 64 usage error; 130 interrupted.";
 
 const WAYS: &[Word<Arm>] = &[
     ("static", Arm::Static, "Equal parts"),
     ("pressure", Arm::Pressure, "In proportion to memory in use"),
-    ("rebalancer", Arm::Rebalancer, "As `plumb rebalance` does"),
-    ("optimum", Arm::Optimum, "The sizes that the patterns make the best"),
+    ("rebalancer", Arm::Rebalancer, "Like `plumb rebalance`"),
+    ("optimum", Arm::Optimum, "The optimum for the access patterns"),
 ];
 
-/// Floors of the guests need so much, and more than their ceilings is of no use.
+/// Limited by the guests' floors and ceilings.
 fn capacity(text: &str) -> Result<Bytes, String> {
     let size = crate::amount::size(text)?;
     let limits = (256 << 20)..=(512 << 20);
-    if limits.contains(&size.0) { Ok(size) } else { Err("two guests share 256 to 512 MiB".to_owned()) }
+    if limits.contains(&size.0) { Ok(size) } else { Err("use 256 to 512 MiB for two guests".to_owned()) }
 }
 
-/// What `--json` prints, from which `plumb memory report` makes a page.
+/// The `--json` output, also the input of `plumb memory report`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Document {
     schema: u32,
     source: AccessSourceKind,
-    /// How many times as long an access of slow memory is stated to take.
+    /// Assumed access time of slow memory relative to fast memory.
     pub(super) slow_cost: f64,
-    /// From one look to the next.
+    /// Between samples.
     #[serde(default)]
     pub(super) interval: Nanos,
     pub(super) vms: Vec<String>,
-    /// All fast memory that they share.
+    /// Fast memory shared by all guests.
     #[serde(default)]
     capacity: Option<Bytes>,
     pub(super) arms: Vec<ArmDocument>,
@@ -94,16 +96,16 @@ pub(super) struct Document {
 pub(super) struct ArmDocument {
     pub(super) arm: String,
     hits: Option<Share>,
-    /// From equal parts to the optimum.
+    /// Progress from equal parts (0) to the optimum (1).
     pub(super) way: Option<Share>,
     /// The same in the second half of each phase.
     #[serde(default)]
     settled_way: Option<Share>,
-    /// By look and machine: phase, fast memory in bytes, share of accesses that it served, and the optimum's.
+    /// By sample and machine: phase, fast memory in bytes, share of accesses served by it, and the
+    /// optimum's share.
     pub(super) looks: Vec<Vec<(u32, u64, f64, f64)>>,
 }
 
-/// Runs it.
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let page = args.output.as_deref().map(summary::page).transpose()?;
     let stop = Stop::new();
@@ -156,29 +158,32 @@ fn document(result: &Rebalancing, interval: Duration) -> Document {
 }
 
 impl Document {
-    /// The answer, and what it rests on.
+    /// The result and its assumptions.
     pub(super) fn answer(&self) -> [String; 2] {
         let rebalancer = self.arms.iter().find(|arm| arm.arm == Arm::Rebalancer.word());
         let first = rebalancer.and_then(ArmDocument::came).unwrap_or_else(|| {
-            "How far the rebalancer came cannot be told: equal parts are as good as the optimum here, or not all three were run.".to_owned()
+            "No rebalancer result: equal parts are as good as the optimum here, or not all three policies \
+                were run."
+                .to_owned()
         });
         let source = match self.source {
-            AccessSourceKind::Damon => "accesses counted by DAMON",
-            _ => "memory touched, by page generations (MGLRU)",
+            AccessSourceKind::Damon => "DAMON's access counts",
+            _ => "memory accessed, from page generations (MGLRU)",
         };
         let shared = self.capacity.map(|bytes| format!("The guests share {bytes} of fast memory. "));
         let shared = shared.unwrap_or_default();
         [
             first,
             format!(
-                "{shared}It went by {source}. Slow memory is stated to take {COST}x as long, not measured."
+                "{shared}Access source: {source}. Slow memory is assumed to take {COST}x as long, not \
+                    measured."
             ),
         ]
     }
 }
 
 impl ArmDocument {
-    /// Of the rebalancer. What a shift costs does not depend on how often they come.
+    /// The rebalancer's result. The cost of a shift does not depend on the frequency of shifts.
     fn came(&self) -> Option<String> {
         let way = self.way?;
         let Some(settled) = self.settled_way else {
@@ -188,17 +193,17 @@ impl ArmDocument {
         let phases = self.looks.chunk_by(|one, next| phase(one) == phase(next)).count();
         let lost = (settled.0 - way.0).max(0.0) * self.looks.len() as f64 / phases.max(1) as f64;
         Some(format!(
-            "The rebalancer came {settled} of the way from equal parts to the optimum in the second half of each phase, {way} over all: a \
-             shift costs what {lost:.0} looks of that bring."
+            "The rebalancer came {settled} of the way from equal parts to the optimum in the second half \
+                of each phase, {way} overall: a shift costs about as much as {lost:.0} samples gain."
         ))
     }
 }
 
-/// The answer, the table, and the curves.
+/// The result, the table and the curves.
 fn text(result: &Rebalancing, [first, second]: [String; 2]) -> String {
     let curves = result.arms.iter().flat_map(|(arm, looks)| curves(*arm, looks, &result.vms));
     let mut lines = vec![first, second, String::new(), table(result), String::new()];
-    lines.push("Share of accesses that fast memory served, a sign a look:".to_owned());
+    lines.push("Share of accesses served by fast memory, one character per sample:".to_owned());
     lines.extend(curves);
     lines.join("\n")
 }
@@ -206,8 +211,7 @@ fn text(result: &Rebalancing, [first, second]: [String; 2]) -> String {
 fn table(result: &Rebalancing) -> String {
     let mut table = Table::new();
     let vms = result.vms.iter().map(|vm| format!("SLOWDOWN {vm}"));
-    let head: Vec<String> =
-        ["FAST MEMORY BY", "HITS", "WAY"].map(str::to_owned).into_iter().chain(vms).collect();
+    let head: Vec<String> = ["POLICY", "HITS", "WAY"].map(str::to_owned).into_iter().chain(vms).collect();
     let columns = head.len();
     table.load_style(presets::NOTHING).set_header(head);
     for (arm, _) in &result.arms {

@@ -1,4 +1,5 @@
-//! A look at virtual machines' memory as a line of JSON: what `plumb memory top --json` prints, and what a record is made of.
+//! A sample of VM memory as one line of JSON, printed by `plumb memory top --json` and stored in
+//! recordings.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -9,28 +10,27 @@ use protocol::{AccessClass, AccessSourceKind};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos, Share};
 
-/// One look at all machines.
+/// One sample of all machines.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Document {
-    /// The version of this form.
     schema: u32,
     at: String,
     pub(crate) interval: Nanos,
     pub(crate) vms: Vec<Machine>,
-    /// What a rebalancer has ordered by it.
+    /// Moves ordered by a rebalancer after the sample.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) moves: Vec<Move>,
 }
 
-/// A machine; what is not known is null.
+/// Unknown values are null.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Machine {
     pub(crate) name: String,
-    /// Why it could not be seen.
+    /// Set if it could not be sampled.
     error: Option<String>,
-    /// By which its memory can be moved.
+    /// Method for moving its memory.
     method: Option<String>,
-    /// The most fast memory that it can have.
+    /// Maximum fast memory.
     #[serde(default)]
     pub(crate) whole: Option<Bytes>,
     pub(crate) fast: Option<Bytes>,
@@ -44,9 +44,9 @@ pub(crate) struct Machine {
     source: Option<AccessSourceKind>,
     no_accesses_because: Option<String>,
     pub(crate) dram_hits: Option<Share>,
-    /// Of one CPU of the guest.
+    /// Share of one guest CPU.
     telemetry_cpu: Option<Share>,
-    /// Of the host, for this look.
+    /// Host CPU time of this sample.
     telemetry_host_cpu: Option<Nanos>,
     nodes: Vec<Node>,
 }
@@ -57,21 +57,21 @@ struct Node {
     slow: bool,
     size: Bytes,
     free: Bytes,
-    /// How many accesses fell on how much memory, in a unit of the source's own.
+    /// Memory by number of accesses, in the source's unit.
     accesses: Vec<AccessClass>,
 }
 
-/// What of a machine stays as it is from look to look.
+/// Properties that stay constant between samples.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MachineFacts {
     method: Option<&'static str>,
     pub(crate) whole: Option<Bytes>,
 }
 
-/// By name; of one that cannot be reached nothing is known.
+/// By name. Unreachable machines have no facts.
 pub(crate) type Facts = BTreeMap<String, MachineFacts>;
 
-/// Of those that are reached.
+/// Facts of the reachable machines.
 pub(crate) fn facts(vms: &mut BTreeMap<String, AttachedVm>) -> Facts {
     let of_vm = |vm: &mut AttachedVm| MachineFacts {
         method: vm.method().map(|method| method.word()),
@@ -101,25 +101,24 @@ impl Document {
         }
     }
 
-    /// When it was made; the beginning of time of one that does not say.
+    /// The sample's time, or the Unix epoch if it has none.
     pub(crate) fn moment(&self) -> Timestamp {
         self.at.parse().unwrap_or_default()
     }
 
-    /// Whether this version reads it.
+    /// Whether this version can read it.
     pub(crate) const fn is_known(&self) -> bool {
         self.schema == Self::SCHEMA
     }
 
-    /// # Errors
-    /// Names the VM and its first impossible number.
+    /// # Errors Names the VM and its first invalid number.
     pub(crate) fn check(&self) -> Result<(), String> {
         for vm in &self.vms {
             vm.check().map_err(|what| format!("`{}`: {what}", vm.name))?;
         }
         let impossible = |tiers: &Tiers| tiers.fast > MOST_MEMORY || tiers.slow > MOST_MEMORY;
         match self.moves.iter().find(|made| impossible(&made.from) || impossible(&made.to)) {
-            Some(made) => Err(format!("`{}`: impossible move", made.vm)),
+            Some(made) => Err(format!("`{}`: invalid move", made.vm)),
             None => Ok(()),
         }
     }
@@ -152,15 +151,15 @@ impl Machine {
 
     fn check(&self) -> Result<(), String> {
         if let Some(whole) = self.whole.filter(|whole| *whole > MOST_MEMORY) {
-            return Err(format!("impossible memory: {whole}"));
+            return Err(format!("invalid memory size: {whole}"));
         }
         if let Some(hits) = self.dram_hits.filter(|hits| !(0.0..=1.0).contains(&hits.0)) {
-            return Err(format!("impossible share of accesses: {} is not from 0 to 1", hits.0));
+            return Err(format!("invalid share of accesses: {} is not between 0 and 1", hits.0));
         }
         self.memory().map_or(Ok(()), |memory| memory.check(MOST_MEMORY))
     }
 
-    /// What was seen of it; `None` of one that could not be.
+    /// `None` if it could not be sampled.
     pub(crate) fn memory(&self) -> Option<GuestMemory> {
         let tier = |node: &Node| TierMemory {
             node: node.node,

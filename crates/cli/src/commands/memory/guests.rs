@@ -1,4 +1,4 @@
-//! Flags of what boots guests of its own to see how well memory is looked at and moved.
+//! Flags of commands that boot their own guests to evaluate memory tracking and balancing.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -10,20 +10,20 @@ use units::Nanos;
 
 use crate::failure::NoGuest;
 
-/// Which kernel the guests boot, and how often they are looked at.
+/// Guest kernel and sampling interval.
 #[derive(Debug, Args)]
 pub(super) struct GuestArgs {
-    /// Kernel to boot: a file (a bzImage), or an installed release, e.g. `6.12` [default: PLUMB_GUEST_KERNEL, or the newest
-    /// of /boot, one for virtual machines first]
+    /// Kernel to boot: a bzImage file, or an installed release, e.g. `6.12` [default: PLUMB_GUEST_KERNEL,
+    /// or the newest in /boot, preferring kernels for virtual machines]
     #[arg(long, value_name = "KERNEL")]
     kernel: Option<GuestKernel>,
-    /// Its modules: the folder with modules.dep [default: those of the kernel's release in /lib/modules]
+    /// Directory of its modules, with modules.dep [default: /lib/modules/RELEASE]
     #[arg(long, value_name = "FOLDER", requires = "kernel")]
     modules: Option<PathBuf>,
-    /// From one look to the next
+    /// Sampling interval
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time)]
     interval: Nanos,
-    /// Accesses a second of the program in each guest
+    /// Accesses per second of the program in each guest
     #[arg(long, value_name = "N", default_value_t = 30_000, value_parser = clap::value_parser!(u64).range(1000..=10_000_000))]
     pub(super) rate: u64,
     /// Print a JSON document instead of a table
@@ -47,5 +47,5 @@ impl GuestArgs {
 
 fn time(text: &str) -> Result<Nanos, String> {
     let time: Nanos = text.parse().map_err(|error: units::ParseQuantityError| error.to_string())?;
-    if time.seconds() < 1.0 { Err("at least a second".to_owned()) } else { Ok(time) }
+    if time.seconds() < 1.0 { Err("use at least 1 s".to_owned()) } else { Ok(time) }
 }

@@ -1,5 +1,4 @@
-//! Records of looks at virtual machines' memory: a JSON document a line, added to as looks are made. Must not know what is done
-//! with them.
+//! Recordings of VM memory samples: one JSON document per line, appended as samples are taken.
 
 use std::{
     fs::File,
@@ -13,7 +12,7 @@ use sys::output_file;
 use super::document::Document;
 use crate::{bounded_file, output};
 
-/// Adds to a record; what was in it stays.
+/// Appends to a recording.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     file: File,
@@ -21,9 +20,10 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// A record that is new, or goes on. A line that somebody was killed over is ended, so that only that one is lost.
+    /// Opens or creates a recording. Terminates a last line left incomplete by a crash, so that only that
+    /// line is lost.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
-        let cannot = || format!("cannot add to the record {}", path.display());
+        let cannot = || format!("cannot append to the recording {}", path.display());
         let mut file = output_file::open_append(path).with_context(cannot)?;
         let mut last = [b'\n'];
         if file.metadata().with_context(cannot)?.len() > 0 {
@@ -39,24 +39,22 @@ impl Recorder {
         let line = serde_json::to_string(document)? + "\n";
         self.file
             .write_all(line.as_bytes())
-            .with_context(|| format!("cannot add to the record {}", self.path.display()))
+            .with_context(|| format!("cannot append to the recording {}", self.path.display()))
     }
 }
 
-/// All looks of a record, in their order. A line that is only half there was being written when somebody was killed: it is
-/// left out, and that is told.
+/// Reads all samples in order. Skips an incomplete line, left by a crash, with a warning.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Document>> {
     of_text(path, &text(path)?)
 }
 
-/// The whole text of a record.
 pub(crate) fn text(path: &Path) -> anyhow::Result<String> {
-    let cannot = || format!("cannot read the record {}", path.display());
+    let cannot = || format!("cannot read the recording {}", path.display());
     let file = File::open(path).with_context(cannot)?;
     bounded_file::read_ours(file).with_context(cannot)
 }
 
-/// All looks in the text of a record, as [`read`] returns them.
+/// Like [`read`], from a recording's text.
 pub(crate) fn of_text(path: &Path, text: &str) -> anyhow::Result<Vec<Document>> {
     let mut looks = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -67,22 +65,25 @@ pub(crate) fn of_text(path: &Path, text: &str) -> anyhow::Result<Vec<Document>> 
                 looks.push(look);
             }
             Ok(_) => {
-                return Err(anyhow!("line {number} of {} is of another version of plumb", path.display()));
+                return Err(anyhow!(
+                    "line {number} of {} was written by an incompatible version of plumb",
+                    path.display()
+                ));
             }
             Err(error) if error.is_eof() => {
-                output::aside(format_args!("line {number} of {} is not whole and left out", path.display()));
+                output::aside(format_args!("skipping incomplete line {number} of {}", path.display()));
             }
             Err(error) => {
                 return Err(anyhow!(
-                    "line {number} of {} is no look at memory: {error}; a record is made by `plumb memory top --record FILE` or \
-                     `plumb rebalance --record FILE`",
+                    "line {number} of {} is not a memory sample: {error}; `plumb memory top --record FILE` \
+                        and `plumb rebalance --record FILE` write recordings",
                     path.display()
                 ));
             }
         }
     }
     if looks.is_empty() {
-        return Err(anyhow!("the record {} has no look at memory", path.display()));
+        return Err(anyhow!("the recording {} contains no samples", path.display()));
     }
     Ok(looks)
 }
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_goes_on_after_a_line_that_was_cut_off() {
+    fn appends_after_incomplete_line() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("record");
         let look = || {
@@ -105,13 +106,13 @@ mod tests {
             let seen = BTreeMap::from([("web".to_owned(), Ok(memory))]);
             Document::of(&seen, &BTreeMap::new(), std::time::Duration::from_secs(1), &[])
         };
-        Recorder::open(&path).and_then(|mut recorder| recorder.keep(&look())).expect("it is new");
+        Recorder::open(&path).and_then(|mut recorder| recorder.keep(&look())).expect("new file");
         let mut file = output_file::open_append(&path).expect("ours");
         file.write_all(b"{\"schema\":1,\"at\"").expect("ours");
-        Recorder::open(&path).and_then(|mut recorder| recorder.keep(&look())).expect("it goes on");
-        let looks = read(&path).expect("two are whole");
+        Recorder::open(&path).and_then(|mut recorder| recorder.keep(&look())).expect("existing file");
+        let looks = read(&path).expect("two complete lines");
         assert_eq!((looks.len(), looks[1].vms[0].memory().expect("seen").size), (2, Bytes(5)));
         output_file::replace(&path, b"{\"schema\":1}\n").expect("ours");
-        assert!(read(&path).expect_err("no look").to_string().contains("line 1"));
+        assert!(read(&path).expect_err("no samples").to_string().contains("line 1"));
     }
 }

@@ -1,4 +1,4 @@
-//! `plumb memory report`: a record of looks at memory, or a comparison, as a page.
+//! `plumb memory report`: shows a recording or a comparison as a page.
 
 use std::path::PathBuf;
 
@@ -9,21 +9,19 @@ use findings::MemorySummary;
 use super::{compare, record, summary};
 use crate::{destination, exit::Exit, output};
 
-/// Flags of `plumb memory report`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ReportArgs {
-    /// What `--record` of `plumb memory top` or `plumb rebalance` kept, or what `plumb memory compare --json` printed
+    /// Recording by `plumb memory top --record` or `plumb rebalance --record`, or output of `plumb memory
+    /// compare --json`
     record: PathBuf,
-    /// Write to this file: .html (with pictures), .md, .txt or .json
+    /// Write to this file: .html (with charts), .md, .txt or .json
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-const AFTER_HELP: &str = "\
-Exit status: 0 it was shown; 1 it could not be read; 64 usage error.";
+const AFTER_HELP: &str = "Exit status: 0 success; 1 cannot read the recording; 64 usage error.";
 
-/// Shows it.
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     let page = args.output.as_deref().map(summary::page).transpose()?;
     let summary = args.summary()?;
@@ -35,7 +33,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
 }
 
 impl ReportArgs {
-    /// A comparison is one document; anything else is a record.
+    /// A comparison is a single document; any other file is a recording.
     fn summary(&self) -> anyhow::Result<MemorySummary> {
         let text = record::text(&self.record)?;
         match serde_json::from_str::<compare::Document>(text.lines().next().unwrap_or_default()) {

@@ -1,5 +1,4 @@
-//! What a record of looks at memory, or a comparison of ways of sharing it out, comes to as a page. Must not know how a page is
-//! written.
+//! Summarises a recording, or a comparison of policies, for a page.
 
 use std::{
     collections::BTreeMap,
@@ -13,10 +12,10 @@ use units::{Bytes, Nanos, Share};
 use super::{compare, document::Document};
 use crate::{destination, output};
 
-/// What a record is called beside other ways of sharing memory out.
+/// The policy name of a recording.
 const RECORDED: &str = "as recorded";
 
-/// Where a page goes, and as what; a mistake is told before any work.
+/// Destination and format, validated before any work starts.
 pub(super) fn page(path: &Path) -> anyhow::Result<(PathBuf, SingleFormat)> {
     Ok((path.to_owned(), destination::page_format_of(path)?))
 }
@@ -27,7 +26,7 @@ pub(super) fn write(summary: &MemorySummary, path: &Path, format: SingleFormat) 
     Ok(())
 }
 
-/// Of a comparison, each way of sharing memory out begins anew.
+/// Each policy of a comparison starts from time 0.
 pub(super) fn of_comparison(document: &compare::Document) -> MemorySummary {
     let cost = Some(document.slow_cost);
     let arm = |arm: &compare::ArmDocument| {
@@ -44,7 +43,7 @@ pub(super) fn of_comparison(document: &compare::Document) -> MemorySummary {
     };
     MemorySummary {
         schema: MEMORY_SCHEMA,
-        title: "Ways of sharing fast memory out".to_owned(),
+        title: "Policies for sharing fast memory".to_owned(),
         answer: document.answer().to_vec(),
         slow_cost: cost,
         arms: document.arms.iter().map(arm).collect(),
@@ -52,7 +51,7 @@ pub(super) fn of_comparison(document: &compare::Document) -> MemorySummary {
     }
 }
 
-/// Of a record, what was seen and moved; its looks are not empty.
+/// `looks` must not be empty.
 pub(super) fn of_record(looks: &[Document]) -> MemorySummary {
     let begin = looks.first().map_or_else(Default::default, Document::moment);
     let since = |look: &Document| {
@@ -73,13 +72,13 @@ pub(super) fn of_record(looks: &[Document]) -> MemorySummary {
     let arm = MemoryArm::of(RECORDED, arm);
     let served = arm.hits.map_or_else(
         || {
-            "Which accesses fast memory served is not known: no machine has slow nodes and an agent."
+            "The share of accesses served by fast memory is unknown: no machine has slow nodes and an agent."
                 .to_owned()
         },
-        |hits| format!("Fast memory served {hits} of the accesses, each machine alike."),
+        |hits| format!("Fast memory served {hits} of the accesses, averaged over machines."),
     );
     let counts = format!(
-        "{} looks at {} machines over {}; {} moves.",
+        "{} samples of {} machines over {}; {} moves.",
         looks.len(),
         arm.vms.len(),
         looks.last().map_or(Nanos(0), since),

@@ -1,4 +1,5 @@
-//! What `plumb memory top` shows, in 80 columns: a line a machine, and one for each of its nodes where an agent tells of them.
+//! The 80-column table of `plumb memory top`: one line per machine, and one per NUMA node if an agent
+//! reports them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use units::{Bytes, Share, significant};
 use crate::output;
 
 const HEAD: [&str; 8] = ["VM", "HAS", "FREE", "AVAIL", "ACCESSED", "ACCESSES", "REFAULT/s", "PSI"];
-/// A name is cut to so many columns.
+/// Longer names are cut.
 const LONGEST_NAME: u16 = 16;
 const UNKNOWN: &str = "-";
 
@@ -82,21 +83,20 @@ fn size(size: Option<Bytes>) -> String {
     size.map_or_else(|| UNKNOWN.to_owned(), |size| size.to_string())
 }
 
-/// Who tells of accesses and what that costs, or why nobody does.
+/// The access source and its cost, or why there is none.
 fn told_by(memory: &GuestMemory) -> String {
     use protocol::AccessSourceKind as Kind;
     let source = match memory.source {
         Kind::Damon => "accesses counted by DAMON in the guest",
-        Kind::Mglru => "memory touched, by the guest's page generations (MGLRU)",
-        Kind::Referenced => "memory touched, by accessed bits of QEMU's process",
+        Kind::Mglru => "memory accessed, by the guest's page generations (MGLRU)",
+        Kind::Referenced => "memory accessed, by the accessed bits of the QEMU process",
         Kind::Auto | Kind::None => {
-            let because = memory.no_accesses_because.as_deref().unwrap_or("no agent is in its guest");
+            let because = memory.no_accesses_because.as_deref().unwrap_or("no agent in the guest");
             return format!("accesses unknown: {because}");
         }
     };
-    let of_host = memory.host_cost.map(|cost| format!(", {cost} of the host's CPU time a look"));
-    let cost =
-        memory.cost.map(|cost| format!(", {cost} of a CPU of the guest")).or(of_host).unwrap_or_default();
+    let of_host = memory.host_cost.map(|cost| format!(", {cost} of host CPU time per sample"));
+    let cost = memory.cost.map(|cost| format!(", {cost} of a guest CPU")).or(of_host).unwrap_or_default();
     let pending = memory.no_accesses_because.as_ref().map(|reason| format!(", none yet: {reason}"));
     format!("{source}{cost}{}", pending.unwrap_or_default())
 }
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_of_two_tiers_fits_eighty_columns() {
+    fn two_tier_machine_fits_80_columns() {
         let tier = |node: u32, accesses: u64| TierMemory {
             node,
             is_slow: node == 1,

@@ -1,4 +1,4 @@
-//! `plumb memory top`: looks at virtual machines at an interval, and moves nothing.
+//! `plumb memory top`: samples virtual machines periodically, without moving memory.
 
 use std::{
     io::{IsTerminal, stdout},
@@ -23,48 +23,46 @@ use crate::{
     interrupt, output,
 };
 
-/// How often a wait looks whether the user asked for the end.
+/// Polling interval for Ctrl-C.
 const GLANCE: Duration = Duration::from_millis(100);
 /// Extra time for the first report of accesses. DAMON needs 4 s, or more on a busy machine.
 const FIRST_REPORTS: Duration = Duration::from_secs(10);
-/// To the top left, and all below it away (ECMA-48).
+/// Moves the cursor home and clears the screen (ECMA-48).
 const ANEW: &str = "\u{1b}[H\u{1b}[J";
 
-/// Flags of `plumb memory top`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct TopArgs {
-    /// Which machines (TOML), as for `plumb rebalance`
+    /// The machines (TOML), as for `plumb rebalance`
     config: PathBuf,
-    /// Print once and exit: after an interval, or up to 10 s later if DAMON has not reported yet
+    /// Print one sample and exit: after one interval, or up to 10 s later while waiting for DAMON
     #[arg(long)]
     once: bool,
-    /// Print a JSON document a line instead of a table
+    /// Print one JSON document per line instead of a table
     #[arg(short = 'J', long)]
     json: bool,
-    /// Write what is seen to this file each time, in the text format of Prometheus
+    /// Write each sample to this file in Prometheus text format
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
-    /// Add each look to this record, for `plumb memory report` and `plumb rebalance --replay`
+    /// Append each sample to this recording, for `plumb memory report` and `plumb rebalance --replay`
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 }
 
-const AFTER_HELP: &str = "\
-Nothing is moved. A machine without an agent shows what its host and the driver of its virtio-balloon tell. With `agent` in the \
-file an agent in its guest tells of each NUMA node, of swap, refaults and pressure (PSI), and what was accessed: by DAMON, or else by \
-the generations of the multi-generational LRU. `source = \"referenced\"` reads the accessed bits of QEMU's process instead, which \
-is right for emulated machines only.
+const AFTER_HELP: &str = "Does not move memory. Without an agent, a machine shows data from its host and \
+    its virtio-balloon driver. With `agent` in the file, an agent in the guest also reports NUMA nodes, \
+    swap, refaults, pressure (PSI) and accesses, from DAMON or else from the multi-generational LRU. \
+    `source = \"referenced\"` reads the accessed bits of the QEMU process instead, which is accurate for \
+    emulated machines only.
 
-Exit status: 0 it ended as asked; 1 no machine could be reached; 64 usage error.";
+Exit status: 0 success; 1 no machine could be reached; 64 usage error.";
 
-/// Looks until it is to end.
 pub(crate) fn run(args: &TopArgs) -> anyhow::Result<Exit> {
     let config = Config::read(&args.config)?;
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
     let interval = config.interval();
-    // Opening them was the first look, from which accesses are counted.
+    // Attaching took the first sample, the reference for access counts.
     let mut vms = config.attach(None, &stop)?;
     let facts = document::facts(&mut vms);
     let mut recorder = args.record.as_deref().map(Recorder::open).transpose()?;

@@ -1,4 +1,4 @@
-//! The stream beside a ping: to the same server at the same time, in iperf3's protocol, which a standing server serves.
+//! A background stream for a ping, to the same server, over iperf3's protocol.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -12,19 +12,19 @@ use server::iperf3::{self, ClientSpec, Options};
 use traffic::{Observer, Stop};
 use units::Nanos;
 
-/// It begins before the ping, and goes on for this long beyond it.
+/// It starts before the ping and ends this long after it.
 const MARGIN: Nanos = Nanos::from_millis(500);
-/// How often it is looked whether the stream flows or has failed.
+/// Polling interval for the stream's start or failure.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// A stream that flows.
+/// A running stream.
 pub(super) struct BackgroundStream<'scope> {
     thread: ScopedJoinHandle<'scope, traffic::Result<StreamData>>,
     stop: Stop,
 }
 
 impl<'scope> BackgroundStream<'scope> {
-    /// Starts it and waits until it flows; one that fails at once is told of by [`Self::end`].
+    /// Starts the stream and waits until data flows. An immediate failure is reported by [`Self::end`].
     pub(super) fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
         server: SocketAddr,
@@ -46,14 +46,14 @@ impl<'scope> BackgroundStream<'scope> {
         Self { thread, stop }
     }
 
-    /// Waits for its end; gives it up where the ping has failed.
+    /// Waits for the stream to end, or aborts it if the ping failed.
     pub(super) fn end(self, ping_failed: bool) -> traffic::Result<StreamData> {
         if ping_failed {
             self.stop.ask();
         }
         self.thread
             .join()
-            .unwrap_or_else(|_| Err(traffic::Error::Panicked { thread: "the stream beside".into() }))
+            .unwrap_or_else(|_| Err(traffic::Error::Panicked { thread: "the background stream".into() }))
     }
 }
 
@@ -71,12 +71,12 @@ fn await_begin<T>(flowing: &Receiver<()>, asked: &Stop, thread: &ScopedJoinHandl
     }
 }
 
-/// Tells once that the stream flows.
+/// Signals once when data flows.
 struct Begun(SyncSender<()>);
 
 impl Observer for Begun {
     fn started(&self) {
-        // Nobody waits any more where the ping was given up.
+        // The receiver may be gone if the ping failed.
         let _ = self.0.try_send(());
     }
 }
@@ -88,7 +88,7 @@ mod tests {
     use units::{BitRate, Bytes};
 
     #[test]
-    fn the_stream_lasts_longer_than_the_ping() {
+    fn stream_outlasts_ping() {
         let ping =
             PingPongSettings { warmup: Nanos::from_secs(1), ..PingPongSettings::new(Nanos::from_secs(3)) };
         let rate = Some(BitRate(1e9));

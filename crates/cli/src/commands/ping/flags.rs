@@ -1,4 +1,4 @@
-//! The flags of `plumb ping`, as written.
+//! The flags of `plumb ping`.
 
 use std::net::IpAddr;
 
@@ -13,11 +13,10 @@ use crate::{
     pin,
 };
 
-/// Flags of `plumb ping`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PingArgs {
-    /// A host that runs `plumb server` (or, with --sockperf, `sockperf server`): a name or an address
+    /// Name or address of a host running `plumb server` (or `sockperf server` with --sockperf)
     pub(super) host: String,
     #[command(flatten)]
     pub(super) kind: Kind,
@@ -31,88 +30,83 @@ pub(crate) struct PingArgs {
     pub(super) output: Output,
 }
 
-const AFTER_HELP: &str = "\
-Every time is a whole round trip, never half of it. With --rate, messages leave by the clock whether or not \
-the last one came back; then times count from when each should have left, so that a stall is not hidden, and \
-stand beside those from when it did leave.
+const AFTER_HELP: &str = "Latencies are full round trips, never halved. With --rate, messages are sent on \
+    a schedule without waiting for replies (open loop). Latency is then measured from the scheduled send \
+    time, so that stalls are not hidden, and additionally from the actual send time.
 
-Exit status: 0 measured; 1 no connection, refused, broken off, or nothing came back; 3 this machine's kernel \
-lacks what was asked; 64 usage error; 130 interrupted (what was measured is \
-printed).";
+Exit status: 0 success; 1 cannot connect, refused, connection lost, or no replies; 3 unsupported by this \
+    machine's kernel; 64 usage error; 130 interrupted (partial results are printed).";
 
-/// What a ping is.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Kind")]
 pub(super) struct Kind {
-    /// Over UDP (the default)
+    /// Use UDP (the default)
     #[arg(long, conflicts_with_all = ["tcp", "connect"])]
     pub(super) udp: bool,
-    /// Over one TCP connection
+    /// Use one TCP connection
     #[arg(long, conflicts_with = "connect")]
     pub(super) tcp: bool,
-    /// Connect, ask, get the answer and close, again and again: how many connections a second
+    /// Measure connections per second: connect, send a request, receive the reply, close
     #[arg(long, conflicts_with_all = ["rate", "spin", "under", "sockperf"])]
     pub(super) connect: bool,
-    /// Speak sockperf's protocol, to a stock `sockperf server`
+    /// Use sockperf's protocol, for a stock `sockperf server`
     #[arg(long)]
     pub(super) sockperf: bool,
 }
 
-/// How the server is reached.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Connection")]
 pub(super) struct Reach {
     /// The server's port [default: 5201; 11111 with --sockperf]
     #[arg(short, long, value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) port: Option<u16>,
-    /// Send from this address of this machine
+    /// Send from this local address
     #[arg(short = 'B', long, value_name = "ADDRESS", value_parser = host::own)]
     pub(super) bind: Option<IpAddr>,
     #[command(flatten)]
     pub(super) family: Family,
 }
 
-/// What is sent.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Traffic")]
 pub(super) struct Traffic {
-    /// Measure for so long (seconds)
+    /// Test duration in seconds
     #[arg(short, long, alias = "for", value_name = "SECONDS", value_parser = amount::seconds, default_value = "10")]
     pub(super) time: Nanos,
-    /// Leave so long at the start out of the result (seconds)
+    /// Exclude this time at the start from the result (seconds)
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "500ms")]
     pub(super) warmup: Nanos,
-    /// The size of a message, the same both ways
+    /// Message size, the same in both directions
     #[arg(short = 'm', long, alias = "msg-size", value_name = "SIZE", value_parser = amount::size, default_value = "64")]
     pub(super) size: Bytes,
-    /// Send so many messages a second by the clock, as 10k (open loop); else each when the last is back
+    /// Messages per second, e.g. 10k, sent on a schedule (open loop); by default each is sent after the
+    /// previous reply
     #[arg(long, alias = "mps", value_name = "RATE", value_parser = amount::frequency)]
     pub(super) rate: Option<f64>,
-    /// Ask again and again instead of sleeping; takes a whole CPU
+    /// Busy-wait instead of sleeping; uses a whole CPU
     #[arg(long, alias = "nonblocked")]
     pub(super) spin: bool,
-    /// Poll the device's queue for so long before sleeping (microseconds with no unit)
+    /// Busy-poll the device queue for this long before sleeping (microseconds without a unit)
     #[arg(long, value_name = "TIME", value_parser = amount::microseconds, num_args = 0..=1, default_missing_value = "50", require_equals = true)]
     pub(super) busy_poll: Option<Nanos>,
-    /// Send a TCP stream beside it at this rate, or as fast as it goes: 1G, max
+    /// Add a background TCP stream at this rate, e.g. 1G, or at full speed: max
     #[arg(long, value_name = "RATE|max", value_parser = under, conflicts_with = "sockperf")]
     pub(super) under: Option<Under>,
-    /// CPUs of this end's threads, as 0,2; the server's: taskset -c LIST plumb server
+    /// CPUs of this end's threads, e.g. 0,2 (for the server: taskset -c LIST plumb server)
     #[arg(long, value_name = "LIST", value_parser = pin::placement)]
     pub(super) pin: Option<Placement>,
-    /// Code point: 0 to 63, or a name as ef
+    /// DSCP: 0 to 63, or a name, e.g. ef
     #[arg(long, value_name = "POINT", value_parser = dscp::code_point)]
     pub(super) dscp: Option<u8>,
-    /// With --connect: so many clients, each with one connection at a time
+    /// With --connect: number of clients, each with one connection at a time
     #[arg(long, value_name = "N", default_value_t = 1, requires = "connect", value_parser = clap::value_parser!(u32).range(1..=128))]
     pub(super) clients: u32,
 }
 
-/// What is printed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Output {
-    /// Print a line so often (seconds); 0 for none
+    /// Interval between lines in seconds; 0 for none
     #[arg(short, long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "1")]
     pub(super) interval: Nanos,
     /// Print one JSON document
@@ -120,11 +114,11 @@ pub(super) struct Output {
     pub(super) json: bool,
 }
 
-/// The rate of the stream beside; `None` is as fast as it goes.
+/// Rate of the background stream; `None` is full speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Under(pub(super) Option<BitRate>);
 
-/// Less than this is a unit that was forgotten.
+/// A lower rate is probably missing its unit.
 const LEAST_UNDER: BitRate = BitRate(1e4);
 
 fn under(text: &str) -> Result<Under, String> {
@@ -133,8 +127,11 @@ fn under(text: &str) -> Result<Under, String> {
     }
     let rate = amount::rate(text)?;
     if let Some(rate) = rate.filter(|rate| *rate < LEAST_UNDER) {
-        return Err(format!("`{text}` is {rate}, which no path feels: write a unit, as 1M or 1G, or max"));
+        return Err(format!(
+            "`{text}` means {rate}, too low to load a path: add a unit, e.g. 1M or 1G, or \
+            use max"
+        ));
     }
     rate.map(|rate| Under(Some(rate)))
-        .ok_or_else(|| "a stream of nought is none: write a rate as 1G, or max".to_owned())
+        .ok_or_else(|| "the rate of the background stream must not be 0: use e.g. 1G, or max".to_owned())
 }

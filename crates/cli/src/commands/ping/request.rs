@@ -1,4 +1,4 @@
-//! What the flags of `plumb ping` come to together: a load, or what is wrong with them.
+//! Turns the flags of `plumb ping` into a workload, or reports conflicts.
 
 use ::workload::{
     Background, ConnectSettings, Direction, Mode, PingPongSettings, Schedule, SocketSettings, Transport,
@@ -12,17 +12,16 @@ use crate::{amount::within, failure::Misuse};
 const TIMES: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(86_400));
 const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(60));
-/// How often a histogram is begun when no line is to be printed.
+/// Histogram interval when no lines are printed.
 const UNSEEN: Nanos = Nanos::from_millis(500);
-/// Messages a second: as many as the engine sends apart from each other.
+/// Maximum messages per second the engine can send individually.
 const FASTEST: f64 = 1_000_000.0;
-/// An open loop of fewer messages than this shows nothing.
+/// Minimum number of messages per test for an open loop.
 const FEWEST: f64 = 2.0;
-/// sockperf's header (its own least size).
+/// sockperf's header, its minimum message size.
 const SOCKPERF_LEAST: Bytes = Bytes(14);
 const LARGEST: Bytes = Bytes(60_000);
 
-/// The load that is asked for.
 pub(super) fn load(args: &PingArgs) -> Result<WorkloadSettings, Misuse> {
     check(args)?;
     Ok(if args.kind.connect {
@@ -93,20 +92,19 @@ fn check(args: &PingArgs) -> Result<(), Misuse> {
     Ok(())
 }
 
-/// Whether messages leave neither faster than can be nor so seldom that nothing is shown.
+/// Validates the message rate.
 fn rate(args: &PingArgs) -> Result<(), Misuse> {
     let (Some(rate), time) = (args.traffic.rate, args.traffic.time) else { return Ok(()) };
     if rate > FASTEST {
-        let message = format!("--rate {rate} is out of range: choose at most {FASTEST} messages a second");
-        return Err(Misuse::new(message).hint("for a rate in bits a second: plumb client HOST -b RATE"));
+        let message = format!("--rate {rate} is out of range: use at most {FASTEST} messages per second");
+        return Err(Misuse::new(message).hint("for a rate in bits per second: plumb client HOST -b RATE"));
     }
     if time.seconds() * rate >= FEWEST {
         return Ok(());
     }
     let every = Nanos((1e9 / rate) as u64);
-    let message =
-        format!("--rate {rate} sends a message every {every}, and -t is {time}: that shows nothing");
-    Err(Misuse::new(message).hint("choose a higher --rate or a longer -t"))
+    let message = format!("--rate {rate} sends a message every {every}: too few for a test of {time} (-t)");
+    Err(Misuse::new(message).hint("use a higher --rate or a longer -t"))
 }
 
 #[cfg(test)]
@@ -127,7 +125,7 @@ mod tests {
         load(&typed.args).map_err(|misuse| misuse.to_string())
     }
 
-    /// A flag changes one thing only.
+    /// Checks that a flag changes only one setting.
     fn check(line: &str, change: impl FnOnce(&mut PingPongSettings)) {
         let mut expected = PingPongSettings {
             warmup: Nanos::from_millis(500),
@@ -139,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn each_flag_changes_what_it_says() {
+    fn each_flag_changes_one_setting() {
         check("", |_| {});
         check("--udp", |_| {});
         check("--tcp", |load| load.transport = Transport::Tcp);
@@ -155,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_beside_has_a_rate_or_none() {
+    fn background_stream_has_optional_rate() {
         for (line, rate) in [("--under 1G", Some(BitRate(1e9))), ("--under max", None)] {
             let Ok(WorkloadSettings::PingPong(load)) = typed(line) else { panic!("{line}") };
             assert_eq!(load.under.map(|under| (under.streams, under.rate)), Some((1, rate)), "{line}");
@@ -163,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_are_a_load_of_their_own() {
+    fn connect_selects_connection_workload() {
         let Ok(WorkloadSettings::Connect(load)) = typed("--connect --clients 4 -m 100 -t 2") else {
             panic!("connections")
         };
@@ -172,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_and_names_the_flag() {
+    fn refuses_invalid_flags_by_name() {
         for (line, word) in [
             ("--tcp --udp", "--tcp"),
             ("--tcp --connect", "--connect"),

@@ -1,4 +1,4 @@
-//! The file that `plumb rebalance` goes by. Must not know how memory is moved.
+//! The configuration file of `plumb rebalance`.
 
 use std::{
     collections::BTreeMap,
@@ -19,16 +19,15 @@ use workload::BalloonMethod;
 use crate::{bounded_file, commands::TOOL, failure::Misuse};
 
 const INTERVAL: Nanos = Nanos(10_000_000_000);
-/// Drivers tell how memory is used once a second at most.
+/// Balloon drivers report statistics at most once per second.
 const SHORTEST: Nanos = Nanos(1_000_000_000);
-/// Of what a machine was started with, what it is left at least where nothing else is said.
+/// Default floor: initial memory divided by this.
 const FLOOR: u64 = 4;
-/// Of one tier: what a machine uses and does not have is read back from swap, or kills a process.
+/// Default target with one tier: memory in use beyond it is swapped out, or the OOM killer ends a process.
 const TARGET: Share = Share(1.0);
-/// Of two: what fast memory does not serve, slow memory does.
+/// Default target with two tiers: slow memory serves the remaining accesses.
 const TARGET_OF_TIERS: Share = Share(0.9);
 
-/// As it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -43,7 +42,6 @@ struct Written {
     vms: BTreeMap<String, VmTable>,
 }
 
-/// A machine.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct VmTable {
@@ -64,7 +62,7 @@ struct VmTable {
 }
 
 impl VmTable {
-    /// What it does not access needs somewhere to go: slow memory, or, where a target says so, swap.
+    /// Memory that is not accessed must fit elsewhere: in slow memory or, if a target allows it, in swap.
     fn goes_by_accesses(&self) -> bool {
         !self.slow_nodes.is_empty() || self.target.is_some()
     }
@@ -77,15 +75,14 @@ where
     String::deserialize(from)?.parse().map(Some).map_err(D::Error::custom)
 }
 
-/// What limits follow from where none are written.
+/// Source of the default limits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
-    /// The most fast memory that a machine can have.
+    /// Maximum fast memory.
     pub(super) whole: Bytes,
     pub(super) has: Tiers,
 }
 
-/// The file.
 #[derive(Debug)]
 pub(crate) struct Config {
     file: PathBuf,
@@ -102,17 +99,17 @@ impl Config {
         let wrong = |what: String| Misuse::new(format!("{}: {what}", file.display()));
         let written: Written = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
         if written.vms.is_empty() {
-            return Err(wrong("it names no machine".to_owned())
+            return Err(wrong("it defines no machines".to_owned())
                 .hint("add `[vms.NAME]` with `qmp = \"/run/NAME.qmp\"`"));
         }
         if written.interval.is_some_and(|interval| interval < SHORTEST) {
             return Err(wrong("`interval` is shorter than a second".to_owned())
-                .hint("guests tell how their memory is used once a second at most"));
+                .hint("guests report memory statistics at most once per second"));
         }
         let mut sockets: Vec<&Path> = written.vms.values().map(|vm| vm.qmp.as_path()).collect();
         sockets.sort_unstable();
         if let Some(twice) = sockets.windows(2).find(|two| two[0] == two[1]) {
-            return Err(wrong(format!("two machines have the monitor {}", twice[0].display())));
+            return Err(wrong(format!("two machines use the same monitor {}", twice[0].display())));
         }
         Ok(Self { file: file.to_owned(), written })
     }
@@ -121,8 +118,10 @@ impl Config {
         self.written.interval.unwrap_or(INTERVAL).into()
     }
 
-    /// Becomes the client of every machine's monitor; one that cannot be reached is an error. With a folder for `locks` nobody else
-    /// may move their memory meanwhile.
+    /// Connects to every machine's monitor. With a directory for `locks`, prevents other processes from
+    /// moving the machines' memory.
+    ///
+    /// # Errors When a machine cannot be reached.
     pub(crate) fn attach(
         &self,
         locks: Option<&Path>,
@@ -146,7 +145,7 @@ impl Config {
         Ok(attached)
     }
 
-    /// Of the machines themselves.
+    /// Queries the machines.
     pub(super) fn extents(
         &self,
         attached: &mut BTreeMap<String, AttachedVm>,
@@ -158,7 +157,7 @@ impl Config {
         attached.iter_mut().map(extent).collect()
     }
 
-    /// With what the machines themselves say where nothing is written.
+    /// Uses the machines' values as defaults.
     pub(super) fn settings(&self, extents: &BTreeMap<String, Extent>) -> anyhow::Result<Settings> {
         let mut vms = Vec::new();
         let mut has = Tiers::default();
@@ -173,7 +172,6 @@ impl Config {
         Ok(settings)
     }
 
-    /// The machines.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.written.vms.keys().map(String::as_str)
     }
@@ -182,13 +180,12 @@ impl Config {
         self.written.vms.get(name).is_some_and(VmTable::goes_by_accesses)
     }
 
-    /// `whole`: all that it was started with. Slow memory stays as it is.
+    /// `whole`: initial memory. Slow memory does not change.
     fn of_vm(&self, name: &str, whole: Tiers) -> Result<VmSettings, Misuse> {
         let written = &self.written.vms[name];
         let ceiling = written.ceiling.unwrap_or(whole.fast);
         if ceiling > whole.fast {
-            let message =
-                format!("its ceiling, {ceiling}, is more than the {} that it was started with", whole.fast);
+            let message = format!("its ceiling of {ceiling} exceeds its initial memory of {}", whole.fast);
             return Err(self.misuse_of(name, &message));
         }
         let tiers = |fast| Tiers { fast, slow: whole.slow };
@@ -225,45 +222,48 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_with_slow_memory_goes_by_accesses() {
+    fn machine_with_slow_memory_uses_accesses() {
         let config = parsed(
             "[vms.a]\nqmp = \"/a\"\nagent = \"/agent\"\nslow-nodes = [1]\nmethod = \"virtio-mem\"\nsource = \"damon\"\n\
              [vms.b]\nqmp = \"/b\"\ntarget = \"95%\"\n[vms.c]\nqmp = \"/c\"\n",
         )
-        .expect("it is one");
+        .expect("valid");
         let by_accesses = |name: &str| config.written.vms[name].goes_by_accesses();
         assert_eq!(["a", "b", "c"].map(by_accesses), [true, true, false]);
-        let vm = config.of_vm("a", Tiers { fast: Bytes(4 << 30), slow: Bytes(1 << 30) }).expect("it fits");
+        let vm = config.of_vm("a", Tiers { fast: Bytes(4 << 30), slow: Bytes(1 << 30) }).expect(
+            "within \
+            limits",
+        );
         assert_eq!((vm.target, vm.memory, vm.floor.slow), (Share(0.9), Bytes(5 << 30), Bytes(1 << 30)));
-        assert_eq!(config.of_vm("b", of_fast(1 << 30)).expect("it fits").target.to_string(), "95.0 %");
+        assert_eq!(config.of_vm("b", of_fast(1 << 30)).expect("within limits").target.to_string(), "95.0 %");
     }
 
     #[test]
-    fn a_file_says_which_machines_and_their_limits() {
+    fn parses_machines_and_limits() {
         let config = parsed(
             "interval = \"2s\"\ncapacity = \"3GiB\"\n[vms.web]\nqmp = \"/run/web.qmp\"\nfloor = \"512MiB\"\nweight = 2\n",
         )
-        .expect("it is one");
+        .expect("valid");
         assert_eq!(config.interval(), Duration::from_secs(2));
-        let vm = config.of_vm("web", of_fast(2 << 30)).expect("limits that fit");
+        let vm = config.of_vm("web", of_fast(2 << 30)).expect("within limits");
         assert_eq!((vm.floor.fast, vm.ceiling.fast, vm.weight), (Bytes(512 << 20), Bytes(2 << 30), 2.0));
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn reports_errors_with_location() {
         for (text, said) in [
             ("", "missing field `vms`"),
-            ("[vms]", "names no machine"),
+            ("[vms]", "defines no machines"),
             ("interval = \"10ms\"\n[vms.a]\nqmp = \"/a\"", "shorter than a second"),
             ("[vms.a]\nqmp = \"/a\"\nflor = \"1GiB\"", "unknown field `flor`"),
             ("[vms.a]\nqmp = \"/a\"\nfloor = \"much\"", "much"),
-            ("[vms.a]\nqmp = \"/a\"\n[vms.b]\nqmp = \"/a\"", "two machines have the monitor /a"),
+            ("[vms.a]\nqmp = \"/a\"\n[vms.b]\nqmp = \"/a\"", "two machines use the same monitor /a"),
         ] {
             let error = parsed(text).expect_err(said);
             assert!(error.contains(said) && error.starts_with("vms.toml: "), "{error}");
         }
-        let config = parsed("[vms.a]\nqmp = \"/a\"\nceiling = \"4GiB\"").expect("it is one");
-        let error = config.of_vm("a", of_fast(2 << 30)).expect_err("more than there is").to_string();
+        let config = parsed("[vms.a]\nqmp = \"/a\"\nceiling = \"4GiB\"").expect("valid");
+        let error = config.of_vm("a", of_fast(2 << 30)).expect_err("above the initial memory").to_string();
         assert!(error.contains("`a`: its ceiling"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a round of `plumb rebalance` saw and decided, in the text format of Prometheus.
+//! Metrics of `plumb rebalance` in Prometheus text format.
 
 use std::collections::BTreeMap;
 
@@ -7,53 +7,51 @@ use policy::Decision;
 
 use web::{Exposition, labels};
 
-/// A gauge of each machine: its name, what it is, and its value where it is known.
+/// Per machine: name, help text and value, if known.
 type Gauge = (&'static str, &'static str, fn(&GuestMemory) -> Option<f64>);
 
-/// A gauge of each of a guest's nodes.
+/// Per guest NUMA node.
 type NodeGauge = (&'static str, &'static str, fn(&TierMemory) -> f64);
 
 const GAUGES: [Gauge; 10] = [
-    ("plumb_vm_memory_bytes", "What the machine has.", |memory| Some(memory.size.0 as f64)),
-    ("plumb_vm_resident_bytes", "Memory of its process in RAM.", |memory| Some(memory.resident?.0 as f64)),
-    ("plumb_vm_free_bytes", "Free memory, as its guest tells.", |memory| Some(memory.free?.0 as f64)),
-    ("plumb_vm_available_bytes", "Memory that its guest could hand out without swapping.", |memory| {
+    ("plumb_vm_memory_bytes", "Memory of the machine.", |memory| Some(memory.size.0 as f64)),
+    ("plumb_vm_resident_bytes", "Resident memory of its process.", |memory| Some(memory.resident?.0 as f64)),
+    ("plumb_vm_free_bytes", "Free memory reported by the guest.", |memory| Some(memory.free?.0 as f64)),
+    ("plumb_vm_available_bytes", "Memory available in the guest without swapping.", |memory| {
         Some(memory.available?.0 as f64)
     }),
-    (
-        "plumb_vm_refaults_per_second",
-        "Pages that were read back, or major faults and pages from swap.",
-        |memory| memory.refaults,
-    ),
-    ("plumb_vm_slow_bytes", "Slow memory that the machine has.", |memory| Some(memory.slow.0 as f64)),
-    ("plumb_vm_swap_used_bytes", "Swap in use, as its agent tells.", |memory| {
+    ("plumb_vm_refaults_per_second", "Refaulted pages, or major faults and pages swapped in.", |memory| {
+        memory.refaults
+    }),
+    ("plumb_vm_slow_bytes", "Slow memory of the machine.", |memory| Some(memory.slow.0 as f64)),
+    ("plumb_vm_swap_used_bytes", "Swap in use, reported by the agent.", |memory| {
         Some(memory.swap_used?.0 as f64)
     }),
-    ("plumb_vm_pressure_share", "Share of the time in which some task waited for memory (PSI).", |memory| {
-        Some(memory.psi?.0)
-    }),
-    ("plumb_vm_dram_hits_share", "Share of its accesses that fast memory served.", |memory| {
+    (
+        "plumb_vm_pressure_share",
+        "Share of time in which at least one task waited for memory (PSI).",
+        |memory| Some(memory.psi?.0),
+    ),
+    ("plumb_vm_dram_hits_share", "Share of accesses served by fast memory.", |memory| {
         Some(memory.dram_hits()?.0)
     }),
-    ("plumb_vm_telemetry_cpu_share", "CPU time of the guest that telemetry takes, of one CPU.", |memory| {
+    ("plumb_vm_telemetry_cpu_share", "Guest CPU time used by telemetry, as a share of one CPU.", |memory| {
         Some(memory.cost?.0)
     }),
 ];
 
 const NODE_GAUGES: [NodeGauge; 4] = [
-    ("plumb_vm_node_bytes", "Memory of a node of the guest.", |tier| tier.size.0 as f64),
-    ("plumb_vm_node_free_bytes", "Free memory of a node of the guest.", |tier| tier.free.0 as f64),
-    ("plumb_vm_node_accessed_bytes", "Memory of a node that was accessed in the interval.", |tier| {
+    ("plumb_vm_node_bytes", "Memory of a guest NUMA node.", |tier| tier.size.0 as f64),
+    ("plumb_vm_node_free_bytes", "Free memory of a guest NUMA node.", |tier| tier.free.0 as f64),
+    ("plumb_vm_node_accessed_bytes", "Memory of a node accessed in the interval.", |tier| {
         tier.accessed().0 as f64
     }),
-    (
-        "plumb_vm_node_accesses",
-        "Accesses of a node in the interval, in a unit of the source's own.",
-        |tier| tier.accesses() as f64,
-    ),
+    ("plumb_vm_node_accesses", "Accesses to a node in the interval, in the source's unit.", |tier| {
+        tier.accesses() as f64
+    }),
 ];
 
-/// What was seen of each machine, and what a rebalancer has decided.
+/// Metrics of all machines, with a rebalancer's decisions if there is one.
 pub(crate) fn text(
     seen: &BTreeMap<String, Result<GuestMemory, MemoryError>>,
     decision: Option<&Decision>,
@@ -73,9 +71,9 @@ pub(crate) fn text(
     }
     let outlooks = decision.iter().flat_map(|decision| &decision.outlooks);
     let needs = outlooks.filter_map(|outlook| Some((label(&outlook.vm), outlook.needs?.0 as f64)));
-    text.gauge("plumb_vm_needed_bytes", "What it needs, as the rebalancer believes.", needs);
+    text.gauge("plumb_vm_needed_bytes", "Memory the rebalancer estimates it needs.", needs);
     let answers = seen.iter().map(|(vm, seen)| (label(vm), f64::from(u8::from(seen.is_ok()))));
-    text.gauge("plumb_vm_up", "Whether its monitor answers.", answers);
+    text.gauge("plumb_vm_up", "Whether its monitor responds.", answers);
     text.into_text()
 }
 

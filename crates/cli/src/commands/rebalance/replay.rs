@@ -1,4 +1,4 @@
-//! `plumb rebalance --replay`: what the rebalancer would have done with a record of looks. Must not know what moves memory.
+//! `plumb rebalance --replay`: simulates the rebalancer's decisions for a recording.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -21,17 +21,18 @@ use crate::{
     output,
 };
 
-/// What it came to for a machine, summed up over all looks.
+/// One machine's totals over all samples.
 #[derive(Debug, Default)]
 struct Sums {
     looks: f64,
     recorded: f64,
     replayed: f64,
-    /// Looks in which accesses were known, and the share of them that fast memory served: recorded, and estimated for the replay.
+    /// Samples with known accesses, and the total shares served by fast memory: recorded, and estimated for
+    /// the replay.
     served: (f64, f64, f64),
 }
 
-/// Decides by each look of the record as if its moves had been carried out by the next.
+/// Decides for each sample as if all earlier moves had been carried out.
 pub(super) fn run(config: &Config, path: &Path, rounds: Option<u64>) -> anyhow::Result<Exit> {
     let looks = record::read(path)?;
     let extents = extents(config, &looks, path)?;
@@ -48,14 +49,14 @@ pub(super) fn run(config: &Config, path: &Path, rounds: Option<u64>) -> anyhow::
         sum_up(&mut sums, look, &round);
         has.extend(round.decision.moves.iter().map(|made| (made.vm.clone(), made.to)));
     }
-    output::line(format_args!("{} looks, {moves} moves; on average:", looks.len().min(most)))?;
+    output::line(format_args!("{} samples, {moves} moves; on average:", looks.len().min(most)))?;
     for (name, sums) in &sums {
         output::line(format_args!("{}: {}", output::harmless(name), sums.text()))?;
     }
     Ok(Exit::Success)
 }
 
-/// Of each machine of the file, from the first look that knows it.
+/// From the first sample that knows each machine.
 fn extents(config: &Config, looks: &[Document], path: &Path) -> anyhow::Result<BTreeMap<String, Extent>> {
     let mut extents = BTreeMap::new();
     for name in config.names() {
@@ -66,10 +67,10 @@ fn extents(config: &Config, looks: &[Document], path: &Path) -> anyhow::Result<B
         });
         let Some(extent) = extent else {
             let error = match of_vm.count() {
-                0 => Misuse::new(format!("{} says nothing of `{name}`", path.display()))
-                    .hint("name machines as in the file that it was recorded by")
+                0 => Misuse::new(format!("{} has no data about `{name}`", path.display()))
+                    .hint("use the machine names of the recording's configuration")
                     .into(),
-                _ => anyhow!("{} knows no memory of `{name}`: it never answered", path.display()),
+                _ => anyhow!("{} has no memory data of `{name}`: it never responded", path.display()),
             };
             return Err(error);
         };
@@ -88,7 +89,7 @@ fn round(
         .iter()
         .map(|(name, has)| {
             let vm = look.vms.iter().find(|vm| vm.name == *name);
-            let silent = || MemoryError::Guest("it did not answer".to_owned());
+            let silent = || MemoryError::Guest("it did not respond".to_owned());
             (name.clone(), vm.and_then(|vm| resized(vm, *has)).ok_or_else(silent))
         })
         .collect();
@@ -107,8 +108,8 @@ fn round(
     Round { seen, decision, failed: Vec::new() }
 }
 
-/// What was seen of a machine, as if it had had so much: what it uses and accesses is the same. Which node served what is not known
-/// of a size that it did not have.
+/// The sample scaled to a different memory size, with unchanged use and accesses. Per-node counts are
+/// unknown at a size that was not recorded.
 fn resized(vm: &Machine, has: Tiers) -> Option<GuestMemory> {
     let mut memory = vm.memory()?;
     let had = Tiers { fast: memory.size, slow: memory.slow };
@@ -143,15 +144,12 @@ fn sum_up(sums: &mut BTreeMap<String, Sums>, look: &Document, round: &Round) {
 impl Sums {
     fn text(&self) -> String {
         let size = |sum: f64| Bytes((sum / self.looks) as u64);
-        let sizes =
-            format!("{} of fast memory, where {} were recorded", size(self.replayed), size(self.recorded));
+        let sizes = format!("{} of fast memory ({} recorded)", size(self.replayed), size(self.recorded));
         let (known, recorded, replayed) = self.served;
         if known == 0.0 {
             return sizes;
         }
         let [recorded, replayed] = [recorded, replayed].map(|sum| Share(sum / known));
-        format!(
-            "{sizes}; it would serve an estimated {replayed} of the accesses, where {recorded} were served"
-        )
+        format!("{sizes}; estimated to serve {replayed} of the accesses ({recorded} recorded)")
     }
 }

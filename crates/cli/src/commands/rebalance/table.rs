@@ -1,4 +1,4 @@
-//! What a round of `plumb rebalance` saw, as a table.
+//! The table of a `plumb rebalance` round.
 
 use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
 use memory::Round;
@@ -6,9 +6,9 @@ use policy::{Basis, Outlook};
 use units::{Bytes, significant};
 
 const HEAD: [&str; 7] = ["VM", "HAS", "IN RAM", "AVAILABLE", "REFAULTS/s", "NEEDS", "BY"];
-/// Refaults and above: numbers, read from the right.
+/// Right-aligned columns.
 const NUMBERS: std::ops::RangeInclusive<usize> = 1..=5;
-/// A name is cut to so many columns.
+/// Longer names are cut.
 const LONGEST_NAME: u16 = 24;
 
 pub(super) fn of(round: &Round) -> String {
@@ -47,7 +47,7 @@ const fn basis(basis: Basis) -> &'static str {
         Basis::Accesses => "accesses",
         Basis::MemoryInUse => "memory in use",
         Basis::Pressure => "pressure",
-        Basis::Nothing => "nothing yet",
-        Basis::Silent => "its guest tells nothing: left alone",
+        Basis::Nothing => "no data yet",
+        Basis::Silent => "no data from the guest: left unchanged",
     }
 }

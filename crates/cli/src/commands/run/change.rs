@@ -1,16 +1,16 @@
-//! A remedy's change, put into a cell of a plan. Must not know whether it helps.
+//! Applies a remedy's change to a planned result.
 
 use ::scenario::{Cell, DeviceRef, DeviceSettings, Offloads};
 use ::workload::{Mode, Placement, StreamSettings};
 use findings::Change;
 use units::Bytes;
 
-/// What the limit mode writes at once where a cell has the size of ordinary writes.
+/// Write size in limit mode, replacing the default of ordinary writes.
 const LIMIT_MESSAGE: Bytes = Bytes(1 << 20);
-/// That size.
+/// Default size of ordinary writes.
 const APP_MESSAGE: Bytes = Bytes(128 << 10);
 
-/// The cell with the change; `None` where it has no such setting, or has it already.
+/// `None` if the result lacks the setting or already has the change.
 pub(super) fn applied(cell: &Cell, change: &Change) -> Option<Cell> {
     let mut changed = cell.clone();
     match change {
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn each_change_sets_what_it_says_and_nothing_else() {
+    fn each_change_affects_one_setting() {
         let before = cell();
         let devices = vec!["client:eth0".to_owned()];
         for change in [
@@ -80,12 +80,12 @@ mod tests {
                 before.placement != after.placement,
             ];
             assert_eq!(differ.iter().filter(|differs| **differs).count(), 1, "{change:?}");
-            assert_eq!(applied(&after, &change), None, "{change:?} once more");
+            assert_eq!(applied(&after, &change), None, "{change:?} again");
         }
     }
 
     #[test]
-    fn what_a_cell_has_already_or_cannot_have_is_no_change() {
+    fn ignores_changes_without_effect() {
         for change in [Change::GrowingBuffers, Change::Placement { place: "everywhere".into() }] {
             assert_eq!(applied(&cell(), &change), None, "{change:?}");
         }

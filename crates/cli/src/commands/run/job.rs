@@ -1,4 +1,4 @@
-//! What is to be measured by a new run: the flags made into a plan, and a name that no other run has.
+//! Turns the flags of a new run into a plan and a unique name.
 
 use ::scenario::{BUDGETS, LEAST_PRECISE, PRECISIONS, PathName, Plan, PlanOptions, Scenario, WorkloadName};
 use jiff::Timestamp;
@@ -13,26 +13,24 @@ use crate::{
     source::{self, Source},
 };
 
-/// What is to be measured, whether new or resumed.
+/// A new or resumed run.
 pub(super) struct Job {
     pub(super) source: Source,
     pub(super) plan: Plan,
     pub(super) id: RunId,
-    /// Whose remedies it tries, if it does.
+    /// Set if this run tests the remedies of another.
     pub(super) tries: Option<RemedyTrials>,
     pub(super) resume: Option<RunRecord>,
-    /// Keeps other processes from making the same run.
+    /// Prevents other processes from executing the same run.
     pub(super) _claim: Claim,
 }
 
-/// The scenario and its plan.
 pub(super) fn planned(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<(Source, Plan)> {
     let source = source::load_variant(args.scenario.as_deref().unwrap_or_default(), &args.variants, shared)?;
     let plan = plan(args, &source.scenario)?;
     Ok((source, plan))
 }
 
-/// The job of a new run.
 pub(super) fn fresh(source: Source, plan: Plan, store: &Store) -> anyhow::Result<Job> {
     let stamp = Timestamp::now().strftime("%Y%m%d-%H%M%S");
     let (id, claim) = store.claim_new(&format!("{}-{stamp}", source.scenario.name))?;
@@ -65,26 +63,26 @@ fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
-/// Expanding a plan takes memory for each trial.
+/// A plan needs memory for each trial.
 pub(super) fn refuse_too_large(options: &PlanOptions, scenario: &Scenario) -> anyhow::Result<()> {
     options.check_size(scenario).map_err(|error| {
         Misuse::new(error.to_string())
-            .hint("lower --trials, or select results with --path and --workload")
+            .hint("use fewer --trials, or select results with --path and --workload")
             .into()
     })
 }
 
-/// A run that cannot measure every cell once would recommend what it happened to measure.
+/// A run that cannot measure every result once would base its recommendation on an arbitrary subset.
 fn enough_time(plan: &Plan) -> anyhow::Result<()> {
     let (Some(forecast), Some(budget)) = (lab::forecast(plan), plan.design.budget) else { return Ok(()) };
     if !forecast.is_too_short() {
         return Ok(());
     }
     let cells = plan.cells.len();
-    let message = format!("a budget of {budget} is too short to measure each of {cells} cells once");
+    let message = format!("a budget of {budget} is too short to measure each of {cells} results once");
     let least = forecast.pass.seconds().ceil();
     let hint = format!(
-        "take {least:.0}s or more, as in `--budget {least:.0}s`, or fewer cells with --path and --workload"
+        "use at least {least:.0}s, e.g. `--budget {least:.0}s`, or fewer results with --path and --workload"
     );
     Err(Misuse::new(message).hint(hint).into())
 }
@@ -94,24 +92,22 @@ fn enough_trials(args: &RunArgs) -> anyhow::Result<()> {
     else {
         return Ok(());
     };
-    let message = format!("no cell can be precise with {trials} trials");
+    let message = format!("--precision needs more than {trials} trials per result");
     Err(Misuse::new(message)
-        .hint(format!("take {LEAST_PRECISE} trials or more, or leave --precision out"))
+        .hint(format!("use at least {LEAST_PRECISE} trials, or remove --precision"))
         .into())
 }
 
-/// Reads a budget.
 pub(super) fn budget(text: &str) -> Result<Nanos, String> {
     let budget: Nanos = text.parse().map_err(|error: units::ParseQuantityError| error.to_string())?;
     let fits = BUDGETS.contains(&budget);
-    if fits { Ok(budget) } else { Err("take 1s to a week, as in 10m".to_owned()) }
+    if fits { Ok(budget) } else { Err("use 1s to a week, e.g. 10m".to_owned()) }
 }
 
-/// Reads a precision.
 pub(super) fn precision(text: &str) -> Result<f64, String> {
     let Share(share) = text.parse().map_err(|error: units::ParseQuantityError| error.to_string())?;
     let fits = PRECISIONS.contains(&share);
-    if fits { Ok(share) } else { Err("take 0.1% to 50%, as in 2%".to_owned()) }
+    if fits { Ok(share) } else { Err("use 0.1% to 50%, e.g. 2%".to_owned()) }
 }
 
 fn known_or_misuse(what: &str, name: &str, known: &[&str]) -> anyhow::Result<()> {
@@ -119,10 +115,10 @@ fn known_or_misuse(what: &str, name: &str, known: &[&str]) -> anyhow::Result<()>
         return Ok(());
     }
     let message = format!("the scenario has no {what} `{name}`");
-    Err(Misuse::new(message).hint(format!("it has {}", known.join(", "))).into())
+    Err(Misuse::new(message).hint(format!("available: {}", known.join(", "))).into())
 }
 
-/// Short enough to be typed again.
+/// Short, because users may type it.
 fn seed_from_clock() -> u64 {
     Timestamp::now().as_nanosecond().unsigned_abs() as u64 % 1_000_000
 }
@@ -132,9 +128,9 @@ mod tests {
     use super::*;
     use ::scenario::builtin;
 
-    /// The least budget that is named must be taken.
+    /// The suggested minimum budget must be accepted.
     #[test]
-    fn a_budget_that_cannot_measure_every_cell_once_is_refused_with_the_least_that_can() {
+    fn refuses_too_small_budget_with_minimum() {
         let text =
             builtin::all().iter().find(|known| known.name == "bridge-queues").expect("it is built in").text;
         let scenario = Scenario::parse("bridge-queues", text).expect("a scenario");
@@ -144,16 +140,16 @@ mod tests {
         };
         let error = check(1).expect_err("ten trials of a second");
         assert!(
-            error.to_string().contains("a budget of 1.00 s is too short to measure each of 9 cells once"),
+            error.to_string().contains("a budget of 1.00 s is too short to measure each of 9 results once"),
             "{error}"
         );
         let misuse = error.downcast_ref::<Misuse>().expect("a misuse");
-        assert!(format!("{misuse:?}").contains("take 14s or more"), "{misuse:?}");
+        assert!(format!("{misuse:?}").contains("use at least 14s"), "{misuse:?}");
         assert!(check(13).is_err() && check(14).is_ok());
     }
 
     #[test]
-    fn budgets_and_precisions_are_read_with_their_unit_and_kept_in_range() {
+    fn parses_and_limits_budgets_and_precisions() {
         for (text, read) in
             [("10m", Some(Nanos::from_secs(600))), ("10", None), ("1ms", None), ("900d", None)]
         {

@@ -1,12 +1,12 @@
-//! The probes that a run is watched with: read from a flag, and from what is kept of a run.
+//! Parses the list of probes, from a flag or a stored run.
 
 use samples::ProbeKind;
 
-/// Probes that were chosen, none perhaps.
+/// May be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chosen(pub(crate) Vec<ProbeKind>);
 
-/// Reads `cpu,syscalls`, `all` or `none`.
+/// Parses `cpu,syscalls`, `all` or `none`.
 pub(crate) fn chosen(text: &str) -> Result<Chosen, String> {
     match text {
         "all" => Ok(Chosen(ProbeKind::ALL.to_vec())),
@@ -19,7 +19,7 @@ fn kind(word: &str) -> Result<ProbeKind, String> {
     let known = ProbeKind::ALL.into_iter().find(|kind| kind.word() == word);
     known.ok_or_else(|| {
         let words = ProbeKind::ALL.map(ProbeKind::word).join(", ");
-        format!("no probe `{word}`: take some of {words}, or all, or none")
+        format!("no probe `{word}`: use a list of {words}, or all, or none")
     })
 }
 
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn probes_are_read_by_name_all_together_or_none() {
+    fn parses_probes() {
         let all = ProbeKind::ALL.to_vec();
         for (text, read) in [
             ("all", all.clone()),

@@ -1,5 +1,6 @@
-//! `--try-remedies`: the remedies of a run's findings that the lab can apply, each measured with and without it in
-//! interleaved blocks. They are a run of their own, so that they are kept, resumed and reported like any other.
+//! `--try-remedies`: measures a run's remedies that the lab can apply, with and without each, in
+//! interleaved blocks. They form a separate run, so that they can be stored, resumed and reported like any
+//! other.
 
 use ::scenario::{Cell, CellId, FactorName, Plan, Scenario, WorkloadName};
 use findings::Findings;
@@ -9,24 +10,24 @@ use store::Store;
 use super::{change, job::Job, resume};
 use crate::{output, remedy_results};
 
-/// Trials with and without a remedy: fewer have no interval of 90 %.
+/// Trials with and without a remedy; the minimum for a 90 % interval.
 const FEWEST: u32 = 5;
-/// The factor whose levels are with and without.
+/// Factor with the levels with and without.
 const REMEDY: &str = "remedy";
 
-/// The job that tries the remedies of a complete run; `None` when the lab can apply none of them.
+/// The job that tests a complete run's remedies; `None` if the lab can apply none.
 pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>> {
     let source = resume::kept_source(main)?;
     let (plan, tries) = plan(main, &source.scenario)?;
     if plan.cells.is_empty() {
-        output::aside(format_args!("no finding has a remedy that the lab can apply"));
+        output::aside(format_args!("the lab cannot apply a remedy of any finding"));
         return Ok(None);
     }
     let (id, claim) = store.claim_new(&remedy_results::name(&main.header.id))?;
     Ok(Some(Job { source, plan, id, tries: Some(tries), resume: None, _claim: claim }))
 }
 
-/// What is tried of a run's remedies. It follows from the run alone, so that it can be resumed.
+/// Depends only on the run, so that it can be resumed.
 pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> anyhow::Result<(Plan, RemedyTrials)> {
     let of_main = resume::kept_plan(main, scenario)?;
     let pairs = pairs(&analysis::analyse(main), &of_main);
@@ -36,7 +37,7 @@ pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> anyhow::Result<(Pla
     Ok((plan, RemedyTrials { of: main.header.id.clone(), remedies }))
 }
 
-/// For each claim with a change, its first cell without it and with it; the same change of a cell only once.
+/// For each claim with a change, its first result with and without it. Skips duplicate changes of a result.
 fn pairs(findings: &Findings, plan: &Plan) -> Vec<([Cell; 2], RemedyTrial)> {
     let mut seen = Vec::new();
     let mut pairs = Vec::new();
@@ -53,8 +54,8 @@ fn pairs(findings: &Findings, plan: &Plan) -> Vec<([Cell; 2], RemedyTrial)> {
     pairs
 }
 
-/// Each pair is a workload of its own, whose baseline is the cell as it was: its repetitions are the noise that the
-/// remedy is compared with.
+/// Each pair is a separate workload with the unchanged result as baseline. The baseline's repetitions give
+/// the noise for judging the remedy.
 fn pair(finding: &str, cell: &Cell, changed: Cell) -> ([Cell; 2], RemedyTrial) {
     let arm = |cell: Cell, word: &str| {
         let mut levels = cell.levels.clone();

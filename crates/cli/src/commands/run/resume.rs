@@ -1,4 +1,4 @@
-//! What is left of a run that did not end: its plan made anew from what is kept, which must be the same.
+//! Resumes an interrupted run: recreates its plan from the stored record and verifies that it is identical.
 
 use ::scenario::{PathName, Plan, PlanOptions, Scenario, WorkloadName};
 use samples::{RunId, RunRecord, RunState};
@@ -16,7 +16,6 @@ use crate::{
     source::{self, Source},
 };
 
-/// The job of a kept run: the plan is made anew from the kept scenario, and must be the same.
 pub(super) fn resumed(
     args: &RunArgs,
     which: &str,
@@ -28,7 +27,7 @@ pub(super) fn resumed(
     let record = store.load(&id)?;
     if record.header.state == RunState::Complete {
         let message =
-            format!("run {id} is complete: all {} trials were made or skipped", record.header.planned);
+            format!("run {id} is complete: all {} trials were run or skipped", record.header.planned);
         return Err(Misuse::new(message).hint(format!("`plumb report {id}` shows it")).into());
     }
     let (source, plan, tries) = match &record.header.tries {
@@ -46,29 +45,28 @@ pub(super) fn resumed(
     };
     if !same_plan(&plan, &record) {
         let message = format!(
-            "run {id} was planned by plumb {}, and this is {TOOL}: the plans differ",
+            "run {id} was planned by plumb {}, but this is {TOOL}, which plans differently",
             record.header.tool
         );
-        return Err(Misuse::new(message).hint("begin it anew with `plumb run`").into());
+        return Err(Misuse::new(message).hint("start a new run with `plumb run`").into());
     }
     Ok(Job { source, plan, id, tries, resume: Some(record), _claim: claim })
 }
 
-/// The scenario that is kept with a run.
+/// The stored scenario of a run.
 pub(super) fn kept_source(record: &RunRecord) -> anyhow::Result<Source> {
     let text = record.header.scenario.text.clone();
     let scenario = Scenario::parse(&format!("the scenario kept with run {}", record.header.id), &text)?;
     Ok(Source { scenario, text })
 }
 
-/// The plan of a run, made anew.
 pub(super) fn kept_plan(record: &RunRecord, scenario: &Scenario) -> anyhow::Result<Plan> {
     let options = options_of(record);
     refuse_too_large(&options, scenario)?;
     Ok(Plan::expand(scenario, record.header.seed, &options).limited_to(&record.header.probes))
 }
 
-/// Whether the plan made anew is the one that the kept trials were made by, their order included.
+/// Whether the recreated plan matches the stored trials, including their order.
 fn same_plan(plan: &Plan, record: &RunRecord) -> bool {
     let header = &record.header;
     let cells = plan.cells.iter().map(|cell| cell.id.as_str());
@@ -83,7 +81,7 @@ fn same_plan(plan: &Plan, record: &RunRecord) -> bool {
         && record.trials.iter().all(made_as_planned)
 }
 
-/// What was planned, as it can be read off the kept header.
+/// Plan options, from the stored header.
 fn options_of(record: &RunRecord) -> PlanOptions {
     let header = &record.header;
     let mut workloads: Vec<WorkloadName> = Vec::new();
@@ -110,14 +108,12 @@ fn latest_unfinished(args: &RunArgs, store: &Store, shared: &GlobalFlags) -> any
     let (found, of) = match &args.scenario {
         Some(name) => {
             let digest = source::load_variant(name, &args.variants, shared)?.scenario.digest;
-            (store.unfinished(&digest)?, format!(" of scenario {name} as it is now"))
+            (store.unfinished(&digest)?, format!(" of the current version of scenario {name}"))
         }
         None => (store.runs()?, String::new()),
     };
     let unfinished = found.into_iter().find(|run| run.state == RunState::Unfinished);
     unfinished.map(|run| run.id).ok_or_else(|| {
-        Misuse::new(format!("there is no unfinished run{of}"))
-            .hint("`plumb runs list` shows what is kept")
-            .into()
+        Misuse::new(format!("no unfinished run{of}")).hint("`plumb runs list` shows the stored runs").into()
     })
 }

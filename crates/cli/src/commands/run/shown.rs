@@ -1,4 +1,4 @@
-//! How a run under way is shown: live where there is a terminal for it, in plain lines elsewhere.
+//! Shows progress: in the live view on a terminal, otherwise as plain lines.
 
 use lab::{Event, Stop};
 
@@ -8,14 +8,13 @@ use crate::{
     progress::Progress,
 };
 
-/// What shows it, until it is dropped.
 pub(super) enum Shown {
     Plain(Progress),
     Live(Box<LiveView>),
 }
 
 impl Shown {
-    /// Live, unless plain lines are asked for or no terminal can be had.
+    /// Falls back to plain lines without a suitable terminal.
     pub(super) fn of(job: &Job, is_plain: bool, keeps_disturbed: bool, stop: &Stop) -> Self {
         if !is_plain && live_view::is_possible() {
             let (scenario, resume) = (&job.source.scenario, job.resume.as_ref());
@@ -38,7 +37,7 @@ impl Shown {
         }
     }
 
-    /// Says something that the user should know.
+    /// Shows a notice to the user.
     pub(super) fn notice(&mut self, text: &str) {
         match self {
             Self::Plain(progress) => progress.notice(text),

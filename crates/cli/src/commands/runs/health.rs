@@ -1,4 +1,4 @@
-//! `plumb runs check` and `repair`: what of the kept runs can be read, and a new file of that.
+//! `plumb runs check` and `repair`: verify stored runs and recover readable data.
 
 use clap::Args;
 use samples::{RunId, UnreadablePart};
@@ -11,17 +11,16 @@ use crate::{
     output,
 };
 
-/// Flags of `plumb runs check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Runs' names, or beginnings that mean one [default: all]
+    /// Names of runs or unique prefixes [default: all]
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
     #[command(flatten)]
     format: ListFormat,
 }
 
-/// A run, with what of it cannot be read.
+/// A run and its unreadable parts.
 struct Health {
     id: RunId,
     trials: usize,
@@ -59,7 +58,7 @@ fn of_run(store: &Store, id: RunId) -> Health {
 
 fn print(store: &Store, damage: &[String], runs: &[Health]) -> anyhow::Result<()> {
     for run in runs.iter().filter(|run| !run.unreadable.is_empty()) {
-        output::line(format_args!("{}: {} trials can be read", run.id, run.trials))?;
+        output::line(format_args!("{}: {} readable trials", run.id, run.trials))?;
         for part in &run.unreadable {
             output::prose(&format!("  {}: {}", part.what, part.because))?;
         }
@@ -70,12 +69,12 @@ fn print(store: &Store, damage: &[String], runs: &[Health]) -> anyhow::Result<()
     let whole = runs.iter().filter(|run| run.unreadable.is_empty());
     let (count, trials) = (whole.clone().count(), whole.map(|run| run.trials).sum::<usize>());
     let place = store.location();
-    output::line(format_args!("{count} of {} runs are whole ({trials} trials) in {place}", runs.len()))?;
+    output::line(format_args!("{count} of {} runs are intact ({trials} trials) in {place}", runs.len()))?;
     let is_damaged = !damage.is_empty() || count < runs.len();
     if is_damaged && matches!(place, Location::Server(_)) {
-        output::line("a server's database is repaired by restoring a backup of it")?;
+        output::line("repair a database server by restoring a backup")?;
     } else if is_damaged {
-        output::line("`plumb runs repair` writes a new file of what can be read, and keeps this one")?;
+        output::line("`plumb runs repair` recovers readable data into a new file and keeps this one")?;
     }
     Ok(())
 }
@@ -93,12 +92,12 @@ pub(super) fn repair(store: Store) -> anyhow::Result<Exit> {
         output::prose(&format!("without {}: {}", part.what, part.because))?;
     }
     output::line(format_args!(
-        "{} runs are in {path}; the file as it was is {}",
+        "recovered {} runs into {path}; the original is now {}",
         repair.kept.len(),
         repair.old.display()
     ))?;
     if repair.kept.iter().any(|run| !run.lost.is_empty()) || !repair.lost.is_empty() {
-        output::line("`plumb run --resume RUN` makes trials of a run again that were lost")?;
+        output::line("`plumb run --resume RUN` repeats a run's lost trials")?;
     }
     Ok(Exit::Success)
 }

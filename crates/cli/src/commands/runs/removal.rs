@@ -1,23 +1,22 @@
-//! `plumb runs remove`: forgetting runs, but none that is under way unless that is insisted on.
+//! `plumb runs remove`: removes runs; an active run only with `--force`.
 
 use clap::Args;
 use store::{Store, StoreError};
 
 use crate::{failure::Misuse, output};
 
-/// Flags of `plumb runs remove`.
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArgs {
-    /// Runs' names, or beginnings that mean one
+    /// Names of runs or unique prefixes
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
-    /// Remove a run that is under way too; its process ends then, and what it measured is lost
+    /// Also remove active runs: their processes end, and their trials are lost
     #[arg(long)]
     force: bool,
 }
 
 pub(super) fn run(args: &RemoveArgs, store: &mut Store) -> anyhow::Result<()> {
-    // All are looked up and claimed first: a slip in the second name must not cost the first run.
+    // Resolve and claim all runs first, so that a typo in one name does not remove the others.
     let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>, _>>()?;
     let mut claims = Vec::new();
     for id in &ids {
@@ -25,12 +24,15 @@ pub(super) fn run(args: &RemoveArgs, store: &mut Store) -> anyhow::Result<()> {
             Ok(claim) => claims.push(claim),
             Err(StoreError::UnderWay { .. }) if args.force => {}
             Err(StoreError::UnderWay { run, owner }) => {
-                let message = format!("run {run} is under way in {owner}; nothing was removed");
+                let message = format!("run {run} is in progress in {owner}; nothing was removed");
                 return Err(Misuse::new(message)
-                    .hint("end that process first, or remove the run with --force: the process ends, and its trials are lost")
+                    .hint(
+                        "stop that process first, or use --force: the process ends, and its trials are \
+                        lost",
+                    )
                     .into());
             }
-            // Whoever may not make a lock may not remove either, and is told of that.
+            // Without permission to create a lock, removal fails with an error too.
             Err(StoreError::CannotOpen { .. }) => {}
             Err(error) => return Err(error.into()),
         }

@@ -1,4 +1,4 @@
-//! `plumb runs export` and `import`: a run as one file, for another machine or an archive.
+//! `plumb runs export` and `import`: a run as a single file.
 
 use std::path::{Path, PathBuf};
 
@@ -9,20 +9,18 @@ use store::Store;
 
 use crate::{destination, evidence, failure::Misuse, output, run_reference};
 
-/// Flags of `plumb runs export`.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// A run's name, the beginning of it, `latest`, `latest:SCENARIO` or a baseline's name
+    /// A run's name or a prefix of it, `latest`, `latest:SCENARIO`, or a baseline's name
     run: String,
-    /// The file; `.json.gz` is its usual ending
+    /// Output file, usually ending in `.json.gz`
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 }
 
-/// Flags of `plumb runs import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// What `plumb runs export`, `plumb report -o page.html` or `plumb report --format raw` wrote
+    /// Output of `plumb runs export`, `plumb report -o page.html` or `plumb report --format raw`
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -35,11 +33,15 @@ pub(super) fn export(args: &ExportArgs, store: &Store) -> anyhow::Result<()> {
     let path = args.output.display();
     let packed = evidence::pack(&record)?;
     destination::replace(&args.output, &packed).with_context(|| format!("cannot write the run to {path}"))?;
-    Ok(output::line(format_args!("{} with {} trials is in {path}", record.header.id, record.trials.len()))?)
+    Ok(output::line(format_args!(
+        "exported {} with {} trials to {path}",
+        record.header.id,
+        record.trials.len()
+    ))?)
 }
 
 pub(super) fn import(args: &ImportArgs, store: &mut Store) -> anyhow::Result<()> {
-    // All are read first: what is wrong with the second must not leave the first kept.
+    // Read all files first, so that an error in one imports none.
     let records = args.files.iter().map(|path| record(path)).collect::<anyhow::Result<Vec<_>>>()?;
     for record in records {
         output::line(keep(&record, store)?)?;
@@ -49,8 +51,8 @@ pub(super) fn import(args: &ImportArgs, store: &mut Store) -> anyhow::Result<()>
 
 fn record(path: &Path) -> anyhow::Result<RunRecord> {
     run_reference::record_in(path)?.ok_or_else(|| {
-        let message = format!("{} is no run of plumb's", path.display());
-        Misuse::new(message).hint("`plumb import` takes in logs of other tools").into()
+        let message = format!("{} is not a plumb run", path.display());
+        Misuse::new(message).hint("use `plumb import` for logs of other tools").into()
     })
 }
 
@@ -58,17 +60,17 @@ fn keep(record: &RunRecord, store: &mut Store) -> anyhow::Result<String> {
     let wanted = &record.header.id;
     let kept = store.runs()?;
     if kept.iter().any(|run| run.id == *wanted) && is_same(&store.load(wanted)?, record) {
-        return Ok(format!("{wanted} is kept already, and is the same"));
+        return Ok(format!("{wanted} is already stored, with the same contents"));
     }
     let id = store.keep(record)?;
     let trials = record.trials.len();
     Ok(match id == *wanted {
-        true => format!("kept {id} with {trials} trials"),
-        false => format!("kept as {id} with {trials} trials: another run is called {wanted}"),
+        true => format!("imported {id} with {trials} trials"),
+        false => format!("imported as {id} with {trials} trials, because a different run is named {wanted}"),
     })
 }
 
-/// Whether the same was recorded; how far a run is may differ.
+/// Whether the recorded data is the same; progress may differ.
 fn is_same(kept: &RunRecord, other: &RunRecord) -> bool {
     let header = RunHeader { state: kept.header.state, ..other.header.clone() };
     kept.header == header && kept.trials == other.trials && kept.skipped == other.skipped

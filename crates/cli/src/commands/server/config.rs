@@ -1,4 +1,4 @@
-//! What the flags of `plumb server` come to together: a standing server's settings.
+//! Turns the flags of `plumb server` into its configuration.
 
 use server::{Auth, Config, Limits};
 
@@ -8,7 +8,7 @@ use crate::{
     failure::{self, Misuse},
 };
 
-/// The settings; reads the key and the list of users.
+/// Reads the key and the list of users.
 pub(super) fn config(args: &ServerArgs) -> anyhow::Result<Config> {
     let limits = &args.limits;
     Ok(Config {
@@ -41,7 +41,7 @@ fn auth(args: &ServerArgs) -> anyhow::Result<Option<Auth>> {
     }))
 }
 
-/// A file that a flag names and that cannot be read is a mistake in the flag.
+/// Reports an unreadable file as a usage error.
 fn named(what: &str, text: anyhow::Result<String>) -> anyhow::Result<String> {
     text.map_err(|error| match error.downcast::<Misuse>() {
         Ok(misuse) => misuse.into(),
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flag_reaches_the_server() {
+    fn applies_every_flag() {
         let config =
             typed("-p 7000 -B 198.18.0.2 -B ::1 --allow 198.18.0.0/15 --max-clients 3 --max-rate 1G")
                 .expect("valid");
@@ -89,10 +89,10 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn refuses_invalid_flags() {
         for (line, word) in [
             ("--max-clients 0", "1 to 1024"),
-            ("--max-rate 0", "leave the flag out"),
+            ("--max-rate 0", "remove the flag"),
             ("--allow everyone", "everyone"),
             ("--rsa-private-key-path k.pem", "--authorized-users-path"),
             ("--rsa-private-key-path /no/k.pem --authorized-users-path /no/users", "/no/k.pem"),

@@ -1,4 +1,4 @@
-//! What of this machine is likely to limit a server's clients: said once for each device. Must not know who measures.
+//! Hints about properties of this machine that may limit clients, once per device.
 
 use std::{
     collections::BTreeSet,
@@ -8,13 +8,12 @@ use std::{
 use samples::DeviceState;
 use server::{Client, Event, Work};
 
-/// Says each hint once.
+/// Prints each hint once.
 #[derive(Debug, Default)]
 pub(super) struct Hints(Mutex<BTreeSet<String>>);
 
 impl Hints {
-    /// The hint after a client's stream, if there is one that was not said before: asked for when nothing is
-    /// measured any more, on that client's own thread.
+    /// A new hint after a client's stream. Evaluated on the client's thread after its measurement.
     pub(super) fn after(&self, event: &Event<'_>) -> Option<String> {
         let Event::Ends { client: Client { peer, local, work: Work::Stream(_), .. }, .. } = event else {
             return None;
@@ -27,7 +26,7 @@ impl Hints {
         let found = analysis::offloads_off(device)?;
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let remedy = found.remedy.map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
-        said.insert(device.device.clone()).then(|| format!("hint: {} Switch them on: {remedy}", found.claim))
+        said.insert(device.device.clone()).then(|| format!("hint: {} Enable them: {remedy}", found.claim))
     }
 }
 
@@ -36,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_without_offloads_is_named_once() {
+    fn prints_each_device_hint_once() {
         let hints = Hints::default();
         let device = |name: &str, on: bool| DeviceState {
             device: name.into(),

@@ -1,4 +1,4 @@
-//! What a standing server did, in a line for each event: who came, what came of it, who was turned away.
+//! Formats server events as lines.
 
 use std::net::SocketAddr;
 
@@ -6,28 +6,28 @@ use ::workload::{Direction, EndSeries, FlowEnd, StreamSettings, Transport};
 use server::{Client, Event, Report, ServedProtocol, Work};
 use traffic::Outcome;
 
-/// The line of an event; `None` where nothing is said.
+/// `None` for events that are not logged.
 pub(super) fn line(event: &Event<'_>) -> Option<String> {
     Some(match event {
         Event::Listening { addresses, proven, confinement } => {
             let places: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
             let places = places.join(" and ");
             let clients = if *proven {
-                "plumb and iperf3 clients that log in (no pings, no sockperf: they cannot)"
+                "plumb and iperf3 clients that log in (not ping or sockperf, which cannot)"
             } else {
                 "plumb, iperf3 and sockperf clients"
             };
             let rights = match confinement {
                 Some(confinement) => confinement.to_string(),
-                None => "with all rights of the user who started it (--unconfined)".to_owned(),
+                None => "with all privileges of the user who started it (--unconfined)".to_owned(),
             };
-            format!("serving {clients} on {places}, TCP and UDP; {rights}; Ctrl-C ends it")
+            format!("serving {clients} on {places}, TCP and UDP; {rights}; stop with Ctrl-C")
         }
-        Event::Waits { peer, before } => format!("{} waits for {before} before it", peer.ip()),
+        Event::Waits { peer, before } => format!("{} waits for {before}", peer.ip()),
         Event::Begins { client } => format!("{} {}", name(client), work(client)),
         Event::Ends { client, report } => format!("{} {}", name(client), outcome(report)),
-        Event::Refused { peer, because } => format!("{peer} turned away: {because}"),
-        Event::MoreRefused { count } => format!("{count} more turned away"),
+        Event::Refused { peer, because } => format!("{peer} refused: {because}"),
+        Event::MoreRefused { count } => format!("{count} more refused"),
         Event::Interval { .. } | Event::Trouble { .. } => return None,
     })
 }
@@ -37,7 +37,6 @@ fn name(client: &Client) -> String {
     format!("#{} {}", client.number, client.peer.ip().to_canonical())
 }
 
-/// What a client wants.
 fn work(client: &Client) -> String {
     let protocol = match client.protocol {
         ServedProtocol::Native => "plumb",
@@ -70,10 +69,9 @@ fn named(transport: Transport) -> &'static str {
     }
 }
 
-/// What came of a client.
 fn outcome(report: &Report) -> String {
     let done = match &report.messages {
-        Some(messages) => format!("answered {} of {} messages", messages.answered, messages.received),
+        Some(messages) => format!("{} of {} messages answered", messages.answered, messages.received),
         None => report.here.as_ref().map(carried).unwrap_or_default(),
     };
     let lasted = report.lasted;
@@ -144,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_told_in_two_lines() {
+    fn prints_two_lines_per_client() {
         let asked = StreamSettings { streams: 4, rate: Some(BitRate(1e8)), ..load() };
         let client = client(Work::Stream(Box::new(asked)));
         assert_eq!(
@@ -158,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_says_why_and_what_came_till_then() {
+    fn failure_has_cause_and_partial_result() {
         let client = client(Work::PingPong(Transport::Udp));
         let mut report = report(0);
         assert_eq!(
@@ -174,9 +172,9 @@ mod tests {
     }
 
     #[test]
-    fn who_is_turned_away_is_named_with_the_reason() {
+    fn refusal_has_address_and_reason() {
         let peer = "198.18.0.9:1".parse().expect("valid");
         let said = line(&Event::Refused { peer, because: Refusal::Address }).expect("a line");
-        assert_eq!(said, "198.18.0.9:1 turned away: its address is in no allowed prefix");
+        assert_eq!(said, "198.18.0.9:1 refused: its address is in no allowed prefix");
     }
 }

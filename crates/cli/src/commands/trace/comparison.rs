@@ -1,4 +1,4 @@
-//! Two traces that were written, read again and compared with each other. Must not know how either was made.
+//! Compares two trace files.
 
 use std::{
     fs::File,
@@ -12,14 +12,13 @@ use serde::Deserialize;
 use super::rendering::Destination;
 use crate::{bounded_file, exit::Exit, failure::Misuse};
 
-/// Holds the second against the first.
 pub(super) fn run(files: &[PathBuf], written: &Destination) -> anyhow::Result<Exit> {
-    let [a, b] = files else { return Err(Misuse::new("--compare takes two files").into()) };
+    let [a, b] = files else { return Err(Misuse::new("--compare needs two files").into()) };
     written.write_contrast(&analysis::trace_contrast(&read(a)?, &read(b)?))?;
     Ok(Exit::Success)
 }
 
-/// What a document is, readable whatever its shape.
+/// Fields for identifying a document of any schema.
 #[derive(Debug, Deserialize)]
 struct Peek {
     schema: Option<u32>,
@@ -41,20 +40,20 @@ fn read(path: &Path) -> anyhow::Result<Trace> {
     };
     match peek {
         Peek { schema: Some(TRACE_SCHEMA), target: Some(_), .. } => serde_json::from_str(&text)
-            .with_context(|| format!("{name} says that it is a trace of shape {TRACE_SCHEMA}, and is not")),
+            .with_context(|| format!("{name} claims to be a trace with schema {TRACE_SCHEMA}, but is not")),
         Peek { schema: Some(schema), target: Some(_), tool } => {
             let tool = tool.unwrap_or_default();
             let message = format!(
-                "{name} is a trace of shape {schema}, written by plumb {tool}, and this plumb reads shape {TRACE_SCHEMA} only"
+                "{name} is a trace with schema {schema}, written by plumb {tool}; this plumb only reads \
+                    schema {TRACE_SCHEMA}"
             );
-            Err(Misuse::new(message).hint("compare it with that plumb, or trace again").into())
+            Err(Misuse::new(message).hint("use that version of plumb, or trace again").into())
         }
         _ => Err(no_trace(path).into()),
     }
 }
 
 fn no_trace(path: &Path) -> Misuse {
-    let message = format!("{} is no trace", path.display());
-    Misuse::new(message)
-        .hint("`plumb trace --output a.json` writes one; runs are compared by `plumb compare`")
+    let message = format!("{} is not a trace", path.display());
+    Misuse::new(message).hint("`plumb trace --output a.json` writes a trace; `plumb compare` compares runs")
 }

@@ -1,4 +1,4 @@
-//! The flags of `plumb trace`, as written.
+//! The flags of `plumb trace`.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -12,13 +12,12 @@ use crate::{
     value_parsers::{Word, one_of},
 };
 
-/// Flags of `plumb trace`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, override_usage = USAGE)]
 pub(crate) struct TraceArgs {
     #[command(flatten)]
     pub(super) what: Target,
-    /// Start this program and trace it, with all that it starts, to its end
+    /// Run this program and trace it and its children until it exits
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["what", "length"])]
     pub(super) command: Vec<OsString>,
     #[command(flatten)]
@@ -31,93 +30,88 @@ const USAGE: &str = "plumb trace --pid PID | --netns NAME | --cgroup PATH | --qe
        plumb trace -- COMMAND...
        plumb trace --compare A.json B.json";
 
-const AFTER_HELP: &str = "\
-System calls are counted and timed in the kernel; nothing is sent for each. Their time is split into running \
-(on a CPU), waiting (asleep, or in a queue for a CPU) and, of a virtual machine, in its guest. It needs root (or \
-CAP_BPF and CAP_PERFMON) and a kernel with BTF; `plumb doctor` tells.
+const AFTER_HELP: &str = "System calls are counted and timed in the kernel, without an event per call. \
+    Their time is split into running (on a CPU), waiting (asleep or in a run queue) and, for a virtual \
+    machine, guest time. Requires root (or CAP_BPF and CAP_PERFMON) and a kernel with BTF; see `plumb \
+    doctor`.
 
-Exit status: 0 traced; 1 it failed, or the program that was started did; 3 this machine cannot trace; 64 usage error, \
-or there is no such process, namespace or machine; 130 interrupted (what was seen is printed).";
+Exit status: 0 success; 1 failure, or the traced command failed; 3 this machine cannot trace; 64 usage \
+    error, or no such process, namespace or machine; 130 interrupted (partial results are printed).";
 
-/// What is traced.
 #[derive(Debug, Args)]
 #[group(id = "what", multiple = false)]
-#[command(next_help_heading = "What")]
+#[command(next_help_heading = "Target")]
 pub(crate) struct Target {
-    /// Processes by number, with all their threads and what they start from then on
+    /// Process ids; includes all threads and new children
     #[arg(short, long, value_name = "PID", value_delimiter = ',', num_args = 1..)]
     pub(super) pid: Vec<u32>,
-    /// Every process of a network namespace: a name of `ip netns`, or a path as /proc/PID/ns/net
+    /// All processes in a network namespace: an `ip netns` name, or a path, e.g. /proc/PID/ns/net
     #[arg(short, long, value_name = "NAME")]
     pub(super) netns: Option<String>,
-    /// Every process of a control group and those below it: a path, also from where they are mounted
+    /// All processes in a cgroup and its children: a path, absolute or relative to the cgroup mount
     #[arg(short, long, value_name = "PATH")]
     pub(super) cgroup: Option<String>,
-    /// A virtual machine: its guest's name, its QEMU's process, or Proxmox's number
+    /// A virtual machine: the guest's name, QEMU's PID, or Proxmox's VM id
     #[arg(short, long, value_name = "NAME")]
     pub(super) qemu: Option<String>,
-    /// Hold trace B against trace A: files that --output or --json wrote
+    /// Compare trace B with trace A: files written by --output or --json
     #[arg(long, value_names = ["A", "B"], num_args = 2)]
     pub(super) compare: Option<Vec<PathBuf>>,
 }
 
-/// How it is traced.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How")]
 pub(super) struct Method {
-    /// Look for so long (seconds) [default: 10]
+    /// Duration in seconds [default: 10]
     #[arg(id = "length", long = "for", alias = "time", short_alias = 't', value_name = "SECONDS", value_parser = amount::seconds)]
     pub(super) length: Option<Nanos>,
-    /// On a terminal, show so often what happened meanwhile (seconds); 0 for only the end
+    /// Interval of live updates on a terminal (seconds); 0 for none
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "1")]
     pub(super) every: Nanos,
-    /// What to look at
+    /// Data to collect
     #[arg(long, value_parser = one_of(PROBES), value_delimiter = ',', default_values = ["cpu", "syscalls"])]
     pub(super) probe: Vec<ProbeKind>,
-    /// Where no program can be loaded into the kernel, count system calls by stopping the processes of --pid at each: slow
+    /// Where eBPF is unavailable, count system calls of --pid processes by stopping them at each call: slow
     #[arg(long, value_enum, conflicts_with_all = ["netns", "cgroup", "qemu", "compare", "command"])]
     pub(super) fallback: Option<Fallback>,
 }
 
-/// What is printed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Output {
-    /// Tell system calls apart by this too [default: process; thread of a virtual machine]
+    /// Group system calls by this too [default: process; for a virtual machine: thread]
     #[arg(long, value_parser = one_of(BY))]
     pub(super) by: Option<CallGrouping>,
-    /// So many rows a table at most
+    /// Maximum rows per table
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) top: u16,
-    /// Print the trace as JSON: everything that was recorded, as --compare takes it
+    /// Print the complete trace as JSON, for --compare
     #[arg(short = 'J', long)]
     pub(super) json: bool,
-    /// Write to this file too: .json for --compare, .md, .txt
+    /// Also write to this file: .json for --compare, .md, .txt
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 }
 
 const PROBES: &[Word<ProbeKind>] = &[
-    ("cpu", ProbeKind::Cpu, "CPU time of the whole machine by owner"),
-    ("syscalls", ProbeKind::Syscalls, "System calls of what is traced"),
+    ("cpu", ProbeKind::Cpu, "CPU attribution for the whole machine"),
+    ("syscalls", ProbeKind::Syscalls, "System calls of the target"),
 ];
 
-/// By whom calls are told apart.
 const BY: &[Word<CallGrouping>] = &[
-    ("call", CallGrouping::Call, "By kind of call alone"),
-    ("process", CallGrouping::Process, "By process as well"),
-    ("thread", CallGrouping::Thread, "By thread as well"),
+    ("call", CallGrouping::Call, "Only by system call"),
+    ("process", CallGrouping::Process, "And by process"),
+    ("thread", CallGrouping::Thread, "And by thread"),
 ];
 
-/// What counts where eBPF cannot, as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Fallback {
-    /// Stopping each thread at each call
+    /// Stop each thread at each call
     Ptrace,
 }
 
 impl TraceArgs {
-    /// Which probes, each once.
+    /// Without duplicates.
     pub(super) fn probes(&self) -> Vec<ProbeKind> {
         let asked = |kind: &ProbeKind| self.how.probe.contains(kind);
         ProbeKind::ALL.into_iter().filter(asked).collect()

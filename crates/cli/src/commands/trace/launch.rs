@@ -1,5 +1,5 @@
-//! A program that is started to be traced: held before its first instruction until the probes look. It is held by a
-//! second plumb, which becomes the program when it is let go. Must not know what is traced.
+//! Starts a program to be traced, suspended before its first instruction until the probes are attached. A
+//! second plumb process waits and then executes the program.
 
 use std::{
     env,
@@ -26,38 +26,37 @@ use clap::Args;
 
 use crate::{commands::PROGRAM, exit::Exit, failure::Misuse};
 
-/// The subcommand that holds.
+/// The hidden subcommand of that process.
 pub(crate) const SUBCOMMAND: &str = "held";
-/// Longer than a new process takes to begin on a busy machine.
+/// Start-up timeout, long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(2);
-/// The program's name without its folders, where it has none.
+/// Fallback for a path without a file name.
 const NAMELESS: &str = "program";
 
-/// What a holding plumb is told.
 #[derive(Debug, Args)]
 pub(crate) struct LaunchArgs {
-    /// The abstract socket on which it is let go
+    /// Abstract socket for the start signal
     at: String,
-    /// What it becomes
+    /// Command to execute
     #[arg(last = true, required = true)]
     command: Vec<OsString>,
 }
 
-/// Waits until it is let go, then becomes the program.
+/// Waits for the start signal, then executes the program.
 pub(crate) fn hold(args: &LaunchArgs) -> anyhow::Result<Exit> {
     let mut tracer = UnixStream::connect_addr(&SocketAddr::from_abstract_name(&args.at)?)?;
     let mut go = [0];
     if tracer.read(&mut go)? == 0 {
-        // The tracer is gone, and has said why.
+        // The tracer has exited and reported the error.
         return Ok(Exit::Failure);
     }
-    let [program, arguments @ ..] = &args.command[..] else { bail!("there is no program") };
+    let [program, arguments @ ..] = &args.command[..] else { bail!("no command given") };
     let error = Command::new(program).args(arguments).exec();
     Err(error).with_context(|| format!("cannot start {}", program.display()))
 }
 
-/// A program that waits to be let go.
+/// A suspended program.
 pub(super) struct Launch {
     child: Child,
     gate: UnixStream,
@@ -66,13 +65,13 @@ pub(super) struct Launch {
 }
 
 impl Launch {
-    /// Starts what holds the program; nothing where no program is named.
+    /// `None` without a command.
     pub(super) fn start(command: &[OsString]) -> anyhow::Result<Option<Self>> {
         let [program, arguments @ ..] = command else { return Ok(None) };
         let found = find(program)?;
         let at = format!("plumb-trace-{}", process::id());
         let door = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&at)?)
-            .context("cannot make the socket that the program is held by")?;
+            .context("cannot create the start signal's socket")?;
         let mut child = Command::new(PROGRAM)
             .args([SUBCOMMAND, &at, "--"])
             .arg(found)
@@ -89,22 +88,20 @@ impl Launch {
         self.child.id()
     }
 
-    /// The whole command line.
     pub(super) fn line(&self) -> &str {
         &self.line
     }
 
-    /// The program's name.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Lets it go; how it ends is told once.
+    /// Starts the program. The receiver gets its exit status once.
     pub(super) fn go(mut self) -> anyhow::Result<Receiver<io::Result<ExitStatus>>> {
-        self.gate.write_all(b"g").context("cannot let the program go")?;
+        self.gate.write_all(b"g").context("cannot send the start signal")?;
         let (tell, told) = sync_channel(1);
         thread::spawn(move || {
-            // Nobody listens any more where the trace was interrupted.
+            // The receiver is gone if the trace was interrupted.
             let _ = tell.send(self.child.wait());
         });
         Ok(told)
@@ -120,7 +117,8 @@ fn accept(door: &UnixListener, child: &mut Child) -> anyhow::Result<UnixStream> 
             Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error.into()),
             Err(_) if begun.elapsed() > PATIENCE || child.try_wait()?.is_some() => {
                 bail!(
-                    "the second plumb, which starts the program, ended or did not answer within {PATIENCE:?}"
+                    "the helper process that starts the program exited or did not respond within \
+                        {PATIENCE:?}"
                 )
             }
             Err(_) => thread::sleep(GLANCE),
@@ -128,7 +126,7 @@ fn accept(door: &UnixListener, child: &mut Child) -> anyhow::Result<UnixStream> 
     }
 }
 
-/// The program's file, as a shell would find it (execvp(3)).
+/// Searches the PATH like a shell (execvp(3)).
 pub(crate) fn find(program: &OsStr) -> Result<PathBuf, Misuse> {
     let named = Path::new(program);
     let can_run = |path: &PathBuf| {
@@ -137,15 +135,15 @@ pub(crate) fn find(program: &OsStr) -> Result<PathBuf, Misuse> {
     if named.components().count() > 1 {
         let found = Some(named.to_owned()).filter(can_run);
         return found.ok_or_else(|| {
-            let said = format!("{} is no program that can be run", named.display());
-            Misuse::new(said).hint("it must be a file that is there and may be executed (chmod +x)")
+            let said = format!("{} is not an executable", named.display());
+            Misuse::new(said).hint("it must be an existing file with execute permission (chmod +x)")
         });
     }
     let folders = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&folders).map(|folder| folder.join(named)).find(can_run);
     found.ok_or_else(|| {
-        let said = format!("there is no program `{}`", named.display());
-        Misuse::new(said).hint("one that is not on the PATH is named with its path, as ./mine")
+        let said = format!("command `{}` not found", named.display());
+        Misuse::new(said).hint("use a path if it is not on the PATH, e.g. ./mine")
     })
 }
 
@@ -154,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_found_as_a_shell_finds_it_or_refused() {
+    fn finds_programs_like_a_shell() {
         assert!(find(OsStr::new("sh")).is_ok_and(|path| path.is_absolute()));
         for (named, said) in [
             ("no-such-program", "on the PATH"),

@@ -1,4 +1,4 @@
-//! What happened in the last interval, shown in place on a terminal. Must not know how a page is made.
+//! Shows the events of the last interval on a terminal, updated in place.
 
 use ::report::SingleFormat;
 use analysis::CallGrouping;
@@ -8,16 +8,16 @@ use samples::{ProbeResults, Trace};
 use super::{flags::TraceArgs, rendering, session::Observations};
 use crate::{destination, output};
 
-/// Lines of a terminal that stay free.
+/// Terminal lines left unused.
 const FREE: usize = 1;
-/// Tables of a page, lines around their rows, and rows that each has at least.
+/// Tables per page, lines around their rows, and minimum rows per table.
 const TABLES: usize = 3;
 const AROUND: usize = 34;
 const LEAST: usize = 3;
 
-/// The page that is shown meanwhile, on standard error.
+/// The live page on standard error.
 pub(super) struct Live {
-    /// `None` where nobody looks on.
+    /// `None` without a terminal.
     terminal: Option<Term>,
     by: CallGrouping,
     top: usize,
@@ -26,13 +26,13 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// A program that was started has the terminal for itself.
+    /// Disabled if the traced program uses the terminal.
     pub(super) fn new(args: &TraceArgs) -> Self {
         let terminal = Some(Term::stderr()).filter(|term| term.is_term() && args.command.is_empty());
         Self { terminal, by: rendering::by(args), top: usize::from(args.output.top), shown: 0, before: None }
     }
 
-    /// Shows what was seen since the last time.
+    /// Shows the events since the last update.
     pub(super) fn show(
         &mut self,
         seen: Observations,
@@ -45,7 +45,7 @@ impl Live {
             None => all.clone(),
         };
         self.before = Some(all);
-        // Devices and queues count from the beginning; the end shows them.
+        // Omits device and queue counters, which are cumulative; the final page has them.
         let trace = trace(Observations { observed: passed, devices: Vec::new(), softnet: None, ..seen });
         let summary = analysis::trace(&trace, self.by);
         let rows = usize::from(terminal.size().0).saturating_sub(FREE);
@@ -58,10 +58,10 @@ impl Live {
         Ok(())
     }
 
-    /// Takes it away.
+    /// Clears the live page.
     pub(super) fn end(&mut self) {
         if let Some(terminal) = self.terminal.take() {
-            // A terminal that is gone must not end a trace.
+            // A closed terminal must not end a trace.
             if let Err(error) = terminal.clear_last_lines(self.shown) {
                 output::aside(error);
             }

@@ -1,5 +1,4 @@
-//! Where a trace goes and as what: tables here, the document for programs, a file by its ending. Must not know what is
-//! in it.
+//! Writes a trace to a terminal or file in the selected format.
 
 use std::path::PathBuf;
 
@@ -11,7 +10,6 @@ use samples::Trace;
 use super::flags::TraceArgs;
 use crate::{destination, output};
 
-/// How it is written, and where.
 pub(super) struct Destination {
     json: bool,
     file: Option<(PathBuf, SingleFormat)>,
@@ -19,14 +17,14 @@ pub(super) struct Destination {
     top: usize,
 }
 
-/// By whom calls are told apart: of a virtual machine its threads are what matters.
+/// For a virtual machine, threads matter.
 pub(super) fn by(args: &TraceArgs) -> CallGrouping {
     let usual = if args.what.qemu.is_some() { CallGrouping::Thread } else { CallGrouping::Process };
     args.output.by.unwrap_or(usual)
 }
 
 impl Destination {
-    /// As the flags say; a mistake in them is told before any work.
+    /// Validates the flags before any work starts.
     pub(super) fn resolved(args: &TraceArgs) -> anyhow::Result<Self> {
         let file = args
             .output
@@ -45,17 +43,16 @@ impl Destination {
         self.json
     }
 
-    /// Writes a trace.
     pub(super) fn write(&self, trace: &Trace) -> anyhow::Result<()> {
         let summary = analysis::trace(trace, self.by);
         self.put(|format, options| match format {
-            // Everything that was recorded, so that it can be compared.
+            // Complete, for later comparison.
             SingleFormat::Json => Ok(serde_json::to_string_pretty(trace)? + "\n"),
             _ => Ok(::report::render_trace(&summary, self.top, format, options)),
         })
     }
 
-    /// Writes what one trace says against another.
+    /// Writes a comparison of traces.
     pub(super) fn write_contrast(&self, contrast: &TraceComparison) -> anyhow::Result<()> {
         self.put(|format, options| Ok(::report::render_trace_contrast(contrast, self.top, format, options)))
     }

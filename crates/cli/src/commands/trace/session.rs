@@ -1,4 +1,4 @@
-//! Probes from their loading to what they saw, and the counters of devices beside them. Must not know what is traced.
+//! Runs probes and reads device counters.
 
 use std::time::Instant;
 
@@ -12,14 +12,14 @@ use super::{
     target::Resolved,
 };
 
-/// Probes that are ready to look.
+/// Loaded probes.
 pub(super) struct Probes {
     loaded: Vec<Box<dyn Probe>>,
     missing: Vec<MissingProbe>,
 }
 
 impl Probes {
-    /// Loads these; what this machine lacks is missing, and an error where nothing is left.
+    /// Collects missing features, and fails if no probe can be loaded.
     pub(super) fn load(kinds: &[ProbeKind], fallback: Fallback) -> anyhow::Result<Self> {
         let mut probes = Self { loaded: Vec::new(), missing: Vec::new() };
         let mut refused = None;
@@ -47,7 +47,6 @@ impl Probes {
         &self.missing
     }
 
-    /// Looks from now on.
     pub(super) fn start(mut self, found: &Resolved) -> anyhow::Result<Watching> {
         let watch = found.watch();
         for probe in &mut self.loaded {
@@ -59,19 +58,18 @@ impl Probes {
     }
 }
 
-/// What stands in for a probe of system calls that this kernel does not let run.
+/// The fallback for the system call probe if the kernel refuses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fallback {
-    /// Nothing can: not processes by number are watched.
+    /// Unavailable: the target is not a list of processes.
     None,
-    /// It could, were it asked for.
+    /// Available, but not requested.
     Possible,
-    /// It was asked for.
+    /// Requested.
     Asked,
 }
 
 impl Fallback {
-    /// As the flags say.
     pub(super) fn of(args: &TraceArgs) -> Self {
         match args.how.fallback {
             Some(flags::Fallback::Ptrace) => Self::Asked,
@@ -84,13 +82,13 @@ impl Fallback {
         self == Self::Asked && kind == ProbeKind::Syscalls
     }
 
-    /// The error with the way out that there is.
+    /// Adds the available fallback to the error.
     fn offered(self, kind: ProbeKind, error: ProbeError) -> ProbeError {
         match error {
             ProbeError::Unavailable { because, remedy }
                 if self == Self::Possible && kind == ProbeKind::Syscalls =>
             {
-                let remedy = format!("{remedy}; or count them slowly, by `--fallback ptrace`");
+                let remedy = format!("{remedy}; or count them slowly with `--fallback ptrace`");
                 ProbeError::Unavailable { because, remedy }
             }
             other => other,
@@ -98,7 +96,6 @@ impl Fallback {
     }
 }
 
-/// What was seen.
 pub(super) struct Observations {
     pub(super) probes: Vec<ProbeKind>,
     pub(super) missing: Vec<MissingProbe>,
@@ -107,25 +104,24 @@ pub(super) struct Observations {
     pub(super) softnet: Option<SoftnetCounters>,
 }
 
-/// Probes that look.
+/// Running probes.
 pub(super) struct Watching {
     probes: Probes,
-    /// The target's network namespace, where it has one.
+    /// The target's network namespace, if it has a single one.
     namespace: Option<u64>,
-    /// At the beginning.
+    /// Initial state.
     devices: Vec<DeviceCounters>,
     softnet: Option<SoftnetReading>,
     since: Instant,
 }
 
 impl Watching {
-    /// What was seen until now.
     pub(super) fn now(&mut self) -> anyhow::Result<Observations> {
         let mut observed = ProbeResults { elapsed: self.since.elapsed().into(), ..ProbeResults::default() };
         for probe in &mut self.probes.loaded {
             probe.read(&mut observed)?;
         }
-        // Whoever is traced is one end of nothing.
+        // Tracing has no client and server ends.
         observed.syscalls.iter_mut().for_each(|count| count.end = None);
         let now = counters(self.namespace);
         Ok(Observations {
@@ -137,7 +133,7 @@ impl Watching {
         })
     }
 
-    /// Looks no more.
+    /// Stops the probes.
     pub(super) fn end(mut self) -> anyhow::Result<Observations> {
         let elapsed = self.since.elapsed().into();
         self.probes.loaded.iter_mut().for_each(|probe| probe.stop());
@@ -147,7 +143,7 @@ impl Watching {
     }
 }
 
-/// The devices of a network namespace, read through a process that is in it.
+/// Reads the devices of a network namespace through a process in it.
 fn counters(namespace: Option<u64>) -> Vec<DeviceCounters> {
     let Some(inode) = namespace else { return Vec::new() };
     let own = std::process::id();
@@ -158,7 +154,7 @@ fn counters(namespace: Option<u64>) -> Vec<DeviceCounters> {
     inside.first().map(|process| probe::namespace_devices(process.pid)).unwrap_or_default()
 }
 
-/// What a device counted since the beginning; one that was not there then began at nought.
+/// Counter differences. A new device starts from 0.
 fn passed(now: &DeviceCounters, before: &[DeviceCounters]) -> DeviceCounters {
     let zero = DeviceCounters::default();
     let before = before.iter().find(|device| device.device == now.device).unwrap_or(&zero);

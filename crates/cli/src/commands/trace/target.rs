@@ -1,4 +1,4 @@
-//! What the flags name, found on this machine: whose processes are watched as whose. Must not know how.
+//! Resolves the flags to processes on this machine.
 
 use std::process;
 
@@ -9,24 +9,21 @@ use samples::{CpuOwner, TargetKind, TraceTarget, TracedProcess};
 use super::{flags::Target, launch::Launch};
 use crate::failure::Misuse;
 
-/// What is traced, as it was found.
 pub(super) struct Resolved {
     pub(super) target: TraceTarget,
-    /// What the probes are told of it.
     subjects: Vec<Subject>,
-    /// Its network namespace, where it has one.
+    /// If it has a single one.
     pub(super) namespace: Option<u64>,
 }
 
 impl Resolved {
-    /// What the probes watch; this plumb is told apart from other processes.
+    /// Attributes plumb itself separately.
     pub(super) fn watch(&self) -> Watch {
         let own = Subject { pids: vec![process::id()], ..subject(CpuOwner::Plumb, false) };
         Watch { subjects: self.subjects.iter().cloned().chain([own]).collect(), way: None }
     }
 }
 
-/// Finds it.
 pub(super) fn find(what: &Target, held: Option<&Launch>) -> anyhow::Result<Resolved> {
     let found = match (what, held) {
         (_, Some(held)) => Ok(of_command(held)),
@@ -35,9 +32,8 @@ pub(super) fn find(what: &Target, held: Option<&Launch>) -> anyhow::Result<Resol
         (Target { qemu: Some(named), .. }, _) => qemu(named),
         (Target { pid, .. }, _) if !pid.is_empty() => processes(pid),
         _ => {
-            let hint =
-                "say --pid PID, --netns NAME, --cgroup PATH, --qemu NAME, or the program itself after `--`";
-            return Err(Misuse::new("nothing to trace is named").hint(hint).into());
+            let hint = "use --pid PID, --netns NAME, --cgroup PATH, --qemu NAME, or a command after `--`";
+            return Err(Misuse::new("no trace target given").hint(hint).into());
         }
     };
     Ok(found.map_err(misuse)?)
@@ -78,7 +74,7 @@ fn qemu(named: &str) -> Result<Resolved, TargetError> {
     probe::qemu(named).map(|qemu| of_qemu(qemu, named))
 }
 
-/// A QEMU, called so where its guest has no name.
+/// Falls back to `named` if the guest has no name.
 pub(super) fn of_qemu(qemu: Qemu, named: &str) -> Resolved {
     let guest = qemu.guest.unwrap_or_else(|| named.to_owned());
     let process = TracedProcess { pid: qemu.pid, name: qemu.process };
@@ -93,7 +89,7 @@ fn of(kind: TargetKind, named: String, processes: Vec<TracedProcess>) -> Resolve
     Resolved { namespace: shared_namespace(&processes), target: target(kind, named, processes), subjects }
 }
 
-/// The one namespace that all of them are in.
+/// The namespace shared by all processes.
 fn shared_namespace(processes: &[TracedProcess]) -> Option<u64> {
     let mut all = processes.iter().map(|process| probe::namespace_of(process.pid));
     let first = all.next()??;
@@ -108,20 +104,20 @@ const fn subject(owner: CpuOwner, syscalls: bool) -> Subject {
     Subject::of(owner, Vec::new(), syscalls)
 }
 
-/// What was asked for is not there: that, and where to look.
+/// Reports a missing target, with a hint.
 pub(crate) fn misuse(error: TargetError) -> Misuse {
     let said = Misuse::new(error.to_string());
     match error {
-        TargetError::NoProcess(_) => said.hint("`ps -e` lists the processes that run"),
+        TargetError::NoProcess(_) => said.hint("`ps -e` lists running processes"),
         TargetError::NoNamespace { .. } => {
-            said.hint("`ip netns` lists names; any other is named by a path, as /proc/PID/ns/net")
+            said.hint("`ip netns` lists names; for others, use a path, e.g. /proc/PID/ns/net")
         }
-        TargetError::NoControlGroup { .. } => said.hint("/proc/PID/cgroup tells the group of a process"),
-        TargetError::NoQemu { running, .. } if running.is_empty() => said.hint("no QEMU runs here"),
-        TargetError::NoQemu { running, .. } => said.hint(format!("those that run: {}", running.join(", "))),
+        TargetError::NoControlGroup { .. } => said.hint("/proc/PID/cgroup shows the cgroup of a process"),
+        TargetError::NoQemu { running, .. } if running.is_empty() => said.hint("no QEMU is running here"),
+        TargetError::NoQemu { running, .. } => said.hint(format!("running machines: {}", running.join(", "))),
         TargetError::SeveralQemus { pids, .. } => {
             let pids = pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            said.hint(format!("choose one by its process: {pids}"))
+            said.hint(format!("select one by PID: {pids}"))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Waiting for the end of a trace: its time, the user, or what is traced. Must not know what is seen meanwhile.
+//! Waits for the end of a trace: a timeout, Ctrl-C, or the target's exit.
 
 use std::{
     io,
@@ -18,31 +18,31 @@ use units::Nanos;
 use super::{flags::TraceArgs, target::Resolved};
 use crate::{amount, failure::Misuse};
 
-/// How a program ends that did what it was asked.
+/// Status of a successful program.
 pub(super) const WELL: &str = "status 0";
-/// The length of a trace that sets none.
+/// Default length.
 const USUAL: Nanos = Nanos::from_secs(10);
-/// The shortest and the longest.
+/// Minimum and maximum length.
 const LENGTHS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(86_400));
-/// No reading is worth more of a CPU.
+/// Minimum interval, to limit the CPU cost of updates.
 const OFTENEST: Nanos = Nanos::from_millis(100);
 const GLANCE: Duration = Duration::from_millis(20);
-/// A program that was interrupted with the trace has so long to end.
+/// Time for an interrupted program to exit.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long is waited, and how often something is shown.
+/// Trace length and update interval.
 pub(super) struct Waiting {
     length: Option<Nanos>,
     every: Option<Duration>,
 }
 
 impl Waiting {
-    /// As the flags say.
     pub(super) fn asked(args: &TraceArgs) -> Result<Self, Misuse> {
         Self::of(args.how.length, args.how.every, args.command.is_empty())
     }
 
-    /// For this length, or where none is set the usual one if something `runs_on`; shown so often, never for nought.
+    /// Without a length, uses the default if the target `runs_on` indefinitely. An interval of 0 disables
+    /// updates.
     pub(super) fn of(length: Option<Nanos>, every: Nanos, runs_on: bool) -> Result<Self, Misuse> {
         let length = match length {
             Some(length) => Some(amount::within("--for", length, LENGTHS)?),
@@ -54,7 +54,7 @@ impl Waiting {
         Ok(Self { length, every: every.map(Duration::from) })
     }
 
-    /// Waits for it; `tick` is called every so often.
+    /// Calls `tick` at each interval.
     pub(super) fn for_end(
         &self,
         target: &Alive,
@@ -86,18 +86,17 @@ impl Waiting {
     }
 }
 
-/// What may end.
+/// What may end the trace.
 pub(super) enum Alive {
-    /// A program that tells how it ends.
+    /// Reports the program's exit status.
     Started(Receiver<io::Result<ExitStatus>>),
-    /// Processes, of which one at least is left.
+    /// Until the last process exits.
     Processes(Vec<u32>),
-    /// Something that others may join at any time.
+    /// The target may get new processes at any time.
     Always,
 }
 
 impl Alive {
-    /// Of what was found.
     pub(super) fn of(found: &Resolved) -> Self {
         match found.target.kind {
             TargetKind::Processes | TargetKind::Qemu | TargetKind::Command => {
@@ -107,7 +106,7 @@ impl Alive {
         }
     }
 
-    /// How it ended, within this time.
+    /// Waits for the target's end, up to `patience`.
     fn ended(&self, patience: Duration) -> Option<TraceEnd> {
         let how = match self {
             Self::Started(told) => match told.recv_timeout(patience) {

@@ -1,4 +1,4 @@
-//! The machine that `plumb vm run` boots: of QEMU or of Firecracker. Must not know what is asked of its guest.
+//! The virtual machine of `plumb vm run`, with QEMU or Firecracker.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -12,13 +12,12 @@ use crate::{
     value_parsers::{Word, one_of},
 };
 
-/// Flags that say what runs a guest.
 #[derive(Debug, Args)]
 pub(super) struct MonitorArgs {
-    /// What runs the guest; Firecracker needs KVM
+    /// VMM; Firecracker needs KVM
     #[arg(long, value_parser = one_of(MONITORS), default_value = "qemu")]
     monitor: Monitor,
-    /// The program that runs guests of Firecracker [default: firecracker on the PATH]
+    /// Firecracker binary [default: firecracker on the PATH]
     #[arg(long, value_name = "PATH")]
     firecracker: Option<PathBuf>,
 }
@@ -26,12 +25,11 @@ pub(super) struct MonitorArgs {
 const MONITORS: &[Word<Monitor>] =
     &[("qemu", Monitor::Qemu, "QEMU"), ("firecracker", Monitor::Firecracker, "Firecracker")];
 
-/// A machine that waits to be started.
+/// A machine ready to start.
 pub(crate) struct Booting {
     pub(crate) machine: Box<dyn Machine>,
-    /// What runs its guest's instructions.
     pub(crate) accelerator: Accelerator,
-    /// Why they are emulated, if nobody asked for that.
+    /// Set if emulation was not requested.
     pub(crate) emulated_because: Option<String>,
 }
 
@@ -40,7 +38,6 @@ impl MonitorArgs {
         self.monitor
     }
 
-    /// The machine `vm` of `host`, which will boot `kernel`; with what was asked to run its instructions.
     pub(super) fn booting(
         &self,
         (host, vm): (HostName, &Vm),
@@ -74,7 +71,7 @@ impl MonitorArgs {
     }
 }
 
-/// A machine of QEMU that waits to be started; what runs its instructions is chosen where nothing was asked for.
+/// Chooses an accelerator if none is requested.
 pub(crate) fn qemu(
     (host, vm): (HostName, &Vm),
     kernel: Kernel,

@@ -1,4 +1,4 @@
-//! `plumb vm run`: one guest from this binary and a kernel of the host's packages, with no disk image.
+//! `plumb vm run`: boots a guest from this binary and an installed kernel, without a disk image.
 
 use std::path::PathBuf;
 
@@ -22,14 +22,13 @@ use crate::{
     value_parsers::{Word, one_of},
 };
 
-/// What errors and lists of processes call the guest.
+/// The guest's name in errors and process lists.
 const NAME: &str = "guest";
-/// That of Ethernet.
+/// Ethernet's.
 const USUAL_MTU: u32 = 1500;
-/// `vcpu_count` in the description of Firecracker's interface.
+/// From the `vcpu_count` description of Firecracker's API.
 const MOST_FIRECRACKER_VCPUS: u32 = 32;
 
-/// Flags of `plumb vm run`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RunArgs {
@@ -41,30 +40,30 @@ pub(crate) struct RunArgs {
     /// Memory of the guest
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = amount::size)]
     memory: Bytes,
-    /// What its devices are attached to, with QEMU [default: q35]
+    /// QEMU's machine type [default: q35]
     #[arg(long, value_parser = one_of(BOARDS))]
     board: Option<Board>,
-    /// A network device with so many queues in each direction, at most one a CPU [default: 1 with --vhost or --mtu,
-    /// otherwise no device]
+    /// Add a network device with this many queue pairs, up to one per CPU [default: 1 with --vhost or
+    /// --mtu, otherwise no device]
     #[arg(long, value_name = "N", value_parser = vcpus())]
     queues: Option<u32>,
-    /// A network device whose packets the host's kernel moves (vhost-net), or QEMU
+    /// Add a network device with packet handling by the host kernel (vhost-net) or by QEMU
     #[arg(long, value_parser = one_of(SWITCH))]
     vhost: Option<bool>,
-    /// A network device of this MTU [default with a device: 1500]
+    /// Add a network device with this MTU [default with a device: 1500]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(576..=65535))]
     mtu: Option<u32>,
-    /// What runs its instructions: the CPU's virtualisation, or emulation [default: what this machine has]
+    /// Hardware virtualisation or emulation [default: the best available]
     #[arg(long, value_parser = one_of(ACCELERATORS))]
     accel: Option<Accelerator>,
-    /// Kernel to boot: a file (a bzImage), or an installed release, e.g. `6.12` [default: PLUMB_GUEST_KERNEL, or the newest
-    /// of /boot, one for virtual machines first]
+    /// Kernel to boot: a bzImage file, or an installed release, e.g. `6.12` [default: PLUMB_GUEST_KERNEL,
+    /// or the newest in /boot, preferring kernels for virtual machines]
     #[arg(long, value_name = "KERNEL")]
     kernel: Option<GuestKernel>,
-    /// Its modules: the folder with modules.dep [default: those of the kernel's release in /lib/modules]
+    /// Directory of its modules, with modules.dep [default: /lib/modules/RELEASE]
     #[arg(long, value_name = "FOLDER", requires = "kernel")]
     modules: Option<PathBuf>,
-    /// Try these probes in the guest, as cpu,syscalls,packet-way; or none
+    /// Probes to try in the guest, e.g. cpu,syscalls,packet-way; or none
     #[arg(long, value_name = "PROBES", default_value = "all", value_parser = probe::chosen)]
     probe: probe::Chosen,
     /// Print a JSON document instead of a table
@@ -72,36 +71,36 @@ pub(crate) struct RunArgs {
     json: bool,
 }
 
-const AFTER_HELP: &str = "\
-The guest's file system is made in memory: this program and the kernel's modules for virtio. The guest has no disk \
-and no shell; it is gone when this command ends, however it ends. It needs qemu-system-x86_64 and an installed kernel \
-(`apt-get install qemu-system-x86 linux-image-cloud-amd64`), and no root. With --monitor firecracker it needs that \
-program instead of QEMU, KVM, and root or a user namespace.
+const AFTER_HELP: &str = "The guest's file system is in memory and contains this program and the kernel's \
+    virtio modules. The guest has no disk and no shell, and always ends with this command. Requires \
+    qemu-system-x86_64 and an installed kernel (`apt-get install qemu-system-x86 \
+    linux-image-cloud-amd64`), but not root. --monitor firecracker requires Firecracker instead of QEMU, \
+    KVM, and root or a user namespace.
 
-With --queues, --vhost or --mtu it has a network device, whose other side is a tap device in a network namespace made for \
-it. What guest and host then say of it is printed: queues, rings, MTU, offloads, and what driver and QEMU agreed on. That \
-needs root, or a host that allows user namespaces.
+--queues, --vhost and --mtu add a network device, connected to a tap device in a new network namespace. \
+    The output then shows queues, rings, MTU, offloads and negotiated features, as seen by guest and host. \
+    This requires root, or a host that allows user namespaces.
 
-Exit status: 0 it ran; 1 it did not; 3 this machine lacks what is needed; 64 usage error; 130 interrupted.";
+Exit status: 0 success; 1 failure; 3 this machine lacks a requirement; 64 usage error; 130 interrupted.";
 
 const BOARDS: &[Word<Board>] = &[
     ("q35", Board::Q35, "A PC with PCI Express"),
     ("microvm", Board::Microvm, "QEMU's minimal machine without PCI"),
 ];
-const SWITCH: &[Word<bool>] = &[("on", true, "The host's kernel"), ("off", false, "QEMU")];
+const SWITCH: &[Word<bool>] = &[("on", true, "The host kernel"), ("off", false, "QEMU")];
 const ACCELERATORS: &[Word<Accelerator>] =
-    &[("kvm", Accelerator::Kvm, "The CPU's own virtualisation"), ("tcg", Accelerator::Tcg, "Emulation")];
+    &[("kvm", Accelerator::Kvm, "Hardware virtualisation"), ("tcg", Accelerator::Tcg, "Emulation")];
 
 fn vcpus() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(Vm::MOST_VCPUS))
 }
 
-/// Boots a guest, lets it tell what it is, and ends it.
+/// Boots a guest, prints its properties, and shuts it down.
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let vm = args.vm()?;
     let mtu = args.mtu_of_device();
     if mtu.is_some() || vm.monitor == Monitor::Firecracker {
-        // Before anything starts a thread: a user namespace can only be entered by a process with one.
+        // Must precede thread creation: only a single-threaded process can enter a user namespace.
         Rights::acquire().context(NoRights)?;
     }
     let stop = Stop::new();
@@ -142,13 +141,13 @@ impl RunArgs {
         if self.memory < Vm::LEAST_MEMORY {
             let least = Vm::LEAST_MEMORY;
             return Err(
-                Misuse::new(format!("--memory {}: a guest needs {least} at least", self.memory)).into()
+                Misuse::new(format!("--memory {}: a guest needs at least {least}", self.memory)).into()
             );
         }
         let queues = self.queues.unwrap_or(1);
         if queues > self.vcpus {
-            let message = format!("--queues {queues}: a guest uses at most one queue a CPU");
-            return Err(Misuse::new(message).hint(format!("give it as many: --vcpus {queues}")).into());
+            let message = format!("--queues {queues}: a guest uses at most one queue per CPU");
+            return Err(Misuse::new(message).hint(format!("add CPUs: --vcpus {queues}")).into());
         }
         let monitor = self.monitor.monitor();
         if monitor == Monitor::Firecracker {
@@ -161,18 +160,21 @@ impl RunArgs {
 
     fn fits_firecracker(&self) -> Result<(), Misuse> {
         let wrong = [
-            (self.board.is_some(), "--board: Firecracker has one board of its own"),
-            (self.vhost == Some(true), "--vhost on: Firecracker moves packets itself"),
-            (self.queues.is_some_and(|queues| queues > 1), "--queues: Firecracker has one queue each way"),
-            (self.vcpus > MOST_FIRECRACKER_VCPUS, "--vcpus: Firecracker gives a guest 32 CPUs at most"),
-            (self.accel == Some(Accelerator::Tcg), "--accel tcg: Firecracker runs guests by KVM only"),
+            (self.board.is_some(), "--board: not supported by Firecracker"),
+            (
+                self.vhost == Some(true),
+                "--vhost on: not supported by Firecracker, which handles packets \
+                itself",
+            ),
+            (self.queues.is_some_and(|queues| queues > 1), "--queues: Firecracker supports one queue pair"),
+            (self.vcpus > MOST_FIRECRACKER_VCPUS, "--vcpus: Firecracker supports up to 32 CPUs"),
+            (self.accel == Some(Accelerator::Tcg), "--accel tcg: Firecracker requires KVM"),
         ];
         let found = wrong.into_iter().find_map(|(is, message)| is.then_some(message));
-        found
-            .map_or(Ok(()), |message| Err(Misuse::new(message).hint("take it out, or --monitor firecracker")))
+        found.map_or(Ok(()), |message| Err(Misuse::new(message).hint("remove it, or --monitor firecracker")))
     }
 
-    /// The MTU of its network device, if it has one.
+    /// `None` without a network device.
     fn mtu_of_device(&self) -> Option<u32> {
         let asked = self.mtu.is_some() || self.queues.is_some() || self.vhost.is_some();
         asked.then(|| self.mtu.unwrap_or(USUAL_MTU))

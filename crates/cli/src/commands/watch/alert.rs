@@ -1,4 +1,4 @@
-//! When somebody is told, and the program that tells them. Must not know how runs are compared.
+//! Decides when to alert, and runs the alert hook.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,25 +14,25 @@ use serde::Serialize;
 use super::{report::MeasurementReport, run_process::GLANCE};
 use crate::{bounded_file, commands::trace::launch};
 
-/// For how long a program that is told may take.
+/// Timeout of the hook.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is told, once each time it comes to be so.
+/// Sent once per state change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Alert {
-    /// A loss is established that was not before.
+    /// A new regression was found.
     Lost,
-    /// A result stays at another, worse level.
+    /// A result remains at a new, worse level.
     LevelShift,
-    /// A loss that was established is none any more.
+    /// No regression is left.
     Recovered,
-    /// No run came of a measurement, while one had come of that before.
+    /// A measurement failed after an earlier success.
     Failed,
 }
 
 impl Alert {
-    /// As programs read it.
+    /// For programs.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Lost => "lost",
@@ -43,15 +43,14 @@ impl Alert {
     }
 }
 
-/// Runs the program that tells somebody: the report is on its standard input, and in its environment what it is of.
+/// Runs the hook with the report on standard input and its properties in the environment.
 pub(super) fn tell(hook: &[String], alert: Alert, report: &MeasurementReport) -> anyhow::Result<()> {
     tell_within(PATIENCE, hook, alert, report)
 }
 
-/// The program of a hook, as execvp(3) finds it; `None` where there is none.
+/// Finds the hook's program like execvp(3); `None` if it does not exist.
 ///
-/// # Errors
-/// When another user can have written it.
+/// # Errors When another user could have written it.
 pub(super) fn hook_program(name: &str) -> anyhow::Result<Option<PathBuf>> {
     let found = launch::find(name.as_ref()).ok();
     found.as_deref().map(bounded_file::require_trusted).transpose()?;
@@ -64,7 +63,7 @@ fn tell_within(
     alert: Alert,
     report: &MeasurementReport,
 ) -> anyhow::Result<()> {
-    let [program, arguments @ ..] = hook else { bail!("no program is named") };
+    let [program, arguments @ ..] = hook else { bail!("no program given") };
     let found = hook_program(program)?;
     let mut command = Command::new(found.as_deref().unwrap_or(Path::new(program)));
     command.args(arguments);
@@ -78,7 +77,7 @@ fn tell_within(
             Some(status) => break status,
             None if begun.elapsed() > patience => {
                 hook.kill();
-                bail!("{program} had not ended after {patience:.0?}, and was killed");
+                bail!("killed {program}, which was still running after {patience:.0?}");
             }
             None => thread::sleep(GLANCE),
         }
@@ -105,22 +104,22 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_told_has_the_document_and_the_names() {
+    fn hook_receives_document_and_environment() {
         let script = "read -r line; case \"$line\" in *'\"scenario\":\"small\"'*) ;; *) exit 4;; esac; \
                       test \"$PLUMB_SCENARIO $PLUMB_ALERT $PLUMB_RUN\" = 'small lost '";
         assert_eq!(told(script, PATIENCE), Ok(()));
     }
 
     #[test]
-    fn one_that_fails_or_does_not_end_is_told() {
-        let failed = told("echo no mail >&2; exit 3", PATIENCE).expect_err("it fails");
+    fn reports_failed_and_hanging_hooks() {
+        let failed = told("echo no mail >&2; exit 3", PATIENCE).expect_err("hook fails");
         assert!(failed.contains("sh ended with exit status: 3: no mail"), "{failed}");
-        let endless = told("sleep 60; true", Duration::from_millis(500)).expect_err("it does not end");
-        assert!(endless.contains("was killed"), "{endless}");
+        let endless = told("sleep 60; true", Duration::from_millis(500)).expect_err("hook times out");
+        assert!(endless.contains("killed sh"), "{endless}");
         let missing = ["/no/such/program".to_owned()];
         let at = Timestamp::from_second(0).expect("a time");
         let report = MeasurementReport::new(at, "small", None);
-        let error = tell(&missing, Alert::Lost, &report).expect_err("there is none").to_string();
+        let error = tell(&missing, Alert::Lost, &report).expect_err("no such program").to_string();
         assert!(error.contains("cannot start /no/such/program"), "{error}");
     }
 }

@@ -1,5 +1,4 @@
-//! What the kept runs of a scenario tell of it: when the last one began, what they sent, what the newest comes to. Must not know
-//! who is told.
+//! Queries a scenario's stored runs: last start, bytes sent, latest results.
 
 use std::{
     collections::BTreeMap,
@@ -20,43 +19,41 @@ use super::{
 };
 use crate::{remedy_results, run_reference, store_path};
 
-/// Level shifts are sought in so many.
+/// Runs searched for level shifts.
 const SEARCHED: usize = 40;
-/// What a run will send is taken from so many.
+/// Runs used to estimate bytes sent.
 const EXPECTED: usize = 10;
-/// So many runs are known, the newest of them: more than a day has.
+/// Cache size in runs, more than a day can have.
 const MOST: usize = 4000;
 
-/// When a run began, and what changes when it has other trials.
+/// Start time, run and number of trials. Changes when trials are added.
 type Key = (i64, RunId, u32);
 
-/// What is needed of many runs, each of which is read once.
+/// Summary of a run, read once.
 #[derive(Debug)]
 pub(super) struct KeptRun {
-    /// Payload that both ends sent.
+    /// Payload sent by both ends.
     pub(super) bytes: Bytes,
     pub(super) results: Arc<RunResults>,
 }
 
-/// The kept runs.
 #[derive(Debug)]
 pub(super) struct Archive {
     path: PathBuf,
     known: BTreeMap<Key, Arc<KeptRun>>,
 }
 
-/// What a run comes to.
 #[derive(Debug)]
 pub(super) struct Standing {
     pub(super) kept: Arc<KeptRun>,
-    /// Against its reference, and what the gate says of it; `None` where there is none.
+    /// Comparison with the reference and its decision; `None` without a reference.
     pub(super) compared: Option<(RunComparison, Gate)>,
-    /// Level shifts for the worse that were not seen before it.
+    /// Level shifts for the worse that start with this run.
     pub(super) shifts: Vec<RunLevelShift>,
 }
 
 impl Archive {
-    /// Those in this place; a file need not be there yet.
+    /// The file may not exist yet.
     pub(super) fn new(path: PathBuf) -> Self {
         Self { path, known: BTreeMap::new() }
     }
@@ -65,24 +62,25 @@ impl Archive {
         &self.path
     }
 
-    /// Opened for each look: the file may be deleted, moved or replaced meanwhile. Nothing is made.
+    /// Reopened for each query, because the file may be deleted, moved or replaced. Creates nothing.
     fn store(&self) -> anyhow::Result<Option<Store>> {
         store_path::open_existing(Some(&self.path))
     }
 
-    /// The run that has this name; `None` where no run is kept.
+    /// `None` without stored runs.
     pub(super) fn baseline(&self, name: &str) -> anyhow::Result<Option<RunId>> {
         Ok(self.store()?.map(|store| store.baseline(name)).transpose()?)
     }
 
-    /// When the last run of a scenario began; one of a clock that was ahead does not count.
+    /// The start of a scenario's last run, ignoring runs from the future of a clock that was ahead.
     pub(super) fn last(&self, digest: &str, now: UnixMillis) -> anyhow::Result<Option<UnixMillis>> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = store.runs_of(digest)?;
         Ok(runs.iter().filter(|run| !run.imported && run.started <= now).map(|run| run.started).max())
     }
 
-    /// The newest run of a scenario, where it is not complete and began after that time, and what it has sent.
+    /// The newest run of a scenario and the bytes it has sent, if it is incomplete and started after the
+    /// given time.
     pub(super) fn unfinished(
         &mut self,
         digest: &str,
@@ -96,14 +94,14 @@ impl Archive {
         Ok(sent)
     }
 
-    /// When the newest run of a scenario began, if it is complete.
+    /// The start of a scenario's newest run, if it is complete.
     pub(super) fn completed(&self, digest: &str) -> anyhow::Result<Option<UnixMillis>> {
         let Some(store) = self.store()? else { return Ok(None) };
         let newest = measured(&store, digest)?.into_iter().max_by_key(|run| run.started);
         Ok(newest.filter(|run| run.state == RunState::Complete).map(|run| run.started))
     }
 
-    /// What the runs of these scenarios, by their names, sent that began on the day of `now`. What cannot be read is not known.
+    /// Bytes sent on the UTC day of `now` by runs of these scenarios, by name. Skips unreadable runs.
     pub(super) fn sent_today(&mut self, names: &[&str], now: UnixMillis) -> anyhow::Result<Bytes> {
         let Some(store) = self.store()? else { return Ok(Bytes(0)) };
         let today =
@@ -113,8 +111,8 @@ impl Archive {
         Ok(runs.iter().filter_map(|run| self.known(&store, run)).map(|run| run.bytes).sum())
     }
 
-    /// What a run of a scenario is expected to send: the median of the last ones, since one of many trials says nothing of the next;
-    /// `None` without any.
+    /// Expected bytes per run: the median of recent runs, which tolerates an outlier with many trials.
+    /// `None` without runs.
     pub(super) fn expected(&mut self, digest: &str) -> anyhow::Result<Option<Bytes>> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = complete(&store, digest)?;
@@ -124,13 +122,13 @@ impl Archive {
         Ok(sent.get(sent.len() / 2).copied())
     }
 
-    /// When the newest run of a scenario began, and its results; `None` without any.
+    /// The newest run's start and results; `None` without runs.
     pub(super) fn latest(&mut self, digest: &str) -> anyhow::Result<Option<Arc<KeptRun>>> {
         let Some(store) = self.store()? else { return Ok(None) };
         Ok(complete(&store, digest)?.first().and_then(|newest| self.known(&store, newest)))
     }
 
-    /// What a run comes to against its reference; `None` where it is not kept as a complete one.
+    /// Compares a run with its reference; `None` if the run is incomplete or not stored.
     pub(super) fn standing(
         &mut self,
         digest: &str,
@@ -155,7 +153,7 @@ impl Archive {
         Ok(Some(Standing { kept, compared, shifts: analysis::newly_worse(&results) }))
     }
 
-    /// What is needed of a run, read where it is not known; `None` where it cannot be.
+    /// Reads and caches a run; `None` if it is unreadable.
     fn known(&mut self, store: &Store, run: &RunListing) -> Option<Arc<KeptRun>> {
         let key = (run.started.0, run.id.clone(), run.made);
         if let Some(known) = self.known.get(&key) {
@@ -172,14 +170,14 @@ impl Archive {
     }
 }
 
-/// The complete runs of a scenario, newest first; those that tried the remedies of others measured something else.
+/// Complete runs of a scenario, newest first, without remedy tests, which measure something else.
 fn complete(store: &Store, digest: &str) -> anyhow::Result<Vec<RunListing>> {
     let mut runs = measured(store, digest)?;
     runs.retain(|run| run.state == RunState::Complete);
     Ok(runs)
 }
 
-/// Those that were neither imported nor made to try remedies.
+/// Without imported runs and remedy tests.
 fn measured(store: &Store, digest: &str) -> anyhow::Result<Vec<RunListing>> {
     let all = store.runs_of(digest)?;
     let measured = |run: &&RunListing| {
@@ -189,7 +187,7 @@ fn measured(store: &Store, digest: &str) -> anyhow::Result<Vec<RunListing>> {
     Ok(all.iter().filter(measured).cloned().collect())
 }
 
-/// The run that the first of these, the newest, is compared with: of those that passed, or until one has, the one before it.
+/// The reference for the newest run: a passed run, or the previous run if none has passed yet.
 fn reference(
     store: &Store,
     runs: &[RunListing],
@@ -214,7 +212,7 @@ fn compared(
     remembered: &ScenarioState,
 ) -> anyhow::Result<(RunComparison, Gate)> {
     let (a, b) = (store.load(against)?, store.load(run)?);
-    // While a loss stands it is no noise between runs.
+    // An active regression is not run-to-run noise.
     let is_usual = |other: &RunListing| remembered.lost_since.is_none_or(|(since, _)| other.started < since);
     let others = run_reference::others(store, &a, &b, is_usual)?;
     let contrast = analysis::comparison(&a, &b, &others);

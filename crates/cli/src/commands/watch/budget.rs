@@ -1,22 +1,20 @@
-//! What runs have sent, and whether another one fits into the day. Must not know when one is due.
+//! Computes bytes sent, and decides whether another run fits into the daily budget.
 
 use std::collections::BTreeMap;
 
 use samples::{RunRecord, Trial, WorkloadSource};
 use units::Bytes;
 
-/// Whether a measurement may be made.
+/// Decision about a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// It fits.
     Fits,
-    /// Nothing tells yet what it sends, and half of the day's budget is left to find out.
+    /// The expected bytes are unknown, and at least half of the daily budget is left for finding out.
     Unknown,
-    /// It would send more than is left.
     LeftOut,
 }
 
-/// Whether it fits beside what the day has used; what it will send is taken to be `expected`.
+/// `used`: bytes sent today.
 pub(super) fn admission(budget: Option<Bytes>, used: Bytes, expected: Option<Bytes>) -> Admission {
     match (budget, expected) {
         (None, _) => Admission::Fits,
@@ -26,8 +24,7 @@ pub(super) fn admission(budget: Option<Bytes>, used: Bytes, expected: Option<Byt
     }
 }
 
-/// The payload that both ends of all trials sent. An attempt that was thrown away is taken to have sent what the one that was
-/// kept did.
+/// Payload sent by both ends in all trials. A discarded attempt counts like the stored one.
 pub(super) fn bytes_sent(record: &RunRecord) -> Bytes {
     let cells = record.header.cells.iter();
     let sources: BTreeMap<&str, &WorkloadSource> = cells.map(|cell| (cell.id.as_str(), &cell.sent)).collect();
@@ -44,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_is_made_and_what_is_not_known_only_while_there_is_room() {
+    fn admits_unknown_sizes_only_with_enough_budget() {
         let gb = |count: u64| Bytes(count * 1_000_000_000);
         for (budget, used, expected, admitted) in [
             (None, 1000, Some(1000), Admission::Fits),

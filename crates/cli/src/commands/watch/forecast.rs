@@ -1,4 +1,4 @@
-//! What the next day would measure and send, by the runs that are kept: `plumb watch --dry-run`. Must not measure.
+//! `plumb watch --dry-run`: forecasts the next day's measurements and traffic from stored runs.
 
 use std::path::Path;
 
@@ -17,18 +17,17 @@ use super::{
 };
 use crate::{list_format, output};
 
-/// What is known of a measurement before it is made.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     timing: Timing,
     last: Option<UnixMillis>,
-    /// When what failed is tried again.
+    /// Retry time after a failure.
     again: Option<UnixMillis>,
-    /// What each is expected to send.
+    /// Expected bytes per measurement.
     bytes: Option<Bytes>,
 }
 
-/// What a day comes to for one of them.
+/// One measurement's totals for a day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Day {
     next: Option<UnixMillis>,
@@ -36,7 +35,7 @@ struct Day {
     left_out: usize,
 }
 
-/// A row, as programs read it.
+/// For programs.
 #[derive(Debug, Serialize)]
 struct Row<'a> {
     scenario: &'a str,
@@ -44,17 +43,16 @@ struct Row<'a> {
     jitter: Nanos,
     #[serde(skip)]
     timing: String,
-    /// When the next one is due, up to the jitter earlier or later (RFC 3339).
+    /// Next due time without jitter (RFC 3339).
     next: Option<String>,
     /// Measurements in the next 24 hours.
     measurements: usize,
-    /// Those that find no room in the budget.
+    /// Measurements that exceed the budget.
     left_out: usize,
-    /// What each is expected to send; null where no run is kept.
+    /// Expected bytes per measurement; null without stored runs.
     bytes: Option<Bytes>,
 }
 
-/// Prints it.
 pub(super) fn print(
     watched: &[Watched],
     budget: Option<Bytes>,
@@ -104,8 +102,7 @@ fn row<'a>(scenario: &'a str, known: &Known, day: Day) -> Row<'a> {
     }
 }
 
-/// The measurements of the 24 hours from `now` on, one after another, as far as the budget of each day of UTC goes. What a run
-/// sends that is not known counts as nothing.
+/// Simulates the 24 hours after `now` in order, with a budget per UTC day. Unknown sizes count as 0.
 fn days(known: &[Known], budget: Option<Bytes>, used: Bytes, now: UnixMillis) -> Vec<Day> {
     let due = known.iter().enumerate().flat_map(|(place, it)| {
         let again = it.again.map(|at| at.max(now));
@@ -135,7 +132,7 @@ fn days(known: &[Known], budget: Option<Bytes>, used: Bytes, now: UnixMillis) ->
 fn table(rows: &[Row<'_>], days: &[Day]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(["SCENARIO", "EVERY", "NEXT (UTC)", "IN 24 H", "EACH SENDS", "TOGETHER", "LEFT OUT"]);
+    table.set_header(["SCENARIO", "EVERY", "NEXT (UTC)", "IN 24 H", "SENDS (EACH)", "TOTAL", "SKIPPED"]);
     for (row, day) in rows.iter().zip(days) {
         let size =
             |bytes: Option<Bytes>| bytes.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
@@ -155,10 +152,10 @@ fn table(rows: &[Row<'_>], days: &[Day]) -> Table {
 fn summary(known: &[Known], days: &[Day], budget: Option<Bytes>, used: Bytes) -> String {
     let all = known.iter().zip(days).filter_map(|(known, day)| Some(times(known.bytes?, day.made)));
     let together: Bytes = all.sum();
-    let budget =
-        budget.map_or_else(|| "no budget".to_owned(), |budget| format!("a budget of {budget} a day"));
+    let budget = budget.map_or_else(|| "no budget".to_owned(), |budget| format!("budget {budget} per day"));
     format!(
-        "{together} in the next 24 hours, whatever day of UTC, as far as kept runs tell; {used} today so far; {budget}"
+        "{together} in the next 24 hours (may span two UTC days), estimated from stored runs; {used} so \
+            far today; {budget}"
     )
 }
 
@@ -184,19 +181,19 @@ mod tests {
     }
 
     #[test]
-    fn a_day_sends_what_fits_and_the_next_one_begins_anew() {
+    fn forecast_applies_budget_per_day() {
         let noon = UnixMillis(100 * schedule::DAY + schedule::DAY / 2);
         let made = |known: &[Known], budget: Option<u64>, used: u64| -> Vec<(usize, usize)> {
             let days = days(known, budget.map(|budget| Bytes(budget * GB)), Bytes(used * GB), noon);
             days.iter().map(|day| (day.made, day.left_out)).collect()
         };
         assert_eq!(made(&[every(1, Some(2))], None, 0), [(24, 0)]);
-        // Five before midnight beside the ten that are used, and ten after it.
+        // Five before midnight in addition to the ten already used, and ten after it.
         assert_eq!(made(&[every(1, Some(2))], Some(20), 10), [(15, 9)]);
         assert_eq!(made(&[every(1, Some(30))], Some(20), 0), [(0, 24)]);
         assert_eq!(made(&[every(12, Some(20)), every(12, Some(1))], Some(20), 0), [(2, 0), (0, 2)]);
-        assert_eq!(made(&[every(6, None)], Some(20), 15), [(2, 2)], "unknown ones while half is left");
-        // What failed comes before its time, and the next ones by it.
+        assert_eq!(made(&[every(6, None)], Some(20), 15), [(2, 2)], "unknown sizes while half is left");
+        // The retry comes first, then the regular schedule.
         let soon = UnixMillis(noon.0 + 60_000);
         let failed = Known { last: Some(noon), again: Some(soon), ..every(20, None) };
         assert_eq!(days(&[failed], None, Bytes(0), noon), [Day { next: Some(soon), made: 2, left_out: 0 }]);

@@ -1,4 +1,4 @@
-//! What the measurements have come to, for Prometheus. Must not know how it is served.
+//! Prometheus metrics of the measurements.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use units::Bytes;
 use super::{archive::KeptRun, report::Verdict};
 use web::{Exposition, labels};
 
-/// Medians by their unit: the end of the name, what is in it, and what one of the metric's unit is in that.
+/// Quantities with their unit's name and number of metric units per unit.
 const UNITS: [(Quantity, &str, f64); 4] = [
     (Quantity::BitRate, "bits_per_second", 1.0),
     (Quantity::ByteRate, "bytes_per_second", 1.0),
@@ -20,17 +20,16 @@ const UNITS: [(Quantity, &str, f64); 4] = [
     (Quantity::PerSecond, "per_second", 1.0),
 ];
 
-/// What there is to tell.
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
     measurements: BTreeMap<(String, &'static str), u64>,
     latest: BTreeMap<String, Latest>,
     budget: Option<Bytes>,
-    /// What the day has used, once that is known.
+    /// Bytes sent today, once known.
     pub(super) used: Option<Bytes>,
 }
 
-/// The same, shared with the thread that serves it.
+/// Shared with the serving thread.
 #[derive(Clone)]
 pub(super) struct SharedMetrics(Arc<Mutex<Metrics>>);
 
@@ -42,18 +41,17 @@ struct Latest {
 }
 
 impl Metrics {
-    /// Nothing is counted yet, and told to be: a rate needs a number before the first event.
+    /// Initialises all counters to 0: rates need a sample before the first event.
     pub(super) fn new<'a>(scenarios: impl Iterator<Item = &'a str>, budget: Option<Bytes>) -> Self {
         let counts = |scenario: &str| Verdict::ALL.map(|verdict| ((scenario.to_owned(), verdict.word()), 0));
         Self { budget, measurements: scenarios.flat_map(counts).collect(), ..Self::default() }
     }
 
-    /// Counts a measurement.
     pub(super) fn count(&mut self, scenario: &str, verdict: Verdict) {
         *self.measurements.entry((scenario.to_owned(), verdict.word())).or_default() += 1;
     }
 
-    /// Takes the numbers of a scenario's newest run, and whether a loss stands with it.
+    /// Updates a scenario's gauges from its newest run.
     pub(super) fn take(&mut self, scenario: &str, newest: &KeptRun, is_lost: bool) {
         let results = Arc::clone(&newest.results);
         self.latest.insert(scenario.to_owned(), Latest { is_lost, results });
@@ -64,22 +62,18 @@ impl Metrics {
         let counts = self.measurements.iter().map(|((scenario, verdict), count)| {
             (labels(&[("scenario", scenario), ("verdict", verdict)]), *count as f64)
         });
-        text.counter(
-            "plumb_watch_runs_total",
-            "Measurements since the watch began, by what they came to.",
-            counts,
-        );
+        text.counter("plumb_watch_runs_total", "Measurements since the watch started, by verdict.", counts);
         let of_latest = |value: fn(&Latest) -> f64| {
             self.latest.iter().map(move |(scenario, it)| (labels(&[("scenario", scenario)]), value(it)))
         };
         text.gauge(
             "plumb_watch_last_run_timestamp_seconds",
-            "When the latest kept run began.",
+            "Start time of the latest stored run.",
             of_latest(|it| it.results.started.0 as f64 / 1e3),
         );
         text.gauge(
             "plumb_watch_regression",
-            "Whether a loss against its reference stands: 1 until it has recovered.",
+            "Whether a regression against the reference is active (1).",
             of_latest(|it| f64::from(u8::from(it.is_lost))),
         );
         for (quantity, unit, factor) in UNITS {
@@ -87,9 +81,9 @@ impl Metrics {
             text.gauge(&name, "Median of a result in the latest run.", self.medians(quantity, factor));
         }
         let budget = self.budget.map(|budget| (String::new(), budget.0 as f64));
-        text.gauge("plumb_watch_budget_bytes", "What a day may send.", budget.into_iter());
+        text.gauge("plumb_watch_budget_bytes", "Daily budget.", budget.into_iter());
         let used = self.used.map(|used| (String::new(), used.0 as f64));
-        text.gauge("plumb_watch_bytes_used", "Payload sent on this day of UTC.", used.into_iter());
+        text.gauge("plumb_watch_bytes_used", "Payload sent today (UTC).", used.into_iter());
         text.into_text()
     }
 
@@ -149,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_in_base_units_under_the_names_of_the_field() {
+    fn metrics_use_base_units_and_conventional_names() {
         let began = UnixMillis(1_795_600_800_500);
         let results = RunResults {
             run: RunId("small-1".into()),
@@ -186,6 +180,6 @@ mod tests {
             assert!(text.lines().any(|other| other == line), "no `{line}` in\n{text}");
         }
         let text = Metrics::default().text();
-        assert!(!text.contains("budget") && !text.contains("used"), "neither is known: {text}");
+        assert!(!text.contains("budget") && !text.contains("used"), "unknown values are omitted: {text}");
     }
 }

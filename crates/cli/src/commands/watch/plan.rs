@@ -1,5 +1,4 @@
-//! The file that `plumb watch` goes by: what is measured how often, how much a day may send, who is told. Must not know how
-//! any of it is done.
+//! The plan file of `plumb watch`: schedules, daily budget and alerts.
 
 use std::{
     fmt,
@@ -24,21 +23,20 @@ use crate::{
     misread::Misread,
 };
 
-/// How often something may be measured: once a minute to once a month.
+/// Range of the measurement interval: a minute to a month.
 const EVERY: (Nanos, Nanos) = (Nanos::from_secs(60), Nanos::from_secs(31 * 24 * 3600));
 const DAY: Nanos = Nanos::from_secs(24 * 3600);
-/// The part of the time between two that the moment varies by where nothing else is written.
+/// Default jitter: interval divided by this.
 const JITTER: u64 = 10;
-/// A loss beyond it is told where nothing else is written.
+/// Default limit of a regression.
 const MOST_LOSS: Share = Share(0.05);
-/// A plan has so many measurements at most: each reads its kept runs.
+/// Maximum number of measurements in a plan, because each reads its stored runs.
 const MOST_MEASURES: usize = 100;
-/// A run is compared with one that is so far back at most.
+/// Maximum number of runs to look back for a reference.
 pub(super) const FARTHEST: usize = 10;
 
-const HELP: &str = "`plumb watch --help` shows what can stand in this file";
+const HELP: &str = "`plumb watch --help` describes this file";
 
-/// As it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
@@ -84,35 +82,33 @@ struct MetricsTable {
     listen: SocketAddr,
 }
 
-/// As it is meant.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) measures: Vec<Measure>,
-    /// What all of them together may send in a day.
+    /// Bytes per day for all measurements.
     pub(super) budget: Option<Bytes>,
-    /// The program that is told of an alert, with its arguments.
+    /// The alert hook and its arguments.
     pub(super) hook: Option<Vec<String>>,
-    /// Where numbers are served.
+    /// Address for metrics.
     pub(super) listen: Option<SocketAddr>,
 }
 
-/// What is measured again and again.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Measure {
-    /// A built-in's name, or a file as it is found from here.
+    /// A built-in scenario's name, or a resolved path.
     pub(super) scenario: String,
     pub(super) timing: Timing,
     pub(super) against: Against,
-    /// A loss beyond this share is told.
+    /// Alert above this loss.
     pub(super) max_loss: Share,
 }
 
-/// What a run is compared with.
+/// The reference of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Against {
-    /// The run so many back, of those that passed.
+    /// Passed runs back.
     Previous(usize),
-    /// A run that was given this name.
+    /// A named baseline.
     Baseline(String),
 }
 
@@ -129,7 +125,7 @@ impl Plan {
         })?;
         let plan = Self::parse(file, &text)?;
         if let Some([program, ..]) = plan.hook.as_deref() {
-            // One that is not there yet is reported when it is to run.
+            // A missing program is reported when it is needed.
             let _ = alert::hook_program(program)?;
         }
         Ok(plan)
@@ -139,26 +135,26 @@ impl Plan {
         let document: Document = misread::parse(file, text, HELP)?;
         let wrong = |at, message: String| Misread::new(file, text, at, message, HELP);
         if !(1..=MOST_MEASURES).contains(&document.measure.len()) {
-            return Err(wrong(0..text.len().min(1), format!("take 1 to {MOST_MEASURES} tables [[measure]]")));
+            return Err(wrong(0..text.len().min(1), format!("use 1 to {MOST_MEASURES} [[measure]] tables")));
         }
         let folder = file.parent().unwrap_or(Path::new(""));
         let mut measures: Vec<Measure> = Vec::new();
         for table in document.measure {
             let (at, name) = (table.scenario.span(), table.scenario.into_inner());
             if table.at.is_some() && !table.every.0.is_multiple_of(DAY.0) {
-                let message = format!("`at` of {name} takes an `every` of whole days, as \"24h\"");
+                let message = format!("{name} has `at`, so `every` must be in whole days, e.g. \"24h\"");
                 return Err(wrong(at, message));
             }
-            // Whoever says when, means it.
+            // An explicit time of day has no default jitter.
             let usual = if table.at.is_some() { Nanos(0) } else { Nanos(table.every.0 / JITTER) };
             let jitter = table.jitter.unwrap_or(usual);
             if jitter >= table.every {
-                let message = format!("`jitter` of {name} is not shorter than its `every`");
+                let message = format!("`jitter` of {name} must be shorter than its `every`");
                 return Err(wrong(at, message));
             }
             let scenario = found(folder, &name).map_err(|message| wrong(at.clone(), message))?;
             if measures.iter().any(|known| known.scenario == scenario) {
-                return Err(wrong(at, format!("the scenario {name} is in the plan twice")));
+                return Err(wrong(at, format!("the plan has the scenario {name} twice")));
             }
             let timing = Timing { every: table.every, jitter, at: table.at };
             let max_loss = table.max_loss.unwrap_or(MOST_LOSS);
@@ -173,13 +169,14 @@ impl Plan {
     }
 }
 
-/// A built-in's name as it is; a file from where the plan is.
+/// Resolves file names relative to the plan's directory.
 fn found(folder: &Path, name: &str) -> Result<String, String> {
     let is_file = name.contains('/') || Path::new(name).extension().is_some();
     let path = if is_file { folder.join(name) } else { PathBuf::from(name) };
-    path.to_str().filter(|path| !path.is_empty()).map(str::to_owned).ok_or_else(|| {
-        format!("`{name}` is no scenario: write a built-in's name, or a file with its path, as ./mine.toml")
-    })
+    path.to_str()
+        .filter(|path| !path.is_empty())
+        .map(str::to_owned)
+        .ok_or_else(|| format!("no scenario `{name}`: use a built-in's name, or a path, e.g. ./mine.toml"))
 }
 
 fn written<'de, T: FromStr, D: Deserializer<'de>>(from: D) -> Result<T, D::Error>
@@ -202,12 +199,12 @@ fn every<'de, D: Deserializer<'de>>(from: D) -> Result<Nanos, D::Error> {
     if (least..=most).contains(&every) {
         return Ok(every);
     }
-    Err(D::Error::custom("take 1min to 744h, as in \"1h\""))
+    Err(D::Error::custom("use 1min to 744h, e.g. \"1h\""))
 }
 
 fn bytes_per_day<'de, D: Deserializer<'de>>(from: D) -> Result<Bytes, D::Error> {
     let bytes: Bytes = written(from)?;
-    if bytes > Bytes(0) { Ok(bytes) } else { Err(D::Error::custom("nothing could be sent: take \"50GB\"")) }
+    if bytes > Bytes(0) { Ok(bytes) } else { Err(D::Error::custom("must not be 0: use e.g. \"50GB\"")) }
 }
 
 fn loss<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Share>, D::Error> {
@@ -220,13 +217,13 @@ fn against<'de, D: Deserializer<'de>>(from: D) -> Result<Against, D::Error> {
         Some("") => return Ok(Against::Previous(1)),
         Some(back) if back.starts_with(' ') => back.trim(),
         _ if text.is_empty() => {
-            return Err(D::Error::custom("an empty name: leave it out for the run before"));
+            return Err(D::Error::custom("must not be empty: remove it to use the previous run"));
         }
         _ => return Ok(Against::Baseline(text)),
     };
     let back = back.parse().ok().filter(|back| (1..=FARTHEST).contains(back));
     back.map(Against::Previous)
-        .ok_or_else(|| D::Error::custom(format!("take \"previous 1\" to \"previous {FARTHEST}\"")))
+        .ok_or_else(|| D::Error::custom(format!("use \"previous 1\" to \"previous {FARTHEST}\"")))
 }
 
 fn hook<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
@@ -234,7 +231,7 @@ fn hook<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     match words.first() {
         Some(program) if !program.is_empty() => Ok(words),
         _ => Err(D::Error::custom(
-            "write a program and its arguments, as [\"/usr/local/bin/notify\", \"ops\"]",
+            "use a program and its arguments, e.g. [\"/usr/local/bin/notify\", \"ops\"]",
         )),
     }
 }
@@ -248,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_says_what_is_measured_how_often_and_who_is_told() {
+    fn parses_plan() {
         let text = "[[measure]]\nscenario = \"quick\"\nevery = \"1h\"\n\n[[measure]]\nscenario = \"./mine.toml\"\n\
                     every = \"15min\"\njitter = \"10s\"\nbaseline = \"main\"\nmax_loss = \"10%\"\n\n[budget]\n\
                     bytes_per_day = \"50GB\"\n\n[alert]\nhook = [\"notify\", \"ops\"]\n\n[metrics]\n\
@@ -266,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_on_pages_of_the_guide_are_some() {
+    fn plans_in_guide_are_valid() {
         let pages = [
             include_str!("../../../../../docs/guide/watch.md"),
             include_str!("../../../../../docs/guide/operators.md"),
@@ -282,33 +279,33 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_in_the_guide_is_one() {
+    fn plan_in_guide_is_valid() {
         let text = include_str!("../../../../../docs/guide/watch-plan.toml");
         let plan = parsed(text).expect("a plan");
         assert_eq!((plan.measures.len(), plan.measures[1].against.clone()), (2, Against::Previous(3)));
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn reports_errors_with_location() {
         const QUICK: &str = "[[measure]]\nscenario = \"quick\"\nevery = \"1h\"\n";
         let beside = |more: &str| format!("{QUICK}{more}");
         for (text, said, place) in [
             (String::new(), "missing field `measure`", ""),
-            ("measure = []".to_owned(), "take 1 to 100 tables", ""),
+            ("measure = []".to_owned(), "use 1 to 100", ""),
             (beside("evry = \"1h\""), "unknown field `evry`", "evry"),
-            (QUICK.replace("1h", "1s"), "take 1min to 744h", "\"1s\""),
+            (QUICK.replace("1h", "1s"), "use 1min to 744h", "\"1s\""),
             (QUICK.replace("1h", "often"), "does not start with a number", "\"often\""),
-            (beside("at = \"02:30\""), "takes an `every` of whole days", "\"quick\""),
-            (beside("at = \"25:00\""), "take a time of day in UTC", "\"25:00\""),
-            (beside("jitter = \"1h\""), "is not shorter than its `every`", "\"quick\""),
-            (beside("max_loss = \"5\""), "is no share", "\"5\""),
-            (beside("baseline = \"previous 0\""), "take \"previous 1\" to", "\"previous 0\""),
-            (beside("baseline = \"\""), "an empty name", "\"\""),
-            (beside("[budget]\nbytes_per_day = \"0\""), "nothing could be sent", "\"0\""),
+            (beside("at = \"02:30\""), "must be in whole days", "\"quick\""),
+            (beside("at = \"25:00\""), "use a time of day in UTC", "\"25:00\""),
+            (beside("jitter = \"1h\""), "must be shorter than its `every`", "\"quick\""),
+            (beside("max_loss = \"5\""), "invalid share", "\"5\""),
+            (beside("baseline = \"previous 0\""), "use \"previous 1\" to", "\"previous 0\""),
+            (beside("baseline = \"\""), "must not be empty", "\"\""),
+            (beside("[budget]\nbytes_per_day = \"0\""), "must not be 0", "\"0\""),
             (beside("[budget]\nshare_of_link = \"5%\""), "unknown field `share_of_link`", "share_of_link"),
-            (beside("[alert]\nhook = []"), "write a program", "[]"),
+            (beside("[alert]\nhook = []"), "use a program", "[]"),
             (beside("[metrics]\nlisten = \"9817\""), "invalid socket address", "\"9817\""),
-            (beside(QUICK), "in the plan twice", "\"quick\""),
+            (beside(QUICK), "twice", "\"quick\""),
         ] {
             let error = parsed(&text).expect_err(said);
             assert!(error.message.contains(said), "{text:?}: {}", error.message);
@@ -317,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_some_back_is_told_from_a_baseline_of_such_a_name() {
+    fn distinguishes_previous_runs_from_named_baselines() {
         for (text, against) in [
             ("previous", Against::Previous(1)),
             ("previous 3", Against::Previous(3)),

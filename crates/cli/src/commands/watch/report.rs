@@ -1,4 +1,4 @@
-//! What is said of a measurement: a line to read, and a document for programs. Must not know how it came about.
+//! The output for a measurement: a line of text, and a document for programs.
 
 use ::report::{Scale, result_label};
 use ::workload::Metric;
@@ -11,18 +11,18 @@ use units::Bytes;
 use super::{alert::Alert, archive::Standing};
 use crate::exit::Exit;
 
-/// What a measurement came to.
+/// Outcome of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Verdict {
-    /// There is nothing to compare it with yet.
+    /// No reference exists yet.
     First,
-    /// No result lost more than it may.
+    /// No result regressed by more than the limit.
     Passed,
-    /// It was not made: the day's budget has no room.
+    /// Skipped because of the daily budget.
     LeftOut,
     CannotTell,
-    /// No run came of it.
+    /// The run failed.
     Failed,
     Lost,
 }
@@ -31,7 +31,7 @@ impl Verdict {
     pub(super) const ALL: [Self; 6] =
         [Self::First, Self::Passed, Self::LeftOut, Self::CannotTell, Self::Failed, Self::Lost];
 
-    /// As programs read it.
+    /// For programs.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::First => "first",
@@ -43,7 +43,7 @@ impl Verdict {
         }
     }
 
-    /// The exit status of `plumb check` where that says the same.
+    /// The matching exit status of `plumb check`.
     pub(super) const fn exit(self) -> Exit {
         match self {
             Self::First | Self::Passed | Self::LeftOut => Exit::Success,
@@ -54,48 +54,46 @@ impl Verdict {
     }
 }
 
-/// A measurement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct MeasurementReport {
-    /// When it began (RFC 3339).
+    /// Start time (RFC 3339).
     pub(super) at: String,
     pub(super) scenario: String,
     pub(super) verdict: Verdict,
-    /// What whoever waits for bad or good news is told.
+    /// Alert sent to the hook.
     pub(super) alert: Option<Alert>,
     pub(super) run: Option<RunId>,
-    /// The run that it is compared with.
+    /// Reference run.
     pub(super) against: Option<RunId>,
     pub(super) results: Vec<MeasuredResult>,
-    /// Results whose loss is established.
+    /// Regressed results.
     pub(super) lost: Vec<String>,
-    /// Results of which it cannot be told, and why.
+    /// Inconclusive results, with reasons.
     pub(super) unknown: Vec<OpenQuestion>,
-    /// Level shifts for the worse that it established.
+    /// New level shifts for the worse.
     pub(super) level_shifts: Vec<RunLevelShift>,
-    /// Payload that it sent.
+    /// Payload sent.
     pub(super) bytes: Option<Bytes>,
-    /// That all runs of the plan's scenarios sent on this day of UTC.
+    /// Payload sent today (UTC) by all runs of the plan's scenarios.
     pub(super) bytes_today: Bytes,
     pub(super) budget: Option<Bytes>,
-    /// Why it failed or was left out.
+    /// Why it failed or was skipped.
     pub(super) why: Option<String>,
 }
 
-/// A result of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct MeasuredResult {
     pub(super) cell: String,
-    /// What it is called in reports.
+    /// As in reports.
     pub(super) label: String,
     pub(super) metric: Metric,
     pub(super) value: Estimate,
-    /// Its median over that of the run that it is compared with.
+    /// Median relative to the reference run's.
     pub(super) ratio: Option<f64>,
 }
 
 impl MeasurementReport {
-    /// One of which nothing is known yet.
+    /// An empty report.
     pub(super) fn new(at: Timestamp, scenario: &str, budget: Option<Bytes>) -> Self {
         Self {
             at: at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -115,7 +113,7 @@ impl MeasurementReport {
         }
     }
 
-    /// The same of a run that is kept.
+    /// Adds a stored run's results.
     pub(super) fn of_run(self, run: RunId, standing: &Standing, alert: Option<Alert>) -> Self {
         let compared = standing.compared.as_ref();
         let cells = compared.map_or(&[][..], |(contrast, _)| &contrast.cells);
@@ -138,12 +136,12 @@ impl MeasurementReport {
         }
     }
 
-    /// The same of what did not become a run.
+    /// For a measurement without a run.
     pub(super) fn without_results(self, verdict: Verdict, why: String) -> Self {
         Self { verdict, why: Some(why), ..self }
     }
 
-    /// The line, and one for what is told beside it.
+    /// One line, and another for an alert.
     pub(super) fn lines(&self) -> Vec<String> {
         let head = format!("{}  {}", self.at.replace('T', " ").trim_end_matches('Z'), self.scenario);
         let shown = self.headline().map(MeasuredResult::text).into_iter();
@@ -154,7 +152,7 @@ impl MeasurementReport {
         [format!("{head}  {line}")].into_iter().chain(alert).collect()
     }
 
-    /// The result that a line shows: the first that lost, else the first.
+    /// The result shown in the line: the first regressed one, or else the first.
     fn headline(&self) -> Option<&MeasuredResult> {
         let lost = self.results.iter().find(|result| self.lost.contains(&result.cell));
         lost.or(self.results.first())
@@ -164,30 +162,30 @@ impl MeasurementReport {
         let why = self.why.as_deref().unwrap_or_default();
         let others = self.lost.len().saturating_sub(1);
         match self.verdict {
-            Verdict::First => "the first run, with nothing to compare it with".to_owned(),
+            Verdict::First => "first run, nothing to compare with yet".to_owned(),
             Verdict::Passed => "passed".to_owned(),
-            Verdict::LeftOut => format!("left out: {why}"),
+            Verdict::LeftOut => format!("skipped: {why}"),
             Verdict::CannotTell => match self.unknown.first() {
-                Some(open) => format!("cannot tell of {}: {}", open.cell, open.why),
-                None => "cannot tell".to_owned(),
+                Some(open) => format!("inconclusive for {}: {}", open.cell, open.why),
+                None => "inconclusive".to_owned(),
             },
             Verdict::Failed => format!("failed: {why}"),
-            Verdict::Lost if others > 0 => format!("lost, and so have {others} more"),
+            Verdict::Lost if others > 0 => format!("regressed (and {others} more)"),
             Verdict::Lost => "lost".to_owned(),
         }
     }
 
     fn alerted(&self, alert: Alert) -> String {
         match (alert, &self.level_shifts[..]) {
-            (Alert::Lost, _) => format!("alert: a loss in {}", self.lost.join(", ")),
-            (Alert::Recovered, _) => "recovered: no loss is left".to_owned(),
+            (Alert::Lost, _) => format!("alert: regression in {}", self.lost.join(", ")),
+            (Alert::Recovered, _) => "recovered: no regressions left".to_owned(),
             (Alert::Failed, _) => match &self.run {
-                Some(run) => format!("alert: not all of it is measured: run {run}"),
-                None => "alert: it is not measured".to_owned(),
+                Some(run) => format!("alert: incomplete measurement: run {run}"),
+                None => "alert: measurement failed".to_owned(),
             },
             (Alert::LevelShift, shifts) => {
                 let told: Vec<String> = shifts.iter().map(shift).collect();
-                format!("alert: level shift of {}", told.join("; "))
+                format!("alert: level shift in {}", told.join("; "))
             }
         }
     }
@@ -263,11 +261,11 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_the_number_its_interval_and_what_it_comes_to() {
+    fn prints_result_interval_and_verdict() {
         check(&report(Verdict::Passed), &["9.40 Gbit/s (9.20 to 9.60), −3.00 % against small-1: passed"]);
         let lost = vec!["wire/bulk".to_owned(), "wire/ping".to_owned()];
         let lost = MeasurementReport { lost, alert: Some(Alert::Lost), ..report(Verdict::Lost) };
-        check(&lost, &["small-1: lost, and so have 1 more", "alert: a loss in wire/bulk, wire/ping"]);
+        check(&lost, &["small-1: regressed (and 1 more)", "alert: regression in wire/bulk, wire/ping"]);
         let shift = RunLevelShift {
             cell: "wire/bulk".into(),
             metric: Metric::Throughput,
@@ -277,19 +275,19 @@ mod tests {
         };
         let alert = Some(Alert::LevelShift);
         let shifted = MeasurementReport { level_shifts: vec![shift], alert, ..report(Verdict::CannotTell) };
-        check(&shifted, &["cannot tell", "level shift of wire/bulk: 9.40 to 8.10 Gbit/s since small-1"]);
+        check(&shifted, &["inconclusive", "level shift in wire/bulk: 9.40 to 8.10 Gbit/s since small-1"]);
     }
 
     #[test]
-    fn what_did_not_become_a_run_says_why() {
+    fn failed_measurement_has_reason() {
         let none = MeasurementReport { results: Vec::new(), against: None, ..report(Verdict::Failed) };
         let left_out = none.clone().without_results(Verdict::LeftOut, "no room".into());
-        check(&left_out, &["small  left out: no room"]);
+        check(&left_out, &["small  skipped: no room"]);
         check(&none.without_results(Verdict::Failed, "no route".into()), &["small  failed: no route"]);
     }
 
     #[test]
-    fn the_document_says_the_words_that_metrics_have() {
+    fn document_and_metrics_use_same_verdicts() {
         for verdict in Verdict::ALL {
             let document = serde_json::to_value(report(verdict)).expect("it can be written");
             assert_eq!(document["verdict"], verdict.word());

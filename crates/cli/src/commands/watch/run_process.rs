@@ -1,4 +1,4 @@
-//! A measurement: `plumb run` as a process of its own, so that whatever ends it ends no watch. Must not know why it is made.
+//! Runs a measurement as a separate `plumb run` process, so that a crash does not end the watch.
 
 use std::{path::Path, process::Command, thread, time::Duration};
 
@@ -9,26 +9,25 @@ use samples::RunId;
 
 use crate::{commands::PROGRAM, exit::Exit, output};
 
-/// How often a wait looks whether something has happened.
+/// Polling interval.
 pub(super) const GLANCE: Duration = Duration::from_millis(50);
-/// What a run says that waits for others.
+/// Prefix of the message that a run prints while waiting for another run.
 const WAITS: &str = "note: waiting for ";
-/// What an error begins with where it is printed.
+/// Prefix of error messages.
 const ERROR: &str = "error: ";
 
-/// What came of it.
 #[derive(Debug)]
 pub(super) enum RunEnd {
-    /// It is kept, complete.
+    /// Stored and complete.
     Kept(RunId),
-    /// Why it was not.
+    /// The reason.
     Failed(String),
-    /// The user asked for the end; finished trials are kept.
+    /// Interrupted by the user; finished trials are stored.
     Interrupted,
 }
 
-/// Measures a scenario, or what is missing of a run of it, and keeps the run in this place. Asked to stop, it ends the run as Ctrl-C
-/// does.
+/// Measures a scenario, or resumes a run of it, and stores the run at this location. A request to stop
+/// interrupts the run like Ctrl-C.
 pub(super) fn measure(
     scenario: &str,
     resume: Option<&RunId>,
@@ -36,7 +35,7 @@ pub(super) fn measure(
     stop: &Stop,
 ) -> anyhow::Result<RunEnd> {
     let mut command = Command::new(PROGRAM);
-    // Not as an argument, which every user can read: an address may have a password in it.
+    // Not passed as an argument, which all users could read: the address may contain a password.
     command.args(["run", "--quiet", "--plain"]).env("PLUMB_DB", db);
     match resume {
         Some(run) => command.arg(format!("--resume={run}")),
@@ -62,12 +61,12 @@ pub(super) fn measure(
         return Ok(RunEnd::Interrupted);
     }
     if status.code() == Some(i32::from(Exit::Interrupted.code())) {
-        return Ok(RunEnd::Failed("somebody else ended it".to_owned()));
+        return Ok(RunEnd::Failed("interrupted by another process".to_owned()));
     }
     let said = run.errors();
     let why = said.lines().rfind(|line| line.starts_with(ERROR)).or_else(|| said.lines().next_back());
     let why = why.map(|why| why.strip_prefix(ERROR).unwrap_or(why).to_owned());
-    Ok(RunEnd::Failed(why.unwrap_or_else(|| format!("{status}, without a word"))))
+    Ok(RunEnd::Failed(why.unwrap_or_else(|| format!("{status}, without a message"))))
 }
 
 fn heard(line: &str) {

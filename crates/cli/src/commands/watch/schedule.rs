@@ -1,44 +1,44 @@
-//! When measurements are due. The clock is handed in; must not know what is measured.
+//! Computes when measurements are due. The clock is passed in.
 
 use std::{fmt, str::FromStr};
 
 use samples::UnixMillis;
 use units::Nanos;
 
-/// A day, in milliseconds.
+/// In milliseconds.
 pub(super) const DAY: i64 = 24 * 3600 * 1000;
 
-/// What failed is tried again after this part of the time between two, and so long at most.
+/// Retry delay after a failure: interval divided by the first value, at most the second.
 const AGAIN: (i64, Nanos) = (10, Nanos::from_secs(3600));
 
-/// How often something is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Timing {
-    /// From the beginning of one to that of the next, on average.
+    /// Average interval between starts.
     pub(super) every: Nanos,
-    /// How far the moment varies, earlier or later, or later than `at`: watches of many hosts do not begin at once.
+    /// Earlier or later, or later than `at`. Keeps watches on many hosts from starting simultaneously.
     pub(super) jitter: Nanos,
-    /// The time of day, in UTC, where it is of whole days.
+    /// Time of day in UTC, for intervals in whole days.
     pub(super) at: Option<TimeOfDay>,
 }
 
-/// In milliseconds since midnight.
+/// Milliseconds since midnight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TimeOfDay(i64);
 
 impl FromStr for TimeOfDay {
     type Err = String;
 
-    /// `02:30`.
+    /// e.g. `02:30`.
     fn from_str(text: &str) -> Result<Self, String> {
         let time = jiff::civil::Time::strptime("%H:%M", text)
-            .map_err(|_| "take a time of day in UTC, as \"02:30\"".to_owned())?;
+            .map_err(|_| "use a time of day in UTC, e.g. \"02:30\"".to_owned())?;
         Ok(Self((i64::from(time.hour()) * 60 + i64::from(time.minute())) * 60_000))
     }
 }
 
 impl Timing {
-    /// When the next one is due after one that began at `last`; at once where there is none. Equal seeds draw equal moments.
+    /// The due time after a measurement that started at `last`, or immediately without one. Deterministic
+    /// for a seed.
     pub(super) fn due(self, last: Option<UnixMillis>, seed: u64) -> UnixMillis {
         let Some(last) = last else { return UnixMillis(i64::MIN) };
         let drawn = share(seed ^ last.0.unsigned_abs());
@@ -46,7 +46,7 @@ impl Timing {
         UnixMillis(self.earliest(Some(last)).0 + (either_way * drawn * millis(self.jitter) as f64) as i64)
     }
 
-    /// The first moment at which it can be.
+    /// The earliest due time, with any jitter.
     pub(super) fn earliest(self, last: Option<UnixMillis>) -> UnixMillis {
         let Some(UnixMillis(last)) = last else { return UnixMillis(i64::MIN) };
         UnixMillis(match self.at {
@@ -55,13 +55,13 @@ impl Timing {
         })
     }
 
-    /// When one that failed, begun at `failed`, is tried again.
+    /// Retry time after a failure at `failed`.
     pub(super) fn again(self, failed: UnixMillis) -> UnixMillis {
         let (part, most) = AGAIN;
         UnixMillis(failed.0 + (millis(self.every) / part).min(millis(most)))
     }
 
-    /// When it is due in the day from `now` on, the jitter left aside.
+    /// Due times in the 24 hours after `now`, without jitter.
     pub(super) fn day(self, last: Option<UnixMillis>, now: UnixMillis) -> impl Iterator<Item = UnixMillis> {
         let every = millis(self.every).max(1);
         let usual = match (self.at, last) {
@@ -108,7 +108,7 @@ impl TimeOfDay {
     }
 }
 
-/// The day of UTC that a moment is in, counted from 1970.
+/// UTC day number since 1970.
 pub(super) fn day_of(at: UnixMillis) -> i64 {
     at.0.div_euclid(DAY)
 }
@@ -117,7 +117,7 @@ fn millis(time: Nanos) -> i64 {
     i64::try_from(time.0 / 1_000_000).unwrap_or(i64::MAX)
 }
 
-/// A share from 0 to 1, by the end of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
+/// Pseudo-random from 0 to 1: SplitMix64's output function (Steele, Lea & Flood, OOPSLA 2014).
 fn share(seed: u64) -> f64 {
     let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -132,14 +132,14 @@ mod tests {
     const HOURLY: Timing = Timing { every: Nanos::from_secs(3600), jitter: Nanos::from_secs(360), at: None };
 
     #[test]
-    fn what_was_never_measured_is_due_at_once() {
+    fn first_measurement_is_due_immediately() {
         let now = UnixMillis(1_795_600_000_000);
         assert!(HOURLY.due(None, 1) < now && HOURLY.earliest(None) < now);
         assert_eq!(HOURLY.day(None, now).next(), Some(now));
     }
 
     #[test]
-    fn moments_vary_by_the_jitter_and_are_an_hour_apart_on_average() {
+    fn due_times_vary_by_jitter_around_interval() {
         let minutes =
             |seed: u64, last: i64| (HOURLY.due(Some(UnixMillis(last)), seed).0 - last) as f64 / 60_000.0;
         let all: Vec<f64> = (0..1000).map(|run| minutes(7, 1_795_600_000_000 + run * 3_600_000)).collect();
@@ -147,13 +147,13 @@ mod tests {
         let mean = all.iter().sum::<f64>() / all.len() as f64;
         assert!((mean - 60.0).abs() < 0.5, "{mean}");
         assert!(all.iter().any(|time| *time < 56.0) && all.iter().any(|time| *time > 64.0));
-        assert_ne!(minutes(1, 0), minutes(2, 0), "another watch has other moments");
+        assert_ne!(minutes(1, 0), minutes(2, 0), "another watch has different due times");
         assert_eq!(minutes(1, 0), minutes(1, 0));
         assert_eq!(HOURLY.earliest(Some(UnixMillis(0))), UnixMillis(54 * 60_000));
     }
 
     #[test]
-    fn a_day_has_so_many_and_one_that_is_overdue_is_made_once() {
+    fn lists_due_times_of_day_with_overdue_one_once() {
         let now = UnixMillis(100 * DAY);
         for (last, first, count) in
             [(0, now.0, 24), (now.0 - 600_000, now.0 + 3_000_000, 24), (now.0, now.0 + 3_600_000, 23)]
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_of_day_is_kept_to_whenever_the_last_one_was() {
+    fn respects_time_of_day() {
         let hours = |count: i64| count * 3_600_000;
         let at = Some("02:30".parse::<TimeOfDay>().expect("a time"));
         let (jitter, nightly) = (Nanos::from_secs(600), Nanos::from_secs(24 * 3600));
@@ -180,7 +180,7 @@ mod tests {
             let first = timing(nights).earliest(Some(UnixMillis(last)));
             assert_eq!(first, UnixMillis(due), "{nights} {last}");
             let drawn = timing(nights).due(Some(UnixMillis(last)), 3).0 - due;
-            assert!((0..600_000).contains(&drawn), "it is not earlier: {drawn}");
+            assert!((0..600_000).contains(&drawn), "not earlier: {drawn}");
         }
         let day = |last: Option<i64>| {
             timing(1).day(last.map(UnixMillis), UnixMillis(hours(14))).collect::<Vec<_>>()
@@ -193,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_that_of_utc() {
+    fn days_are_in_utc() {
         for (at, day) in [(0, 0), (DAY - 1, 0), (DAY, 1), (-1, -1)] {
             assert_eq!(day_of(UnixMillis(at)), day, "{at}");
         }
     }
 
     #[test]
-    fn times_are_told_in_the_unit_that_they_were_written_in() {
+    fn displays_times_in_their_original_unit() {
         let timing = |every: u64, jitter: u64, at: Option<&str>| {
             let at = at.map(|at| at.parse().expect("a time"));
             Timing { every: Nanos::from_secs(every), jitter: Nanos::from_secs(jitter), at }.to_string()

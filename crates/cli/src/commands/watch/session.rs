@@ -1,5 +1,4 @@
-//! A watch that goes on: what is due is measured, one after another, and told. Must not know how runs are compared, nor who
-//! hears of it.
+//! The loop of a watch: runs measurements when due, one at a time, and reports them.
 
 use std::{
     process, thread,
@@ -27,18 +26,15 @@ use super::{
 };
 use crate::{exit::Exit, failure, global_flags::GlobalFlags, live_view, output, source};
 
-/// How long it waits where the store cannot be read.
+/// Delay after failing to read the store.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// When one is due.
 struct Due {
-    /// At the earliest.
     earliest: UnixMillis,
-    /// As the jitter has it.
+    /// With jitter.
     drawn: UnixMillis,
 }
 
-/// A watch under way.
 pub(super) struct Session<'a> {
     plan: &'a Plan,
     watched: Vec<Watched>,
@@ -49,7 +45,7 @@ pub(super) struct Session<'a> {
     stop: &'a Stop,
     is_json: bool,
     began: UnixMillis,
-    /// Of the moments' jitter.
+    /// For jitter.
     seed: u64,
 }
 
@@ -69,12 +65,12 @@ impl<'a> Session<'a> {
         Self { plan, watched, archive, state, metrics, shared, stop, is_json, began: now(), seed }
     }
 
-    /// A handle to its numbers, which it goes on updating.
+    /// A handle to the metrics, which the session continues to update.
     pub(super) fn metrics(&self) -> SharedMetrics {
         self.metrics.clone()
     }
 
-    /// Measures what is due, each once.
+    /// Runs each due measurement once.
     pub(super) fn once(&mut self) -> anyhow::Result<Exit> {
         let now = now();
         let mut worst = None;
@@ -86,19 +82,19 @@ impl<'a> Session<'a> {
             worst = worst.max(Some(verdict));
         }
         if worst.is_none() {
-            output::aside("nothing is due");
+            output::aside("no measurement is due");
         }
         Ok(worst.map_or(Exit::Success, Verdict::exit))
     }
 
-    /// Measures what is due whenever it is, until that moment or a request to stop.
+    /// Runs measurements when due, until the given time or a request to stop.
     pub(super) fn go_on(&mut self, until: Option<Instant>) -> anyhow::Result<Exit> {
         let mut announced = None;
         while !self.is_over(until) {
             let (place, due) = match self.next() {
                 Ok(next) => next,
                 Err(error) => {
-                    output::aside(format_args!("note: {}; it is tried again", failure::causes(&error)));
+                    output::aside(format_args!("note: {}; will retry", failure::causes(&error)));
                     self.wait(UnixMillis(now().0 + PAUSE.as_millis() as i64), until);
                     continue;
                 }
@@ -118,22 +114,22 @@ impl<'a> Session<'a> {
         Ok(Exit::Success)
     }
 
-    /// Which one is due first, and when.
+    /// The next measurement and its due time.
     fn next(&self) -> anyhow::Result<(usize, UnixMillis)> {
         let now = now();
         let due = (0..self.watched.len()).map(|place| self.due(place, now).map(|due| (due.drawn, place)));
         let due = due.collect::<anyhow::Result<Vec<_>>>()?;
-        let (at, place) = due.into_iter().min().context("the plan has no measurement")?;
+        let (at, place) = due.into_iter().min().context("the plan has no measurements")?;
         Ok((place, at))
     }
 
-    /// When one is due after it was tried last, be it by somebody else.
+    /// The due time after the last attempt, including attempts by other processes.
     fn due(&self, place: usize, now: UnixMillis) -> anyhow::Result<Due> {
         let watched = &self.watched[place];
         let timing = watched.measure.timing;
         let remembered = self.state.of(&watched.name, &watched.digest);
         let tried = remembered.tried.filter(|tried| *tried <= now);
-        // Somebody else may have measured what failed.
+        // Another process may have repeated a failed measurement.
         let made = |failed: &UnixMillis| -> anyhow::Result<bool> {
             let made = self.archive.completed(&watched.digest)?;
             Ok(made.is_some_and(|began| began.0 + (timing.every.0 / 2_000_000) as i64 > failed.0))
@@ -145,7 +141,7 @@ impl<'a> Session<'a> {
             return Ok(Due { earliest: again, drawn: again });
         }
         let last = self.archive.last(&watched.digest, now)?.max(tried);
-        // What was never measured waits for its time of day, if it has one.
+        // A new measurement with a time of day waits for it.
         let began = timing.at.map(|_| self.began);
         Ok(Due { earliest: timing.earliest(last), drawn: timing.due(last.or(began), self.seed) })
     }
@@ -154,13 +150,13 @@ impl<'a> Session<'a> {
         self.stop.is_asked() || until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// By the time of day, which goes on while the machine sleeps.
+    /// Uses wall-clock time, which continues during suspend.
     fn wait(&mut self, due: UnixMillis, until: Option<Instant>) {
         let day = schedule::day_of(now());
         while !self.is_over(until) && now() < due {
             thread::sleep(GLANCE);
             if schedule::day_of(now()) != day {
-                // What the day has used is nothing again.
+                // A new day starts from 0.
                 self.count_bytes();
                 return;
             }
@@ -174,7 +170,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Measures one and tells what came of it; `None` where it was interrupted.
+    /// Runs a measurement and reports it; `None` if interrupted.
     fn measure(&mut self, place: usize) -> anyhow::Result<Option<Verdict>> {
         let at = Timestamp::now();
         let now = UnixMillis(at.as_millisecond());
@@ -186,7 +182,7 @@ impl<'a> Session<'a> {
             Ok(Some((report, after))) => (report, after.unwrap_or_else(|| before.clone())),
             Ok(None) => {
                 output::aside(
-                    "interrupted: finished trials are kept, and `plumb run --resume` goes on with them",
+                    "interrupted: finished trials are stored; `plumb run --resume` continues the run",
                 );
                 return Ok(None);
             }
@@ -199,7 +195,7 @@ impl<'a> Session<'a> {
         self.count_bytes();
         let bytes_today = self.metrics.lock().used.unwrap_or_default();
         let report = MeasurementReport { alert, bytes_today, ..report };
-        // What nobody could be told is told next time.
+        // A failed alert is repeated after the next measurement.
         let after = if self.tell(&report) { after } else { ScenarioState { has_failed: failed, ..before } };
         if let Err(error) = self.state.keep(&report.scenario, after) {
             output::aside(format_args!("warning: {}", failure::causes(&error)));
@@ -208,7 +204,7 @@ impl<'a> Session<'a> {
         Ok(Some(report.verdict))
     }
 
-    /// What came of it, and of a run what is to be remembered; `None` where it was interrupted.
+    /// The report and the new state after a run; `None` if interrupted.
     fn made(
         &mut self,
         place: usize,
@@ -217,11 +213,11 @@ impl<'a> Session<'a> {
     ) -> anyhow::Result<Option<(MeasurementReport, Option<ScenarioState>)>> {
         let without_results = |verdict, why| Ok(Some((blank.clone().without_results(verdict, why), None)));
         let watched = &mut self.watched[place];
-        // Its file may say something else by now.
+        // The scenario file may have changed.
         watched.digest = source::load(&watched.measure.scenario, self.shared)?.scenario.digest;
         let (digest, scenario) = (watched.digest.clone(), watched.measure.scenario.clone());
         let remembered = self.state.of(&watched.name, &digest);
-        // What failed for one of many hosts lacks that one alone.
+        // Resume only a recent run: the failure may affect only one of many hosts.
         let since = UnixMillis(now.0 - (watched.measure.timing.every.0 / 1_000_000) as i64);
         let resume = if remembered.has_failed { self.archive.unfinished(&digest, since)? } else { None };
         let (resume, sent) = resume.map_or((None, Bytes(0)), |(run, sent)| (Some(run), sent));
@@ -230,7 +226,7 @@ impl<'a> Session<'a> {
         match admission(self.plan.budget, used, expected) {
             Admission::Fits => {}
             Admission::Unknown => output::aside(format_args!(
-                "note: no run of {} is kept, so what it will send is not known",
+                "note: no stored run of {}, so the bytes it will send are unknown",
                 self.watched[place].name
             )),
             Admission::LeftOut => return without_results(Verdict::LeftOut, self.no_room(used, expected)),
@@ -246,7 +242,7 @@ impl<'a> Session<'a> {
         let run = match ended? {
             RunEnd::Kept(run) => run,
             RunEnd::Failed(why) => {
-                // What there is of it, where the store can be read.
+                // Best effort, if the store can be read.
                 let begun = || self.archive.unfinished(&digest, now).ok().flatten().map(|(run, _)| run);
                 let run = resume.or_else(begun);
                 let report = blank.clone().without_results(Verdict::Failed, why);
@@ -256,7 +252,7 @@ impl<'a> Session<'a> {
         };
         let watched = &self.watched[place];
         let standing = self.archive.standing(&digest, &run, &watched.measure, &remembered)?;
-        let standing = standing.with_context(|| format!("run {run} is not kept as a complete one"))?;
+        let standing = standing.with_context(|| format!("run {run} is incomplete or not stored"))?;
         let (alert, after) = remembered.after(JudgedRun {
             run: &run,
             began: standing.kept.results.started,
@@ -272,9 +268,9 @@ impl<'a> Session<'a> {
         let budget = self.plan.budget.unwrap_or_default();
         let wants = match expected {
             Some(expected) => format!("it may send {expected}"),
-            None => "what it sends is not known".to_owned(),
+            None => "its size is unknown".to_owned(),
         };
-        format!("{wants}, and {used} of the day's {budget} are used")
+        format!("{wants}, and {used} of today's budget of {budget} are used")
     }
 
     fn print(&self, report: &MeasurementReport) -> anyhow::Result<()> {
@@ -286,12 +282,12 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Tells whoever is to be told; whether that was done, or is needless.
+    /// Sends the alert, if any. Returns false if that failed.
     fn tell(&self, report: &MeasurementReport) -> bool {
         let (Some(alert), Some(hook)) = (report.alert, &self.plan.hook) else { return true };
         let told = alert::tell(hook, alert, report);
         if let Err(error) = &told {
-            output::aside(format_args!("warning: nobody was told: {}", failure::causes(error)));
+            output::aside(format_args!("warning: the alert failed: {}", failure::causes(error)));
         }
         told.is_ok()
     }
@@ -301,10 +297,10 @@ impl<'a> Session<'a> {
         self.archive.sent_today(&names, now)
     }
 
-    /// The numbers of runs that were kept before: they need not wait for the next ones.
+    /// Initialises metrics from runs stored earlier.
     pub(super) fn take_kept_runs(&mut self) {
         for watched in &self.watched {
-            // What cannot be read is told where it is needed.
+            // Read errors are reported later, when the run is needed.
             if let Ok(Some(newest)) = self.archive.latest(&watched.digest) {
                 let is_lost = !self.state.of(&watched.name, &watched.digest).lost.is_empty();
                 self.metrics.lock().take(&watched.name, &newest, is_lost);
@@ -313,7 +309,7 @@ impl<'a> Session<'a> {
         self.count_bytes();
     }
 
-    /// What the day has used so far, where that can be read.
+    /// Best effort.
     fn count_bytes(&mut self) {
         if let Ok(used) = self.sent_today(now()) {
             self.metrics.lock().used = Some(used);

@@ -1,5 +1,5 @@
-//! What a watch knows from one measurement to the next beside the runs that are kept: of what somebody was told, and which runs
-//! passed. A file beside the store, locked while the watch lasts: a plan has one at a time. Must not know how runs are compared.
+//! The persistent state of a watch in addition to stored runs: sent alerts and passed runs. It is a file
+//! next to the store, locked to allow only one watch per plan.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,54 +18,51 @@ use sys::output_file;
 use super::{alert::Alert, plan::FARTHEST};
 use crate::{bounded_file, destination::replace_text, output, store_path};
 
-/// A loss that has stood for so many runs is what runs are like, unless a baseline is named.
+/// Without a named baseline, a regression that persists for this many runs becomes the new normal.
 const USUAL: u32 = 12;
 
-/// The file, and what is in it.
 #[derive(Debug)]
 pub(super) struct WatchState {
-    /// Held while the watch lasts. The state itself is replaced, which would end a lock on it.
+    /// Locked separately, because replacing the state file would release its lock.
     _lock: File,
     path: PathBuf,
-    /// By the scenario's name.
+    /// By scenario name.
     scenarios: BTreeMap<String, ScenarioState>,
 }
 
-/// What is remembered of a scenario.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ScenarioState {
     /// Of the scenario's text.
     pub(super) digest: String,
-    /// When it was last tried, whatever came of it.
+    /// Time of the last attempt, successful or not.
     pub(super) tried: Option<UnixMillis>,
-    /// Whether no run came of it then.
+    /// Whether the last attempt failed.
     pub(super) has_failed: bool,
-    /// Runs that passed, the newest last.
+    /// Passed runs, newest last.
     pub(super) passed: Vec<RunId>,
-    /// Results whose loss stands.
+    /// Regressed results.
     pub(super) lost: BTreeSet<String>,
-    /// When the first run began at which a loss stood, and how many have been made with it.
+    /// Start of the first run with a regression, and the number of runs since.
     pub(super) lost_since: Option<(UnixMillis, u32)>,
 }
 
-/// A run that was judged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JudgedRun<'a> {
     pub(super) run: &'a RunId,
     pub(super) began: UnixMillis,
-    /// The run that it was compared with, and what came of that; `None` where there was none.
+    /// The reference run and the decision; `None` without a reference.
     pub(super) gate: Option<(&'a RunId, &'a Gate)>,
-    /// Whether its reference was named.
+    /// Whether the reference is a named baseline.
     pub(super) has_baseline: bool,
-    /// Level shifts for the worse that it established.
+    /// New level shifts for the worse.
     pub(super) shifts: &'a [RunLevelShift],
 }
 
 impl WatchState {
-    /// That of a plan beside a store; `None` where another watch has it.
+    /// The state of a plan for a store; `None` if another watch has locked it.
     pub(super) fn open(store: &Path, plan: &Path) -> anyhow::Result<Option<Self>> {
         let path = place(store, plan)?;
-        let cannot = || format!("cannot open {}, in which a watch keeps what it has told", path.display());
+        let cannot = || format!("cannot open {}, the state file of a watch", path.display());
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).with_context(cannot)?;
         }
@@ -83,22 +80,19 @@ impl WatchState {
             Err(error) => return Err(error).with_context(cannot),
         };
         if scenarios.is_none() {
-            output::aside(format_args!(
-                "note: {} is damaged; what stood in it may be told again",
-                path.display()
-            ));
+            output::aside(format_args!("note: {} is damaged; alerts may be repeated", path.display()));
         }
         Ok(Some(Self { _lock: lock, path, scenarios: scenarios.unwrap_or_default() }))
     }
 
-    /// When a scenario with this text was last tried, where that failed; read beside a watch that may be under way.
+    /// When the last attempt failed, for a scenario with this text. Does not need the lock.
     pub(super) fn failed(store: &Path, plan: &Path, scenario: &str, digest: &str) -> Option<UnixMillis> {
         let known = read(&place(store, plan).ok()?).ok()??;
         let known = known.get(scenario).filter(|known| known.digest == digest && known.has_failed)?;
         known.tried
     }
 
-    /// What is remembered of a scenario with this text; of another text only when it was tried.
+    /// The state of a scenario. If its text has changed, only the last attempt.
     pub(super) fn of(&self, scenario: &str, digest: &str) -> ScenarioState {
         let known = self.scenarios.get(scenario).cloned().unwrap_or_default();
         if known.digest == digest {
@@ -115,17 +109,16 @@ impl WatchState {
     }
 }
 
-/// The state of each scenario; `None` where the file is damaged.
+/// By scenario name; `None` if the file is damaged.
 fn read(path: &Path) -> io::Result<Option<BTreeMap<String, ScenarioState>>> {
     let file = output_file::open_existing(path)?;
     Ok(bounded_file::read_ours(file).ok().and_then(|text| serde_json::from_str(&text).ok()))
 }
 
-/// Where what is remembered of a plan is kept.
 fn place(store: &Path, plan: &Path) -> anyhow::Result<PathBuf> {
     Ok(match Location::parse(store)? {
         Location::File(file) => beside(&file, plan),
-        // Beside where this user's runs would be: a plan is watched by one machine.
+        // At the default location of runs: a plan is watched by one machine.
         server @ Location::Server(_) => {
             let name = server.to_string().replace('/', "_");
             beside(&store_path::default_path()?.with_file_name(name), plan)
@@ -133,7 +126,7 @@ fn place(store: &Path, plan: &Path) -> anyhow::Result<PathBuf> {
     })
 }
 
-/// `runs.db.nightly.watch`.
+/// e.g. `runs.db.nightly.watch`.
 fn beside(store: &Path, plan: &Path) -> PathBuf {
     let mut name = store.as_os_str().to_owned();
     name.push(".");
@@ -143,7 +136,7 @@ fn beside(store: &Path, plan: &Path) -> PathBuf {
 }
 
 impl ScenarioState {
-    /// What there is to tell of a run, and what is remembered once somebody was told.
+    /// The alert for a run, and the state after the alert was sent.
     pub(super) fn after(&self, judged: JudgedRun<'_>) -> (Option<Alert>, Self) {
         let mut next = Self { has_failed: false, ..self.clone() };
         if let Some((against, gate)) = judged.gate {
@@ -174,7 +167,7 @@ impl ScenarioState {
             }
             return;
         }
-        // What it lost against stays the reference.
+        // The reference of the first regression remains.
         if self.passed.is_empty() {
             self.passed.push(against.clone());
         }
@@ -193,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    /// What is told of runs in a row, each of which lost these results; `?` before one of which it cannot be told.
+    /// Alerts for consecutive runs with these regressed results; `?` marks an inconclusive one.
     fn told(has_baseline: bool, runs: &[&[&str]]) -> Vec<Option<Alert>> {
         let mut known = ScenarioState { passed: vec![RunId("first".into())], ..ScenarioState::default() };
         let mut all = Vec::new();
@@ -222,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn each_loss_is_told_once_and_its_end_too() {
+    fn alerts_once_per_regression_and_recovery() {
         const LOST: Option<Alert> = Some(Alert::Lost);
         const RECOVERED: Option<Alert> = Some(Alert::Recovered);
         for has_baseline in [false, true] {
@@ -239,16 +232,16 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_that_stays_is_what_runs_are_like_unless_a_baseline_is_named() {
+    fn persistent_regression_becomes_normal_without_baseline() {
         let long = vec![&["a"][..]; USUAL as usize + 3];
         let again = |alerts: &[Option<Alert>]| alerts.iter().filter(|alert| alert.is_some()).count();
-        // The thirteenth is compared with the twelfth by whoever asks; here it loses against the same one again.
+        // The caller would compare the thirteenth run with the twelfth; this test keeps the old reference.
         assert_eq!(again(&told(false, &long)), 2);
         assert_eq!(again(&told(true, &long)), 1);
     }
 
     #[test]
-    fn what_runs_are_compared_with_stays_what_it_was_while_a_loss_stands() {
+    fn keeps_reference_during_regression() {
         let (run, against) = (RunId("second".into()), RunId("first".into()));
         let gate =
             Gate { most_loss: 0.05, outcome: GateOutcome::Lost, lost: vec!["a".into()], unknown: Vec::new() };
@@ -264,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn level_shifts_of_other_results_are_told_while_a_loss_stands() {
+    fn alerts_on_other_level_shifts_during_regression() {
         let shift = |cell: &str| RunLevelShift {
             cell: cell.to_owned(),
             metric: Metric::Throughput,
@@ -283,11 +276,11 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_has_one_watch_at_a_time_and_what_was_kept_is_known_again() {
+    fn locks_plan_and_restores_state() {
         let folder = tempfile::tempdir().expect("a folder");
         let (store, plan) = (folder.path().join("runs.db"), Path::new("/etc/plumb/nightly.toml"));
-        let mut state = WatchState::open(&store, plan).expect("it opens").expect("nobody has it");
-        assert!(WatchState::open(&store, plan).expect("it opens").is_none(), "one has it");
+        let mut state = WatchState::open(&store, plan).expect("it opens").expect("not locked");
+        assert!(WatchState::open(&store, plan).expect("it opens").is_none(), "not locked by another watch");
         assert!(WatchState::open(&store, Path::new("other.toml")).expect("it opens").is_some());
         let known =
             ScenarioState { tried: Some(UnixMillis(7)), has_failed: true, ..state.of("quick", "text") };
@@ -296,13 +289,13 @@ mod tests {
             .expect("is written");
         state.keep("quick", known.clone()).expect("a shorter one is written");
         drop(state);
-        let state = WatchState::open(&store, plan).expect("it opens").expect("nobody has it");
+        let state = WatchState::open(&store, plan).expect("it opens").expect("not locked");
         assert_eq!(state.of("quick", "text"), known);
         let changed = state.of("quick", "another text");
         assert_eq!((changed.tried, changed.has_failed), (Some(UnixMillis(7)), true));
         drop(state);
         replace_text(&beside(&store, plan), "{").expect("ours");
-        let state = WatchState::open(&store, plan).expect("damage is no end").expect("nobody has it");
+        let state = WatchState::open(&store, plan).expect("damage is tolerated").expect("not locked");
         assert_eq!(state.of("quick", "text").tried, None);
     }
 }

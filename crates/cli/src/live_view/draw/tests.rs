@@ -1,4 +1,4 @@
-//! The screen at the two sizes that are looked at most, for every built-in scenario.
+//! The screen at two common sizes, for every built-in scenario.
 
 use std::collections::BTreeSet;
 
@@ -18,10 +18,9 @@ fn state(name: &str) -> State {
     State::new(&scenario, &plan, BTreeSet::new(), false, Instant::now())
 }
 
-/// The rows of the screen.
 fn shown(state: &mut State, (columns, rows): (u16, u16), now: Instant) -> Vec<String> {
-    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("it is memory");
-    terminal.draw(|frame| draw(frame, state, Colours(false), now)).expect("it is memory");
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("in memory");
+    terminal.draw(|frame| draw(frame, state, Colours(false), now)).expect("in memory");
     let buffer = terminal.backend().buffer();
     let row = |y| (0..columns).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
     (0..rows).map(row).collect()
@@ -45,13 +44,14 @@ fn result(cell: &str, is_baseline: bool) -> LiveResult {
     }
 }
 
-/// In the middle of a run, with every result and some news.
+/// A run in progress with all results and some log lines.
 fn busy(name: &str) -> State {
     let mut state = state(name);
     let now = state.began + Duration::from_secs(3700);
     let cells = state.plan.cells.iter();
     let results = cells.map(|cell| result(cell.id.as_str(), cell.baseline)).collect();
-    let text = "Checksum offload is off at node1:eth0, which costs a third of the throughput of every path through it";
+    let text = "Checksum offload is off on node1:eth0, which costs a third of the throughput of every path \
+        through it";
     let finding = |severity| LiveFinding { severity, text: text.to_owned() };
     let findings = [Severity::Serious, Severity::Warning, Severity::Note].map(finding).to_vec();
     state.take(Message::Begun(format!("{name}-20261124-221500")), now);
@@ -61,7 +61,7 @@ fn busy(name: &str) -> State {
 }
 
 #[test]
-fn the_trial_under_way_its_path_and_its_result_are_shown_whole_for_every_scenario() {
+fn shows_current_trial_with_path_and_result_for_every_scenario() {
     for (builtin, size) in builtin::all().iter().flat_map(|builtin| SIZES.map(|size| (builtin, size))) {
         let mut state = busy(builtin.name);
         let now = state.began + Duration::from_secs(3700);
@@ -80,12 +80,12 @@ fn the_trial_under_way_its_path_and_its_result_are_shown_whole_for_every_scenari
             for word in levels.into_iter().chain(said) {
                 assert!(row.contains(word), "{} at {size:?}: no `{word}` in {row}\n{screen}", builtin.name);
             }
-            let devices = state.path().expect("it has one").devices.iter();
+            let devices = state.path().expect("has a path").devices.iter();
             let names = devices.flat_map(|at| [at.device.to_string(), at.host.to_string()]);
             let fixed =
                 [builtin.name.to_owned(), cell.workload.to_string(), "123456 round trips/s".to_owned()];
-            let others =
-                ["1:01:40", "left", "findings so far (3)", "log", "q end and report", "█"].map(str::to_owned);
+            let others = ["1:01:40", "left", "findings so far (3)", "log", "q stop and report", "█"]
+                .map(str::to_owned);
             for word in names.chain(fixed).chain(others).chain(cell.levels.values().cloned()) {
                 assert!(screen.contains(&word), "{} at {size:?}: no `{word}` in\n{screen}", builtin.name);
             }
@@ -98,7 +98,7 @@ fn the_trial_under_way_its_path_and_its_result_are_shown_whole_for_every_scenari
 }
 
 #[test]
-fn findings_and_log_are_told_whole_or_not_at_all() {
+fn shows_findings_and_log_entries_in_full_or_not_at_all() {
     for size in SIZES {
         let mut state = busy("egress-gateway");
         let now = state.began + Duration::from_secs(3700);
@@ -113,7 +113,7 @@ fn findings_and_log_are_told_whole_or_not_at_all() {
 }
 
 #[test]
-fn boots_are_shown_with_what_each_took_until_trials_begin() {
+fn shows_boot_times_until_first_trial() {
     let mut state = state("vhost");
     let now = state.began;
     let guests: Vec<String> = {
@@ -134,14 +134,14 @@ fn boots_are_shown_with_what_each_took_until_trials_begin() {
     }
     state.take(Message::Booted(guests[0].clone(), Nanos::from_secs(20)), now);
     let screen = shown(&mut state, SIZES[0], now + Duration::from_secs(21)).join("\n");
-    assert!(screen.contains(&format!("{} is up (20 s)", guests[0])) && screen.contains(" left"), "{screen}");
+    assert!(screen.contains(&format!("{} booted (20 s)", guests[0])) && screen.contains(" left"), "{screen}");
 }
 
 #[test]
-fn the_table_follows_the_trial_under_way_until_it_is_scrolled() {
+fn table_follows_current_trial_until_scrolled() {
     let mut state = busy("egress-gateway");
     let now = state.began + Duration::from_secs(1);
-    let last = state.plan.trials.iter().max_by_key(|it| it.cell).expect("there are some").clone();
+    let last = state.plan.trials.iter().max_by_key(|it| it.cell).expect("not empty").clone();
     state.take(Message::Trial(last), now);
     assert!(shown(&mut state, SIZES[0], now).iter().any(|row| row.starts_with("▸ pod-to-target")));
     assert!(state.first_row > 0);
@@ -153,7 +153,7 @@ fn the_table_follows_the_trial_under_way_until_it_is_scrolled() {
 }
 
 #[test]
-fn what_is_to_be_made_again_is_counted_and_named() {
+fn counts_and_names_trials_to_repeat() {
     let mut state = busy("quick");
     let now = state.began + Duration::from_secs(9);
     let first = state.plan.trials[0].clone();
@@ -164,13 +164,13 @@ fn what_is_to_be_made_again_is_counted_and_named() {
     );
     let rows = shown(&mut state, SIZES[0], now);
     let screen = rows.iter().flat_map(|row| row.split_whitespace()).collect::<Vec<_>>().join(" ");
-    for said in ["1 to make again", "was disturbed by cc1 (0.42 CPUs): it is made again at the end"] {
+    for said in ["1 to repeat", "disturbed by cc1 (0.42 CPUs), will be repeated at the end"] {
         assert!(screen.contains(said), "no `{said}` in\n{screen}");
     }
 }
 
 #[test]
-fn of_many_disturbed_trials_the_first_are_named() {
+fn names_only_first_disturbed_trials() {
     let mut state = busy("quick");
     let now = state.began + Duration::from_secs(9);
     for index in 0..20 {
@@ -178,12 +178,12 @@ fn of_many_disturbed_trials_the_first_are_named() {
         state.take(Message::Kept { index, disturbed, made_again: false }, now);
     }
     let said: Vec<&str> = state.log.iter().map(|entry| entry.text.as_str()).collect();
-    assert_eq!(said.iter().filter(|line| line.contains("was disturbed by rustc")).count(), 3, "{said:#?}");
-    assert!(said.iter().any(|line| line.ends_with("further ones are counted, not shown")), "{said:#?}");
+    assert_eq!(said.iter().filter(|line| line.contains("disturbed by rustc")).count(), 3, "{said:#?}");
+    assert!(said.iter().any(|line| line.ends_with("further repeats not shown")), "{said:#?}");
 }
 
 #[test]
-fn nothing_foreign_is_obeyed_and_no_size_is_too_small() {
+fn removes_control_characters_and_fits_any_size() {
     let mut state = busy("quick");
     let now = state.began;
     state.take(Message::Notice("\u{1b}[2J\u{9b}1m\u{202e}end".to_owned()), now);
