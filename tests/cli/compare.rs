@@ -73,7 +73,10 @@ pub(crate) fn describes_files_that_are_not_runs() {
         assert!(output.err.contains(said) && output.out.is_empty(), "{name}: {output:?}");
     }
     let missing = sandbox.plumb(&["compare", &run, "no/such/file.json"]);
-    assert!(missing.status == Some(64) && missing.err.contains("no file no/such/file.json"), "{missing:?}");
+    assert!(
+        missing.status == Some(64) && missing.err.contains("no such file no/such/file.json"),
+        "{missing:?}"
+    );
 }
 
 pub(crate) fn gate_sets_the_exit_status() {

@@ -465,7 +465,7 @@ fn invalid_flag_combinations() {
         (&["client", "127.0.0.1:5201"], "--port 5201"),
         (&["client", "127.0.0.1", "--pin", "4096"], "which may use CPU"),
         (&["client", "127.0.0.1", "--pin", "/4096"], "CPU 4096"),
-        (&["client", "host", "-V"], "-V is iperf3's"),
+        (&["client", "host", "-V"], "iperf3's -V is not supported"),
         (&["client", "host", "-f", "m"], "--json"),
         (&["server", "--logfile", "x"], "> FILE"),
         (&["ping", "host", "--rate", "10M"], "1000000"),

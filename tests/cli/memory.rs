@@ -98,7 +98,7 @@ pub(crate) fn refuses_impossible_numbers() {
             let refused = sandbox.plumb(arguments);
             let err = refused.err.replace("\n  │ ", " ");
             assert!(
-                refused.status == Some(1) && err.contains("line 2 of") && err.contains("`busy`: impossible"),
+                refused.status == Some(1) && err.contains("line 2 of") && err.contains("`busy`: invalid"),
                 "{field}: {refused:?}"
             );
         }
@@ -111,7 +111,7 @@ pub(crate) fn shows_a_record() {
     let record = record(&sandbox);
     let text = sandbox.succeed(&["memory", "report", &record]).out;
     assert!(
-        text.contains("Fast memory served 50.0 % of the accesses") && text.contains("30 looks"),
+        text.contains("Fast memory served 50.0 % of the accesses") && text.contains("30 samples"),
         "{text}"
     );
     let page = sandbox.home().join("page.html").display().to_string();

@@ -48,7 +48,7 @@ pub(crate) fn refuses_what_cannot_be_traced() {
         (&["trace", "--pid", &own, "--for", "0"], "--for 0"),
         (&["trace", "--pid", &own, "--output", "x.docx"], "is not supported"),
         (&["trace", "--pid", &own, "--output", "x.csv"], ".json, .md or .txt"),
-        (&["trace", "--", "no-such-program"], "no program `no-such-program`"),
+        (&["trace", "--", "no-such-program"], "command `no-such-program` not found"),
         (&["trace", "--for", "1", "--", "true"], "cannot be used with"),
         (&["trace", "--compare", "a.json"], "2 values required"),
     ] {

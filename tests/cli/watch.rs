@@ -16,11 +16,11 @@ pub(crate) fn refuses_an_invalid_plan() {
         (HOURLY.replace("1h", "1s"), &["use 1min to 744h", "plan.toml:3"]),
         (HOURLY.replace("quick", "quikc"), &["no built-in scenario `quikc`", "did you mean `quick`"]),
         (HOURLY.replace("quick", "./none.toml"), &["cannot read scenario file", "none.toml"]),
-        (HOURLY.replace("quick", "other.toml") + HOURLY, &["two scenarios of the plan have the same name `quick`"]),
         (
-            format!("{HOURLY}baseline = \"main\"\n"),
-            &["no baseline `main`", "plumb baseline set main"],
+            HOURLY.replace("quick", "other.toml") + HOURLY,
+            &["two scenarios of the plan have the same name `quick`"],
         ),
+        (format!("{HOURLY}baseline = \"main\"\n"), &["no baseline `main`", "plumb baseline set main"]),
         ("x".repeat(2 << 20), &["longer than"]),
     ] {
         let file = sandbox.file("plan.toml", &plan);
@@ -92,7 +92,7 @@ pub(crate) fn skips_what_exceeds_the_budget() {
     assert_eq!(sandbox.succeed(&["runs", "--json"]).out, before, "a run was measured");
     let (sandbox, plan) = with_a_run("1kB");
     let line = sandbox.succeed(&["watch", &plan, "--once"]).out;
-    assert!(line.contains("  kinds  left out: it may send"), "{line}");
+    assert!(line.contains("  kinds  skipped: it may send"), "{line}");
 }
 
 pub(crate) fn unreadable_store_is_no_loss() {

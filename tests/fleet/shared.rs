@@ -79,5 +79,8 @@ pub(crate) fn a_lab_and_a_run_warn_of_each_other() {
     );
     assert!(!second.err.contains("on host b"), "{}", second.err);
     let said = said(in_lab);
-    assert!(said.contains("note: two-machines-") && said.contains("is also measuring on this machine"), "{said}");
+    assert!(
+        said.contains("note: two-machines-") && said.contains("is also measuring on this machine"),
+        "{said}"
+    );
 }

@@ -57,8 +57,8 @@ pub(crate) fn within(flag: &str, time: Nanos, (least, most): (Nanos, Nanos)) -> 
     if (least..=most).contains(&time) {
         return Ok(time);
     }
-    let (asked, least, most) = (time.seconds(), least.seconds(), most.seconds());
-    Err(Misuse::new(format!("{flag} {asked} is out of range: use {least} to {most} seconds")))
+    let (value, least, most) = (time.seconds(), least.seconds(), most.seconds());
+    Err(Misuse::new(format!("{flag} {value} is out of range: use {least} to {most} seconds")))
 }
 
 /// Milliseconds without a unit, like iperf3's timeouts.
@@ -144,13 +144,13 @@ mod tests {
     #[test]
     fn rejects_invalid_amounts_with_example() {
         for text in ["", "K", "ten", "10q", "-5", "1e999", "inf", "nan", "0"] {
-            assert!(size(text).is_err_and(|said| said.contains("128K")), "{text}");
+            assert!(size(text).is_err_and(|error| error.contains("128K")), "{text}");
         }
         for text in ["fast", "-1M", "10X", ""] {
-            assert!(rate(text).is_err_and(|said| said.contains("100M")), "{text}");
+            assert!(rate(text).is_err_and(|error| error.contains("100M")), "{text}");
         }
         for text in ["", "soon", "-1", "inf"] {
-            assert!(seconds(text).is_err_and(|said| said.contains("500ms")), "{text}");
+            assert!(seconds(text).is_err_and(|error| error.contains("500ms")), "{text}");
         }
     }
 

@@ -25,10 +25,10 @@ pub(crate) struct Args {
 }
 
 /// Subcommands with numeric flags, for which a negative number may be typed by mistake.
-const OF_NUMBERS: [&str; 3] = ["client", "ping", "server"];
+const NUMERIC: [&str; 3] = ["client", "ping", "server"];
 
 impl Args {
-    pub(crate) fn typed() -> Result<Self, clap::Error> {
+    pub(crate) fn from_command_line() -> Result<Self, clap::Error> {
         Self::from_arg_matches(&tree().try_get_matches()?)
     }
 
@@ -43,7 +43,7 @@ impl Args {
 
 /// All subcommands with flags and examples.
 pub(crate) fn tree() -> clap::Command {
-    let all = OF_NUMBERS.into_iter().fold(Args::command(), |tree, name| tree.mut_subcommand(name, numeric));
+    let all = NUMERIC.into_iter().fold(Args::command(), |tree, name| tree.mut_subcommand(name, numeric));
     examples::on_every_page(all)
 }
 

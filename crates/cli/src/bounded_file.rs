@@ -68,7 +68,7 @@ pub(crate) fn read_ours(mut input: impl Read) -> io::Result<String> {
     }
 }
 
-/// Reads a file that controls what plumb runs or trusts. Other users must not be able to write it.
+/// Reads a file that plumb executes or trusts, and that only its owner may write.
 ///
 /// # Errors When another user could have written it (the message has the command to fix that), or like
 /// [`read`].
@@ -76,7 +76,7 @@ pub(crate) fn read_trusted(path: &Path) -> anyhow::Result<String> {
     trusted(path, Readers::Anyone)
 }
 
-/// Like [`read_trusted`], for a key or token: other users must not be able to read it either.
+/// Like [`read_trusted`], for a key or token that only its owner may read.
 pub(crate) fn read_secret(path: &Path) -> anyhow::Result<String> {
     trusted(path, Readers::Owner)
 }
@@ -106,7 +106,7 @@ fn read_up_to(input: impl Read, longest: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     input.take(longest + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > longest {
-        let message = format!("it exceeds the limit of {longest} bytes for such a file");
+        let message = format!("it is longer than {longest} bytes, the limit for such a file");
         return Err(Error::new(ErrorKind::FileTooLarge, message));
     }
     text(bytes)

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Explain(args) => explain::run(args, shared),
         Command::Lab(command) => lab::run(command, shared),
         Command::Trace(args) => trace::run(args),
-        Command::Held(args) => trace::launch::hold(args),
+        Command::Held(args) => trace::launch::wait_and_exec(args),
         Command::Measure(args) => measure::run(args),
         Command::Vm(command) => vm::run(command),
         Command::Rebalance(args) => rebalance::run(args),

@@ -8,20 +8,16 @@ use sys::output_file;
 
 use crate::{failure::Misuse, output, width};
 
-/// Width of a report in a file.
 const COLUMNS: usize = 100;
 
-/// Rendering options for this terminal.
 pub(crate) fn here() -> Options {
     Options { colour: console::colors_enabled(), width: width::of_page(), ..Options::default() }
 }
 
-/// Rendering options for a file.
 pub(crate) fn in_a_file() -> Options {
     Options { colour: false, width: COLUMNS, ..Options::default() }
 }
 
-/// From the file extension.
 pub(crate) fn format_of(path: &Path) -> anyhow::Result<Format> {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("md" | "markdown") => Ok(Format::Markdown),
@@ -74,7 +70,6 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(output_file::replace(path, bytes)?)
 }
 
-/// The error includes the path.
 pub(crate) fn replace_text(path: &Path, text: &str) -> anyhow::Result<()> {
     replace(path, text.as_bytes()).with_context(|| cannot_write(path))
 }

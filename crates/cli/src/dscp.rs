@@ -11,7 +11,6 @@ const NAMES: &[(&str, u8)] = &[
     ("af31", 26), ("af32", 28), ("af33", 30), ("af41", 34), ("af42", 36), ("af43", 38),
 ];
 
-/// `--dscp`: 0 to 63 or a name.
 pub(crate) fn code_point(text: &str) -> Result<u8, String> {
     let named = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|(_, point)| *point);
     let number =
@@ -51,11 +50,11 @@ mod tests {
     #[test]
     fn rejects_invalid_code_points_with_hint() {
         for text in ["64", "-1", "af99", ""] {
-            assert!(code_point(text).is_err_and(|said| said.contains("ef")), "{text}");
+            assert!(code_point(text).is_err_and(|error| error.contains("ef")), "{text}");
         }
         for text in ["256", "ef", "0xfff"] {
-            assert!(type_of_service(text).is_err_and(|said| said.contains("184")), "{text}");
+            assert!(type_of_service(text).is_err_and(|error| error.contains("184")), "{text}");
         }
-        assert!(type_of_service("1").is_err_and(|said| said.contains("ECN")));
+        assert!(type_of_service("1").is_err_and(|error| error.contains("ECN")));
     }
 }

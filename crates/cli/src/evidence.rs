@@ -44,7 +44,7 @@ pub(crate) fn embed(page: &str, record: &RunRecord) -> anyhow::Result<(String, b
     Ok((format!("{before}{OPEN}{packed}{CLOSE}\n{after}"), true))
 }
 
-/// Extracts the record from a page; `None` if it has none.
+/// Extracts the record from a page; `None` without one.
 ///
 /// # Errors When the record is damaged.
 pub(crate) fn extract(page: &str) -> anyhow::Result<Option<String>> {

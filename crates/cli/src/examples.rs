@@ -2,7 +2,6 @@
 
 use clap::Command;
 
-/// A command's name, and example command lines with descriptions.
 type Examples = (&'static str, &'static [(&'static str, &'static str)]);
 
 const EXAMPLES: &[Examples] = &[
@@ -41,7 +40,7 @@ const EXAMPLES: &[Examples] = &[
     (
         "fleet init",
         &[
-            ("in the directory fleet", "in the folder fleet"),
+            ("plumb fleet init tls://broker.example:4222", "in the directory fleet"),
             ("plumb fleet init nats://198.18.0.1:4222 --folder lab", "for testing, unencrypted"),
         ],
     ),
@@ -391,16 +390,17 @@ fn with_examples(command: Command, above: &str) -> Command {
     let below = format!("{name} ");
     let command = command.mut_subcommands(|command| with_examples(command, &below));
     let Some((_, examples)) = EXAMPLES.iter().find(|(page, _)| *page == name) else { return command };
-    let width = examples.iter().map(|(typed, _)| typed.len()).max().unwrap_or(0);
-    let lines: Vec<String> = examples.iter().map(|(typed, does)| line(typed, does, width)).collect();
+    let width = examples.iter().map(|(example, _)| example.len()).max().unwrap_or(0);
+    let lines: Vec<String> =
+        examples.iter().map(|(example, description)| line(example, description, width)).collect();
     let rest = command.get_after_help().map(|rest| format!("\n\n{rest}")).unwrap_or_default();
     command.after_help(format!("Examples:\n{}{rest}", lines.join("\n")))
 }
 
 /// On one line if it fits into 80 columns.
-fn line(typed: &str, does: &str, width: usize) -> String {
-    let line = format!("  {typed:width$}  # {does}");
-    if line.chars().count() <= 80 { line } else { format!("  {typed}\n    # {does}") }
+fn line(example: &str, description: &str, width: usize) -> String {
+    let line = format!("  {example:width$}  # {description}");
+    if line.chars().count() <= 80 { line } else { format!("  {example}\n    # {description}") }
 }
 
 #[cfg(test)]
@@ -434,11 +434,11 @@ mod tests {
 
     #[test]
     fn every_example_parses() {
-        for (typed, _) in EXAMPLES.iter().flat_map(|(_, examples)| *examples) {
+        for (example, _) in EXAMPLES.iter().flat_map(|(_, examples)| *examples) {
             // Ignores shell syntax after the command.
-            let own = typed.split(['>', '|']).next().unwrap_or_default();
+            let own = example.split(['>', '|']).next().unwrap_or_default();
             let parsed = Args::command().try_get_matches_from(own.split_whitespace());
-            assert!(parsed.is_ok(), "{typed}: {}", parsed.expect_err("rejected"));
+            assert!(parsed.is_ok(), "{example}: {}", parsed.expect_err("rejected"));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 pub enum Exit {
     /// 0: success.
     Success,
-    /// 1: failure. The message says what failed, where, and what to do.
+    /// 1: failure. The message has the cause and a remedy.
     Failure,
     /// 1, only from `plumb check` and `plumb watch --once`: a regression beyond the limit was found.
     Lost,

@@ -54,7 +54,6 @@ impl fmt::Display for CheckFailure {
     }
 }
 
-/// Context of an error with a guest outside a run.
 #[derive(Debug)]
 pub(crate) struct NoGuest;
 
@@ -66,8 +65,8 @@ impl fmt::Display for NoGuest {
 
 /// Prints clap's message. Help and version output are not failures.
 pub(crate) fn usage(error: &clap::Error) -> Exit {
-    if let Some(said) = of_iperf3(error) {
-        return show(&Misuse::new(said).into());
+    if let Some(message) = of_iperf3(error) {
+        return show(&Misuse::new(message).into());
     }
     let plain = error.to_string();
     if output::harmless(&plain) == plain {
@@ -79,7 +78,6 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     if error.use_stderr() { Exit::Misuse } else { Exit::Success }
 }
 
-/// The alternative to an iperf3 flag that plumb does not have.
 fn of_iperf3(error: &clap::Error) -> Option<String> {
     let measures = is_command("client") || is_command("server");
     match error.get(ContextKind::InvalidArg) {
@@ -96,12 +94,11 @@ pub(crate) fn show(error: &anyhow::Error) -> Exit {
         output::coloured_aside(&underlined(wrong));
         return Exit::Misuse;
     }
-    said(error).iter().for_each(|line| output::coloured_aside(line));
+    lines(error).iter().for_each(|line| output::coloured_aside(line));
     status(error)
 }
 
-/// The error, and its hint if there is one.
-fn said(error: &anyhow::Error) -> Vec<String> {
+fn lines(error: &anyhow::Error) -> Vec<String> {
     let label = console::style("error:").red().bold().for_stderr();
     let mut lines = vec![format!("{label} {}", output::harmless(&causes(error)))];
     lines.extend(hint(error).map(|hint| {
@@ -114,14 +111,14 @@ fn said(error: &anyhow::Error) -> Vec<String> {
 /// Formats a document error with the source lines underlined. Without colours if the document contains
 /// terminal control characters.
 fn underlined(diagnosis: &dyn miette::Diagnostic) -> String {
-    let said = |colours: bool| {
+    let render = |colours: bool| {
         let handler = miette::MietteHandlerOpts::new();
         let handler = if colours { handler } else { handler.color(false) }.build();
         fmt::from_fn(|f| miette::ReportHandler::debug(&handler, diagnosis, f)).to_string()
     };
-    let plain = said(false);
+    let plain = render(false);
     match output::harmless(&plain) {
-        shown if shown == plain => said(console::colors_enabled_stderr()),
+        shown if shown == plain => render(console::colors_enabled_stderr()),
         shown => shown.into_owned(),
     }
 }
@@ -142,7 +139,6 @@ fn status(error: &anyhow::Error) -> Exit {
     }
 }
 
-/// Whether a requirement of all guests is missing.
 fn lacks_for_guests(error: &anyhow::Error) -> bool {
     let started = error.downcast_ref::<RunError>().is_some_and(|error| {
         matches!(error, RunError::Machine(MachineError::Qemu { source: QemuError::NotInstalled, .. }))
@@ -158,14 +154,14 @@ fn lacks_for_guests(error: &anyhow::Error) -> bool {
 
 /// The error and its causes on one line, without repetitions.
 pub(crate) fn causes(error: &anyhow::Error) -> String {
-    let mut said: Vec<String> = Vec::new();
+    let mut causes: Vec<String> = Vec::new();
     for cause in error.chain() {
         let text = cause.to_string();
-        if !said.iter().any(|earlier| earlier.contains(&text)) {
-            said.push(text);
+        if !causes.iter().any(|earlier| earlier.contains(&text)) {
+            causes.push(text);
         }
     }
-    said.join(": ")
+    causes.join(": ")
 }
 
 fn hint(error: &anyhow::Error) -> Option<String> {
@@ -213,19 +209,15 @@ fn of_guest(error: &RunError) -> Option<String> {
     }
 }
 
-/// Built-in and loaded algorithms.
 const CONGESTION_CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// The hint for an unanswered ping.
 const ROUND_TRIPS: &str =
     "ping needs `plumb server`, or `sockperf server` with --sockperf; an iperf3 server does not answer pings";
 
-/// Whether this process runs the given subcommand.
 fn is_command(name: &str) -> bool {
-    env::args().nth(1).is_some_and(|typed| typed == name)
+    env::args().nth(1).is_some_and(|subcommand| subcommand == name)
 }
 
-/// The hint for a server that does not respond.
 fn of_traffic(error: &traffic::Error) -> Option<String> {
     match error {
         // Refused by the kernel. A server that closes connections exists.
@@ -279,7 +271,7 @@ mod tests {
             ];
             let hinted = Misuse::new(said()).hint(said());
             for error in errors.map(anyhow::Error::from).into_iter().chain([hinted.into()]) {
-                let lines = super::said(&error);
+                let lines = super::lines(&error);
                 let shown = format!("\\u{:04x}", u32::from(sequence.chars().next().expect("contains one")));
                 assert!(lines[0].contains(&shown), "{lines:?}");
                 assert!(lines.iter().all(|line| output::harmless(line) == *line), "{lines:?}");

@@ -15,7 +15,6 @@ use toml::Spanned;
 
 use crate::{bounded_file, failure::Misuse, misread, misread::Misread, settings};
 
-/// Overrides the default file.
 const VARIABLE: &str = "PLUMB_FLEET";
 const HELP: &str = "`plumb member --help` describes this file";
 
@@ -33,9 +32,7 @@ struct Document {
 #[derive(Debug)]
 pub(crate) struct FleetFile {
     pub(crate) access: Arc<ServerAccess>,
-    /// Accepted controllers with their public keys.
     pub(crate) controllers: BTreeMap<String, PublicKey>,
-    /// Limits on controllers.
     pub(crate) policy: HostPolicy,
 }
 
@@ -70,9 +67,9 @@ impl FleetFile {
             Misuse::new(format!("{} does not set `name`", file.display()))
                 .hint("add `name = \"rack-1\"`, or use --name")
         })?;
-        let beside = |path: PathBuf| file.parent().map(|folder| folder.join(&path)).unwrap_or(path);
-        let key = key.map(|key| read_key(&beside(key))).transpose()?;
-        let ca = ca.map(|ca| bounded_file::read_trusted(&beside(ca))).transpose()?;
+        let resolve = |path: PathBuf| file.parent().map(|folder| folder.join(&path)).unwrap_or(path);
+        let key = key.map(|key| read_key(&resolve(key))).transpose()?;
+        let ca = ca.map(|ca| bounded_file::read_trusted(&resolve(ca))).transpose()?;
         let access = Arc::new(ServerAccess { server, name, key, ca });
         let key = |(name, key): (Spanned<String>, Spanned<String>)| match PublicKey::read(key.get_ref()) {
             Ok(public) => Ok((name.into_inner(), public)),

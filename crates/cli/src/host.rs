@@ -12,12 +12,9 @@ use clap::Args;
 
 use crate::{failure::Misuse, output};
 
-/// Delay before printing a notice about a slow lookup.
 const SOON: Duration = Duration::from_secs(1);
-/// Timeout after the notice.
 const PATIENCE: Duration = Duration::from_secs(9);
 
-/// Allowed address families.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub(crate) struct Family {
     /// Use IPv4 only
@@ -29,7 +26,6 @@ pub(crate) struct Family {
 }
 
 impl Family {
-    /// The family of this address.
     pub(crate) fn of(address: IpAddr) -> Self {
         Self { v4: address.is_ipv4(), v6: address.is_ipv6() }
     }
@@ -67,9 +63,9 @@ pub(crate) fn resolve(
     let source = from.map(Family::of).unwrap_or_default();
     let fits = |address: &SocketAddr| family.has(address) && source.has(address);
     found.into_iter().find(fits).ok_or_else(|| {
-        let (kind, beside) =
+        let (kind, suffix) =
             if from.is_some() { (source.name(), " to match --bind") } else { (family.name(), "") };
-        anyhow!("host {host} has no {kind}address{beside}")
+        anyhow!("host {host} has no {kind}address{suffix}")
     })
 }
 
@@ -81,24 +77,23 @@ fn with_port(host: &str) -> Option<(&str, u16)> {
     port.parse().ok().filter(|_| whole && !name.is_empty()).map(|port| (name, port))
 }
 
-/// Looks up a name with a timeout, and prints a notice if it is slow.
 fn look_up(name: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     if let Ok(address) = name.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(address, port)]);
     }
-    let (tell, told) = sync_channel(1);
-    let asked = name.to_owned();
+    let (sender, receiver) = sync_channel(1);
+    let owned_name = name.to_owned();
     // A blocked lookup cannot be cancelled. The thread ends with the process.
     thread::spawn(move || {
-        let found = (asked.as_str(), port).to_socket_addrs().map(Iterator::collect);
-        // The receiver is gone after a timeout.
-        let _ = tell.send(found);
+        let found = (owned_name.as_str(), port).to_socket_addrs().map(Iterator::collect);
+        // A timeout drops the receiver.
+        let _ = sender.send(found);
     });
-    if let Ok(found) = told.recv_timeout(SOON) {
+    if let Ok(found) = receiver.recv_timeout(SOON) {
         return Ok(found?);
     }
     output::aside(format_args!("waiting for the name servers to resolve {name}"));
-    match told.recv_timeout(PATIENCE) {
+    match receiver.recv_timeout(PATIENCE) {
         Ok(found) => Ok(found?),
         Err(_) => bail!(
             "the name servers did not answer within {} s; use the host's address",
@@ -107,7 +102,6 @@ fn look_up(name: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     }
 }
 
-/// For display.
 pub(crate) fn named(host: &str, port: u16) -> String {
     if host.contains(':') && !host.starts_with('[') {
         format!("[{host}]:{port}")
@@ -185,6 +179,6 @@ mod tests {
     #[test]
     fn refuses_device_to_bind_to_with_hint() {
         assert_eq!(own("198.18.0.1"), Ok("198.18.0.1".parse().expect("valid address")));
-        assert!(own("198.18.0.1%eth0").is_err_and(|said| said.contains("eth0")));
+        assert!(own("198.18.0.1%eth0").is_err_and(|error| error.contains("eth0")));
     }
 }

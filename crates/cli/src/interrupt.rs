@@ -14,14 +14,14 @@ use signal_hook::{
 
 /// Installs handlers that set the flag. Repeated signals have no effect, e.g. from a tool that signals both
 /// the process and its group.
-pub(crate) fn asks(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
+pub(crate) fn set_on_signal(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     for signal in [SIGINT, SIGTERM] {
         flag::register(signal, Arc::clone(stop)).context("cannot install signal handlers")?;
     }
     Ok(())
 }
 
-/// Like [`asks`], but writes a byte to a stream, for use with poll.
+/// Like [`set_on_signal`], but writes a byte to a stream, for use with poll.
 pub(crate) fn stream() -> anyhow::Result<UnixStream> {
     let (stop, signalled) = UnixStream::pair().context("cannot install signal handlers")?;
     for signal in [SIGINT, SIGTERM] {

@@ -27,7 +27,6 @@ impl FromStr for LevelCap {
 }
 
 impl LevelCap {
-    /// Removes results above any cap, and notes this in the title.
     pub(crate) fn apply(caps: &[Self], record: &mut RunRecord) -> Result<(), Misuse> {
         for cap in caps {
             let known: BTreeSet<&str> =
@@ -40,13 +39,13 @@ impl LevelCap {
             }
             let all = record.header.cells.len();
             record.retain_cells(|cell| cap.allows(cell));
-            let kept = record.header.cells.len();
-            if kept == 0 {
+            let remaining = record.header.cells.len();
+            if remaining == 0 {
                 let message = format!("--at-most {}={} excludes every setting", cap.factor, cap.most);
                 return Err(Misuse::new(message).hint("use a higher number"));
             }
             let title = &mut record.header.scenario.title;
-            title.push_str(&format!(" ({} at most {}: {kept} of {all} results)", cap.factor, cap.most));
+            title.push_str(&format!(" ({} at most {}: {remaining} of {all} results)", cap.factor, cap.most));
         }
         Ok(())
     }

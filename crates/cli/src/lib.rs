@@ -16,7 +16,6 @@ mod fleet_file;
 mod global_flags;
 mod host;
 mod interrupt;
-mod kept_trials;
 mod level_cap;
 mod list_format;
 mod live;
@@ -32,6 +31,7 @@ mod settings;
 mod source;
 mod sparkline;
 mod store_path;
+mod stored_trials;
 mod trial;
 mod value_parsers;
 mod variants;
@@ -46,7 +46,7 @@ pub use exit::Exit;
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let mut args = match args::Args::typed() {
+    let mut args = match args::Args::from_command_line() {
         Ok(args) => args,
         Err(error) => return failure::usage(&error).into(),
     };

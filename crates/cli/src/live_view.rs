@@ -40,18 +40,14 @@ pub(crate) struct LiveView {
     to: Option<Sender<Message>>,
     thread: Option<JoinHandle<Duration>>,
     record: Option<RunRecord>,
-    /// End and duration of the last analysis.
     analysed: Option<(Instant, Duration)>,
     /// Total CPU time of analyses.
     analyses: Duration,
-    began: Instant,
-    /// Lines that remain after the view ends.
-    said: Vec<String>,
-    /// Disturbed attempts.
+    started: Instant,
+    lines: Vec<String>,
     disturbed: u32,
 }
 
-/// Whether a suitable terminal is available.
 pub(crate) fn is_possible() -> bool {
     let size = Term::stderr().size_checked();
     is_watched() && size.is_some_and(|(rows, columns)| columns >= LEAST.0 && rows >= LEAST.1)
@@ -71,15 +67,15 @@ impl LiveView {
         keeps_disturbed: bool,
         stop: &Stop,
     ) -> io::Result<Self> {
-        let began = Instant::now();
+        let started = Instant::now();
         let there: BTreeSet<u32> =
             resume.iter().flat_map(|record| &record.trials).map(|trial| trial.index).collect();
-        let mut state = State::new(scenario, plan, there, keeps_disturbed, began);
+        let mut state = State::new(scenario, plan, there, keeps_disturbed, started);
         let mut screen = Screen::take()?;
-        let (to, told) = channel();
+        let (to, messages) = channel();
         let (stop, colours) = (stop.clone(), Colours(console::colors_enabled_stderr()));
         let thread = thread::spawn(move || {
-            screen::show(&mut screen, &mut state, &told, (&stop, colours));
+            screen::show(&mut screen, &mut state, &messages, (&stop, colours));
             screen::cpu_time()
         });
         let mut view = Self {
@@ -88,8 +84,8 @@ impl LiveView {
             record: resume.cloned(),
             analysed: None,
             analyses: Duration::ZERO,
-            began,
-            said: Vec::new(),
+            started,
+            lines: Vec::new(),
             disturbed: 0,
         };
         view.analyse();
@@ -98,11 +94,11 @@ impl LiveView {
 
     pub(crate) fn event(&mut self, event: &Event<'_>) {
         match event {
-            Event::Step(step) => self.tell(Message::Step((*step).to_owned())),
-            Event::Boots { host } => self.tell(Message::Boots((*host).to_owned())),
-            Event::Booted { host, within } => self.tell(Message::Booted((*host).to_owned(), *within)),
+            Event::Step(step) => self.send(Message::Step((*step).to_owned())),
+            Event::Boots { host } => self.send(Message::Boots((*host).to_owned())),
+            Event::Booted { host, within } => self.send(Message::Booted((*host).to_owned(), *within)),
             Event::Begun(header) => {
-                self.said
+                self.lines
                     .push(format!("run {} (seed {}, {} trials)", header.id, header.seed, header.planned));
                 match &mut self.record {
                     Some(record) => record.header = (*header).clone(),
@@ -111,16 +107,16 @@ impl LiveView {
                         self.record = Some(RunRecord::new(header, Vec::new()));
                     }
                 }
-                self.tell(Message::Begun(header.id.to_string()));
+                self.send(Message::Begun(header.id.to_string()));
             }
-            Event::Trial { planned, .. } => self.tell(Message::Trial((*planned).clone())),
-            Event::Rate { elapsed, rate } => self.tell(Message::Rate(*elapsed, (*rate).clone())),
-            Event::Decided(decision) => self.tell(Message::Decided((*decision).clone())),
-            Event::Kept(trial) => self.kept(trial),
+            Event::Trial { planned, .. } => self.send(Message::Trial((*planned).clone())),
+            Event::Rate { elapsed, rate } => self.send(Message::Rate(*elapsed, (*rate).clone())),
+            Event::Decided(decision) => self.send(Message::Decided((*decision).clone())),
+            Event::Kept(trial) => self.trial_stored(trial),
             Event::Skipped(skip) => {
-                self.said.push(format!("skipped {}: {}", skip.cell, skip.because));
+                self.lines.push(format!("skipped {}: {}", skip.cell, skip.because));
                 let (cell, because) = (skip.cell.clone(), skip.because.clone());
-                self.tell(Message::Skipped { cell, because });
+                self.send(Message::Skipped { cell, because });
             }
             Event::Notice(text) => self.notice(text),
         }
@@ -128,19 +124,19 @@ impl LiveView {
 
     /// Shows a notice that remains after the view ends.
     pub(crate) fn notice(&mut self, text: &str) {
-        self.said.push(format!("note: {text}"));
-        self.tell(Message::Notice(text.to_owned()));
+        self.lines.push(format!("note: {text}"));
+        self.send(Message::Notice(text.to_owned()));
     }
 
-    fn kept(&mut self, trial: &Trial) {
-        let disturbed = trial.doubts.iter().find_map(|doubt| match doubt {
+    fn trial_stored(&mut self, trial: &Trial) {
+        let disturbed = trial.doubts.iter().find_map(|warning| match warning {
             ValidityWarning::Disturbed { by, .. } => Some(Disturber::all(by)),
             _ => None,
         });
         let of_others = |because: &ValidityWarning| matches!(because, ValidityWarning::Disturbed { .. });
         let made_again = trial.discarded.iter().any(|attempt| of_others(&attempt.because));
         self.disturbed += u32::from(disturbed.is_some());
-        self.tell(Message::Kept { index: trial.index, disturbed, made_again });
+        self.send(Message::Kept { index: trial.index, disturbed, made_again });
         if let Some(record) = &mut self.record {
             // Replaces an earlier attempt.
             record.trials.retain(|other| other.index != trial.index);
@@ -149,42 +145,40 @@ impl LiveView {
         self.analyse();
     }
 
-    /// Analyses the trials, at a limited rate.
     fn analyse(&mut self) {
         let is_soon = |(ended, took): (Instant, Duration)| ended.elapsed() < took * BETWEEN;
         let Some(record) = self.record.as_ref().filter(|record| !record.trials.is_empty()) else { return };
         if self.analysed.is_some_and(is_soon) {
             return;
         }
-        let (begun, before) = (Instant::now(), screen::cpu_time());
+        let (start, before) = (Instant::now(), screen::cpu_time());
         let findings = analysis::analyse(record);
         let (results, findings) = (::report::live_results(&findings), ::report::live_findings(&findings));
-        self.analysed = Some((Instant::now(), begun.elapsed()));
+        self.analysed = Some((Instant::now(), start.elapsed()));
         self.analyses += screen::cpu_time().saturating_sub(before);
-        self.tell(Message::Analysed(self.analyses));
-        self.tell(Message::Results { results, findings });
+        self.send(Message::Analysed(self.analyses));
+        self.send(Message::Results { results, findings });
     }
 
-    fn tell(&self, message: Message) {
+    fn send(&self, message: Message) {
         if let Some(to) = &self.to {
             // A closed terminal does not end a run.
             let _ = to.send(message);
         }
     }
 
-    /// Restores the terminal and prints the remaining lines.
     pub(crate) fn end(&mut self) {
         self.to = None;
         let Some(thread) = self.thread.take() else { return };
         let Ok(drawing) = thread.join() else { return };
-        self.said.iter().for_each(output::aside);
+        self.lines.iter().for_each(output::aside);
         if self.disturbed > state::NAMED {
             output::aside(format_args!(
                 "note: {} trial attempts were disturbed by other processes",
                 self.disturbed
             ));
         }
-        let (all, time) = (drawing + self.analyses, self.began.elapsed());
+        let (all, time) = (drawing + self.analyses, self.started.elapsed());
         let share = all.as_secs_f64() / time.as_secs_f64() * 100.0;
         output::aside(format_args!(
             "the live view used {:.0} ms of CPU time in {:.0} s ({share:.1} % of a CPU), {:.0} ms of it \

@@ -15,12 +15,11 @@ pub(crate) use ::report::harmless;
 
 use crate::width;
 
-/// SGR sequences (ECMA-48).
 const COLOUR: &str = "\u{1b}[";
 
 /// Disables colours if the config file says so. The environment takes precedence.
-pub(crate) fn use_colours(wanted: Option<bool>) {
-    if wanted == Some(false) && env::var_os("CLICOLOR_FORCE").is_none() {
+pub(crate) fn use_colours(enabled: Option<bool>) {
+    if enabled == Some(false) && env::var_os("CLICOLOR_FORCE").is_none() {
         console::set_colors_enabled(false);
         console::set_colors_enabled_stderr(false);
     }
@@ -30,7 +29,7 @@ pub(crate) fn text(text: impl Display) -> io::Result<()> {
     write(&harmless(&text.to_string()))
 }
 
-/// Writes coloured text, which must not contain untrusted control characters.
+/// Writes trusted text with colours.
 pub(crate) fn coloured(text: &str) -> io::Result<()> {
     write(&only_colours(text))
 }
@@ -54,12 +53,12 @@ pub(crate) fn prose(line: &str) -> io::Result<()> {
     self::line(width::wrapped(&harmless(line), width::of_output()))
 }
 
-/// Writes a notice. Ignores errors, because a closed terminal must not end a run.
+/// Writes a notice. Ignores errors: a run survives a closed terminal.
 pub(crate) fn aside(line: impl Display) {
     coloured_aside(&harmless(&line.to_string()));
 }
 
-/// The text must not contain untrusted control characters.
+/// Writes a trusted notice with colours.
 pub(crate) fn coloured_aside(line: &str) {
     let _ = writeln!(io::stderr(), "{}", width::wrapped(&only_colours(line), width::of_notices()));
 }

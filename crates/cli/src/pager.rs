@@ -14,19 +14,19 @@ use crate::output;
 const LESS: &str = "FRX";
 
 /// Uses a pager if the text does not fit. `kept`: the pager of the config file.
-pub(crate) fn text(text: &str, kept: Option<&str>) -> io::Result<()> {
+pub(crate) fn text(text: &str, configured: Option<&str>) -> io::Result<()> {
     let fits =
         || Term::stdout().size_checked().is_none_or(|(rows, _)| text.lines().count() < usize::from(rows));
-    if !io::stdout().is_terminal() || fits() || !paged(text, &command(kept)) {
+    if !io::stdout().is_terminal() || fits() || !paged(text, &command(configured)) {
         return output::coloured(text);
     }
     Ok(())
 }
 
 /// From the environment, the config file, or else `less`.
-pub(crate) fn command(kept: Option<&str>) -> String {
+pub(crate) fn command(configured: Option<&str>) -> String {
     let named = |pager: &String| !pager.trim().is_empty();
-    let set = env::var("PAGER").ok().filter(named).or_else(|| kept.map(str::to_owned).filter(named));
+    let set = env::var("PAGER").ok().filter(named).or_else(|| configured.map(str::to_owned).filter(named));
     set.unwrap_or_else(|| "less".to_owned())
 }
 

@@ -64,10 +64,10 @@ pub(crate) fn cpus_towards(
     load: &WorkloadSettings,
     usable: &[u32],
 ) -> anyhow::Result<Cpus> {
-    if let Placement::Cpus { server: asked, .. } = placement
+    if let Placement::Cpus { server: requested, .. } = placement
         && is_here(server)
         && let Some(online) = online()
-        && let Some(other) = asked.iter().find(|cpu| !online.contains(cpu))
+        && let Some(other) = requested.iter().find(|cpu| !online.contains(cpu))
     {
         let message = format!(
             "the server cannot run on CPU {other}: it is on this machine, which has {}",
@@ -78,7 +78,6 @@ pub(crate) fn cpus_towards(
     cpus(placement, load, usable)
 }
 
-/// Whether this machine has the address.
 fn is_here(address: IpAddr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }
@@ -106,11 +105,11 @@ pub(crate) fn cpus(placement: &Placement, load: &WorkloadSettings, usable: &[u32
         return Err(Misuse::new(message).hint("`taskset -p $$` shows the available CPUs").into());
     }
     // The CPUs of a remote server are unknown.
-    let asked = match placement {
+    let requested = match placement {
         Placement::Cpus { client, .. } => Placement::Cpus { client: client.clone(), server: Vec::new() },
         other => other.clone(),
     };
-    let chosen = lab::cpus(&asked, load, usable).map_err(Misuse::new)?;
+    let chosen = lab::cpus(&requested, load, usable).map_err(Misuse::new)?;
     let some = |list: Option<Vec<u32>>| list.filter(|list| !list.is_empty());
     let server = match placement {
         Placement::Cpus { server, .. } => Some(server.clone()),
@@ -143,7 +142,7 @@ mod tests {
             assert_eq!(placement(text), Ok(expected), "{text}");
         }
         for text in ["", "/", "near", "2-1", "0,,1", "99999"] {
-            assert!(placement(text).is_err_and(|said| said.contains("same")), "{text}");
+            assert!(placement(text).is_err_and(|error| error.contains("same")), "{text}");
         }
     }
 
@@ -151,7 +150,7 @@ mod tests {
     fn parses_affinity_like_iperf3() {
         assert_eq!(affinity("1"), Ok(lists(&[1], &[])));
         assert_eq!(affinity("0,1"), Ok(lists(&[0], &[1])));
-        assert!(affinity("0,1,2").is_err_and(|said| said.contains("--pin")));
+        assert!(affinity("0,1,2").is_err_and(|error| error.contains("--pin")));
     }
 
     #[test]

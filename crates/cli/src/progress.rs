@@ -9,27 +9,23 @@ use units::Nanos;
 
 use crate::{live_view::mark, output};
 
-/// Maximum number of results listed in a line.
 const NAMED: usize = 3;
 
 /// Writes to standard error only.
 pub(crate) struct Progress {
     planned: usize,
-    /// For adaptive runs.
     choosing: Option<Choosing>,
 }
 
-/// Progress of an adaptive run.
 #[derive(Debug, Clone, Copy)]
 struct Choosing {
     /// Finished trials, including those before a resume.
-    made: usize,
+    finished: usize,
     /// Maximum remaining trials: the last decision's, less those run since.
     left: usize,
 }
 
 impl Progress {
-    /// For a fixed plan.
     pub(crate) fn of_all(planned: usize, there: usize, estimate: Nanos) -> Self {
         let trials = planned.saturating_sub(there);
         let left = Nanos(estimate.0 / planned.max(1) as u64 * trials as u64);
@@ -43,7 +39,7 @@ impl Progress {
         let resumed = if there > 0 { format!("{there} trials done, ") } else { String::new() };
         let most = Duration::from(estimate);
         output::aside(format_args!("{resumed}up to {planned} trials in total, {most:.0?}"));
-        let choosing = Some(Choosing { made: there, left: planned.saturating_sub(there) });
+        let choosing = Some(Choosing { finished: there, left: planned.saturating_sub(there) });
         Self { planned, choosing }
     }
 
@@ -63,7 +59,7 @@ impl Progress {
                 ));
             }
             Event::Decided(decided) => self.decided(decided),
-            Event::Kept(trial) => self.kept(trial),
+            Event::Kept(trial) => self.trial_stored(trial),
             Event::Skipped(skip) => {
                 output::aside(format_args!("skipped {}: {}", skip.cell, skip.because));
             }
@@ -75,40 +71,39 @@ impl Progress {
         output::aside(format_args!("note: {text}"));
     }
 
-    fn kept(&mut self, trial: &Trial) {
+    fn trial_stored(&mut self, trial: &Trial) {
         // A repeated trial counts once.
         let again = trial
             .discarded
             .iter()
             .any(|attempt| matches!(attempt.because, ValidityWarning::Disturbed { .. }));
         if let Some(choosing) = self.choosing.as_mut().filter(|_| !again) {
-            choosing.made += 1;
+            choosing.finished += 1;
             choosing.left = choosing.left.saturating_sub(1);
         }
         let place = match self.choosing {
-            Some(choosing) => choosing.made.to_string(),
+            Some(choosing) => choosing.finished.to_string(),
             None => format!("{}/{}", trial.index + 1, self.planned),
         };
         let (cell, mark) = (&trial.cell, mark(trial.arm));
         output::aside(format_args!("[{place}] {cell}{mark}  {}", trial.measurement.kind().in_a_word()));
     }
 
-    /// Prints the undecided results.
     fn decided(&mut self, decided: &DesignDecision) {
         let Some(choosing) = &mut self.choosing else { return };
         choosing.left = decided.trials_left as usize;
-        let (made, left) = (choosing.made, Duration::from(decided.most_left));
+        let (finished, left) = (choosing.finished, Duration::from(decided.most_left));
         let (open, cells) = (&decided.open, decided.cells as usize);
         let block = decided.block.map(|block| format!("block {}: ", block + 1)).unwrap_or_default();
         let text = if choosing.left == 0 {
-            match (decided.out_of_time, made < self.planned) {
-                (true, _) => format!("time budget used up after {made} of up to {} trials", self.planned),
+            match (decided.out_of_time, finished < self.planned) {
+                (true, _) => format!("time budget used up after {finished} of up to {} trials", self.planned),
                 (false, true) => format!(
-                    "{made} of up to {} trials; stopped early because every \
+                    "{finished} of up to {} trials; stopped early because every \
                     comparison was decided",
                     self.planned
                 ),
-                (false, false) => format!("all {made} trials done"),
+                (false, false) => format!("all {finished} trials done"),
             }
         } else if open.len() == cells {
             format!("{block}measuring all {cells} results")

@@ -5,7 +5,6 @@ use findings::Findings;
 use samples::{RunId, RunRecord};
 use store::Store;
 
-/// Suffix of the name of a run that tests remedies.
 const SUFFIX: &str = "-remedies";
 
 /// The run's name, to which a number may be added.
@@ -14,8 +13,8 @@ pub(crate) fn name(run: &RunId) -> String {
 }
 
 /// The stored run that `run` tests the remedies of.
-pub(crate) fn parent<'a>(run: &RunId, kept: impl Iterator<Item = &'a RunId>) -> Option<&'a RunId> {
-    kept.filter(|other| *other != run && run.0.starts_with(&name(other))).max_by_key(|other| other.0.len())
+pub(crate) fn parent<'a>(run: &RunId, stored: impl Iterator<Item = &'a RunId>) -> Option<&'a RunId> {
+    stored.filter(|other| *other != run && run.0.starts_with(&name(other))).max_by_key(|other| other.0.len())
 }
 
 /// The run to report and its findings. A run that tests remedies is reported as part of its parent.
@@ -26,12 +25,12 @@ pub(crate) fn findings(store: &Store, record: RunRecord) -> anyhow::Result<(RunR
         let main = store.load(of).with_context(|| tried)?;
         let mut findings = analysis::analyse(&main);
         analysis::remedy_results(&mut findings, &record);
-        let asked = format!(
+        let note = format!(
             "Run {} tested the remedies of run {of}. This is the report of {of} with the effect of each \
                 remedy.",
             record.header.id
         );
-        findings.run.about = format!("{asked} {}", findings.run.about).trim_end().to_owned();
+        findings.run.about = format!("{note} {}", findings.run.about).trim_end().to_owned();
         return Ok((main, findings));
     }
     let mut findings = analysis::analyse(&record);

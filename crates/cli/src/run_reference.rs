@@ -172,7 +172,7 @@ fn record(path: &Path, text: &str) -> anyhow::Result<Option<RunRecord>> {
     let name = path.display();
     let peek = match serde_json::from_str::<Peek>(text) {
         Ok(peek) => peek,
-        Err(error) if begins_like_a_record(text) => {
+        Err(error) if starts_like_a_record(text) => {
             return Err(error).with_context(|| format!("cannot read the run record {name}"));
         }
         Err(_) => return Ok(None),
@@ -195,7 +195,7 @@ fn record(path: &Path, text: &str) -> anyhow::Result<Option<RunRecord>> {
 }
 
 /// A record starts with its header, even if truncated.
-fn begins_like_a_record(text: &str) -> bool {
+fn starts_like_a_record(text: &str) -> bool {
     let inside = text.trim_start().strip_prefix('{').unwrap_or_default();
     inside.trim_start().starts_with("\"header\"")
 }
@@ -206,15 +206,15 @@ mod tests {
 
     use super::*;
 
-    fn check(text: &str, said: &str) {
+    fn check(text: &str, expected: &str) {
         let error = record(Path::new("a.json"), text).expect_err("not a record");
         let all = format!("{error:#}");
-        assert!(all.contains("a.json") && all.contains(said), "{text}: {all}");
+        assert!(all.contains("a.json") && all.contains(expected), "{text}: {all}");
     }
 
     #[test]
     fn describes_documents_other_than_run_records() {
-        check(r#"{"header":{"schema":99,"tool":"9.0.9"},"trials":[]}"#, "shape 99, written by plumb 9.0.9");
+        check(r#"{"header":{"schema":99,"tool":"9.0.9"},"trials":[]}"#, "schema 99, written by plumb 9.0.9");
         check(r#"{"header":{"schema":1,"tool":"0.0.9"},"trials":[]}"#, "but is not");
         check(r#"{"schema":3,"run":{}}"#, "is a report");
         check(&format!(r#"{{"header":{{"schema":{SCHEMA},"tool":"x"}}}}"#), "but is not");

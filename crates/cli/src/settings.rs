@@ -10,23 +10,17 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{bounded_file, commands::run::probe, misread};
 
-/// Keys of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
-    /// Database of runs.
     #[serde(default, deserialize_with = "path")]
     pub(crate) db: Option<PathBuf>,
-    /// Whether to use colours on a terminal.
     pub(crate) colour: Option<bool>,
     /// Whether to print plain lines instead of the live view.
     pub(crate) plain: Option<bool>,
-    /// Pager for long reports.
     pub(crate) pager: Option<String>,
-    /// Trials per result.
     #[serde(default, deserialize_with = "trials")]
     pub(crate) trials: Option<u32>,
-    /// Probes for trials.
     #[serde(default, deserialize_with = "probes")]
     pub(crate) probe: Option<probe::Chosen>,
 }
@@ -35,7 +29,7 @@ pub(crate) struct Settings {
 fn path<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
     let written = String::deserialize(from)?;
     if written.is_empty() {
-        return Err(D::Error::custom("must not be empty: use the path of the database"));
+        return Err(D::Error::custom("empty path: use the path of the database"));
     }
     let home = written.strip_prefix("~/").zip(env::var_os("HOME"));
     Ok(Some(home.map_or_else(|| PathBuf::from(&written), |(rest, home)| PathBuf::from(home).join(rest))))
@@ -111,15 +105,15 @@ mod tests {
 
     #[test]
     fn reports_errors_with_location() {
-        for (text, said, at) in [
+        for (text, expected, at) in [
             ("plain = true\ntrails = 7", "unknown field `trails`", 13),
             ("plain = 1", "invalid type", 8),
             ("plain = true\ntrials = 0", "use 1 to 10000 trials", 22),
             ("probe = \"strace\"", "no probe `strace`", 8),
-            ("db = \"\"", "must not be empty", 5),
+            ("db = \"\"", "empty path", 5),
         ] {
-            let error = parsed(text).expect_err(said);
-            assert!(error.message.contains(said), "{text:?}: {}", error.message);
+            let error = parsed(text).expect_err(expected);
+            assert!(error.message.contains(expected), "{text:?}: {}", error.message);
             assert_eq!(error.at.start, at, "{text:?}: {error:?}");
         }
     }

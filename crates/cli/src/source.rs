@@ -11,7 +11,6 @@ pub(crate) struct Source {
     pub(crate) text: String,
 }
 
-/// `name` is a file path, a built-in's name, or a run's name.
 pub(crate) fn load(name: &str, shared: &GlobalFlags) -> anyhow::Result<Source> {
     load_variant(name, &Variants::default(), shared)
 }
@@ -67,7 +66,7 @@ fn of_run(name: &str, shared: &GlobalFlags) -> anyhow::Result<Option<String>> {
     let Some(run) = store.runs()?.into_iter().find(|run| run.id.0 == name) else { return Ok(None) };
     let scenario = store.load(&run.id)?.header.scenario;
     match scenario.command() {
-        Some(command) => Err(Misuse::new(format!("{name} was measured without a scenario"))
+        Some(command) => Err(Misuse::new(format!("{name} has no scenario"))
             .hint(format!("repeat it with `{command}`"))
             .into()),
         None if scenario.text.is_empty() => {

@@ -10,7 +10,6 @@ use store::{Location, Store};
 
 use crate::failure::Misuse;
 
-/// Opens the given store or the user's default one.
 pub(crate) fn open(named: Option<&Path>) -> anyhow::Result<Store> {
     Ok(Store::open(path(named)?)?)
 }
@@ -28,7 +27,6 @@ pub(crate) fn shown(place: &Path) -> String {
     Location::parse(place).map_or_else(|_| "an invalid address".to_owned(), |place| place.to_string())
 }
 
-/// The given path or the user's default one.
 pub(crate) fn path(named: Option<&Path>) -> anyhow::Result<PathBuf> {
     match named {
         Some(path) if path.as_os_str().is_empty() => {

@@ -99,7 +99,7 @@ impl Trial {
         cpu: (MachineCpu, Vec<ThreadCpu>),
         interrupted: bool,
     ) -> samples::Trial {
-        let processes = self.processes.as_ref().and_then(|began| Some(began.until_now().ok()?.processes));
+        let processes = self.processes.as_ref().and_then(|times| Some(times.until_now().ok()?.processes));
         let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, processes, ..CpuUsage::default() };
         let mut doubts = lab::warnings(&self.load, &measurement, &cpu);
         doubts.extend(lab::disturbed(&cpu));
@@ -129,16 +129,16 @@ impl Trial {
     }
 
     /// Analyses only this trial.
-    pub(crate) fn alone(&self, made: &samples::Trial) -> SingleMeasurement {
+    pub(crate) fn alone(&self, trial: &samples::Trial) -> SingleMeasurement {
         analysis::single_measurement(&Single {
             tool: TOOL,
             started: self.started,
             peer: &self.peer,
             load: &self.load,
             placement: &self.placement,
-            measurement: &made.measurement,
-            cpu: &made.cpu,
-            doubts: &made.doubts,
+            measurement: &trial.measurement,
+            cpu: &trial.cpu,
+            doubts: &trial.doubts,
             environment: Some(&self.environment),
             devices: &self.devices,
         })
@@ -169,6 +169,6 @@ fn now() -> UnixMillis {
 }
 
 /// Formatted for this terminal.
-pub(crate) fn summary(solo: &SingleMeasurement) -> String {
-    report::render_solo(solo, SingleFormat::Terminal, &destination::here())
+pub(crate) fn summary(single: &SingleMeasurement) -> String {
+    report::render_solo(single, SingleFormat::Terminal, &destination::here())
 }

@@ -10,8 +10,8 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
     words: &'static [Word<T>],
 ) -> impl TypedValueParser<Value = T> {
     let known = words.iter().map(|(word, _, help)| PossibleValue::new(*word).help(*help));
-    PossibleValuesParser::new(known).map(|typed| {
-        let found = words.iter().find(|(word, ..)| *word == typed);
+    PossibleValuesParser::new(known).map(|input| {
+        let found = words.iter().find(|(word, ..)| *word == input);
         found.expect("clap accepts only these words").1
     })
 }

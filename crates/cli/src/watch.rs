@@ -40,7 +40,7 @@ pub(crate) struct Watch {
     lines: Lines,
     /// Prefix of every line.
     prefix: String,
-    heard: RefCell<TrafficState>,
+    state: RefCell<TrafficState>,
 }
 
 struct TrafficState {
@@ -68,7 +68,7 @@ impl Watch {
             Lines::Connect { every, warmup } => (every, warmup),
             _ => (Nanos(0), Nanos(0)),
         };
-        let heard = TrafficState {
+        let state = TrafficState {
             stream: StreamLines::new(every, connections),
             totals: StreamLines::new(ALL, u32::MAX),
             round_trips: PingPongInterval::default(),
@@ -79,13 +79,13 @@ impl Watch {
             status: None,
             is_passing: false,
         };
-        Self { lines, prefix, heard: RefCell::new(heard) }
+        Self { lines, prefix, state: RefCell::new(state) }
     }
 
     /// Adds a status line on a terminal, for a stream of this length.
     pub(crate) fn with_status(self, whole: Option<Nanos>) -> Self {
         if Term::stdout().is_term() && live_view::is_watched() {
-            self.heard.borrow_mut().status = Some(StatusLine::new(whole));
+            self.state.borrow_mut().status = Some(StatusLine::new(whole));
         }
         self
     }
@@ -101,7 +101,7 @@ impl Watch {
 
     /// The machine's CPU time during traffic.
     pub(crate) fn cpu(&self) -> MachineCpu {
-        self.heard.borrow().cpu.clone()
+        self.state.borrow().cpu.clone()
     }
 
     /// Adds the prefix to each line.
@@ -110,7 +110,7 @@ impl Watch {
     }
 
     /// Prints partial results of a measurement without a final result.
-    pub(crate) fn given_up(&self, totals: &[String]) -> io::Result<()> {
+    pub(crate) fn print_partial(&self, totals: &[String]) -> io::Result<()> {
         if totals.is_empty() {
             return self.print("interrupted before any data was measured");
         }
@@ -118,14 +118,14 @@ impl Watch {
         totals.iter().try_for_each(|line| self.print(line))
     }
 
-    /// One line per connection with the totals so far.
+    /// One line per connection with its totals.
     pub(crate) fn totals(&self) -> Vec<String> {
-        let mut heard = self.heard.borrow_mut();
-        let mut lines = heard.totals.rest();
-        if heard.round_trips.round_trips.count() > 0 {
-            lines.push(ping_pong::line(&heard.round_trips));
+        let mut state = self.state.borrow_mut();
+        let mut lines = state.totals.rest();
+        if state.round_trips.round_trips.count() > 0 {
+            lines.push(ping_pong::line(&state.round_trips));
         }
-        lines.extend(heard.connects.total());
+        lines.extend(state.connects.total());
         lines
     }
 
@@ -133,24 +133,24 @@ impl Watch {
     ///
     /// # Errors When an earlier line could not be written.
     pub(crate) fn end(&self) -> io::Result<()> {
-        let mut rest = self.heard.borrow_mut().stream.rest();
+        let mut rest = self.state.borrow_mut().stream.rest();
         if matches!(self.lines, Lines::Connect { .. }) {
-            rest.extend(self.heard.borrow_mut().connects.rest());
+            rest.extend(self.state.borrow_mut().connects.rest());
         }
-        self.heard.borrow_mut().status = None;
+        self.state.borrow_mut().status = None;
         self.show(rest);
-        self.heard.borrow_mut().broken.take().map_or(Ok(()), Err)
+        self.state.borrow_mut().broken.take().map_or(Ok(()), Err)
     }
 
     fn show(&self, lines: Vec<String>) {
         let room = width::of_output().map(|width| width.saturating_sub(self.prefix.chars().count()));
-        if std::mem::take(&mut self.heard.borrow_mut().is_passing) {
+        if std::mem::take(&mut self.state.borrow_mut().is_passing) {
             output::erase();
         }
         for line in lines {
             if let Err(error) = self.print(&width::fit(&line, room)) {
                 // The measurement continues; the error is reported at the end.
-                let _ = self.heard.borrow_mut().broken.get_or_insert(error);
+                let _ = self.state.borrow_mut().broken.get_or_insert(error);
             }
         }
     }
@@ -158,11 +158,11 @@ impl Watch {
 
 impl Observer for Watch {
     fn started(&self) {
-        self.heard.borrow_mut().before = CpuReading::now().ok();
+        self.state.borrow_mut().before = CpuReading::now().ok();
     }
 
     fn progress(&self, progress: Progress) {
-        let lines = self.heard.borrow_mut().connects.take(&progress);
+        let lines = self.state.borrow_mut().connects.take(&progress);
         if matches!(self.lines, Lines::Connect { .. }) {
             self.show(lines.into_iter().collect());
         }
@@ -170,25 +170,25 @@ impl Observer for Watch {
 
     fn interval(&self, flow: FlowId, interval: &Interval) {
         let (lines, status) = {
-            let mut heard = self.heard.borrow_mut();
-            let _ = heard.totals.take(flow, interval);
+            let mut state = self.state.borrow_mut();
+            let _ = state.totals.take(flow, interval);
             let room = width::of_notices().unwrap_or_default();
-            let status = heard.status.as_mut().and_then(|status| status.take(interval, room));
-            (heard.stream.take(flow, interval), status)
+            let status = state.status.as_mut().and_then(|status| status.take(interval, room));
+            (state.stream.take(flow, interval), status)
         };
         if !lines.is_empty() {
             self.show(lines);
         }
         if let Some(status) = status {
             output::passing(&status);
-            self.heard.borrow_mut().is_passing = true;
+            self.state.borrow_mut().is_passing = true;
         }
     }
 
     fn ping_interval(&self, interval: &PingPongInterval) {
         if !interval.warmup {
-            let mut heard = self.heard.borrow_mut();
-            let all = &mut heard.round_trips;
+            let mut state = self.state.borrow_mut();
+            let all = &mut state.round_trips;
             if all.round_trips.count() == 0 {
                 all.start = interval.start;
             }
@@ -202,9 +202,9 @@ impl Observer for Watch {
     }
 
     fn ended(&self) {
-        let mut heard = self.heard.borrow_mut();
-        if let (Some(before), Ok(now)) = (&heard.before, CpuReading::now()) {
-            heard.cpu = now.since(before);
+        let mut state = self.state.borrow_mut();
+        if let (Some(before), Ok(now)) = (&state.before, CpuReading::now()) {
+            state.cpu = now.since(before);
         }
     }
 }

@@ -18,9 +18,9 @@ const MARK: &str = "  (warm-up)";
 
 /// Width of standard output from `COLUMNS` or the terminal; `None` if unlimited.
 pub(crate) fn of_output() -> Option<usize> {
-    let said = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let variable = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
-    said.or_else(terminal).filter(|columns| *columns > 0)
+    variable.or_else(terminal).filter(|columns| *columns > 0)
 }
 
 /// Width of standard error; `None` without a terminal.
@@ -52,11 +52,11 @@ pub(crate) fn fit(line: &str, width: Option<usize>) -> String {
     let Some(width) = width.filter(|width| line.chars().count() > *width) else { return line.to_owned() };
     let (line, mark) = line.strip_suffix(MARK).map_or((line, ""), |line| (line, MARK));
     let room = width.saturating_sub(mark.len());
-    let mut kept = columns(line);
-    while kept.len() > LEAST && (kept[kept.len() - 1] > room || is_name(line, &kept)) {
-        kept.pop();
+    let mut remaining = columns(line);
+    while remaining.len() > LEAST && (remaining[remaining.len() - 1] > room || is_name(line, &remaining)) {
+        remaining.pop();
     }
-    let end = kept.last().copied().unwrap_or_default();
+    let end = remaining.last().copied().unwrap_or_default();
     let cut: String = line.chars().take(end.min(room)).collect();
     cut + mark
 }

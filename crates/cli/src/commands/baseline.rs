@@ -21,7 +21,7 @@ pub(crate) enum BaselineCommand {
         /// The name: letters, digits, `.`, `_` and `-`
         #[arg(value_parser = name)]
         name: String,
-        /// A run's name or its prefix, `latest`, or `latest:SCENARIO`
+        /// A run's name or prefix, `latest`, or `latest:SCENARIO`
         run: String,
     },
     /// List the baselines
@@ -57,7 +57,6 @@ pub(crate) fn run(command: &BaselineCommand, shared: &GlobalFlags) -> anyhow::Re
 
 fn set(store: &mut Store, name: &str, run: &str) -> anyhow::Result<()> {
     let run = store.resolve(run)?;
-    // An unreadable run cannot be compared.
     let record = store.load(&run)?;
     if let Some(tries) = &record.header.tries {
         let message = format!("run {run} cannot be a baseline: it only tested the remedies of {}", tries.of);
@@ -83,9 +82,9 @@ fn list(store: &Store, format: ListFormat) -> anyhow::Result<()> {
     let runs = store.runs()?;
     let row = |Baseline { name, run }: &Baseline| {
         let listed = runs.iter().find(|listed| listed.id == *run);
-        let begun = listed.map_or_else(String::new, |listed| runs::time(listed.started));
+        let started = listed.map_or_else(String::new, |listed| runs::time(listed.started));
         let title = listed.map_or_else(String::new, |listed| listed.title.clone());
-        [name.clone(), run.to_string(), begun, title]
+        [name.clone(), run.to_string(), started, title]
     };
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -94,10 +93,8 @@ fn list(store: &Store, format: ListFormat) -> anyhow::Result<()> {
     Ok(output::line(table)?)
 }
 
-/// Refers to the newest run.
 const LATEST: &str = "latest";
 
-/// A baseline's name must be distinguishable from a file.
 fn name(text: &str) -> Result<String, String> {
     let fits = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '.' | '_' | '-');
     if text == LATEST {
@@ -119,9 +116,9 @@ mod tests {
             assert_eq!(name(text).as_deref(), Ok(text));
         }
         for text in ["", "two words", "a/b", "-x", "..", "baseline:x", "naïve", &"x".repeat(65)] {
-            assert!(name(text).is_err_and(|said| said.contains("letters")), "{text}");
+            assert!(name(text).is_err_and(|error| error.contains("letters")), "{text}");
         }
-        assert!(name("latest").is_err_and(|said| said.contains("newest run")));
+        assert!(name("latest").is_err_and(|error| error.contains("newest run")));
         assert!(name("latest:quick").is_err());
     }
 }

@@ -11,7 +11,7 @@ use crate::{exit::Exit, failure::CheckFailure, global_flags::GlobalFlags, run_re
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct CheckArgs {
-    /// The run: its name or a prefix of it, `latest`, `latest:SCENARIO`, or a file
+    /// The run: its name or prefix, `latest`, `latest:SCENARIO`, or a file
     run: String,
     /// The reference: a baseline's name, or any form accepted for RUN
     #[arg(long, value_name = "BASELINE")]
@@ -29,17 +29,17 @@ const EXIT_STATUS: &str = "Exit status: 0 no result regressed by more than the l
     2 inconclusive; 64 usage error; 65 the check could not run, e.g. because a run cannot be read.";
 
 pub(crate) fn run(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
-    // A failure must not look like a regression or an inconclusive check.
+    // Distinct from a regression and an inconclusive check.
     checked(args, shared).context(CheckFailure)
 }
 
 fn checked(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let show = args.shown.resolved()?;
-    let mut held = References::new(shared);
-    let (baseline, run) = (held.baseline(&args.against)?, held.load(&args.run)?);
-    let contrast = args.history.contrast(&held, &baseline, &run)?;
-    let gate = analysis::gate(&contrast, args.max_loss.0);
-    show.write(&contrast, Some(&gate))?;
+    let mut references = References::new(shared);
+    let (baseline, run) = (references.baseline(&args.against)?, references.load(&args.run)?);
+    let comparison = args.history.compare(&references, &baseline, &run)?;
+    let gate = analysis::gate(&comparison, args.max_loss.0);
+    show.write(&comparison, Some(&gate))?;
     Ok(match gate.outcome {
         GateOutcome::Passed => Exit::Success,
         GateOutcome::Lost => Exit::Lost,

@@ -14,9 +14,8 @@ pub(crate) use flags::{ClientArgs, PORT};
 use crate::{
     exit::Exit,
     global_flags::GlobalFlags,
-    host, interrupt,
-    kept_trials::{self, KeptTrials, TrialOutput},
-    output, pin,
+    host, interrupt, output, pin,
+    stored_trials::{self, StoredTrials, TrialOutput},
     trial::{self, Trial},
     watch::{Lines, Watch},
 };
@@ -29,9 +28,11 @@ pub(crate) fn run(args: &ClientArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
     let trial = trial.towards(server, reach.bind);
     let spec = spec(args, &trial, server)?;
     let stop = Stop::keeping();
-    interrupt::asks(&stop.flag())?;
-    let kept = KeptTrials::new("client", shared.db.as_deref(), &args.repetition, args.output.json);
-    kept_trials::repeat(&args.repetition, kept, &stop, |kept| once(args, &spec, trial.now(), &stop, kept))
+    interrupt::set_on_signal(&stop.flag())?;
+    let trials = StoredTrials::new("client", shared.db.as_deref(), &args.repetition, args.output.json);
+    stored_trials::repeat(&args.repetition, trials, &stop, |trials| {
+        once(args, &spec, trial.now(), &stop, trials)
+    })
 }
 
 fn once(
@@ -39,14 +40,14 @@ fn once(
     spec: &ClientSpec,
     trial: Trial,
     stop: &Stop,
-    kept: &mut KeptTrials,
+    trials: &mut StoredTrials,
 ) -> anyhow::Result<Exit> {
-    let watch = watch(args, spec, kept.output);
+    let watch = watch(args, spec, trials.output);
     let measured = iperf3::run_client(spec, stop, &watch);
     watch.end()?;
     match measured {
-        Ok(report) => finish(args, spec, trial, &report, &watch, stop.is_asked(), kept),
-        Err(_) if stop.is_asked() => given_up(&watch, kept.output),
+        Ok(report) => finish(args, spec, trial, &report, &watch, stop.is_asked(), trials),
+        Err(_) if stop.is_asked() => print_partial(&watch, trials.output),
         Err(error) => {
             if args.output.json {
                 output::line(document::failed(&error.to_string())?)?;
@@ -110,31 +111,31 @@ fn finish(
     report: &Report,
     watch: &Watch,
     interrupted: bool,
-    kept: &mut KeptTrials,
+    trials: &mut StoredTrials,
 ) -> anyhow::Result<Exit> {
     let trial = trial.with(WorkloadSettings::Stream(report.load.clone()));
     let threads = report.here.threads.iter().chain(&report.peer.threads).cloned().collect();
     let measurement =
         Measurement::Stream(StreamData::as_far_as_told(&report.settled(), &report.peer.measured));
-    let made = trial.end(measurement, (watch.cpu(), threads), interrupted);
-    let solo = trial.alone(&made);
+    let measured = trial.end(measurement, (watch.cpu(), threads), interrupted);
+    let single = trial.alone(&measured);
     for claim in &report.disbelieved {
         output::aside(format!("warning: ignoring implausible server results: {claim}"));
     }
-    match kept.output {
+    match trials.output {
         TrialOutput::Document => {
             let error = interrupted.then_some(document::INTERRUPTED);
-            output::line(document::of(spec, report, args.output.interval, error, &solo)?)?;
+            output::line(document::of(spec, report, args.output.interval, error, &single)?)?;
         }
         TrialOutput::Nothing => {}
-        TrialOutput::Line => watch.print(&kept.line(&solo))?,
-        TrialOutput::Page => watch.summarise(&trial::summary(&solo))?,
+        TrialOutput::Line => watch.print(&trials.line(&single))?,
+        TrialOutput::Page => watch.summarise(&trial::summary(&single))?,
     }
-    if matches!(kept.output, TrialOutput::Line | TrialOutput::Page) {
+    if matches!(trials.output, TrialOutput::Line | TrialOutput::Page) {
         print_server_output(args, report, watch)?;
     }
     if !interrupted {
-        kept.keep(&trial, trial.load(), made);
+        trials.keep(&trial, trial.load(), measured);
     }
     Ok(if interrupted { Exit::Interrupted } else { Exit::Success })
 }
@@ -155,12 +156,12 @@ fn print_server_output(args: &ClientArgs, report: &Report, watch: &Watch) -> any
 }
 
 /// Interrupted before the test started, or the server sent no results: only local counts are known.
-fn given_up(watch: &Watch, shown: TrialOutput) -> anyhow::Result<Exit> {
+fn print_partial(watch: &Watch, shown: TrialOutput) -> anyhow::Result<Exit> {
     let totals = watch.totals();
     match shown {
-        TrialOutput::Document => output::line(document::given_up(&totals)?)?,
+        TrialOutput::Document => output::line(document::partial(&totals)?)?,
         TrialOutput::Nothing => {}
-        TrialOutput::Line | TrialOutput::Page => watch.given_up(&totals)?,
+        TrialOutput::Line | TrialOutput::Page => watch.print_partial(&totals)?,
     }
     Ok(Exit::Interrupted)
 }

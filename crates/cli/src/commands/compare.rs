@@ -11,7 +11,7 @@ use crate::{destination, exit::Exit, global_flags::GlobalFlags, output, run_refe
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// The reference: a run's name or a prefix of it, `latest`, `latest:SCENARIO`, a baseline's name, or a
+    /// The reference: a run's name or prefix, `latest`, `latest:SCENARIO`, a baseline's name, or a
     /// file
     a: String,
     /// The run to compare, in any of the same forms
@@ -22,7 +22,6 @@ pub(crate) struct CompareArgs {
     shown: Rendering,
 }
 
-/// Source of the run-to-run noise.
 #[derive(Debug, Args)]
 pub(super) struct History {
     /// Use default run-to-run noise, instead of estimating it from the newest stored runs of A's scenario
@@ -30,7 +29,6 @@ pub(super) struct History {
     no_history: bool,
 }
 
-/// Format and destination of a comparison.
 #[derive(Debug, Args)]
 pub(super) struct Rendering {
     /// Output format
@@ -61,21 +59,21 @@ enum ComparisonFormat {
 
 pub(crate) fn run(args: &CompareArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let show = args.shown.resolved()?;
-    let mut held = References::new(shared);
-    let (a, b) = (held.load(&args.a)?, held.load(&args.b)?);
-    show.write(&args.history.contrast(&held, &a, &b)?, None)?;
+    let mut references = References::new(shared);
+    let (a, b) = (references.load(&args.a)?, references.load(&args.b)?);
+    show.write(&args.history.compare(&references, &a, &b)?, None)?;
     Ok(Exit::Success)
 }
 
 impl History {
     /// Compares B with A, using further runs to estimate the noise.
-    pub(super) fn contrast(
+    pub(super) fn compare(
         &self,
-        held: &References<'_>,
+        references: &References<'_>,
         a: &RunRecord,
         b: &RunRecord,
     ) -> anyhow::Result<RunComparison> {
-        let others = if self.no_history { Vec::new() } else { held.others(a, b)? };
+        let others = if self.no_history { Vec::new() } else { references.others(a, b)? };
         Ok(analysis::comparison(a, b, &others))
     }
 }
@@ -99,8 +97,8 @@ pub(super) struct Show {
 }
 
 impl Show {
-    pub(super) fn write(&self, contrast: &RunComparison, gate: Option<&Gate>) -> anyhow::Result<()> {
-        let text = |options: &Options| ::report::render_contrast(contrast, gate, self.format, options);
+    pub(super) fn write(&self, comparison: &RunComparison, gate: Option<&Gate>) -> anyhow::Result<()> {
+        let text = |options: &Options| ::report::render_contrast(comparison, gate, self.format, options);
         let Some(path) = &self.path else { return Ok(output::coloured(&text(&destination::here()))?) };
         destination::write(path, &text(&destination::in_a_file()))?;
         output::aside(format_args!("report written to {}", path.display()));

@@ -66,9 +66,9 @@ fn rows(shared: &GlobalFlags) -> anyhow::Result<Vec<Row>> {
         Origin::Flag => "flag --db".to_owned(),
         Origin::Environment => variable("PLUMB_DB"),
         Origin::File => "file".to_owned(),
-        Origin::BuiltIn => "built-in".to_owned(),
+        Origin::BuiltIn => "built in".to_owned(),
     };
-    let scenarios = || "scenario".to_owned();
+    let scenarios = || "the scenario's".to_owned();
     let probes = probe.as_ref().map(|chosen| match &chosen.0[..] {
         [] => "none".to_owned(),
         kinds => kinds.iter().map(|kind| kind.word()).collect::<Vec<_>>().join(","),
@@ -99,7 +99,7 @@ fn rows(shared: &GlobalFlags) -> anyhow::Result<Vec<Row>> {
 
 fn origin(variables: &[&str], is_in_file: bool) -> String {
     let set = variables.iter().find(|name| env::var_os(name).is_some_and(|value| !value.is_empty()));
-    set.map_or_else(|| if is_in_file { "file" } else { "built-in" }.to_owned(), |name| variable(name))
+    set.map_or_else(|| if is_in_file { "file" } else { "built in" }.to_owned(), |name| variable(name))
 }
 
 fn variable(name: &str) -> String {

@@ -40,7 +40,6 @@ struct Document {
     kernel: String,
     checks: Vec<Check>,
     scenarios: Vec<Verdict>,
-    /// Whether every built-in scenario can run in full.
     able: bool,
 }
 
@@ -72,7 +71,6 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
     Ok(if able { Exit::Success } else { Exit::Unable })
 }
 
-/// All checks, paths first.
 fn checks(rights: &Result<Rights, impl Display>) -> Vec<Check> {
     let paths = topology::probe().into_iter().map(Check::of_path);
     let machine = probe::capabilities().into_iter().map(Check::of_machine);
@@ -92,14 +90,13 @@ fn blame_rights(checks: &mut [Check], rights: &Result<Rights, impl Display>) {
             }
             (Ok(Rights::UserNamespace), Group::Paths) => {
                 let kernel = check.remedy.take().unwrap_or_default();
-                check.remedy = Some(format!("run sudo plumb doctor; if it also fails as root: {kernel}"));
+                check.remedy = Some(format!("sudo plumb doctor; if it also fails as root: {kernel}"));
             }
             _ => {}
         }
     }
 }
 
-/// `boot`: a guest's boot time.
 fn verdicts(checks: &[Check], boot: Option<Nanos>) -> anyhow::Result<Vec<Verdict>> {
     let judge = |builtin: &builtin::Builtin| {
         let scenario = Scenario::parse(builtin.name, builtin.text)?;
@@ -114,7 +111,6 @@ fn verdicts(checks: &[Check], boot: Option<Nanos>) -> anyhow::Result<Vec<Verdict
 mod tests {
     use super::*;
 
-    /// A missing path, a working one, and the check of privileges.
     fn blamed(rights: &Result<Rights, &str>) -> [Check; 3] {
         let found = |available| topology::Capability {
             name: "vxlan",

@@ -1,4 +1,4 @@
-//! `plumb explain`: how a finding is detected, when it is wrong, and what to do, from docs/findings.
+//! `plumb explain`: prints a page of docs/findings.
 
 use clap::{Args, builder::PossibleValuesParser};
 
@@ -21,7 +21,6 @@ macro_rules! pages {
     };
 }
 
-/// Pages by finding.
 const PAGES: &[(&str, &str)] = pages![
     "backlog-drops",
     "below-expected",
@@ -119,7 +118,6 @@ fn listed(page: &str) -> String {
     text
 }
 
-/// Joins the lines of each paragraph and list item. Leaves commands and headings unchanged.
 fn paragraphs(page: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let is_prose = |line: &str| !line.is_empty() && !line.starts_with('#') && !line.starts_with("    ");
@@ -144,7 +142,6 @@ fn list() -> String {
     PAGES.iter().map(|(id, page)| format!("{id:width$}  {}\n", summary(page))).collect()
 }
 
-/// The first sentence after the heading.
 fn summary(page: &str) -> String {
     let paragraph = page.split("\n\n").nth(1).unwrap_or_default().replace('\n', " ");
     let end = paragraph.find(". ").map_or(paragraph.len(), |end| end + 1);

@@ -24,7 +24,7 @@ use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, reme
 const NAMED: usize = 40;
 
 /// Maximum number of results with a printed summary, which compares all of them.
-const SUMMED_UP: usize = 1000;
+const MAX_SUMMARY: usize = 1000;
 
 /// Read buffer size in bytes.
 const CHUNK: usize = 64 << 10;
@@ -46,8 +46,8 @@ pub(crate) struct ImportArgs {
     /// A table column to treat as a metric (may be repeated)
     #[arg(long, value_name = "COLUMN")]
     metric: Vec<String>,
-    /// Treat tests with equal settings in different files as trials of one result, instead of each file as
-    /// a setting
+    /// Merge tests with equal settings from different files into one result, instead of treating the file
+    /// as a factor
     #[arg(long)]
     together: bool,
     /// Also import tables from files with the tools' own logs, which the tables usually repeat
@@ -71,37 +71,36 @@ pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         ..meta(RunId(format!("{}-{}", args.name, Timestamp::now().strftime("%Y%m%d-%H%M%S"))))
     };
     let options = Options { factors: args.factor.clone(), metrics: args.metric.clone() };
-    let mut told = Summary::new(args.quiet);
+    let mut summary = Summary::new(args.quiet);
     let mut assembler = Assembler::new(meta);
-    let wanted = assembler.header().id;
+    let name = assembler.header().id;
     let mut header = None;
     let files = readable(args, &options, &mut assembler)?;
-    let kept = store.import(&wanted, |importing| -> anyhow::Result<RunHeader> {
+    let stored = store.import(&name, |importing| -> anyhow::Result<RunHeader> {
         let columns = read_all(&files, &options, &mut assembler, &mut |done| {
             importing.trial(&done.trial)?;
-            Ok(told.test(&done)?)
+            Ok(summary.test(&done)?)
         })?;
         known(&options, &columns)?;
         let assembled = assembler.finish();
         bounded(assembled.bounds)?;
         for done in assembled.rest {
             importing.trial(&done.trial)?;
-            told.test(&done)?;
+            summary.test(&done)?;
         }
         header = Some(assembled.header.clone());
         Ok(assembled.header)
     })?;
     let header = header.context("the import has no header")?;
     let results = header.cells.len();
-    told.end(&RunHeader { id: kept.clone(), ..header })?;
-    if !args.quiet && stdout().is_terminal() && results <= SUMMED_UP {
-        let (record, findings) = remedy_results::findings(&store, store.load(&kept)?)?;
+    summary.end(&RunHeader { id: stored.clone(), ..header })?;
+    if !args.quiet && stdout().is_terminal() && results <= MAX_SUMMARY {
+        let (record, findings) = remedy_results::findings(&store, store.load(&stored)?)?;
         output::coloured(&format!("\n{}", report::summary(&findings, &record)?))?;
     }
     Ok(Exit::Success)
 }
 
-/// The files to import: all, or with `--skip-unreadable` the readable ones.
 fn readable(args: &ImportArgs, options: &Options, assembler: &mut Assembler) -> anyhow::Result<Vec<String>> {
     if !args.skip_unreadable {
         return Ok(args.files.clone());
@@ -137,7 +136,6 @@ fn read_all(
     Ok(columns)
 }
 
-/// Imports one file without storing the run.
 pub(crate) fn record(path: &Path) -> anyhow::Result<RunRecord> {
     let name = path.display().to_string();
     let mut assembler = Assembler::new(meta(RunId(name.clone())));
@@ -164,7 +162,6 @@ fn meta(id: RunId) -> Meta {
     }
 }
 
-/// Refuses columns missing from all tables.
 fn known(options: &Options, columns: &BTreeSet<String>) -> anyhow::Result<()> {
     let unknown = options.unknown(columns);
     let [first, ..] = unknown[..] else { return Ok(()) };
@@ -211,7 +208,6 @@ fn bounded(bounds: Result<(), TooManyCells>) -> anyhow::Result<()> {
 }
 
 struct Input {
-    /// For messages.
     name: String,
     lines: Box<dyn BufRead>,
 }

@@ -2,11 +2,8 @@
 //!
 //! docs/guide/client-server.md lists them.
 
-/// A flag missing from plumb's client or server.
 struct Missing {
-    /// Short and long forms.
     names: &'static [&'static str],
-    /// The alternative in plumb.
     instead: &'static str,
 }
 
@@ -57,7 +54,7 @@ const MISSING: &[Missing] = &[
 /// Suggests an alternative for an unknown flag; `None` if iperf3 does not have it either.
 pub(crate) fn instead(flag: &str) -> Option<String> {
     let found = MISSING.iter().find(|missing| missing.names.contains(&flag))?;
-    Some(format!("plumb does not have iperf3's {flag}: {}", found.instead))
+    Some(format!("iperf3's {flag} is not supported; {}", found.instead))
 }
 
 #[cfg(test)]
@@ -69,8 +66,8 @@ mod tests {
     #[test]
     fn suggests_alternative_for_missing_flag() {
         for (flag, word) in [("-V", "--json"), ("-f", "--json"), ("-d", "--bidir"), ("--logfile", "> FILE")] {
-            let said = instead(flag).expect(flag);
-            assert!(said.starts_with(flag) && said.contains(word), "{said}");
+            let answer = instead(flag).expect(flag);
+            assert!(answer.contains(flag) && answer.contains(word), "{answer}");
         }
         assert_eq!(instead("--nonsense"), None);
     }

@@ -96,25 +96,24 @@ fn up(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Resul
     let mut holder = Command::new(super::PROGRAM);
     holder.args(["lab", "up", "--foreground", "--name", &name, &args.scenario]);
     holder.envs(shared.db.iter().map(|file| ("PLUMB_DB", file)));
-    let said = Holder::start(&mut holder, "the lab's holder")?;
-    if said != READY {
-        return Err(anyhow!(if said.is_empty() {
+    let answer = Holder::start(&mut holder, "the lab's holder")?;
+    if answer != READY {
+        return Err(anyhow!(if answer.is_empty() {
             "the lab's holder exited without a message".to_owned()
         } else {
-            said
+            answer
         }));
     }
     Ok(show(&registry.find(Some(&name))?)?)
 }
 
-/// Holds the lab.
 fn keep(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<()> {
-    let kept = try_keep(registry, args, shared);
-    if let Err(error) = &kept {
+    let result = try_keep(registry, args, shared);
+    if let Err(error) = &result {
         // The parent command reads one line of standard output.
         output::line(failure::causes(error))?;
     }
-    kept
+    result
 }
 
 fn try_keep(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<()> {
@@ -122,7 +121,7 @@ fn try_keep(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow:
     let scenario = source::load(&args.scenario, shared)?.scenario;
     Rights::acquire().context(NoRights)?;
     let stop = Stop::new();
-    interrupt::asks(&stop.flag())?;
+    interrupt::set_on_signal(&stop.flag())?;
     registry.keep(&name, &scenario, &stop, |_| {
         // The lab outlives the parent command.
         let _ = output::line(READY);
@@ -144,10 +143,7 @@ fn name_of(args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<String> {
 
 fn show(lab: &PersistentLab) -> io::Result<()> {
     let PersistentLab { name, scenario, holder, .. } = lab;
-    output::line(format_args!(
-        "lab {name} is running (scenario {scenario}, holder process {})",
-        holder.pid
-    ))?;
+    output::line(format_args!("lab {name} is running (scenario {scenario}, holder process {})", holder.pid))?;
     for host in &lab.hosts {
         output::line(format_args!("  {:<12} {}", host.name, host.addresses.join(", ")))?;
     }

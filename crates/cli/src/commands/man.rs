@@ -21,7 +21,6 @@ pub(crate) struct ManArgs {
     output: Option<PathBuf>,
 }
 
-/// Writes the page of a command and those of its subcommands.
 fn write_all(command: &Command, folder: &Path) -> anyhow::Result<()> {
     let (page, mut text) = (Man::new(command.clone()), Vec::new());
     page.render(&mut text)?;
@@ -47,7 +46,7 @@ pub(crate) fn run(args: &ManArgs) -> anyhow::Result<Exit> {
     for word in &args.command {
         let known = page.find_subcommand(word).filter(|command| !command.is_hide_set());
         page = known.ok_or_else(|| {
-            Misuse::new(format!("no such subcommand `{}`", args.command.join(" ")))
+            Misuse::new(format!("plumb has no subcommand `{}`", args.command.join(" ")))
                 .hint("`plumb help` lists them")
         })?;
     }

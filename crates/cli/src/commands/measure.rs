@@ -30,7 +30,7 @@ pub(crate) fn run(args: &MeasureArgs) -> anyhow::Result<Exit> {
         .map(|path| Ok::<_, anyhow::Error>((path, destination::page_format_of(path)?)))
         .transpose()?;
     let stop = Arc::new(AtomicBool::new(false));
-    interrupt::asks(&stop)?;
+    interrupt::set_on_signal(&stop)?;
     let selection::SelectedMachine { qemu, monitor } = selection::find(&args.qemu)?;
     let before = VmReading::of(&qemu).map_err(trace::target::misuse)?;
     let taps = Taps::of(qemu.pid, &before);
@@ -39,8 +39,8 @@ pub(crate) fn run(args: &MeasureArgs) -> anyhow::Result<Exit> {
     let ended = after.is_err() || matches!(trace.ended, TraceEnd::TargetEnded { .. });
     let mut facts = after.as_ref().unwrap_or(&before).facts(&before);
     taps.put_in(&mut facts);
-    if let Some(said) = &monitor {
-        merged::put_in(said, &mut facts);
+    if let Some(answers) = &monitor {
+        merged::put_in(answers, &mut facts);
     }
     let summary = analysis::vm(&facts, &trace, CallGrouping::Thread);
     let top = usize::from(args.top);

@@ -64,7 +64,6 @@ pub(crate) struct MemberArgs {
     metrics: Option<SocketAddr>,
 }
 
-/// Runs until interrupted.
 pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
     let FleetFile { access, controllers, policy: host } = FleetFile::read(&args.file, args.name.as_deref())?;
     if controllers.is_empty() {
@@ -74,7 +73,7 @@ pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
             .into());
     }
     let stop = Stop::new();
-    interrupt::asks(&stop.flag())?;
+    interrupt::set_on_signal(&stop.flag())?;
     let (name, tool, since) =
         (HostName::new(&access.name), TOOL.to_owned(), Timestamp::now().as_millisecond());
     let host = HostPolicy { address: args.address.or(host.address), ..host };
@@ -88,19 +87,18 @@ pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
     if let Some(endpoint) = &endpoint {
         output::aside(format_args!("metrics at http://{}/metrics", endpoint.address()));
     }
-    let tell = |line: &str| output::aside(format_args!("plumb member: {line}"));
+    let print = |line: &str| output::aside(format_args!("plumb member: {line}"));
     fleet::serve(
         &policy,
         &ThisHost { name, server: policy.access.server.clone(), policy: host },
         &status,
         &stop.flag(),
-        tell,
+        print,
     )
     .context("cannot run as a member")?;
     Ok(Exit::Success)
 }
 
-/// In Prometheus text format.
 fn numbers(name: &str, status: &MemberStatus) -> String {
     let mut text = Exposition::default();
     let one = |value: f64| [(labels(&[("member", name)]), value)].into_iter();
@@ -136,7 +134,6 @@ fn numbers(name: &str, status: &MemberStatus) -> String {
     text.into_text()
 }
 
-/// Starts agents in this process's network namespace.
 struct ThisHost {
     name: HostName,
     server: String,

@@ -22,9 +22,8 @@ use crate::{
     exit::Exit,
     failure::Misuse,
     global_flags::GlobalFlags,
-    host, interrupt,
-    kept_trials::{self, KeptTrials, TrialOutput},
-    output, pin,
+    host, interrupt, output, pin,
+    stored_trials::{self, StoredTrials, TrialOutput},
     trial::{self, Trial},
     watch::{Lines, Watch},
 };
@@ -40,17 +39,17 @@ pub(crate) fn run(args: &PingArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
     let trial = Trial::begin(host::named(&args.host, port), load, placement).towards(server, args.reach.bind);
     let cpus = pin::cpus(trial.placement(), trial.load(), trial.usable_cpus())?.client;
     let stop = Stop::keeping();
-    interrupt::asks(&stop.flag())?;
-    let kept = KeptTrials::new("ping", shared.db.as_deref(), &args.repetition, args.output.json);
-    kept_trials::repeat(&args.repetition, kept, &stop, |kept| {
-        let watch = Watch::new(lines(args, trial.load(), kept.output), String::new());
+    interrupt::set_on_signal(&stop.flag())?;
+    let trials = StoredTrials::new("ping", shared.db.as_deref(), &args.repetition, args.output.json);
+    stored_trials::repeat(&args.repetition, trials, &stop, |trials| {
+        let watch = Watch::new(lines(args, trial.load(), trials.output), String::new());
         let ping = Ping { server, bind: args.reach.bind, cpus: cpus.clone(), stop: &stop, watch: &watch };
         let trial = trial.now();
         let outcome = ping.measure(trial.load(), args.kind.sockperf);
         watch.end()?;
         match outcome {
-            Ok(outcome) => finish(&trial, outcome, &watch, stop.is_asked(), kept),
-            Err(_) if stop.is_asked() => given_up(&watch, kept.output),
+            Ok(outcome) => finish(&trial, outcome, &watch, stop.is_asked(), trials),
+            Err(_) if stop.is_asked() => print_partial(&watch, trials.output),
             Err(error) => Err(error.into()),
         }
     })
@@ -64,7 +63,6 @@ fn alone(outcome: Outcome) -> EndResult {
     (outcome.measured.alone(), outcome.threads)
 }
 
-/// Arguments shared by all kinds of ping.
 struct Ping<'a> {
     server: SocketAddr,
     bind: Option<IpAddr>,
@@ -102,9 +100,9 @@ impl Ping<'_> {
     fn under(&self, load: &PingPongSettings, background: &Background) -> traffic::Result<EndResult> {
         let alone = WorkloadSettings::PingPong(PingPongSettings { under: None, ..load.clone() });
         thread::scope(|scope| {
-            let beside = BackgroundStream::start(scope, self.server, self.bind, load, background, self.stop);
+            let stream = BackgroundStream::start(scope, self.server, self.bind, load, background, self.stop);
             let ping = self.native(alone);
-            let under = beside.end(ping.is_err() || self.stop.is_asked());
+            let under = stream.end(ping.is_err() || self.stop.is_asked());
             let (mut measurement, threads) = ping?;
             let under = under?;
             if let Measurement::PingPong(ping) = &mut measurement {
@@ -120,20 +118,20 @@ fn finish(
     (measurement, threads): EndResult,
     watch: &Watch,
     interrupted: bool,
-    kept: &mut KeptTrials,
+    trials: &mut StoredTrials,
 ) -> anyhow::Result<Exit> {
-    let made = trial.end(measurement, (watch.cpu(), threads), interrupted);
-    let solo = trial.alone(&made);
-    match kept.output {
-        TrialOutput::Document => output::line(serde_json::to_string_pretty(&solo)?)?,
+    let measured = trial.end(measurement, (watch.cpu(), threads), interrupted);
+    let single = trial.alone(&measured);
+    match trials.output {
+        TrialOutput::Document => output::line(serde_json::to_string_pretty(&single)?)?,
         TrialOutput::Nothing => {}
-        TrialOutput::Line => watch.print(&kept.line(&solo))?,
-        TrialOutput::Page => watch.summarise(&trial::summary(&solo))?,
+        TrialOutput::Line => watch.print(&trials.line(&single))?,
+        TrialOutput::Page => watch.summarise(&trial::summary(&single))?,
     }
-    match solo.outcome {
+    match single.outcome {
         _ if interrupted => Ok(Exit::Interrupted),
         Some(_) => {
-            kept.keep(trial, trial.load(), made);
+            trials.keep(trial, trial.load(), measured);
             Ok(Exit::Success)
         }
         None => bail!("no messages received"),
@@ -141,7 +139,7 @@ fn finish(
 }
 
 /// Interrupted by force or before the test started.
-fn given_up(watch: &Watch, shown: TrialOutput) -> anyhow::Result<Exit> {
+fn print_partial(watch: &Watch, shown: TrialOutput) -> anyhow::Result<Exit> {
     let totals = watch.totals();
     match shown {
         TrialOutput::Document => {
@@ -149,7 +147,7 @@ fn given_up(watch: &Watch, shown: TrialOutput) -> anyhow::Result<Exit> {
             output::line(serde_json::to_string_pretty(&document)?)?;
         }
         TrialOutput::Nothing => {}
-        TrialOutput::Line | TrialOutput::Page => watch.given_up(&totals)?,
+        TrialOutput::Line | TrialOutput::Page => watch.print_partial(&totals)?,
     }
     Ok(Exit::Interrupted)
 }

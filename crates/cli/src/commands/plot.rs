@@ -27,7 +27,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// A run's name or a prefix of it, `latest`, `latest:SCENARIO`, or a file: a report page, a run record,
+    /// A run's name or prefix, `latest`, `latest:SCENARIO`, or a file: a report page, a run record,
     /// or another tool's log
     #[arg(default_value = "latest")]
     run: String,
@@ -62,7 +62,6 @@ fn kinds() -> PossibleValuesParser {
     PossibleValuesParser::new(picture_kinds().map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
-/// File formats of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Svg,
@@ -102,9 +101,9 @@ pub(crate) fn run(args: &PlotArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
 impl PlotArgs {
     fn pictures(&self, shared: &GlobalFlags) -> anyhow::Result<Vec<Picture>> {
         if let Some(reference) = &self.against {
-            let mut held = References::new(shared);
-            let (a, b) = (held.load(reference)?, held.load(&self.run)?);
-            let others = held.others(&a, &b)?;
+            let mut references = References::new(shared);
+            let (a, b) = (references.load(reference)?, references.load(&self.run)?);
+            let others = references.others(&a, &b)?;
             return Ok(comparison_pictures(&analysis::comparison(&a, &b, &others)));
         }
         let (record, findings) = if let Some(record) = run_reference::in_file(&self.run)? {
@@ -130,7 +129,6 @@ impl PlotArgs {
     }
 }
 
-/// Destination of the charts.
 enum Target {
     File(PathBuf, Kind),
     Folder(PathBuf),

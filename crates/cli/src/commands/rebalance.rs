@@ -45,7 +45,7 @@ pub(crate) struct RebalanceArgs {
     /// Write observations and decisions of each round to this file in Prometheus text format
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
-    /// Save what is learned about the machines in this file, and continue from it
+    /// Save the rebalancer's state in this file, and continue from it
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
     /// Append observations and moves of each round to this recording, for `plumb memory report` and
@@ -78,18 +78,16 @@ Each machine needs a virtio-balloon device, whose guest driver also reports memo
 Exit status: 0 success; 1 no machine could be reached; 64 usage error; 130 interrupted before the first \
     round.";
 
-/// Contents of the `--state` file.
 #[derive(Debug, Serialize, Deserialize)]
-struct KeptState {
+struct StateFile {
     schema: u32,
     state: State,
 }
 
-impl KeptState {
+impl StateFile {
     const SCHEMA: u32 = 1;
 }
 
-/// Samples, decides and moves memory in each round.
 pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
     let config = Config::read(&args.config)?;
     if let Some(record) = &args.replay {
@@ -97,7 +95,7 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
     }
     let mut recorder = args.record.as_deref().map(Recorder::open).transpose()?;
     let stop = Stop::new();
-    interrupt::asks(&stop.flag())?;
+    interrupt::set_on_signal(&stop.flag())?;
     let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let locks = machine::runtime_folder(named, &env::temp_dir()).join("plumb");
     let mut vms = config.attach((!args.dry_run).then_some(&*locks), &stop)?;
@@ -106,11 +104,11 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
     let state = args.state.as_deref().map(read_state).transpose()?.unwrap_or_default();
     let rebalancer = Rebalancer::resume(settings, state).map_err(|error| config.misuse(&error))?;
     let mut rebalance = Rebalance::new(rebalancer, vms, config.interval());
-    let mut made = 0;
+    let mut finished = 0;
     while !stop.is_asked() {
         let next = Instant::now() + config.interval();
         let round = rebalance.round(args.dry_run);
-        tell(&round, if args.dry_run { "would move " } else { "" }, made == 0, Timestamp::now())?;
+        print_round(&round, if args.dry_run { "would move " } else { "" }, finished == 0, Timestamp::now())?;
         if let Some(recorder) = &mut recorder {
             let moves = if args.dry_run { &[][..] } else { &*round.decision.moves };
             recorder.keep(&Document::of(&round.seen, &facts, config.interval(), moves))?;
@@ -119,18 +117,19 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
             replace_text(file, &metrics::text(&round.seen, Some(&round.decision)))?;
         }
         if let Some(file) = args.state.as_deref().filter(|_| !args.dry_run) {
-            let kept = KeptState { schema: KeptState::SCHEMA, state: rebalance.rebalancer().state().clone() };
-            replace_text(file, &(serde_json::to_string(&kept)? + "\n"))?;
+            let saved =
+                StateFile { schema: StateFile::SCHEMA, state: rebalance.rebalancer().state().clone() };
+            replace_text(file, &(serde_json::to_string(&saved)? + "\n"))?;
         }
-        made += 1;
-        if args.rounds == Some(made) {
+        finished += 1;
+        if args.rounds == Some(finished) {
             return Ok(Exit::Success);
         }
         while !stop.is_asked() && Instant::now() < next {
             thread::sleep(GLANCE);
         }
     }
-    Ok(if made == 0 { Exit::Interrupted } else { Exit::Success })
+    Ok(if finished == 0 { Exit::Interrupted } else { Exit::Success })
 }
 
 fn read_state(file: &Path) -> anyhow::Result<State> {
@@ -145,24 +144,23 @@ fn read_state(file: &Path) -> anyhow::Result<State> {
             file.display()
         )
     };
-    let kept: KeptState = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    match kept.schema {
-        KeptState::SCHEMA => Ok(kept.state),
-        other => Err(wrong(format!("its version is {other}, expected {}", KeptState::SCHEMA))),
+    let saved: StateFile = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    match saved.schema {
+        StateFile::SCHEMA => Ok(saved.state),
+        other => Err(wrong(format!("its version is {other}, expected {}", StateFile::SCHEMA))),
     }
 }
 
-/// Prints the machines' memory initially and after each move, and the moves with their reasons.
-fn tell(round: &Round, verb: &str, first: bool, at: Timestamp) -> anyhow::Result<()> {
+fn print_round(round: &Round, verb: &str, first: bool, at: Timestamp) -> anyhow::Result<()> {
     let moves = &round.decision.moves;
     if first || !moves.is_empty() {
         output::line(table::of(round))?;
     }
     let now = at.strftime("%H:%M:%S");
-    for made in moves {
-        match round.failed.iter().find(|(failed, _)| failed.vm == made.vm) {
-            Some((_, error)) => output::line(format_args!("{now} failed: {made}: {error}"))?,
-            None => output::line(format_args!("{now} {verb}{made}"))?,
+    for step in moves {
+        match round.failed.iter().find(|(failed, _)| failed.vm == step.vm) {
+            Some((_, error)) => output::line(format_args!("{now} failed: {step}: {error}"))?,
+            None => output::line(format_args!("{now} {verb}{step}"))?,
         }
     }
     let missing = round.decision.missing;

@@ -22,7 +22,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// A run's name or a prefix of it, `latest`, `latest:SCENARIO`, or a file: a report page, a run record,
+    /// A run's name or prefix, `latest`, `latest:SCENARIO`, or a file: a report page, a run record,
     /// or another tool's log
     #[arg(default_value = "latest")]
     run: String,
@@ -54,7 +54,6 @@ pub(crate) struct ReportArgs {
     no_pager: bool,
 }
 
-/// Objectives of a recommendation.
 pub(crate) const OBJECTIVES: &[Word<Objective>] = &[
     ("max", Objective::Max, "The best value; if statistically tied, the cheapest"),
     (
@@ -103,7 +102,7 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         remedy_results::findings(&store, record)?
     };
     args.fit(destination.as_ref().map(|to| to.format).or(args.format).unwrap_or(FormatName::Terminal))?;
-    let asked = |options| Options {
+    let with_flags = |options| Options {
         objective: args.objective,
         view: args.view(),
         requirements: args.require.clone(),
@@ -111,7 +110,7 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
     };
     match destination {
         Some(destination) => {
-            destination.write_as(&findings, &record, &asked(destination::in_a_file()))?;
+            destination.write_as(&findings, &record, &with_flags(destination::in_a_file()))?;
             output::aside(format_args!("report written to {}", destination.path.display()));
         }
         None => {
@@ -120,7 +119,7 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
             // Shown last on a terminal, but a pager starts at the top.
             let summary =
                 if !paged && std::io::stdout().is_terminal() { Summary::Last } else { Summary::First };
-            let options = Options { summary, ..asked(destination::here()) };
+            let options = Options { summary, ..with_flags(destination::here()) };
             let text = format.write(&findings, &record, &options)?;
             match format {
                 FormatName::Terminal if paged => pager::text(&text, shared.settings.pager.as_deref())?,
@@ -133,7 +132,6 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
 }
 
 impl ReportArgs {
-    /// Refuses flags that the format cannot honour.
     fn fit(&self, format: FormatName) -> Result<(), Misuse> {
         let read = matches!(format, FormatName::Terminal | FormatName::Markdown | FormatName::Html);
         if !self.require.is_empty() && !read {
@@ -153,7 +151,6 @@ impl ReportArgs {
     }
 }
 
-/// For a terminal, with the summary last.
 pub(crate) fn for_terminal(findings: &Findings, record: &RunRecord) -> anyhow::Result<String> {
     let summary = if std::io::stdout().is_terminal() { Summary::Last } else { Summary::First };
     FormatName::Terminal.write(findings, record, &Options { summary, ..destination::here() })
@@ -202,7 +199,6 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Derives the format from the file extension.
     pub(crate) fn parse(path: &Path) -> anyhow::Result<Self> {
         let format = match destination::format_of(path)? {
             Format::Markdown => FormatName::Markdown,
@@ -220,7 +216,6 @@ impl Destination {
         &self.path
     }
 
-    /// Writes the report, creating the directory if necessary.
     pub(crate) fn write(&self, findings: &Findings, record: &RunRecord) -> anyhow::Result<()> {
         self.write_as(findings, record, &destination::in_a_file())
     }

@@ -108,7 +108,6 @@ pub(crate) struct RunArgs {
     plain: bool,
 }
 
-/// Same as `--plain`.
 const PLAIN: &str = "PLUMB_PLAIN";
 
 impl RunArgs {
@@ -151,7 +150,7 @@ pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
     let makes_hosts = !job.source.scenario.lab.outside().hosts.is_empty();
     let rights = makes_hosts.then(Rights::acquire).transpose().context(NoRights)?;
     let stop = Stop::new();
-    interrupt::asks(&stop.flag())?;
+    interrupt::set_on_signal(&stop.flag())?;
     let skipped = match measure(&job, args, rights, &mut store, &stop) {
         Err(error) if ended_early(&error) => {
             summarise(args, &job, &store)?;
@@ -184,11 +183,11 @@ fn measure(
     for other in Presence::beside(&job.id.0) {
         progress.notice(&format!("{other} is also measuring on this machine and shares its CPUs"));
     }
-    for said in scenario::uneven_networks(&job.source.scenario.lab) {
-        progress.notice(&said);
+    for warning in scenario::uneven_networks(&job.source.scenario.lab) {
+        progress.notice(&warning);
     }
-    if let Some(said) = super::scenario::too_few_trials(&job.plan) {
-        progress.notice(&said);
+    if let Some(warning) = super::scenario::too_few_trials(&job.plan) {
+        progress.notice(&warning);
     }
     let request = Request {
         scenario: &job.source.scenario,
@@ -205,15 +204,15 @@ fn measure(
         fleet: fleet_of(&job.source.scenario, stop)?,
         inside: None,
     };
-    let inside = reason_to_go_inside(job, args);
+    let inside = hypervisor_reason(job, args);
     if let Some(because) = &inside {
         progress.notice(&format!("running in an emulated virtual hypervisor: {because}"));
     }
     let progress = RefCell::new(progress);
     let mut observer = |event: &lab::Event<'_>| progress.borrow_mut().event(event);
-    let tell = |text: &str| progress.borrow_mut().notice(text);
+    let notify = |text: &str| progress.borrow_mut().notice(text);
     let is_stopped = || stop.is_asked();
-    let mut store = PatientStore::new(store, &tell, &is_stopped);
+    let mut store = PatientStore::new(store, &notify, &is_stopped);
     let outcome = match inside {
         Some(because) => lab::run_inside(&request, &because, &mut store, &mut observer, stop),
         None => lab::run(&request, &mut store, &mut observer, stop),
@@ -222,7 +221,6 @@ fn measure(
     Ok(outcome?.skipped)
 }
 
-/// Connects to the fleet if a host of the scenario is a member.
 fn fleet_of(scenario: &Scenario, stop: &Stop) -> anyhow::Result<Option<Arc<Controller>>> {
     let by_member =
         |host: &Host| matches!(&host.existing, Some(found) if matches!(found.access, Access::Member { .. }));
@@ -235,7 +233,6 @@ fn fleet_of(scenario: &Scenario, stop: &Stop) -> anyhow::Result<Option<Arc<Contr
     Ok(Some(Arc::new(Controller::open(&access, &stop.flag(), |_| ())?)))
 }
 
-/// Whether a partial report makes sense.
 fn ended_early(error: &anyhow::Error) -> bool {
     let of_run: Option<&RunError> = error.downcast_ref();
     of_run.is_some_and(|error| error.is_interrupted() || matches!(error, RunError::LeftOut { .. }))
@@ -252,14 +249,14 @@ fn summarise(args: &RunArgs, job: &Job, store: &Store) -> anyhow::Result<()> {
 }
 
 /// The reason for using a virtual hypervisor. A resumed run keeps its choice.
-fn reason_to_go_inside(job: &Job, args: &RunArgs) -> Option<String> {
-    let asked = (args.inside == Some(Place::Hypervisor)).then(|| "requested with --inside".to_owned());
-    let begun = || job.resume.as_ref()?.header.environment.as_ref()?.inside.clone();
+fn hypervisor_reason(job: &Job, args: &RunArgs) -> Option<String> {
+    let requested = (args.inside == Some(Place::Hypervisor)).then(|| "requested with --inside".to_owned());
+    let resumed = || job.resume.as_ref()?.header.environment.as_ref()?.inside.clone();
     let lacking = || {
         let (scenario, firecracker) = (&job.source.scenario, args.firecracker.as_deref());
         lab::lacks_for_guests(scenario, &job.plan, firecracker).filter(|_| args.inside.is_none())
     };
-    asked.or_else(begun).or_else(lacking)
+    requested.or_else(resumed).or_else(lacking)
 }
 
 fn finish(

@@ -63,7 +63,6 @@ const TITLE: usize = 5;
 const LEAST_FIRST: [usize; 5] = [TITLE, 1, 2, 4, 3];
 /// Minimum width of the title column.
 const SHORTEST_TITLE: usize = 12;
-/// Per column.
 const PADDING: usize = 2;
 
 fn list(store: &Store) -> anyhow::Result<()> {
@@ -78,7 +77,6 @@ fn list(store: &Store) -> anyhow::Result<()> {
     Ok(output::line(table(rows, width::of_output()))?)
 }
 
-/// Uses the available width and wraps long titles.
 fn table(rows: Vec<[String; 6]>, width: Option<usize>) -> Table {
     let (columns, title) = fitting(&rows, width);
     let mut table = Table::new();
@@ -121,7 +119,6 @@ fn fitting(rows: &[[String; 6]], width: Option<usize>) -> ([bool; 6], usize) {
     let extent = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let title = extent(TITLE);
     let Some(width) = width else { return ([true; 6], title) };
-    // Hides a column that has only a heading.
     let mut shown: [bool; 6] =
         std::array::from_fn(|column| rows.iter().skip(1).any(|row| !row[column].is_empty()));
     let others = |shown: &[bool; 6]| -> usize {
@@ -151,7 +148,6 @@ fn row(run: &RunListing, all: &[RunListing], baselines: &[Baseline]) -> [String;
     [run.id.to_string(), time(run.started), trials, state, names.join(", "), run.title.clone()]
 }
 
-/// A run's start time in UTC.
 pub(super) fn time(millis: UnixMillis) -> String {
     Timestamp::from_millisecond(millis.0)
         .map(|time| time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M").to_string())
@@ -197,9 +193,9 @@ mod tests {
 
     #[test]
     fn recognises_remedy_tests_by_name() {
-        let kept = ["quick-1", "quick-1-remedies", "quick-1-2"].map(|name| samples::RunId(name.into()));
+        let stored = ["quick-1", "quick-1-remedies", "quick-1-2"].map(|name| samples::RunId(name.into()));
         let parent = |name: &str| {
-            remedy_results::parent(&samples::RunId(name.into()), kept.iter()).map(|run| run.0.clone())
+            remedy_results::parent(&samples::RunId(name.into()), stored.iter()).map(|run| run.0.clone())
         };
         assert_eq!(parent("quick-1-remedies").as_deref(), Some("quick-1"));
         assert_eq!(parent("quick-1-remedies-2").as_deref(), Some("quick-1"));

@@ -176,7 +176,6 @@ fn check(name: &str, variants: &Variants, format: CheckFormat, shared: &GlobalFl
     }
 }
 
-/// The scenario, or errors in it or its variants.
 enum CheckResult {
     Consistent(Box<Scenario>),
     Wrong(Diagnosis),
@@ -221,7 +220,6 @@ fn refuse(diagnosis: Diagnosis, format: CheckFormat) -> anyhow::Result<Exit> {
     Ok(Exit::Misuse)
 }
 
-/// Prints a plan's measurements and duration.
 pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     output::line(format_args!("{}: {}", scenario.name, scenario.title))?;
     output::line("paths:")?;
@@ -239,8 +237,8 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
         let (from, to) = (&path.from.device, &path.to.device);
         output::line(format_args!("  {}: {from} -> {to} via {}{mark}", path.name, layers.join(", ")))?;
     }
-    for said in scenario::uneven_networks(&scenario.lab) {
-        output::line(format_args!("warning: {said}"))?;
+    for warning in scenario::uneven_networks(&scenario.lab) {
+        output::line(format_args!("warning: {warning}"))?;
     }
     for workload in scenario::unpinned_workloads(scenario, plan) {
         prose(&format!(
@@ -254,7 +252,7 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     }
     let takes = minutes(plan.duration_estimate().seconds());
     let cells =
-        if plan.cells.len() == 1 { "1 cell".to_owned() } else { format!("{} cells", plan.cells.len()) };
+        if plan.cells.len() == 1 { "1 result".to_owned() } else { format!("{} results", plan.cells.len()) };
     let trials = plan.trials.len();
     let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);
     let times = format!("each result once in each of {blocks} blocks, baselines twice{}", probed(plan));
@@ -265,8 +263,8 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
         }
         None => prose(&format!("{trials} trials of {cells}, about {takes}: {times}")),
     }?;
-    if let Some(said) = too_few_trials(plan) {
-        output::line(said)?;
+    if let Some(warning) = too_few_trials(plan) {
+        output::line(warning)?;
     }
     match lab::guests(scenario, plan) {
         0 => Ok(()),
@@ -284,7 +282,6 @@ fn prose(text: &str) -> io::Result<()> {
     output::line(width::wrapped(text, width::of_output()))
 }
 
-/// The warning for a plan with too few trials to establish any difference.
 pub(crate) fn too_few_trials(plan: &Plan) -> Option<String> {
     let least = lab::trials_lacking(plan)?;
     let trials = match plan.trials.last().map_or(0, |trial| trial.block + 1) {
@@ -294,7 +291,6 @@ pub(crate) fn too_few_trials(plan: &Plan) -> Option<String> {
     Some(format!("{trials} no difference can be established: at least {least} are needed"))
 }
 
-/// The number of additional trials with probes.
 fn probed(plan: &Plan) -> String {
     let probed = plan.trials.iter().filter(|trial| trial.arm == Arm::Probed);
     let Some(last) = probed.map(|trial| trial.block).max() else { return String::new() };
@@ -302,7 +298,6 @@ fn probed(plan: &Plan) -> String {
     format!("; again with probes ({}) in the first {}", probes.join(", "), last + 1)
 }
 
-/// Prints the fixed parts of an adaptive plan.
 fn print_design(plan: &Plan, forecast: &Forecast) -> io::Result<()> {
     let (design, screening) = (plan.design, minutes(forecast.screening.seconds()));
     let times = match forecast.screening_blocks {

@@ -61,7 +61,6 @@ fn printed(text: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Formatted like the schema files in the repository.
 pub(crate) fn print(schema: &Value) -> anyhow::Result<()> {
     Ok(output::line(serde_json::to_string_pretty(schema)?)?)
 }

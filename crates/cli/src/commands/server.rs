@@ -24,19 +24,17 @@ pub(crate) fn run(args: &ServerArgs) -> anyhow::Result<Exit> {
         bound.confine(args.rights.user.as_deref()).context("cannot drop privileges")?;
     }
     let stop = Stop::new();
-    interrupt::asks(&stop.flag())?;
+    interrupt::set_on_signal(&stop.flag())?;
     let log = EventLog::start(write).context("cannot start a thread")?;
-    let (json, failed) = (args.course.json, AtomicBool::new(false));
+    let (json, failed) = (args.operation.json, AtomicBool::new(false));
     let printer = EventPrinter { json, failed, log, hints: Hints::default() };
     bound.serve(&stop, &printer).context("cannot serve")?;
-    let failed = args.course.once && printer.failed.load(Ordering::Relaxed);
+    let failed = args.operation.once && printer.failed.load(Ordering::Relaxed);
     Ok(if failed { Exit::Failure } else { Exit::Success })
 }
 
-/// Prints the server's events.
 struct EventPrinter {
     json: bool,
-    /// Whether any client's test failed.
     failed: AtomicBool,
     log: EventLog,
     hints: Hints,

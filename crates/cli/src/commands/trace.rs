@@ -41,11 +41,11 @@ pub(crate) fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
 }
 
 fn trace(args: &TraceArgs, written: &Destination) -> anyhow::Result<Exit> {
-    let waiting = Waiting::asked(args)?;
+    let waiting = Waiting::from_flags(args)?;
     let stop = Arc::new(AtomicBool::new(false));
-    interrupt::asks(&stop)?;
-    let held = Launch::start(&args.command)?;
-    let found = target::find(&args.what, held.as_ref())?;
+    interrupt::set_on_signal(&stop)?;
+    let launch = Launch::start(&args.command)?;
+    let found = target::find(&args.what, launch.as_ref())?;
     let probes = Probes::load(&args.probes(), Fallback::of(args))?;
     if written.is_json() {
         probes
@@ -56,21 +56,21 @@ fn trace(args: &TraceArgs, written: &Destination) -> anyhow::Result<Exit> {
     let mut live = Live::new(args);
     let session = Session::begin(found);
     let mut watching = probes.start(&session.found)?;
-    let alive = match held {
-        Some(held) => Alive::Started(held.go()?),
+    let alive = match launch {
+        Some(launch) => Alive::Started(launch.go()?),
         None => Alive::of(&session.found),
     };
     let ended = waiting.for_end(&alive, &stop, || {
-        live.show(watching.now()?, |seen| session.trace(seen, TraceEnd::TimeOver))
+        live.show(watching.now()?, |observations| session.trace(observations, TraceEnd::TimeOver))
     });
     live.end();
-    let seen = watching.end()?;
-    let trace = session.trace(seen, ended?);
+    let observations = watching.end()?;
+    let trace = session.trace(observations, ended?);
     written.write(&trace)?;
     Ok(match &trace.ended {
         _ if stop.load(Ordering::Relaxed) => Exit::Interrupted,
         // A failed program is a failure, as it would be without the trace.
-        TraceEnd::TargetEnded { how: Some(how) } if how != wait::WELL => Exit::Failure,
+        TraceEnd::TargetEnded { how: Some(how) } if how != wait::SUCCESS => Exit::Failure,
         _ => Exit::Success,
     })
 }
@@ -87,11 +87,10 @@ pub(crate) fn of_qemu(
     let session = Session::begin(target::of_qemu(qemu, named));
     let watching = probes.start(&session.found)?;
     let ended = waiting.for_end(&Alive::of(&session.found), stop, || Ok(()));
-    let seen = watching.end()?;
-    Ok(session.trace(seen, ended?))
+    let observations = watching.end()?;
+    Ok(session.trace(observations, ended?))
 }
 
-/// Known before tracing starts.
 struct Session {
     found: Resolved,
     started: UnixMillis,
@@ -104,7 +103,7 @@ impl Session {
         Self { found, started, environment: probe::environment() }
     }
 
-    fn trace(&self, seen: Observations, ended: TraceEnd) -> Trace {
+    fn trace(&self, observations: Observations, ended: TraceEnd) -> Trace {
         Trace {
             schema: TRACE_SCHEMA,
             tool: TOOL.to_owned(),
@@ -112,11 +111,11 @@ impl Session {
             target: self.found.target.clone(),
             ended,
             environment: self.environment.clone(),
-            probes: seen.probes,
-            missing: seen.missing,
-            observed: seen.observed,
-            devices: seen.devices,
-            softnet: seen.softnet,
+            probes: observations.probes,
+            missing: observations.missing,
+            observed: observations.observed,
+            devices: observations.devices,
+            softnet: observations.softnet,
         }
     }
 }

@@ -47,7 +47,7 @@ use crate::{
 pub(crate) struct WatchArgs {
     /// Schedule, daily budget and alerts (TOML)
     plan: PathBuf,
-    /// Measure what is due once, then exit with the status of the worst verdict
+    /// Run due measurements once, then exit with the status of the worst verdict
     #[arg(long)]
     once: bool,
     /// Show the next day's schedule and traffic, estimated from stored runs, without measuring
@@ -95,7 +95,6 @@ Exit status: 0 success; with --once the worst verdict's, like `plumb check`: 1 r
 struct Watched {
     measure: Measure,
     name: String,
-    /// Of the scenario's text.
     digest: String,
 }
 
@@ -111,11 +110,10 @@ pub(crate) fn run(args: &WatchArgs, shared: &GlobalFlags) -> anyhow::Result<Exit
         return Ok(Exit::Success);
     }
     let measured = measured(args, shared, &plan, watched, archive);
-    // A failure must not look like a regression or an inconclusive check.
+    // Distinct from a regression and an inconclusive check.
     if args.once { measured.context(CheckFailure) } else { measured }
 }
 
-/// Measures until stopped.
 fn measured(
     args: &WatchArgs,
     shared: &GlobalFlags,
@@ -132,7 +130,7 @@ fn measured(
         bail!("another watch of {name} is already running with these runs");
     };
     let stop = Stop::new();
-    interrupt::asks(&stop.flag())?;
+    interrupt::set_on_signal(&stop.flag())?;
     let listen = args.metrics.or(plan.listen.filter(|_| !args.once));
     let mut session = Session::new(plan, watched, archive, state, shared, &stop, args.json);
     let metrics = session.metrics();
@@ -140,10 +138,10 @@ fn measured(
         listen.map(|listen| MetricsEndpoint::listen(listen, move || metrics.text())).transpose()?;
     if let Some(endpoint) = &endpoint {
         output::aside(format_args!("metrics at http://{}/metrics", endpoint.address()));
-        session.take_kept_runs();
+        session.load_stored_runs();
     }
     let until = args.length.map(|length| Instant::now() + Duration::from(length));
-    if args.once { session.once() } else { session.go_on(until) }
+    if args.once { session.once() } else { session.run_until(until) }
 }
 
 fn watched(measures: &[Measure], shared: &GlobalFlags) -> anyhow::Result<Vec<Watched>> {

@@ -71,7 +71,6 @@ pub(crate) fn run(args: &WebArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
 }
 
 impl WebArgs {
-    /// `None` unless both files are given.
     fn tls(&self) -> anyhow::Result<Option<Tls>> {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
         let tls =

@@ -3,7 +3,6 @@
 use traffic::Progress;
 use units::Nanos;
 
-/// Turns progress events, about ten per second, into lines.
 #[derive(Debug)]
 pub(crate) struct ConnectLines {
     every: Nanos,
@@ -21,7 +20,6 @@ impl ConnectLines {
         Self { every, warmup, since: Nanos(0), last: Nanos(0), done: 0, all: 0 }
     }
 
-    /// Returns a line once it is complete.
     pub(crate) fn take(&mut self, progress: &Progress) -> Option<String> {
         self.done += progress.round_trips;
         self.all += if self.is_warming() { 0 } else { progress.round_trips };
@@ -31,7 +29,6 @@ impl ConnectLines {
         (self.every.0 > 0 && (due >= end || warm)).then(|| self.close())
     }
 
-    /// The last, partial line.
     pub(crate) fn rest(&mut self) -> Option<String> {
         (self.every.0 > 0 && self.done > 0 && self.last > self.since).then(|| self.close())
     }
@@ -66,7 +63,7 @@ mod tests {
 
     const SECOND: Nanos = Nanos::from_secs(1);
 
-    fn said(lines: &mut ConnectLines, numbers: std::ops::RangeInclusive<u64>) -> Vec<String> {
+    fn printed(lines: &mut ConnectLines, numbers: std::ops::RangeInclusive<u64>) -> Vec<String> {
         let covers = Nanos::from_millis(100);
         let progress = |number: u64| Progress {
             elapsed: Nanos(number * 100_300_000),
@@ -80,9 +77,9 @@ mod tests {
     #[test]
     fn aggregates_progress_into_lines() {
         let mut lines = ConnectLines::new(SECOND, Nanos(0));
-        let said = said(&mut lines, 1..=23);
-        assert_eq!(said.len(), 2, "{said:?}");
-        assert_eq!(said[0], "    0.0-1.0 s      1000 connections       997 per second");
+        let printed = printed(&mut lines, 1..=23);
+        assert_eq!(printed.len(), 2, "{printed:?}");
+        assert_eq!(printed[0], "    0.0-1.0 s      1000 connections       997 per second");
         assert!(lines.total().is_some_and(|total| total.contains("2300 connections")));
         assert!(ConnectLines::new(Nanos(0), Nanos(0)).total().is_none());
     }
@@ -90,10 +87,10 @@ mod tests {
     #[test]
     fn prints_warm_up_and_last_partial_second_separately() {
         let mut lines = ConnectLines::new(SECOND, Nanos::from_millis(500));
-        let mut said = said(&mut lines, 1..=20);
-        said.extend(lines.rest());
-        let shown: Vec<_> = said.iter().map(|line| (&line[4..13], line.ends_with("(warm-up)"))).collect();
-        assert_eq!(shown, [("0.0-0.5 s", true), ("0.5-1.5 s", false), ("1.5-2.0 s", false)], "{said:?}");
+        let mut printed = printed(&mut lines, 1..=20);
+        printed.extend(lines.rest());
+        let shown: Vec<_> = printed.iter().map(|line| (&line[4..13], line.ends_with("(warm-up)"))).collect();
+        assert_eq!(shown, [("0.0-0.5 s", true), ("0.5-1.5 s", false), ("1.5-2.0 s", false)], "{printed:?}");
         assert!(lines.total().is_some_and(|total| total.contains("1500 connections")));
         assert_eq!(lines.rest(), None);
     }

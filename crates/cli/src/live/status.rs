@@ -10,12 +10,10 @@ use crate::sparkline::sparkline;
 
 /// Sampling interval, summed over connections and directions.
 const TICK: Nanos = Nanos::from_millis(100);
-/// Maximum number of bars.
 const MOST: usize = 40;
 
 #[derive(Debug)]
 pub(crate) struct StatusLine {
-    /// Duration of the stream, if known.
     whole: Option<Nanos>,
     /// Bits per second by tick number.
     ticks: BTreeMap<u64, f64>,
@@ -59,19 +57,19 @@ mod tests {
     #[test]
     fn shows_last_complete_tick_within_width() {
         let mut status = StatusLine::new(Some(Nanos::from_secs(10)));
-        let mut said = Vec::new();
+        let mut printed = Vec::new();
         for tick in 0..100 {
             for _connection in 0..2 {
                 let (start, end) = (Nanos(tick * TICK.0), Nanos((tick + 1) * TICK.0));
                 let bytes = Bytes(if tick == 98 { 6_250_000 } else { 12_500_000 });
                 let sample = Interval { start, end, bytes, warmup: false, tcp: None, datagrams: None };
-                said.extend(status.take(&sample, 79));
+                printed.extend(status.take(&sample, 79));
             }
         }
-        assert_eq!(said.len(), 99, "one per tick");
-        assert!(said[0].starts_with("  0.1 of 10 s  2.00 Gbit/s  █"), "{}", said[0]);
-        let last = &said[98];
+        assert_eq!(printed.len(), 99, "one per tick");
+        assert!(printed[0].starts_with("  0.1 of 10 s  2.00 Gbit/s  █"), "{}", printed[0]);
+        let last = &printed[98];
         assert!(last.starts_with("  9.9 of 10 s  1.00 Gbit/s  ") && last.ends_with("█▄"), "{last}");
-        assert!(said.iter().all(|line| line.chars().count() < 80));
+        assert!(printed.iter().all(|line| line.chars().count() < 80));
     }
 }

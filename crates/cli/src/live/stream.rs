@@ -8,7 +8,6 @@ use ::workload::{DatagramSample, Direction, Interval, TcpSample};
 use traffic::FlowId;
 use units::{BitRate, Bytes, Nanos, Share};
 
-/// For one end of the stream.
 #[derive(Debug)]
 pub(crate) struct StreamLines {
     every: Nanos,
@@ -32,7 +31,6 @@ impl StreamLines {
         Self { every, connections: connections as usize, open: BTreeMap::new(), whole: BTreeMap::new() }
     }
 
-    /// Adds a sample and returns the completed lines.
     pub(crate) fn take(&mut self, flow: FlowId, interval: &Interval) -> Vec<String> {
         if self.every.0 == 0 {
             return Vec::new();
@@ -54,12 +52,12 @@ impl StreamLines {
         lines
     }
 
-    /// The last, partial lines.
     pub(crate) fn rest(&mut self) -> Vec<String> {
         let open = std::mem::take(&mut self.open);
-        let mut said: Vec<String> = open.into_iter().flat_map(|(key, left)| self.close(key, left)).collect();
-        said.extend(std::mem::take(&mut self.whole).into_values().flat_map(|rows| lines(&rows)));
-        said
+        let mut printed: Vec<String> =
+            open.into_iter().flat_map(|(key, left)| self.close(key, left)).collect();
+        printed.extend(std::mem::take(&mut self.whole).into_values().flat_map(|rows| lines(&rows)));
+        printed
     }
 
     /// The interval's number. A sample may end slightly early or late.
@@ -177,27 +175,27 @@ mod tests {
         }
     }
 
-    fn told(lines: &mut StreamLines, flow: FlowId, tenths: std::ops::Range<u64>) -> Vec<String> {
+    fn feed(lines: &mut StreamLines, flow: FlowId, tenths: std::ops::Range<u64>) -> Vec<String> {
         tenths.flat_map(|tenth| lines.take(flow, &sample(tenth))).collect()
     }
 
     #[test]
     fn aggregates_ten_samples_into_one_line() {
         let mut lines = StreamLines::new(Nanos::from_secs(1), 1);
-        let said = told(&mut lines, SENDER, 0..20);
-        assert_eq!(said.len(), 2, "{said:?}");
+        let printed = feed(&mut lines, SENDER, 0..20);
+        assert_eq!(printed.len(), 2, "{printed:?}");
         assert_eq!(
-            said[0],
+            printed[0],
             "    0.0-1.0 s  sent         9.99 Gbit/s   1.16 GiB  10 retransmits  cwnd 64.0 KiB  rtt 52.0 µs"
         );
-        assert!(said[1].starts_with("    1.0-2.0 s"), "{said:?}");
+        assert!(printed[1].starts_with("    1.0-2.0 s"), "{printed:?}");
         assert!(lines.rest().is_empty());
     }
 
     #[test]
     fn prints_partial_interval_at_end() {
         let mut lines = StreamLines::new(Nanos::from_secs(1), 1);
-        assert_eq!(told(&mut lines, SENDER, 0..13).len(), 1);
+        assert_eq!(feed(&mut lines, SENDER, 0..13).len(), 1);
         let rest = lines.rest();
         assert!(rest.len() == 1 && rest[0].starts_with("    1.0-1.3 s"), "{rest:?}");
     }
@@ -205,33 +203,33 @@ mod tests {
     #[test]
     fn prints_sum_after_all_connections_reported() {
         let mut lines = StreamLines::new(Nanos::from_secs(1), 2);
-        assert!(told(&mut lines, SENDER, 0..10).is_empty(), "waits for the other connection");
-        let said = told(&mut lines, FlowId { id: 1, ..SENDER }, 0..10);
-        let verbs: Vec<_> = said.iter().map(|line| line[15..27].trim()).collect();
+        assert!(feed(&mut lines, SENDER, 0..10).is_empty(), "waits for the other connection");
+        let printed = feed(&mut lines, FlowId { id: 1, ..SENDER }, 0..10);
+        let verbs: Vec<_> = printed.iter().map(|line| line[15..27].trim()).collect();
         assert_eq!(verbs, ["#0 sent", "#1 sent", "all sent"]);
-        assert!(said[2].contains("20.0 Gbit/s") && said[2].contains("20 retransmits"), "{said:?}");
+        assert!(printed[2].contains("20.0 Gbit/s") && printed[2].contains("20 retransmits"), "{printed:?}");
     }
 
     #[test]
     fn ended_connection_does_not_delay_lines() {
         let mut lines = StreamLines::new(Nanos::from_secs(1), 2);
-        let _ = told(&mut lines, SENDER, 0..10);
-        let _ = told(&mut lines, FlowId { id: 1, ..SENDER }, 0..10);
-        assert!(told(&mut lines, SENDER, 10..20).is_empty());
-        let said = told(&mut lines, SENDER, 20..30);
-        assert!(said.len() == 1 && said[0].starts_with("    1.0-2.0 s"), "{said:?}");
+        let _ = feed(&mut lines, SENDER, 0..10);
+        let _ = feed(&mut lines, FlowId { id: 1, ..SENDER }, 0..10);
+        assert!(feed(&mut lines, SENDER, 10..20).is_empty());
+        let printed = feed(&mut lines, SENDER, 20..30);
+        assert!(printed.len() == 1 && printed[0].starts_with("    1.0-2.0 s"), "{printed:?}");
     }
 
     #[test]
     fn does_not_merge_warm_up_with_measured_samples() {
         let mut lines = StreamLines::new(Nanos::from_secs(1), 1);
-        let mut said = Vec::new();
+        let mut printed = Vec::new();
         for tenth in 0..20 {
-            said.extend(lines.take(SENDER, &Interval { warmup: tenth < 15, ..sample(tenth) }));
+            printed.extend(lines.take(SENDER, &Interval { warmup: tenth < 15, ..sample(tenth) }));
         }
-        said.extend(lines.rest());
-        let marks: Vec<_> = said.iter().map(|line| (&line[4..13], line.ends_with("(warm-up)"))).collect();
-        assert_eq!(marks, [("0.0-1.0 s", true), ("1.0-1.5 s", true), ("1.5-2.0 s", false)], "{said:?}");
+        printed.extend(lines.rest());
+        let marks: Vec<_> = printed.iter().map(|line| (&line[4..13], line.ends_with("(warm-up)"))).collect();
+        assert_eq!(marks, [("0.0-1.0 s", true), ("1.0-1.5 s", true), ("1.5-2.0 s", false)], "{printed:?}");
     }
 
     #[test]
@@ -245,14 +243,14 @@ mod tests {
             ..Default::default()
         };
         let interval = Interval { tcp: None, datagrams: Some(datagrams), ..sample(0) };
-        let said = lines.take(FlowId { sends: false, ..SENDER }, &interval);
+        let printed = lines.take(FlowId { sends: false, ..SENDER }, &interval);
         let tail = "990 datagrams  lost 10 (1.00 %)  jitter 12.0 µs  3 reordered";
-        assert!(said.len() == 1 && said[0].ends_with(tail), "{said:?}");
+        assert!(printed.len() == 1 && printed[0].ends_with(tail), "{printed:?}");
     }
 
     #[test]
     fn interval_zero_disables_lines() {
         let mut lines = StreamLines::new(Nanos(0), 1);
-        assert!(told(&mut lines, SENDER, 0..30).is_empty() && lines.rest().is_empty());
+        assert!(feed(&mut lines, SENDER, 0..30).is_empty() && lines.rest().is_empty());
     }
 }

@@ -2,7 +2,6 @@
 
 use ratatui::style::{Color, Style};
 
-/// Whether colours are enabled.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Colours(pub(crate) bool);
 
@@ -19,12 +18,10 @@ impl Colours {
         Style::new().bold()
     }
 
-    /// For secondary text.
     pub(super) fn faint(self) -> Style {
         Style::new().dim()
     }
 
-    /// For the current trial.
     pub(super) fn accent(self) -> Style {
         self.of(Color::Cyan).bold()
     }

@@ -29,9 +29,7 @@ const LEAST_NEWS: usize = 6;
 const FINDINGS: usize = 2;
 /// Minimum columns for findings and log side by side.
 const WIDE: usize = 130;
-/// Width of the progress bar.
 const BAR: usize = 24;
-/// Maximum number of rates next to the trial.
 const RATES: usize = 60;
 
 pub(crate) fn draw(frame: &mut Frame<'_>, state: &mut State, colours: Colours, now: Instant) {
@@ -56,7 +54,6 @@ pub(crate) fn draw(frame: &mut Frame<'_>, state: &mut State, colours: Colours, n
     put(vec![foot(state, width, colours, now)], 1);
 }
 
-/// Everything above the results.
 fn top(state: &State, width: usize, height: usize, colours: Colours, now: Instant) -> Vec<Line<'static>> {
     let mut lines = vec![title(state, width, colours, now), progress(state, width, colours)];
     let name = state.path().map(|path| format!("path {}", path.name)).unwrap_or_default();
@@ -75,7 +72,7 @@ fn top(state: &State, width: usize, height: usize, colours: Colours, now: Instan
 /// e.g. `vhost  What vhost brings ...          1:02  about 3 min left`.
 fn title(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'static> {
     let name = one_line(&state.scenario.name);
-    let right = format!("{}  {}", clock(now - state.began), left(state.pace.left(now)));
+    let right = format!("{}  {}", clock(now - state.started), left(state.pace.left(now)));
     let room = width.saturating_sub(columns(&name) + columns(&right) + 4);
     let about = one_line(&state.scenario.title);
     let about = if columns(&about) <= room { about } else { String::new() };
@@ -88,22 +85,22 @@ fn title(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'s
 
 /// e.g. `━━━━━━━─────  12 of up to 60 trials  block 2  1 to repeat`.
 fn progress(state: &State, width: usize, colours: Colours) -> Line<'static> {
-    let (made, all) = state.pace.trials();
-    let done = (made * BAR).checked_div(all).unwrap_or(BAR);
+    let (finished, all) = state.pace.trials();
+    let done = (finished * BAR).checked_div(all).unwrap_or(BAR);
     let most = if state.plan.design.is_adaptive() { "up to " } else { "" };
-    let mut said = format!("  {made} of {most}{all} trials");
+    let mut status = format!("  {finished} of {most}{all} trials");
     if let Some(block) = state.block {
-        said.push_str(&format!("  block {}", block + 1));
+        status.push_str(&format!("  block {}", block + 1));
     }
     let again = state.pace.to_make_again();
     let again = if again > 0 { format!("  {again} to repeat") } else { String::new() };
     let run = state.run.as_deref().map(one_line).unwrap_or_default();
-    let room = width.saturating_sub(BAR + columns(&said) + columns(&again));
+    let room = width.saturating_sub(BAR + columns(&status) + columns(&again));
     let run = if columns(&run) + 2 <= room { format!("{run:>room$}") } else { String::new() };
     Line::from(vec![
         Span::styled("━".repeat(done), colours.accent()),
         Span::styled("─".repeat(BAR - done), colours.faint()),
-        Span::raw(said),
+        Span::raw(status),
         Span::styled(again, colours.doubtful()),
         Span::styled(run, colours.faint()),
     ])
@@ -113,9 +110,12 @@ fn progress(state: &State, width: usize, colours: Colours) -> Line<'static> {
 fn under_way(state: &State, trial: &Current, width: usize, colours: Colours) -> Vec<Line<'static>> {
     let cell = &state.plan.cells[trial.planned.cell];
     let levels: Vec<String> = cell.levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
-    let beside =
-        if trial.beside > 0 { format!(", plus {} concurrent trials", trial.beside) } else { String::new() };
-    let what = format!("{} {}{}{beside}", cell.workload, levels.join(","), mark(trial.planned.arm));
+    let concurrent = if trial.concurrent > 0 {
+        format!(", plus {} concurrent trials", trial.concurrent)
+    } else {
+        String::new()
+    };
+    let what = format!("{} {}{}{concurrent}", cell.workload, levels.join(","), mark(trial.planned.arm));
     let mut lines = vec![Line::from(vec![
         Span::styled("▸ ", colours.accent()),
         Span::styled(one_line(what.trim()), colours.strong()),
@@ -138,28 +138,26 @@ fn under_way(state: &State, trial: &Current, width: usize, colours: Colours) -> 
     lines
 }
 
-/// The current step between trials, and booting machines.
 fn setting_up(state: &State, width: usize, colours: Colours, now: Instant) -> Vec<Line<'static>> {
     let step = if state.step.is_empty() { "preparing" } else { &state.step };
     let mut lines = vec![Line::from(vec![
         Span::styled("▸ ", colours.accent()),
         Span::styled(one_line(step), colours.strong()),
     ])];
-    let told = |boot: &Boot| match boot.within {
+    let describe = |boot: &Boot| match boot.within {
         Some(within) => format!("{} booted ({})", boot.host, seconds(within.into())),
         None => format!("{} boots, {}", boot.host, seconds(now - boot.since)),
     };
     // Booting machines first.
     let under_way = state.boots.iter().filter(|boot| boot.within.is_none());
     let up = state.boots.iter().rev().filter(|boot| boot.within.is_some());
-    let all: Vec<String> = under_way.chain(up).map(told).collect();
-    let said = if state.run.is_some() { String::new() } else { all.join("  ") };
-    let first = wrapped(&one_line(&said), width.saturating_sub(2)).into_iter().next().unwrap_or_default();
+    let all: Vec<String> = under_way.chain(up).map(describe).collect();
+    let status = if state.run.is_some() { String::new() } else { all.join("  ") };
+    let first = wrapped(&one_line(&status), width.saturating_sub(2)).into_iter().next().unwrap_or_default();
     lines.push(Line::from(format!("  {first}")));
     lines
 }
 
-/// The rows around the current trial, unless the user scrolled.
 fn table(state: &State, width: usize, height: usize, colours: Colours) -> (Vec<Line<'static>>, usize) {
     let results = results::table(state, width, colours);
     let room = height.saturating_sub(2);
@@ -177,7 +175,6 @@ fn table(state: &State, width: usize, height: usize, colours: Colours) -> (Vec<L
     (lines, first)
 }
 
-/// The first visible row.
 fn first_row(state: &State, rows: usize, current: Option<usize>, room: usize) -> usize {
     let last = rows.saturating_sub(room);
     let around = current.map_or(0, |current| current.saturating_sub(room / 2));
@@ -199,12 +196,12 @@ fn news(state: &State, width: usize, height: usize, colours: Colours) -> Vec<Lin
     for column in [&mut left, &mut right] {
         column.resize(height, Line::default());
     }
-    let beside = |(mut one, other): (Line<'static>, Line<'static>)| {
+    let side_by_side = |(mut one, other): (Line<'static>, Line<'static>)| {
         one.spans.push(Span::raw(" ".repeat((half + 2).saturating_sub(one.width()))));
         one.spans.extend(other.spans);
         one
     };
-    left.into_iter().zip(right).map(beside).collect()
+    left.into_iter().zip(right).map(side_by_side).collect()
 }
 
 fn findings(state: &State, width: usize, height: usize, colours: Colours) -> Vec<Line<'static>> {
@@ -216,10 +213,10 @@ fn findings(state: &State, width: usize, height: usize, colours: Colours) -> Vec
             Severity::Warning => colours.doubtful(),
             Severity::Note => colours.plain(),
         };
-        let told = listed("•", &finding.text, style, width);
+        let entry_lines = listed("•", &finding.text, style, width);
         // Findings that do not fit are only in the report.
-        if lines.len() + told.len() <= height {
-            lines.extend(told);
+        if lines.len() + entry_lines.len() <= height {
+            lines.extend(entry_lines);
         }
     }
     lines
@@ -230,17 +227,16 @@ fn log(state: &State, width: usize, height: usize, colours: Colours) -> Vec<Line
     let mut lines: Vec<Line<'static>> = Vec::new();
     for entry in state.log.iter().rev() {
         let style = if entry.tone == Tone::Warning { colours.doubtful() } else { colours.plain() };
-        let told = listed(&clock(entry.at), &entry.text, style, width);
-        if lines.len() + told.len() + 1 > height {
+        let entry_lines = listed(&clock(entry.at), &entry.text, style, width);
+        if lines.len() + entry_lines.len() + 1 > height {
             break;
         }
-        lines.splice(..0, told);
+        lines.splice(..0, entry_lines);
     }
     lines.insert(0, rule("log", width, colours));
     lines
 }
 
-/// A bullet and wrapped text.
 fn listed(sign: &str, text: &str, style: Style, width: usize) -> Vec<Line<'static>> {
     let indent = columns(sign) + 1;
     let mut before = format!("{sign} ");
@@ -258,7 +254,7 @@ fn foot(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'st
     }
     let keys = "q stop and report   ↑ ↓ scroll";
     let share =
-        (state.cost + state.analyses).as_secs_f64() / (now - state.began).as_secs_f64().max(1.0) * 100.0;
+        (state.cost + state.analyses).as_secs_f64() / (now - state.started).as_secs_f64().max(1.0) * 100.0;
     let cost = format!("view: {share:.1} % of a CPU");
     let room = width.saturating_sub(columns(keys));
     Line::styled(format!("{keys}{cost:>room$}"), colours.faint())

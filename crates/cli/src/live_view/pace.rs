@@ -1,4 +1,4 @@
-//! Estimates a run's remaining time from its boots and trials so far.
+//! Estimates a run's remaining time from finished boots and trials.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,21 +12,17 @@ use units::Nanos;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     About(Duration),
-    /// For adaptive runs.
     AtMost(Duration),
-    /// Time for the trials, after this many machines have booted for the first time, which takes an unknown
-    /// time.
+    /// Time for the trials, plus the first boot of this many machines, of unknown duration.
     AfterBoots(Duration, usize),
 }
 
 #[derive(Debug)]
 pub(super) struct Pace {
     plan: Plan,
-    /// Finished trials.
     done: BTreeSet<u32>,
     /// The highest plan position reached; skipped trials before it stay skipped.
     reached: u32,
-    /// Skipped results.
     skipped: BTreeSet<String>,
     /// Number and total duration of trials by result, including pauses.
     taken: BTreeMap<usize, (u32, Duration)>,
@@ -36,14 +32,13 @@ pub(super) struct Pace {
     /// Trials to repeat, by result.
     again: Vec<usize>,
     boots: Boots,
-    begun: bool,
+    measuring: bool,
 }
 
-/// The last decision and the trials since.
 #[derive(Debug)]
 struct Decided {
     decision: DesignDecision,
-    made: u32,
+    finished: u32,
     /// Planned duration of those trials.
     spent: Duration,
 }
@@ -51,13 +46,10 @@ struct Decided {
 /// Machines that boot before the first trial.
 #[derive(Debug, Default)]
 struct Boots {
-    /// Number of guests.
     guests: usize,
     under_way: BTreeMap<String, Instant>,
-    /// Boot times.
     taken: Vec<Duration>,
-    /// Maximum concurrent boots so far.
-    beside: usize,
+    concurrent: usize,
     /// Estimated end of all boots, based on the hypervisor's own boot time.
     end: Option<Instant>,
 }
@@ -74,14 +66,14 @@ impl Pace {
             decided: None,
             again: Vec::new(),
             boots: Boots { guests: lab::guests(scenario, plan), ..Boots::default() },
-            begun: false,
+            measuring: false,
         }
     }
 
     pub(super) fn boots(&mut self, host: &str, now: Instant) {
         let boots = &mut self.boots;
         boots.under_way.insert(host.to_owned(), now);
-        boots.beside = boots.beside.max(boots.under_way.len());
+        boots.concurrent = boots.concurrent.max(boots.under_way.len());
     }
 
     pub(super) fn booted(&mut self, host: &str, within: Nanos) {
@@ -97,7 +89,7 @@ impl Pace {
     }
 
     pub(super) fn begin(&mut self) {
-        self.begun = true;
+        self.measuring = true;
     }
 
     pub(super) fn trial(&mut self, planned: &PlannedTrial, now: Instant) {
@@ -109,7 +101,7 @@ impl Pace {
     }
 
     /// Records a stored trial, by plan position. `disturbed`: it will be repeated.
-    pub(super) fn kept(&mut self, index: u32, disturbed: bool, now: Instant) {
+    pub(super) fn trial_stored(&mut self, index: u32, disturbed: bool, now: Instant) {
         let found = self.under_way.iter().find(|(planned, _)| planned.index == index);
         let Some((planned, since)) = found.cloned() else { return };
         let (count, taken) = self.taken.entry(planned.cell).or_default();
@@ -120,7 +112,7 @@ impl Pace {
             self.under_way.clear();
         }
         if !self.done.insert(planned.index) {
-            // The second attempt is always kept.
+            // A second attempt is never repeated.
             if let Some(place) = self.again.iter().position(|cell| *cell == planned.cell) {
                 self.again.remove(place);
             }
@@ -129,7 +121,7 @@ impl Pace {
                 self.again.push(planned.cell);
             }
             if let Some(decided) = &mut self.decided {
-                decided.made += 1;
+                decided.finished += 1;
                 decided.spent += Duration::from(self.plan.trial_estimate(planned.cell));
             }
         }
@@ -140,13 +132,12 @@ impl Pace {
     }
 
     pub(super) fn decided(&mut self, decision: &DesignDecision) {
-        self.decided = Some(Decided { decision: decision.clone(), made: 0, spent: Duration::ZERO });
+        self.decided = Some(Decided { decision: decision.clone(), finished: 0, spent: Duration::ZERO });
     }
 
-    /// Finished trials and the maximum total.
     pub(super) fn trials(&self) -> (usize, usize) {
-        let made = self.done.len();
-        (made, made + self.trials_left())
+        let finished = self.done.len();
+        (finished, finished + self.trials_left())
     }
 
     pub(super) fn to_make_again(&self) -> usize {
@@ -166,7 +157,7 @@ impl Pace {
         self.plan.trials.iter().filter(move |it| !is_made(it) && !is_skipped(it.cell))
     }
 
-    /// Expected duration of a trial: the average so far, or the planned one scaled by the slowness.
+    /// Expected duration of a trial: the average of earlier ones, or the planned one scaled by the slowness.
     fn expected(&self, cell: usize) -> Duration {
         if let Some((count, taken)) = self.taken.get(&cell) {
             return *taken / *count;
@@ -174,7 +165,6 @@ impl Pace {
         Duration::from(self.plan.trial_estimate(cell)).mul_f64(self.slowness())
     }
 
-    /// Actual durations relative to planned ones.
     fn slowness(&self) -> f64 {
         let estimate = |cell: usize| Duration::from(self.plan.trial_estimate(cell)).as_secs_f64();
         let planned: f64 =
@@ -186,7 +176,7 @@ impl Pace {
     pub(super) fn left(&self, now: Instant) -> Left {
         let is_open = self.plan.design.is_adaptive();
         let trials = self.trials_time(now);
-        if self.begun {
+        if self.measuring {
             return if is_open { Left::AtMost(trials) } else { Left::About(trials) };
         }
         match self.boots.left(now) {
@@ -213,7 +203,6 @@ impl Pace {
         (first + again.min(lab::remake_allowance(&self.plan))).saturating_sub(under_way)
     }
 
-    /// Maximum time of adaptive trials, within the remaining budget.
     fn chosen_time(&self, decided: &Decided) -> Duration {
         let Decided { decision, spent, .. } = decided;
         let cells = &self.plan.cells;
@@ -228,7 +217,7 @@ impl Pace {
 
 impl Decided {
     fn trials_left(&self) -> u32 {
-        self.decision.trials_left.saturating_sub(self.made)
+        self.decision.trials_left.saturating_sub(self.finished)
     }
 }
 
@@ -246,7 +235,7 @@ impl Boots {
         let waiting = left.saturating_sub(self.under_way.len()) as u32;
         let rest = |since: &Instant| each.saturating_sub(now - *since);
         let all = self.under_way.values().map(rest).sum::<Duration>() + each * waiting;
-        Ok(all / self.beside.max(1) as u32)
+        Ok(all / self.concurrent.max(1) as u32)
     }
 }
 
@@ -267,7 +256,7 @@ mod tests {
         for planned in left {
             pace.trial(&planned, now);
             now += each - Duration::from(pace.plan.pause);
-            pace.kept(planned.index, false, now);
+            pace.trial_stored(planned.index, false, now);
             now += Duration::from(pace.plan.pause);
         }
         now
@@ -282,12 +271,12 @@ mod tests {
         assert!(planned.abs_diff(pace.plan.duration_estimate().into()) < Duration::from_millis(1));
         let each = Duration::from_secs(30);
         let now = make(&mut pace, 3, each, now);
-        let (made, all) = pace.trials();
-        assert_eq!((made, all), (3, pace.plan.trials.len()));
+        let (finished, all) = pace.trials();
+        assert_eq!((finished, all), (3, pace.plan.trials.len()));
         let Left::About(left) = pace.left(now) else { panic!("a fixed plan") };
-        let whole = each * (all - made) as u32;
+        let whole = each * (all - finished) as u32;
         assert!(left > whole / 2 && left < whole * 2, "{left:?} of {whole:?}");
-        let rest = all - made;
+        let rest = all - finished;
         let now = make(&mut pace, rest, each, now);
         assert_eq!(pace.left(now), Left::About(Duration::ZERO));
     }
@@ -299,10 +288,10 @@ mod tests {
         let now = Instant::now();
         let first = pace.plan.trials[0].clone();
         pace.trial(&first, now);
-        pace.kept(first.index, true, now + Duration::from_secs(1));
+        pace.trial_stored(first.index, true, now + Duration::from_secs(1));
         assert_eq!((pace.to_make_again(), pace.trials().0), (1, 1));
         pace.trial(&first, now);
-        pace.kept(first.index, true, now + Duration::from_secs(1));
+        pace.trial_stored(first.index, true, now + Duration::from_secs(1));
         assert_eq!((pace.to_make_again(), pace.trials().0), (0, 1));
         let (_, before) = pace.trials();
         let id = pace.plan.cells[first.cell].id.to_string();

@@ -2,9 +2,7 @@
 
 use scenario::{DeviceRef, HostName, Path};
 
-/// Between hosts.
 const LINK: &str = "──";
-/// Between devices of a host.
 const WITHIN: &str = " ─ ";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,8 +129,8 @@ mod tests {
     #[test]
     fn falls_back_to_wrapped_text() {
         let path = [hop("app", &["eth0"]), hop("node1", &["veth0", "br0", "vxlan0", "eth0"])];
-        let told = drawn(&path, 30, 3);
-        assert_eq!(told, ["app: eth0 ── node1: veth0 ─", "  ─ br0 ─ vxlan0 ─ eth0"]);
+        let lines = drawn(&path, 30, 3);
+        assert_eq!(lines, ["app: eth0 ── node1: veth0 ─", "  ─ br0 ─ vxlan0 ─ eth0"]);
         let one = drawn(&path[..1], 30, 0);
         assert_eq!(one, ["app: eth0"]);
     }

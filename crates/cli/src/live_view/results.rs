@@ -12,20 +12,17 @@ use super::{
     state::{State, one_line},
 };
 
-/// Between columns.
 const GAP: usize = 2;
 const TRIALS: usize = 3;
 const VALUE: usize = 11;
 const RANGE: usize = 15;
 const CHANGE: usize = 8;
 const CHANGE_RANGE: usize = 18;
-/// Minimum and maximum width of a drawn interval.
 const DRAWN: (usize, usize) = (16, 48);
 
 pub(super) struct Results {
     pub(super) head: Line<'static>,
     pub(super) rows: Vec<Line<'static>>,
-    /// The row of the current trial.
     pub(super) current: Option<usize>,
 }
 
@@ -58,11 +55,9 @@ pub(super) fn table(state: &State, width: usize, colours: Colours) -> Results {
     results
 }
 
-/// A workload's results, by plan position.
 struct Group<'a> {
     workload: &'a str,
     factors: Vec<&'a FactorName>,
-    /// Width per factor.
     widths: Vec<usize>,
     cells: Vec<(usize, &'a Cell)>,
 }
@@ -112,7 +107,6 @@ impl Group<'_> {
         self.factors.iter().zip(&self.widths).map(level).collect::<Vec<_>>().join(" ")
     }
 
-    /// The range of the drawn values.
     fn scale(&self, state: &State) -> Option<(f64, f64)> {
         let results = self.cells.iter().filter_map(|(_, cell)| state.results.get(cell.id.as_str()));
         let ends = results.map(|result| result.ends.unwrap_or((result.median, result.median)));
@@ -212,7 +206,7 @@ impl Layout {
     }
 
     fn step(&self, step: &LiveStep, colours: Colours) -> Vec<Span<'static>> {
-        let (style, doubt) = match step.judgement {
+        let (style, suffix) = match step.judgement {
             Judgement::Better => (colours.good(), " "),
             Judgement::Worse => (colours.bad(), " "),
             Judgement::Different => (colours.plain(), " "),
@@ -220,7 +214,7 @@ impl Layout {
             Judgement::Unclear => (colours.doubtful(), "?"),
         };
         let mut spans =
-            vec![Span::styled(format!("  {:>CHANGE$}", step.change), style), Span::styled(doubt, style)];
+            vec![Span::styled(format!("  {:>CHANGE$}", step.change), style), Span::styled(suffix, style)];
         if self.has_change_range {
             let range = step.range.clone().unwrap_or_default();
             spans.push(Span::styled(format!(" {}", padded(&range, CHANGE_RANGE)), colours.faint()));
@@ -247,7 +241,6 @@ fn drawn(result: &LiveResult, (least, greatest): (f64, f64), width: usize) -> St
     (0..width).map(sign).collect()
 }
 
-/// Pads to a width in columns.
 pub(super) fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }

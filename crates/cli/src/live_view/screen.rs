@@ -31,17 +31,14 @@ use super::{
     state::{Message, State},
 };
 
-/// Minimum time between frames.
 const FRAME: Duration = Duration::from_millis(250);
 /// Write a frame with one system call.
 const BUFFER: usize = 64 << 10;
-/// Rows per page key.
 const PAGE: usize = 8;
 
 /// Whether the live view owns the terminal.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Restores the terminal when dropped.
 pub(super) struct Screen(Terminal<CrosstermBackend<BufWriter<Stderr>>>);
 
 impl Screen {
@@ -82,11 +79,10 @@ fn give_back_on_panic() {
     });
 }
 
-/// Draws until the sender closes the channel.
 pub(super) fn show(
     screen: &mut Screen,
     state: &mut State,
-    told: &Receiver<Message>,
+    messages: &Receiver<Message>,
     (stop, colours): (&Stop, Colours),
 ) {
     let mut drawn: Option<Instant> = None;
@@ -96,9 +92,9 @@ pub(super) fn show(
             return;
         }
         let wait = drawn.map_or(Duration::ZERO, |drawn| FRAME.saturating_sub(drawn.elapsed()));
-        heed(wait, state, stop);
+        handle_keys(wait, state, stop);
         loop {
-            match told.try_recv() {
+            match messages.try_recv() {
                 Ok(message) => state.take(message, Instant::now()),
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => return,
@@ -116,7 +112,7 @@ pub(super) fn show(
 }
 
 /// Handles keys during the wait. Without a keyboard, just sleeps.
-fn heed(wait: Duration, state: &mut State, stop: &Stop) {
+fn handle_keys(wait: Duration, state: &mut State, stop: &Stop) {
     match event::poll(wait) {
         Ok(true) => {}
         Ok(false) => return,
@@ -151,8 +147,8 @@ fn is_end(key: KeyEvent) -> bool {
 /// CPU time of this thread (proc_pid_schedstat, first field in nanoseconds); 0 if the kernel does not count
 /// it.
 pub(super) fn cpu_time() -> Duration {
-    let said = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanos = said.split(' ').next().and_then(|first| first.parse().ok());
+    let schedstat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = schedstat.split(' ').next().and_then(|first| first.parse().ok());
     Duration::from_nanos(nanos.unwrap_or(0))
 }
 

@@ -17,14 +17,11 @@ use super::{
     path::{self, Hop},
 };
 
-/// Maximum number of rates stored per trial, a tenth of a second each.
 const RATES: usize = 200;
 /// Maximum number of disturbed trials in the log; the total is shown at the end.
 pub(super) const NAMED: u32 = 3;
-/// Maximum number of log lines.
 const LOGGED: usize = 200;
 
-/// Events shown in the live view.
 #[derive(Debug, Clone)]
 pub(crate) enum Message {
     Step(String),
@@ -49,14 +46,11 @@ pub(crate) enum Message {
     },
     Decided(DesignDecision),
     Notice(String),
-    /// Total CPU time of drawing.
     Cost(Duration),
-    /// Total CPU time of analyses.
     Analysed(Duration),
     Ending,
 }
 
-/// Kind of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tone {
     Plain,
@@ -65,13 +59,11 @@ pub(super) enum Tone {
 
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
-    /// Time since the start.
     pub(super) at: Duration,
     pub(super) tone: Tone,
     pub(super) text: String,
 }
 
-/// A booting or booted machine.
 #[derive(Debug, Clone)]
 pub(super) struct Boot {
     pub(super) host: String,
@@ -79,13 +71,11 @@ pub(super) struct Boot {
     pub(super) within: Option<Nanos>,
 }
 
-/// The current trial.
 #[derive(Debug, Clone)]
 pub(super) struct Current {
     pub(super) planned: PlannedTrial,
     /// Number of other concurrent trials.
-    pub(super) beside: usize,
-    /// Traffic time.
+    pub(super) concurrent: usize,
     pub(super) elapsed: Nanos,
     pub(super) rates: VecDeque<f64>,
     pub(super) now: Option<String>,
@@ -95,7 +85,7 @@ pub(super) struct Current {
 pub(crate) struct State {
     pub(super) scenario: Scenario,
     pub(super) plan: Plan,
-    pub(super) began: Instant,
+    pub(super) started: Instant,
     pub(super) run: Option<String>,
     pub(super) step: String,
     pub(super) boots: Vec<Boot>,
@@ -106,17 +96,14 @@ pub(crate) struct State {
     pub(super) findings: Vec<LiveFinding>,
     pub(super) log: VecDeque<Entry>,
     pub(super) pace: Pace,
-    /// CPU time of drawing and analyses.
     pub(super) cost: Duration,
     pub(super) analyses: Duration,
     pub(super) is_ending: bool,
     /// First visible result row chosen by the user.
     pub(super) scroll: Option<usize>,
-    /// First row currently visible.
     pub(super) first_row: usize,
-    /// Whether disturbed trials are kept instead of repeated.
+    /// Set by `--keep-disturbed`.
     keeps_disturbed: bool,
-    /// Number of disturbed trials.
     disturbed: u32,
 }
 
@@ -131,7 +118,7 @@ impl State {
         Self {
             scenario: scenario.clone(),
             plan: plan.clone(),
-            began: now,
+            started: now,
             run: None,
             step: String::new(),
             boots: Vec::new(),
@@ -163,7 +150,9 @@ impl State {
             }
             Message::Trial(planned) => self.begin(planned, now),
             Message::Rate(elapsed, rate) => self.rate(elapsed, rate),
-            Message::Kept { index, disturbed, made_again } => self.kept(index, disturbed, made_again, now),
+            Message::Kept { index, disturbed, made_again } => {
+                self.trial_stored(index, disturbed, made_again, now)
+            }
             Message::Results { results, findings } => {
                 self.results = results.into_iter().map(|result| (result.cell.clone(), result)).collect();
                 self.findings = findings;
@@ -206,11 +195,11 @@ impl State {
         self.block = Some(planned.block);
         // Only the first of several concurrent trials is shown.
         if let Some(first) = self.trial.as_mut().filter(|first| first.planned.is_beside(&planned)) {
-            first.beside += 1;
+            first.concurrent += 1;
             return;
         }
         let rates = VecDeque::with_capacity(RATES);
-        self.trial = Some(Current { planned, beside: 0, elapsed: Nanos(0), rates, now: None });
+        self.trial = Some(Current { planned, concurrent: 0, elapsed: Nanos(0), rates, now: None });
     }
 
     fn rate(&mut self, elapsed: Nanos, rate: LiveRate) {
@@ -222,9 +211,9 @@ impl State {
         (trial.elapsed, trial.now) = (elapsed, Some(rate.text));
     }
 
-    fn kept(&mut self, index: u32, disturbed: Option<String>, made_again: bool, now: Instant) {
+    fn trial_stored(&mut self, index: u32, disturbed: Option<String>, made_again: bool, now: Instant) {
         let to_make_again = disturbed.is_some() && !made_again && !self.keeps_disturbed;
-        self.pace.kept(index, to_make_again, now);
+        self.pace.trial_stored(index, to_make_again, now);
         let planned = self.plan.trials.iter().find(|planned| planned.index == index);
         let cell = planned.map(|planned| self.plan.cells[planned.cell].id.to_string());
         if let (Some(by), Some(cell)) = (disturbed, cell) {
@@ -256,7 +245,7 @@ impl State {
         if self.log.len() == LOGGED {
             self.log.pop_front();
         }
-        self.log.push_back(Entry { at: now - self.began, tone, text: one_line(text) });
+        self.log.push_back(Entry { at: now - self.started, tone, text: one_line(text) });
     }
 
     /// The current trial's path; the baseline's before the first trial.
@@ -275,7 +264,6 @@ impl State {
     }
 }
 
-/// Marks special trials.
 pub(crate) fn mark(arm: Arm) -> &'static str {
     match arm {
         Arm::Measure => "",

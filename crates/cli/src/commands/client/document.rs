@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use server::iperf3::{ClientSpec, Report};
 use units::Nanos;
 
-/// iperf3's message for an interrupted client.
 pub(super) const INTERRUPTED: &str = "interrupt - the client has terminated";
 
 /// iperf3's document with an additional object, which iperf3's parsers ignore.
@@ -17,7 +16,6 @@ struct Document<'a, T> {
     plumb: &'a SingleMeasurement,
 }
 
-/// The document of a test, with intervals of the requested length and any error.
 pub(super) fn of(
     spec: &ClientSpec,
     report: &Report,
@@ -30,13 +28,11 @@ pub(super) fn of(
     serde_json::to_string_pretty(&Document { iperf3, plumb })
 }
 
-/// The document of a failed test, in iperf3's format.
 pub(super) fn failed(error: &str) -> serde_json::Result<String> {
     without_end(error, None)
 }
 
-/// The document of an interrupted test with only local counts.
-pub(super) fn given_up(totals: &[String]) -> serde_json::Result<String> {
+pub(super) fn partial(totals: &[String]) -> serde_json::Result<String> {
     without_end(INTERRUPTED, Some(json!({ "till_then": totals })))
 }
 

@@ -11,8 +11,8 @@ use units::{BitRate, Bytes, Nanos};
 use crate::{
     amount, dscp,
     host::{self, Family},
-    kept_trials::Repetition,
     pin,
+    stored_trials::Repetition,
     value_parsers::{Word, one_of},
 };
 
@@ -180,7 +180,6 @@ const MODES: &[Word<Mode>] = &[
     ("limit", Mode::Limit, "No copies, many datagrams per call: path capacity"),
 ];
 
-/// `-b`: a rate and a burst size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace {
     pub(super) rate: Option<BitRate>,

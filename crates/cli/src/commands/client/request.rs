@@ -6,9 +6,7 @@ use units::{BitRate, Bytes, Nanos};
 use super::flags::{ClientArgs, Traffic};
 use crate::{amount::within, failure::Misuse};
 
-/// Default duration.
 const TIME: Nanos = Nanos::from_secs(10);
-/// Minimum and maximum duration.
 const TIMES: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(86_400));
 /// Minimum and maximum warm-up; the maximum is iperf3's.
 const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
@@ -57,12 +55,10 @@ pub(super) fn load(args: &ClientArgs) -> Result<StreamSettings, Misuse> {
     sends_enough(load)
 }
 
-/// `-Z` selects the limit mode too.
 fn mode(traffic: &Traffic) -> Mode {
     traffic.mode.unwrap_or(Mode::App)
 }
 
-/// Refuses a rate too low for the test's duration.
 fn sends_enough(load: StreamSettings) -> Result<StreamSettings, Misuse> {
     let (Some(rate), Until::Elapsed(time)) = (load.rate, load.until) else { return Ok(load) };
     let message = if load.message.0 == 0 { DATAGRAM } else { load.message };
@@ -131,7 +127,6 @@ fn message(traffic: &Traffic) -> Result<Bytes, Misuse> {
     }
 }
 
-/// Refuses conflicting flags.
 fn check(args: &ClientArgs) -> Result<(), Misuse> {
     let ClientArgs { traffic, socket, output, .. } = args;
     let of_tcp = [
@@ -177,21 +172,20 @@ mod tests {
         args: ClientArgs,
     }
 
-    fn typed(line: &str) -> Result<StreamSettings, String> {
+    fn parsed(line: &str) -> Result<StreamSettings, String> {
         let words = ["client", "host"].into_iter().chain(line.split_whitespace());
-        let typed = Typed::try_parse_from(words).map_err(|error| error.to_string())?;
-        load(&typed.args).map_err(|misuse| misuse.to_string())
+        let parsed = Typed::try_parse_from(words).map_err(|error| error.to_string())?;
+        load(&parsed.args).map_err(|misuse| misuse.to_string())
     }
 
     fn usual() -> StreamSettings {
         StreamSettings::new(Until::Elapsed(Nanos::from_secs(10)))
     }
 
-    /// Checks that a flag changes only one setting.
     fn check(line: &str, change: impl FnOnce(&mut StreamSettings)) {
         let mut expected = usual();
         change(&mut expected);
-        assert_eq!(typed(line), Ok(expected), "{line}");
+        assert_eq!(parsed(line), Ok(expected), "{line}");
     }
 
     #[test]
@@ -273,8 +267,8 @@ mod tests {
             ("-b 1", "-b"),
             ("-u -b 1k -t 1", "every 11.6 s"),
         ] {
-            let said = typed(line).expect_err(line);
-            assert!(said.contains(word), "{line}: {said}");
+            let error = parsed(line).expect_err(line);
+            assert!(error.contains(word), "{line}: {error}");
         }
     }
 

@@ -7,10 +7,8 @@ use console::Term;
 
 use crate::{bounded_file, failure::Misuse};
 
-/// Also read by iperf3.
 const VARIABLE: &str = "IPERF3_PASSWORD";
 
-/// Reads the password from the environment, or prompts for it on a terminal.
 pub(super) fn password(user: &str) -> anyhow::Result<String> {
     if let Ok(password) = env::var(VARIABLE) {
         return Ok(password);
@@ -24,7 +22,6 @@ pub(super) fn password(user: &str) -> anyhow::Result<String> {
     terminal.read_secure_line().context("cannot read the password")
 }
 
-/// Reads the server's public key (PEM).
 pub(super) fn public_key(path: &Path) -> anyhow::Result<String> {
     bounded_file::read(path).map_err(|error| {
         Misuse::new(format!("cannot read the public key {}: {error}", path.display()))

@@ -3,7 +3,6 @@
 use probe::{Area, State};
 use serde::Serialize;
 
-/// The section of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Group {
@@ -48,7 +47,6 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// A link kind or device setting.
     pub(super) fn of_path(found: topology::Capability) -> Self {
         let topology::Capability { name, available, detail, needed_for, remedy, required } = found;
         Self {
@@ -63,7 +61,6 @@ impl Check {
         }
     }
 
-    /// Anything else.
     pub(super) fn of_machine(found: probe::Capability) -> Self {
         let probe::Capability { id, title, needed_for, area, state, detail, remedy, required } = found;
         let group = match area {

@@ -18,7 +18,6 @@ use crate::{
 pub(super) const NEEDS: [&str; 4] = ["tap", "qemu", "guest-kernel", BOOT];
 pub(super) const BOOT: &str = "guest-boot";
 
-/// Requirements of every guest.
 pub(super) fn checks() -> [Check; 2] {
     let kernel = Kernel::installed();
     [
@@ -40,14 +39,14 @@ pub(super) fn boot(checks: &[Check]) -> Option<(Check, Option<Nanos>)> {
     ["qemu", "guest-kernel"].into_iter().all(works).then(|| {
         let booted = booted().map_err(|error| format!("{error:#}"));
         let time = booted.as_ref().ok().map(|(time, _)| *time);
-        let told = booted.map(|(time, how)| format!("in {time}{how}"));
-        (Check { remedy: None, ..check(BOOT, "guest boot", told, "") }, time)
+        let detail = booted.map(|(time, how)| format!("in {time}{how}"));
+        (Check { remedy: None, ..check(BOOT, "guest boot", detail, "") }, time)
     })
 }
 
 fn booted() -> anyhow::Result<(Nanos, &'static str)> {
     let stop = Stop::new();
-    interrupt::asks(&stop.flag())?;
+    interrupt::set_on_signal(&stop.flag())?;
     let host = HostName::new("guest");
     let (booting, vm) = (Kernel::installed()?, Vm::default());
     let booting = vm::qemu((host.clone(), &vm), booting, None, None)?;

@@ -22,13 +22,10 @@ use crate::{
 struct Document<'a> {
     schema: u32,
     tool: &'static str,
-    /// The `ssh` destination.
     host: &'a str,
     checks: Vec<Check>,
     environment: &'a Environment,
-    /// Default interface for traffic.
     interface: Option<Interface>,
-    /// Whether traffic can reach it without further settings.
     able: bool,
 }
 
@@ -43,7 +40,7 @@ struct Interface {
 /// without further settings.
 pub(super) fn run(destination: &str, json: bool) -> anyhow::Result<Exit> {
     let stop = Stop::new();
-    interrupt::asks(&stop.flag())?;
+    interrupt::set_on_signal(&stop.flag())?;
     let program = Arc::new(ProgramCopy::of(Path::new(PROGRAM))?);
     let host = HostName::new(destination);
     let machine = Box::new(Ssh::new(host.clone(), destination.to_owned(), program, stop.flag()));
@@ -124,12 +121,12 @@ fn text(document: &Document<'_>, width: u16) -> String {
     let Environment { kernel, architecture, .. } = document.environment;
     let mut text = format!("plumb {TOOL} on {}: Linux {kernel} ({architecture})\n", document.host);
     table::section(&mut text, "Host", document.checks.iter().flat_map(table::rows), width);
-    let said = match document.able {
+    let verdict = match document.able {
         true => "This host can be an endpoint of paths",
         false => "This host cannot be an endpoint of paths yet",
     };
     let prose = format!(
-        "\n{said}. plumb keeps one file there, in ~/.cache/plumb; `plumb run --no-cache` removes it."
+        "\n{verdict}. plumb keeps one file there, in ~/.cache/plumb; `plumb run --no-cache` removes it."
     );
     text.push_str(&crate::width::wrapped(&prose, Some(usize::from(width))));
     text.push('\n');

@@ -10,10 +10,8 @@ use super::check::{Check, Group, Status};
 const MOVES: &str = "moving memory between virtual machines";
 const SEES: &str = "tracking memory accesses";
 const ACCESSED_BITS: &str = "/proc/self/clear_refs";
-/// Debian kernels with DAMON and with MGLRU enabled.
 const NEWER: &str = "in the guest: apt-get install linux-image-6.12-cloud-amd64 (Debian 12), or Debian 13";
 
-/// Kernel options useful in guests, with user-facing names.
 const USES: [(&str, &str); 8] = [
     ("CONFIG_DEBUG_INFO_BTF", "BTF, required by probes in a guest"),
     ("CONFIG_TUN", "tap devices"),
@@ -42,7 +40,6 @@ pub(super) fn checks() -> Vec<Check> {
     checks
 }
 
-/// Lists the features missing from `kernel`.
 pub(super) fn lacks(kernel: &Kernel) -> String {
     match GuestKernel::of(kernel) {
         Ok(kernel) => kernel.lacks(),
@@ -81,7 +78,6 @@ impl GuestKernel {
     }
 }
 
-/// Checks of the guest kernel.
 fn of_guests(kernel: &Result<GuestKernel, String>) -> Vec<Check> {
     let driver = |id, title, option: &str| {
         let found = kernel.as_ref().map(|kernel| (kernel.has(option), kernel.release.as_str()));
@@ -138,7 +134,6 @@ fn generations(kernel: &Result<GuestKernel, String>) -> Found {
     }
 }
 
-/// Requires features of both the host and the guest kernel.
 fn agents_balloon(kernel: &Result<GuestKernel, String>, freed: Result<(), String>) -> Check {
     let has_pages = kernel.as_ref().map(|kernel| kernel.has("CONFIG_HUGETLBFS"));
     let found = match (freed, has_pages) {

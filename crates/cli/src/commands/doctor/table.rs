@@ -16,7 +16,6 @@ const TITLE: u16 = 21;
 const NEEDS_NOTHING: &str =
     "`plumb server`, `client` and `ping` need neither a lab nor privileges; any user can run them.";
 
-/// The terminal width, up to a readable limit.
 pub(super) fn width() -> u16 {
     let term = Term::stdout();
     if term.is_term() { term.size().1.clamp(MARK + TITLE + 30, WIDEST) } else { WIDEST }
@@ -65,7 +64,6 @@ fn coloured(line: &str) -> String {
     line.to_owned()
 }
 
-/// A check, followed by its use and remedy if it failed.
 pub(super) fn rows(check: &Check) -> Vec<Row> {
     let mark = match check.status {
         Status::Works => "✔",
@@ -81,7 +79,6 @@ pub(super) fn rows(check: &Check) -> Vec<Row> {
     rows
 }
 
-/// Shown once for scenarios that emulate their guests.
 const EMULATED: &str = "With emulated guests or an emulated hypervisor, counts and ratios are valid; times \
     and rates are not.";
 
@@ -133,9 +130,9 @@ fn verdict_line(scenarios: &[Verdict]) -> String {
     if scenarios.iter().all(|one| one.able == 0) {
         return "No built-in scenario can run here.".to_owned();
     }
-    let said = parts.iter().filter(|(_, names)| !names.is_empty());
-    let said: Vec<_> = said.map(|(what, names)| format!("{what}: {names}")).collect();
-    format!("Built-in scenarios: {}.", said.join("; "))
+    let groups = parts.iter().filter(|(_, names)| !names.is_empty());
+    let groups: Vec<_> = groups.map(|(what, names)| format!("{what}: {names}")).collect();
+    format!("Built-in scenarios: {}.", groups.join("; "))
 }
 
 #[cfg(test)]

@@ -12,22 +12,17 @@ use super::{
     guests,
 };
 
-/// The check that all others depend on.
 const RIGHTS: &str = "rights";
 
-/// Required by virtual machines at full speed.
 const KVM: &str = "kvm";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Verdict {
     pub(super) name: String,
-    /// Results in the scenario.
     pub(super) cells: usize,
-    /// Results that can be measured here.
     pub(super) able: usize,
     /// Ids of the checks that prevent the others.
     pub(super) lacks: BTreeSet<&'static str>,
-    /// Paths without any measurable result.
     pub(super) lost_paths: BTreeSet<String>,
     /// Whether its virtual machines are emulated here, which makes their times and rates meaningless.
     pub(super) emulated: bool,
@@ -79,7 +74,6 @@ impl Verdict {
     }
 }
 
-/// Check ids that a result depends on.
 fn needs(scenario: &Scenario, cell: &Cell) -> BTreeSet<&'static str> {
     let mut needs = BTreeSet::from([RIGHTS, "namespaces"]);
     if let Some(path) = scenario.paths.iter().find(|path| path.name == cell.path) {
@@ -100,7 +94,6 @@ fn needs(scenario: &Scenario, cell: &Cell) -> BTreeSet<&'static str> {
     needs
 }
 
-/// Check ids of the devices along the path, with this result's settings.
 fn path_needs(scenario: &Scenario, cell: &Cell, path: &Path) -> BTreeSet<&'static str> {
     let mut needs = BTreeSet::new();
     for device in path.devices.iter().filter(|at| !scenario.lab.is_remote(&at.host)) {
@@ -117,7 +110,7 @@ fn path_needs(scenario: &Scenario, cell: &Cell, path: &Path) -> BTreeSet<&'stati
             needs.extend(guests::NEEDS);
         }
     }
-    let passes = |link: &&Link| link.devices().iter().any(|made| path.devices.contains(made.at));
+    let passes = |link: &&Link| link.devices().iter().any(|device| path.devices.contains(device.at));
     needs.extend(scenario.lab.outside().links.iter().filter(passes).flat_map(topology::needs));
     needs
 }
@@ -214,7 +207,7 @@ mod tests {
 
     #[test]
     fn every_builtin_requirement_has_a_required_check() {
-        let made: Vec<Check> = super::super::checks(&Ok::<_, String>(machine::Rights::Root));
+        let existing: Vec<Check> = super::super::checks(&Ok::<_, String>(machine::Rights::Root));
         for builtin in builtin::all() {
             let scenario = Scenario::parse(builtin.name, builtin.text).expect("parses");
             for cell in Plan::expand(&scenario, 0, &PlanOptions::default()).cells {
@@ -222,7 +215,7 @@ mod tests {
                 for need in needs(&scenario, &cell).into_iter().filter(|need| *need != guests::BOOT) {
                     // Virtual machines are optional.
                     let is_enough = |check: &Check| check.required || check.group == Group::VirtualMachines;
-                    assert!(made.iter().any(|check| check.id == need && is_enough(check)), "{need}");
+                    assert!(existing.iter().any(|check| check.id == need && is_enough(check)), "{need}");
                 }
             }
         }

@@ -25,19 +25,18 @@ pub(crate) struct DrainArgs {
     no_wait: bool,
 }
 
-/// Drains the member and waits until no agents are running.
 pub(super) fn run(args: &DrainArgs) -> anyhow::Result<Exit> {
     let DrainArgs { name, undo, no_wait } = args;
     let FleetFile { access, .. } = FleetFile::of_user()?;
     let stop = Stop::new();
-    interrupt::asks(&stop.flag())?;
+    interrupt::set_on_signal(&stop.flag())?;
     let controller = Controller::open(&access, &stop.flag(), |line| output::aside(line))?;
     controller.drain(name, !undo)?;
     if *undo {
         output::line(format_args!("{name} accepts new agents again"))?;
         return Ok(Exit::Success);
     }
-    let (mut told, mut absent) = (false, 0);
+    let (mut announced, mut absent) = (false, 0);
     loop {
         let members = controller.members()?;
         match members.iter().find(|member| member.name == *name) {
@@ -53,12 +52,12 @@ pub(super) fn run(args: &DrainArgs) -> anyhow::Result<Exit> {
                 ))?;
                 return Ok(Exit::Success);
             }
-            Some(member) if !told => {
+            Some(member) if !announced => {
                 output::aside(format_args!(
                     "{name} starts no further agents; {} still running",
                     member.sessions
                 ));
-                told = true;
+                announced = true;
             }
             Some(_) => absent = 0,
             // Tolerates a slow answer.

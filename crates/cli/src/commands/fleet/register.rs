@@ -56,7 +56,6 @@ struct FolderArgs {
     folder: PathBuf,
 }
 
-/// Authorised members and controllers.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Register {
@@ -86,13 +85,11 @@ impl Register {
         self.users.iter().filter(move |user| user.role == role)
     }
 
-    /// The line for a member's file that lists the controllers and their keys.
     fn controllers(&self) -> String {
         let keys = self.of(Role::Controller).map(|user| format!("{:?} = {:?}", user.name, user.key));
         format!("{CONTROLLERS}{{ {} }}", keys.collect::<Vec<_>>().join(", "))
     }
 
-    /// Rewrites that line in the members' files in this directory.
     fn update_members(&self, folder: &Path) -> anyhow::Result<()> {
         for member in self.of(Role::Member) {
             let file = folder.join(format!("{}.toml", member.name));
@@ -123,8 +120,8 @@ pub(super) fn init(args: &InitArgs) -> anyhow::Result<Exit> {
             )
             .into());
     }
-    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.with_context(|| format!("cannot create {}", folder.display()))?;
+    let created = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    created.with_context(|| format!("cannot create {}", folder.display()))?;
     let register = Register { server: args.server.clone(), users: Vec::new() };
     register.write(folder)?;
     let whole = folder.canonicalize().with_context(|| format!("cannot read {}", folder.display()))?;

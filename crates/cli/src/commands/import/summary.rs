@@ -8,9 +8,8 @@ use samples::RunHeader;
 use crate::output;
 
 /// Maximum number of tests listed.
-const TOLD: u32 = 40;
+const LISTED: u32 = 40;
 
-/// Description of a table row.
 const TABLE: &str = "a table";
 
 #[derive(Default)]
@@ -19,18 +18,15 @@ pub(super) struct Summary {
     tests: usize,
     lines: u32,
     /// Tests found but not listed.
-    untold: usize,
-    /// The table being read.
+    unlisted: usize,
     table: Option<Table>,
 }
 
-/// Rows of one table, listed as one line.
 struct Table {
     file: String,
     lines: RangeInclusive<u64>,
     heading: Option<String>,
     rows: usize,
-    /// Result name of the first row.
     cell: String,
 }
 
@@ -40,7 +36,6 @@ impl Summary {
         Self { quiet, ..Self::default() }
     }
 
-    /// Lists a test, or counts another row of the current table.
     pub(super) fn test(&mut self, done: &Done) -> io::Result<()> {
         self.tests += 1;
         if self.quiet {
@@ -74,14 +69,13 @@ impl Summary {
         Ok(())
     }
 
-    /// Prints the summary.
     pub(super) fn end(&mut self, header: &RunHeader) -> io::Result<()> {
         if self.quiet {
             return output::line(&header.id);
         }
         self.end_table()?;
-        if self.untold > 0 {
-            output::line(format_args!("... and {} more", self.untold))?;
+        if self.unlisted > 0 {
+            output::line(format_args!("... and {} more", self.unlisted))?;
         }
         let record = header.origin.imported().cloned().unwrap_or_default();
         for note in &record.notes {
@@ -111,8 +105,8 @@ impl Summary {
         cell: &str,
         tests: usize,
     ) -> io::Result<()> {
-        if self.lines == TOLD {
-            self.untold += tests;
+        if self.lines == LISTED {
+            self.unlisted += tests;
             return Ok(());
         }
         self.lines += 1;

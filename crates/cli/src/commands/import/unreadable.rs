@@ -9,7 +9,6 @@ use crate::failure::Misuse;
 
 #[derive(Debug)]
 pub(super) struct UnreadableFile {
-    /// The file and the reason, on one line.
     pub(super) why: String,
     /// Whether listing the supported formats may help.
     pub(super) is_unknown: bool,
@@ -49,7 +48,6 @@ fn is_read_once(name: &str) -> bool {
     name == "-" || fs::metadata(name).is_ok_and(|file| !file.is_file() && !file.is_dir())
 }
 
-/// The error for `of` files.
 pub(super) fn refusal(unreadable: &[UnreadableFile], of: usize) -> Misuse {
     let reasons: Vec<String> = unreadable.iter().map(|file| format!("\n  {file}")).collect();
     let message = match unreadable {

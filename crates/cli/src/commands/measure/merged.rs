@@ -1,31 +1,31 @@
-//! Merges the monitor's answers with facts read from outside.
+//! Merges facts from the monitor with facts from the host.
 
 use machine::MonitorSays;
 use samples::{NegotiatedFeatures, VmAccelerator, VmFacts, VmMonitor, VmRole};
 
 /// The monitor takes precedence.
-pub(super) fn put_in(said: &MonitorSays, facts: &mut VmFacts) {
+pub(super) fn put_in(answers: &MonitorSays, facts: &mut VmFacts) {
     facts.monitor = Some(VmMonitor {
-        version: said.version.clone(),
-        status: said.status.clone(),
-        kvm: said.kvm,
-        io_threads: said.io_threads.iter().map(|(name, _)| name.clone()).collect(),
+        version: answers.version.clone(),
+        status: answers.status.clone(),
+        kvm: answers.kvm,
+        io_threads: answers.io_threads.iter().map(|(name, _)| name.clone()).collect(),
     });
-    facts.guest = said.guest.clone().or_else(|| facts.guest.take());
-    if let Some(kvm) = said.kvm {
+    facts.guest = answers.guest.clone().or_else(|| facts.guest.take());
+    if let Some(kvm) = answers.kvm {
         facts.accelerator = Some(if kvm { VmAccelerator::Kvm } else { VmAccelerator::Emulation });
     }
-    if !said.cpu_threads.is_empty() {
-        facts.cpus = u32::try_from(said.cpu_threads.len()).ok();
+    if !answers.cpu_threads.is_empty() {
+        facts.cpus = u32::try_from(answers.cpu_threads.len()).ok();
     }
     for thread in &mut facts.threads {
-        if said.cpu_threads.contains(&thread.tid) {
+        if answers.cpu_threads.contains(&thread.tid) {
             thread.role = VmRole::Cpu;
-        } else if said.io_threads.iter().any(|(_, tid)| *tid == thread.tid) {
+        } else if answers.io_threads.iter().any(|(_, tid)| *tid == thread.tid) {
             thread.role = VmRole::Io;
         }
     }
-    for nic in &said.nics {
+    for nic in &answers.nics {
         let is_its = |device: &&mut samples::VmDevice| device.netdev.is_some() && device.netdev == nic.netdev;
         if let Some(device) = facts.devices.iter_mut().find(is_its) {
             device.model = Some(nic.model.clone());
@@ -64,14 +64,14 @@ mod tests {
             ..VmFacts::default()
         };
         let nic = NicSays { netdev: Some("b".into()), driver: Some(true), ..NicSays::default() };
-        let said = MonitorSays {
+        let answers = MonitorSays {
             kvm: Some(true),
             cpu_threads: vec![2],
             io_threads: vec![("io1".into(), 3)],
             nics: vec![nic],
             ..MonitorSays::default()
         };
-        put_in(&said, &mut facts);
+        put_in(&answers, &mut facts);
         let roles: Vec<VmRole> = facts.threads.iter().map(|it| it.role).collect();
         assert_eq!(roles, [VmRole::Other, VmRole::Cpu, VmRole::Io]);
         assert_eq!((facts.accelerator, facts.cpus), (Some(VmAccelerator::Kvm), Some(1)));

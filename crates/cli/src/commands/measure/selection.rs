@@ -8,7 +8,6 @@ use probe::{Qemu, TargetError};
 
 use crate::{commands::trace::target::misuse, failure::Misuse};
 
-/// A virtual machine, and its monitor's answers if the monitor was named.
 pub(super) struct SelectedMachine {
     pub(super) qemu: Qemu,
     pub(super) monitor: Option<MonitorSays>,
@@ -31,26 +30,26 @@ fn of_monitor(at: &Path) -> anyhow::Result<SelectedMachine> {
         "without its monitor, only the features negotiated by the guest driver are unknown: select the \
             machine by PID",
     )?;
-    let said = monitor.ask()?;
+    let answers = monitor.ask()?;
     let listener = monitor.listener();
     // A monitor accepts one client; free it before measuring.
     drop(monitor);
     let by_process = listener.and_then(|pid| probe::qemu(&pid.to_string()).ok());
-    let by_name = || said.guest.as_deref().and_then(|guest| probe::qemu(guest).ok());
+    let by_name = || answers.guest.as_deref().and_then(|guest| probe::qemu(guest).ok());
     let qemu = by_process.or_else(by_name).ok_or_else(|| {
-        let said = format!("no local QEMU process owns the monitor {}", at.display());
-        Misuse::new(said)
+        let message = format!("no local QEMU process owns the monitor {}", at.display());
+        Misuse::new(message)
             .hint("it may be in another container or owned by another user; select the machine by PID")
     })?;
-    Ok(SelectedMachine { qemu, monitor: Some(said) })
+    Ok(SelectedMachine { qemu, monitor: Some(answers) })
 }
 
 /// The number may be the PID of a process other than QEMU.
 fn not_found(named: &str, error: TargetError) -> Misuse {
     match named.parse().map(probe::process) {
         Ok(Ok(process)) if matches!(error, TargetError::NoQemu { .. }) => {
-            let said = format!("process {} ({}) is not QEMU", process.pid, process.name);
-            Misuse::new(said).hint("`plumb trace --pid` works with any process")
+            let message = format!("process {} ({}) is not QEMU", process.pid, process.name);
+            Misuse::new(message).hint("`plumb trace --pid` works with any process")
         }
         Ok(Err(gone)) if matches!(error, TargetError::NoQemu { .. }) => misuse(gone),
         _ => misuse(error),

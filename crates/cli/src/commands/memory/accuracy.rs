@@ -62,7 +62,7 @@ struct Row {
 
 pub(crate) fn run(args: &AccuracyArgs) -> anyhow::Result<Exit> {
     let stop = Stop::new();
-    interrupt::asks(&stop.flag())?;
+    interrupt::set_on_signal(&stop.flag())?;
     let request = AccuracyRequest {
         kernel: args.guests.kernel()?,
         program: PROGRAM.into(),
@@ -113,7 +113,7 @@ fn table(results: &[Accuracy]) -> String {
             share(result.true_hits.map(|hits| hits.0).filter(|_| known)),
             share(result.told_hits.map(|hits| hits.0)),
             share(quarter.map(|(_, truth, _)| *truth).filter(|_| known)),
-            share(quarter.map(|(.., told)| *told).filter(|_| known)),
+            share(quarter.map(|(.., reported)| *reported).filter(|_| known)),
             share(result.cost.map(|cost| cost.0)),
         ]);
         let note = result.lacking.as_ref().map(|why| format!("{}: {why}", source(result)));

@@ -23,7 +23,6 @@ use crate::{
 /// Assumed access time of slow memory relative to fast memory. Similar to a CXL device (Sun et al., MICRO
 /// 2023).
 const COST: f64 = 3.0;
-/// 0 to 100 % of the accesses.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 #[derive(Debug, Args)]
@@ -37,7 +36,7 @@ pub(crate) struct CompareArgs {
     /// Samples per phase
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=1000))]
     looks: u32,
-    /// Fast memory shared by the guests [default: what both need plus 15 %]
+    /// Fast memory shared by the guests [default: 15 % more than both need]
     #[arg(long, value_name = "SIZE", value_parser = capacity)]
     capacity: Option<Bytes>,
     /// Policies to compare [default: all]
@@ -82,11 +81,9 @@ pub(super) struct Document {
     source: AccessSourceKind,
     /// Assumed access time of slow memory relative to fast memory.
     pub(super) slow_cost: f64,
-    /// Between samples.
     #[serde(default)]
     pub(super) interval: Nanos,
     pub(super) vms: Vec<String>,
-    /// Fast memory shared by all guests.
     #[serde(default)]
     capacity: Option<Bytes>,
     pub(super) arms: Vec<ArmDocument>,
@@ -109,7 +106,7 @@ pub(super) struct ArmDocument {
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let page = args.output.as_deref().map(summary::page).transpose()?;
     let stop = Stop::new();
-    interrupt::asks(&stop.flag())?;
+    interrupt::set_on_signal(&stop.flag())?;
     let request = RebalancingRequest {
         kernel: args.guests.kernel()?,
         program: PROGRAM.into(),
@@ -158,10 +155,9 @@ fn document(result: &Rebalancing, interval: Duration) -> Document {
 }
 
 impl Document {
-    /// The result and its assumptions.
     pub(super) fn answer(&self) -> [String; 2] {
         let rebalancer = self.arms.iter().find(|arm| arm.arm == Arm::Rebalancer.word());
-        let first = rebalancer.and_then(ArmDocument::came).unwrap_or_else(|| {
+        let first = rebalancer.and_then(ArmDocument::rebalancer_result).unwrap_or_else(|| {
             "No rebalancer result: equal parts are as good as the optimum here, or not all three policies \
                 were run."
                 .to_owned()
@@ -183,23 +179,23 @@ impl Document {
 }
 
 impl ArmDocument {
-    /// The rebalancer's result. The cost of a shift does not depend on the frequency of shifts.
-    fn came(&self) -> Option<String> {
+    fn rebalancer_result(&self) -> Option<String> {
         let way = self.way?;
         let Some(settled) = self.settled_way else {
-            return Some(format!("The rebalancer came {way} of the way from equal parts to the optimum."));
+            return Some(format!(
+                "The rebalancer rebalancer_result {way} of the way from equal parts to the optimum."
+            ));
         };
         let phase = |look: &[(u32, u64, f64, f64)]| look.first().map(|(phase, ..)| *phase);
         let phases = self.looks.chunk_by(|one, next| phase(one) == phase(next)).count();
         let lost = (settled.0 - way.0).max(0.0) * self.looks.len() as f64 / phases.max(1) as f64;
         Some(format!(
-            "The rebalancer came {settled} of the way from equal parts to the optimum in the second half \
+            "The rebalancer rebalancer_result {settled} of the way from equal parts to the optimum in the second half \
                 of each phase, {way} overall: a shift costs about as much as {lost:.0} samples gain."
         ))
     }
 }
 
-/// The result, the table and the curves.
 fn text(result: &Rebalancing, [first, second]: [String; 2]) -> String {
     let curves = result.arms.iter().flat_map(|(arm, looks)| curves(*arm, looks, &result.vms));
     let mut lines = vec![first, second, String::new(), table(result), String::new()];

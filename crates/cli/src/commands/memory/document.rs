@@ -10,7 +10,6 @@ use protocol::{AccessClass, AccessSourceKind};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos, Share};
 
-/// One sample of all machines.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Document {
     schema: u32,
@@ -28,7 +27,6 @@ pub(crate) struct Machine {
     pub(crate) name: String,
     /// Set if it could not be sampled.
     error: Option<String>,
-    /// Method for moving its memory.
     method: Option<String>,
     /// Maximum fast memory.
     #[serde(default)]
@@ -46,7 +44,6 @@ pub(crate) struct Machine {
     pub(crate) dram_hits: Option<Share>,
     /// Share of one guest CPU.
     telemetry_cpu: Option<Share>,
-    /// Host CPU time of this sample.
     telemetry_host_cpu: Option<Nanos>,
     nodes: Vec<Node>,
 }
@@ -61,7 +58,6 @@ struct Node {
     accesses: Vec<AccessClass>,
 }
 
-/// Properties that stay constant between samples.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MachineFacts {
     method: Option<&'static str>,
@@ -71,7 +67,6 @@ pub(crate) struct MachineFacts {
 /// By name. Unreachable machines have no facts.
 pub(crate) type Facts = BTreeMap<String, MachineFacts>;
 
-/// Facts of the reachable machines.
 pub(crate) fn facts(vms: &mut BTreeMap<String, AttachedVm>) -> Facts {
     let of_vm = |vm: &mut AttachedVm| MachineFacts {
         method: vm.method().map(|method| method.word()),
@@ -84,29 +79,28 @@ impl Document {
     const SCHEMA: u32 = 1;
 
     pub(crate) fn of(
-        seen: &BTreeMap<String, Result<GuestMemory, MemoryError>>,
+        memory: &BTreeMap<String, Result<GuestMemory, MemoryError>>,
         facts: &Facts,
         interval: Duration,
         moves: &[Move],
     ) -> Self {
-        let machine = |(name, seen): (&String, &Result<GuestMemory, MemoryError>)| {
-            Machine::of(name, &facts.get(name).cloned().unwrap_or_default(), seen.as_ref())
+        let machine = |(name, memory): (&String, &Result<GuestMemory, MemoryError>)| {
+            Machine::of(name, &facts.get(name).cloned().unwrap_or_default(), memory.as_ref())
         };
         Self {
             schema: Self::SCHEMA,
             at: Timestamp::now().to_string(),
             interval: interval.into(),
-            vms: seen.iter().map(machine).collect(),
+            vms: memory.iter().map(machine).collect(),
             moves: moves.to_vec(),
         }
     }
 
-    /// The sample's time, or the Unix epoch if it has none.
+    /// The sample's time; the Unix epoch if absent.
     pub(crate) fn moment(&self) -> Timestamp {
         self.at.parse().unwrap_or_default()
     }
 
-    /// Whether this version can read it.
     pub(crate) const fn is_known(&self) -> bool {
         self.schema == Self::SCHEMA
     }
@@ -117,16 +111,16 @@ impl Document {
             vm.check().map_err(|what| format!("`{}`: {what}", vm.name))?;
         }
         let impossible = |tiers: &Tiers| tiers.fast > MOST_MEMORY || tiers.slow > MOST_MEMORY;
-        match self.moves.iter().find(|made| impossible(&made.from) || impossible(&made.to)) {
-            Some(made) => Err(format!("`{}`: invalid move", made.vm)),
+        match self.moves.iter().find(|step| impossible(&step.from) || impossible(&step.to)) {
+            Some(step) => Err(format!("`{}`: invalid move", step.vm)),
             None => Ok(()),
         }
     }
 }
 
 impl Machine {
-    fn of(name: &str, facts: &MachineFacts, seen: Result<&GuestMemory, &MemoryError>) -> Self {
-        let (memory, error) = (seen.ok(), seen.err().map(ToString::to_string));
+    fn of(name: &str, facts: &MachineFacts, memory: Result<&GuestMemory, &MemoryError>) -> Self {
+        let (memory, error) = (memory.ok(), memory.err().map(ToString::to_string));
         Self {
             name: name.to_owned(),
             error,

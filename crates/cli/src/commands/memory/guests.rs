@@ -10,7 +10,6 @@ use units::Nanos;
 
 use crate::failure::NoGuest;
 
-/// Guest kernel and sampling interval.
 #[derive(Debug, Args)]
 pub(super) struct GuestArgs {
     /// Kernel to boot: a bzImage file, or an installed release, e.g. `6.12` [default: PLUMB_GUEST_KERNEL,

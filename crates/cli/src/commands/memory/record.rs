@@ -12,7 +12,6 @@ use sys::output_file;
 use super::document::Document;
 use crate::{bounded_file, output};
 
-/// Appends to a recording.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     file: File,
@@ -103,8 +102,8 @@ mod tests {
         let path = folder.path().join("record");
         let look = || {
             let memory = GuestMemory { size: Bytes(5), ..GuestMemory::default() };
-            let seen = BTreeMap::from([("web".to_owned(), Ok(memory))]);
-            Document::of(&seen, &BTreeMap::new(), std::time::Duration::from_secs(1), &[])
+            let memory = BTreeMap::from([("web".to_owned(), Ok(memory))]);
+            Document::of(&memory, &BTreeMap::new(), std::time::Duration::from_secs(1), &[])
         };
         Recorder::open(&path).and_then(|mut recorder| recorder.keep(&look())).expect("new file");
         let mut file = output_file::open_append(&path).expect("ours");

@@ -12,10 +12,8 @@ use units::{Bytes, Nanos, Share};
 use super::{compare, document::Document};
 use crate::{destination, output};
 
-/// The policy name of a recording.
 const RECORDED: &str = "as recorded";
 
-/// Destination and format, validated before any work starts.
 pub(super) fn page(path: &Path) -> anyhow::Result<(PathBuf, SingleFormat)> {
     Ok((path.to_owned(), destination::page_format_of(path)?))
 }
@@ -63,10 +61,10 @@ pub(super) fn of_record(looks: &[Document]) -> MemorySummary {
     for look in looks {
         let at = since(look);
         for vm in &look.vms {
-            let told = MemoryLook { at, fast: vm.fast, hits: vm.dram_hits };
-            vms.entry(&vm.name).or_default().push(told);
+            let sample = MemoryLook { at, fast: vm.fast, hits: vm.dram_hits };
+            vms.entry(&vm.name).or_default().push(sample);
         }
-        moves.extend(look.moves.iter().map(|made| MemoryMove { at, what: made.to_string() }));
+        moves.extend(look.moves.iter().map(|step| MemoryMove { at, what: step.to_string() }));
     }
     let arm = vms.into_iter().map(|(name, looks)| VmMemory::of(name.to_owned(), looks, None)).collect();
     let arm = MemoryArm::of(RECORDED, arm);

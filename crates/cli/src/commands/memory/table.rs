@@ -10,23 +10,22 @@ use units::{Bytes, Share, significant};
 use crate::output;
 
 const HEAD: [&str; 8] = ["VM", "HAS", "FREE", "AVAIL", "ACCESSED", "ACCESSES", "REFAULT/s", "PSI"];
-/// Longer names are cut.
 const LONGEST_NAME: u16 = 16;
 const UNKNOWN: &str = "-";
 
-pub(super) fn of(seen: &BTreeMap<String, Result<GuestMemory, MemoryError>>) -> String {
+pub(super) fn of(memory: &BTreeMap<String, Result<GuestMemory, MemoryError>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(HEAD);
     let mut notes = Vec::new();
-    for (name, seen) in seen {
+    for (name, memory) in memory {
         let name = output::harmless(name);
-        match seen {
+        match memory {
             Ok(memory) => {
                 table.add_row(machine(&name, memory));
                 if memory.tiers.len() > 1 {
                     table.add_rows(memory.tiers.iter().map(|tier| node(tier, memory)));
                 }
-                notes.push(format!("{name}: {}", told_by(memory)));
+                notes.push(format!("{name}: {}", source_note(memory)));
             }
             Err(error) => {
                 table.add_row([&*name, UNKNOWN]);
@@ -83,8 +82,7 @@ fn size(size: Option<Bytes>) -> String {
     size.map_or_else(|| UNKNOWN.to_owned(), |size| size.to_string())
 }
 
-/// The access source and its cost, or why there is none.
-fn told_by(memory: &GuestMemory) -> String {
+fn source_note(memory: &GuestMemory) -> String {
     use protocol::AccessSourceKind as Kind;
     let source = match memory.source {
         Kind::Damon => "accesses counted by DAMON in the guest",
@@ -130,7 +128,7 @@ mod tests {
         let lost = MemoryError::NoBalloon;
         let shown = of(&[("a-rather-long-name".to_owned(), Ok(memory)), ("b".to_owned(), Err(lost))].into());
         assert!(shown.contains("73.1 % fast") && shown.contains("node 1 slow"), "{shown}");
-        assert!(shown.contains("0.40 % of a CPU"), "{shown}");
+        assert!(shown.contains("0.40 % of a guest CPU"), "{shown}");
         let table = shown.lines().take_while(|line| !line.is_empty());
         assert!(
             table.clone().count() >= 5 && table.clone().all(|line| line.chars().count() <= 80),

@@ -60,7 +60,7 @@ Exit status: 0 success; 1 no machine could be reached; 64 usage error.";
 pub(crate) fn run(args: &TopArgs) -> anyhow::Result<Exit> {
     let config = Config::read(&args.config)?;
     let stop = Stop::new();
-    interrupt::asks(&stop.flag())?;
+    interrupt::set_on_signal(&stop.flag())?;
     let interval = config.interval();
     // Attaching took the first sample, the reference for access counts.
     let mut vms = config.attach(None, &stop)?;
@@ -70,19 +70,19 @@ pub(crate) fn run(args: &TopArgs) -> anyhow::Result<Exit> {
     let first_reports = Instant::now() + interval + FIRST_REPORTS;
     while !stop.is_asked() {
         wait(&stop, interval);
-        let seen = memory::look_at_all(&mut vms, interval);
-        let awaited = seen.values().flatten().any(GuestMemory::awaits_accesses);
+        let memory = memory::look_at_all(&mut vms, interval);
+        let awaited = memory.values().flatten().any(GuestMemory::awaits_accesses);
         if args.once && awaited && Instant::now() < first_reports {
             continue;
         }
         if let Some(file) = &args.metrics {
-            replace_text(file, &metrics::text(&seen, None))?;
+            replace_text(file, &metrics::text(&memory, None))?;
         }
-        let document = Document::of(&seen, &facts, interval, &[]);
+        let document = Document::of(&memory, &facts, interval, &[]);
         if let Some(recorder) = &mut recorder {
             recorder.keep(&document)?;
         }
-        let shown = if args.json { serde_json::to_string(&document)? } else { table::of(&seen) };
+        let shown = if args.json { serde_json::to_string(&document)? } else { table::of(&memory) };
         output::text(format_args!("{}{shown}\n", if live { ANEW } else { "" }))?;
         if args.once {
             break;

@@ -17,7 +17,6 @@ const MARGIN: Nanos = Nanos::from_millis(500);
 /// Polling interval for the stream's start or failure.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// A running stream.
 pub(super) struct BackgroundStream<'scope> {
     thread: ScopedJoinHandle<'scope, traffic::Result<StreamData>>,
     stop: Stop,
@@ -31,7 +30,7 @@ impl<'scope> BackgroundStream<'scope> {
         bind: Option<IpAddr>,
         ping: &PingPongSettings,
         background: &Background,
-        asked: &Stop,
+        user_stop: &Stop,
     ) -> Self {
         let (flows, flowing) = sync_channel(1);
         let load = stream(ping, background);
@@ -39,10 +38,10 @@ impl<'scope> BackgroundStream<'scope> {
         let stop = Stop::keeping();
         let own = stop.clone();
         let thread = scope.spawn(move || {
-            let report = iperf3::run_client(&spec, &own, &Begun(flows))?;
+            let report = iperf3::run_client(&spec, &own, &Started(flows))?;
             Ok(StreamData::as_far_as_told(&report.settled(), &report.peer.measured))
         });
-        await_begin(&flowing, asked, &thread);
+        await_start(&flowing, user_stop, &thread);
         Self { thread, stop }
     }
 
@@ -63,20 +62,19 @@ fn stream(ping: &PingPongSettings, background: &Background) -> StreamSettings {
     StreamSettings { mode, streams, direction, rate, message, ..StreamSettings::new(until) }
 }
 
-fn await_begin<T>(flowing: &Receiver<()>, asked: &Stop, thread: &ScopedJoinHandle<'_, T>) {
+fn await_start<T>(flowing: &Receiver<()>, user_stop: &Stop, thread: &ScopedJoinHandle<'_, T>) {
     while let Err(RecvTimeoutError::Timeout) = flowing.recv_timeout(GLANCE) {
-        if asked.is_asked() || thread.is_finished() {
+        if user_stop.is_asked() || thread.is_finished() {
             return;
         }
     }
 }
 
-/// Signals once when data flows.
-struct Begun(SyncSender<()>);
+struct Started(SyncSender<()>);
 
-impl Observer for Begun {
+impl Observer for Started {
     fn started(&self) {
-        // The receiver may be gone if the ping failed.
+        // A failed ping drops the receiver.
         let _ = self.0.try_send(());
     }
 }

@@ -9,8 +9,8 @@ use units::{BitRate, Bytes, Nanos};
 use crate::{
     amount, dscp,
     host::{self, Family},
-    kept_trials::Repetition,
     pin,
+    stored_trials::Repetition,
 };
 
 #[derive(Debug, Args)]
@@ -133,5 +133,5 @@ fn under(text: &str) -> Result<Under, String> {
         ));
     }
     rate.map(|rate| Under(Some(rate)))
-        .ok_or_else(|| "the rate of the background stream must not be 0: use e.g. 1G, or max".to_owned())
+        .ok_or_else(|| "a background stream needs a rate above 0: use e.g. 1G, or max".to_owned())
 }

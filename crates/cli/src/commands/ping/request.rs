@@ -85,14 +85,13 @@ fn check(args: &PingArgs) -> Result<(), Misuse> {
     rate(args)?;
     let least = if kind.sockperf { SOCKPERF_LEAST } else { Bytes(1) };
     if !(least..=LARGEST).contains(&traffic.size) {
-        let whose = if kind.sockperf { "sockperf's messages have" } else { "choose" };
-        let message = format!("--size {}: {whose} {} to {} bytes", traffic.size.0, least.0, LARGEST.0);
+        let subject = if kind.sockperf { "sockperf's messages have" } else { "choose" };
+        let message = format!("--size {}: {subject} {} to {} bytes", traffic.size.0, least.0, LARGEST.0);
         return Err(Misuse::new(message));
     }
     Ok(())
 }
 
-/// Validates the message rate.
 fn rate(args: &PingArgs) -> Result<(), Misuse> {
     let (Some(rate), time) = (args.traffic.rate, args.traffic.time) else { return Ok(()) };
     if rate > FASTEST {
@@ -119,13 +118,12 @@ mod tests {
         args: PingArgs,
     }
 
-    fn typed(line: &str) -> Result<WorkloadSettings, String> {
+    fn parsed(line: &str) -> Result<WorkloadSettings, String> {
         let words = ["ping", "host"].into_iter().chain(line.split_whitespace());
-        let typed = Typed::try_parse_from(words).map_err(|error| error.to_string())?;
-        load(&typed.args).map_err(|misuse| misuse.to_string())
+        let parsed = Typed::try_parse_from(words).map_err(|error| error.to_string())?;
+        load(&parsed.args).map_err(|misuse| misuse.to_string())
     }
 
-    /// Checks that a flag changes only one setting.
     fn check(line: &str, change: impl FnOnce(&mut PingPongSettings)) {
         let mut expected = PingPongSettings {
             warmup: Nanos::from_millis(500),
@@ -133,7 +131,7 @@ mod tests {
             ..PingPongSettings::new(Nanos::from_secs(10))
         };
         change(&mut expected);
-        assert_eq!(typed(line), Ok(WorkloadSettings::PingPong(expected)), "{line}");
+        assert_eq!(parsed(line), Ok(WorkloadSettings::PingPong(expected)), "{line}");
     }
 
     #[test]
@@ -155,14 +153,14 @@ mod tests {
     #[test]
     fn background_stream_has_optional_rate() {
         for (line, rate) in [("--under 1G", Some(BitRate(1e9))), ("--under max", None)] {
-            let Ok(WorkloadSettings::PingPong(load)) = typed(line) else { panic!("{line}") };
+            let Ok(WorkloadSettings::PingPong(load)) = parsed(line) else { panic!("{line}") };
             assert_eq!(load.under.map(|under| (under.streams, under.rate)), Some((1, rate)), "{line}");
         }
     }
 
     #[test]
     fn connect_selects_connection_workload() {
-        let Ok(WorkloadSettings::Connect(load)) = typed("--connect --clients 4 -m 100 -t 2") else {
+        let Ok(WorkloadSettings::Connect(load)) = parsed("--connect --clients 4 -m 100 -t 2") else {
             panic!("connections")
         };
         assert_eq!((load.clients, load.request, load.response), (4, Bytes(100), Bytes(100)));
@@ -188,8 +186,8 @@ mod tests {
             ("--sockperf -m 8", "14"),
             ("-i 0.001", "-i"),
         ] {
-            let said = typed(line).expect_err(line);
-            assert!(said.contains(word), "{line}: {said}");
+            let error = parsed(line).expect_err(line);
+            assert!(error.contains(word), "{line}: {error}");
         }
     }
 }

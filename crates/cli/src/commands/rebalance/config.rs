@@ -63,7 +63,7 @@ struct VmTable {
 
 impl VmTable {
     /// Memory that is not accessed must fit elsewhere: in slow memory or, if a target allows it, in swap.
-    fn goes_by_accesses(&self) -> bool {
+    fn uses_accesses(&self) -> bool {
         !self.slow_nodes.is_empty() || self.target.is_some()
     }
 }
@@ -75,10 +75,8 @@ where
     String::deserialize(from)?.parse().map(Some).map_err(D::Error::custom)
 }
 
-/// Source of the default limits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
-    /// Maximum fast memory.
     pub(super) whole: Bytes,
     pub(super) has: Tiers,
 }
@@ -139,13 +137,12 @@ impl Config {
                 tool: TOOL.to_owned(),
                 stop: stop.flag(),
             };
-            let opened = AttachedVm::open(access, vm.goes_by_accesses(), self.interval());
+            let opened = AttachedVm::open(access, vm.uses_accesses(), self.interval());
             attached.insert(name.clone(), opened.with_context(|| format!("virtual machine `{name}`"))?);
         }
         Ok(attached)
     }
 
-    /// Queries the machines.
     pub(super) fn extents(
         &self,
         attached: &mut BTreeMap<String, AttachedVm>,
@@ -157,7 +154,6 @@ impl Config {
         attached.iter_mut().map(extent).collect()
     }
 
-    /// Uses the machines' values as defaults.
     pub(super) fn settings(&self, extents: &BTreeMap<String, Extent>) -> anyhow::Result<Settings> {
         let mut vms = Vec::new();
         let mut has = Tiers::default();
@@ -176,8 +172,8 @@ impl Config {
         self.written.vms.keys().map(String::as_str)
     }
 
-    pub(super) fn goes_by_accesses(&self, name: &str) -> bool {
-        self.written.vms.get(name).is_some_and(VmTable::goes_by_accesses)
+    pub(super) fn uses_accesses(&self, name: &str) -> bool {
+        self.written.vms.get(name).is_some_and(VmTable::uses_accesses)
     }
 
     /// `whole`: initial memory. Slow memory does not change.
@@ -228,7 +224,7 @@ mod tests {
              [vms.b]\nqmp = \"/b\"\ntarget = \"95%\"\n[vms.c]\nqmp = \"/c\"\n",
         )
         .expect("valid");
-        let by_accesses = |name: &str| config.written.vms[name].goes_by_accesses();
+        let by_accesses = |name: &str| config.written.vms[name].uses_accesses();
         assert_eq!(["a", "b", "c"].map(by_accesses), [true, true, false]);
         let vm = config.of_vm("a", Tiers { fast: Bytes(4 << 30), slow: Bytes(1 << 30) }).expect(
             "within \
@@ -251,7 +247,7 @@ mod tests {
 
     #[test]
     fn reports_errors_with_location() {
-        for (text, said) in [
+        for (text, expected) in [
             ("", "missing field `vms`"),
             ("[vms]", "defines no machines"),
             ("interval = \"10ms\"\n[vms.a]\nqmp = \"/a\"", "shorter than a second"),
@@ -259,8 +255,8 @@ mod tests {
             ("[vms.a]\nqmp = \"/a\"\nfloor = \"much\"", "much"),
             ("[vms.a]\nqmp = \"/a\"\n[vms.b]\nqmp = \"/a\"", "two machines use the same monitor /a"),
         ] {
-            let error = parsed(text).expect_err(said);
-            assert!(error.contains(said) && error.starts_with("vms.toml: "), "{error}");
+            let error = parsed(text).expect_err(expected);
+            assert!(error.contains(expected) && error.starts_with("vms.toml: "), "{error}");
         }
         let config = parsed("[vms.a]\nqmp = \"/a\"\nceiling = \"4GiB\"").expect("valid");
         let error = config.of_vm("a", of_fast(2 << 30)).expect_err("above the initial memory").to_string();

@@ -10,7 +10,6 @@ use web::{Exposition, labels};
 /// Per machine: name, help text and value, if known.
 type Gauge = (&'static str, &'static str, fn(&GuestMemory) -> Option<f64>);
 
-/// Per guest NUMA node.
 type NodeGauge = (&'static str, &'static str, fn(&TierMemory) -> f64);
 
 const GAUGES: [Gauge; 10] = [
@@ -51,28 +50,28 @@ const NODE_GAUGES: [NodeGauge; 4] = [
     }),
 ];
 
-/// Metrics of all machines, with a rebalancer's decisions if there is one.
 pub(crate) fn text(
-    seen: &BTreeMap<String, Result<GuestMemory, MemoryError>>,
+    memory: &BTreeMap<String, Result<GuestMemory, MemoryError>>,
     decision: Option<&Decision>,
 ) -> String {
     let mut text = Exposition::default();
     for (name, help, value) in GAUGES {
-        let values = seen.iter().filter_map(|(vm, seen)| Some((label(vm), value(seen.as_ref().ok()?)?)));
+        let values =
+            memory.iter().filter_map(|(vm, memory)| Some((label(vm), value(memory.as_ref().ok()?)?)));
         text.gauge(name, help, values);
     }
     for (name, help, value) in NODE_GAUGES {
-        let of_vm = seen.iter().filter_map(|(vm, seen)| Some((vm, seen.as_ref().ok()?)));
-        let values = of_vm.flat_map(|(vm, seen)| {
+        let of_vm = memory.iter().filter_map(|(vm, memory)| Some((vm, memory.as_ref().ok()?)));
+        let values = of_vm.flat_map(|(vm, memory)| {
             let vm = label(vm);
-            seen.tiers.iter().map(move |tier| (format!("{vm},node=\"{}\"", tier.node), value(tier)))
+            memory.tiers.iter().map(move |tier| (format!("{vm},node=\"{}\"", tier.node), value(tier)))
         });
         text.gauge(name, help, values);
     }
     let outlooks = decision.iter().flat_map(|decision| &decision.outlooks);
     let needs = outlooks.filter_map(|outlook| Some((label(&outlook.vm), outlook.needs?.0 as f64)));
     text.gauge("plumb_vm_needed_bytes", "Memory the rebalancer estimates it needs.", needs);
-    let answers = seen.iter().map(|(vm, seen)| (label(vm), f64::from(u8::from(seen.is_ok()))));
+    let answers = memory.iter().map(|(vm, memory)| (label(vm), f64::from(u8::from(memory.is_ok()))));
     text.gauge("plumb_vm_up", "Whether its monitor responds.", answers);
     text.into_text()
 }

@@ -9,7 +9,7 @@ use units::{Bytes, Share};
 
 use super::{
     config::{Config, Extent},
-    tell,
+    print_round,
 };
 use crate::{
     commands::memory::{
@@ -21,7 +21,6 @@ use crate::{
     output,
 };
 
-/// One machine's totals over all samples.
 #[derive(Debug, Default)]
 struct Sums {
     looks: f64,
@@ -44,10 +43,10 @@ pub(super) fn run(config: &Config, path: &Path, rounds: Option<u64>) -> anyhow::
     let most = rounds.and_then(|rounds| usize::try_from(rounds).ok()).unwrap_or(usize::MAX);
     for (number, look) in looks.iter().take(most).enumerate() {
         let round = round(config, look, &mut rebalancer, &has);
-        tell(&round, "would move ", number == 0, look.moment())?;
+        print_round(&round, "would move ", number == 0, look.moment())?;
         moves += round.decision.moves.len();
         sum_up(&mut sums, look, &round);
-        has.extend(round.decision.moves.iter().map(|made| (made.vm.clone(), made.to)));
+        has.extend(round.decision.moves.iter().map(|step| (step.vm.clone(), step.to)));
     }
     output::line(format_args!("{} samples, {moves} moves; on average:", looks.len().min(most)))?;
     for (name, sums) in &sums {
@@ -101,7 +100,7 @@ fn round(
             guest: seen[name]
                 .as_ref()
                 .ok()
-                .and_then(|memory| guest_report(memory, config.goes_by_accesses(name))),
+                .and_then(|memory| guest_report(memory, config.uses_accesses(name))),
         })
         .collect();
     let decision = rebalancer.decide(&observations);

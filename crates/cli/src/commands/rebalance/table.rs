@@ -6,9 +6,7 @@ use policy::{Basis, Outlook};
 use units::{Bytes, significant};
 
 const HEAD: [&str; 7] = ["VM", "HAS", "IN RAM", "AVAILABLE", "REFAULTS/s", "NEEDS", "BY"];
-/// Right-aligned columns.
 const NUMBERS: std::ops::RangeInclusive<usize> = 1..=5;
-/// Longer names are cut.
 const LONGEST_NAME: u16 = 24;
 
 pub(super) fn of(round: &Round) -> String {
@@ -27,15 +25,15 @@ pub(super) fn of(round: &Round) -> String {
 
 fn row(round: &Round, outlook: &Outlook) -> [String; 7] {
     let size = |size: Option<Bytes>| size.map_or_else(|| "-".to_owned(), |size| size.to_string());
-    let seen = round.seen.get(&outlook.vm).and_then(|seen| seen.as_ref().ok());
-    let why_not = round.seen.get(&outlook.vm).and_then(|seen| seen.as_ref().err());
+    let memory = round.seen.get(&outlook.vm).and_then(|memory| memory.as_ref().ok());
+    let why_not = round.seen.get(&outlook.vm).and_then(|memory| memory.as_ref().err());
     let rate =
-        seen.and_then(|seen| seen.refaults).map_or_else(|| "-".to_owned(), |rate| significant(rate, 2));
+        memory.and_then(|memory| memory.refaults).map_or_else(|| "-".to_owned(), |rate| significant(rate, 2));
     [
         outlook.vm.clone(),
         size(Some(outlook.has.fast)),
-        size(seen.and_then(|seen| seen.resident)),
-        size(seen.and_then(|seen| seen.available)),
+        size(memory.and_then(|memory| memory.resident)),
+        size(memory.and_then(|memory| memory.available)),
         rate,
         size(outlook.needs),
         why_not.map_or_else(|| basis(outlook.basis).to_owned(), ToString::to_string),

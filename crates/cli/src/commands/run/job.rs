@@ -13,7 +13,6 @@ use crate::{
     source::{self, Source},
 };
 
-/// A new or resumed run.
 pub(super) struct Job {
     pub(super) source: Source,
     pub(super) plan: Plan,

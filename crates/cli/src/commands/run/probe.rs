@@ -2,7 +2,6 @@
 
 use samples::ProbeKind;
 
-/// May be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chosen(pub(crate) Vec<ProbeKind>);
 

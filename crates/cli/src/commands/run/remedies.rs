@@ -12,12 +12,11 @@ use crate::{output, remedy_results};
 
 /// Trials with and without a remedy; the minimum for a 90 % interval.
 const FEWEST: u32 = 5;
-/// Factor with the levels with and without.
 const REMEDY: &str = "remedy";
 
 /// The job that tests a complete run's remedies; `None` if the lab can apply none.
 pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>> {
-    let source = resume::kept_source(main)?;
+    let source = resume::stored_source(main)?;
     let (plan, tries) = plan(main, &source.scenario)?;
     if plan.cells.is_empty() {
         output::aside(format_args!("the lab cannot apply a remedy of any finding"));
@@ -29,7 +28,7 @@ pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>
 
 /// Depends only on the run, so that it can be resumed.
 pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> anyhow::Result<(Plan, RemedyTrials)> {
-    let of_main = resume::kept_plan(main, scenario)?;
+    let of_main = resume::stored_plan(main, scenario)?;
     let pairs = pairs(&analysis::analyse(main), &of_main);
     let (cells, remedies): (Vec<[Cell; 2]>, Vec<RemedyTrial>) = pairs.into_iter().unzip();
     let blocks = if of_main.design.is_adaptive() { FEWEST } else { main.header.blocks.max(FEWEST) };

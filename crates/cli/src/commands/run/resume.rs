@@ -32,13 +32,13 @@ pub(super) fn resumed(
     }
     let (source, plan, tries) = match &record.header.tries {
         None => {
-            let source = kept_source(&record)?;
-            let plan = kept_plan(&record, &source.scenario)?;
+            let source = stored_source(&record)?;
+            let plan = stored_plan(&record, &source.scenario)?;
             (source, plan, None)
         }
         Some(tries) => {
             let main = store.load(&tries.of)?;
-            let source = kept_source(&main)?;
+            let source = stored_source(&main)?;
             let (plan, tries) = remedies::plan(&main, &source.scenario)?;
             (source, plan, Some(tries))
         }
@@ -53,14 +53,13 @@ pub(super) fn resumed(
     Ok(Job { source, plan, id, tries, resume: Some(record), _claim: claim })
 }
 
-/// The stored scenario of a run.
-pub(super) fn kept_source(record: &RunRecord) -> anyhow::Result<Source> {
+pub(super) fn stored_source(record: &RunRecord) -> anyhow::Result<Source> {
     let text = record.header.scenario.text.clone();
     let scenario = Scenario::parse(&format!("the scenario kept with run {}", record.header.id), &text)?;
     Ok(Source { scenario, text })
 }
 
-pub(super) fn kept_plan(record: &RunRecord, scenario: &Scenario) -> anyhow::Result<Plan> {
+pub(super) fn stored_plan(record: &RunRecord, scenario: &Scenario) -> anyhow::Result<Plan> {
     let options = options_of(record);
     refuse_too_large(&options, scenario)?;
     Ok(Plan::expand(scenario, record.header.seed, &options).limited_to(&record.header.probes))
@@ -81,7 +80,6 @@ fn same_plan(plan: &Plan, record: &RunRecord) -> bool {
         && record.trials.iter().all(made_as_planned)
 }
 
-/// Plan options, from the stored header.
 fn options_of(record: &RunRecord) -> PlanOptions {
     let header = &record.header;
     let mut workloads: Vec<WorkloadName> = Vec::new();
@@ -92,7 +90,7 @@ fn options_of(record: &RunRecord) -> PlanOptions {
         }
     }
     let missing = header.missing_probes.iter().map(|missing| missing.probe);
-    let asked = header.probes.iter().copied().chain(missing);
+    let requested = header.probes.iter().copied().chain(missing);
     PlanOptions {
         trials: Some(header.blocks),
         paths: header.paths.iter().map(|path| PathName::new(&path.name)).collect(),
@@ -100,7 +98,7 @@ fn options_of(record: &RunRecord) -> PlanOptions {
         budget: header.design.budget,
         precision: header.design.precision,
         objective: Some(header.design.objective),
-        probes: Some(asked.collect()),
+        probes: Some(requested.collect()),
     }
 }
 

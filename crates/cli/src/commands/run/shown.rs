@@ -37,7 +37,6 @@ impl Shown {
         }
     }
 
-    /// Shows a notice to the user.
     pub(super) fn notice(&mut self, text: &str) {
         match self {
             Self::Plain(progress) => progress.notice(text),

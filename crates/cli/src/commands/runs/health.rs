@@ -20,7 +20,6 @@ pub(crate) struct CheckArgs {
     format: ListFormat,
 }
 
-/// A run and its unreadable parts.
 struct Health {
     id: RunId,
     trials: usize,

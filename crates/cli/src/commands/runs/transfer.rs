@@ -11,7 +11,7 @@ use crate::{destination, evidence, failure::Misuse, output, run_reference};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// A run's name or a prefix of it, `latest`, `latest:SCENARIO`, or a baseline's name
+    /// A run's name or prefix, `latest`, `latest:SCENARIO`, or a baseline's name
     run: String,
     /// Output file, usually ending in `.json.gz`
     #[arg(long, short, value_name = "FILE")]
@@ -57,21 +57,23 @@ fn record(path: &Path) -> anyhow::Result<RunRecord> {
 }
 
 fn keep(record: &RunRecord, store: &mut Store) -> anyhow::Result<String> {
-    let wanted = &record.header.id;
-    let kept = store.runs()?;
-    if kept.iter().any(|run| run.id == *wanted) && is_same(&store.load(wanted)?, record) {
-        return Ok(format!("{wanted} is already stored, with the same contents"));
+    let original = &record.header.id;
+    let stored = store.runs()?;
+    if stored.iter().any(|run| run.id == *original) && is_same(&store.load(original)?, record) {
+        return Ok(format!("{original} is already stored, with the same contents"));
     }
     let id = store.keep(record)?;
     let trials = record.trials.len();
-    Ok(match id == *wanted {
+    Ok(match id == *original {
         true => format!("imported {id} with {trials} trials"),
-        false => format!("imported as {id} with {trials} trials, because a different run is named {wanted}"),
+        false => {
+            format!("imported as {id} with {trials} trials, because a different run is named {original}")
+        }
     })
 }
 
 /// Whether the recorded data is the same; progress may differ.
-fn is_same(kept: &RunRecord, other: &RunRecord) -> bool {
-    let header = RunHeader { state: kept.header.state, ..other.header.clone() };
-    kept.header == header && kept.trials == other.trials && kept.skipped == other.skipped
+fn is_same(stored: &RunRecord, other: &RunRecord) -> bool {
+    let header = RunHeader { state: stored.header.state, ..other.header.clone() };
+    stored.header == header && stored.trials == other.trials && stored.skipped == other.skipped
 }

@@ -8,7 +8,6 @@ use crate::{
     failure::{self, Misuse},
 };
 
-/// Reads the key and the list of users.
 pub(super) fn config(args: &ServerArgs) -> anyhow::Result<Config> {
     let limits = &args.limits;
     Ok(Config {
@@ -21,7 +20,7 @@ pub(super) fn config(args: &ServerArgs) -> anyhow::Result<Config> {
             bytes: limits.max_bytes,
         },
         queue: limits.queue,
-        once: args.course.once,
+        once: args.operation.once,
         auth: auth(args)?,
         idle_timeout: limits.idle_timeout.unwrap_or_default(),
         ..Config::new(server::addresses(&args.listen.bind, args.listen.port))
@@ -41,7 +40,6 @@ fn auth(args: &ServerArgs) -> anyhow::Result<Option<Auth>> {
     }))
 }
 
-/// Reports an unreadable file as a usage error.
 fn named(what: &str, text: anyhow::Result<String>) -> anyhow::Result<String> {
     text.map_err(|error| match error.downcast::<Misuse>() {
         Ok(misuse) => misuse.into(),
@@ -61,24 +59,24 @@ mod tests {
         args: ServerArgs,
     }
 
-    fn typed(line: &str) -> Result<Config, String> {
+    fn parsed(line: &str) -> Result<Config, String> {
         let words = ["server"].into_iter().chain(line.split_whitespace());
-        let typed = Typed::try_parse_from(words).map_err(|error| error.to_string())?;
-        config(&typed.args).map_err(|error| error.to_string())
+        let parsed = Typed::try_parse_from(words).map_err(|error| error.to_string())?;
+        config(&parsed.args).map_err(|error| error.to_string())
     }
 
     #[test]
     fn applies_every_flag() {
         let config =
-            typed("-p 7000 -B 198.18.0.2 -B ::1 --allow 198.18.0.0/15 --max-clients 3 --max-rate 1G")
+            parsed("-p 7000 -B 198.18.0.2 -B ::1 --allow 198.18.0.0/15 --max-clients 3 --max-rate 1G")
                 .expect("valid");
         let places: Vec<String> = config.listen.iter().map(ToString::to_string).collect();
         assert_eq!(places, ["198.18.0.2:7000", "[::1]:7000"]);
         assert_eq!(config.allow, [("198.18.0.0".parse().expect("valid"), 15)]);
         assert_eq!((config.limits.clients, config.limits.rate), (3, Some(BitRate(1e9))));
-        let config = typed("--max-clients-per-address 2").expect("valid");
+        let config = parsed("--max-clients-per-address 2").expect("valid");
         assert_eq!(config.limits.clients_of_address, Some(2));
-        let config = typed("--max-duration 5 --max-bytes 1G --queue -1 --idle-timeout 3").expect("valid");
+        let config = parsed("--max-duration 5 --max-bytes 1G --queue -1 --idle-timeout 3").expect("valid");
         assert_eq!(
             (config.limits.duration, config.limits.bytes),
             (Nanos::from_secs(5), Some(Bytes(1 << 30)))
@@ -97,8 +95,8 @@ mod tests {
             ("--rsa-private-key-path k.pem", "--authorized-users-path"),
             ("--rsa-private-key-path /no/k.pem --authorized-users-path /no/users", "/no/k.pem"),
         ] {
-            let said = typed(line).expect_err(line);
-            assert!(said.contains(word), "{line}: {said}");
+            let error = parsed(line).expect_err(line);
+            assert!(error.contains(word), "{line}: {error}");
         }
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct ServerArgs {
     #[command(flatten)]
     pub(super) rights: Rights,
     #[command(flatten)]
-    pub(super) course: Course,
+    pub(super) operation: Operation,
 }
 
 const AFTER_HELP: &str = "Serves plumb client and plumb ping, stock iperf3 clients and stock sockperf \
@@ -45,7 +45,7 @@ pub(super) struct Listen {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Operation and output")]
-pub(super) struct Course {
+pub(super) struct Operation {
     /// Serve one client, then exit, non-zero if its test failed (sockperf over UDP does not count)
     #[arg(short = '1', long, visible_alias = "one-off")]
     pub(super) once: bool,

@@ -24,9 +24,9 @@ impl Hints {
 
     fn of(&self, device: &DeviceState) -> Option<String> {
         let found = analysis::offloads_off(device)?;
-        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hinted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let remedy = found.remedy.map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
-        said.insert(device.device.clone()).then(|| format!("hint: {} Enable them: {remedy}", found.claim))
+        hinted.insert(device.device.clone()).then(|| format!("hint: {} Enable them: {remedy}", found.claim))
     }
 }
 
@@ -45,8 +45,8 @@ mod tests {
             ..DeviceState::default()
         };
         assert_eq!(hints.of(&device("vxlan0", true)), None);
-        let said = hints.of(&device("vxlan0", false)).expect("a hint");
-        assert!(said.contains("vxlan0") && said.contains("ethtool -K vxlan0"), "{said}");
+        let hinted = hints.of(&device("vxlan0", false)).expect("a hint");
+        assert!(hinted.contains("vxlan0") && hinted.contains("ethtool -K vxlan0"), "{hinted}");
         assert_eq!(hints.of(&device("vxlan0", false)), None);
         assert!(hints.of(&device("vxlan1", false)).is_some());
     }

@@ -6,7 +6,6 @@ use ::workload::{Direction, EndSeries, FlowEnd, StreamSettings, Transport};
 use server::{Client, Event, Report, ServedProtocol, Work};
 use traffic::Outcome;
 
-/// `None` for events that are not logged.
 pub(super) fn line(event: &Event<'_>) -> Option<String> {
     Some(match event {
         Event::Listening { addresses, proven, confinement } => {
@@ -71,7 +70,7 @@ fn named(transport: Transport) -> &'static str {
 
 fn outcome(report: &Report) -> String {
     let done = match &report.messages {
-        Some(messages) => format!("{} of {} messages answered", messages.answered, messages.received),
+        Some(messages) => format!("replied to {} of {} messages", messages.answered, messages.received),
         None => report.here.as_ref().map(carried).unwrap_or_default(),
     };
     let lasted = report.lasted;
@@ -143,8 +142,8 @@ mod tests {
 
     #[test]
     fn prints_two_lines_per_client() {
-        let asked = StreamSettings { streams: 4, rate: Some(BitRate(1e8)), ..load() };
-        let client = client(Work::Stream(Box::new(asked)));
+        let settings = StreamSettings { streams: 4, rate: Some(BitRate(1e8)), ..load() };
+        let client = client(Work::Stream(Box::new(settings)));
         assert_eq!(
             line(&Event::Begins { client: &client }).expect("a line"),
             "#3 198.18.0.1 iperf3: receives over 4 connections of TCP at 100 Mbit/s each"
@@ -164,17 +163,17 @@ mod tests {
             "#3 198.18.0.1 ended after 1.00 s"
         );
         report.failure = Some(traffic::Error::Stopped);
-        let said = line(&Event::Ends { client: &client, report: &report }).expect("a line");
-        assert!(said.starts_with("#3 198.18.0.1 failed after 1.00 s: "), "{said}");
+        let logged = line(&Event::Ends { client: &client, report: &report }).expect("a line");
+        assert!(logged.starts_with("#3 198.18.0.1 failed after 1.00 s: "), "{logged}");
         report.failure = Some(traffic::Error::Left);
-        let said = line(&Event::Ends { client: &client, report: &report }).expect("a line");
-        assert_eq!(said, "#3 198.18.0.1 ended by the client after 1.00 s");
+        let logged = line(&Event::Ends { client: &client, report: &report }).expect("a line");
+        assert_eq!(logged, "#3 198.18.0.1 ended by the client after 1.00 s");
     }
 
     #[test]
     fn refusal_has_address_and_reason() {
         let peer = "198.18.0.9:1".parse().expect("valid");
-        let said = line(&Event::Refused { peer, because: Refusal::Address }).expect("a line");
-        assert_eq!(said, "198.18.0.9:1 refused: its address is in no allowed prefix");
+        let logged = line(&Event::Refused { peer, because: Refusal::Address }).expect("a line");
+        assert_eq!(logged, "198.18.0.9:1 refused: its address is in no allowed prefix");
     }
 }

@@ -113,7 +113,7 @@ pub(super) enum Fallback {
 impl TraceArgs {
     /// Without duplicates.
     pub(super) fn probes(&self) -> Vec<ProbeKind> {
-        let asked = |kind: &ProbeKind| self.how.probe.contains(kind);
-        ProbeKind::ALL.into_iter().filter(asked).collect()
+        let is_requested = |kind: &ProbeKind| self.how.probe.contains(kind);
+        ProbeKind::ALL.into_iter().filter(is_requested).collect()
     }
 }

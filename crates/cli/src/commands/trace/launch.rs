@@ -44,7 +44,7 @@ pub(crate) struct LaunchArgs {
 }
 
 /// Waits for the start signal, then executes the program.
-pub(crate) fn hold(args: &LaunchArgs) -> anyhow::Result<Exit> {
+pub(crate) fn wait_and_exec(args: &LaunchArgs) -> anyhow::Result<Exit> {
     let mut tracer = UnixStream::connect_addr(&SocketAddr::from_abstract_name(&args.at)?)?;
     let mut go = [0];
     if tracer.read(&mut go)? == 0 {
@@ -56,7 +56,6 @@ pub(crate) fn hold(args: &LaunchArgs) -> anyhow::Result<Exit> {
     Err(error).with_context(|| format!("cannot start {}", program.display()))
 }
 
-/// A suspended program.
 pub(super) struct Launch {
     child: Child,
     gate: UnixStream,
@@ -65,7 +64,6 @@ pub(super) struct Launch {
 }
 
 impl Launch {
-    /// `None` without a command.
     pub(super) fn start(command: &[OsString]) -> anyhow::Result<Option<Self>> {
         let [program, arguments @ ..] = command else { return Ok(None) };
         let found = find(program)?;
@@ -99,23 +97,23 @@ impl Launch {
     /// Starts the program. The receiver gets its exit status once.
     pub(super) fn go(mut self) -> anyhow::Result<Receiver<io::Result<ExitStatus>>> {
         self.gate.write_all(b"g").context("cannot send the start signal")?;
-        let (tell, told) = sync_channel(1);
+        let (sender, receiver) = sync_channel(1);
         thread::spawn(move || {
-            // The receiver is gone if the trace was interrupted.
-            let _ = tell.send(self.child.wait());
+            // An interrupted trace drops the receiver.
+            let _ = sender.send(self.child.wait());
         });
-        Ok(told)
+        Ok(receiver)
     }
 }
 
 fn accept(door: &UnixListener, child: &mut Child) -> anyhow::Result<UnixStream> {
     door.set_nonblocking(true)?;
-    let begun = Instant::now();
+    let start = Instant::now();
     loop {
         match door.accept() {
             Ok((gate, _)) => return Ok(gate),
             Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error.into()),
-            Err(_) if begun.elapsed() > PATIENCE || child.try_wait()?.is_some() => {
+            Err(_) if start.elapsed() > PATIENCE || child.try_wait()?.is_some() => {
                 bail!(
                     "the helper process that starts the program exited or did not respond within \
                         {PATIENCE:?}"
@@ -135,15 +133,15 @@ pub(crate) fn find(program: &OsStr) -> Result<PathBuf, Misuse> {
     if named.components().count() > 1 {
         let found = Some(named.to_owned()).filter(can_run);
         return found.ok_or_else(|| {
-            let said = format!("{} is not an executable", named.display());
-            Misuse::new(said).hint("it must be an existing file with execute permission (chmod +x)")
+            let message = format!("{} is not an executable", named.display());
+            Misuse::new(message).hint("it must be an existing file with execute permission (chmod +x)")
         });
     }
     let folders = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&folders).map(|folder| folder.join(named)).find(can_run);
     found.ok_or_else(|| {
-        let said = format!("command `{}` not found", named.display());
-        Misuse::new(said).hint("use a path if it is not on the PATH, e.g. ./mine")
+        let message = format!("command `{}` not found", named.display());
+        Misuse::new(message).hint("use a path if it is not on the PATH, e.g. ./mine")
     })
 }
 
@@ -154,12 +152,12 @@ mod tests {
     #[test]
     fn finds_programs_like_a_shell() {
         assert!(find(OsStr::new("sh")).is_ok_and(|path| path.is_absolute()));
-        for (named, said) in [
+        for (named, message) in [
             ("no-such-program", "on the PATH"),
             (concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), "chmod"),
         ] {
             let error = find(OsStr::new(named)).expect_err(named);
-            assert!(error.to_string().contains(named) && format!("{error:?}").contains(said), "{error:?}");
+            assert!(error.to_string().contains(named) && format!("{error:?}").contains(message), "{error:?}");
         }
     }
 }

@@ -15,9 +15,7 @@ const TABLES: usize = 3;
 const AROUND: usize = 34;
 const LEAST: usize = 3;
 
-/// The live page on standard error.
 pub(super) struct Live {
-    /// `None` without a terminal.
     terminal: Option<Term>,
     by: CallGrouping,
     top: usize,
@@ -32,21 +30,21 @@ impl Live {
         Self { terminal, by: rendering::by(args), top: usize::from(args.output.top), shown: 0, before: None }
     }
 
-    /// Shows the events since the last update.
     pub(super) fn show(
         &mut self,
-        seen: Observations,
+        observations: Observations,
         trace: impl FnOnce(Observations) -> Trace,
     ) -> anyhow::Result<()> {
         let Some(terminal) = &self.terminal else { return Ok(()) };
-        let all = seen.observed.clone();
+        let all = observations.observed.clone();
         let passed = match &self.before {
             Some(before) => analysis::observed_since(&all, before),
             None => all.clone(),
         };
         self.before = Some(all);
         // Omits device and queue counters, which are cumulative; the final page has them.
-        let trace = trace(Observations { observed: passed, devices: Vec::new(), softnet: None, ..seen });
+        let trace =
+            trace(Observations { observed: passed, devices: Vec::new(), softnet: None, ..observations });
         let summary = analysis::trace(&trace, self.by);
         let rows = usize::from(terminal.size().0).saturating_sub(FREE);
         let top = (rows.saturating_sub(AROUND) / TABLES).clamp(LEAST, self.top.max(LEAST));
@@ -58,10 +56,9 @@ impl Live {
         Ok(())
     }
 
-    /// Clears the live page.
     pub(super) fn end(&mut self) {
         if let Some(terminal) = self.terminal.take() {
-            // A closed terminal must not end a trace.
+            // A trace survives a closed terminal.
             if let Err(error) = terminal.clear_last_lines(self.shown) {
                 output::aside(error);
             }

@@ -17,14 +17,12 @@ pub(super) struct Destination {
     top: usize,
 }
 
-/// For a virtual machine, threads matter.
 pub(super) fn by(args: &TraceArgs) -> CallGrouping {
     let usual = if args.what.qemu.is_some() { CallGrouping::Thread } else { CallGrouping::Process };
     args.output.by.unwrap_or(usual)
 }
 
 impl Destination {
-    /// Validates the flags before any work starts.
     pub(super) fn resolved(args: &TraceArgs) -> anyhow::Result<Self> {
         let file = args
             .output
@@ -52,9 +50,8 @@ impl Destination {
         })
     }
 
-    /// Writes a comparison of traces.
-    pub(super) fn write_contrast(&self, contrast: &TraceComparison) -> anyhow::Result<()> {
-        self.put(|format, options| Ok(::report::render_trace_contrast(contrast, self.top, format, options)))
+    pub(super) fn write_comparison(&self, comparison: &TraceComparison) -> anyhow::Result<()> {
+        self.put(|format, options| Ok(::report::render_trace_contrast(comparison, self.top, format, options)))
     }
 
     fn put(&self, text: impl Fn(SingleFormat, &Options) -> anyhow::Result<String>) -> anyhow::Result<()> {

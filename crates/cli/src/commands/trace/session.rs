@@ -12,7 +12,6 @@ use super::{
     target::Resolved,
 };
 
-/// Loaded probes.
 pub(super) struct Probes {
     loaded: Vec<Box<dyn Probe>>,
     missing: Vec<MissingProbe>,
@@ -104,12 +103,10 @@ pub(super) struct Observations {
     pub(super) softnet: Option<SoftnetCounters>,
 }
 
-/// Running probes.
 pub(super) struct Watching {
     probes: Probes,
     /// The target's network namespace, if it has a single one.
     namespace: Option<u64>,
-    /// Initial state.
     devices: Vec<DeviceCounters>,
     softnet: Option<SoftnetReading>,
     since: Instant,
@@ -133,13 +130,12 @@ impl Watching {
         })
     }
 
-    /// Stops the probes.
     pub(super) fn end(mut self) -> anyhow::Result<Observations> {
         let elapsed = self.since.elapsed().into();
         self.probes.loaded.iter_mut().for_each(|probe| probe.stop());
-        let mut seen = self.now()?;
-        seen.observed.elapsed = elapsed;
-        Ok(seen)
+        let mut observations = self.now()?;
+        observations.observed.elapsed = elapsed;
+        Ok(observations)
     }
 }
 

@@ -12,7 +12,6 @@ use crate::failure::Misuse;
 pub(super) struct Resolved {
     pub(super) target: TraceTarget,
     subjects: Vec<Subject>,
-    /// If it has a single one.
     pub(super) namespace: Option<u64>,
 }
 
@@ -24,9 +23,9 @@ impl Resolved {
     }
 }
 
-pub(super) fn find(what: &Target, held: Option<&Launch>) -> anyhow::Result<Resolved> {
-    let found = match (what, held) {
-        (_, Some(held)) => Ok(of_command(held)),
+pub(super) fn find(what: &Target, launch: Option<&Launch>) -> anyhow::Result<Resolved> {
+    let found = match (what, launch) {
+        (_, Some(launch)) => Ok(of_command(launch)),
         (Target { netns: Some(named), .. }, _) => namespace(named),
         (Target { cgroup: Some(named), .. }, _) => control_group(named),
         (Target { qemu: Some(named), .. }, _) => qemu(named),
@@ -39,9 +38,9 @@ pub(super) fn find(what: &Target, held: Option<&Launch>) -> anyhow::Result<Resol
     Ok(found.map_err(misuse)?)
 }
 
-fn of_command(held: &Launch) -> Resolved {
-    let processes = vec![TracedProcess { pid: held.pid(), name: held.name().to_owned() }];
-    of(TargetKind::Command, held.line().to_owned(), processes)
+fn of_command(launch: &Launch) -> Resolved {
+    let processes = vec![TracedProcess { pid: launch.pid(), name: launch.name().to_owned() }];
+    of(TargetKind::Command, launch.line().to_owned(), processes)
 }
 
 fn processes(pids: &[u32]) -> Result<Resolved, TargetError> {
@@ -89,7 +88,6 @@ fn of(kind: TargetKind, named: String, processes: Vec<TracedProcess>) -> Resolve
     Resolved { namespace: shared_namespace(&processes), target: target(kind, named, processes), subjects }
 }
 
-/// The namespace shared by all processes.
 fn shared_namespace(processes: &[TracedProcess]) -> Option<u64> {
     let mut all = processes.iter().map(|process| probe::namespace_of(process.pid));
     let first = all.next()??;
@@ -104,20 +102,25 @@ const fn subject(owner: CpuOwner, syscalls: bool) -> Subject {
     Subject::of(owner, Vec::new(), syscalls)
 }
 
-/// Reports a missing target, with a hint.
 pub(crate) fn misuse(error: TargetError) -> Misuse {
-    let said = Misuse::new(error.to_string());
+    let usage_error = Misuse::new(error.to_string());
     match error {
-        TargetError::NoProcess(_) => said.hint("`ps -e` lists running processes"),
+        TargetError::NoProcess(_) => usage_error.hint("`ps -e` lists running processes"),
         TargetError::NoNamespace { .. } => {
-            said.hint("`ip netns` lists names; for others, use a path, e.g. /proc/PID/ns/net")
+            usage_error.hint("`ip netns` lists names; for others, use a path, e.g. /proc/PID/ns/net")
         }
-        TargetError::NoControlGroup { .. } => said.hint("/proc/PID/cgroup shows the cgroup of a process"),
-        TargetError::NoQemu { running, .. } if running.is_empty() => said.hint("no QEMU is running here"),
-        TargetError::NoQemu { running, .. } => said.hint(format!("running machines: {}", running.join(", "))),
+        TargetError::NoControlGroup { .. } => {
+            usage_error.hint("/proc/PID/cgroup shows the cgroup of a process")
+        }
+        TargetError::NoQemu { running, .. } if running.is_empty() => {
+            usage_error.hint("no QEMU is running here")
+        }
+        TargetError::NoQemu { running, .. } => {
+            usage_error.hint(format!("running machines: {}", running.join(", ")))
+        }
         TargetError::SeveralQemus { pids, .. } => {
             let pids = pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            said.hint(format!("select one by PID: {pids}"))
+            usage_error.hint(format!("select one by PID: {pids}"))
         }
     }
 }

@@ -19,25 +19,22 @@ use super::{flags::TraceArgs, target::Resolved};
 use crate::{amount, failure::Misuse};
 
 /// Status of a successful program.
-pub(super) const WELL: &str = "status 0";
-/// Default length.
-const USUAL: Nanos = Nanos::from_secs(10);
-/// Minimum and maximum length.
+pub(super) const SUCCESS: &str = "status 0";
+const DEFAULT: Nanos = Nanos::from_secs(10);
 const LENGTHS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(86_400));
 /// Minimum interval, to limit the CPU cost of updates.
-const OFTENEST: Nanos = Nanos::from_millis(100);
+const SHORTEST_INTERVAL: Nanos = Nanos::from_millis(100);
 const GLANCE: Duration = Duration::from_millis(20);
 /// Time for an interrupted program to exit.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Trace length and update interval.
 pub(super) struct Waiting {
     length: Option<Nanos>,
     every: Option<Duration>,
 }
 
 impl Waiting {
-    pub(super) fn asked(args: &TraceArgs) -> Result<Self, Misuse> {
+    pub(super) fn from_flags(args: &TraceArgs) -> Result<Self, Misuse> {
         Self::of(args.how.length, args.how.every, args.command.is_empty())
     }
 
@@ -46,37 +43,39 @@ impl Waiting {
     pub(super) fn of(length: Option<Nanos>, every: Nanos, runs_on: bool) -> Result<Self, Misuse> {
         let length = match length {
             Some(length) => Some(amount::within("--for", length, LENGTHS)?),
-            None if runs_on => Some(USUAL),
+            None if runs_on => Some(DEFAULT),
             None => None,
         };
-        let every =
-            if every.0 == 0 { None } else { Some(amount::within("--every", every, (OFTENEST, LENGTHS.1))?) };
+        let every = if every.0 == 0 {
+            None
+        } else {
+            Some(amount::within("--every", every, (SHORTEST_INTERVAL, LENGTHS.1))?)
+        };
         Ok(Self { length, every: every.map(Duration::from) })
     }
 
-    /// Calls `tick` at each interval.
     pub(super) fn for_end(
         &self,
         target: &Alive,
         stop: &AtomicBool,
         mut tick: impl FnMut() -> anyhow::Result<()>,
     ) -> anyhow::Result<TraceEnd> {
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut next = self.every;
         loop {
-            if let Some(ended) = target.ended(self.rest(begun.elapsed()).min(GLANCE)) {
+            if let Some(ended) = target.ended(self.rest(start.elapsed()).min(GLANCE)) {
                 return Ok(ended);
             }
             if stop.load(Ordering::Relaxed) {
                 let interrupted = TraceEnd::Interrupted { asked: self.length };
                 return Ok(target.ended(target.grace()).unwrap_or(interrupted));
             }
-            if self.rest(begun.elapsed()).is_zero() {
+            if self.rest(start.elapsed()).is_zero() {
                 return Ok(TraceEnd::TimeOver);
             }
-            if let Some(due) = next.filter(|due| begun.elapsed() >= *due) {
+            if let Some(due) = next.filter(|due| start.elapsed() >= *due) {
                 tick()?;
-                next = self.every.map(|every| begun.elapsed().max(due) + every);
+                next = self.every.map(|every| start.elapsed().max(due) + every);
             }
         }
     }
@@ -86,9 +85,7 @@ impl Waiting {
     }
 }
 
-/// What may end the trace.
 pub(super) enum Alive {
-    /// Reports the program's exit status.
     Started(Receiver<io::Result<ExitStatus>>),
     /// Until the last process exits.
     Processes(Vec<u32>),
@@ -109,8 +106,8 @@ impl Alive {
     /// Waits for the target's end, up to `patience`.
     fn ended(&self, patience: Duration) -> Option<TraceEnd> {
         let how = match self {
-            Self::Started(told) => match told.recv_timeout(patience) {
-                Ok(status) => status.ok().map(said),
+            Self::Started(exit) => match exit.recv_timeout(patience) {
+                Ok(status) => status.ok().map(describe),
                 Err(RecvTimeoutError::Timeout) => return None,
                 Err(RecvTimeoutError::Disconnected) => None,
             },
@@ -128,7 +125,7 @@ impl Alive {
     }
 }
 
-fn said(status: ExitStatus) -> String {
+fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("status {code}"),
         (_, Some(signal)) => format!("signal {signal}"),

@@ -22,13 +22,10 @@ pub(super) struct Document {
     /// Failed boot attempts before this one.
     pub(super) hung_starts: u32,
     pub(super) environment: Environment,
-    /// Tried probes.
     pub(super) probes: Vec<&'static str>,
-    /// Probes that cannot run in the guest.
     pub(super) missing_probes: Vec<MissingProbe>,
 }
 
-/// Requested properties.
 #[derive(Debug, Serialize)]
 pub(super) struct Guest {
     pub(super) monitor: Monitor,
@@ -42,7 +39,6 @@ pub(super) struct Guest {
 pub(super) struct Network {
     #[serde(skip)]
     pub(super) monitor: Monitor,
-    /// Whether the host kernel handles its packets.
     pub(super) vhost: bool,
     /// The guest's device, and the host's tap device.
     pub(super) devices: Vec<DeviceState>,
@@ -123,7 +119,6 @@ fn device(state: &DeviceState) -> String {
     format!("{device}: {kind}, MTU {mtu}{}{}", both("queues", *queues), both("rings", *rings))
 }
 
-/// Active offloads.
 fn offloads(state: &DeviceState) -> String {
     let on = state.features.iter().filter(|(name, on)| {
         **on && ["segmentation", "checksum", "gro", "lro"].iter().any(|word| name.contains(word))

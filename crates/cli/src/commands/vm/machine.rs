@@ -25,7 +25,6 @@ pub(super) struct MonitorArgs {
 const MONITORS: &[Word<Monitor>] =
     &[("qemu", Monitor::Qemu, "QEMU"), ("firecracker", Monitor::Firecracker, "Firecracker")];
 
-/// A machine ready to start.
 pub(crate) struct Booting {
     pub(crate) machine: Box<dyn Machine>,
     pub(crate) accelerator: Accelerator,
@@ -43,10 +42,10 @@ impl MonitorArgs {
         (host, vm): (HostName, &Vm),
         kernel: Kernel,
         network: Option<&GuestNetwork>,
-        asked: Option<Accelerator>,
+        requested: Option<Accelerator>,
     ) -> anyhow::Result<Booting> {
         match vm.monitor {
-            Monitor::Qemu => qemu((host, vm), kernel, network, asked),
+            Monitor::Qemu => qemu((host, vm), kernel, network, requested),
             Monitor::Firecracker => self.firecracker((host, vm), &kernel, network),
         }
     }
@@ -76,9 +75,9 @@ pub(crate) fn qemu(
     (host, vm): (HostName, &Vm),
     kernel: Kernel,
     network: Option<&GuestNetwork>,
-    asked: Option<Accelerator>,
+    requested: Option<Accelerator>,
 ) -> anyhow::Result<Booting> {
-    let (accelerator, emulated_because) = match asked {
+    let (accelerator, emulated_because) = match requested {
         Some(accelerator) => (accelerator.checked()?, None),
         None => Accelerator::best(),
     };

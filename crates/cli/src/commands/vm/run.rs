@@ -22,10 +22,8 @@ use crate::{
     value_parsers::{Word, one_of},
 };
 
-/// The guest's name in errors and process lists.
 const NAME: &str = "guest";
-/// Ethernet's.
-const USUAL_MTU: u32 = 1500;
+const DEFAULT_MTU: u32 = 1500;
 /// From the `vcpu_count` description of Firecracker's API.
 const MOST_FIRECRACKER_VCPUS: u32 = 32;
 
@@ -95,7 +93,6 @@ fn vcpus() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(Vm::MOST_VCPUS))
 }
 
-/// Boots a guest, prints its properties, and shuts it down.
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let vm = args.vm()?;
     let mtu = args.mtu_of_device();
@@ -104,12 +101,12 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         Rights::acquire().context(NoRights)?;
     }
     let stop = Stop::new();
-    interrupt::asks(&stop.flag())?;
+    interrupt::set_on_signal(&stop.flag())?;
     let kernel = args.kernel()?;
     let host = HostName::new(NAME);
     let network = mtu.map(|mtu| GuestNetwork::raise(&host, &vm, mtu)).transpose()?;
-    let asked = args.accel;
-    let booting = args.monitor.booting((host.clone(), &vm), kernel, network.as_ref(), asked)?;
+    let requested = args.accel;
+    let booting = args.monitor.booting((host.clone(), &vm), kernel, network.as_ref(), requested)?;
     let Booting { machine, accelerator, emulated_because } = booting;
     let known = introduce((host, machine), network.as_ref(), TOOL, &stop, &args.probe.0).context(NoGuest)?;
     let Introduction { environment, devices, missing, booted_within, ready_within, hung_starts } = known;
@@ -174,10 +171,9 @@ impl RunArgs {
         found.map_or(Ok(()), |message| Err(Misuse::new(message).hint("remove it, or --monitor firecracker")))
     }
 
-    /// `None` without a network device.
     fn mtu_of_device(&self) -> Option<u32> {
-        let asked = self.mtu.is_some() || self.queues.is_some() || self.vhost.is_some();
-        asked.then(|| self.mtu.unwrap_or(USUAL_MTU))
+        let requested = self.mtu.is_some() || self.queues.is_some() || self.vhost.is_some();
+        requested.then(|| self.mtu.unwrap_or(DEFAULT_MTU))
     }
 
     fn kernel(&self) -> anyhow::Result<Kernel> {

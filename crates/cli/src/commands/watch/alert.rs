@@ -14,7 +14,6 @@ use serde::Serialize;
 use super::{report::MeasurementReport, run_process::GLANCE};
 use crate::{bounded_file, commands::trace::launch};
 
-/// Timeout of the hook.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Sent once per state change.
@@ -25,14 +24,13 @@ pub(super) enum Alert {
     Lost,
     /// A result remains at a new, worse level.
     LevelShift,
-    /// No regression is left.
+    /// All results have recovered.
     Recovered,
     /// A measurement failed after an earlier success.
     Failed,
 }
 
 impl Alert {
-    /// For programs.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Lost => "lost",
@@ -44,7 +42,7 @@ impl Alert {
 }
 
 /// Runs the hook with the report on standard input and its properties in the environment.
-pub(super) fn tell(hook: &[String], alert: Alert, report: &MeasurementReport) -> anyhow::Result<()> {
+pub(super) fn run_hook(hook: &[String], alert: Alert, report: &MeasurementReport) -> anyhow::Result<()> {
     tell_within(PATIENCE, hook, alert, report)
 }
 
@@ -71,11 +69,11 @@ fn tell_within(
     command.env("PLUMB_SCENARIO", &report.scenario).env("PLUMB_ALERT", alert.word());
     let input = serde_json::to_string(report)? + "\n";
     let mut hook = Subprocess::start(&mut command, program, input.into(), |_| ())?;
-    let begun = Instant::now();
+    let start = Instant::now();
     let status = loop {
         match hook.ended().with_context(|| format!("cannot wait for {program}"))? {
             Some(status) => break status,
-            None if begun.elapsed() > patience => {
+            None if start.elapsed() > patience => {
                 hook.kill();
                 bail!("killed {program}, which was still running after {patience:.0?}");
             }
@@ -85,8 +83,8 @@ fn tell_within(
     if status.success() {
         return Ok(());
     }
-    let said = hook.errors();
-    let last = said.lines().next_back().map(|line| format!(": {line}")).unwrap_or_default();
+    let errors = hook.errors();
+    let last = errors.lines().next_back().map(|line| format!(": {line}")).unwrap_or_default();
     bail!("{program} ended with {status}{last}")
 }
 
@@ -96,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    fn told(script: &str, patience: Duration) -> Result<(), String> {
+    fn run_script(script: &str, patience: Duration) -> Result<(), String> {
         let hook = ["sh", "-c", script].map(str::to_owned);
         let at = Timestamp::from_second(1_795_600_800).expect("a time");
         let report = MeasurementReport::new(at, "small", None);
@@ -107,19 +105,19 @@ mod tests {
     fn hook_receives_document_and_environment() {
         let script = "read -r line; case \"$line\" in *'\"scenario\":\"small\"'*) ;; *) exit 4;; esac; \
                       test \"$PLUMB_SCENARIO $PLUMB_ALERT $PLUMB_RUN\" = 'small lost '";
-        assert_eq!(told(script, PATIENCE), Ok(()));
+        assert_eq!(run_script(script, PATIENCE), Ok(()));
     }
 
     #[test]
     fn reports_failed_and_hanging_hooks() {
-        let failed = told("echo no mail >&2; exit 3", PATIENCE).expect_err("hook fails");
+        let failed = run_script("echo no mail >&2; exit 3", PATIENCE).expect_err("hook fails");
         assert!(failed.contains("sh ended with exit status: 3: no mail"), "{failed}");
-        let endless = told("sleep 60; true", Duration::from_millis(500)).expect_err("hook times out");
+        let endless = run_script("sleep 60; true", Duration::from_millis(500)).expect_err("hook times out");
         assert!(endless.contains("killed sh"), "{endless}");
         let missing = ["/no/such/program".to_owned()];
         let at = Timestamp::from_second(0).expect("a time");
         let report = MeasurementReport::new(at, "small", None);
-        let error = tell(&missing, Alert::Lost, &report).expect_err("no such program").to_string();
+        let error = run_hook(&missing, Alert::Lost, &report).expect_err("no such program").to_string();
         assert!(error.contains("cannot start /no/such/program"), "{error}");
     }
 }

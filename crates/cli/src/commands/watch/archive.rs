@@ -31,7 +31,7 @@ type Key = (i64, RunId, u32);
 
 /// Summary of a run, read once.
 #[derive(Debug)]
-pub(super) struct KeptRun {
+pub(super) struct StoredRun {
     /// Payload sent by both ends.
     pub(super) bytes: Bytes,
     pub(super) results: Arc<RunResults>,
@@ -40,12 +40,12 @@ pub(super) struct KeptRun {
 #[derive(Debug)]
 pub(super) struct Archive {
     path: PathBuf,
-    known: BTreeMap<Key, Arc<KeptRun>>,
+    known: BTreeMap<Key, Arc<StoredRun>>,
 }
 
 #[derive(Debug)]
 pub(super) struct Standing {
-    pub(super) kept: Arc<KeptRun>,
+    pub(super) stored: Arc<StoredRun>,
     /// Comparison with the reference and its decision; `None` without a reference.
     pub(super) compared: Option<(RunComparison, Gate)>,
     /// Level shifts for the worse that start with this run.
@@ -53,7 +53,6 @@ pub(super) struct Standing {
 }
 
 impl Archive {
-    /// The file may not exist yet.
     pub(super) fn new(path: PathBuf) -> Self {
         Self { path, known: BTreeMap::new() }
     }
@@ -67,7 +66,6 @@ impl Archive {
         store_path::open_existing(Some(&self.path))
     }
 
-    /// `None` without stored runs.
     pub(super) fn baseline(&self, name: &str) -> anyhow::Result<Option<RunId>> {
         Ok(self.store()?.map(|store| store.baseline(name)).transpose()?)
     }
@@ -94,7 +92,6 @@ impl Archive {
         Ok(sent)
     }
 
-    /// The start of a scenario's newest run, if it is complete.
     pub(super) fn completed(&self, digest: &str) -> anyhow::Result<Option<UnixMillis>> {
         let Some(store) = self.store()? else { return Ok(None) };
         let newest = measured(&store, digest)?.into_iter().max_by_key(|run| run.started);
@@ -122,8 +119,7 @@ impl Archive {
         Ok(sent.get(sent.len() / 2).copied())
     }
 
-    /// The newest run's start and results; `None` without runs.
-    pub(super) fn latest(&mut self, digest: &str) -> anyhow::Result<Option<Arc<KeptRun>>> {
+    pub(super) fn latest(&mut self, digest: &str) -> anyhow::Result<Option<Arc<StoredRun>>> {
         let Some(store) = self.store()? else { return Ok(None) };
         Ok(complete(&store, digest)?.first().and_then(|newest| self.known(&store, newest)))
     }
@@ -139,7 +135,7 @@ impl Archive {
         let Some(store) = self.store()? else { return Ok(None) };
         let mut runs = complete(&store, digest)?;
         runs.drain(..runs.iter().position(|listed| listed.id == *run).unwrap_or(runs.len()));
-        let Some(kept) = runs.first().and_then(|newest| self.known(&store, newest)) else {
+        let Some(stored) = runs.first().and_then(|newest| self.known(&store, newest)) else {
             return Ok(None);
         };
         let compared = match reference(&store, &runs, measure, remembered)? {
@@ -148,20 +144,20 @@ impl Archive {
         };
         runs.truncate(SEARCHED);
         runs.reverse();
-        let known: Vec<Arc<KeptRun>> = runs.iter().filter_map(|run| self.known(&store, run)).collect();
+        let known: Vec<Arc<StoredRun>> = runs.iter().filter_map(|run| self.known(&store, run)).collect();
         let results: Vec<Arc<RunResults>> = known.iter().map(|run| Arc::clone(&run.results)).collect();
-        Ok(Some(Standing { kept, compared, shifts: analysis::newly_worse(&results) }))
+        Ok(Some(Standing { stored, compared, shifts: analysis::newly_worse(&results) }))
     }
 
     /// Reads and caches a run; `None` if it is unreadable.
-    fn known(&mut self, store: &Store, run: &RunListing) -> Option<Arc<KeptRun>> {
+    fn known(&mut self, store: &Store, run: &RunListing) -> Option<Arc<StoredRun>> {
         let key = (run.started.0, run.id.clone(), run.made);
         if let Some(known) = self.known.get(&key) {
             return Some(Arc::clone(known));
         }
         let record = store.load(&run.id).ok()?;
         let results = Arc::new(analysis::run_results(&record));
-        let read = Arc::new(KeptRun { bytes: budget::bytes_sent(&record), results });
+        let read = Arc::new(StoredRun { bytes: budget::bytes_sent(&record), results });
         self.known.insert(key, Arc::clone(&read));
         if self.known.len() > MOST {
             self.known.pop_first();
@@ -215,7 +211,7 @@ fn compared(
     // An active regression is not run-to-run noise.
     let is_usual = |other: &RunListing| remembered.lost_since.is_none_or(|(since, _)| other.started < since);
     let others = run_reference::others(store, &a, &b, is_usual)?;
-    let contrast = analysis::comparison(&a, &b, &others);
-    let gate = analysis::gate(&contrast, measure.max_loss.0);
-    Ok((contrast, gate))
+    let comparison = analysis::comparison(&a, &b, &others);
+    let gate = analysis::gate(&comparison, measure.max_loss.0);
+    Ok((comparison, gate))
 }

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use samples::{RunRecord, Trial, WorkloadSource};
 use units::Bytes;
 
-/// Decision about a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
     Fits,
-    /// The expected bytes are unknown, and at least half of the daily budget is left for finding out.
+    /// The size is unknown, and half of the daily budget remains for a first measurement.
     Unknown,
     LeftOut,
 }
@@ -53,8 +52,8 @@ mod tests {
             (Some(50), 25, None, Admission::Unknown),
             (Some(50), 26, None, Admission::LeftOut),
         ] {
-            let asked = (budget, used, expected);
-            assert_eq!(admission(budget.map(gb), gb(used), expected.map(gb)), admitted, "{asked:?}");
+            let case = (budget, used, expected);
+            assert_eq!(admission(budget.map(gb), gb(used), expected.map(gb)), admitted, "{case:?}");
         }
     }
 }

@@ -21,21 +21,17 @@ use crate::{list_format, output};
 struct Known {
     timing: Timing,
     last: Option<UnixMillis>,
-    /// Retry time after a failure.
     again: Option<UnixMillis>,
-    /// Expected bytes per measurement.
     bytes: Option<Bytes>,
 }
 
-/// One measurement's totals for a day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Day {
     next: Option<UnixMillis>,
-    made: usize,
+    count: usize,
     left_out: usize,
 }
 
-/// For programs.
 #[derive(Debug, Serialize)]
 struct Row<'a> {
     scenario: &'a str,
@@ -45,11 +41,9 @@ struct Row<'a> {
     timing: String,
     /// Next due time without jitter (RFC 3339).
     next: Option<String>,
-    /// Measurements in the next 24 hours.
     measurements: usize,
     /// Measurements that exceed the budget.
     left_out: usize,
-    /// Expected bytes per measurement; null without stored runs.
     bytes: Option<Bytes>,
 }
 
@@ -69,7 +63,7 @@ pub(super) fn print(
         let bytes = archive.expected(&watched.digest)?;
         let failed = WatchState::failed(archive.path(), plan, &watched.name, &watched.digest);
         let completed = archive.completed(&watched.digest)?;
-        let failed = failed.filter(|failed| completed.is_none_or(|began| began < *failed));
+        let failed = failed.filter(|failed| completed.is_none_or(|start| start < *failed));
         let timing = watched.measure.timing;
         known.push(Known { timing, last, again: failed.map(|failed| timing.again(failed)), bytes });
     }
@@ -96,7 +90,7 @@ fn row<'a>(scenario: &'a str, known: &Known, day: Day) -> Row<'a> {
         jitter: known.timing.jitter,
         timing: known.timing.to_string(),
         next: day.next.and_then(list_format::moment),
-        measurements: day.made,
+        measurements: day.count,
         left_out: day.left_out,
         bytes: known.bytes,
     }
@@ -122,7 +116,7 @@ fn days(known: &[Known], budget: Option<Bytes>, used: Bytes, now: UnixMillis) ->
         if admission(budget, used, known[place].bytes) == Admission::LeftOut {
             day.left_out += 1;
         } else {
-            day.made += 1;
+            day.count += 1;
             used = used + known[place].bytes.unwrap_or_default();
         }
     }
@@ -150,7 +144,7 @@ fn table(rows: &[Row<'_>], days: &[Day]) -> Table {
 }
 
 fn summary(known: &[Known], days: &[Day], budget: Option<Bytes>, used: Bytes) -> String {
-    let all = known.iter().zip(days).filter_map(|(known, day)| Some(times(known.bytes?, day.made)));
+    let all = known.iter().zip(days).filter_map(|(known, day)| Some(times(known.bytes?, day.count)));
     let together: Bytes = all.sum();
     let budget = budget.map_or_else(|| "no budget".to_owned(), |budget| format!("budget {budget} per day"));
     format!(
@@ -183,19 +177,19 @@ mod tests {
     #[test]
     fn forecast_applies_budget_per_day() {
         let noon = UnixMillis(100 * schedule::DAY + schedule::DAY / 2);
-        let made = |known: &[Known], budget: Option<u64>, used: u64| -> Vec<(usize, usize)> {
+        let simulate = |known: &[Known], budget: Option<u64>, used: u64| -> Vec<(usize, usize)> {
             let days = days(known, budget.map(|budget| Bytes(budget * GB)), Bytes(used * GB), noon);
-            days.iter().map(|day| (day.made, day.left_out)).collect()
+            days.iter().map(|day| (day.count, day.left_out)).collect()
         };
-        assert_eq!(made(&[every(1, Some(2))], None, 0), [(24, 0)]);
+        assert_eq!(simulate(&[every(1, Some(2))], None, 0), [(24, 0)]);
         // Five before midnight in addition to the ten already used, and ten after it.
-        assert_eq!(made(&[every(1, Some(2))], Some(20), 10), [(15, 9)]);
-        assert_eq!(made(&[every(1, Some(30))], Some(20), 0), [(0, 24)]);
-        assert_eq!(made(&[every(12, Some(20)), every(12, Some(1))], Some(20), 0), [(2, 0), (0, 2)]);
-        assert_eq!(made(&[every(6, None)], Some(20), 15), [(2, 2)], "unknown sizes while half is left");
+        assert_eq!(simulate(&[every(1, Some(2))], Some(20), 10), [(15, 9)]);
+        assert_eq!(simulate(&[every(1, Some(30))], Some(20), 0), [(0, 24)]);
+        assert_eq!(simulate(&[every(12, Some(20)), every(12, Some(1))], Some(20), 0), [(2, 0), (0, 2)]);
+        assert_eq!(simulate(&[every(6, None)], Some(20), 15), [(2, 2)], "unknown sizes while half is left");
         // The retry comes first, then the regular schedule.
         let soon = UnixMillis(noon.0 + 60_000);
         let failed = Known { last: Some(noon), again: Some(soon), ..every(20, None) };
-        assert_eq!(days(&[failed], None, Bytes(0), noon), [Day { next: Some(soon), made: 2, left_out: 0 }]);
+        assert_eq!(days(&[failed], None, Bytes(0), noon), [Day { next: Some(soon), count: 2, left_out: 0 }]);
     }
 }

@@ -9,7 +9,7 @@ use ::workload::Quantity;
 use findings::RunResults;
 use units::Bytes;
 
-use super::{archive::KeptRun, report::Verdict};
+use super::{archive::StoredRun, report::Verdict};
 use web::{Exposition, labels};
 
 /// Quantities with their unit's name and number of metric units per unit.
@@ -25,7 +25,6 @@ pub(super) struct Metrics {
     measurements: BTreeMap<(String, &'static str), u64>,
     latest: BTreeMap<String, Latest>,
     budget: Option<Bytes>,
-    /// Bytes sent today, once known.
     pub(super) used: Option<Bytes>,
 }
 
@@ -33,7 +32,6 @@ pub(super) struct Metrics {
 #[derive(Clone)]
 pub(super) struct SharedMetrics(Arc<Mutex<Metrics>>);
 
-/// The latest run of a scenario.
 #[derive(Debug)]
 struct Latest {
     is_lost: bool,
@@ -51,8 +49,7 @@ impl Metrics {
         *self.measurements.entry((scenario.to_owned(), verdict.word())).or_default() += 1;
     }
 
-    /// Updates a scenario's gauges from its newest run.
-    pub(super) fn take(&mut self, scenario: &str, newest: &KeptRun, is_lost: bool) {
+    pub(super) fn take(&mut self, scenario: &str, newest: &StoredRun, is_lost: bool) {
         let results = Arc::clone(&newest.results);
         self.latest.insert(scenario.to_owned(), Latest { is_lost, results });
     }
@@ -144,10 +141,10 @@ mod tests {
 
     #[test]
     fn metrics_use_base_units_and_conventional_names() {
-        let began = UnixMillis(1_795_600_800_500);
+        let start = UnixMillis(1_795_600_800_500);
         let results = RunResults {
             run: RunId("small-1".into()),
-            started: began,
+            started: start,
             tool: String::new(),
             kernel: None,
             results: vec![
@@ -156,7 +153,7 @@ mod tests {
                 result("wire/connect", Metric::ConnectionRate, 512.0),
             ],
         };
-        let newest = KeptRun { bytes: Bytes(7), results: Arc::new(results) };
+        let newest = StoredRun { bytes: Bytes(7), results: Arc::new(results) };
         let mut metrics =
             Metrics { used: Some(Bytes(7)), ..Metrics::new(["small"].into_iter(), Some(Bytes(50))) };
         metrics.take("small", &newest, true);

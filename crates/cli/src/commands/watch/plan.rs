@@ -23,12 +23,10 @@ use crate::{
     misread::Misread,
 };
 
-/// Range of the measurement interval: a minute to a month.
 const EVERY: (Nanos, Nanos) = (Nanos::from_secs(60), Nanos::from_secs(31 * 24 * 3600));
 const DAY: Nanos = Nanos::from_secs(24 * 3600);
 /// Default jitter: interval divided by this.
 const JITTER: u64 = 10;
-/// Default limit of a regression.
 const MOST_LOSS: Share = Share(0.05);
 /// Maximum number of measurements in a plan, because each reads its stored runs.
 const MOST_MEASURES: usize = 100;
@@ -85,11 +83,8 @@ struct MetricsTable {
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) measures: Vec<Measure>,
-    /// Bytes per day for all measurements.
     pub(super) budget: Option<Bytes>,
-    /// The alert hook and its arguments.
     pub(super) hook: Option<Vec<String>>,
-    /// Address for metrics.
     pub(super) listen: Option<SocketAddr>,
 }
 
@@ -103,7 +98,6 @@ pub(super) struct Measure {
     pub(super) max_loss: Share,
 }
 
-/// The reference of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Against {
     /// Passed runs back.
@@ -169,7 +163,6 @@ impl Plan {
     }
 }
 
-/// Resolves file names relative to the plan's directory.
 fn found(folder: &Path, name: &str) -> Result<String, String> {
     let is_file = name.contains('/') || Path::new(name).extension().is_some();
     let path = if is_file { folder.join(name) } else { PathBuf::from(name) };
@@ -204,7 +197,7 @@ fn every<'de, D: Deserializer<'de>>(from: D) -> Result<Nanos, D::Error> {
 
 fn bytes_per_day<'de, D: Deserializer<'de>>(from: D) -> Result<Bytes, D::Error> {
     let bytes: Bytes = written(from)?;
-    if bytes > Bytes(0) { Ok(bytes) } else { Err(D::Error::custom("must not be 0: use e.g. \"50GB\"")) }
+    if bytes > Bytes(0) { Ok(bytes) } else { Err(D::Error::custom("0 is not allowed: use e.g. \"50GB\"")) }
 }
 
 fn loss<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Share>, D::Error> {
@@ -217,7 +210,7 @@ fn against<'de, D: Deserializer<'de>>(from: D) -> Result<Against, D::Error> {
         Some("") => return Ok(Against::Previous(1)),
         Some(back) if back.starts_with(' ') => back.trim(),
         _ if text.is_empty() => {
-            return Err(D::Error::custom("must not be empty: remove it to use the previous run"));
+            return Err(D::Error::custom("empty value: remove it to use the previous run"));
         }
         _ => return Ok(Against::Baseline(text)),
     };
@@ -288,27 +281,27 @@ mod tests {
     #[test]
     fn reports_errors_with_location() {
         const QUICK: &str = "[[measure]]\nscenario = \"quick\"\nevery = \"1h\"\n";
-        let beside = |more: &str| format!("{QUICK}{more}");
-        for (text, said, place) in [
+        let with = |more: &str| format!("{QUICK}{more}");
+        for (text, expected, place) in [
             (String::new(), "missing field `measure`", ""),
             ("measure = []".to_owned(), "use 1 to 100", ""),
-            (beside("evry = \"1h\""), "unknown field `evry`", "evry"),
+            (with("evry = \"1h\""), "unknown field `evry`", "evry"),
             (QUICK.replace("1h", "1s"), "use 1min to 744h", "\"1s\""),
             (QUICK.replace("1h", "often"), "does not start with a number", "\"often\""),
-            (beside("at = \"02:30\""), "must be in whole days", "\"quick\""),
-            (beside("at = \"25:00\""), "use a time of day in UTC", "\"25:00\""),
-            (beside("jitter = \"1h\""), "must be shorter than its `every`", "\"quick\""),
-            (beside("max_loss = \"5\""), "invalid share", "\"5\""),
-            (beside("baseline = \"previous 0\""), "use \"previous 1\" to", "\"previous 0\""),
-            (beside("baseline = \"\""), "must not be empty", "\"\""),
-            (beside("[budget]\nbytes_per_day = \"0\""), "must not be 0", "\"0\""),
-            (beside("[budget]\nshare_of_link = \"5%\""), "unknown field `share_of_link`", "share_of_link"),
-            (beside("[alert]\nhook = []"), "use a program", "[]"),
-            (beside("[metrics]\nlisten = \"9817\""), "invalid socket address", "\"9817\""),
-            (beside(QUICK), "twice", "\"quick\""),
+            (with("at = \"02:30\""), "must be in whole days", "\"quick\""),
+            (with("at = \"25:00\""), "use a time of day in UTC", "\"25:00\""),
+            (with("jitter = \"1h\""), "must be shorter than its `every`", "\"quick\""),
+            (with("max_loss = \"5\""), "invalid share", "\"5\""),
+            (with("baseline = \"previous 0\""), "use \"previous 1\" to", "\"previous 0\""),
+            (with("baseline = \"\""), "empty value", "\"\""),
+            (with("[budget]\nbytes_per_day = \"0\""), "0 is not allowed", "\"0\""),
+            (with("[budget]\nshare_of_link = \"5%\""), "unknown field `share_of_link`", "share_of_link"),
+            (with("[alert]\nhook = []"), "use a program", "[]"),
+            (with("[metrics]\nlisten = \"9817\""), "invalid socket address", "\"9817\""),
+            (with(QUICK), "twice", "\"quick\""),
         ] {
-            let error = parsed(&text).expect_err(said);
-            assert!(error.message.contains(said), "{text:?}: {}", error.message);
+            let error = parsed(&text).expect_err(expected);
+            assert!(error.message.contains(expected), "{text:?}: {}", error.message);
             assert!(text[error.at.clone()].starts_with(place), "{text:?}: {:?}", &text[error.at.clone()]);
         }
     }

@@ -11,18 +11,15 @@ use units::Bytes;
 use super::{alert::Alert, archive::Standing};
 use crate::exit::Exit;
 
-/// Outcome of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Verdict {
-    /// No reference exists yet.
     First,
     /// No result regressed by more than the limit.
     Passed,
     /// Skipped because of the daily budget.
     LeftOut,
     CannotTell,
-    /// The run failed.
     Failed,
     Lost,
 }
@@ -31,7 +28,6 @@ impl Verdict {
     pub(super) const ALL: [Self; 6] =
         [Self::First, Self::Passed, Self::LeftOut, Self::CannotTell, Self::Failed, Self::Lost];
 
-    /// For programs.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::First => "first",
@@ -60,31 +56,24 @@ pub(super) struct MeasurementReport {
     pub(super) at: String,
     pub(super) scenario: String,
     pub(super) verdict: Verdict,
-    /// Alert sent to the hook.
     pub(super) alert: Option<Alert>,
     pub(super) run: Option<RunId>,
-    /// Reference run.
     pub(super) against: Option<RunId>,
     pub(super) results: Vec<MeasuredResult>,
-    /// Regressed results.
     pub(super) lost: Vec<String>,
     /// Inconclusive results, with reasons.
     pub(super) unknown: Vec<OpenQuestion>,
-    /// New level shifts for the worse.
     pub(super) level_shifts: Vec<RunLevelShift>,
-    /// Payload sent.
     pub(super) bytes: Option<Bytes>,
     /// Payload sent today (UTC) by all runs of the plan's scenarios.
     pub(super) bytes_today: Bytes,
     pub(super) budget: Option<Bytes>,
-    /// Why it failed or was skipped.
     pub(super) why: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct MeasuredResult {
     pub(super) cell: String,
-    /// As in reports.
     pub(super) label: String,
     pub(super) metric: Metric,
     pub(super) value: Estimate,
@@ -93,7 +82,6 @@ pub(super) struct MeasuredResult {
 }
 
 impl MeasurementReport {
-    /// An empty report.
     pub(super) fn new(at: Timestamp, scenario: &str, budget: Option<Bytes>) -> Self {
         Self {
             at: at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -113,10 +101,9 @@ impl MeasurementReport {
         }
     }
 
-    /// Adds a stored run's results.
     pub(super) fn of_run(self, run: RunId, standing: &Standing, alert: Option<Alert>) -> Self {
         let compared = standing.compared.as_ref();
-        let cells = compared.map_or(&[][..], |(contrast, _)| &contrast.cells);
+        let cells = compared.map_or(&[][..], |(comparison, _)| &comparison.cells);
         let gate = compared.map(|(_, gate)| gate);
         Self {
             verdict: gate.map_or(Verdict::First, |gate| match gate.outcome {
@@ -126,22 +113,20 @@ impl MeasurementReport {
             }),
             alert,
             run: Some(run),
-            against: compared.map(|(contrast, _)| contrast.a.id.clone()),
-            results: standing.kept.results.results.iter().map(|result| measured(result, cells)).collect(),
+            against: compared.map(|(comparison, _)| comparison.a.id.clone()),
+            results: standing.stored.results.results.iter().map(|result| measured(result, cells)).collect(),
             lost: gate.map(|gate| gate.lost.clone()).unwrap_or_default(),
             unknown: gate.map(|gate| gate.unknown.clone()).unwrap_or_default(),
             level_shifts: standing.shifts.clone(),
-            bytes: Some(standing.kept.bytes),
+            bytes: Some(standing.stored.bytes),
             ..self
         }
     }
 
-    /// For a measurement without a run.
     pub(super) fn without_results(self, verdict: Verdict, why: String) -> Self {
         Self { verdict, why: Some(why), ..self }
     }
 
-    /// One line, and another for an alert.
     pub(super) fn lines(&self) -> Vec<String> {
         let head = format!("{}  {}", self.at.replace('T', " ").trim_end_matches('Z'), self.scenario);
         let shown = self.headline().map(MeasuredResult::text).into_iter();
@@ -152,7 +137,6 @@ impl MeasurementReport {
         [format!("{head}  {line}")].into_iter().chain(alert).collect()
     }
 
-    /// The result shown in the line: the first regressed one, or else the first.
     fn headline(&self) -> Option<&MeasuredResult> {
         let lost = self.results.iter().find(|result| self.lost.contains(&result.cell));
         lost.or(self.results.first())
@@ -184,8 +168,8 @@ impl MeasurementReport {
                 None => "alert: measurement failed".to_owned(),
             },
             (Alert::LevelShift, shifts) => {
-                let told: Vec<String> = shifts.iter().map(shift).collect();
-                format!("alert: level shift in {}", told.join("; "))
+                let parts: Vec<String> = shifts.iter().map(shift).collect();
+                format!("alert: level shift in {}", parts.join("; "))
             }
         }
     }

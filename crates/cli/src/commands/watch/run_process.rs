@@ -9,25 +9,19 @@ use samples::RunId;
 
 use crate::{commands::PROGRAM, exit::Exit, output};
 
-/// Polling interval.
 pub(super) const GLANCE: Duration = Duration::from_millis(50);
 /// Prefix of the message that a run prints while waiting for another run.
 const WAITS: &str = "note: waiting for ";
-/// Prefix of error messages.
 const ERROR: &str = "error: ";
 
 #[derive(Debug)]
 pub(super) enum RunEnd {
-    /// Stored and complete.
-    Kept(RunId),
-    /// The reason.
+    Stored(RunId),
     Failed(String),
-    /// Interrupted by the user; finished trials are stored.
     Interrupted,
 }
 
-/// Measures a scenario, or resumes a run of it, and stores the run at this location. A request to stop
-/// interrupts the run like Ctrl-C.
+/// Measures a scenario, or resumes a run of it, and stores the run at `db`. `stop` interrupts it like Ctrl-C.
 pub(super) fn measure(
     scenario: &str,
     resume: Option<&RunId>,
@@ -42,34 +36,34 @@ pub(super) fn measure(
         None => command.args(["--", scenario]),
     };
     let label = format!("the run of {scenario}");
-    let mut run = Subprocess::start(&mut command, &label, Vec::new(), heard)?;
-    let mut asked = false;
+    let mut run = Subprocess::start(&mut command, &label, Vec::new(), forward)?;
+    let mut stopping = false;
     let status = loop {
         if let Some(status) = run.ended().with_context(|| format!("cannot wait for {label}"))? {
             break status;
         }
-        if stop.is_asked() && !asked {
+        if stop.is_asked() && !stopping {
             run.terminate();
-            asked = true;
+            stopping = true;
         }
         thread::sleep(GLANCE);
     };
     if status.success() {
-        return Ok(RunEnd::Kept(RunId(run.output().trim().to_owned())));
+        return Ok(RunEnd::Stored(RunId(run.output().trim().to_owned())));
     }
-    if asked {
+    if stopping {
         return Ok(RunEnd::Interrupted);
     }
     if status.code() == Some(i32::from(Exit::Interrupted.code())) {
         return Ok(RunEnd::Failed("interrupted by another process".to_owned()));
     }
-    let said = run.errors();
-    let why = said.lines().rfind(|line| line.starts_with(ERROR)).or_else(|| said.lines().next_back());
+    let output = run.errors();
+    let why = output.lines().rfind(|line| line.starts_with(ERROR)).or_else(|| output.lines().next_back());
     let why = why.map(|why| why.strip_prefix(ERROR).unwrap_or(why).to_owned());
     Ok(RunEnd::Failed(why.unwrap_or_else(|| format!("{status}, without a message"))))
 }
 
-fn heard(line: &str) {
+fn forward(line: &str) {
     if line.starts_with(WAITS) {
         output::aside(line);
     }

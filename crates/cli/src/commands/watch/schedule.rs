@@ -55,7 +55,6 @@ impl Timing {
         })
     }
 
-    /// Retry time after a failure at `failed`.
     pub(super) fn again(self, failed: UnixMillis) -> UnixMillis {
         let (part, most) = AGAIN;
         UnixMillis(failed.0 + (millis(self.every) / part).min(millis(most)))
@@ -101,7 +100,6 @@ fn span(time: Nanos) -> String {
 }
 
 impl TimeOfDay {
-    /// When it is next after a moment.
     fn after(self, moment: i64) -> i64 {
         let of_day = (moment.div_euclid(DAY)) * DAY + self.0;
         if of_day > moment { of_day } else { of_day + DAY }

@@ -31,7 +31,6 @@ const PAUSE: Duration = Duration::from_secs(10);
 
 struct Due {
     earliest: UnixMillis,
-    /// With jitter.
     drawn: UnixMillis,
 }
 
@@ -44,8 +43,7 @@ pub(super) struct Session<'a> {
     shared: &'a GlobalFlags,
     stop: &'a Stop,
     is_json: bool,
-    began: UnixMillis,
-    /// For jitter.
+    started: UnixMillis,
     seed: u64,
 }
 
@@ -62,15 +60,13 @@ impl<'a> Session<'a> {
         let seed = Timestamp::now().as_nanosecond() as u64 ^ u64::from(process::id());
         let metrics = Metrics::new(watched.iter().map(|watched| watched.name.as_str()), plan.budget);
         let metrics = SharedMetrics::new(metrics);
-        Self { plan, watched, archive, state, metrics, shared, stop, is_json, began: now(), seed }
+        Self { plan, watched, archive, state, metrics, shared, stop, is_json, started: now(), seed }
     }
 
-    /// A handle to the metrics, which the session continues to update.
     pub(super) fn metrics(&self) -> SharedMetrics {
         self.metrics.clone()
     }
 
-    /// Runs each due measurement once.
     pub(super) fn once(&mut self) -> anyhow::Result<Exit> {
         let now = now();
         let mut worst = None;
@@ -88,7 +84,7 @@ impl<'a> Session<'a> {
     }
 
     /// Runs measurements when due, until the given time or a request to stop.
-    pub(super) fn go_on(&mut self, until: Option<Instant>) -> anyhow::Result<Exit> {
+    pub(super) fn run_until(&mut self, until: Option<Instant>) -> anyhow::Result<Exit> {
         let mut announced = None;
         while !self.is_over(until) {
             let (place, due) = match self.next() {
@@ -114,7 +110,6 @@ impl<'a> Session<'a> {
         Ok(Exit::Success)
     }
 
-    /// The next measurement and its due time.
     fn next(&self) -> anyhow::Result<(usize, UnixMillis)> {
         let now = now();
         let due = (0..self.watched.len()).map(|place| self.due(place, now).map(|due| (due.drawn, place)));
@@ -130,20 +125,20 @@ impl<'a> Session<'a> {
         let remembered = self.state.of(&watched.name, &watched.digest);
         let tried = remembered.tried.filter(|tried| *tried <= now);
         // Another process may have repeated a failed measurement.
-        let made = |failed: &UnixMillis| -> anyhow::Result<bool> {
-            let made = self.archive.completed(&watched.digest)?;
-            Ok(made.is_some_and(|began| began.0 + (timing.every.0 / 2_000_000) as i64 > failed.0))
+        let is_completed = |failed: &UnixMillis| -> anyhow::Result<bool> {
+            let completed = self.archive.completed(&watched.digest)?;
+            Ok(completed.is_some_and(|start| start.0 + (timing.every.0 / 2_000_000) as i64 > failed.0))
         };
         if let Some(failed) = tried.filter(|_| remembered.has_failed)
-            && !made(&failed)?
+            && !is_completed(&failed)?
         {
             let again = timing.again(failed);
             return Ok(Due { earliest: again, drawn: again });
         }
         let last = self.archive.last(&watched.digest, now)?.max(tried);
         // A new measurement with a time of day waits for it.
-        let began = timing.at.map(|_| self.began);
-        Ok(Due { earliest: timing.earliest(last), drawn: timing.due(last.or(began), self.seed) })
+        let started = timing.at.map(|_| self.started);
+        Ok(Due { earliest: timing.earliest(last), drawn: timing.due(last.or(started), self.seed) })
     }
 
     fn is_over(&self, until: Option<Instant>) -> bool {
@@ -175,10 +170,10 @@ impl<'a> Session<'a> {
         let at = Timestamp::now();
         let now = UnixMillis(at.as_millisecond());
         let blank = MeasurementReport::new(at, &self.watched[place].name, self.plan.budget);
-        let made = self.made(place, now, &blank);
+        let outcome = self.attempt(place, now, &blank);
         let Watched { name, digest, .. } = &self.watched[place];
         let before = ScenarioState { tried: Some(now), ..self.state.of(name, digest) };
-        let (report, after) = match made {
+        let (report, after) = match outcome {
             Ok(Some((report, after))) => (report, after.unwrap_or_else(|| before.clone())),
             Ok(None) => {
                 output::aside(
@@ -196,7 +191,8 @@ impl<'a> Session<'a> {
         let bytes_today = self.metrics.lock().used.unwrap_or_default();
         let report = MeasurementReport { alert, bytes_today, ..report };
         // A failed alert is repeated after the next measurement.
-        let after = if self.tell(&report) { after } else { ScenarioState { has_failed: failed, ..before } };
+        let after =
+            if self.send_alert(&report) { after } else { ScenarioState { has_failed: failed, ..before } };
         if let Err(error) = self.state.keep(&report.scenario, after) {
             output::aside(format_args!("warning: {}", failure::causes(&error)));
         }
@@ -204,8 +200,7 @@ impl<'a> Session<'a> {
         Ok(Some(report.verdict))
     }
 
-    /// The report and the new state after a run; `None` if interrupted.
-    fn made(
+    fn attempt(
         &mut self,
         place: usize,
         now: UnixMillis,
@@ -240,11 +235,11 @@ impl<'a> Session<'a> {
             output::erase();
         }
         let run = match ended? {
-            RunEnd::Kept(run) => run,
+            RunEnd::Stored(run) => run,
             RunEnd::Failed(why) => {
                 // Best effort, if the store can be read.
-                let begun = || self.archive.unfinished(&digest, now).ok().flatten().map(|(run, _)| run);
-                let run = resume.or_else(begun);
+                let partial = || self.archive.unfinished(&digest, now).ok().flatten().map(|(run, _)| run);
+                let run = resume.or_else(partial);
                 let report = blank.clone().without_results(Verdict::Failed, why);
                 return Ok(Some((MeasurementReport { run, ..report }, None)));
             }
@@ -255,12 +250,12 @@ impl<'a> Session<'a> {
         let standing = standing.with_context(|| format!("run {run} is incomplete or not stored"))?;
         let (alert, after) = remembered.after(JudgedRun {
             run: &run,
-            began: standing.kept.results.started,
-            gate: standing.compared.as_ref().map(|(contrast, gate)| (&contrast.a.id, gate)),
+            started: standing.stored.results.started,
+            gate: standing.compared.as_ref().map(|(comparison, gate)| (&comparison.a.id, gate)),
             has_baseline: matches!(watched.measure.against, Against::Baseline(_)),
             shifts: &standing.shifts,
         });
-        self.metrics.lock().take(&watched.name, &standing.kept, !after.lost.is_empty());
+        self.metrics.lock().take(&watched.name, &standing.stored, !after.lost.is_empty());
         Ok(Some((blank.clone().of_run(run, &standing, alert), Some(after))))
     }
 
@@ -283,13 +278,13 @@ impl<'a> Session<'a> {
     }
 
     /// Sends the alert, if any. Returns false if that failed.
-    fn tell(&self, report: &MeasurementReport) -> bool {
+    fn send_alert(&self, report: &MeasurementReport) -> bool {
         let (Some(alert), Some(hook)) = (report.alert, &self.plan.hook) else { return true };
-        let told = alert::tell(hook, alert, report);
-        if let Err(error) = &told {
+        let sent = alert::run_hook(hook, alert, report);
+        if let Err(error) = &sent {
             output::aside(format_args!("warning: the alert failed: {}", failure::causes(error)));
         }
-        told.is_ok()
+        sent.is_ok()
     }
 
     fn sent_today(&mut self, now: UnixMillis) -> anyhow::Result<Bytes> {
@@ -297,8 +292,7 @@ impl<'a> Session<'a> {
         self.archive.sent_today(&names, now)
     }
 
-    /// Initialises metrics from runs stored earlier.
-    pub(super) fn take_kept_runs(&mut self) {
+    pub(super) fn load_stored_runs(&mut self) {
         for watched in &self.watched {
             // Read errors are reported later, when the run is needed.
             if let Ok(Some(newest)) = self.archive.latest(&watched.digest) {
@@ -309,7 +303,6 @@ impl<'a> Session<'a> {
         self.count_bytes();
     }
 
-    /// Best effort.
     fn count_bytes(&mut self) {
         if let Ok(used) = self.sent_today(now()) {
             self.metrics.lock().used = Some(used);

@@ -19,28 +19,24 @@ use super::{alert::Alert, plan::FARTHEST};
 use crate::{bounded_file, destination::replace_text, output, store_path};
 
 /// Without a named baseline, a regression that persists for this many runs becomes the new normal.
-const USUAL: u32 = 12;
+const PERSISTENT: u32 = 12;
 
 #[derive(Debug)]
 pub(super) struct WatchState {
     /// Locked separately, because replacing the state file would release its lock.
     _lock: File,
     path: PathBuf,
-    /// By scenario name.
     scenarios: BTreeMap<String, ScenarioState>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ScenarioState {
-    /// Of the scenario's text.
     pub(super) digest: String,
     /// Time of the last attempt, successful or not.
     pub(super) tried: Option<UnixMillis>,
-    /// Whether the last attempt failed.
     pub(super) has_failed: bool,
     /// Passed runs, newest last.
     pub(super) passed: Vec<RunId>,
-    /// Regressed results.
     pub(super) lost: BTreeSet<String>,
     /// Start of the first run with a regression, and the number of runs since.
     pub(super) lost_since: Option<(UnixMillis, u32)>,
@@ -49,12 +45,10 @@ pub(super) struct ScenarioState {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JudgedRun<'a> {
     pub(super) run: &'a RunId,
-    pub(super) began: UnixMillis,
+    pub(super) started: UnixMillis,
     /// The reference run and the decision; `None` without a reference.
     pub(super) gate: Option<(&'a RunId, &'a Gate)>,
-    /// Whether the reference is a named baseline.
     pub(super) has_baseline: bool,
-    /// New level shifts for the worse.
     pub(super) shifts: &'a [RunLevelShift],
 }
 
@@ -109,7 +103,6 @@ impl WatchState {
     }
 }
 
-/// By scenario name; `None` if the file is damaged.
 fn read(path: &Path) -> io::Result<Option<BTreeMap<String, ScenarioState>>> {
     let file = output_file::open_existing(path)?;
     Ok(bounded_file::read_ours(file).ok().and_then(|text| serde_json::from_str(&text).ok()))
@@ -117,17 +110,17 @@ fn read(path: &Path) -> io::Result<Option<BTreeMap<String, ScenarioState>>> {
 
 fn place(store: &Path, plan: &Path) -> anyhow::Result<PathBuf> {
     Ok(match Location::parse(store)? {
-        Location::File(file) => beside(&file, plan),
+        Location::File(file) => state_file(&file, plan),
         // At the default location of runs: a plan is watched by one machine.
         server @ Location::Server(_) => {
             let name = server.to_string().replace('/', "_");
-            beside(&store_path::default_path()?.with_file_name(name), plan)
+            state_file(&store_path::default_path()?.with_file_name(name), plan)
         }
     })
 }
 
 /// e.g. `runs.db.nightly.watch`.
-fn beside(store: &Path, plan: &Path) -> PathBuf {
+fn state_file(store: &Path, plan: &Path) -> PathBuf {
     let mut name = store.as_os_str().to_owned();
     name.push(".");
     name.push(plan.file_stem().unwrap_or_default());
@@ -171,9 +164,9 @@ impl ScenarioState {
         if self.passed.is_empty() {
             self.passed.push(against.clone());
         }
-        let (since, runs) = self.lost_since.unwrap_or((judged.began, 0));
+        let (since, runs) = self.lost_since.unwrap_or((judged.started, 0));
         self.lost_since = Some((since, runs + 1));
-        if runs + 1 >= USUAL && !judged.has_baseline {
+        if runs + 1 >= PERSISTENT && !judged.has_baseline {
             (self.lost, self.lost_since, self.passed) = (BTreeSet::new(), None, vec![judged.run.clone()]);
         }
     }
@@ -187,7 +180,7 @@ mod tests {
     use super::*;
 
     /// Alerts for consecutive runs with these regressed results; `?` marks an inconclusive one.
-    fn told(has_baseline: bool, runs: &[&[&str]]) -> Vec<Option<Alert>> {
+    fn alerts(has_baseline: bool, runs: &[&[&str]]) -> Vec<Option<Alert>> {
         let mut known = ScenarioState { passed: vec![RunId("first".into())], ..ScenarioState::default() };
         let mut all = Vec::new();
         for (number, results) in runs.iter().enumerate() {
@@ -205,9 +198,10 @@ mod tests {
                 unknown: open.iter().map(question).collect(),
             };
             let (run, against) = (RunId(format!("run-{number}")), RunId("first".into()));
-            let began = UnixMillis(number as i64);
+            let started = UnixMillis(number as i64);
             let gate = Some((&against, &gate));
-            let (alert, next) = known.after(JudgedRun { run: &run, began, gate, has_baseline, shifts: &[] });
+            let (alert, next) =
+                known.after(JudgedRun { run: &run, started, gate, has_baseline, shifts: &[] });
             known = next;
             all.push(alert);
         }
@@ -226,18 +220,18 @@ mod tests {
                 (&[&["?a"], &["a"], &["?b"]], &[None, LOST, RECOVERED]),
                 (&[&["a"], &[], &["a"]], &[LOST, RECOVERED, LOST]),
             ] {
-                assert_eq!(told(has_baseline, runs), expected, "{runs:?}");
+                assert_eq!(alerts(has_baseline, runs), expected, "{runs:?}");
             }
         }
     }
 
     #[test]
     fn persistent_regression_becomes_normal_without_baseline() {
-        let long = vec![&["a"][..]; USUAL as usize + 3];
+        let long = vec![&["a"][..]; PERSISTENT as usize + 3];
         let again = |alerts: &[Option<Alert>]| alerts.iter().filter(|alert| alert.is_some()).count();
         // The caller would compare the thirteenth run with the twelfth; this test keeps the old reference.
-        assert_eq!(again(&told(false, &long)), 2);
-        assert_eq!(again(&told(true, &long)), 1);
+        assert_eq!(again(&alerts(false, &long)), 2);
+        assert_eq!(again(&alerts(true, &long)), 1);
     }
 
     #[test]
@@ -247,7 +241,7 @@ mod tests {
             Gate { most_loss: 0.05, outcome: GateOutcome::Lost, lost: vec!["a".into()], unknown: Vec::new() };
         let judged = JudgedRun {
             run: &run,
-            began: UnixMillis(7),
+            started: UnixMillis(7),
             gate: Some((&against, &gate)),
             has_baseline: false,
             shifts: &[],
@@ -267,11 +261,11 @@ mod tests {
         };
         let run = RunId("second".into());
         let known = ScenarioState { lost: ["a".to_owned()].into(), ..ScenarioState::default() };
-        for (cell, told) in [("a", None), ("b", Some(Alert::LevelShift))] {
+        for (cell, expected) in [("a", None), ("b", Some(Alert::LevelShift))] {
             let shifts = &[shift(cell)];
             let judged =
-                JudgedRun { run: &run, began: UnixMillis(0), gate: None, has_baseline: false, shifts };
-            assert_eq!(known.after(judged).0, told, "{cell}");
+                JudgedRun { run: &run, started: UnixMillis(0), gate: None, has_baseline: false, shifts };
+            assert_eq!(known.after(judged).0, expected, "{cell}");
         }
     }
 
@@ -294,7 +288,7 @@ mod tests {
         let changed = state.of("quick", "another text");
         assert_eq!((changed.tried, changed.has_failed), (Some(UnixMillis(7)), true));
         drop(state);
-        replace_text(&beside(&store, plan), "{").expect("ours");
+        replace_text(&state_file(&store, plan), "{").expect("ours");
         let state = WatchState::open(&store, plan).expect("damage is tolerated").expect("not locked");
         assert_eq!(state.of("quick", "text").tried, None);
     }

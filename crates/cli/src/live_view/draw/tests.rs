@@ -1,5 +1,3 @@
-//! The screen at two common sizes, for every built-in scenario.
-
 use std::collections::BTreeSet;
 
 use ::report::{Judgement, LiveFinding, LiveResult, LiveStep};
@@ -44,10 +42,9 @@ fn result(cell: &str, is_baseline: bool) -> LiveResult {
     }
 }
 
-/// A run in progress with all results and some log lines.
 fn busy(name: &str) -> State {
     let mut state = state(name);
-    let now = state.began + Duration::from_secs(3700);
+    let now = state.started + Duration::from_secs(3700);
     let cells = state.plan.cells.iter();
     let results = cells.map(|cell| result(cell.id.as_str(), cell.baseline)).collect();
     let text = "Checksum offload is off on node1:eth0, which costs a third of the throughput of every path \
@@ -64,7 +61,7 @@ fn busy(name: &str) -> State {
 fn shows_current_trial_with_path_and_result_for_every_scenario() {
     for (builtin, size) in builtin::all().iter().flat_map(|builtin| SIZES.map(|size| (builtin, size))) {
         let mut state = busy(builtin.name);
-        let now = state.began + Duration::from_secs(3700);
+        let now = state.started + Duration::from_secs(3700);
         for place in 0..state.plan.cells.len() {
             let planned = state.plan.trials.iter().find(|it| it.cell == place).expect("each has one").clone();
             state.take(Message::Trial(planned), now);
@@ -76,8 +73,8 @@ fn shows_current_trial_with_path_and_result_for_every_scenario() {
             let row = row.unwrap_or_else(|| panic!("{}: no row of {} in\n{screen}", builtin.name, cell.id));
             let levels: Vec<&str> = cell.levels.values().map(String::as_str).collect();
             let step = if cell.baseline { "baseline" } else { "−68.8 %" };
-            let said = ["5", "49.3 Gbit/s!", "46.5 to 51.0", step];
-            for word in levels.into_iter().chain(said) {
+            let expected = ["5", "49.3 Gbit/s!", "46.5 to 51.0", step];
+            for word in levels.into_iter().chain(expected) {
                 assert!(row.contains(word), "{} at {size:?}: no `{word}` in {row}\n{screen}", builtin.name);
             }
             let devices = state.path().expect("has a path").devices.iter();
@@ -101,21 +98,21 @@ fn shows_current_trial_with_path_and_result_for_every_scenario() {
 fn shows_findings_and_log_entries_in_full_or_not_at_all() {
     for size in SIZES {
         let mut state = busy("egress-gateway");
-        let now = state.began + Duration::from_secs(3700);
+        let now = state.started + Duration::from_secs(3700);
         let rows = shown(&mut state, size, now);
         let text = rows.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains("waiting for cc1 (0.42 CPUs) to leave the CPUs"), "{text}");
         let whole = "which costs a third of the throughput of every path through it";
-        let begun = rows.iter().filter(|row| row.starts_with("• Checksum")).count();
+        let starts = rows.iter().filter(|row| row.starts_with("• Checksum")).count();
         let ended = rows.iter().filter(|row| row.contains("every path through it")).count();
-        assert!(begun >= 1 && ended == begun && (size.0 > 100 || text.contains(whole)), "{rows:#?}");
+        assert!(starts >= 1 && ended == starts && (size.0 > 100 || text.contains(whole)), "{rows:#?}");
     }
 }
 
 #[test]
 fn shows_boot_times_until_first_trial() {
     let mut state = state("vhost");
-    let now = state.began;
+    let now = state.started;
     let guests: Vec<String> = {
         let hosts = state.scenario.lab.hosts.iter().filter(|host| host.vm.is_some());
         hosts.map(|host| host.name.to_string()).take(2).collect()
@@ -140,7 +137,7 @@ fn shows_boot_times_until_first_trial() {
 #[test]
 fn table_follows_current_trial_until_scrolled() {
     let mut state = busy("egress-gateway");
-    let now = state.began + Duration::from_secs(1);
+    let now = state.started + Duration::from_secs(1);
     let last = state.plan.trials.iter().max_by_key(|it| it.cell).expect("not empty").clone();
     state.take(Message::Trial(last), now);
     assert!(shown(&mut state, SIZES[0], now).iter().any(|row| row.starts_with("▸ pod-to-target")));
@@ -155,7 +152,7 @@ fn table_follows_current_trial_until_scrolled() {
 #[test]
 fn counts_and_names_trials_to_repeat() {
     let mut state = busy("quick");
-    let now = state.began + Duration::from_secs(9);
+    let now = state.started + Duration::from_secs(9);
     let first = state.plan.trials[0].clone();
     state.take(Message::Trial(first), now);
     state.take(
@@ -164,28 +161,28 @@ fn counts_and_names_trials_to_repeat() {
     );
     let rows = shown(&mut state, SIZES[0], now);
     let screen = rows.iter().flat_map(|row| row.split_whitespace()).collect::<Vec<_>>().join(" ");
-    for said in ["1 to repeat", "disturbed by cc1 (0.42 CPUs), will be repeated at the end"] {
-        assert!(screen.contains(said), "no `{said}` in\n{screen}");
+    for expected in ["1 to repeat", "disturbed by cc1 (0.42 CPUs), will be repeated at the end"] {
+        assert!(screen.contains(expected), "no `{expected}` in\n{screen}");
     }
 }
 
 #[test]
 fn names_only_first_disturbed_trials() {
     let mut state = busy("quick");
-    let now = state.began + Duration::from_secs(9);
+    let now = state.started + Duration::from_secs(9);
     for index in 0..20 {
         let disturbed = Some("rustc (1.70 CPUs)".to_owned());
         state.take(Message::Kept { index, disturbed, made_again: false }, now);
     }
-    let said: Vec<&str> = state.log.iter().map(|entry| entry.text.as_str()).collect();
-    assert_eq!(said.iter().filter(|line| line.contains("disturbed by rustc")).count(), 3, "{said:#?}");
-    assert!(said.iter().any(|line| line.ends_with("further repeats not shown")), "{said:#?}");
+    let lines: Vec<&str> = state.log.iter().map(|entry| entry.text.as_str()).collect();
+    assert_eq!(lines.iter().filter(|line| line.contains("disturbed by rustc")).count(), 3, "{lines:#?}");
+    assert!(lines.iter().any(|line| line.ends_with("further repeats not shown")), "{lines:#?}");
 }
 
 #[test]
 fn removes_control_characters_and_fits_any_size() {
     let mut state = busy("quick");
-    let now = state.began;
+    let now = state.started;
     state.take(Message::Notice("\u{1b}[2J\u{9b}1m\u{202e}end".to_owned()), now);
     let screen = shown(&mut state, SIZES[0], now).join("\n");
     assert!(screen.contains("\\u001b[2J\\u009b1m\\u202eend"), "{screen}");

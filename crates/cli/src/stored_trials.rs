@@ -45,7 +45,6 @@ pub(crate) struct Repetition {
     quiet: bool,
 }
 
-/// Output of each trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TrialOutput {
     Document,
@@ -71,25 +70,25 @@ impl Repetition {
 /// interrupted.
 pub(crate) fn repeat(
     flags: &Repetition,
-    mut kept: KeptTrials,
+    mut trials: StoredTrials,
     stop: &Stop,
-    mut once: impl FnMut(&mut KeptTrials) -> anyhow::Result<Exit>,
+    mut once: impl FnMut(&mut StoredTrials) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
-    kept.stop = Some(stop.clone());
+    trials.stop = Some(stop.clone());
     for round in 0..flags.repeat {
         if round > 0 && !paused(flags.pause, stop) {
             break;
         }
-        kept.round = round + 1;
-        match once(&mut kept) {
+        trials.round = round + 1;
+        match once(&mut trials) {
             Ok(Exit::Success) => {}
             other => {
-                kept.end()?;
+                trials.end()?;
                 return other;
             }
         }
     }
-    kept.end()?;
+    trials.end()?;
     Ok(if stop.is_asked() { Exit::Interrupted } else { Exit::Success })
 }
 
@@ -103,11 +102,11 @@ fn paused(pause: Nanos, stop: &Stop) -> bool {
 }
 
 /// The run that stores the trials, created with the first one.
-pub(crate) struct KeptTrials {
+pub(crate) struct StoredTrials {
     /// The subcommand, part of the run's name.
     name: &'static str,
     db: Option<PathBuf>,
-    wanted: bool,
+    enabled: bool,
     planned: u32,
     /// From 1.
     round: u32,
@@ -119,16 +118,16 @@ pub(crate) struct KeptTrials {
 struct Run {
     store: Store,
     id: RunId,
-    made: u32,
+    count: u32,
     _claim: Claim,
 }
 
-impl KeptTrials {
+impl StoredTrials {
     pub(crate) fn new(name: &'static str, db: Option<&Path>, flags: &Repetition, json: bool) -> Self {
         Self {
             name,
             db: db.map(Path::to_owned),
-            wanted: !flags.no_keep,
+            enabled: !flags.no_keep,
             planned: flags.repeat,
             round: 0,
             output: flags.output(json),
@@ -137,43 +136,47 @@ impl KeptTrials {
         }
     }
 
-    /// One line per trial, before the summary.
-    pub(crate) fn line(&self, solo: &SingleMeasurement) -> String {
-        format!("trial {} of {}: {}", self.round, self.planned, ::report::solo_line(solo))
+    pub(crate) fn line(&self, single: &SingleMeasurement) -> String {
+        format!("trial {} of {}: {}", self.round, self.planned, ::report::solo_line(single))
     }
 
     /// Stores a trial. A failure only prints a warning, because the trial was measured successfully.
-    pub(crate) fn keep(&mut self, begun: &trial::Trial, load: &WorkloadSettings, made: Trial) {
-        if self.wanted
-            && let Err(error) = self.kept(begun, load, made)
+    pub(crate) fn keep(&mut self, conditions: &trial::Trial, load: &WorkloadSettings, measured: Trial) {
+        if self.enabled
+            && let Err(error) = self.store_trial(conditions, load, measured)
         {
-            self.wanted = false;
+            self.enabled = false;
             output::aside(format_args!("not stored: {error:#}"));
         }
     }
 
-    fn kept(&mut self, begun: &trial::Trial, load: &WorkloadSettings, made: Trial) -> anyhow::Result<()> {
+    fn store_trial(
+        &mut self,
+        conditions: &trial::Trial,
+        load: &WorkloadSettings,
+        measured: Trial,
+    ) -> anyhow::Result<()> {
         let run = match &mut self.run {
             Some(run) => run,
             None => {
                 let mut store = store_path::open(self.db.as_deref())?;
                 let stamp = Timestamp::now().strftime("%Y%m%d-%H%M%S");
                 let (id, claim) = store.claim_new(&format!("{}-{stamp}", self.name))?;
-                store.begin(&self.header(&id, begun, load))?;
+                store.begin(&self.header(&id, conditions, load))?;
                 // Such a run cannot be resumed.
                 store.complete(&id)?;
-                self.run.insert(Run { store, id, made: 0, _claim: claim })
+                self.run.insert(Run { store, id, count: 0, _claim: claim })
             }
         };
-        let placed = Trial { index: run.made, block: run.made, cell: cell(begun, load), ..made };
-        let (tell, stop) = (|text: &str| output::aside(format_args!("note: {text}")), self.stop.clone());
+        let placed = Trial { index: run.count, block: run.count, cell: cell(conditions, load), ..measured };
+        let (notify, stop) = (|text: &str| output::aside(format_args!("note: {text}")), self.stop.clone());
         let is_stopped = || stop.as_ref().is_some_and(Stop::is_asked);
-        PatientStore::new(&mut run.store, &tell, &is_stopped).trial(&run.id, &placed)?;
-        run.made += 1;
+        PatientStore::new(&mut run.store, &notify, &is_stopped).trial(&run.id, &placed)?;
+        run.count += 1;
         Ok(())
     }
 
-    fn header(&self, id: &RunId, begun: &trial::Trial, load: &WorkloadSettings) -> RunHeader {
+    fn header(&self, id: &RunId, conditions: &trial::Trial, load: &WorkloadSettings) -> RunHeader {
         // A server address may contain a password.
         let shown = |word: String| match word.strip_prefix("--db=") {
             Some(place) => format!("--db={}", store_path::shown(Path::new(place))),
@@ -182,23 +185,23 @@ impl KeptTrials {
         };
         let words: Vec<String> = env::args().skip(1).map(shown).collect();
         let text = format!("plumb {}", words.join(" "));
-        let (peer, workload) = (begun.peer().to_owned(), workload(load));
+        let (peer, workload) = (conditions.peer().to_owned(), workload(load));
         let path = PathRecord {
             name: peer.clone(),
             about: String::new(),
             from: "local host".to_owned(),
             to: peer.clone(),
             layers: Vec::new(),
-            devices: begun.devices().iter().map(|device| device.device.clone()).collect(),
+            devices: conditions.devices().iter().map(|device| device.device.clone()).collect(),
             baseline: false,
         };
         let cell = CellRecord {
-            id: cell(begun, load),
+            id: cell(conditions, load),
             path: peer.clone(),
             workload: workload.clone(),
             levels: BTreeMap::new(),
             sent: WorkloadSource::Load(load.clone()),
-            placement: begun.placement().to_string(),
+            placement: conditions.placement().to_string(),
             baseline: false,
         };
         RunHeader {
@@ -214,7 +217,7 @@ impl KeptTrials {
             seed: 0,
             blocks: self.planned,
             planned: self.planned,
-            started: begun.started(),
+            started: conditions.started(),
             state: RunState::Unfinished,
             tool: TOOL.to_owned(),
             origin: Origin::Measured,
@@ -223,19 +226,18 @@ impl KeptTrials {
             probes: Vec::new(),
             missing_probes: Vec::new(),
             machines: Vec::new(),
-            environment: Some(begun.environment().clone()),
+            environment: Some(conditions.environment().clone()),
             paths: vec![path],
             cells: vec![cell],
         }
     }
 
-    /// Prints the run's name and, with several trials, the summary.
     fn end(self) -> anyhow::Result<()> {
         let Some(run) = self.run else { return Ok(()) };
         if self.output == TrialOutput::Nothing {
             return Ok(output::line(&run.id)?);
         }
-        if run.made > 1 && self.output != TrialOutput::Document {
+        if run.count > 1 && self.output != TrialOutput::Document {
             let (record, findings) = remedy_results::findings(&run.store, run.store.load(&run.id)?)?;
             output::coloured(&format!("\n{}", report::for_terminal(&findings, &record)?))?;
         }
@@ -244,15 +246,14 @@ impl KeptTrials {
     }
 }
 
-/// The name of the only result.
-fn cell(begun: &trial::Trial, load: &WorkloadSettings) -> String {
-    format!("{}/{}", begun.peer(), workload(load))
+fn cell(conditions: &trial::Trial, load: &WorkloadSettings) -> String {
+    format!("{}/{}", conditions.peer(), workload(load))
 }
 
 /// e.g. `throughput` or `median round trip`.
 fn measured(load: &WorkloadSettings) -> &'static str {
-    let said = load.kind().metric().measured_in();
-    said.split_once(',').map_or(said, |(metric, _)| metric)
+    let name = load.kind().metric().measured_in();
+    name.split_once(',').map_or(name, |(metric, _)| metric)
 }
 
 /// Named after its primary metric.
